@@ -1,0 +1,41 @@
+# Everything a newcomer runs. Needs Python >= 3.11 and make, nothing else: the rest goes into .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+JOBS   ?= auto
+
+.PHONY: demo test test-robots lint bench clean help
+
+help:            ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("emdeg needs Python 3.11 or newer; this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf]'
+	@touch $@
+
+demo: $(STAMP)   ## load the PUMA 560, print what it is, its torques along a motion, and draw them
+	$(BIN)/python examples/demo.py
+
+test: $(STAMP)   ## the test suite
+	$(BIN)/python -m pytest -q -n $(JOBS)
+
+$(VENV)/.robots: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,robots]'
+	@touch $@
+
+test-robots: $(VENV)/.robots   ## every fixed-base robot of example-robot-data against Pinocchio and MuJoCo
+	$(BIN)/python -m pytest -q -n $(JOBS) -m robots
+
+lint: $(STAMP)   ## ruff, pyright, import-linter
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: $(STAMP)  ## the benchmarks; each writes benchmarks/results/*.json
+	for b in benchmarks/bench_*.py; do $(BIN)/python $$b; done
+
+clean:           ## remove the virtual environment and what was generated
+	rm -rf $(VENV) build dist demo_output .pytest_cache .ruff_cache .hypothesis .import_linter_cache

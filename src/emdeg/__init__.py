@@ -1,0 +1,1 @@
+"""emdeg: explicit equations of motion of robots."""
