@@ -1,0 +1,157 @@
+"""Exact angles: a rational multiple of pi, plus a rational number of radians, plus at most one symbol."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import mpmath
+
+from emdeg.algebra.exact import is_symbol_name
+
+DIGITS = 60
+"""Decimal digits kept of sines, cosines and roots that are not rational."""
+
+_DEGREES = re.compile(r"([+-]?[0-9.eE+-]+)\s*deg\Z")
+_PI = re.compile(r"([+-]?)(?:([0-9]+(?:\.[0-9]+)?)\s*\*?\s*)?pi(?:\s*/\s*([0-9]+))?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Angle:
+    """`pi_times` * pi + `radians` + `symbol`, exactly; immutable and compared exactly.
+
+    >>> Angle.parse("-90 deg") + Angle.parse("pi")
+    Angle('pi/2')
+    """
+
+    pi_times: Fraction = Fraction(0)
+    radians: Fraction = Fraction(0)
+    symbol: str | None = None
+
+    @staticmethod
+    def parse(text: str) -> Angle:
+        """An angle from "90 deg", "-pi/2", "3*pi/4", "0.25" (radians) or a symbol's name."""
+        text = text.strip()
+        if match := _DEGREES.match(text):
+            return Angle(pi_times=Fraction(match[1]) / 180)
+        if match := _PI.match(text):
+            times = Fraction(match[2] or 1) / int(match[3] or 1)
+            return Angle(pi_times=-times if match[1] == "-" else times)
+        if is_symbol_name(text):
+            return Angle(symbol=text)
+        try:
+            return Angle(radians=Fraction(text))
+        except (ValueError, ZeroDivisionError):
+            raise ValueError(
+                f"{text!r} is not an angle: write radians (0.25), '90 deg', 'pi/2' or a symbol's name"
+            ) from None
+
+    @property
+    def is_zero(self) -> bool:
+        return not self.pi_times and not self.radians and self.symbol is None
+
+    @property
+    def quarter_turns(self) -> int | None:
+        """k in 0..3 if the angle is k * pi/2 up to whole turns, else None."""
+        if self.radians or self.symbol is not None or (2 * self.pi_times).denominator != 1:
+            return None
+        return int(2 * self.pi_times) % 4
+
+    def split(self) -> tuple[int, Angle]:
+        """(k, rest) with this angle = k pi/2 + rest, rest's multiple of pi in [0, 1/2), k in 0..3."""
+        quarters = math.floor(2 * self.pi_times)
+        return quarters % 4, Angle(self.pi_times - Fraction(quarters, 2), self.radians, self.symbol)
+
+    def sincos(self) -> tuple[Fraction, Fraction]:
+        """(sine, cosine): exact for multiples of pi/2, otherwise rationals good to 60 digits."""
+        if self.symbol is not None:
+            raise ValueError(f"the angle {self} has no number: it contains the symbol {self.symbol}")
+        quarters, rest = self.split()
+        s, c = (Fraction(0), Fraction(1)) if rest.is_zero else _sincos(rest.pi_times, rest.radians)
+        return ((s, c), (c, -s), (-s, -c), (-c, s))[quarters]
+
+    def __neg__(self) -> Angle:
+        if self.symbol is not None:
+            raise ValueError(f"the symbolic angle {self} cannot be negated")
+        return Angle(-self.pi_times, -self.radians)
+
+    def __add__(self, other: Angle) -> Angle:
+        if self.symbol is not None and other.symbol is not None:
+            raise ValueError(f"the symbolic angles {self} and {other} cannot be added")
+        return Angle(
+            self.pi_times + other.pi_times, self.radians + other.radians, self.symbol or other.symbol
+        )
+
+    def __sub__(self, other: Angle) -> Angle:
+        return self + (-other)
+
+    def __float__(self) -> float:
+        if self.symbol is not None:
+            raise ValueError(f"the angle {self} has no number: it contains the symbol {self.symbol}")
+        if not self.pi_times:
+            return float(self.radians)
+        with mpmath.workdps(DIGITS):
+            return float(_mpf(self.pi_times) * mpmath.pi + _mpf(self.radians))
+
+    def __str__(self) -> str:
+        parts = []
+        if self.pi_times:
+            p, q = abs(self.pi_times.numerator), self.pi_times.denominator
+            text = ("" if p == 1 else f"{p}*") + "pi" + ("" if q == 1 else f"/{q}")
+            parts.append(("-" if self.pi_times < 0 else "") + text)
+        if self.radians:
+            parts.append(f"{float(self.radians):.17g}")
+        if self.symbol:
+            parts.append(self.symbol)
+        return " + ".join(parts) or "0"
+
+    def __repr__(self) -> str:
+        return f"Angle('{self}')"
+
+
+RIGHT = Angle(Fraction(1, 2))
+STRAIGHT = Angle(Fraction(1))
+NO_ANGLE = Angle()
+
+
+def rounded(value: Fraction, digits: int = DIGITS) -> Fraction:
+    """`value`, to `digits` decimals if its denominator is larger than that; else untouched."""
+    scale = 10**digits
+    return value if value.denominator <= scale else Fraction(round(value * scale), scale)
+
+
+@lru_cache(maxsize=4096)
+def _sincos(pi_times: Fraction, radians: Fraction) -> tuple[Fraction, Fraction]:
+    with mpmath.workdps(DIGITS + 15):
+        x = _mpf(pi_times) * mpmath.pi + _mpf(radians)
+        return _fraction(mpmath.sin(x)), _fraction(mpmath.cos(x))
+
+
+def square_root(value: Fraction) -> Fraction:
+    """The root of a rational: exact where it is rational, else good to 60 digits."""
+    p, q = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if p * p == value.numerator and q * q == value.denominator:
+        return Fraction(p, q)
+    with mpmath.workdps(DIGITS + 15):
+        return _fraction(mpmath.sqrt(_mpf(value)))
+
+
+def direction_angle(s: Fraction, c: Fraction) -> Angle:
+    """The angle of the direction (c, s): exact for multiples of pi/12, else radians to 40 digits."""
+    with mpmath.workdps(DIGITS + 15):
+        value = mpmath.atan2(_mpf(s), _mpf(c))
+        twelfths = int(mpmath.nint(value * 12 / mpmath.pi))
+        if abs(value - twelfths * mpmath.pi / 12) < mpmath.mpf(10) ** -40:
+            return Angle(pi_times=Fraction(twelfths, 12))
+        return Angle(radians=rounded(_fraction(value), 40))
+
+
+def _mpf(value: Fraction) -> mpmath.mpf:
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+def _fraction(value: mpmath.mpf) -> Fraction:
+    return Fraction(int(mpmath.nint(value * mpmath.mpf(10) ** DIGITS)), 10**DIGITS)
