@@ -1,8 +1,8 @@
 """Any tree of bodies -> modified Denavit-Hartenberg with exact values.
 
-A reader hands over `Body` records: each hangs on its parent by a joint, placed either by a Denavit-Hartenberg row
-(frames stay where the file has them) or by a pose and an axis (frames are chosen here). Fixed joints vanish: what
-they carry becomes part of the link that carries them.
+A reader hands over `Body` records: each hangs on its parent by a joint, placed either by a Denavit-Hartenberg
+row (frames stay where the file has them) or by a pose and an axis (frames are chosen here). Fixed joints
+vanish: what they carry becomes part of the link that carries them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
+from emdeg.robot.checks import Finding
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import (
     BASE,
@@ -30,10 +31,11 @@ from emdeg.robot.model import (
 from emdeg.robot.transform import (
     ALMOST_PARALLEL,
     NOISE,
+    Direction,
+    Rotation,
+    Transform,
     X,
     Z,
-    Direction,
-    Transform,
     add,
     along,
     component,
@@ -55,8 +57,8 @@ from emdeg.robot.transform import (
 class Body:
     """A link as a file describes it; `parent` names another body, None the base.
 
-    Either `row` (modified DH) or `pose` (the body frame in the parent's at zero) with `axis` (in the body frame,
-    through its origin). `inertia` is about the body frame's origin.
+    Either `row` (modified DH) or `pose` (the body frame in the parent's at zero) with `axis` (in the body
+    frame, through its origin). `inertia` is about the body frame's origin.
     """
 
     name: str
@@ -71,6 +73,8 @@ class Body:
     drive: Drive = Drive()
     stated: Stated | None = None
     line: int | None = None
+    refused: Finding | None = None
+    """Why the joint cannot move in the equations of motion, if it cannot; legal once it is locked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,9 @@ def normal_form(bodies: Sequence[Body], base: Transform = Transform()) -> Normal
     """The bodies' moving links in normal form, depth first, children in the file's order."""
     ordered = depth_first(bodies)
     moving, frames = _merge_fixed(ordered, base)
-    return _keep_frames(moving, base, frames) if all(b.row for b in moving) else _choose_frames(moving, frames)
+    return (
+        _keep_frames(moving, base, frames) if all(b.row for b in moving) else _choose_frames(moving, frames)
+    )
 
 
 def depth_first(bodies: Sequence[Body]) -> list[Body]:
@@ -120,13 +126,19 @@ def depth_first(bodies: Sequence[Body]) -> list[Body]:
 
 
 def lock(bodies: Sequence[Body], locks: Mapping[str, Exact | Angle]) -> list[Body]:
-    """The bodies with the named joints made rigid at the given values (rad or m)."""
+    """The bodies with the named joints made rigid at the given values (rad or m).
+
+    RobotError if a joint that its reader refused is not among them.
+    """
     known = {body.joint: body for body in bodies}
     for name in locks:
         if name not in known:
             raise RobotError(f"there is no joint {name!r} to lock; joints: {', '.join(known)}")
         if known[name].kind == "fixed":
             raise RobotError(f"the joint {name!r} is fixed already and cannot be locked")
+    for body in bodies:
+        if body.refused is not None and body.joint not in locks:
+            raise RobotError(body.refused.rule, line=body.refused.line, body=body.refused.body)
     return [_locked(body, locks[body.joint]) if body.joint in locks else body for body in bodies]
 
 
@@ -141,15 +153,17 @@ def _locked(body: Body, value: Exact | Angle) -> Body:
         else:
             row = replace(body.row, d=body.row.d + value)
         return replace(body, kind="fixed", row=row)
-    motion = (
-        Transform(_turn_about(body.axis, value))
-        if isinstance(value, Angle)
-        else Transform(p=along(body.axis, value))
-    )
-    return replace(body, kind="fixed", pose=body.pose @ motion)
+    return replace(body, kind="fixed", pose=body.pose @ motion(body.axis, value))
 
 
-def _turn_about(axis: Direction, angle: Angle):
+def motion(axis: Direction, value: Exact | Angle) -> Transform:
+    """The displacement of a joint: by an angle about, or by a length along, the unit vector `axis`."""
+    if isinstance(value, Angle):
+        return Transform(_turn_about(axis, value))
+    return Transform(p=along(axis, value))
+
+
+def _turn_about(axis: Direction, angle: Angle) -> Rotation:
     """Rodrigues' formula."""
     s, c = angle.sincos()
     x, y, z = axis
@@ -159,7 +173,7 @@ def _turn_about(axis: Direction, angle: Angle):
         (y * x * v + z * s, y * y * v + c, y * z * v - x * s),
         (z * x * v - y * s, z * y * v + x * s, z * z * v + c),
     )
-    return tuple(tuple(tidy(e) for e in row) for row in rows)
+    return tuple(tuple(tidy(e) for e in row) for row in rows)  # type: ignore[return-value]
 
 
 def _place(body: Body) -> Transform:
@@ -188,7 +202,9 @@ def _merge_fixed(
             if offset != Transform():
                 placed = offset @ _place(body)
                 body = (
-                    replace(body, pose=placed) if body.row is None else replace(body, row=to_placement(placed))
+                    replace(body, pose=placed)
+                    if body.row is None
+                    else replace(body, row=to_placement(placed))
                 )
         except ValueError as problem:
             raise RobotError(
@@ -325,4 +341,4 @@ def _numeric_direction(offset, body: Body) -> Direction | None:
     return unit(vector) if dot(vector, vector) > NOISE else None
 
 
-__all__ = ["Body", "NormalForm", "depth_first", "lock", "normal_form"]
+__all__ = ["Body", "NormalForm", "depth_first", "lock", "motion", "normal_form"]
