@@ -1,7 +1,7 @@
 """The part of an MJCF document that the dynamics depends on, as a new document fit for MuJoCo's compiler.
 
 Everything is left out that is not named here, so nothing in a stranger's file can make the compiler open
-another file, load a plugin or build a thousand bodies. Shapes stay only where a body's inertia comes from them.
+another file, load a plugin or build a thousand bodies. Shapes stay only where an inertia comes from them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """MJCF -> Draft, through MuJoCo's own compiler (the optional package `mujoco`).
 
 MJCF leaves much to its compiler: defaults, frames, inertias from shapes. So the compiler is asked, but only
-with what the dynamics needs (`mjcf_extract`): no asset, mesh, plugin or include of a stranger's file reaches it.
+with what the dynamics needs (`mjcf_extract`): no asset, mesh, plugin or include of the file reaches it.
 What comes back are doubles, taken as the shortest decimals that denote them, angles snapped as in a URDF.
 """
 
