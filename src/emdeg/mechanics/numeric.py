@@ -53,7 +53,7 @@ def forward_dynamics(
     if gyroscopic:
         M = mass_matrix(robot, q, gyroscopic=True)
         rest = np.asarray(tau, float) - bias(robot, q, qd, gyroscopic=True)
-        return np.linalg.solve(M, rest[..., None])[..., 0]
+        return np.asarray(np.linalg.solve(M, rest[..., None])[..., 0], dtype=np.float64)
     mech, (q_, qd_, tau_), shape = _prepared(robot, {"q": q, "qd": qd, "tau": tau})
     with np.errstate(divide="raise", invalid="raise"):
         try:

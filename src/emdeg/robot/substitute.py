@@ -26,7 +26,7 @@ def _replaced(node: Any, values: Mapping[str, Exact]) -> Any:
     if isinstance(node, Exact):
         return node.substitute(values) if node.symbols & values.keys() else node
     if isinstance(node, Angle):
-        if node.symbol not in values:
+        if node.symbol is None or node.symbol not in values:
             return node
         value = values[node.symbol]
         if value.is_number:
