@@ -173,7 +173,7 @@ def _turn_about(axis: Direction, angle: Angle) -> Rotation:
         (y * x * v + z * s, y * y * v + c, y * z * v - x * s),
         (z * x * v - y * s, z * y * v + x * s, z * z * v + c),
     )
-    return tuple(tuple(tidy(e) for e in row) for row in rows)  # type: ignore[return-value]
+    return tuple((tidy(a), tidy(b), tidy(c)) for a, b, c in rows)
 
 
 def _place(body: Body) -> Transform:
