@@ -123,3 +123,11 @@ def with_joints_fixed(urdf: str, joints: Sequence[str]) -> str:
         urdf, found = re.subn(pattern, r'\1"fixed"\2', urdf, flags=re.DOTALL)
         assert found, f"the joint {name} was not found in the text"
     return re.sub(r"<mimic\b[^>]*?(/>|>.*?</mimic\s*>)", "", urdf, flags=re.DOTALL)
+
+
+def without_fusing(urdf: str) -> str:
+    """The URDF's text with the word that keeps MuJoCo from fusing fixed links.
+
+    Fusing, it drops the tensor of a link without mass.
+    """
+    return re.sub(r"(<robot\b[^>]*>)", r'\1<mujoco><compiler fusestatic="false"/></mujoco>', urdf, count=1)
