@@ -124,7 +124,7 @@ class Angle:
             text = ("" if p == 1 else f"{p}*") + "pi" + ("" if q == 1 else f"/{q}")
             parts.append(("-" if self.pi_times < 0 else "") + text)
         if self.radians:
-            parts.append(f"{float(self.radians):.17g}")
+            parts.append(repr(float(self.radians)))
         if self.symbol:
             parts.append(self.symbol)
         return " + ".join(parts) or "0"
@@ -136,6 +136,8 @@ class Angle:
 RIGHT = Angle(Fraction(1, 2))
 STRAIGHT = Angle(Fraction(1))
 NO_ANGLE = Angle()
+HALF_RIGHT = Angle(Fraction(1, 4))
+"""The one angle that is its own complement: its sine is its cosine, and twice its square is one."""
 
 
 def rounded(value: Fraction, digits: int = DIGITS) -> Fraction:

@@ -85,7 +85,7 @@ def _angle_latex(angle: str | Angle) -> str:
         multiple = {1: "", -1: "-"}.get(p, str(p)) + r"\pi"
         parts.append(multiple if q == 1 else rf"\frac{{{multiple}}}{{{q}}}")
     if angle.radians:
-        parts.append(f"{float(angle.radians):.17g}")
+        parts.append(repr(float(angle.radians)))
     if angle.symbol is not None:
         parts.append(name_latex(angle.symbol))
     return " + ".join(parts)

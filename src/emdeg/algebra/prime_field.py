@@ -14,12 +14,15 @@ from functools import lru_cache
 from operator import add, mul, sub
 from typing import Any
 
-from emdeg.algebra.angle import Angle
+from emdeg.algebra.angle import HALF_RIGHT, Angle
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.scalar import add_angles, multiple_angle, sincos_from_pieces
 
 P = 2**61 - 1
 """The prime. P = 3 mod 4, so -1 has no root and 1 + t^2 is never zero on the way to a circle point."""
+
+ROOT_OF_HALF = 2**30
+"""The sine of 45 degrees: twice its square is 2^61, which is 1."""
 
 
 def inverse(value: int) -> int:
@@ -243,6 +246,9 @@ class PrimeField:
         return sincos_from_pieces(angle, self.number, self._constant_pair)
 
     def _constant_pair(self, piece: Angle) -> tuple[Any, Any]:
+        if piece == HALF_RIGHT:
+            root = self._element([ROOT_OF_HALF] * (self.points or 1))
+            return root, root
         return self._circle_point(f"constant {piece.pi_times} {piece.radians} {piece.symbol}")
 
     def joint_sincos(self, joint: int | str) -> tuple[Any, Any]:

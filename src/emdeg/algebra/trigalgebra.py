@@ -15,12 +15,15 @@ from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
-from emdeg.algebra.angle import Angle
+from emdeg.algebra.angle import HALF_RIGHT, Angle
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS, check_terms
 from emdeg.algebra.exact import is_symbol_name, shown
-from emdeg.algebra.generator import Generator
+from emdeg.algebra.generator import Generator, Kind
 from emdeg.algebra.scalar import add_angles, angle_pieces, multiple_angle, sincos_from_pieces
 from emdeg.algebra.trigpoly import Substitute, TrigPoly
+
+_KINDS: tuple[Kind, ...] = ("sine", "cosine")
+_REDUNDANT = ("cosine", HALF_RIGHT)
 
 
 class TrigAlgebra:
@@ -57,7 +60,7 @@ class TrigAlgebra:
         of_angles: tuple[int | Angle, ...] = self.revolute + self.constant_angles
         # Sines lead the lexicographic order, each before its cosine, so that s^2 leads s^2 + c^2 - 1.
         self.generators: tuple[Generator, ...] = (
-            *(Generator(kind, of) for of in of_angles for kind in ("sine", "cosine")),
+            *(Generator(kind, of) for of in of_angles for kind in _KINDS if (kind, of) != _REDUNDANT),
             *(Generator("displacement", k) for k in self.prismatic),
             *(Generator("rate", k) for k in self.joints if rates),
             *(Generator("acceleration", k) for k in self.joints if rates),
@@ -66,16 +69,16 @@ class TrigAlgebra:
         self._index = {g: i for i, g in enumerate(self.generators)}
         if len(self._index) != len(self.generators):
             raise ValueError("a joint or a parameter was given twice")
-        self._pairs = len(of_angles)
         names = [f"x{i}" for i in range(len(self.generators))] or ["x0"]
         self._context = fmpq_mpoly_ctx.get(names, Ordering.lex)
         letters = self._context.gens()
-        self._identity = [letters[2 * i] ** 2 + letters[2 * i + 1] ** 2 - 1 for i in range(self._pairs)]
+        # Bit b of a formula's mask of sines stands for the letter _sines[b].
+        self._sines = [self._index[Generator("sine", of)] for of in of_angles]
+        bits = {i: 1 << b for b, i in enumerate(self._sines)}
+        self._letters = [TrigPoly(self, letters[i], bits.get(i, 0)) for i in range(len(self.generators))]
+        pairs = [[letter._poly for letter in self._pair(of)] for of in of_angles]
+        self._identity = [s**2 + c**2 - 1 if s != c else s**2 - fmpq(1, 2) for s, c in pairs]
         self._half_identity = [identity * fmpq(1, 2) for identity in self._identity]
-        self._letters = [
-            TrigPoly(self, letter, 1 << (i // 2) if i < 2 * self._pairs and i % 2 == 0 else 0)
-            for i, letter in enumerate(letters[: len(self.generators)])
-        ]
         self.zero = self.number(Fraction(0))
         self.one = self.number(Fraction(1))
         # c1 as a parameter's name leaves no room for c1 as joint 1's cosine in print.
@@ -150,7 +153,8 @@ class TrigAlgebra:
         return self._pair(joint)
 
     def _pair(self, of: int | Angle) -> tuple[TrigPoly, TrigPoly]:
-        return self.generator(Generator("sine", of)), self.generator(Generator("cosine", of))
+        s = self.generator(Generator("sine", of))
+        return s, s if of == HALF_RIGHT else self.generator(Generator("cosine", of))
 
     def sum_sincos(self, multiples: Mapping[int, int]) -> tuple[TrigPoly, TrigPoly]:
         """(sine, cosine) of an integer combination of revolute joints' angles, {joint: multiple}."""
@@ -239,11 +243,12 @@ class TrigAlgebra:
     def _reduced(self, poly: Any, squared: int) -> Any:
         """`poly`, of degree two at most in the sines of the bits of `squared`, made linear in them."""
         while squared:
-            i = squared.bit_length() - 1
-            squared ^= 1 << i
-            second = poly.derivative(2 * i).derivative(2 * i)
+            bit = squared.bit_length() - 1
+            squared ^= 1 << bit
+            sine = self._sines[bit]
+            second = poly.derivative(sine).derivative(sine)
             if second:
-                poly = poly - second * self._half_identity[i]
+                poly = poly - second * self._half_identity[bit]
                 check_terms(len(poly), self.max_terms)
         return poly
 
@@ -251,21 +256,21 @@ class TrigAlgebra:
         """The formula of any polynomial in the letters, of whatever degree in the sines."""
         sines = 0
         degrees = poly.degrees()
-        for i, identity in enumerate(self._identity):
-            if degrees[2 * i] >= 2:
+        for bit, (sine, identity) in enumerate(zip(self._sines, self._identity)):
+            if degrees[sine] >= 2:
                 poly = divmod(poly, identity)[1]
                 check_terms(len(poly), self.max_terms)
-            if degrees[2 * i] >= 1:
-                sines |= 1 << i
+            if degrees[sine] >= 1:
+                sines |= 1 << bit
         return self._checked(poly, sines)
 
     def _joint_derivative(self, formula: TrigPoly, joint: int) -> TrigPoly:
         if joint in self.prismatic:
             return formula.derivative_by(Generator("displacement", joint))
-        i = self.index(Generator("sine", joint)) // 2
-        s, c = self._letters[2 * i]._poly, self._letters[2 * i + 1]._poly
-        poly = formula._poly.derivative(2 * i) * c - formula._poly.derivative(2 * i + 1) * s
-        bit = 1 << i
+        i = self.index(Generator("sine", joint))
+        s, c = self._letters[i]._poly, self._letters[i + 1]._poly
+        poly = formula._poly.derivative(i) * c - formula._poly.derivative(i + 1) * s
+        bit = self._letters[i]._sines
         if formula._sines & bit:
             poly = self._reduced(poly, bit)
         return self._checked(poly, formula._sines | bit)
