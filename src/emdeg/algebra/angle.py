@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import mpmath
 
-from emdeg.algebra.exact import is_symbol_name
+from emdeg.algebra.exact import is_symbol_name, rational
 
 DIGITS = 60
 """Decimal digits kept of sines, cosines and roots that are not rational."""
@@ -33,21 +33,28 @@ class Angle:
 
     @staticmethod
     def parse(text: str) -> Angle:
-        """An angle from "90 deg", "-pi/2", "3*pi/4", "0.25" (radians) or a symbol's name."""
-        text = text.strip()
+        """An angle from "90 deg", "3*pi/4", "0.25" (radians), a symbol's name, or a sum ("pi/2 + 0.1")."""
+        angle = Angle()
+        for part in text.split(" + "):
+            try:
+                angle = angle + Angle._parse_one(part.strip())
+            except ValueError:
+                shown = text if len(text) <= 40 else text[:37] + "..."
+                raise ValueError(
+                    f"{shown!r} is not an angle: write radians (0.25), '90 deg', 'pi/2' or a symbol's name"
+                ) from None
+        return angle
+
+    @staticmethod
+    def _parse_one(text: str) -> Angle:
         if match := _DEGREES.match(text):
-            return Angle(pi_times=Fraction(match[1]) / 180)
+            return Angle(pi_times=rational(match[1]) / 180)
         if match := _PI.match(text):
-            times = Fraction(match[2] or 1) / int(match[3] or 1)
+            times = rational(match[2] or "1") * rational("1/" + (match[3] or "1"))
             return Angle(pi_times=-times if match[1] == "-" else times)
         if is_symbol_name(text):
             return Angle(symbol=text)
-        try:
-            return Angle(radians=Fraction(text))
-        except (ValueError, ZeroDivisionError):
-            raise ValueError(
-                f"{text!r} is not an angle: write radians (0.25), '90 deg', 'pi/2' or a symbol's name"
-            ) from None
+        return Angle(radians=rational(text))
 
     @property
     def is_zero(self) -> bool:

@@ -19,11 +19,38 @@ Monomial = tuple[tuple[str, int], ...]
 """Symbols with their exponents, sorted by name; the empty tuple is 1."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}\Z")
+_NUMBER = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?(?:/([0-9]+))?\Z")
+_SIGN = re.compile(r"\s+([+-])\s+")
+_POWER = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,31})(?:\^([1-9][0-9]?))?\Z")
+MAX_DIGITS = 400
+"""Longer numbers, and exponents beyond this, are refused before anything is computed with them."""
 
 
 def is_symbol_name(text: str) -> bool:
-    """Whether `text` may name a symbol: a letter, then letters, digits or _, at most 32 characters."""
-    return _NAME.match(text) is not None
+    """Whether `text` may name a symbol: a letter, then letters, digits or _, at most 32 characters.
+
+    Words that mean a number elsewhere (nan, inf, pi) are not symbols.
+    """
+    return _NAME.match(text) is not None and text.lower() not in ("nan", "inf", "infinity", "pi")
+
+
+def rational(text: str) -> Fraction:
+    """The exact value of "0.4318", "-1.5e-3" or "2159/5000"; ValueError for anything else.
+
+    Safe on a stranger's text: "1e999999999" is refused, not computed.
+    """
+    match = _NUMBER.match(text.strip())
+    if match is None or (match[4] and not int(match[4][:MAX_DIGITS])):
+        raise ValueError(f"{_shown(text)} is not a number")
+    exponent = (match[3] or "0")[:10]
+    if abs(int(exponent)) > MAX_DIGITS or max(len(match[2]), len(match[4] or "")) > MAX_DIGITS:
+        raise ValueError(f"{_shown(text)} has too many digits or too large an exponent")
+    value = Fraction(match[2]) * Fraction(10) ** int(exponent) / int(match[4] or 1)
+    return -value if match[1] == "-" else value
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +73,30 @@ class Exact:
             return value
         if isinstance(value, str):
             return Exact.symbol(value)
-        if isinstance(value, float):
-            value = Decimal(repr(value))
-        number = Fraction(value)
+        number = rational(str(value)) if isinstance(value, float | Decimal) else Fraction(value)
         return Exact((((), number),)) if number else ZERO
+
+    @staticmethod
+    def parse(text: str) -> Exact:
+        """What `str` of an exact value says: a number, a symbol, or a sum of products, "1/2 + 2*m*l^2".
+
+        >>> Exact.parse("2159/5000") == Exact.of(0.4318)
+        True
+        """
+        pieces = _SIGN.split(text.strip())
+        signs = ["+", *pieces[1::2]]
+        total = ZERO
+        for sign, piece in zip(signs, pieces[::2]):
+            negative, piece = (sign == "-") != piece.startswith("-"), piece.removeprefix("-")
+            term = Exact.of(-1 if negative else 1)
+            for factor in piece.split("*"):
+                power = _POWER.match(factor)
+                if power is None or not is_symbol_name(power[1]):
+                    term = term * rational(factor)
+                else:
+                    term = term * Exact(((((power[1], int(power[2] or 1)),), Fraction(1)),))
+            total = total + term
+        return total
 
     @staticmethod
     def symbol(name: str) -> Exact:
