@@ -10,7 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import ZERO, Exact, ExactLike
+from emdeg.algebra.exact import ZERO, Exact, ExactLike, parse_number
 from emdeg.robot.assemble import Draft, assemble, end_of_longest_chain, findings
 from emdeg.robot.checks import BUDGET, Finding
 from emdeg.robot.errors import OverBudget, RobotError
@@ -44,7 +44,7 @@ def load(
     return assemble(
         draft,
         tip=tip,
-        locks=_locks(draft, lock or {}),
+        locks=parse_locks(lock or {}),
         payloads=_payloads(draft, payload),
         gravity=None if gravity is None else _gravity(gravity),
         allow_nonphysical=allow_nonphysical,
@@ -135,20 +135,21 @@ def read_text(path: str) -> str:
         raise RobotError("the file is not UTF-8 text", file=path, line=line) from None
 
 
-def _locks(draft: Draft, lock: Mapping[str, Value]) -> dict[str, Exact | Angle]:
-    kinds = {body.joint: body.kind for body in draft.bodies}
-    return {joint: _position(joint, kinds.get(joint), value) for joint, value in lock.items()}
+def parse_locks(lock: Mapping[str, Value]) -> dict[str, Exact | Angle]:
+    """Joint -> the value it is locked at: numbers as they are, text as a number or an angle ("90 deg")."""
+    return {joint: _position(joint, value) for joint, value in lock.items()}
 
 
-def _position(joint: str, kind: str | None, value: Value) -> Exact | Angle:
+def _position(joint: str, value: Value) -> Exact | Angle:
     if isinstance(value, Angle | Exact):
         return value
     try:
-        if kind == "prismatic":
-            return Exact.parse(value) if isinstance(value, str) else Exact.of(value)
-        return Angle.parse(value) if isinstance(value, str) else Angle(radians=Exact.of(value).number)
+        if not isinstance(value, str):
+            return Exact.of(value)
+        angle = Angle.parse(value)
     except ValueError as problem:
         raise RobotError(f"it cannot be locked at {value!r}: {problem}", body=joint) from None
+    return angle if angle.pi_times or angle.symbol else Exact.of(angle.radians)
 
 
 def _gravity(values: Sequence[ExactLike]) -> Vector:
@@ -202,5 +203,6 @@ def parse_payload(text: str, link: str) -> Payload:
 
 
 __all__ = [
-    "SNAP", "Checked", "check", "library_names", "load", "parse_payload", "read_draft", "read_text",
+    "SNAP", "Checked", "check", "library_names", "load", "parse_locks", "parse_number", "parse_payload",
+    "read_draft", "read_text",
 ]  # fmt: skip

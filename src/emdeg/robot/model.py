@@ -65,7 +65,7 @@ class Inertia:
 
     mass: Exact = ZERO
     first_moment: Vector = NOWHERE
-    tensor: tuple[Exact, Exact, Exact, Exact, Exact, Exact] = (ZERO,) * 6
+    tensor: tuple[Exact, ...] = (ZERO,) * 6
 
     @property
     def parameters(self) -> tuple[Exact, ...]:

@@ -30,10 +30,11 @@ from emdeg.robot.model import (
 from emdeg.robot.transform import (
     ALMOST_PARALLEL,
     NOISE,
+    Direction,
+    Rotation,
+    Transform,
     X,
     Z,
-    Direction,
-    Transform,
     add,
     along,
     component,
@@ -160,7 +161,7 @@ def _locked(body: Body, value: Exact | Angle) -> Body:
     return replace(body, kind="fixed", pose=body.pose @ motion)
 
 
-def _turn_about(axis: Direction, angle: Angle):
+def _turn_about(axis: Direction, angle: Angle) -> Rotation:
     """Rodrigues' formula."""
     s, c = angle.sincos()
     x, y, z = axis
@@ -170,7 +171,7 @@ def _turn_about(axis: Direction, angle: Angle):
         (y * x * v + z * s, y * y * v + c, y * z * v - x * s),
         (z * x * v - y * s, z * y * v + x * s, z * z * v + c),
     )
-    return tuple(tuple(tidy(e) for e in row) for row in rows)
+    return tuple((tidy(a), tidy(b), tidy(c)) for a, b, c in rows)
 
 
 def _place(body: Body) -> Transform:

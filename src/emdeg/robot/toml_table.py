@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra.angle import NO_ANGLE, Angle
-from emdeg.algebra.exact import Exact, rational
+from emdeg.algebra.exact import Exact, parse_number
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.model import NOWHERE, Pose, Vector
 from emdeg.robot.toml_text import Document, Number
@@ -141,7 +141,7 @@ class Table:
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise self.error(f"{key} must be a number, not {kind_of(value)}", key)
         try:
-            number = rational(str(value))
+            number = parse_number(str(value))
         except ValueError as problem:
             raise self.error(f"{key}: {_advice(value, problem)}", key) from None
         if abs(number) > LARGEST_DOUBLE:

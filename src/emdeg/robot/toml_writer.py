@@ -21,7 +21,7 @@ _PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 Pairs = list[tuple[str, str]]
 
 
-def write_toml(robot: Robot) -> str:
+def to_toml(robot: Robot) -> str:
     """The robot as the text of an emdeg robot file (modified Denavit-Hartenberg, SI units, exact numbers)."""
     parts = [_head(robot), *_links(robot)]
     parts += [_table("[[frame]]", _attached(robot, frame)) for frame in _further_frames(robot)]
