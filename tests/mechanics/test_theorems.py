@@ -207,7 +207,7 @@ def test_derivatives_of_inverse_dynamics_match_differences(robot, seed):
 @anything
 @given(robots(6), seeds)
 def test_rotors_couple_symmetrically_and_balance_power(robot, seed):
-    q, qd, qdd = random_state(robot, seed)
+    q, qd, _ = random_state(robot, seed)
     M = emdeg.mass_matrix(robot, q, gyroscopic=True)
     assert np.abs(M - M.T).max() <= 1e-12 * (1 + np.abs(M).max())
     C = emdeg.coriolis_matrix(robot, q, qd, gyroscopic=True)
