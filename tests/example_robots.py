@@ -1,6 +1,6 @@
 """Every robot file of the package example-robot-data, read by emdeg and asked of Pinocchio and MuJoCo.
 
-`python tests/example_robots.py` writes what came out to docs/robots_tested.md.
+`python -m tests.example_robots` writes what came out to docs/robots_tested.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pinocchio as pin
-from oracles import Mujoco, Pinocchio, relative_error, with_joints_fixed, without_fusing, without_meshes
 
 import emdeg
 from emdeg.algebra.exact import Exact
@@ -21,6 +20,7 @@ from emdeg.robot.assemble import assemble
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.robot.urdf_reader import read_urdf
+from tests.oracles import Mujoco, Pinocchio, relative_error, with_joints_fixed, without_fusing, without_meshes
 
 STATES = 5
 
@@ -140,8 +140,8 @@ def page(outcomes: list[Outcome]) -> str:
         "# Robots tested",
         "",
         f"All {len(outcomes)} URDF files of the package example-robot-data, read unsnapped, mimic joints locked at",
-        f"zero, compared at {STATES} random states on inverse dynamics, mass matrix and forward dynamics. The figure is",
-        "the worst difference as a share of the largest value. Written by `python tests/example_robots.py`.",
+        f"zero, compared at {STATES} random states on inverse dynamics, mass matrix and forward dynamics. Each figure",
+        "is the worst difference as a share of the largest value. Written by `python -m tests.example_robots`.",
         "",
         f"{len(agree)} agree with Pinocchio (worst {worst:.0e}), {len(both)} of them also with MuJoCo (worst "
         f"{worst_mujoco:.0e}); MuJoCo refuses the others.",

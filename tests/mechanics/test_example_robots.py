@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.robots
 
-example_robots = pytest.importorskip("example_robots")
+example_robots = pytest.importorskip("tests.example_robots")
 
 FILES = example_robots.robot_files()
 CLOSE = 1e-10

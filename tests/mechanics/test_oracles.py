@@ -10,14 +10,14 @@ import pinocchio as pin
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracles import Mujoco, Pinocchio, relative_error
-from random_robots import PlainRobot, for_emdeg, for_mujoco, for_pinocchio, mjcf_of, plain_robots
 
 import emdeg
 from emdeg.robot.assemble import assemble
 from emdeg.robot.mjcf_reader import read_mjcf
 from emdeg.robot.model import Robot
 from emdeg.robot.urdf_reader import read_urdf
+from tests.oracles import Mujoco, Pinocchio, relative_error
+from tests.plain_robots import PlainRobot, for_emdeg, for_mujoco, for_pinocchio, mjcf_of, plain_robots
 
 FILES = Path(__file__).parents[1] / "data" / "robots"
 CLOSE = 1e-10

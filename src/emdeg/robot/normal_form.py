@@ -57,8 +57,9 @@ from emdeg.robot.transform import (
 class Body:
     """A link as a file describes it; `parent` names another body, None the base.
 
-    Either `row` (modified DH) or `pose` (the body frame in the parent's at zero) with `axis` (in the body
-    frame, through its origin). `inertia` is about the body frame's origin.
+    Either `row` (modified DH) or `pose` (the body frame in the parent's at zero) with `axis` (in the body frame,
+    through its origin). `inertia` is about the body frame's origin, and children are placed from that frame.
+    `frame` says where in it the frame that goes by the body's name lies (standard DH: at the link's far end).
     """
 
     name: str
@@ -75,6 +76,7 @@ class Body:
     line: int | None = None
     refused: Finding | None = None
     """Why the joint cannot move in the equations of motion, if it cannot; legal once it is locked."""
+    frame: Transform = Transform()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +91,12 @@ class NormalForm:
 def normal_form(bodies: Sequence[Body], base: Transform = Transform()) -> NormalForm:
     """The bodies' moving links in normal form, depth first, children in the file's order."""
     ordered = depth_first(bodies)
-    moving, frames = _merge_fixed(ordered, base)
-    return (
-        _keep_frames(moving, base, frames) if all(b.row for b in moving) else _choose_frames(moving, frames)
-    )
+    moving, home = _merge_fixed(ordered)
+    named = {body.name: body.frame for body in ordered if body.frame != Transform()}
+    for name, frame in named.items():
+        host, offset = home[name]
+        home[name] = (host, offset @ frame)
+    return _keep_frames(moving, base, home) if all(b.row for b in moving) else _choose_frames(moving, home)
 
 
 def depth_first(bodies: Sequence[Body]) -> list[Body]:
@@ -139,7 +143,12 @@ def lock(bodies: Sequence[Body], locks: Mapping[str, Exact | Angle]) -> list[Bod
     for body in bodies:
         if body.refused is not None and body.joint not in locks:
             raise RobotError(body.refused.rule, line=body.refused.line, body=body.refused.body)
-    return [_locked(body, locks[body.joint]) if body.joint in locks else body for body in bodies]
+    try:
+        return [_locked(body, locks[body.joint]) if body.joint in locks else body for body in bodies]
+    except RobotError:
+        raise
+    except ValueError as problem:
+        raise RobotError(f"the joints cannot be locked there: {problem}") from None
 
 
 def _locked(body: Body, value: Exact | Angle) -> Body:
@@ -181,7 +190,7 @@ def _place(body: Body) -> Transform:
 
 
 def _merge_fixed(
-    ordered: Sequence[Body], base: Transform
+    ordered: Sequence[Body],
 ) -> tuple[list[Body], dict[str, tuple[str | None, Transform]]]:
     """The moving bodies, and for every body the moving body it belongs to with its frame's pose there."""
     moving: dict[str, Body] = {}
