@@ -18,7 +18,7 @@ from emdeg.robot.assemble import Draft
 from emdeg.robot.errors import RobotError
 from emdeg.robot.markup import parse_xml
 from emdeg.robot.mjcf_extract import Extract, extract
-from emdeg.robot.model import Drive, Friction, Inertia, JointKind, Limits, Vector
+from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Vector
 from emdeg.robot.normal_form import Body, motion
 from emdeg.robot.numbers import clipped
 from emdeg.robot.snapping import DEFAULT_SNAP, check_snap, snapped_angle, snapped_axis, snapped_transform
@@ -77,12 +77,11 @@ class _Compiled:
                 bodies += self.body(i, name, {body.name for body in bodies})
             except RobotError as problem:
                 raise problem.at(line=self.wanted.body_lines.get(name), body=name) from None
-        disabled = bool(int(m.opt.disableflags) & self.wanted.gravity_off)
         return Draft(
             name=self.wanted.model or "robot",
             bodies=tuple(bodies),
             root="world",
-            gravity=_vector([0.0, 0.0, 0.0] if disabled else m.opt.gravity),
+            gravity=NOWHERE if self.wanted.weightless else _vector(m.opt.gravity),
             notes=tuple(self.notes),
             file=file,
         )
