@@ -133,6 +133,13 @@ def test_what_is_left_out_is_noted() -> None:
     )
 
 
+def test_a_warning_of_the_compiler_is_a_note_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    draft = read_mjcf(one(joint='<joint axis="0 0 1"/>' * 2), "some.xml")
+    assert "singular" in draft.notes[0]
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_quaternion_of_any_length_is_an_exact_rotation() -> None:
     R = rotation_of_quaternion((Fraction(2), Fraction(0), Fraction(0), Fraction(1)))
     assert ((Fraction(3, 5), Fraction(-4, 5), 0), (Fraction(4, 5), Fraction(3, 5), 0), (0, 0, 1)) == R

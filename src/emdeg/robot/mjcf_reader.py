@@ -51,6 +51,9 @@ def _compile(wanted: Extract) -> Any:
         raise RobotError(
             "reading MJCF needs the package mujoco: install emdeg[mjcf] (pip install 'emdeg[mjcf]')"
         ) from None
+    before = mujoco.get_mju_user_warning()
+    warnings: list[str] = []
+    mujoco.set_mju_user_warning(warnings.append)  # or it would print them, and write a log file
     try:
         return mujoco.MjModel.from_xml_string(wanted.xml)
     except (ValueError, mujoco.FatalError) as problem:
@@ -59,6 +62,9 @@ def _compile(wanted: Extract) -> Any:
         line = wanted.lines.get(int(found[1])) if found else None
         said = re.sub(r",? ?line [0-9]+(, column -?[0-9]+)?", "", " ".join(said.split()))
         raise RobotError(f"MuJoCo's compiler refuses it: {clipped(said, 300)}", line=line) from None
+    finally:
+        mujoco.set_mju_user_warning(before)
+        wanted.notes += [f"MuJoCo's compiler: {clipped(said, 300)}" for said in dict.fromkeys(warnings)]
 
 
 class _Compiled:
