@@ -25,7 +25,7 @@ from emdeg.mechanics.numeric import (
     potential_energy,
     regressor,
 )
-from emdeg.robot import OverBudget, Robot, RobotError, substitute
+from emdeg.robot import OverBudget, Robot, RobotError, library_names, load, substitute
 
 __version__ = "0.1.0"
 
@@ -45,7 +45,9 @@ __all__ = [
     "jacobian",
     "jacobian_rate",
     "kinetic_energy",
+    "library_names",
     "link_transforms",
+    "load",
     "mass_matrix",
     "momentum",
     "potential_energy",
