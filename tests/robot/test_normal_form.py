@@ -15,7 +15,10 @@ import emdeg
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
 from emdeg.robot import BASE, Body, Draft, Inertia, Payload, Placement, Pose, Robot, RobotError, assemble
+from emdeg.robot.load import load
 from emdeg.robot.normal_form import normal_form
+from emdeg.robot.toml_reader import read_toml
+from emdeg.robot.toml_writer import to_toml
 from emdeg.robot.transform import Transform, of_placement, of_pose, to_placement, to_pose
 from emdeg.robot.urdf_reader import read_urdf
 from tests.plain_robots import PlainRobot, draft_of, for_emdeg, link_poses, names, plain_robots, rotation
@@ -156,6 +159,16 @@ def test_snapping_moves_a_link_by_no_more_than_the_angles_it_changed(file: Path)
     left, right = frame_poses(exact, q), frame_poses(stated, q)
     assert left.keys() == right.keys()
     assert max(np.abs(left[name] - right[name]).max() for name in left) < 1e-4
+
+
+@pytest.mark.parametrize("snap", [0, 1e-5])
+@pytest.mark.parametrize("file", sorted(FILES.iterdir()), ids=lambda file: file.name)
+def test_written_as_a_robot_file_and_read_again_it_is_the_same_robot(file: Path, snap: float) -> None:
+    robot = load(file, snap=snap)
+    again = assemble(read_toml(to_toml(robot), "again.toml"))
+    assert again.links == robot.links
+    assert (again.base, again.tool, again.gravity) == (robot.base, robot.tool, robot.gravity)
+    assert set(again.frames) == set(robot.frames)
 
 
 def test_right_angles_keep_short_decimals() -> None:
