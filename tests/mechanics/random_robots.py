@@ -50,7 +50,8 @@ def random_robot(
     for i in range(n):
         parent = i - 1 if not tree else rng.choice([BASE, *range(i)])
         branching = tree and parent != i - 1
-        kind = kinds[i] if kinds else ("p" if rng.random() < 0.35 and i - 1 not in parallel and i not in parallel else "r")
+        must_turn = i in parallel or i - 1 in parallel
+        kind = kinds[i] if kinds else "p" if rng.random() < 0.35 and not must_turn else "r"
         place = Placement(
             alpha=Angle() if i - 1 in parallel else random_angle(rng),
             a=value(rng),

@@ -89,7 +89,7 @@ class InertiaForce:
 
 
 def of_acceleration(body: BodyInertia, a: Partial) -> InertiaForce:
-    """m a + alpha x h and J alpha + h x a: what (79) of Kane and Levinson says of another point than the mass centre."""
+    """m a + alpha x h and J alpha + h x a (Kane and Levinson (79), moved to the frame's origin)."""
     f = add(scale(body.m, a.v), cross(a.omega, body.h))
     return InertiaForce(f, add(mul(body.J, a.omega), cross(body.h, a.v)))
 

@@ -79,9 +79,7 @@ def transforms(mech: Mechanism, frame: Frames) -> list[dict[int, Mat4]]:
 def first_derivatives(mech: Mechanism, frame: Frames) -> dict[tuple[int, int], Mat4]:
     """U_ji = dT_0^j/dq_i at [j, i], for i on the path to j; all others are zero (Bejczy (4))."""
     T = transforms(mech, frame)
-    return {
-        (j, i): matmul4(T[i][BASE], after(mech, i, T[j][i])) for j in range(mech.n) for i in path(mech, j)
-    }
+    return {(j, i): matmul4(T[i][BASE], after(mech, i, T[j][i])) for j in range(mech.n) for i in path(mech, j)}
 
 
 def second_derivatives(mech: Mechanism, frame: Frames) -> dict[tuple[int, int, int], Mat4]:
