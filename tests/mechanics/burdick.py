@@ -112,7 +112,7 @@ class Arm:
         r, P = self.r(j), self.P(j + 1)
         return self.I_star(j, j) - self.m(j) * hat(r) @ hat(r) - self.mass_from(j + 1) * hat(P) @ hat(P)
 
-    def I(self, i: int, j: int):
+    def dyadic(self, i: int, j: int):
         """I_ij, i <= j, in C_j: the brackets of Burdick (17) and (18)."""
         total = np.zeros((3, 3))
         for k in range(j, self.N + 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from burdick import X, Y, Z, Arm, braces, hat
+from burdick import Arm, X, Y, Z, braces, hat
 from burdick_registry import Pair, all_revolute, corrected, pairs, parallels, printed
 
 # Extended body dyadics: (17)-(21)
@@ -13,7 +13,7 @@ from burdick_registry import Pair, all_revolute, corrected, pairs, parallels, pr
 
 @printed("17 revolute")
 def _(a):
-    return ((a.M(i, i), Z @ a.I(i, i) @ Z) for i in range(1, a.N + 1) if a.revolute(i))
+    return ((a.M(i, i), Z @ a.dyadic(i, i) @ Z) for i in range(1, a.N + 1) if a.revolute(i))
 
 
 @printed("17 prismatic")
@@ -30,33 +30,33 @@ def _(a):
 def _(a):
     for i, j in pairs(a):
         left = a.R(j, i) @ (Z if a.revolute(i) else X)
-        yield a.M(i, j), left @ a.I(i, j) @ (Z if a.revolute(j) else X)
+        yield a.M(i, j), left @ a.dyadic(i, j) @ (Z if a.revolute(j) else X)
 
 
 @printed("18 text")
 def _(a):  # z_i in C_j as R^j z of the same frame
-    return ((a.M(i, j), Z @ a.I(i, j) @ Z) for i, j in pairs(a) if a.revolute(i) and a.revolute(j))
+    return ((a.M(i, j), Z @ a.dyadic(i, j) @ Z) for i, j in pairs(a) if a.revolute(i) and a.revolute(j))
 
 
 @corrected("18 text")
 def _(a):
     for i, j in pairs(a):
         if a.revolute(i) and a.revolute(j):
-            yield a.M(i, j), a.R(j, i) @ Z @ a.I(i, j) @ Z
+            yield a.M(i, j), a.R(j, i) @ Z @ a.dyadic(i, j) @ Z
 
 
 @printed("19 first line")
 def _(a):
     for j in range(1, a.N if all_revolute(a) else 0):
         R = a.R(j, j + 1)
-        yield a.I(j, j), a.K(j) - braces(a.P(j + 1), a.U(j + 1, j)) + R @ a.I(j + 1, j + 1) @ R.T
+        yield a.dyadic(j, j), a.K(j) - braces(a.P(j + 1), a.U(j + 1, j)) + R @ a.dyadic(j + 1, j + 1) @ R.T
 
 
 def _across(a: Arm, middle) -> Iterator[Pair]:
     for i, j in pairs(a) if all_revolute(a) else ():
         if j < a.N:
             R = a.R(j, j + 1)
-            yield a.I(i, j), a.K(j) + middle(i, j) + R @ a.I(i, j + 1) @ R.T
+            yield a.dyadic(i, j), a.K(j) + middle(i, j) + R @ a.dyadic(i, j + 1) @ R.T
 
 
 @printed("19 second line")
@@ -79,29 +79,31 @@ def _(a):
 
 @printed("19 third line")
 def _(a):  # I_ji as the transpose of I_ij, the arm to the origin
-    return ((a.I(i, j), a.I(i, j).T - hat(a.Lo(i, j, j)) @ hat(a.U(j))) for i, j in pairs(a) if all_revolute(a))
+    return (
+        (a.dyadic(i, j), a.dyadic(i, j).T - hat(a.Lo(i, j, j)) @ hat(a.U(j))) for i, j in pairs(a) if all_revolute(a)
+    )
 
 
 @printed("19 third line")
 def _(a):  # I_ji read as I_jj, the arm to the mass centre of link j
-    return ((a.I(i, j), a.I(j, j) - hat(a.L(i, j, j)) @ hat(a.U(j))) for i, j in pairs(a) if all_revolute(a))
+    return ((a.dyadic(i, j), a.dyadic(j, j) - hat(a.L(i, j, j)) @ hat(a.U(j))) for i, j in pairs(a) if all_revolute(a))
 
 
 @corrected("19 third line")
 def _(a):
-    return ((a.I(i, j), a.I(j, j) - hat(a.Lo(i, j, j)) @ hat(a.U(j))) for i, j in pairs(a) if all_revolute(a))
+    return ((a.dyadic(i, j), a.dyadic(j, j) - hat(a.Lo(i, j, j)) @ hat(a.U(j))) for i, j in pairs(a) if all_revolute(a))
 
 
 @printed("19 fourth line")
 def _(a):  # I_{i+1,i} as a transpose, for any j beyond i
     for i, j in pairs(a) if all_revolute(a) else ():
-        yield a.I(i, i), a.I(i, i + 1).T - hat(a.P(i + 1, at=j)) @ hat(a.U(j))
+        yield a.dyadic(i, i), a.dyadic(i, i + 1).T - hat(a.P(i + 1, at=j)) @ hat(a.U(j))
 
 
 @corrected("19 fourth line")
 def _(a):
     for i, j in pairs(a) if all_revolute(a) else ():
-        yield a.I(i, j), a.I(i + 1, j) - hat(a.P(i + 1, at=j)) @ hat(a.U(j))
+        yield a.dyadic(i, j), a.dyadic(i + 1, j) - hat(a.P(i + 1, at=j)) @ hat(a.U(j))
 
 
 @printed("20 K and M")
@@ -137,7 +139,7 @@ def _prismatic_then_revolute(a: Arm, vector) -> Iterator[Pair]:
     for i, j in pairs(a):
         if not a.revolute(i) and j < a.N and a.revolute(j) and a.revolute(j + 1):
             R = a.R(j, j + 1)
-            yield a.I(i, j), R @ a.I(i, j + 1) @ R.T - hat(a.R(j, i) @ Y) @ hat(vector(j))
+            yield a.dyadic(i, j), R @ a.dyadic(i, j + 1) @ R.T - hat(a.R(j, i) @ Y) @ hat(vector(j))
 
 
 @printed("21 first line")
@@ -153,7 +155,7 @@ def _(a):
 def _revolute_then_prismatic(a: Arm, vector) -> Iterator[Pair]:
     for j, i in pairs(a):
         if not a.revolute(i) and j + 1 < i and a.revolute(j) and a.revolute(j + 1):
-            yield a.I(j, i), a.I(j + 1, i) - hat(vector(j, i)) @ hat(Y)
+            yield a.dyadic(j, i), a.dyadic(j + 1, i) - hat(vector(j, i)) @ hat(Y)
 
 
 @printed("21 second line")
@@ -193,7 +195,7 @@ def _(a):
 @printed("24")
 def _(a):
     for p in parallels(a):
-        dyadic = a.I(p + 1, p + 1) - hat(a.P(p + 1, at=p + 1)) @ hat(a.U(p + 1))
+        dyadic = a.dyadic(p + 1, p + 1) - hat(a.P(p + 1, at=p + 1)) @ hat(a.U(p + 1))
         yield a.M(p, p + 1), a.z(p, p + 1) @ dyadic @ Z
         yield a.M(p, p + 1), a.M(p + 1, p + 1) + a.eta(p + 1, p + 1)
 

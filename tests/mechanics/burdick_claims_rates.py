@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from burdick import Z, Arm, hat
+from burdick import Arm, Z, hat
 from burdick_registry import Pair, all_revolute, corrected, pairs, parallels, printed, triples
 
 # Coriolis and centripetal terms, any robot: (26)-(30)
@@ -71,7 +71,7 @@ def _rate_of_axis(a: Arm, first) -> Iterator[Pair]:
     """(32), with k for the j of its right side."""
     for p, k in _beyond(a):
         for i in range(1, p):
-            bracket = a.I(k, k) - hat(a.Lo(i, k, k)) @ hat(a.U(k))
+            bracket = a.dyadic(k, k) - hat(a.Lo(i, k, k)) @ hat(a.U(k))
             second = a.z(i, k) @ hat(a.R(k, p) @ np.cross(Z, a.Lo(i, p, p))) @ hat(a.U(k)) @ Z
             yield a.dM(i, k, p), -first(i, p, k) @ bracket @ Z + second
 

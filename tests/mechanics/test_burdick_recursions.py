@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-import burdick_claims_inertia  # noqa: F401: registers its claims
+import burdick_claims_inertia  # noqa: F401
 import burdick_claims_rates  # noqa: F401
 import numpy as np
 import pytest
