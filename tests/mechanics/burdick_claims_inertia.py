@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from burdick import Arm, X, Y, Z, braces, hat
-from burdick_registry import Pair, all_revolute, corrected, pairs, parallels, printed
+
+from tests.mechanics.burdick import Arm, X, Y, Z, braces, hat
+from tests.mechanics.burdick_registry import Pair, all_revolute, corrected, pairs, parallels, printed
 
 # Extended body dyadics: (17)-(21)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from burdick import Arm, Z, hat
-from burdick_registry import Pair, all_revolute, corrected, pairs, parallels, printed, triples
+
+from tests.mechanics.burdick import Arm, Z, hat
+from tests.mechanics.burdick_registry import Pair, all_revolute, corrected, pairs, parallels, printed, triples
 
 # Coriolis and centripetal terms, any robot: (26)-(30)
 

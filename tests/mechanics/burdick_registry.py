@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from burdick import Arm
+from tests.mechanics.burdick import Arm
 
 Pair = tuple[Any, Any]
 Claim = Callable[[Arm], Iterator[Pair]]

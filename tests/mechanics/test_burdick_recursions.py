@@ -6,17 +6,16 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-import burdick_claims_inertia  # noqa: F401
-import burdick_claims_rates  # noqa: F401
 import numpy as np
 import pytest
-from burdick import Arm
-from burdick_registry import CORRECTED, PRINTED, Claim
-from random_robots import elbow_arm, planar_arm, random_robot
 
 from emdeg.algebra import Floats
 from emdeg.mechanics.coefficients import newton_euler_coefficients
 from emdeg.mechanics.mechanism import frames, mechanism
+from tests.mechanics import burdick_claims_inertia, burdick_claims_rates  # noqa: F401
+from tests.mechanics.burdick import Arm
+from tests.mechanics.burdick_registry import CORRECTED, PRINTED, Claim
+from tests.mechanics.chains import elbow_arm, planar_arm, random_chain
 
 ERRATA = Path(__file__).parents[2] / "docs" / "errata"
 TABLE = json.loads((ERRATA / "burdick_recursions.json").read_text(encoding="utf-8"))["equations"]
@@ -38,7 +37,7 @@ ARMS = [
 def arms() -> list[Arm]:
     found = []
     for seed, (kinds, parallel) in enumerate(ARMS):
-        robot = random_robot(900 + seed, len(kinds), kinds=kinds, parallel=parallel, drives=False)
+        robot = random_chain(900 + seed, kinds, parallel, drives=False)
         found.append(Arm(robot, np.random.default_rng(seed).uniform(-3, 3, robot.n)))
     return found
 
@@ -80,7 +79,7 @@ def test_misprinted_equation_fails_as_printed_and_holds_as_corrected(equation):
 
 def test_35_second_line_holds_where_the_axis_is_normal_to_the_parallel_pair_and_fails_in_the_plane():
     values = []
-    for robot in (elbow_arm(symbolic=False), planar_arm(symbolic=False)):
+    for robot in (elbow_arm(), planar_arm()):
         mech = mechanism(robot, Floats())
         q = np.linspace(0.3, 1.9, robot.n)
         found = newton_euler_coefficients(mech, frames(mech, list(zip(np.sin(q), np.cos(q)))))

@@ -117,7 +117,7 @@ def _column(A: Mat3, k: int) -> Vec3:
     return (A[0][k], A[1][k], A[2][k])
 
 
-def chain(mech: Mechanism, frame: Frames) -> Chain:
+def extended_bodies(mech: Mechanism, frame: Frames) -> Chain:
     """The extended bodies from the tip inwards (the 'diagonal' recursion) and the frames in one another."""
     if any(parent != i - 1 for i, parent in enumerate(mech.parent)):
         raise NotSerial("extended bodies are for serial robots; this one branches (use Lagrange's or Kane's equations)")
@@ -221,7 +221,7 @@ def mass_matrix(
     mech: Mechanism, frame: Frames, scheme: Scheme = "diagonal", parallel_rules: bool = True
 ) -> list[list[Scalar]]:
     """M, n x n, both triangles, drives included."""
-    return drives_added(mech, link_masses(chain(mech, frame), scheme, parallel_rules))
+    return drives_added(mech, link_masses(extended_bodies(mech, frame), scheme, parallel_rules))
 
 
 def drives_added(mech: Mechanism, M: list[list[Scalar]]) -> list[list[Scalar]]:
@@ -248,10 +248,10 @@ def link_masses(chain: Chain, scheme: Scheme, parallel_rules: bool) -> list[list
 
 def eta(chain: Chain, p: int, j: int) -> Scalar:
     """M_pj - M_{p+1,j} for parallel joints p and p + 1: (z x P_{p+1}) . B_j (Burdick, after (24))."""
-    return dot(chain_offset(chain, p, j), chain.B(j))
+    return dot(origin_rate(chain, p, j), chain.B(j))
 
 
-def chain_offset(chain: Chain, p: int, j: int) -> Vec3:
+def origin_rate(chain: Chain, p: int, j: int) -> Vec3:
     """z_p x P_{p+1} in frame j > p: how fast joint p moves the origin of link p + 1."""
     P = sub(chain.L[j][p], chain.L[j][p + 1])
     return cross(chain.z(j, p), P)

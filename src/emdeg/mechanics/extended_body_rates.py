@@ -17,11 +17,11 @@ from emdeg.mechanics.coefficients import Coefficients, christoffel_zeros, frozen
 from emdeg.mechanics.extended_body import (
     Chain,
     Scheme,
-    chain,
-    chain_offset,
     drives_added,
+    extended_bodies,
     gravity,
     link_masses,
+    origin_rate,
 )
 from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, cross, dot, mul, sub
 from emdeg.mechanics.mechanism import Frames, Mechanism
@@ -31,7 +31,7 @@ def extended_body_coefficients(
     mech: Mechanism, frame: Frames, scheme: Scheme = "diagonal", parallel_rules: bool = True
 ) -> Coefficients:
     """M, beta and g. The scheme and the rules for parallel joints change the way, not the result."""
-    along = chain(mech, frame)
+    along = extended_bodies(mech, frame)
     M = drives_added(mech, link_masses(along, scheme, parallel_rules))
     return frozen(M, Symbols(along, parallel_rules).table(), gravity(along))
 
@@ -150,7 +150,7 @@ class Symbols:
             return self._twice(self.c(i, k)) if k == j + 1 else self.b(i, j + 1, k)  # (35), third line
         if j < i:  # (35), fifth line and second
             w = self._along.w(k, j)
-            own = -self._twice(dot(w, cross(chain_offset(self._along, i, k), self._along.B(k))))
+            own = -self._twice(dot(w, cross(origin_rate(self._along, i, k), self._along.B(k))))
             return own if k == i + 1 else self.b(i + 1, j, k) + own
         own = self._twice(self._twist(i, j, k))
         if j > i + 1:
@@ -161,7 +161,7 @@ class Symbols:
 
     def _twist(self, p: int, j: int, k: int) -> Scalar:
         """(z x P_{p+1}) . (w_j x B_k): the derivative of eta_{p+1,k} by q_j or of eta_{p+1,j} by q_k, j <= k."""
-        offset: Vec3 = chain_offset(self._along, p, k)
+        offset: Vec3 = origin_rate(self._along, p, k)
         return dot(offset, cross(self._along.w(k, j), self._along.B(k)))
 
     @staticmethod
