@@ -25,7 +25,8 @@ from emdeg.mechanics.numeric import (
     potential_energy,
     regressor,
 )
-from emdeg.robot import OverBudget, Robot, RobotError, library_names, load, substitute
+from emdeg.robot import OverBudget, Robot, RobotError, substitute
+from emdeg.robot.load import library_names, load
 
 __version__ = "0.1.0"
 

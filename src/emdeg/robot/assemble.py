@@ -85,19 +85,18 @@ def _assemble(
 ) -> Robot:
     if len(draft.bodies) > BUDGET.links:
         raise OverBudget(f"it has {len(draft.bodies)} links; the budget is {BUDGET.links}")
+    own = findings(draft)
+    added = [finding for payload in payloads for finding in inertia_findings(payload.name, payload_inertia(payload))]
     draft = replace(draft, payloads=(*draft.payloads, *payloads))
-    broken = findings(draft)
-    notes = list(draft.notes)
-    if broken:
-        if not (draft.nonphysical or allow_nonphysical):
-            first = broken[0]
-            more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-            raise RobotError(
-                f"{first.rule}{more}; correct the file, or pass --allow-nonphysical to go on",
-                line=first.line,
-                body=first.body,
-            )
-        notes += [f"nonphysical: {finding}" for finding in broken]
+    # The file's own word excuses its own data, not what a user hangs on it.
+    unexcused = [] if allow_nonphysical else added if draft.nonphysical else own + added
+    if unexcused:
+        first = unexcused[0]
+        more = f" (and {len(unexcused) - 1} more)" if len(unexcused) > 1 else ""
+        raise RobotError(
+            f"{first.rule}{more}; correct it, or pass --allow-nonphysical to go on", line=first.line, body=first.body
+        )
+    notes = [*draft.notes, *(f"nonphysical: {finding}" for finding in own + added)]
     ordered = depth_first(draft.bodies)
     locked = lock(ordered, locks)
     form = normal_form(locked, draft.base)
