@@ -87,17 +87,17 @@ def test_wrong_locks_are_said():
 
 
 def test_a_payload_in_every_form_is_the_same_load(tmp_path):
-    text = "mass=1.8,com=0:0:0.1,inertia=0.001:0.002:0.003:0.0001:0.0002:0.0003@link6"
+    text = "mass=1.8,com=0:0:0.1,inertia=0.002:0.003:0.004:0.0001:0.0002:0.0003@link6"
     by_text = emdeg.load("puma560", payload=text)
     by_value = emdeg.load("puma560", payload=parse_payload(text, "link6"))
     file = tmp_path / "load.toml"
     file.write_text(
         'schema = 1\n[[payload]]\nlink = "link6"\nmass = 1.8\ncom = [0, 0, 0.1]\n'
-        "Ixx = 0.001\nIyy = 0.002\nIzz = 0.003\nIxy = 0.0001\nIxz = 0.0002\nIyz = 0.0003\n"
+        "Ixx = 0.002\nIyy = 0.003\nIzz = 0.004\nIxy = 0.0001\nIxz = 0.0002\nIyz = 0.0003\n"
     )
     assert by_text == by_value == emdeg.load("puma560", payload=file)
     assert by_text == emdeg.load("puma560", payload=text.removesuffix("@link6"))
-    assert by_text.payloads[0].tensor == tuple(map(Exact.of, (0.001, 0.0001, 0.0002, 0.002, 0.0003, 0.003)))
+    assert by_text.payloads[0].tensor == tuple(map(Exact.of, (0.002, 0.0001, 0.0002, 0.003, 0.0003, 0.004)))
 
 
 def test_a_point_load_adds_its_weight_through_the_jacobian():
