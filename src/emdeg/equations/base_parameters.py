@@ -18,7 +18,7 @@ from emdeg.algebra.exact import ZERO, Exact
 from emdeg.algebra.ratio import Ratio
 from emdeg.algebra.scalar import Algebra
 from emdeg.equations.elimination import reduce_rows
-from emdeg.equations.relations import DRIVE, WIDTH, body_of, check_null, null_combinations, parameters_of
+from emdeg.equations.null_combinations import DRIVE, WIDTH, body_of, check_null, null_combinations, parameters_of
 from emdeg.equations.skeleton import geometry_algebra, skeleton
 from emdeg.mechanics.mechanism import Mechanism, mechanism
 from emdeg.mechanics.regressor import COLUMNS
