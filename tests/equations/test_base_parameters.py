@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,6 +35,7 @@ from tests.random_robots import random_inertia, random_state
 
 RIGHT = Angle(Fraction(1, 2))
 ARMS = [name for name in library_names() if name != "delta"]
+ROBOT_FILES = Path(__file__).parents[1] / "data" / "robots"
 DOWN = ("0", "0", "-9.81")
 
 
@@ -85,7 +87,7 @@ def arm(joints: list[tuple[str, Angle, float]], gravity: tuple[str, str, str] = 
 
 
 _TWISTS = st.sampled_from(
-    [Angle(), Angle(), RIGHT, Angle(Fraction(-1, 2)), Angle(Fraction(1)), Angle(Fraction(1, 4)), Angle(radians=Fraction(7, 10))]
+    [Angle(), Angle(), RIGHT, -RIGHT, Angle(Fraction(1)), Angle(Fraction(1, 4)), Angle(radians=Fraction(7, 10))]
 )
 _JOINT = st.tuples(st.sampled_from(["revolute", "revolute", "prismatic"]), _TWISTS, st.sampled_from([0.0, 0.4, -0.3]))
 _GRAVITY = st.sampled_from([DOWN, DOWN, ("0", "-9.81", "0"), ("0", "0", "0"), ("1", "-2", "9"), ("3.6", "0", "-4.8")])
@@ -118,7 +120,15 @@ def test_the_pumas_geometry_has_36_base_parameters_and_40_with_drives(name: str)
     assert len(base_parameters(load(name), drives=True)) == 40
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("file", sorted(ROBOT_FILES.glob("*.urdf")), ids=lambda file: file.stem)
+def test_count_is_the_numerical_rank_for_every_urdf_file(file: Path) -> None:
+    robot = load(file, allow_nonphysical=True)
+    for drives in (False, True):
+        assert len(base_parameters(robot, drives)) == numerical_rank(robot, drives)
+    same_torques(robot, regrouped(robot))
+
+
+@settings(max_examples=40, deadline=None)
 @given(chains, st.booleans())
 def test_count_is_the_numerical_rank_for_random_chains(robot: Robot, drives: bool) -> None:
     assert len(base_parameters(robot, drives)) == numerical_rank(robot, drives)
@@ -136,7 +146,7 @@ def test_regrouped_robots_have_the_same_torques_and_zero_for_all_but_the_kept(ro
     base = base_parameters(robot)
     other = regrouped(robot, base)
     same_torques(robot, other)
-    kept = {column.index for column in base.kept}
+    kept = {column.place for column in base.kept}
     assert all(not value for c, value in enumerate(parameters(other)) if c not in kept)
 
 
@@ -223,8 +233,9 @@ def test_symbolic_twists_group_exactly_though_no_polynomial_says_how() -> None:
 
 
 def test_khalils_grouping_of_the_stanford_arm_comes_out() -> None:
-    """Khalil and Dombre's table for a revolute joint: XX - YY, ZZ + YY_child, MY + MZ_child; a slide gives its tensor."""
-    groups = {str(k): {str(c): str(v) for c, v in parts} for k, parts in base_parameters(load("stanford_arm")).grouping.items()}
+    """Khalil and Dombre's rules: XX - YY, ZZ + YY of the child, MY + MZ of the child; a slide gives its tensor."""
+    grouping = base_parameters(load("stanford_arm")).grouping
+    groups = {str(kept): {str(c): str(k) for c, k in parts} for kept, parts in grouping.items()}
     assert groups["XX4"] == {"YY4": "-1", "YY5": "1"}
     assert groups["ZZ4"] == {"YY5": "1"}
     assert groups["MY4"] == {"MZ5": "1"}
@@ -261,6 +272,15 @@ def test_gyroscopic_terms_survive_regrouping() -> None:
         numeric.inverse_dynamics(robot, q, qd, qdd, gyroscopic=True),
         atol=1e-11,
     )
+
+
+@pytest.mark.parametrize("joints", [7, 16])
+def test_long_planar_chains_keep_four_parameters_a_link(joints: int) -> None:
+    """ZZ, MX, MY and Ia of each link but the last grouping of the first: Ia1 goes with ZZ1."""
+    robot = arm([("revolute", Angle(), 0.3)] * joints, gravity=("0", "-9.81", "0"))
+    base = base_parameters(robot)
+    assert len(base) == 4 * joints - 1
+    assert {column.name for column in base.kept} == {"ZZ", "MX", "MY", "Ia"}
 
 
 def test_a_parameter_that_does_not_exist_is_refused() -> None:

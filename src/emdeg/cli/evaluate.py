@@ -65,7 +65,7 @@ def evaluate(
             raise UsageError(f"--base applies to regressor, not to {function}")
         kept = base_parameters(robot).kept
         say(f"columns: {' '.join(map(str, kept))}")
-        result = result[..., [column.index for column in kept]]
+        result = result[..., [column.place for column in kept]]
     if json:
         print_json(result)
     else:

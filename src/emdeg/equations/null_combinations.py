@@ -9,13 +9,14 @@ prismatic joints, for axes parallel to the first and for drives come out.
 
 The dimension of each link's null space is a rank modulo 2^61 - 1 at random states of a random geometry. Where it is
 the least one possible, the null space is the textbook's; where it is larger, as in a chain's first links, the row is
-expanded as a formula and solved.
+expanded as a formula, or taken at rational states, and solved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 from emdeg.algebra.generator import Generator
@@ -37,6 +38,8 @@ DRIVE = _AT["Ia"]
 SEED = 560
 STATES = WIDTH + 3
 """Random states for a link's rank; three more than columns."""
+EXPANDED = 7
+"""Joints before which a row is expanded as a formula; in longer chains it is taken at rational states."""
 CHECKS = 2
 """Random states at which every combination found must leave every joint without torque."""
 
@@ -90,7 +93,13 @@ def own_row(mech: Mechanism, positions: list[Any], qd: list[Any], qdd: list[Any]
 
 
 def _solved_locally(chain: Robot, geometry: TrigAlgebra, columns: list[int], rank: int) -> list[Row]:
-    """The null space of the last link's own row, expanded: each state's monomial gives one equation."""
+    """The null space of the last link's own row."""
+    equations = _expanded(chain, geometry, columns) if chain.n <= EXPANDED else _sampled(chain, geometry, columns)
+    return null_space(independent(equations, rank, PrimeField(SEED + 1)), columns, Ratio(geometry.one))
+
+
+def _expanded(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterator[Row]:
+    """One equation for each monomial in the state's letters, the shortest first."""
     algebra = state_algebra(chain)
     row = own_row(mechanism(chain, algebra), *state(chain, algebra))
     collected: dict[tuple[tuple[Generator, int], ...], dict[int, list[tuple[Fraction, dict[Generator, int]]]]] = {}
@@ -99,13 +108,26 @@ def _solved_locally(chain: Robot, geometry: TrigAlgebra, columns: list[int], ran
             of_state = tuple((g, e) for g, e in monomial.items() if _is_state(g))
             rest = {g: e for g, e in monomial.items() if not _is_state(g)}
             collected.setdefault(of_state, {}).setdefault(c, []).append((coefficient, rest))
-    shortest_first = sorted(collected.values(), key=lambda parts: (len(parts), sum(map(len, parts.values()))))
+    for parts in sorted(collected.values(), key=lambda parts: (len(parts), sum(map(len, parts.values())))):
+        yield {c: Ratio(geometry.from_terms(terms)) for c, terms in parts.items()}
 
-    def equations() -> Iterator[Row]:
-        for parts in shortest_first:
-            yield {c: Ratio(geometry.from_terms(terms)) for c, terms in parts.items()}
 
-    return null_space(independent(equations(), rank, PrimeField(SEED + 1)), columns, Ratio(geometry.one))
+def _sampled(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterator[Row]:
+    """One equation for each of some rational states, without end."""
+    mech = mechanism(chain, geometry)
+    draw = Random(SEED)
+
+    def number() -> TrigPoly:
+        return geometry.number(draw.choice((-3, -2, -1, 1, 2, 3)))
+
+    def circle_point() -> tuple[TrigPoly, TrigPoly]:
+        s, c = draw.choice(((3, 4), (4, 3), (-3, 4), (4, -3), (5, 0), (0, 5)))
+        return geometry.number(Fraction(s, 5)), geometry.number(Fraction(c, 5))
+
+    while True:
+        positions = [circle_point() if revolute else number() for revolute in mech.revolute]
+        row = own_row(mech, positions, [number() for _ in positions], [number() for _ in positions])
+        yield {c: Ratio(row[c]) for c in columns if row[c]}
 
 
 def _is_state(g: Generator) -> bool:

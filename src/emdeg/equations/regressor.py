@@ -44,7 +44,7 @@ def regressor_formulas(
     mech = mechanism(skel, algebra)
     positions, qd, qdd = state(skel, algebra)
     Y = over_any_scalar(mech, frames(mech, positions), qd, qdd)
-    return Regressor(algebra, columns, tuple(tuple(row[column.index] for column in columns) for row in Y))
+    return Regressor(algebra, columns, tuple(tuple(row[column.place] for column in columns) for row in Y))
 
 
 def regressor(
@@ -52,7 +52,7 @@ def regressor(
 ) -> NDArray[np.float64]:
     """Y (..., n, p) in doubles at states (..., n); p is 11 n, or the number of base parameters."""
     Y = numeric.regressor(robot, q, qd, qdd)
-    return Y[..., [column.index for column in _columns(robot, base)]]
+    return Y[..., [column.place for column in _columns(robot, base)]]
 
 
 def _columns(robot: Robot, base: BaseParameters | bool) -> tuple[Column, ...]:

@@ -10,7 +10,7 @@ from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.algebra.exact import Exact
 from emdeg.algebra.scalar import Algebra
 from emdeg.algebra.trigalgebra import TrigAlgebra
-from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Joint, Link, Pose, Robot
+from emdeg.robot.model import BASE, NOWHERE, Frame, Inertia, Joint, Link, Pose, Robot
 
 
 class JointAlgebra(Algebra, Protocol):
