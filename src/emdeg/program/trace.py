@@ -106,6 +106,41 @@ class Tracer:
         self._parameters: dict[str, int] = {name: i for i, name in enumerate(parameters)}
         self._zero = Traced(self, 0, 0)
 
+    @classmethod
+    def like(cls, program: Program) -> Tracer:
+        """A tracer with the inputs of a program, for writing that program anew."""
+        tracer = cls()
+        for group in program.inputs:
+            if group.name == "parameters":
+                tracer._parameters = {label: i for i, label in enumerate(group.labels)}
+            else:
+                tracer._groups[group.name] = group
+        return tracer
+
+    def apply(self, op: Op, args: Sequence[Traced]) -> Traced:
+        """The operation of another program on this tracer's values; a leaf stands for itself."""
+        match op.kind:
+            case Kind.NUMBER:
+                return self.number(op.number)
+            case Kind.ADD:
+                return self.add(args[0], args[1])
+            case Kind.SUB:
+                return self.add(args[0], -args[1])
+            case Kind.MUL:
+                return self.mul(args[0], args[1])
+            case Kind.DIV:
+                return self.div(args[0], args[1])
+            case Kind.NEG:
+                return -args[0]
+            case Kind.SQRT:
+                return self.sqrt(args[0])
+            case Kind.SIN:
+                return self.sine(args[0])
+            case Kind.COS:
+                return self.cosine(args[0])
+            case _:
+                return self._value(op)
+
     def inputs(
         self, name: str, size: int, depends: Dependence, labels: Sequence[str] = ()
     ) -> tuple[Traced, ...]:
@@ -131,15 +166,18 @@ class Tracer:
         if rest.is_zero:
             s, c = self._zero, self.number(1)
         else:
-            s, c = self._sincos(self._constant_angle(rest))
+            s, c = self.sincos_of(self._constant_angle(rest))
         return ((s, c), (c, -s), (-s, -c), (-c, s))[quarters]
 
     def sincos_of(self, value: Traced) -> tuple[Traced, Traced]:
         """(sine, cosine) of a traced value, such as an input or a sum of inputs."""
-        if value.is_zero:
-            return self._zero, self.number(1)
-        s, c = self._sincos(Traced(self, value.index, 1))
-        return (s if value.sign > 0 else -s), c
+        return self.sine(value), self.cosine(value)
+
+    def sine(self, value: Traced) -> Traced:
+        return self._zero if value.is_zero else self._value(Op(Kind.SIN, (value.index,)), value.sign)
+
+    def cosine(self, value: Traced) -> Traced:
+        return self.number(1) if value.is_zero else self._value(Op(Kind.COS, (value.index,)))
 
     def sqrt(self, value: Traced) -> Traced:
         if value.is_zero:
@@ -235,11 +273,6 @@ class Tracer:
         value = self.symbol(angle.symbol)
         rest = Angle(angle.pi_times, angle.radians)
         return value if rest.is_zero else value + self._value(Op(Kind.ANGLE, payload=rest))
-
-    def _sincos(self, value: Traced) -> tuple[Traced, Traced]:
-        s = self._value(Op(Kind.SIN, (value.index,)), value.sign)
-        c = self._value(Op(Kind.COS, (value.index,)))
-        return s, c
 
     def _value(self, op: Op, sign: int = 1) -> Traced:
         index = self._known.get(op)
