@@ -24,8 +24,8 @@ def degree_bound(*programs: Program) -> int:
     """A bound on the degree of (f - g)'s numerator in the random variables, f and g any outputs of these.
 
     A sine and a cosine of one angle are quotients of degree two in the parameter of the circle; a square root
-    doubles the degree, since the norm of what contains it is a product of two conjugates, and doubles the chance
-    once more because only points where the root exists are drawn.
+    doubles the degree, since the norm of what contains it is a product of two conjugates, and doubles it once
+    more because only points where the root exists are drawn.
     """
     worst = [_program_bound(program) for program in programs]
     roots = sum(op.kind is Kind.SQRT for program in programs for op in program.ops)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from fractions import Fraction
@@ -202,3 +202,15 @@ def uses(program: Program) -> tuple[int, ...]:
     for root in program.roots():
         times[root] += 1
     return tuple(times)
+
+
+def moved(outputs: tuple[OutputGroup, ...], place: Mapping[int, int]) -> tuple[OutputGroup, ...]:
+    """The outputs after the values they name have got new numbers."""
+    return tuple(
+        OutputGroup(
+            group.name,
+            group.shape,
+            tuple(Ref(place[ref.value], ref.sign) if ref.sign else ref for ref in group.entries),
+        )
+        for group in outputs
+    )

@@ -5,7 +5,7 @@ A processor keeps what is alive in registers; what does not fit goes to memory a
 
 from __future__ import annotations
 
-from emdeg.program.ir import Dependence, Kind, Op, OutputGroup, Program, Ref, dependences, live, uses
+from emdeg.program.ir import Dependence, Kind, Op, Program, dependences, live, moved, uses
 
 
 def schedule(program: Program) -> Program:
@@ -101,12 +101,4 @@ def _reordered(program: Program, order: list[int]) -> Program:
         Op(op.kind, tuple(place[arg] for arg in op.args), op.payload)
         for op in (program.ops[index] for index in order)
     )
-    outputs = tuple(
-        OutputGroup(
-            group.name,
-            group.shape,
-            tuple(Ref(place[ref.value], ref.sign) if ref.sign else ref for ref in group.entries),
-        )
-        for group in program.outputs
-    )
-    return Program(program.name, program.inputs, ops, outputs)
+    return Program(program.name, program.inputs, ops, moved(program.outputs, place))

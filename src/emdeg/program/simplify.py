@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from emdeg.program.count import count
 from emdeg.program.factor import factor
-from emdeg.program.ir import Kind, Op, OutputGroup, Program, Ref, live
+from emdeg.program.ir import Kind, Op, OutputGroup, Program, Ref, live, moved
 from emdeg.program.network import signed
 from emdeg.program.schedule import schedule
 from emdeg.program.trace import Traced, Tracer
@@ -28,7 +28,7 @@ def prune(program: Program) -> Program:
         if needed[index]:
             place[index] = len(ops)
             ops.append(Op(op.kind, tuple(place[arg] for arg in op.args), op.payload))
-    return Program(program.name, program.inputs, tuple(ops), _moved(program.outputs, place))
+    return Program(program.name, program.inputs, tuple(ops), moved(program.outputs, place))
 
 
 def retrace(program: Program) -> Program:
@@ -69,14 +69,3 @@ def fold_signs(program: Program) -> Program:
         for group in program.outputs
     )
     return Program(program.name, program.inputs, ops, outputs)
-
-
-def _moved(outputs: tuple[OutputGroup, ...], place: dict[int, int]) -> tuple[OutputGroup, ...]:
-    return tuple(
-        OutputGroup(
-            group.name,
-            group.shape,
-            tuple(Ref(place[ref.value], ref.sign) if ref.sign else ref for ref in group.entries),
-        )
-        for group in outputs
-    )
