@@ -1,1 +1,54 @@
-"""emdeg: explicit equations of motion of robots."""
+"""emdeg: the explicit equations of motion of robots, exact, compact and fast.
+
+>>> import emdeg
+>>> robot = emdeg.load("planar2r")
+>>> emdeg.mass_matrix(robot, [0.0, 0.5]).shape
+(2, 2)
+"""
+
+from emdeg.mechanics.numeric import (
+    StateError,
+    bias,
+    coriolis_matrix,
+    elements,
+    forward_dynamics,
+    forward_kinematics,
+    gravity,
+    inverse_dynamics,
+    inverse_dynamics_derivatives,
+    jacobian,
+    jacobian_rate,
+    kinetic_energy,
+    link_transforms,
+    mass_matrix,
+    momentum,
+    potential_energy,
+    regressor,
+)
+from emdeg.robot import OverBudget, Robot, RobotError, substitute
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "OverBudget",
+    "Robot",
+    "RobotError",
+    "StateError",
+    "bias",
+    "coriolis_matrix",
+    "elements",
+    "forward_dynamics",
+    "forward_kinematics",
+    "gravity",
+    "inverse_dynamics",
+    "inverse_dynamics_derivatives",
+    "jacobian",
+    "jacobian_rate",
+    "kinetic_energy",
+    "link_transforms",
+    "mass_matrix",
+    "momentum",
+    "potential_energy",
+    "regressor",
+    "substitute",
+]

@@ -1,1 +1,31 @@
+"""The scalars: exact numbers and angles, trigonometric polynomials, residues modulo a prime, doubles."""
 
+from emdeg.algebra.angle import Angle
+from emdeg.algebra.budget import BudgetExceeded
+from emdeg.algebra.exact import Exact, NumberTooLong, is_symbol_name, parse_number
+from emdeg.algebra.generator import Generator
+from emdeg.algebra.prime_field import P, PrimeField, Residue, Residues
+from emdeg.algebra.scalar import Algebra, Floats, UnboundSymbol, add_angles, multiple_angle
+from emdeg.algebra.trigalgebra import TrigAlgebra
+from emdeg.algebra.trigpoly import TrigPoly
+
+__all__ = [
+    "Algebra",
+    "Angle",
+    "BudgetExceeded",
+    "Exact",
+    "Floats",
+    "Generator",
+    "NumberTooLong",
+    "P",
+    "PrimeField",
+    "Residue",
+    "Residues",
+    "TrigAlgebra",
+    "TrigPoly",
+    "UnboundSymbol",
+    "add_angles",
+    "is_symbol_name",
+    "multiple_angle",
+    "parse_number",
+]

@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import mpmath
 
-from emdeg.algebra.exact import is_symbol_name
+from emdeg.algebra.exact import NumberTooLong, is_symbol_name, parse_number, shown
 
 DIGITS = 60
 """Decimal digits kept of sines, cosines and roots that are not rational."""
@@ -34,19 +35,21 @@ class Angle:
     @staticmethod
     def parse(text: str) -> Angle:
         """An angle from "90 deg", "-pi/2", "3*pi/4", "0.25" (radians) or a symbol's name."""
-        text = text.strip()
-        if match := _DEGREES.match(text):
-            return Angle(pi_times=Fraction(match[1]) / 180)
-        if match := _PI.match(text):
-            times = Fraction(match[2] or 1) / int(match[3] or 1)
-            return Angle(pi_times=-times if match[1] == "-" else times)
-        if is_symbol_name(text):
-            return Angle(symbol=text)
+        stripped = text.strip()
         try:
-            return Angle(radians=Fraction(text))
-        except (ValueError, ZeroDivisionError):
+            if match := _DEGREES.match(stripped):
+                return Angle(pi_times=parse_number(match[1]) / 180)
+            if match := _PI.match(stripped):
+                times = parse_number(match[2] or "1") / parse_number(match[3] or "1")
+                return Angle(pi_times=-times if match[1] == "-" else times)
+            if is_symbol_name(stripped):
+                return Angle(symbol=stripped)
+            return Angle(radians=parse_number(stripped))
+        except (ValueError, ZeroDivisionError) as problem:
+            reason = f" ({problem})" if isinstance(problem, NumberTooLong) else ""
             raise ValueError(
-                f"{text!r} is not an angle: write radians (0.25), '90 deg', 'pi/2' or a symbol's name"
+                f"{shown(text)} is not an angle: write radians (0.25), '90 deg', 'pi/2' or a symbol's name"
+                + reason
             ) from None
 
     @property
@@ -64,6 +67,24 @@ class Angle:
         """(k, rest) with this angle = k pi/2 + rest, rest's multiple of pi in [0, 1/2), k in 0..3."""
         quarters = math.floor(2 * self.pi_times)
         return quarters % 4, Angle(self.pi_times - Fraction(quarters, 2), self.radians, self.symbol)
+
+    def canonical(self) -> tuple[int, int, Angle]:
+        """(k, sign, rest) with this angle = k pi/2 + sign * rest; the same rest for all such angles.
+
+        >>> Angle.parse("60 deg").canonical()[2] == Angle.parse("-150 deg").canonical()[2]
+        True
+        """
+        quarters, rest = self.split()
+        if self.symbol is not None:
+            return quarters, 1, rest
+        mirrored_quarters, mirrored = (-self).split()
+        if (mirrored.pi_times, abs(mirrored.radians), mirrored.radians < 0) < (
+            rest.pi_times,
+            abs(rest.radians),
+            rest.radians < 0,
+        ):
+            return -mirrored_quarters % 4, -1, mirrored
+        return quarters, 1, rest
 
     def sincos(self) -> tuple[Fraction, Fraction]:
         """(sine, cosine): exact for multiples of pi/2, otherwise rationals good to 60 digits."""
@@ -103,7 +124,7 @@ class Angle:
             text = ("" if p == 1 else f"{p}*") + "pi" + ("" if q == 1 else f"/{q}")
             parts.append(("-" if self.pi_times < 0 else "") + text)
         if self.radians:
-            parts.append(f"{float(self.radians):.17g}")
+            parts.append(repr(float(self.radians)))
         if self.symbol:
             parts.append(self.symbol)
         return " + ".join(parts) or "0"
@@ -115,6 +136,8 @@ class Angle:
 RIGHT = Angle(Fraction(1, 2))
 STRAIGHT = Angle(Fraction(1))
 NO_ANGLE = Angle()
+HALF_RIGHT = Angle(Fraction(1, 4))
+"""The one angle that is its own complement: its sine is its cosine, and twice its square is one."""
 
 
 def rounded(value: Fraction, digits: int = DIGITS) -> Fraction:
@@ -149,9 +172,9 @@ def direction_angle(s: Fraction, c: Fraction) -> Angle:
         return Angle(radians=rounded(_fraction(value), 40))
 
 
-def _mpf(value: Fraction) -> mpmath.mpf:
+def _mpf(value: Fraction) -> Any:
     return mpmath.mpf(value.numerator) / value.denominator
 
 
-def _fraction(value: mpmath.mpf) -> Fraction:
+def _fraction(value: Any) -> Fraction:
     return Fraction(int(mpmath.nint(value * mpmath.mpf(10) ** DIGITS)), 10**DIGITS)

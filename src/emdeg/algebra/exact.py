@@ -19,6 +19,51 @@ Monomial = tuple[tuple[str, int], ...]
 """Symbols with their exponents, sorted by name; the empty tuple is 1."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}\Z")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?\Z")
+_RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+\Z")
+
+MAX_DIGITS = 400
+"""Characters a number may have; more than any measured quantity or any double needs."""
+MAX_EXPONENT = 400
+"""Largest power of ten, up or down; a double ends at 308."""
+
+
+class NumberTooLong(ValueError):
+    """A number whose exact value would not fit a sensible amount of memory."""
+
+
+def shown(text: str) -> str:
+    """`text` in quotes for an error message, cut where it is long."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def parse_number(text: str) -> Fraction:
+    """The exact value of a decimal ("0.4318", "-2e-3") or a ratio ("1/3"); ValueError for anything else.
+
+    The exponent and the length are limited, because 1e999999999 written out exactly has a billion digits.
+    """
+    text = text.strip()
+    if len(text) > MAX_DIGITS:
+        raise NumberTooLong(f"the number {shown(text)} has more than {MAX_DIGITS} characters")
+    if match := _NUMBER.match(text):
+        if match[1] is not None and abs(int(match[1])) > MAX_EXPONENT:
+            raise NumberTooLong(f"the exponent of {shown(text)} is beyond {MAX_EXPONENT}")
+        return Fraction(text)
+    if _RATIO.match(text):
+        return Fraction(text)
+    raise ValueError(f"{shown(text)} is not a number: write a decimal such as 0.25 or -2e-3, or a ratio")
+
+
+def _from_decimal(value: Decimal) -> Fraction:
+    if not value.is_finite():
+        raise ValueError(f"{value} is not a finite number")
+    _, digits, exponent = value.as_tuple()
+    if len(digits) > MAX_DIGITS or abs(int(exponent)) > MAX_EXPONENT + MAX_DIGITS:
+        raise NumberTooLong(
+            f"the number {shown(str(value))} is too long: at most {MAX_DIGITS} digits, "
+            f"and an exponent within {MAX_EXPONENT}"
+        )
+    return Fraction(value)
 
 
 def is_symbol_name(text: str) -> bool:
@@ -48,13 +93,13 @@ class Exact:
             return Exact.symbol(value)
         if isinstance(value, float):
             value = Decimal(repr(value))
-        number = Fraction(value)
+        number = _from_decimal(value) if isinstance(value, Decimal) else Fraction(value)
         return Exact((((), number),)) if number else ZERO
 
     @staticmethod
     def symbol(name: str) -> Exact:
         if not is_symbol_name(name):
-            raise ValueError(f"{name!r} is not a symbol's name (a letter, then letters, digits or _)")
+            raise ValueError(f"{shown(name)} is not a symbol's name (a letter, then letters, digits or _)")
         return Exact(((((name, 1),), Fraction(1)),))
 
     @staticmethod

@@ -7,31 +7,83 @@ it is handed decides what comes out: numbers, formulas, a program, or residues m
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 from emdeg.algebra.angle import Angle
 
 S = TypeVar("S")
+S_co = TypeVar("S_co", covariant=True)
 Scalar = Any
 """A value of some algebra: supports +, - and * with its own kind and with int."""
 
 
-class Algebra(Protocol[S]):
+class Algebra(Protocol[S_co]):
     """How one kind of scalar writes the constants of a robot."""
 
-    def number(self, value: Fraction) -> S:
+    def number(self, value: Fraction) -> S_co:
         """A rational constant."""
         ...
 
-    def symbol(self, name: str) -> S:
+    def symbol(self, name: str) -> S_co:
         """A parameter that has a name and no number."""
         ...
 
-    def sincos(self, angle: Angle) -> tuple[S, S]:
+    def sincos(self, angle: Angle) -> tuple[S_co, S_co]:
         """(sine, cosine) of a constant angle."""
         ...
+
+
+def angle_pieces(angle: Angle) -> tuple[Angle, ...]:
+    """The canonical angles whose sines and cosines those of `angle` are made of: none, one or two.
+
+    A symbol and a number in one angle are two pieces, joined by the addition formulas.
+    """
+    _, _, rest = Angle(angle.pi_times, angle.radians).canonical()
+    symbolic = () if angle.symbol is None else (Angle(symbol=angle.symbol),)
+    return symbolic if rest.is_zero else (*symbolic, rest)
+
+
+def sincos_from_pieces(
+    angle: Angle, number: Callable[[Fraction], S], pair: Callable[[Angle], tuple[S, S]]
+) -> tuple[S, S]:
+    """(sine, cosine) of a constant angle in any algebra, from the pairs of its canonical pieces.
+
+    So angles that differ by quarter turns or in sign share one pair, whatever the algebra.
+    """
+    quarters, sign, rest = Angle(angle.pi_times, angle.radians).canonical()
+    s: Any
+    c: Any
+    if rest.is_zero:
+        s, c = number(Fraction(0)), number(Fraction(1))
+    else:
+        s, c = pair(rest)
+        s = s if sign > 0 else -s
+    s, c = ((s, c), (c, -s), (-s, -c), (-c, s))[quarters]
+    if angle.symbol is None:
+        return s, c
+    sine, cosine = pair(Angle(symbol=angle.symbol))
+    return add_angles((s, c), (sine, cosine))
+
+
+def add_angles(a: tuple[S, S], b: tuple[S, S]) -> tuple[S, S]:
+    """(sine, cosine) of the sum of two angles, each given as (sine, cosine)."""
+    sa, ca = a
+    sb, cb = b
+    left: Any = sa
+    right: Any = ca
+    return left * cb + right * sb, right * cb - left * sb
+
+
+def multiple_angle(pair: tuple[S, S], times: int, one: S, zero: S) -> tuple[S, S]:
+    """(sine, cosine) of `times` an angle given as (sine, cosine); `times` may be negative."""
+    s: Any = pair[0]
+    step = pair if times >= 0 else (-s, pair[1])
+    total = (zero, one)
+    for _ in range(abs(times)):
+        total = add_angles(total, step)
+    return total
 
 
 class UnboundSymbol(ValueError):

@@ -1,0 +1,287 @@
+"""Arithmetic modulo the prime 2^61 - 1: proofs of identity at random points.
+
+Two formulas that differ as polynomials of degree d agree at a random point with a chance of at most d / 2^61
+(Schwartz and Zippel). Sines and cosines are random points of the circle, from its rational parametrisation,
+so that s^2 + c^2 = 1 holds exactly and nothing else does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from operator import add, mul, sub
+from typing import Any
+
+from emdeg.algebra.angle import HALF_RIGHT, Angle
+from emdeg.algebra.generator import Generator
+from emdeg.algebra.scalar import add_angles, multiple_angle, sincos_from_pieces
+
+P = 2**61 - 1
+"""The prime. P = 3 mod 4, so -1 has no root and 1 + t^2 is never zero on the way to a circle point."""
+
+ROOT_OF_HALF = 2**30
+"""The sine of 45 degrees: twice its square is 2^61, which is 1."""
+
+
+def inverse(value: int) -> int:
+    """1 / value modulo P; ZeroDivisionError for multiples of P."""
+    if value % P == 0:
+        raise ZeroDivisionError("division by zero modulo 2^61 - 1: take another random point")
+    return pow(value, -1, P)
+
+
+@lru_cache(maxsize=65536)
+def residue_of(value: Fraction) -> int:
+    """A rational as an integer in 0 .. P - 1, its denominator inverted."""
+    return value.numerator * inverse(value.denominator) % P
+
+
+class Residue:
+    """An integer modulo P; immutable. +, -, * and / take residues, int and Fraction.
+
+    Equality with numbers is meant modulo P, hence there is no hash that would agree with theirs.
+
+    >>> Residue(3) / 2 * 2 - Fraction(1, 2) == Fraction(5, 2)
+    True
+    """
+
+    __slots__ = ("value",)
+    __hash__ = None  # type: ignore[assignment]
+
+    value: int
+
+    def __init__(self, value: int) -> None:
+        self.value = value % P
+
+    def __add__(self, other: Residue | int | Fraction) -> Residue:
+        if (value := _lifted(other)) is None:
+            return NotImplemented
+        return Residue(self.value + value)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Residue | int | Fraction) -> Residue:
+        if (value := _lifted(other)) is None:
+            return NotImplemented
+        return Residue(self.value - value)
+
+    def __rsub__(self, other: int | Fraction) -> Residue:
+        if (value := _lifted(other)) is None:
+            return NotImplemented
+        return Residue(value - self.value)
+
+    def __mul__(self, other: Residue | int | Fraction) -> Residue:
+        if (value := _lifted(other)) is None:
+            return NotImplemented
+        return Residue(self.value * value)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Residue | int | Fraction) -> Residue:
+        if (value := _lifted(other)) is None:
+            return NotImplemented
+        return Residue(self.value * inverse(value))
+
+    def __rtruediv__(self, other: int | Fraction) -> Residue:
+        if (value := _lifted(other)) is None:
+            return NotImplemented
+        return Residue(value * inverse(self.value))
+
+    def __neg__(self) -> Residue:
+        return Residue(-self.value)
+
+    def __pow__(self, exponent: int) -> Residue:
+        return Residue(pow(self.value if exponent >= 0 else inverse(self.value), abs(exponent), P))
+
+    def __eq__(self, other: object) -> bool:
+        if (value := _lifted(other)) is None:
+            return NotImplemented
+        return (self.value - value) % P == 0
+
+    def __bool__(self) -> bool:
+        return self.value != 0
+
+    def __repr__(self) -> str:
+        return f"Residue({self.value})"
+
+
+def _lifted(other: object) -> int | None:
+    if type(other) is Residue:
+        return other.value
+    if isinstance(other, int):
+        return other
+    if isinstance(other, Fraction):
+        return residue_of(other)
+    return None
+
+
+class Residues:
+    """Residues at several points at once; immutable. It is zero (False) if it is zero at every point.
+
+    For the handful of points a verification needs, tuples of Python integers beat NumPy, which has no
+    122-bit product.
+    """
+
+    __slots__ = ("values",)
+    __hash__ = None  # type: ignore[assignment]
+
+    values: tuple[int, ...]
+
+    def __init__(self, values: tuple[int, ...]) -> None:
+        self.values = values
+
+    def _with(self, other: object, operation: Callable[[int, int], int], *, swap: bool = False) -> Any:
+        mine = self.values
+        if type(other) is Residues:
+            if len(other.values) != len(mine):
+                raise ValueError(
+                    f"residues at {len(mine)} points and at {len(other.values)} points do not mix"
+                )
+            theirs = other.values
+        elif (value := _lifted(other)) is not None:
+            theirs = (value,) * len(mine)
+        else:
+            return NotImplemented
+        if swap:
+            mine, theirs = theirs, mine
+        return Residues(tuple([operation(a, b) % P for a, b in zip(mine, theirs)]))
+
+    def __add__(self, other: Residues | Residue | int | Fraction) -> Residues:
+        return self._with(other, add)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Residues | Residue | int | Fraction) -> Residues:
+        return self._with(other, sub)
+
+    def __rsub__(self, other: Residue | int | Fraction) -> Residues:
+        return self._with(other, sub, swap=True)
+
+    def __mul__(self, other: Residues | Residue | int | Fraction) -> Residues:
+        return self._with(other, mul)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Residues | Residue | int | Fraction) -> Residues:
+        return self._with(other, _quotient)
+
+    def __rtruediv__(self, other: Residue | int | Fraction) -> Residues:
+        return self._with(other, _quotient, swap=True)
+
+    def __neg__(self) -> Residues:
+        return Residues(tuple([-a % P for a in self.values]))
+
+    def __eq__(self, other: object) -> bool:
+        difference = self._with(other, sub)
+        return difference if difference is NotImplemented else not difference
+
+    def __bool__(self) -> bool:
+        return any(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Residues({self.values})"
+
+
+def _quotient(a: int, b: int) -> int:
+    return a * inverse(b)
+
+
+class PrimeField:
+    """Residues for everything a robot's constants and state may hold, fixed by `seed` and name.
+
+    The same seed and name give the same residue in every process. Given a number of `points`, the values are
+    `Residues` at that many independent points, otherwise a single `Residue`.
+
+    >>> s, c = PrimeField(seed=1).joint_sincos(3)
+    >>> s * s + c * c
+    Residue(1)
+    """
+
+    def __init__(self, seed: int = 0, points: int | None = None) -> None:
+        if points is not None and points < 1:
+            raise ValueError(f"at least one point is needed, not {points}")
+        self.seed = seed
+        self.points = points
+
+    def _drawn(self, kind: str, name: str) -> list[int]:
+        return [self._draw(kind, name, point) for point in range(self.points or 1)]
+
+    def _draw(self, kind: str, name: str, point: int) -> int:
+        digest = hashlib.blake2b(f"{self.seed}/{point}/{kind}/{name}".encode(), digest_size=32).digest()
+        # 256 bits make the remainder uniform to one part in 2^195.
+        return int.from_bytes(digest, "big") % P
+
+    def _element(self, values: list[int]) -> Any:
+        return Residue(values[0]) if self.points is None else Residues(tuple(values))
+
+    def _circle_point(self, name: str) -> tuple[Any, Any]:
+        """A random (sine, cosine), from t: 2t / (1 + t^2), (1 - t^2) / (1 + t^2)."""
+        sines, cosines = [], []
+        for t in self._drawn("angle", name):
+            scale = inverse(1 + t * t)
+            sines.append(2 * t * scale % P)
+            cosines.append((1 - t * t) * scale % P)
+        return self._element(sines), self._element(cosines)
+
+    def random(self, name: str) -> Any:
+        """A random value of any other quantity, fixed by its name."""
+        return self._element(self._drawn("free", name))
+
+    def number(self, value: Fraction | int) -> Any:
+        """A rational constant."""
+        residue = residue_of(Fraction(value))
+        return self._element([residue] * (self.points or 1))
+
+    def symbol(self, name: str) -> Any:
+        """A parameter's random value."""
+        return self._element(self._drawn("parameter", name))
+
+    def sincos(self, angle: Angle) -> tuple[Any, Any]:
+        """(sine, cosine) of a constant angle: exact for quarter turns, else a point fixed by the angle."""
+        return sincos_from_pieces(angle, self.number, self._constant_pair)
+
+    def _constant_pair(self, piece: Angle) -> tuple[Any, Any]:
+        if piece == HALF_RIGHT:
+            root = self._element([ROOT_OF_HALF] * (self.points or 1))
+            return root, root
+        return self._circle_point(f"constant {piece.pi_times} {piece.radians} {piece.symbol}")
+
+    def joint_sincos(self, joint: int | str) -> tuple[Any, Any]:
+        """(sine, cosine) of a revolute joint's random angle."""
+        return self._circle_point(f"joint {joint}")
+
+    def sum_sincos(self, multiples: Mapping[Any, int]) -> tuple[Any, Any]:
+        """(sine, cosine) of an integer combination of joint angles, {joint: multiple}."""
+        zero, one = self.number(0), self.number(1)
+        total = zero, one
+        for joint, times in multiples.items():
+            total = add_angles(total, multiple_angle(self.joint_sincos(joint), times, one, zero))
+        return total
+
+    def displacement(self, joint: int | str) -> Any:
+        """A prismatic joint's random displacement."""
+        return self._element(self._drawn("displacement", str(joint)))
+
+    def rate(self, joint: int | str) -> Any:
+        """A joint's random velocity."""
+        return self._element(self._drawn("rate", str(joint)))
+
+    def acceleration(self, joint: int | str) -> Any:
+        """A joint's random acceleration."""
+        return self._element(self._drawn("acceleration", str(joint)))
+
+    def letter(self, generator: Generator) -> Any:
+        """The value of one letter of a formula: `formula.map(field.letter, field.number)`."""
+        if generator.kind in ("sine", "cosine"):
+            pair = (
+                self.sincos(generator.of)
+                if isinstance(generator.of, Angle)
+                else self.joint_sincos(generator.of)
+            )
+            return pair[generator.kind == "cosine"]
+        return self._element(self._drawn(generator.kind, str(generator.of)))

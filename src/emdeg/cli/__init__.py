@@ -1,0 +1,61 @@
+"""The command line: thin. Results on stdout, everything said to the person on stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from emdeg import __version__
+from emdeg.algebra.scalar import UnboundSymbol
+from emdeg.cli import evaluate, show
+from emdeg.cli.common import BAD_INPUT, OVER_BUDGET, robot_command, say
+from emdeg.mechanics.numeric import StateError
+from emdeg.robot.errors import OverBudget, RobotError
+
+app = typer.Typer(
+    name="emdeg",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"emdeg {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _emdeg(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Explicit equations of motion of robots: exact, compact, fast.
+
+    ROBOT is a library robot's name (see `emdeg robots`) or the path of a .toml, .urdf or MJCF .xml file. Exit
+    codes: 0 done, 1 a check failed, 2 wrong usage, 3 the robot or input is bad, 4 over a budget, 130 interrupted.
+    """
+
+
+app.command("robots")(show.robots)
+app.command("new")(show.new)
+app.command("check")(show.check)
+robot_command(app, "show")(show.show)
+robot_command(app, "eval")(evaluate.evaluate)
+
+
+def main() -> None:
+    """The program `emdeg`."""
+    try:
+        app()
+    except OverBudget as problem:
+        say(f"error: {problem}")
+        sys.exit(OVER_BUDGET)
+    except (RobotError, StateError, UnboundSymbol) as problem:
+        say(f"error: {problem}")
+        sys.exit(BAD_INPUT)

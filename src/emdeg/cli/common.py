@@ -1,0 +1,236 @@
+"""What every command shares: loading a robot by its options, printing results, exit codes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from emdeg.algebra.exact import Exact
+from emdeg.robot.errors import RobotError
+from emdeg.robot.load import load, parse_number
+from emdeg.robot.model import Robot, Vector
+from emdeg.robot.substitute import substitute
+
+SCHEMA_VERSION = 1
+
+DONE, CHECK_FAILED, USAGE, BAD_INPUT, OVER_BUDGET, INTERRUPTED = 0, 1, 2, 3, 4, 130
+"""The exit codes; see docs/command_line.md."""
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def print_json(result: Any) -> None:
+    """The one object a command with --json prints."""
+    text = json.dumps({"schema_version": SCHEMA_VERSION, "result": result}, default=_plain, allow_nan=False)
+    sys.stdout.write(text + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    return str(value)
+
+
+def say(text: str) -> None:
+    """A line for the person, on stderr, so that stdout stays the result's."""
+    err.print(text, markup=False, soft_wrap=True)
+
+
+class UsageError(typer.BadParameter):
+    """A wrong option value: exit code 2."""
+
+
+def vector(text: str, what: str) -> Vector:
+    """Three exact numbers from "x,y,z"."""
+    parts = text.split(",")
+    if len(parts) != 3:
+        raise UsageError(f"{what} needs three numbers x,y,z; got {text!r}")
+    try:
+        x, y, z = (Exact.of(parse_number(part)) for part in parts)
+    except ValueError as problem:
+        raise UsageError(f"{what}: {problem}") from None
+    return x, y, z
+
+
+def assignments(texts: list[str], what: str) -> dict[str, str]:
+    """{NAME: VALUE} from NAME=VALUE."""
+    pairs = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name or not value:
+            raise UsageError(f"{what} needs NAME=VALUE; got {text!r}")
+        pairs[name] = value
+    return pairs
+
+
+RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A library robot's name, or a file's path.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+_OPTIONS = "The robot"
+_COMMON: dict[str, tuple[Any, Any]] = {
+    "gravity": (
+        Annotated[
+            str | None,
+            typer.Option(metavar="X,Y,Z", help="Gravity [m/s^2] in the base frame.", rich_help_panel=_OPTIONS),
+        ],
+        None,
+    ),
+    "tip": (
+        Annotated[
+            str | None,
+            typer.Option(metavar="LINK", help="The link or frame that is the tool.", rich_help_panel=_OPTIONS),
+        ],
+        None,
+    ),
+    "lock": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="JOINT=VALUE",
+                help="Make a joint rigid at a value [rad, m, or '30 deg']. Repeatable.",
+                rich_help_panel=_OPTIONS,
+            ),
+        ],
+        None,
+    ),
+    "payload": (
+        Annotated[
+            str | None,
+            typer.Option(
+                metavar="FILE|SPEC",
+                help="A load: a TOML file, or mass=1.8,com=0:0:0,inertia=xx:yy:zz@LINK.",
+                rich_help_panel=_OPTIONS,
+            ),
+        ],
+        None,
+    ),
+    "set_": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--set",
+                metavar="NAME=VALUE",
+                help="A number for a symbol. Repeatable.",
+                rich_help_panel=_OPTIONS,
+            ),
+        ],
+        None,
+    ),
+    "snap": (
+        Annotated[
+            float,
+            typer.Option(
+                metavar="ANGLE",
+                help="URDF and MJCF angles within this [rad] of a multiple of pi/12 are made exact; 0 disables.",
+                rich_help_panel=_OPTIONS,
+            ),
+        ],
+        1e-5,
+    ),
+    "allow_nonphysical": (
+        Annotated[
+            bool,
+            typer.Option(
+                "--allow-nonphysical", help="Go on with inertias that no body can have.", rich_help_panel=_OPTIONS
+            ),
+        ],
+        False,
+    ),
+}
+
+
+def load_robot(
+    robot: str,
+    *,
+    gravity: str | None = None,
+    tip: str | None = None,
+    lock: list[str] | None = None,
+    payload: str | None = None,
+    set_: list[str] | None = None,
+    snap: float = 1e-5,
+    allow_nonphysical: bool = False,
+    quiet: bool = False,
+) -> Robot:
+    """The robot that the common options describe; what was changed on the way is said on stderr."""
+    if not 0 <= snap < 0.1:
+        raise UsageError(f"--snap must lie in [0, 0.1) rad; got {snap}")
+    found = load(
+        robot,
+        tip=tip,
+        lock=assignments(lock or [], "--lock"),
+        payload=payload,
+        gravity=None if gravity is None else vector(gravity, "--gravity"),
+        snap=snap,
+        allow_nonphysical=allow_nonphysical,
+    )
+    values = assignments(set_ or [], "--set")
+    if values:
+        try:
+            numbers: Mapping[str, Exact] = {name: Exact.of(parse_number(text)) for name, text in values.items()}
+        except ValueError as problem:
+            raise UsageError(f"--set: {problem}") from None
+        found = substitute(found, numbers)
+    if not quiet:
+        if found.nonphysical and any(note.startswith("nonphysical") for note in found.notes):
+            say(f"note: {found.name} is not physical, and its file says why: {found.nonphysical}")
+        for note in found.notes:
+            if not (found.nonphysical and note.startswith("nonphysical")):
+                say(f"note: {note}")
+    return found
+
+
+def robot_command(app: typer.Typer, name: str, **settings: Any) -> Callable[[Callable[..., None]], None]:
+    """Register a command whose first parameter is a loaded Robot; the common options are added to its own."""
+
+    def register(command: Callable[..., None]) -> None:
+        own = inspect.signature(command, eval_str=True).parameters
+
+        @wraps(command)
+        def run(robot: str, **given: Any) -> None:
+            common = {key: given.pop(key) for key in _COMMON}
+            command(load_robot(robot, **common), **given)
+
+        kind = inspect.Parameter.KEYWORD_ONLY
+        positional = inspect.Parameter("robot", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=RobotArgument)
+        parameters = [
+            positional,
+            *(p.replace(kind=kind) for key, p in own.items() if key != "robot"),
+            *(
+                inspect.Parameter(key, kind, default=default, annotation=note)
+                for key, (note, default) in _COMMON.items()
+            ),
+        ]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        del run.__wrapped__  # type: ignore[attr-defined]
+        app.command(name, **settings)(run)
+
+    return register
+
+
+def write_new(path: Path, text: str, force: bool = False) -> None:
+    """Write a file whole or not at all; an existing one only with `force`."""
+    if path.exists() and not force:
+        raise RobotError(f"it exists already; pass --force to replace it (or choose another name than {path.name})",
+                         file=str(path))
+    partial = path.with_name(path.name + ".part")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as problem:
+        partial.unlink(missing_ok=True)
+        raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(path)) from None

@@ -1,0 +1,207 @@
+"""`emdeg eval`: numbers from a robot at a state, or at every state of a CSV file."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.table import Table
+
+from emdeg.cli.common import Json, UsageError, out, print_json
+from emdeg.mechanics.friction import friction as friction_efforts
+from emdeg.mechanics.numeric import FUNCTIONS, StateError
+from emdeg.robot.checks import BUDGET
+from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.robot.model import Robot
+
+ROTOR_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "bias")
+FRICTION_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "bias")
+PARTS: dict[str, tuple[str, ...]] = {
+    "elements": ("M", "b", "c", "g"),
+    "inverse_dynamics_derivatives": ("dtau_dq", "dtau_dqd"),
+}
+"""The names of the outputs of functions that have several."""
+
+State = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBERS|CSV", help="Numbers separated by commas, or a CSV file with one state a row."),
+]
+
+
+def evaluate(
+    robot: Robot,
+    function: Annotated[str, typer.Argument(metavar="FUNCTION", help="What to compute: " + ", ".join(FUNCTIONS))],
+    q: State = None,
+    qd: State = None,
+    qdd: State = None,
+    tau: State = None,
+    deg: Annotated[bool, typer.Option("--deg", help="Revolute joints in degrees, on input and output.")] = False,
+    friction: Annotated[bool, typer.Option("--friction", help="Include the drives' friction.")] = False,
+    gyroscopic: Annotated[bool, typer.Option("--gyroscopic", help="Include the rotors' gyroscopic terms.")] = False,
+    json: Json = False,
+) -> None:
+    """Evaluate a function of the model at a state.
+
+    Examples:
+
+      emdeg eval puma560 gravity --q=0,0,0,0,0,0
+
+      emdeg eval puma560 inverse_dynamics --q=0.1,-0.7,0.4,1.2,-0.3,0.8 --qd=0.5,-0.3,0.9,-1.1,0.7,0.2 \
+--qdd=1,-2,0.5,3,-1,2 --json
+
+      emdeg eval my_arm.urdf mass_matrix --q=states.csv --lock "gripper=0" --json
+    """
+    result = compute(robot, function, {"q": q, "qd": qd, "qdd": qdd, "tau": tau}, deg, friction, gyroscopic)
+    if json:
+        print_json(result)
+    else:
+        _print(robot, function, result)
+
+
+def compute(
+    robot: Robot,
+    function: str,
+    given: dict[str, str | None],
+    deg: bool = False,
+    friction: bool = False,
+    gyroscopic: bool = False,
+) -> Any:
+    """The function's value: an array, or a mapping of named arrays."""
+    if function not in FUNCTIONS:
+        near = difflib.get_close_matches(function, FUNCTIONS, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"there is no function {function!r}{hint} Functions: {', '.join(FUNCTIONS)}")
+    names, compute_ = FUNCTIONS[function]
+    for name, text in given.items():
+        if text is not None and name not in names:
+            raise UsageError(f"{function} takes no --{name}; it takes {', '.join('--' + n for n in names)}")
+        if text is None and name in names:
+            raise UsageError(f"{function} needs --{name} ({robot.n} numbers: {', '.join(_joints(robot))})")
+    revolute = np.array([joint.kind == "revolute" for joint in robot.joints])
+    to_radians = np.where(revolute, math.pi / 180, 1.0) if deg else np.ones(robot.n)
+    states = {}
+    for name in names:
+        values = read_state(given[name] or "", name, robot)
+        states[name] = values if name == "tau" else values * to_radians
+    options: dict[str, bool] = {}
+    if gyroscopic:
+        if function not in ROTOR_FUNCTIONS:
+            raise UsageError(f"--gyroscopic applies to {', '.join(ROTOR_FUNCTIONS)}, not to {function}")
+        options["gyroscopic"] = True
+    if friction and function not in FRICTION_FUNCTIONS:
+        raise UsageError(f"--friction applies to {', '.join(FRICTION_FUNCTIONS)}, not to {function}")
+    if friction and function == "forward_dynamics":
+        states["tau"] = states["tau"] - friction_efforts(robot, states["qd"])
+    value = compute_(robot, *(states[name] for name in names), **options)
+    if friction and function != "forward_dynamics":
+        value = value + friction_efforts(robot, states["qd"])
+    if deg and function == "forward_dynamics":
+        value = value / to_radians
+    if function in PARTS:
+        return dict(zip(PARTS[function], value))
+    return value
+
+
+def read_state(text: str, name: str, robot: Robot) -> NDArray[np.float64]:
+    """(n,) from numbers with commas, or (states, n) from a CSV file."""
+    if text.lower().endswith(".csv"):
+        return _read_csv(Path(text), name, robot)
+    return np.array(_numbers(text.split(","), f"--{name}", robot))
+
+
+def _joints(robot: Robot) -> list[str]:
+    return [joint.name for joint in robot.joints]
+
+
+def _numbers(cells: list[str], place: str, robot: Robot) -> list[float]:
+    try:
+        values = [float(cell) for cell in cells]
+    except ValueError:
+        bad = next(cell for cell in cells if not _is_float(cell))
+        raise StateError(f"{place}: {bad.strip()!r} is not a number (write 0.5, with a point)") from None
+    if not all(math.isfinite(value) for value in values):
+        raise StateError(f"{place}: every number must be finite")
+    if len(values) != robot.n:
+        raise StateError(
+            f"{place}: {len(values)} numbers given, {robot.n} needed, one a joint of {robot.name} "
+            f"({', '.join(_joints(robot))})"
+        )
+    return values
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_csv(path: Path, name: str, robot: Robot) -> NDArray[np.float64]:
+    """The states of a CSV file; a first row of words names the columns, which may be any that include ours."""
+    try:
+        if path.stat().st_size > 16 * BUDGET.bytes:
+            raise OverBudget(f"it is larger than {16 * BUDGET.bytes // 2**20} MiB", file=str(path))
+        with path.open(newline="", encoding="utf-8") as handle:
+            rows = [(number, row) for number, row in enumerate(csv.reader(handle), 1) if any(c.strip() for c in row)]
+    except OSError as problem:
+        raise RobotError(f"cannot be read: {problem.strerror or problem}", file=str(path)) from None
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise RobotError(f"is not a CSV file: {problem}", file=str(path)) from None
+    if not rows:
+        raise RobotError("holds no state", file=str(path))
+    columns = list(range(robot.n))
+    header = [cell.strip() for cell in rows[0][1]]
+    if not all(_is_float(cell) for cell in header):
+        columns = _columns(header, name, robot, path)
+        rows = rows[1:]
+        if not rows:
+            raise RobotError("has a header but no state", file=str(path))
+    elif len(header) != robot.n:
+        raise RobotError(
+            f"has {len(header)} columns and no header; {robot.n} are needed, one a joint", file=str(path), line=1
+        )
+    states = []
+    for number, row in rows:
+        if len(row) <= max(columns):
+            raise RobotError(f"has {len(row)} columns; column {max(columns) + 1} is needed", file=str(path), line=number)
+        try:
+            states.append(_numbers([row[c] for c in columns], f"line {number}", robot))
+        except StateError as problem:
+            raise StateError(f"{path}: {problem}") from None
+    return np.array(states)
+
+
+def _columns(header: list[str], name: str, robot: Robot, path: Path) -> list[int]:
+    """The columns called q1..qn (qd1.., qdd1.., tau1..), or by the joints' names."""
+    numbered = [f"{name}{k + 1}" for k in range(robot.n)]
+    for wanted in (numbered, [f"{name}_{joint}" for joint in _joints(robot)], _joints(robot)):
+        if all(column in header for column in wanted):
+            return [header.index(column) for column in wanted]
+    raise RobotError(f"lacks the columns {', '.join(numbered)}; it has {', '.join(header)}", file=str(path), line=1)
+
+
+def _print(robot: Robot, function: str, result: Any) -> None:
+    if isinstance(result, dict):
+        for part, value in result.items():
+            _print_array(f"{robot.name} {function}: {part}", np.asarray(value))
+    else:
+        _print_array(f"{robot.name} {function}", np.asarray(result), robot)
+
+
+def _print_array(title: str, value: NDArray[np.float64], robot: Robot | None = None) -> None:
+    if value.ndim == 1 and robot is not None and value.shape == (robot.n,):
+        table = Table("joint", "value", title=title)
+        for joint, entry in zip(robot.joints, value):
+            table.add_row(joint.name, f"{entry:.10g}")
+        out.print(table)
+        return
+    out.print(title)
+    with np.printoptions(precision=8, suppress=False, linewidth=max(out.width, 60), threshold=10_000):
+        out.print(str(value), markup=False)

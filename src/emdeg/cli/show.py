@@ -1,0 +1,255 @@
+"""`emdeg show`, `emdeg robots`, `emdeg check`, `emdeg new`: looking at robots."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from emdeg.algebra.angle import Angle
+from emdeg.algebra.exact import Exact
+from emdeg.cli.common import CHECK_FAILED, Json, out, print_json, say, write_new
+from emdeg.robot.assemble import assemble, findings
+from emdeg.robot.load import library_names, load, read_draft
+from emdeg.robot.model import BASE, Robot
+from emdeg.robot.template import TEMPLATE
+from emdeg.robot.toml_writer import to_toml
+
+
+def number(value: Exact | Fraction | None) -> str:
+    """A value for reading: six significant digits, or the symbol."""
+    if value is None:
+        return ""
+    if isinstance(value, Fraction):
+        return f"{float(value):.6g}"
+    return f"{float(value):.6g}" if value.is_number else str(value)
+
+
+def angle(value: Angle) -> str:
+    if value.symbol is None and not value.radians:
+        return f"{float(value.pi_times * 180):g} deg"
+    return str(value) if value.symbol else f"{float(value):.6g}"
+
+
+def summary(robot: Robot) -> list[Table]:
+    """The tables that describe a robot: frames, inertias, drives."""
+    frames = Table(title="Frames (modified Denavit-Hartenberg)", title_justify="left")
+    for column in ("", "joint", "kind", "parent", "alpha", "a [m]", "theta", "d [m]"):
+        frames.add_column(column)
+    branches = any(not (j.placement.gamma.is_zero and not j.placement.b and j.placement.beta.is_zero)
+                   for j in robot.joints)
+    if branches:
+        for column in ("gamma", "b [m]", "beta"):
+            frames.add_column(column)
+    for i, link in enumerate(robot.links):
+        place = link.joint.placement
+        moving = f"q{i + 1}"
+        theta, d = angle(place.theta), number(place.d)
+        if link.joint.kind == "revolute":
+            theta = moving if place.theta.is_zero else f"{moving} + {theta}"
+        else:
+            d = moving if not place.d else f"{moving} + {d}"
+        parent = "base" if link.parent == BASE else robot.links[link.parent].name
+        cells = [str(i + 1), link.joint.name, link.joint.kind, parent, angle(place.alpha), number(place.a), theta, d]
+        if branches:
+            cells += [angle(place.gamma), number(place.b), angle(place.beta)]
+        frames.add_row(*(escape(cell) for cell in cells))
+
+    inertias = Table(title="Inertia about each link frame's origin [kg, kg m, kg m^2]", title_justify="left")
+    for column in ("link", "M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "XZ", "YZ"):
+        inertias.add_column(column)
+    for link in robot.links:
+        xx, xy, xz, yy, yz, zz = link.inertia.tensor
+        values = (link.inertia.mass, *link.inertia.first_moment, xx, yy, zz, xy, xz, yz)
+        inertias.add_row(escape(link.name), *(escape(number(v)) for v in values))
+    tables = [frames, inertias]
+
+    if any(_has_drive(joint.drive) for joint in robot.joints):
+        drives = Table(title="Drives, at the joint [kg m^2, N m; kg, N]", title_justify="left")
+        for column in ("joint", "inertia", "gear ratio", "max torque", "resolution", "viscous", "Coulomb", "break-away"):
+            drives.add_column(column)
+        for joint in robot.joints:
+            drive = joint.drive
+            resolution = ""
+            if drive.resolution_bits and drive.max_torque is not None and drive.max_torque.is_number:
+                resolution = f"{float(drive.max_torque) / 2 ** (drive.resolution_bits - 1):.4g}"
+            drives.add_row(
+                escape(joint.name),
+                *(escape(text) for text in (
+                    number(drive.inertia), number(drive.gear_ratio), number(drive.max_torque), resolution,
+                    number(drive.friction.viscous), number(drive.friction.coulomb),
+                    number(drive.friction.break_away),
+                )),
+            )
+        tables.append(drives)
+    return tables
+
+
+def _has_drive(drive: Any) -> bool:
+    return bool(drive.inertia) or any(
+        value is not None for value in (drive.gear_ratio, drive.max_torque, drive.friction.break_away)
+    )
+
+
+def print_summary(robot: Robot) -> None:
+    """The robot for a person: what it is, where it comes from, its tables, what was checked."""
+    kind = "a chain" if robot.is_serial else "a tree"
+    out.print(f"[bold]{escape(robot.name)}[/bold]  {escape(robot.title)}")
+    out.print(f"{kind} of {robot.n} joints; gravity ({', '.join(number(g) for g in robot.gravity)}) m/s^2; "
+              f"tool on {escape('the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name)}")
+    if robot.source:
+        out.print(f"source: {escape(robot.source)}")
+    if robot.symbols:
+        out.print(f"symbols ({len(robot.symbols)}): {escape(', '.join(sorted(robot.symbols)))}")
+    for table in summary(robot):
+        out.print(table)
+    for payload in robot.payloads:
+        out.print(f"payload {escape(payload.name)} on {escape(payload.link)}: {number(payload.mass)} kg")
+    broken = [note for note in robot.notes if note.startswith("nonphysical")]
+    if broken:
+        out.print(f"checked: mass, positive semidefinite inertia, triangle inequality: {len(broken)} broken")
+        if robot.nonphysical:
+            out.print(f"  the file says why: {escape(robot.nonphysical)}")
+        for note in broken:
+            out.print(f"  {escape(note.removeprefix('nonphysical: '))}")
+    else:
+        out.print("checked: mass, positive semidefinite inertia, triangle inequality: kept by every link")
+    if robot.tolerances:
+        out.print(f"tolerances stated for {len(robot.tolerances)} parameters")
+
+
+def as_data(robot: Robot) -> dict[str, Any]:
+    """The robot as plain data: exact values as strings, so nothing is lost."""
+    links = []
+    for link in robot.links:
+        joint, place = link.joint, link.joint.placement
+        links.append({
+            "name": link.name,
+            "parent": None if link.parent == BASE else robot.links[link.parent].name,
+            "joint": {
+                "name": joint.name, "type": joint.kind,
+                "alpha": str(place.alpha), "a": str(place.a), "theta": str(place.theta), "d": str(place.d),
+                "gamma": str(place.gamma), "b": str(place.b), "beta": str(place.beta),
+                "limits": {
+                    "lower": _float(joint.limits.lower), "upper": _float(joint.limits.upper),
+                    "velocity": _float(joint.limits.velocity), "effort": _float(joint.limits.effort),
+                },
+            },
+            "inertia": dict(zip(("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M"),
+                                (str(v) for v in link.inertia.parameters))),
+            "drive_inertia": str(joint.drive.inertia),
+        })
+    return {
+        "name": robot.name, "title": robot.title, "source": robot.source, "joints": robot.n,
+        "serial": robot.is_serial, "gravity": [str(g) for g in robot.gravity], "symbols": sorted(robot.symbols),
+        "base": {"xyz": [str(v) for v in robot.base.xyz], "rpy": [str(v) for v in robot.base.rpy]},
+        "tool": {"link": None if robot.tool.link == BASE else robot.links[robot.tool.link].name,
+                 "xyz": [str(v) for v in robot.tool.pose.xyz], "rpy": [str(v) for v in robot.tool.pose.rpy]},
+        "links": links, "notes": list(robot.notes), "nonphysical": robot.nonphysical,
+        "tolerances": {path: float(value) for path, value in robot.tolerances.items()},
+    }  # fmt: skip
+
+
+def _float(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def show(
+    robot: Robot,
+    format: Annotated[Literal["text", "toml"], typer.Option(help="For reading, or as a robot file.")] = "text",
+    json: Json = False,
+) -> None:
+    """Show a robot: its frames, inertias, drives, where the numbers come from.
+
+    Examples:
+
+      emdeg show puma560
+
+      emdeg show my_arm.urdf --format toml > my_arm.toml
+    """
+    if json:
+        print_json(as_data(robot))
+    elif format == "toml":
+        typer.echo(to_toml(robot), nl=False)
+    else:
+        print_summary(robot)
+
+
+def robots(json: Json = False) -> None:
+    """List the robots that come with emdeg."""
+    rows = []
+    for name in library_names():
+        robot = load(name)
+        rows.append({"name": name, "joints": robot.n, "symbols": len(robot.symbols), "title": robot.title})
+    if json:
+        print_json(rows)
+        return
+    table = Table("name", "joints", "symbols", "what it is")
+    for row in rows:
+        table.add_row(row["name"], str(row["joints"]), str(row["symbols"] or ""), escape(row["title"]))
+    out.print(table)
+
+
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A robot file, or a library robot's name.")],
+    snap: Annotated[float, typer.Option(metavar="ANGLE", help="As for every command; 0 disables.")] = 1e-5,
+    lock: Annotated[list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Make a joint rigid.")] = None,
+    allow_nonphysical: Annotated[bool, typer.Option("--allow-nonphysical", help="Broken rules only warn.")] = False,
+    json: Json = False,
+) -> None:
+    """Check a robot file against every rule; exit code 1 if a physical rule is broken and the file does not say why.
+
+    Example:
+
+      emdeg check my_arm.urdf
+    """
+    from emdeg.cli.common import assignments
+    from emdeg.robot.load import parse_locks
+
+    draft = read_draft(file, snap=snap)
+    locks = parse_locks(assignments(lock or [], "--lock"))
+    robot = assemble(draft, locks=locks, allow_nonphysical=True)
+    broken = findings(draft)
+    excused = bool(draft.nonphysical) or allow_nonphysical
+    passed = not broken or excused
+    if json:
+        print_json({
+            "passed": passed, "joints": robot.n,
+            "broken": [{"body": f.body, "line": f.line, "rule": f.rule} for f in broken],
+            "nonphysical": draft.nonphysical, "notes": list(draft.notes),
+        })  # fmt: skip
+    else:
+        for finding in broken:
+            place = f"{file}:{finding.line}" if finding.line else file
+            say(f"{'warning' if excused else 'error'}: {place}: {finding}")
+        for note in draft.notes:
+            say(f"note: {note}")
+        if broken and draft.nonphysical:
+            say(f"the file says why: {draft.nonphysical}")
+        verdict = "passes" if not broken else "passes with warnings" if excused else "breaks physical rules"
+        out.print(f"{escape(file)}: {robot.n} joints, {len(draft.bodies)} links: {verdict}", soft_wrap=True)
+    if not passed:
+        raise typer.Exit(CHECK_FAILED)
+
+
+def new(
+    out_file: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here instead of to stdout.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Print a commented robot file to start from.
+
+    Example:
+
+      emdeg new --out my_arm.toml && emdeg show my_arm.toml
+    """
+    if out_file is None:
+        typer.echo(TEMPLATE, nl=False)
+    else:
+        write_new(out_file, TEMPLATE, force)
+        say(f"wrote {out_file}")

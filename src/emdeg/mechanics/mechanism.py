@@ -1,0 +1,262 @@
+"""A robot's constants written in one algebra, its frames at a configuration, and the walk along its tree.
+
+Everything the algorithms need and nothing that is physics: which link hangs on which, R and p of each link in its
+parent, inertial parameters as scalars. Frames are named R_parent_child and p_parent_child in the docs; here `R[i]`
+and `p[i]` always mean link i in its parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from emdeg.algebra.angle import Angle
+from emdeg.algebra.exact import Exact
+from emdeg.algebra.scalar import Algebra
+from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, matmul, mul, tmul
+from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.model import BASE, Pose, Robot
+
+Pair = tuple[Scalar, Scalar]
+"""(sine, cosine)."""
+
+Position = Any
+"""Of a revolute joint its Pair, of a prismatic one its displacement [m]."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyInertia:
+    """m, first moments h = m r and the tensor J about the link frame's origin, as scalars."""
+
+    m: Scalar
+    h: Vec3
+    J: Mat3
+
+
+@dataclass(frozen=True, slots=True)
+class Rotor:
+    """A motor's armature: its spin momentum per joint speed (inertia * gear ratio) and its axis in the carrier."""
+
+    momentum: Scalar
+    axis: Vec3
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The constants of a `Placement`, a rotation that is exactly none being None."""
+
+    gamma: Pair | None
+    b: Scalar
+    alpha: Pair | None
+    a: Scalar
+    beta: Pair | None
+    theta: Pair | None
+    d: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A robot in one algebra. `parent[i]` < i, or BASE."""
+
+    algebra: Algebra
+    parent: tuple[int, ...]
+    revolute: tuple[bool, ...]
+    step: tuple[Step, ...]
+    inertia: tuple[BodyInertia, ...]
+    drive: tuple[Scalar, ...]
+    rotor: tuple[Rotor | None, ...]
+    gravity: Vec3
+    """The acceleration of gravity in frame 0."""
+    base: tuple[Mat3, Vec3]
+    """Frame 0 in the base frame."""
+    tool_link: int
+    tool: tuple[Mat3, Vec3]
+
+    @property
+    def n(self) -> int:
+        return len(self.parent)
+
+    @property
+    def zero(self) -> Scalar:
+        return number(self.algebra, 0)
+
+    @property
+    def one(self) -> Scalar:
+        return number(self.algebra, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Each link's frame in its parent's, at a configuration."""
+
+    R: tuple[Mat3, ...]
+    p: tuple[Vec3, ...]
+
+
+def number(algebra: Algebra, value: int) -> Scalar:
+    return written(algebra, Exact.of(value))
+
+
+def written(algebra: Algebra, value: Exact) -> Scalar:
+    return value.evaluate(algebra.number, algebra.symbol)
+
+
+def mechanism(robot: Robot, algebra: Algebra) -> Mechanism:
+    """`robot`'s constants, payloads included, in `algebra`."""
+
+    def w(value: Exact) -> Scalar:
+        return written(algebra, value)
+
+    def pair(angle: Angle) -> Pair | None:
+        return None if angle.quarter_turns == 0 else algebra.sincos(angle)
+
+    steps, inertias, drives, rotors = [], [], [], []
+    for link, inertia in zip(robot.links, loaded_inertias(robot)):
+        place = link.joint.placement
+        step = Step(
+            pair(place.gamma),
+            w(place.b),
+            pair(place.alpha),
+            w(place.a),
+            pair(place.beta),
+            pair(place.theta),
+            w(place.d),
+        )
+        steps.append(step)
+        xx, xy, xz, yy, yz, zz = (w(v) for v in inertia.tensor)
+        hx, hy, hz = (w(v) for v in inertia.first_moment)
+        J = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+        inertias.append(BodyInertia(w(inertia.mass), (hx, hy, hz), J))
+        drives.append(w(link.joint.drive.inertia))
+        rotors.append(_rotor(robot, link.joint.drive, step, algebra))
+    base = pose_matrices(robot.base, algebra)
+    gx, gy, gz = (w(v) for v in robot.gravity)
+    return Mechanism(
+        algebra=algebra,
+        parent=tuple(link.parent for link in robot.links),
+        revolute=tuple(link.joint.kind == "revolute" for link in robot.links),
+        step=tuple(steps),
+        inertia=tuple(inertias),
+        drive=tuple(drives),
+        rotor=tuple(rotors),
+        gravity=tmul(base[0], (gx, gy, gz)),
+        base=base,
+        tool_link=robot.tool.link,
+        tool=pose_matrices(robot.tool.pose, algebra),
+    )
+
+
+def _rotor(robot: Robot, drive, step: Step, algebra: Algebra) -> Rotor | None:
+    """From motor-side data, or from the joint-side inertia and the gear ratio; None without a gear ratio."""
+    if drive.gear_ratio is None or not drive.gear_ratio:
+        return None
+    if drive.motor_inertia is not None:
+        momentum = drive.motor_inertia * drive.gear_ratio
+    elif drive.gear_ratio.is_number:
+        momentum = drive.inertia / drive.gear_ratio.number
+    else:
+        return None
+    if drive.motor_axis is None:  # parallel to the joint's own axis, which is fixed in the carrier
+        zero, one = number(algebra, 0), number(algebra, 1)
+        axis = _column_z(_twist(step, zero, one))
+    else:
+        axis = tuple(written(algebra, v) for v in drive.motor_axis)
+    return Rotor(written(algebra, momentum), axis)  # type: ignore[arg-type]
+
+
+def _column_z(R: Mat3) -> Vec3:
+    return (R[0][2], R[1][2], R[2][2])
+
+
+def _elementary(axis: str, pair: Pair, zero: Scalar, one: Scalar) -> Mat3:
+    s, c = pair
+    if axis == "x":
+        return ((one, zero, zero), (zero, c, -s), (zero, s, c))
+    if axis == "y":
+        return ((c, zero, s), (zero, one, zero), (-s, zero, c))
+    return ((c, -s, zero), (s, c, zero), (zero, zero, one))
+
+
+def _identity(zero: Scalar, one: Scalar) -> Mat3:
+    return ((one, zero, zero), (zero, one, zero), (zero, zero, one))
+
+
+def _chain(rotations: Sequence[tuple[str, Pair | None]], zero: Scalar, one: Scalar) -> Mat3:
+    """The product of elementary rotations, those that are None left out."""
+    result: Mat3 | None = None
+    for axis, pair in reversed(rotations):
+        if pair is not None:
+            elementary = _elementary(axis, pair, zero, one)
+            result = elementary if result is None else matmul(elementary, result)
+    return _identity(zero, one) if result is None else result
+
+
+def _twist(step: Step, zero: Scalar, one: Scalar) -> Mat3:
+    return _chain((("z", step.gamma), ("x", step.alpha), ("y", step.beta)), zero, one)
+
+
+def pose_matrices(pose: Pose, algebra: Algebra) -> tuple[Mat3, Vec3]:
+    """(R, p) of a pose."""
+    roll, pitch, yaw = (None if angle.quarter_turns == 0 else algebra.sincos(angle) for angle in pose.rpy)
+    R = _chain((("z", yaw), ("y", pitch), ("x", roll)), number(algebra, 0), number(algebra, 1))
+    x, y, z = (written(algebra, v) for v in pose.xyz)
+    return R, (x, y, z)
+
+
+def frames(mech: Mechanism, position: Sequence[Position]) -> Frames:
+    """Every link's frame in its parent's at the given joint positions."""
+    zero, one = mech.zero, mech.one
+    R: list[Mat3] = []
+    p: list[Vec3] = []
+    for i, step in enumerate(mech.step):
+        theta, d = step.theta, step.d
+        if mech.revolute[i]:
+            theta = position[i] if theta is None else sum_of_angles(theta, position[i])
+        else:
+            d = d + position[i]
+        R.append(
+            _chain((("z", step.gamma), ("x", step.alpha), ("y", step.beta), ("z", theta)), zero, one)
+        )
+        lift = _chain((("x", step.alpha), ("y", step.beta)), zero, one)
+        x, y, z = (step.a + lift[0][2] * d, lift[1][2] * d, step.b + lift[2][2] * d)
+        if step.gamma is not None:
+            s, c = step.gamma
+            x, y = c * x - s * y, s * x + c * y
+        p.append((x, y, z))
+    return Frames(tuple(R), tuple(p))
+
+
+def sum_of_angles(first: Pair, second: Pair) -> Pair:
+    (s1, c1), (s2, c2) = first, second
+    return s1 * c2 + c1 * s2, c1 * c2 - s1 * s2
+
+
+def outward(mech: Mechanism) -> Iterator[tuple[int, int]]:
+    """(link, parent) from the base to the tips."""
+    return iter(enumerate(mech.parent))
+
+
+def inward(mech: Mechanism) -> Iterator[tuple[int, int]]:
+    """(link, parent) from the tips to the base."""
+    return reversed(list(enumerate(mech.parent)))
+
+
+def path(mech: Mechanism, link: int) -> list[int]:
+    """The links from the base to `link`, itself included; empty for the base."""
+    found = []
+    while link != BASE:
+        found.append(link)
+        link = mech.parent[link]
+    return found[::-1]
+
+
+def in_base(mech: Mechanism, frame: Frames) -> Frames:
+    """Each link's frame in the base frame."""
+    R: list[Mat3] = []
+    p: list[Vec3] = []
+    for i, parent in outward(mech):
+        R_base, p_base = mech.base if parent == BASE else (R[parent], p[parent])
+        R.append(matmul(R_base, frame.R[i]))
+        p.append(add(p_base, mul(R_base, frame.p[i])))
+    return Frames(tuple(R), tuple(p))

@@ -1,0 +1,174 @@
+"""From what a reader found to a robot: locks, payloads, tip, normal form, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from emdeg.algebra.angle import Angle
+from emdeg.algebra.exact import Exact
+from emdeg.robot.checks import BUDGET, Finding, inertia_findings
+from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.robot.model import BASE, Frame, Inertia, Payload, Pose, Robot, Vector
+from emdeg.robot.normal_form import Body, depth_first, lock, normal_form
+from emdeg.robot.transform import Transform, move_inertia, of_pose, to_pose
+
+GRAVITY: Vector = (Exact(), Exact(), Exact.of(Fraction(-981, 100)))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A robot as its file describes it, before anything is merged, locked or checked."""
+
+    name: str
+    bodies: tuple[Body, ...]
+    root: str = "base"
+    """The name of the body that does not move."""
+    base: Transform = Transform()
+    """Denavit-Hartenberg files only: frame 0 in the base frame."""
+    tool: tuple[str, Pose] | None = None
+    """The body that carries the tool frame, and where; None: the end of the longest chain."""
+    gravity: Vector = GRAVITY
+    payloads: tuple[Payload, ...] = ()
+    frames: tuple[tuple[str, str, Pose], ...] = ()
+    """(name, body, pose) of further named frames."""
+    title: str = ""
+    source: str = ""
+    nonphysical: str = ""
+    tolerances: Mapping[str, Fraction] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    file: str | None = None
+
+
+def findings(draft: Draft) -> list[Finding]:
+    """Every physical rule the bodies break, in the file's order."""
+    found: list[Finding] = []
+    for body in draft.bodies:
+        found += inertia_findings(body.name, body.inertia, body.line)
+        drive = body.drive.inertia
+        if drive.is_number and drive.number < 0:
+            found.append(Finding(body.joint, f"its drive's inertia is negative: {float(drive):g}", body.line))
+    for payload in draft.payloads:
+        found += inertia_findings(payload.name, payload_inertia(payload))
+    return found
+
+
+def assemble(
+    draft: Draft,
+    *,
+    tip: str | None = None,
+    locks: Mapping[str, Exact | Angle] | None = None,
+    payloads: Sequence[Payload] = (),
+    gravity: Vector | None = None,
+    allow_nonphysical: bool = False,
+) -> Robot:
+    """The robot in normal form; RobotError where the description breaks a rule.
+
+    `tip` names the link or frame that carries the tool; `locks` makes joints rigid at a value; `payloads` are
+    carried in addition to the file's own.
+    """
+    try:
+        return _assemble(draft, tip, dict(locks or {}), payloads, gravity, allow_nonphysical)
+    except RobotError as problem:
+        raise problem.at(file=draft.file) from None
+
+
+def _assemble(
+    draft: Draft,
+    tip: str | None,
+    locks: dict[str, Exact | Angle],
+    payloads: Sequence[Payload],
+    gravity: Vector | None,
+    allow_nonphysical: bool,
+) -> Robot:
+    if len(draft.bodies) > BUDGET.links:
+        raise OverBudget(f"it has {len(draft.bodies)} links; the budget is {BUDGET.links}")
+    draft = replace(draft, payloads=(*draft.payloads, *payloads))
+    broken = findings(draft)
+    notes = list(draft.notes)
+    if broken:
+        if not (draft.nonphysical or allow_nonphysical):
+            first = broken[0]
+            more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+            raise RobotError(
+                f"{first.rule}{more}; correct the file, or pass --allow-nonphysical to go on",
+                line=first.line,
+                body=first.body,
+            )
+        notes += [f"nonphysical: {finding}" for finding in broken]
+    ordered = depth_first(draft.bodies)
+    form = normal_form(lock(ordered, locks), draft.base)
+    if not form.links:
+        raise RobotError("it has no moving joint")
+    frames = {frame.name: frame for frame in form.frames}
+    frames.setdefault(draft.root, Frame(draft.root, BASE))
+    for name, body, pose in draft.frames:
+        if name in frames:
+            raise RobotError(f"two frames are called {name!r}", body=name)
+        host = _known(frames, body, f"frame {name!r} is attached to")
+        frames[name] = Frame(name, host.link, to_pose(of_pose(host.pose) @ of_pose(pose)))
+    robot = Robot(
+        name=draft.name,
+        links=form.links,
+        base=form.base,
+        tool=_tool(draft, ordered, frames, tip),
+        gravity=draft.gravity if gravity is None else gravity,
+        frames=tuple(frames.values()),
+        payloads=draft.payloads,
+        title=draft.title,
+        source=draft.source,
+        nonphysical=draft.nonphysical,
+        tolerances=draft.tolerances,
+        sources=draft.sources,
+        notes=tuple(notes),
+    )
+    for payload in robot.payloads:
+        _known(frames, payload.link, f"the payload {payload.name!r} is attached to")
+    return robot
+
+
+def _known(frames: Mapping[str, Frame], name: str, what: str) -> Frame:
+    if name not in frames:
+        raise RobotError(f"{what} {name!r}, which does not exist; there are: {', '.join(frames)}")
+    return frames[name]
+
+
+def _tool(
+    draft: Draft, ordered: Sequence[Body], frames: Mapping[str, Frame], tip: str | None
+) -> Frame:
+    if tip is not None:
+        host, pose = _known(frames, tip, "the tip is to be"), Pose()
+        if draft.tool is not None and draft.tool[0] == tip:
+            pose = draft.tool[1]
+    elif draft.tool is not None:
+        host, pose = _known(frames, draft.tool[0], "the tool is attached to"), draft.tool[1]
+    else:
+        host, pose = frames[_longest_chain_end(ordered)], Pose()
+    return Frame("tool", host.link, to_pose(of_pose(host.pose) @ of_pose(pose)))
+
+
+def _longest_chain_end(ordered: Sequence[Body]) -> str:
+    """The body with the most moving joints before it; among equals the most bodies, then the file's first."""
+    depth: dict[str | None, tuple[int, int]] = {None: (0, 0)}
+    for body in ordered:
+        joints, bodies = depth[body.parent]
+        depth[body.name] = (joints + (body.kind != "fixed"), bodies + 1)
+    return max((b.name for b in ordered), key=lambda name: depth[name])
+
+
+def payload_inertia(payload: Payload) -> Inertia:
+    """The payload's inertia about the origin of the frame it is attached to."""
+    return Inertia.about_mass_center(payload.mass, payload.com, payload.tensor)
+
+
+def loaded_inertias(robot: Robot) -> tuple[Inertia, ...]:
+    """Each link's inertia with what it carries."""
+    total = [link.inertia for link in robot.links]
+    frames = {frame.name: frame for frame in robot.frames}
+    for payload in robot.payloads:
+        host = frames[payload.link]
+        if host.link != BASE:
+            total[host.link] = total[host.link] + move_inertia(payload_inertia(payload), of_pose(host.pose))
+    return tuple(total)

@@ -1,0 +1,300 @@
+"""What a robot is: frozen data in normal form, nothing else.
+
+Every link hangs on its parent by one joint whose axis is the link frame's z axis, so a robot with n links has n
+joint variables. The geometry is modified Denavit-Hartenberg (Craig, Khalil); see `Placement`. Values are exact
+(`Exact`, `Angle`), in SI units. Readers and `normal_form` make robots; the mechanics reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal
+
+from emdeg.algebra.angle import NO_ANGLE, Angle
+from emdeg.algebra.exact import ONE, ZERO, Exact
+
+Vector = tuple[Exact, Exact, Exact]
+Angles = tuple[Angle, Angle, Angle]
+JointKind = Literal["revolute", "prismatic", "fixed"]
+
+NOWHERE: Vector = (ZERO, ZERO, ZERO)
+BASE = -1
+"""The parent of a link that hangs on the base."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Where a frame stands in another: origin `xyz` [m], axes turned by `rpy` (about fixed x, then y, then z)."""
+
+    xyz: Vector = NOWHERE
+    rpy: Angles = (NO_ANGLE, NO_ANGLE, NO_ANGLE)
+
+    @property
+    def is_identity(self) -> bool:
+        return not any(self.xyz) and all(angle.is_zero for angle in self.rpy)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A joint's place on its parent: Rz(gamma) Tz(b) Rx(alpha) Tx(a) Ry(beta) Rz(theta) Tz(d).
+
+    `alpha`, `a`, `theta`, `d` are the modified Denavit-Hartenberg parameters; a revolute joint's variable adds to
+    theta, a prismatic one's to d. `gamma` and `b` (Khalil and Kleinfinger) are zero along a chain and serve
+    branches; `beta` (Hayati and Mirmirani) is zero unless two neighbouring axes are almost, but not exactly,
+    parallel, where the common normal is ill defined.
+    """
+
+    alpha: Angle = NO_ANGLE
+    a: Exact = ZERO
+    theta: Angle = NO_ANGLE
+    d: Exact = ZERO
+    gamma: Angle = NO_ANGLE
+    b: Exact = ZERO
+    beta: Angle = NO_ANGLE
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """Mass [kg], first moments m*r [kg m] and inertia tensor [kg m^2] about the link frame's origin.
+
+    `tensor` holds the matrix entries XX, XY, XZ, YY, YZ, ZZ (products of inertia with their minus sign inside).
+    The equations of motion are linear in these ten.
+    """
+
+    mass: Exact = ZERO
+    first_moment: Vector = NOWHERE
+    tensor: tuple[Exact, ...] = (ZERO,) * 6
+
+    @property
+    def parameters(self) -> tuple[Exact, ...]:
+        """XX XY XZ YY YZ ZZ MX MY MZ M, the order of the regressor's columns."""
+        return (*self.tensor, *self.first_moment, self.mass)
+
+    @staticmethod
+    def from_parameters(values: tuple[Exact, ...]) -> Inertia:
+        xx, xy, xz, yy, yz, zz, mx, my, mz, m = values
+        return Inertia(m, (mx, my, mz), (xx, xy, xz, yy, yz, zz))
+
+    @staticmethod
+    def about_mass_center(mass: Exact, com: Vector, tensor: tuple[Exact, ...]) -> Inertia:
+        """From the tensor about the mass centre `com`, axes parallel to the link frame's."""
+        x, y, z = com
+        xx, xy, xz, yy, yz, zz = tensor
+        return Inertia(
+            mass,
+            (mass * x, mass * y, mass * z),
+            (
+                xx + mass * (y * y + z * z),
+                xy - mass * x * y,
+                xz - mass * x * z,
+                yy + mass * (x * x + z * z),
+                yz - mass * y * z,
+                zz + mass * (x * x + y * y),
+            ),
+        )
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """The inertia of two bodies rigidly joined, both stated in one frame."""
+        return Inertia.from_parameters(tuple(p + q for p, q in zip(self.parameters, other.parameters)))
+
+    @property
+    def is_zero(self) -> bool:
+        return not any(self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a joint is allowed: position [rad or m], speed [rad/s or m/s], effort [N m or N]; None is no limit."""
+
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    velocity: Fraction | None = None
+    effort: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Friction:
+    """Joint-side friction: viscous [N m s/rad or N s/m]; Coulomb, Stribeck peak and break-away [N m or N].
+
+    Stribeck: coulomb + (stribeck - coulomb) exp(-(qd / stribeck_velocity)^2), in the direction of motion.
+    """
+
+    viscous: Exact = ZERO
+    coulomb: Exact = ZERO
+    stribeck: Exact | None = None
+    stribeck_velocity: Exact | None = None
+    break_away: Exact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """The motor and gear of a joint. `inertia` [kg m^2 or kg] and `max_torque` are as seen at the joint.
+
+    `motor_inertia` and `stall_torque` are at the motor shaft; with `gear_ratio` they give the joint-side values
+    where those are not stated. `motor_axis` is the rotor's axis in the frame of the link that carries it (the
+    parent), for the gyroscopic terms.
+    """
+
+    inertia: Exact = ZERO
+    max_torque: Exact | None = None
+    motor_inertia: Exact | None = None
+    stall_torque: Exact | None = None
+    gear_ratio: Exact | None = None
+    motor_axis: Vector | None = None
+    friction: Friction = Friction()
+    resolution_bits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """How a link moves on its parent: about (revolute) or along (prismatic) its own z axis."""
+
+    name: str
+    kind: JointKind
+    placement: Placement = Placement()
+    limits: Limits = Limits()
+    drive: Drive = Drive()
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A link's inertia as its source states it, before it is referred to the link frame's origin.
+
+    `about` says whether `tensor` (Ixx, Ixy, Ixz, Iyy, Iyz, Izz) is about the mass centre or about the frame's
+    origin; with "frame", `com` may be absent and `first_moment` given instead.
+    """
+
+    about: Literal["com", "frame"]
+    mass: Exact
+    com: Vector | None
+    first_moment: Vector | None
+    tensor: tuple[Exact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A rigid body and the joint that carries it; `parent` is the index of an earlier link, or BASE."""
+
+    name: str
+    parent: int
+    joint: Joint
+    inertia: Inertia = Inertia()
+    stated: Stated | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A named frame fixed to link number `link` (BASE: to the base): a tool, a flange, a link of the file."""
+
+    name: str
+    link: int
+    pose: Pose = Pose()
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """A body carried by the link or frame called `link`: mass [kg], mass centre [m] and tensor about it there."""
+
+    link: str
+    mass: Exact
+    com: Vector = NOWHERE
+    tensor: tuple[Exact, ...] = (ZERO,) * 6
+    name: str = "payload"
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """A fixed-base tree of rigid links; frozen, exact, in normal form. See `emdeg.load`."""
+
+    name: str
+    links: tuple[Link, ...]
+    base: Pose = Pose()
+    tool: Frame = Frame("tool", BASE)
+    gravity: Vector = (ZERO, ZERO, Exact.of(Fraction(-981, 100)))
+    frames: tuple[Frame, ...] = ()
+    payloads: tuple[Payload, ...] = ()
+    title: str = ""
+    source: str = ""
+    nonphysical: str = ""
+    """Why the file's data breaks a physical rule, in the file's own words; empty if it does not."""
+    tolerances: Mapping[str, Fraction] = field(default_factory=dict)
+    """Path of a parameter ("link2.mass", "link3.com.x", "q1.drive.inertia") -> its +- in the same unit."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Path of a parameter -> where its value comes from."""
+    notes: tuple[str, ...] = ()
+    """What a reader changed or found worth saying."""
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.links, self.base, self.tool, self.gravity, self.payloads))
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        return tuple(link.joint for link in self.links)
+
+    @property
+    def n(self) -> int:
+        """The number of joint variables."""
+        return len(self.links)
+
+    @property
+    def is_serial(self) -> bool:
+        return all(link.parent == i - 1 for i, link in enumerate(self.links))
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The names of the parameters that have no number."""
+        found: set[str] = set()
+        for value in _values(self):
+            if isinstance(value, Angle):
+                found |= {value.symbol} if value.symbol else set()
+            else:
+                found |= value.symbols
+        return frozenset(found)
+
+    def with_gravity(self, gravity: Vector) -> Robot:
+        return replace(self, gravity=gravity)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(
+            "<tr>"
+            + "".join(
+                f"<td>{escape(str(cell))}</td>"
+                for cell in (
+                    i + 1,
+                    link.joint.name,
+                    link.joint.kind,
+                    link.joint.placement.alpha,
+                    link.joint.placement.a,
+                    link.joint.placement.theta,
+                    link.joint.placement.d,
+                    link.inertia.mass,
+                )
+            )
+            + "</tr>"
+            for i, link in enumerate(self.links)
+        )
+        head = "".join(f"<th>{h}</th>" for h in ("", "joint", "kind", "alpha", "a", "theta", "d", "mass"))
+        return f"<b>{escape(self.name)}</b><table><tr>{head}</tr>{rows}</table>"
+
+
+def _values(robot: Robot):
+    """Every exact value and angle the dynamics depends on."""
+    for pose in (robot.base, robot.tool.pose):
+        yield from (*pose.xyz, *pose.rpy)
+    yield from robot.gravity
+    for link in robot.links:
+        place = link.joint.placement
+        yield from (place.alpha, place.theta, place.gamma, place.beta, place.a, place.d, place.b)
+        yield from (*link.inertia.parameters, link.joint.drive.inertia)
+    for payload in robot.payloads:
+        yield from (payload.mass, *payload.com, *payload.tensor)
+
+
+__all__ = [
+    "BASE", "NOWHERE", "ONE", "Angles", "Drive", "Frame", "Friction", "Inertia", "Joint", "JointKind", "Limits",
+    "Link", "Payload", "Placement", "Pose", "Robot", "Stated", "Vector",
+]  # fmt: skip

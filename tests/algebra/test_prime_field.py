@@ -1,0 +1,123 @@
+"""Residues modulo 2^61 - 1: a field, into which the rationals and the circle embed."""
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emdeg.algebra import Angle, P, PrimeField, Residue, Residues, TrigAlgebra
+from emdeg.algebra.prime_field import residue_of
+
+residues = st.integers(0, P - 1).map(Residue)
+fractions = st.fractions(max_denominator=10**9)
+vectors = st.tuples(*[st.integers(0, P - 1)] * 3).map(Residues)
+
+
+def test_the_modulus_is_prime_by_lucas_and_lehmer():
+    s = 4
+    for _ in range(59):
+        s = (s * s - 2) % P
+    assert s == 0
+
+
+@pytest.mark.parametrize("kind", [residues, vectors], ids=["one point", "three points"])
+def test_residues_form_a_field(kind):
+    @given(kind, kind, kind)
+    def axioms(a, b, c):
+        assert (a + b) + c == a + (b + c)
+        assert a + b == b + a
+        assert (a * b) * c == a * (b * c)
+        assert a * b == b * a
+        assert a * (b + c) == a * b + a * c
+        assert a + 0 == a == a * 1
+        assert a - b == -(b - a) == a + (-b)
+        assert not a - a
+        if all(getattr(b, "values", None) or (b.value,)):
+            assert a / b * b == a
+            assert b * (1 / b) == 1
+
+    axioms()
+
+
+@given(fractions, fractions)
+def test_rationals_embed_as_a_ring(x, y):
+    field = PrimeField()
+    assert field.number(x) + field.number(y) == field.number(x + y)
+    assert field.number(x) * field.number(y) == field.number(x * y)
+    assert Residue(residue_of(x)) - y == x - y
+    assert y - Residue(residue_of(x)) == y - x
+    if y:
+        assert x / field.number(y) == x / y == field.number(x) / y
+
+
+@given(st.tuples(fractions, st.integers(-9, 9)))
+def test_several_points_are_the_single_points_side_by_side(numbers):
+    x, n = numbers
+    one, many = PrimeField(5), PrimeField(5, points=3)
+    a, A = one.symbol("a"), many.symbol("a")
+    s, S = one.joint_sincos(2)[0], many.joint_sincos(2)[0]
+    assert (A * x + n - S * A).values[0] == (a * x + n - s * a).value
+    assert (n - A).values[0] == (n - a).value
+    assert len({*A.values}) == len(A) == 3
+
+
+@given(st.integers(0, 100), st.integers(-4, 4), st.integers(-4, 4))
+def test_sines_of_angle_sums_follow_the_addition_formulas(seed, m, n):
+    field = PrimeField(seed)
+    s, c = field.sum_sincos({1: m, 2: n})
+    assert s * s + c * c == 1
+    s1, c1 = field.sum_sincos({1: m})
+    s2, c2 = field.sum_sincos({2: n})
+    assert s == s1 * c2 + c1 * s2
+    assert c == c1 * c2 - s1 * s2
+    formula = TrigAlgebra(revolute=[1, 2]).sum_sincos({1: m, 2: n})
+    assert formula[0].map(field.letter, field.number) == s
+    assert formula[1].map(field.letter, field.number) == c
+
+
+def test_values_depend_on_seed_and_name_only():
+    code = "from emdeg.algebra import PrimeField; print(PrimeField(3).symbol('m2').value)"
+    other_process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(other_process.stdout) == PrimeField(3).symbol("m2").value
+    drawn = {PrimeField(seed).symbol(name).value for seed in range(5) for name in ("m1", "m2")}
+    field = PrimeField(0)
+    drawn |= {
+        field.rate(1).value,
+        field.acceleration(1).value,
+        field.displacement(1).value,
+        field.random("1").value,
+    }
+    assert len(drawn) == 14
+    assert field.sincos(Angle.parse("60 deg"))[0] == field.sincos(Angle.parse("30 deg"))[1]
+    assert field.sincos(Angle.parse("180 deg")) == (0, -1)
+
+
+def test_division_by_zero_says_what_to_do():
+    for work in (
+        lambda: 1 / Residue(0),
+        lambda: Residue(2) / P,
+        lambda: Residue(1) / Fraction(0),
+        lambda: residue_of(Fraction(1, P)),
+    ):
+        with pytest.raises(
+            ZeroDivisionError, match="division by zero modulo 2\\^61 - 1: take another random point"
+        ):
+            work()
+
+
+def test_residues_refuse_floats_hashing_and_other_numbers_of_points():
+    with pytest.raises(TypeError):
+        _ = Residue(1) + 0.5
+    with pytest.raises(TypeError):
+        _ = Residues((1, 2)) * 0.5
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Residue(1))
+    with pytest.raises(ValueError, match="residues at 2 points and at 3 points do not mix"):
+        _ = Residues((1, 2)) + Residues((1, 2, 3))
+    with pytest.raises(ValueError, match="at least one point is needed, not 0"):
+        PrimeField(points=0)
+    assert Residue(-1) == -1
+    assert Residue(2) ** -1 == Fraction(1, 2)
