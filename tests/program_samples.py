@@ -26,9 +26,7 @@ def pendulum_pair() -> tuple[Program, Callable]:
     def reference(q, qd, qdd):
         q, qd, qdd = (np.moveaxis(np.asarray(x, float), -1, 0) for x in (q, qd, qdd))
         constants = [float(x) for x in (m1, m2, l1, l2, g)]
-        return np.stack(
-            _torques(np.sin(q[1]), np.cos(q[1]), np.cos(q[0]), np.cos(q[0] + q[1]), qd, qdd, constants), -1
-        )
+        return np.stack(_torques(np.sin(q[1]), np.cos(q[1]), np.cos(q[0]), np.cos(q[0] + q[1]), qd, qdd, constants), -1)
 
     return t.program("pair", {"tau": tau}), reference
 

@@ -28,9 +28,7 @@ each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
 pytestmark = needs_compiler
 
 
-def build(
-    text: str, folder: Path, compiler: str = COMPILERS[0] if COMPILERS else "", *flags: str
-) -> ctypes.CDLL:
+def build(text: str, folder: Path, compiler: str = COMPILERS[0] if COMPILERS else "", *flags: str) -> ctypes.CDLL:
     # The name carries the content, because a process never loads a second library from one path.
     stem = hashlib.sha256(" ".join([text, compiler, *flags]).encode()).hexdigest()[:16]
     source, library = folder / f"{stem}.c", folder / f"{stem}.so"
@@ -95,9 +93,7 @@ def test_any_program_runs_alike_in_c_and_in_numpy(seed, tmp_path_factory):
     inputs = {name: array[0] for name, array in samples(program, 1, seed).items()}
     out, expected = run(library, program, inputs), evaluate(program, inputs)
     for name in expected:
-        np.testing.assert_allclose(
-            out[name], expected[name], rtol=1e-11, atol=1e-11 * np.abs(expected["y"]).max()
-        )
+        np.testing.assert_allclose(out[name], expected[name], rtol=1e-11, atol=1e-11 * np.abs(expected["y"]).max())
 
 
 def recount(text: str, name: str) -> Count:
@@ -174,9 +170,7 @@ def test_only_the_promised_symbols_are_exported(tmp_path):
     )
     assert {line.split()[-1] for line in listed.stdout.splitlines()} == {
         "pair", "pair_batch", "pair_configuration", "pair_rates"}  # fmt: skip
-    undefined = subprocess.run(
-        ["nm", "-u", str(tmp_path / "a.o")], check=True, capture_output=True, text=True
-    )
+    undefined = subprocess.run(["nm", "-u", str(tmp_path / "a.o")], check=True, capture_output=True, text=True)
     assert "sin" not in undefined.stdout
 
 

@@ -40,8 +40,9 @@ def summary(robot: Robot) -> list[Table]:
     frames = Table(title="Frames (modified Denavit-Hartenberg)", title_justify="left")
     for column in ("", "joint", "kind", "parent", "alpha", "a [m]", "theta", "d [m]"):
         frames.add_column(column)
-    branches = any(not (j.placement.gamma.is_zero and not j.placement.b and j.placement.beta.is_zero)
-                   for j in robot.joints)
+    branches = any(
+        not (j.placement.gamma.is_zero and not j.placement.b and j.placement.beta.is_zero) for j in robot.joints
+    )
     if branches:
         for column in ("gamma", "b [m]", "beta"):
             frames.add_column(column)
@@ -70,7 +71,16 @@ def summary(robot: Robot) -> list[Table]:
 
     if any(_has_drive(joint.drive) for joint in robot.joints):
         drives = Table(title="Drives, at the joint [kg m^2, N m; kg, N]", title_justify="left")
-        for column in ("joint", "inertia", "gear ratio", "max torque", "resolution", "viscous", "Coulomb", "break-away"):
+        for column in (
+            "joint",
+            "inertia",
+            "gear ratio",
+            "max torque",
+            "resolution",
+            "viscous",
+            "Coulomb",
+            "break-away",
+        ):
             drives.add_column(column)
         for joint in robot.joints:
             drive = joint.drive
@@ -79,11 +89,18 @@ def summary(robot: Robot) -> list[Table]:
                 resolution = f"{float(drive.max_torque) / 2 ** (drive.resolution_bits - 1):.4g}"
             drives.add_row(
                 escape(joint.name),
-                *(escape(text) for text in (
-                    number(drive.inertia), number(drive.gear_ratio), number(drive.max_torque), resolution,
-                    number(drive.friction.viscous), number(drive.friction.coulomb),
-                    number(drive.friction.break_away),
-                )),
+                *(
+                    escape(text)
+                    for text in (
+                        number(drive.inertia),
+                        number(drive.gear_ratio),
+                        number(drive.max_torque),
+                        resolution,
+                        number(drive.friction.viscous),
+                        number(drive.friction.coulomb),
+                        number(drive.friction.break_away),
+                    )
+                ),
             )
         tables.append(drives)
     return tables
@@ -99,8 +116,10 @@ def print_summary(robot: Robot) -> None:
     """The robot for a person: what it is, where it comes from, its tables, what was checked."""
     kind = "a chain" if robot.is_serial else "a tree"
     out.print(f"[bold]{escape(robot.name)}[/bold]  {escape(robot.title)}")
-    out.print(f"{kind} of {robot.n} joints; gravity ({', '.join(number(g) for g in robot.gravity)}) m/s^2; "
-              f"tool on {escape('the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name)}")
+    out.print(
+        f"{kind} of {robot.n} joints; gravity ({', '.join(number(g) for g in robot.gravity)}) m/s^2; "
+        f"tool on {escape('the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name)}"
+    )
     if robot.source:
         out.print(f"source: {escape(robot.source)}")
     if robot.symbols:
@@ -127,22 +146,36 @@ def as_data(robot: Robot) -> dict[str, Any]:
     links = []
     for link in robot.links:
         joint, place = link.joint, link.joint.placement
-        links.append({
-            "name": link.name,
-            "parent": None if link.parent == BASE else robot.links[link.parent].name,
-            "joint": {
-                "name": joint.name, "type": joint.kind,
-                "alpha": str(place.alpha), "a": str(place.a), "theta": str(place.theta), "d": str(place.d),
-                "gamma": str(place.gamma), "b": str(place.b), "beta": str(place.beta),
-                "limits": {
-                    "lower": _float(joint.limits.lower), "upper": _float(joint.limits.upper),
-                    "velocity": _float(joint.limits.velocity), "effort": _float(joint.limits.effort),
+        links.append(
+            {
+                "name": link.name,
+                "parent": None if link.parent == BASE else robot.links[link.parent].name,
+                "joint": {
+                    "name": joint.name,
+                    "type": joint.kind,
+                    "alpha": str(place.alpha),
+                    "a": str(place.a),
+                    "theta": str(place.theta),
+                    "d": str(place.d),
+                    "gamma": str(place.gamma),
+                    "b": str(place.b),
+                    "beta": str(place.beta),
+                    "limits": {
+                        "lower": _float(joint.limits.lower),
+                        "upper": _float(joint.limits.upper),
+                        "velocity": _float(joint.limits.velocity),
+                        "effort": _float(joint.limits.effort),
+                    },
                 },
-            },
-            "inertia": dict(zip(("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M"),
-                                (str(v) for v in link.inertia.parameters))),
-            "drive_inertia": str(joint.drive.inertia),
-        })
+                "inertia": dict(
+                    zip(
+                        ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M"),
+                        (str(v) for v in link.inertia.parameters),
+                    )
+                ),
+                "drive_inertia": str(joint.drive.inertia),
+            }
+        )
     return {
         "name": robot.name, "title": robot.title, "source": robot.source, "joints": robot.n,
         "serial": robot.is_serial, "gravity": [str(g) for g in robot.gravity], "symbols": sorted(robot.symbols),

@@ -131,8 +131,7 @@ def escaped(name: str) -> str:
     Neither a comment's end, nor a line's end, nor a continuation survives.
     """
     return "".join(
-        char if char in _PLAIN else "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
-        for char in name
+        char if char in _PLAIN else "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace")) for char in name
     )
 
 

@@ -50,9 +50,7 @@ def _program_bound(program: Program) -> int:
                 if a.under == b.under:
                     value = Rational(_most(a.over, b.over), a.under)
                 else:
-                    value = Rational(
-                        _most(_sum(a.over, b.under), _sum(b.over, a.under)), _sum(a.under, b.under)
-                    )
+                    value = Rational(_most(_sum(a.over, b.under), _sum(b.over, a.under)), _sum(a.under, b.under))
             case Kind.MUL:
                 a, b = args
                 value = Rational(_sum(a.over, b.over), _sum(a.under, b.under))

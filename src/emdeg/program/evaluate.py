@@ -53,9 +53,7 @@ def constants(program: Program) -> dict[int, Fraction]:
     return known
 
 
-def evaluate(
-    program: Program, inputs: Mapping[str, ArrayLike], dtype: Any = np.float64
-) -> dict[str, NDArray]:
+def evaluate(program: Program, inputs: Mapping[str, ArrayLike], dtype: Any = np.float64) -> dict[str, NDArray]:
     """The outputs at `inputs`, arrays of shape (..., size) by name; outputs have shape (..., *shape).
 
     Every operation is one NumPy operation in `dtype`; nothing is fused or reordered.

@@ -141,9 +141,7 @@ class Program:
         names = [group.name for group in self.inputs + self.outputs]
         for name in [self.name, *names]:
             if not _GROUP_NAME.match(name):
-                raise ValueError(
-                    f"{name!r} is no identifier: it cannot name a program, an input or an output"
-                )
+                raise ValueError(f"{name!r} is no identifier: it cannot name a program, an input or an output")
         if len(set(names)) != len(names):
             raise ValueError(f"two inputs or outputs of {self.name} share a name: {', '.join(names)}")
         for index, op in enumerate(self.ops):

@@ -146,8 +146,7 @@ def to_network(program: Program) -> Network:
             network.fixed.add(index)
             continue
         inline = [
-            None if times[arg] > 1 or arg in rooted or arg in network.fixed else network.nodes[arg]
-            for arg in op.args
+            None if times[arg] > 1 or arg in rooted or arg in network.fixed else network.nodes[arg] for arg in op.args
         ]
         if op.kind in (Kind.ADD, Kind.SUB):
             terms: list[Term] = []
@@ -206,9 +205,7 @@ def signed(value: Traced, sign: int) -> Traced:
     return -value if sign < 0 else value
 
 
-def _join(
-    tracer: Tracer, node: Sum | Product, done: dict[int, Traced], depth: dict[int, int]
-) -> tuple[Traced, int]:
+def _join(tracer: Tracer, node: Sum | Product, done: dict[int, Traced], depth: dict[int, int]) -> tuple[Traced, int]:
     """A sum's or product's value: the two shallowest operands first, so that it stays shallow."""
     if isinstance(node, Sum):
         items = [(depth[n], i, signed(done[n], sign)) for i, (n, sign) in enumerate(node.terms)]

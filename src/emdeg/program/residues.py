@@ -7,84 +7,82 @@ the addition theorems give, so every identity of trigonometric polynomials holds
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
 
 from emdeg.algebra.angle import Angle
+from emdeg.algebra.prime_field import P, PrimeField, inverse, residue_of
+from emdeg.algebra.scalar import add_angles, multiple_angle
 from emdeg.program.evaluate import Functions, values
 from emdeg.program.ir import Kind, Op, Program, Slot
 
-PRIME = 2**61 - 1
-
-Circle = tuple[int, int]
-"""(sine, cosine) modulo the prime."""
+Atom = Slot | Angle
+"""An independent angle: an input, or a constant."""
 
 
-class UnluckyPoint(ArithmeticError):
-    """At this point of the field a divisor is zero or a radicand has no root: draw another."""
+class UnluckyPoint(ZeroDivisionError):
+    """At this point of the field a radicand has no root: draw another, as where a divisor is zero."""
 
 
-@dataclass
-class Point:
-    """A random assignment of residues and circle points, drawn on demand and then fixed.
+def evaluate_residues(program: Program, field: PrimeField) -> dict[str, tuple[int, ...]]:
+    """The outputs modulo the prime, flat, by name; ZeroDivisionError where a quotient or a root fails.
 
-    The same seed gives the same assignment to the same name, whichever program asks first.
+    Inputs have the values the field gives to joints, rates, accelerations and symbols, so the mechanics run
+    over the same field can be compared.
     """
-
-    seed: int
-    residues: dict[Slot, int] = field(default_factory=dict)
-    circles: dict[object, Circle] = field(default_factory=dict)
-
-    def residue(self, slot: Slot) -> int:
-        if slot not in self.residues:
-            self.residues[slot] = random.Random(f"{self.seed} value {slot}").randrange(PRIME)
-        return self.residues[slot]
-
-    def circle(self, atom: Slot | Angle) -> Circle:
-        if atom not in self.circles:
-            # 1 + t^2 has no zero, because the prime is 3 modulo 4.
-            t = random.Random(f"{self.seed} angle {atom}").randrange(PRIME)
-            inverse = pow(1 + t * t, -1, PRIME)
-            self.circles[atom] = 2 * t * inverse % PRIME, (1 - t * t) * inverse % PRIME
-        return self.circles[atom]
-
-
-def residue_of(number: Fraction) -> int:
-    return number.numerator * pow(number.denominator, -1, PRIME) % PRIME
-
-
-def evaluate_residues(program: Program, point: Point) -> dict[str, tuple[int, ...]]:
-    """The outputs modulo the prime, flat, by name; UnluckyPoint where a quotient or a root fails."""
+    labels = {group.name: group.labels for group in program.inputs}
 
     def leaf(index: int) -> int | None:
         op = program.ops[index]
         if op.kind is Kind.NUMBER:
             return residue_of(op.number)
         if op.kind is Kind.INPUT:
-            return point.residue(op.slot)
+            return _input(field, op.slot, labels)
         if op.kind is Kind.ANGLE:
             return 0  # no program reads an angle but for its sine and cosine
         if op.kind in (Kind.SIN, Kind.COS):
-            return _circle_of(program, op.args[0], point)[op.kind is Kind.COS]
+            return _circle_of(program, op.args[0], field, labels)[op.kind is Kind.COS]
         return None
 
     results = values(program, leaf, _FIELD)
     return {
-        group.name: tuple(ref.sign * results[ref.value] % PRIME if ref.sign else 0 for ref in group.entries)
+        group.name: tuple(ref.sign * results[ref.value] % P if ref.sign else 0 for ref in group.entries)
         for group in program.outputs
     }
 
 
-def angle_atoms(program: Program, value: int) -> Mapping[Slot | Angle, int]:
+def _input(field: PrimeField, slot: Slot, labels: Mapping[str, tuple[str, ...]]) -> int:
+    name, place = slot
+    match name:
+        case "q":
+            return field.displacement(place).value
+        case "qd":
+            return field.rate(place).value
+        case "qdd":
+            return field.acceleration(place).value
+        case "parameters":
+            return field.symbol(labels[name][place]).value
+        case _:
+            return field.random(f"{name} {place}").value
+
+
+def _atom_pair(field: PrimeField, atom: Atom, labels: Mapping[str, tuple[str, ...]]) -> tuple[int, int]:
+    if isinstance(atom, Angle):
+        s, c = field.sincos(atom)
+    elif atom[0] == "parameters":
+        s, c = field.sincos(Angle(symbol=labels["parameters"][atom[1]]))
+    else:
+        s, c = field.joint_sincos(atom[1] if atom[0] == "q" else f"{atom[0]} {atom[1]}")
+    return s.value, c.value
+
+
+def angle_atoms(program: Program, value: int) -> Mapping[Atom, int]:
     """An angle as a sum of independent angles with whole coefficients."""
-    atoms: dict[Slot | Angle, int] = {}
+    atoms: dict[Atom, int] = {}
     stack = [(value, 1)]
     while stack:
         index, times = stack.pop()
         op: Op = program.ops[index]
-        atom: Slot | Angle
+        atom: Atom
         if op.kind in (Kind.ADD, Kind.SUB):
             stack += [(op.args[0], times), (op.args[1], times if op.kind is Kind.ADD else -times)]
             continue
@@ -111,37 +109,28 @@ def angle_atoms(program: Program, value: int) -> Mapping[Slot | Angle, int]:
     return {atom: times for atom, times in atoms.items() if times}
 
 
-def _circle_of(program: Program, value: int, point: Point) -> Circle:
-    s, c = 0, 1
+def _circle_of(
+    program: Program, value: int, field: PrimeField, labels: Mapping[str, tuple[str, ...]]
+) -> tuple[int, int]:
+    total = 0, 1
     for atom, times in angle_atoms(program, value).items():
-        s1, c1 = point.circle(atom)
-        for _ in range(abs(times)):
-            s, c = _turned(s, c, s1 if times > 0 else -s1, c1)
-    return s, c
-
-
-def _turned(s: int, c: int, s1: int, c1: int) -> Circle:
-    return (s * c1 + c * s1) % PRIME, (c * c1 - s * s1) % PRIME
-
-
-def _divide(a: int, b: int) -> int:
-    if not b:
-        raise UnluckyPoint("a divisor is zero here")
-    return a * pow(b, -1, PRIME) % PRIME
+        total = add_angles(total, multiple_angle(_atom_pair(field, atom, labels), times, 1, 0))
+        total = total[0] % P, total[1] % P
+    return total
 
 
 def _root(a: int) -> int:
-    root = pow(a, (PRIME + 1) // 4, PRIME)
-    if root * root % PRIME != a:
+    root = pow(a, (P + 1) // 4, P)
+    if root * root % P != a:
         raise UnluckyPoint("a radicand has no root here")
     return root
 
 
 _FIELD: Functions = {
-    Kind.ADD: lambda a, b: (a + b) % PRIME,
-    Kind.SUB: lambda a, b: (a - b) % PRIME,
-    Kind.MUL: lambda a, b: a * b % PRIME,
-    Kind.NEG: lambda a: -a % PRIME,
-    Kind.DIV: _divide,
+    Kind.ADD: lambda a, b: (a + b) % P,
+    Kind.SUB: lambda a, b: (a - b) % P,
+    Kind.MUL: lambda a, b: a * b % P,
+    Kind.NEG: lambda a: -a % P,
+    Kind.DIV: lambda a, b: a * inverse(b) % P,
     Kind.SQRT: _root,
 }

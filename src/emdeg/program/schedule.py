@@ -98,7 +98,6 @@ def _greedy(program: Program) -> list[int]:
 def _reordered(program: Program, order: list[int]) -> Program:
     place = {index: position for position, index in enumerate(order)}
     ops = tuple(
-        Op(op.kind, tuple(place[arg] for arg in op.args), op.payload)
-        for op in (program.ops[index] for index in order)
+        Op(op.kind, tuple(place[arg] for arg in op.args), op.payload) for op in (program.ops[index] for index in order)
     )
     return Program(program.name, program.inputs, ops, moved(program.outputs, place))

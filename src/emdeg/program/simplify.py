@@ -57,9 +57,7 @@ def fold_signs(program: Program) -> Program:
         for index, op in enumerate(program.ops)
         if op.kind is Kind.SUB and index not in read and index not in positive
     }
-    ops = tuple(
-        Op(Kind.SUB, op.args[::-1]) if index in turned else op for index, op in enumerate(program.ops)
-    )
+    ops = tuple(Op(Kind.SUB, op.args[::-1]) if index in turned else op for index, op in enumerate(program.ops))
     outputs = tuple(
         OutputGroup(
             group.name,

@@ -47,9 +47,7 @@ def split(program: Program, level: Dependence, name: str) -> tuple[Program, Prog
     leaves = {value: Op(Kind.INPUT, payload=(name, place)) for place, value in enumerate(crossing)}
     handed = InputGroup(name, len(crossing), level)
     first = tuple(group for group in program.inputs if group.depends <= level)
-    second = tuple(
-        group for group in program.inputs if level is not Dependence.CONSTANTS or group.depends > level
-    )
+    second = tuple(group for group in program.inputs if level is not Dependence.CONSTANTS or group.depends > level)
     suffix = "" if level is Dependence.CONSTANTS else "_rates"
     return (
         Program(f"{program.name}_{_SUFFIX[level]}", first, *_copied(program, {}, (passed,))),

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra.angle import Angle, square_root
+from emdeg.algebra.scalar import sincos_from_pieces
 from emdeg.program.ir import (
     NOTHING,
     Dependence,
@@ -141,9 +142,7 @@ class Tracer:
             case _:
                 return self._value(op)
 
-    def inputs(
-        self, name: str, size: int, depends: Dependence, labels: Sequence[str] = ()
-    ) -> tuple[Traced, ...]:
+    def inputs(self, name: str, size: int, depends: Dependence, labels: Sequence[str] = ()) -> tuple[Traced, ...]:
         """The scalars of a new input array."""
         if name in self._groups:
             raise ValueError(f"the input {name} is declared twice")
@@ -162,12 +161,7 @@ class Tracer:
 
     def sincos(self, angle: Angle) -> tuple[Traced, Traced]:
         """(sine, cosine) of a constant angle: exact quarters fold, the rest stays a constant with a name."""
-        quarters, rest = angle.split()
-        if rest.is_zero:
-            s, c = self._zero, self.number(1)
-        else:
-            s, c = self.sincos_of(self._constant_angle(rest))
-        return ((s, c), (c, -s), (-s, -c), (-c, s))[quarters]
+        return sincos_from_pieces(angle, self.number, self._constant_pair)
 
     def sincos_of(self, value: Traced) -> tuple[Traced, Traced]:
         """(sine, cosine) of a traced value, such as an input or a sum of inputs."""
@@ -267,12 +261,10 @@ class Tracer:
             results.append(OutputGroup(label, shape, tuple(refs)))
         return Program(name, tuple(groups), tuple(self.ops), tuple(results))
 
-    def _constant_angle(self, angle: Angle) -> Traced:
-        if angle.symbol is None:
-            return self._value(Op(Kind.ANGLE, payload=angle))
-        value = self.symbol(angle.symbol)
-        rest = Angle(angle.pi_times, angle.radians)
-        return value if rest.is_zero else value + self._value(Op(Kind.ANGLE, payload=rest))
+    def _constant_pair(self, piece: Angle) -> tuple[Traced, Traced]:
+        if piece.symbol is None:
+            return self.sincos_of(self._value(Op(Kind.ANGLE, payload=piece)))
+        return self.sincos_of(self.symbol(piece.symbol))
 
     def _value(self, op: Op, sign: int = 1) -> Traced:
         index = self._known.get(op)

@@ -8,20 +8,25 @@ floating-point arithmetic makes of the program is measured apart, in units in th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.algebra.prime_field import P, PrimeField, Residue
 from emdeg.program.degree import degree_bound
 from emdeg.program.evaluate import evaluate
 from emdeg.program.ir import Program
-from emdeg.program.residues import PRIME, Point, UnluckyPoint, evaluate_residues
+from emdeg.program.residues import evaluate_residues
 
 Residues = Mapping[str, tuple[int, ...]]
-Formulation = Program | Callable[[Point], Residues]
-"""Another way to the same outputs: a program, or a function from a point to flat residues by output name."""
+Formulation = Program | Callable[[PrimeField], Mapping[str, Any]]
+"""Another way to the same outputs: a program, or a function that computes them over the given field.
+
+The function yields nested sequences of `Residue` (or int) by output name.
+"""
 
 FALSE_PASS = 1e-15
 """The probability of a false pass that a certificate must stay below."""
@@ -69,10 +74,10 @@ def verify(
         raise ValueError("a formulation that is no program needs a bound on its degree")
     else:
         bound = degree_bound(program) + degree
-    if bound >= PRIME // 4:
-        raise ValueError(f"{program.name}: the degree bound {bound} is too large for the prime {PRIME}")
+    if bound >= P // 4:
+        raise ValueError(f"{program.name}: the degree bound {bound} is too large for the prime {P}")
     # Points where a divisor vanishes are drawn again, which at most doubles the chance of a false pass.
-    miss = 2 * max(bound, 1) / PRIME
+    miss = 2 * max(bound, 1) / P
     if points is None:
         points = 1
         while miss**points >= FALSE_PASS:
@@ -81,7 +86,7 @@ def verify(
     for number in range(points):
         _check_at(program, independent, seed, number)
     digest = hashlib.sha256(artefact if artefact is not None else digest_text(program).encode()).hexdigest()
-    return Certificate(program.name, formulations, PRIME, seed, points, bound, miss**points, digest)
+    return Certificate(program.name, formulations, P, seed, points, bound, miss**points, digest)
 
 
 def digest_text(program: Program) -> str:
@@ -89,9 +94,7 @@ def digest_text(program: Program) -> str:
     lines = [program.name]
     lines += [f"{group.name} {group.size} {group.depends.name}" for group in program.inputs]
     for op in program.ops:
-        lines.append(
-            " ".join([op.kind.value, *map(str, op.args), "" if op.payload is None else repr(op.payload)])
-        )
+        lines.append(" ".join([op.kind.value, *map(str, op.args), "" if op.payload is None else repr(op.payload)]))
     for group in program.outputs:
         lines.append(f"{group.name} {group.shape} " + " ".join(f"{r.sign}*{r.value}" for r in group.entries))
     return "\n".join(lines) + "\n"
@@ -99,15 +102,15 @@ def digest_text(program: Program) -> str:
 
 def _check_at(program: Program, independent: Formulation, seed: int, number: int) -> None:
     for attempt in range(200):
-        point = Point(seed=hash_seed(seed, number, attempt))
+        field = PrimeField(seed=derived_seed(seed, number, attempt))
         try:
-            found = evaluate_residues(program, point)
+            found = evaluate_residues(program, field)
             expected = (
-                evaluate_residues(independent, point)
+                evaluate_residues(independent, field)
                 if isinstance(independent, Program)
-                else independent(point)
+                else {name: tuple(_flat(values)) for name, values in independent(field).items()}
             )
-        except UnluckyPoint:
+        except ZeroDivisionError:
             continue
         _compare(program, found, expected, number)
         return
@@ -129,7 +132,15 @@ def _compare(program: Program, found: Residues, expected: Residues, number: int)
                 )
 
 
-def hash_seed(seed: int, number: int, attempt: int) -> int:
+def _flat(values: Any) -> Iterator[int]:
+    if isinstance(values, list | tuple):
+        for value in values:
+            yield from _flat(value)
+    else:
+        yield values.value if isinstance(values, Residue) else values % P
+
+
+def derived_seed(seed: int, number: int, attempt: int) -> int:
     text = f"{seed} {number} {attempt}".encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
 

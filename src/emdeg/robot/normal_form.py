@@ -114,9 +114,7 @@ def depth_first(bodies: Sequence[Body]) -> list[Body]:
         stack.extend(reversed(children.get(body.name, [])))
     if len(ordered) < len(bodies):
         lost = next(b for b in bodies if b not in ordered)
-        raise RobotError(
-            "the links form a loop: no path leads from here to the base", line=lost.line, body=lost.name
-        )
+        raise RobotError("the links form a loop: no path leads from here to the base", line=lost.line, body=lost.name)
     return ordered
 
 
@@ -143,9 +141,7 @@ def _locked(body: Body, value: Exact | Angle) -> Body:
             row = replace(body.row, d=body.row.d + value)
         return replace(body, kind="fixed", row=row)
     motion = (
-        Transform(_turn_about(body.axis, value))
-        if isinstance(value, Angle)
-        else Transform(p=along(body.axis, value))
+        Transform(_turn_about(body.axis, value)) if isinstance(value, Angle) else Transform(p=along(body.axis, value))
     )
     return replace(body, kind="fixed", pose=body.pose @ motion)
 
@@ -188,9 +184,7 @@ def _merge_fixed(
                 continue
             if offset != Transform():
                 placed = offset @ _place(body)
-                body = (
-                    replace(body, pose=placed) if body.row is None else replace(body, row=to_placement(placed))
-                )
+                body = replace(body, pose=placed) if body.row is None else replace(body, row=to_placement(placed))
         except ValueError as problem:
             raise RobotError(
                 f"cannot be joined rigidly to its neighbour: {problem}", line=body.line, body=body.name
@@ -200,9 +194,7 @@ def _merge_fixed(
     return list(moving.values()), home
 
 
-def _keep_frames(
-    moving: list[Body], base: Transform, home: Mapping[str, tuple[str | None, Transform]]
-) -> NormalForm:
+def _keep_frames(moving: list[Body], base: Transform, home: Mapping[str, tuple[str | None, Transform]]) -> NormalForm:
     index = {body.name: i for i, body in enumerate(moving)}
     links = tuple(_link(body, index, body.row or Placement(), body.inertia) for body in moving)
     frames = tuple(

@@ -30,9 +30,7 @@ def entry_point(program: Program, name: str, constants: Program | None) -> str:
         lines.append(f"    double constants[{max(len(constants.outputs[0].entries), 1)}];")
     lines += ["    size_t i;", "    (void)iw; (void)w; (void)mem;"]
     for place, (group_name, size) in enumerate(outer):
-        lines.append(
-            f"    for (i = 0; i < {size}; ++i) {group_name}[i] = arg[{place}] ? arg[{place}][i] : 0.0;"
-        )
+        lines.append(f"    for (i = 0; i < {size}; ++i) {group_name}[i] = arg[{place}] ? arg[{place}][i] : 0.0;")
     lines += calls
     for place, group in enumerate(program.outputs):
         rows, columns = _matrix(group)
@@ -41,9 +39,7 @@ def entry_point(program: Program, name: str, constants: Program | None) -> str:
             f"res[{place}][i] = {group.name}[(i % {rows}) * {columns} + i / {rows}];"
         )
     lines += ["    return 0;", "}"]
-    lines += _questions(
-        entry, [(n, (s, 1)) for n, s in outer], [(g.name, _matrix(g)) for g in program.outputs]
-    )
+    lines += _questions(entry, [(n, (s, 1)) for n, s in outer], [(g.name, _matrix(g)) for g in program.outputs])
     lines.append("#endif")
     return "\n".join(lines) + "\n"
 

@@ -38,9 +38,7 @@ def body(program: Program, element: Callable[[str, int], str]) -> list[str]:
     """Statements that compute and store; `element` writes an entry of an array, input or output."""
     lines = listing(program, _language(element))
     stores = [
-        f"{element(name, place)} = {text};"
-        for name, texts in lines.outputs.items()
-        for place, text in enumerate(texts)
+        f"{element(name, place)} = {text};" for name, texts in lines.outputs.items() for place, text in enumerate(texts)
     ]
     return [*lines.statements, *stores]
 
