@@ -7,9 +7,11 @@ of the program: negations appear only in front of a stored output and under a ro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count
 
 from emdeg.program.evaluate import constants
 from emdeg.program.ir import Kind, Op, Program, live, uses
@@ -56,8 +58,14 @@ def listing(program: Program, language: Language) -> Listing:
     texts: dict[int, _Text] = {}
     statements: list[str] = []
     angles: dict[int, int] = {}
+    fresh = count(1)
     rooted = set(program.roots())
     wanted = {(op.kind, op.args[0]) for i, op in enumerate(program.ops) if needed[i] and op.kind in _TRIG}
+
+    def declared(expression: _Text) -> _Text:
+        name = f"t{next(fresh)}"
+        statements.append(language.declare(name, expression.text))
+        return _Text(name)
 
     for index, op in enumerate(program.ops):
         if not needed[index]:
@@ -81,15 +89,11 @@ def listing(program: Program, language: Language) -> Listing:
             if times[index] == 1 and index not in rooted and len(expression.text) < _LONGEST:
                 texts[index] = expression
             else:
-                name = f"t{index}"
-                statements.append(language.declare(name, expression.text))
-                texts[index] = _Text(name)
+                texts[index] = declared(expression)
     # Inputs handed through are read before anything is stored, so that an output may overwrite an input.
     for index in sorted(rooted):
         if program.ops[index].kind is Kind.INPUT:
-            name = f"t{index}"
-            statements.append(language.declare(name, texts[index].text))
-            texts[index] = _Text(name)
+            texts[index] = declared(texts[index])
     zero = language.number(Fraction(0))
     outputs = {
         group.name: tuple(
@@ -123,6 +127,12 @@ def _expression(op: Op, texts: dict[int, _Text], language: Language) -> _Text:
             return _Text(f"-{args[0].at(0)}", 3)
         case _:
             return _Text(language.sqrt(args[0].text))
+
+
+def identifier(name: str) -> str:
+    """`name` in lower case, every character outside [a-z0-9_] made an underscore; starts with a letter."""
+    text = re.sub(r"[^a-z0-9_]", "_", name.lower())
+    return text if re.match(r"[a-z]", text) else f"robot_{text}"
 
 
 def escaped(name: str) -> str:
