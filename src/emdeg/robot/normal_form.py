@@ -57,7 +57,8 @@ class Body:
     """A link as a file describes it; `parent` names another body, None the base.
 
     Either `row` (modified DH) or `pose` (the body frame in the parent's at zero) with `axis` (in the body frame,
-    through its origin). `inertia` is about the body frame's origin.
+    through its origin). `inertia` is about the body frame's origin, and children are placed from that frame.
+    `frame` says where in it the frame that goes by the body's name lies (standard DH: at the link's far end).
     """
 
     name: str
@@ -72,6 +73,7 @@ class Body:
     drive: Drive = Drive()
     stated: Stated | None = None
     line: int | None = None
+    frame: Transform = Transform()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,12 @@ class NormalForm:
 def normal_form(bodies: Sequence[Body], base: Transform = Transform()) -> NormalForm:
     """The bodies' moving links in normal form, depth first, children in the file's order."""
     ordered = depth_first(bodies)
-    moving, frames = _merge_fixed(ordered, base)
-    return _keep_frames(moving, base, frames) if all(b.row for b in moving) else _choose_frames(moving, frames)
+    moving, home = _merge_fixed(ordered)
+    named = {body.name: body.frame for body in ordered if body.frame != Transform()}
+    for name, frame in named.items():
+        host, offset = home[name]
+        home[name] = (host, offset @ frame)
+    return _keep_frames(moving, base, home) if all(b.row for b in moving) else _choose_frames(moving, home)
 
 
 def depth_first(bodies: Sequence[Body]) -> list[Body]:
@@ -126,7 +132,12 @@ def lock(bodies: Sequence[Body], locks: Mapping[str, Exact | Angle]) -> list[Bod
             raise RobotError(f"there is no joint {name!r} to lock; joints: {', '.join(known)}")
         if known[name].kind == "fixed":
             raise RobotError(f"the joint {name!r} is fixed already and cannot be locked")
-    return [_locked(body, locks[body.joint]) if body.joint in locks else body for body in bodies]
+    try:
+        return [_locked(body, locks[body.joint]) if body.joint in locks else body for body in bodies]
+    except RobotError:
+        raise
+    except ValueError as problem:
+        raise RobotError(f"the joints cannot be locked there: {problem}") from None
 
 
 def _locked(body: Body, value: Exact | Angle) -> Body:
@@ -164,7 +175,7 @@ def _place(body: Body) -> Transform:
 
 
 def _merge_fixed(
-    ordered: Sequence[Body], base: Transform
+    ordered: Sequence[Body],
 ) -> tuple[list[Body], dict[str, tuple[str | None, Transform]]]:
     """The moving bodies, and for every body the moving body it belongs to with its frame's pose there."""
     moving: dict[str, Body] = {}
