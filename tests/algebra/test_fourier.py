@@ -32,5 +32,7 @@ def test_products_of_sines_and_cosines_become_sums_of_angles():
 
 
 def test_a_series_with_the_wrong_number_of_joints_is_refused():
-    with pytest.raises(ValueError, match=r"the multi-index \(1, 2\) needs one entry for each revolute joint of"):
+    with pytest.raises(
+        ValueError, match=r"the multi-index \(1, 2\) needs one entry for each revolute joint of"
+    ):
         ALGEBRA.from_fourier({(1, 2): (ALGEBRA.one, ALGEBRA.zero)})

@@ -176,7 +176,9 @@ def test_values_that_are_missing_or_misshapen_are_named():
 @settings(deadline=None, max_examples=20)
 @given(term_lists)
 def test_a_formula_moves_into_a_larger_algebra(terms):
-    larger = TrigAlgebra([4, 2, 1, 5], [3], ["x", "l", "m"], [Angle(symbol="alpha"), Angle.parse("-0.3")], rates=True)
+    larger = TrigAlgebra(
+        [4, 2, 1, 5], [3], ["x", "l", "m"], [Angle(symbol="alpha"), Angle.parse("-0.3")], rates=True
+    )
     moved = ALGEBRA.from_terms(terms).map(larger.generator, larger.number)
     assert moved == product_of_letters(terms, larger)
 

@@ -52,7 +52,9 @@ def from_fourier(algebra: TrigAlgebra, series: Mapping[Index, tuple[TrigPoly, Tr
     total = algebra.zero
     for index, (a, b) in series.items():
         if len(index) != len(algebra.revolute):
-            raise ValueError(f"the multi-index {index} needs one entry for each revolute joint of {algebra.revolute}")
+            raise ValueError(
+                f"the multi-index {index} needs one entry for each revolute joint of {algebra.revolute}"
+            )
         s, c = algebra.sum_sincos(dict(zip(algebra.revolute, index)))
         total = total + a * c + b * s
     return total

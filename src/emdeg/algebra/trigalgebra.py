@@ -93,7 +93,9 @@ class TrigAlgebra:
             raise ValueError("a joint or a parameter was given twice")
         for name in self.parameters:
             if not is_symbol_name(name):
-                raise ValueError(f"{shown(name)} is not a symbol's name (a letter, then letters, digits or _)")
+                raise ValueError(
+                    f"{shown(name)} is not a symbol's name (a letter, then letters, digits or _)"
+                )
             if name in taken:
                 raise ValueError(f"the parameter {name} has the name of a joint's variable: rename it")
 
@@ -286,14 +288,18 @@ class TrigAlgebra:
             poly = poly.compose(*images, ctx=self._context)
         return self._canonical(poly)
 
-    def _replacements(self, key: Generator | str | int, value: Substitute) -> Iterator[tuple[Generator, TrigPoly]]:
+    def _replacements(
+        self, key: Generator | str | int, value: Substitute
+    ) -> Iterator[tuple[Generator, TrigPoly]]:
         if isinstance(key, str):
             key = Generator("parameter", key)
         if isinstance(key, int) and key not in self.revolute:
             key = Generator("displacement", key)
         if isinstance(key, Generator):
             if key.kind in ("sine", "cosine"):
-                raise ValueError(f"{key} is bound to its angle: substitute for the joint, with its number as key")
+                raise ValueError(
+                    f"{key} is bound to its angle: substitute for the joint, with its number as key"
+                )
             if isinstance(value, (Angle, tuple)):
                 raise ValueError(f"{key} takes a number or a formula, not {value!r}")
             yield key, self._formula(value)
@@ -303,9 +309,13 @@ class TrigAlgebra:
         elif isinstance(value, tuple) and len(value) == 2:
             s, c = self._formula(value[0]), self._formula(value[1])
             if s * s + c * c != 1:
-                raise ValueError(f"joint {key} was given a sine and a cosine whose squares do not add up to 1")
+                raise ValueError(
+                    f"joint {key} was given a sine and a cosine whose squares do not add up to 1"
+                )
         else:
-            raise ValueError(f"joint {key} is revolute: give an Angle or a pair (sine, cosine), not {value!r}")
+            raise ValueError(
+                f"joint {key} is revolute: give an Angle or a pair (sine, cosine), not {value!r}"
+            )
         yield Generator("sine", key), s
         yield Generator("cosine", key), c
 

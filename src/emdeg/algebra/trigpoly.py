@@ -169,7 +169,9 @@ class TrigPoly:
     def derivative_by(self, generator: Generator) -> TrigPoly:
         """The partial derivative by a displacement, rate, acceleration or parameter."""
         if generator.kind in ("sine", "cosine"):
-            raise ValueError(f"{generator} is no variable of its own: take the derivative by the joint's angle")
+            raise ValueError(
+                f"{generator} is no variable of its own: take the derivative by the joint's angle"
+            )
         return TrigPoly(self.algebra, self._poly.derivative(self.algebra.index(generator)), self._sines)
 
     def linear_split(self, names: Sequence[str]) -> tuple[dict[str, TrigPoly], TrigPoly]:
@@ -213,7 +215,9 @@ class TrigPoly:
             key = generator, exponent
             if key not in powers:
                 powers[key] = (
-                    letter(generator) if exponent == 1 else power(generator, exponent - 1) * power(generator, 1)
+                    letter(generator)
+                    if exponent == 1
+                    else power(generator, exponent - 1) * power(generator, 1)
                 )
             return powers[key]
 

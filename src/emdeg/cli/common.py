@@ -221,9 +221,8 @@ def robot_command(app: typer.Typer, name: str, **settings: Any) -> Callable[[Cal
 def write_new(path: Path, text: str, force: bool = False) -> None:
     """Write a file whole or not at all; an existing one only with `force`."""
     if path.exists() and not force:
-        raise RobotError(
-            f"it exists already; pass --force to replace it (or choose another name than {path.name})", file=str(path)
-        )
+        raise RobotError(f"it exists already; pass --force to replace it (or choose another name than {path.name})",
+                         file=str(path))
     partial = path.with_name(path.name + ".part")
     try:
         partial.write_text(text, encoding="utf-8")

@@ -170,9 +170,7 @@ def _read_csv(path: Path, name: str, robot: Robot) -> NDArray[np.float64]:
     states = []
     for number, row in rows:
         if len(row) <= max(columns):
-            raise RobotError(
-                f"has {len(row)} columns; column {max(columns) + 1} is needed", file=str(path), line=number
-            )
+            raise RobotError(f"has {len(row)} columns; column {max(columns) + 1} is needed", file=str(path), line=number)
         try:
             states.append(_numbers([row[c] for c in columns], f"line {number}", robot))
         except StateError as problem:

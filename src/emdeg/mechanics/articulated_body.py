@@ -19,7 +19,9 @@ from emdeg.mechanics.spatial import (
 from emdeg.robot.model import BASE
 
 
-def forward_dynamics(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], tau: Sequence[Scalar]) -> list[Scalar]:
+def forward_dynamics(
+    mech: Mechanism, frame: Frames, qd: Sequence[Scalar], tau: Sequence[Scalar]
+) -> list[Scalar]:
     """qdd, the joint accelerations [rad/s^2, m/s^2] that the efforts tau cause."""
     zero, one, n = mech.zero, mech.one, mech.n
     S = [axis(revolute, zero, one) for revolute in mech.revolute]

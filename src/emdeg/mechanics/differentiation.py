@@ -49,6 +49,9 @@ def christoffel_matrix(
     M = mass_matrix(mech, frames(mech, seeded(mech, position)))
     D = [[[derivative(M[i][j], k, zero) for k in range(n)] for j in range(n)] for i in range(n)]
     return [
-        [half * total([(D[i][j][k] + D[i][k][j] - D[j][k][i]) * qd[k] for k in range(n)]) for j in range(n)]
+        [
+            half * total([(D[i][j][k] + D[i][k][j] - D[j][k][i]) * qd[k] for k in range(n)])
+            for j in range(n)
+        ]
         for i in range(n)
     ]

@@ -36,7 +36,10 @@ def potential_energy(mech: Mechanism, frame: Frames) -> Scalar:
     world = in_base(mech, frame)
     g = mul(mech.base[0], mech.gravity)
     return -total(
-        [dot(g, add(scale(body.m, world.p[i]), mul(world.R[i], body.h))) for i, body in enumerate(mech.inertia)]
+        [
+            dot(g, add(scale(body.m, world.p[i]), mul(world.R[i], body.h)))
+            for i, body in enumerate(mech.inertia)
+        ]
     )
 
 

@@ -215,7 +215,9 @@ def frames(mech: Mechanism, position: Sequence[Position]) -> Frames:
             theta = position[i] if theta is None else sum_of_angles(theta, position[i])
         else:
             d = d + position[i]
-        R.append(_chain((("z", step.gamma), ("x", step.alpha), ("y", step.beta), ("z", theta)), zero, one))
+        R.append(
+            _chain((("z", step.gamma), ("x", step.alpha), ("y", step.beta), ("z", theta)), zero, one)
+        )
         lift = _chain((("x", step.alpha), ("y", step.beta)), zero, one)
         x, y, z = (step.a + lift[0][2] * d, lift[1][2] * d, step.b + lift[2][2] * d)
         if step.gamma is not None:

@@ -32,7 +32,9 @@ class Efforts:
     tau: tuple[Scalar, ...]
 
 
-def motion(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: bool = True) -> Motion:
+def motion(
+    mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: bool = True
+) -> Motion:
     """The outward recursion: how every link moves."""
     zero = mech.zero
     still = (zero, zero, zero)
@@ -120,3 +122,4 @@ def newton_euler(
 ) -> tuple[Scalar, ...]:
     """tau, the joint torques [N m] and forces [N] of the motion qd, qdd."""
     return efforts(mech, frame, motion(mech, frame, qd, qdd, gravity), qd, qdd, gyroscopic).tau
+

@@ -36,7 +36,9 @@ class StateError(ValueError):
     """A state's array has the wrong shape or is not made of finite numbers."""
 
 
-def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, gyroscopic: bool = False) -> Array:
+def inverse_dynamics(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, gyroscopic: bool = False
+) -> Array:
     """tau (..., n) [N m, N]: the joint efforts of the motion q, qd, qdd."""
     mech, (q_, qd_, qdd_), shape = _prepared(robot, {"q": q, "qd": qd, "qdd": qdd})
     _need_rotors(mech, robot, gyroscopic)
@@ -44,7 +46,9 @@ def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
     return _stacked(tau, shape)
 
 
-def forward_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, gyroscopic: bool = False) -> Array:
+def forward_dynamics(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, gyroscopic: bool = False
+) -> Array:
     """qdd (..., n) [rad/s^2, m/s^2]: the accelerations that the joint efforts tau cause."""
     if gyroscopic:
         M = mass_matrix(robot, q, gyroscopic=True)
@@ -75,7 +79,9 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike, *, gyroscopic: bo
     _need_rotors(mech, robot, gyroscopic)
     if gyroscopic:
         position = _positions(mech, q_)
-        return _stacked(differentiation.christoffel_matrix(mech, position, qd_, _mass_matrix_with_rotors), shape)
+        return _stacked(
+            differentiation.christoffel_matrix(mech, position, qd_, _mass_matrix_with_rotors), shape
+        )
     return _stacked(coriolis.coriolis_matrix(mech, _frames(mech, q_), qd_), shape)
 
 
@@ -161,7 +167,9 @@ def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Arra
     return _stacked(regressor_.regressor(mech, _frames(mech, q_), qd_, qdd_), shape)
 
 
-def inverse_dynamics_derivatives(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> tuple[Array, Array]:
+def inverse_dynamics_derivatives(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> tuple[Array, Array]:
     """(dtau/dq, dtau/dqd), each (..., n, n), exact to rounding."""
     mech, (q_, qd_, qdd_), shape = _prepared(robot, {"q": q, "qd": qd, "qdd": qdd})
     by_q, by_qd = differentiation.inverse_dynamics_derivatives(mech, _positions(mech, q_), qd_, qdd_)
@@ -181,7 +189,9 @@ def _mechanism(robot: Robot) -> Mechanism:
     return mechanism(robot, Floats())
 
 
-def _prepared(robot: Robot, arrays: dict[str, ArrayLike]) -> tuple[Mechanism, list[list[Any]], tuple[int, ...]]:
+def _prepared(
+    robot: Robot, arrays: dict[str, ArrayLike]
+) -> tuple[Mechanism, list[list[Any]], tuple[int, ...]]:
     """The mechanism, each array as a list of n scalars (floats, or arrays of one shape), and that shape."""
     mech = _mechanism(robot)
     checked = []
@@ -241,7 +251,9 @@ def _mass_matrix_with_rotors(mech: Mechanism, frame: Frames) -> list[list[Any]]:
 
 def _need_rotors(mech: Mechanism, robot: Robot, gyroscopic: bool) -> None:
     if gyroscopic and all(rotor is None for rotor in mech.rotor):
-        raise RobotError("it has no gear ratios, so the rotors' gyroscopic terms are not known", body=robot.name)
+        raise RobotError(
+            "it has no gear ratios, so the rotors' gyroscopic terms are not known", body=robot.name
+        )
 
 
 FUNCTIONS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {

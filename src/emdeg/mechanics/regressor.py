@@ -12,7 +12,9 @@ COLUMNS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M", "Ia")
 """A link's columns, in order; Ia is its drive's inertia."""
 
 
-def regressor(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[list[Scalar]]:
+def regressor(
+    mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> list[list[Scalar]]:
     """Y, n x 11n: the efforts per unit of every link's XX XY XZ YY YZ ZZ MX MY MZ M and drive inertia Ia."""
     zero = mech.zero
     move = motion(mech, frame, qd, qdd)
