@@ -19,7 +19,6 @@ from emdeg.robot.model import BASE, Robot
 from emdeg.robot.template import TEMPLATE
 from emdeg.robot.toml_writer import to_toml
 
-
 PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 
 

@@ -1,8 +1,8 @@
 """Any tree of bodies -> modified Denavit-Hartenberg with exact values.
 
-A reader hands over `Body` records: each hangs on its parent by a joint, placed either by a Denavit-Hartenberg row
-(frames stay where the file has them) or by a pose and an axis (frames are chosen here). Fixed joints vanish: what
-they carry becomes part of the link that carries them.
+A reader hands over `Body` records: each hangs on its parent by a joint, placed either by a Denavit-Hartenberg
+row (frames stay where the file has them) or by a pose and an axis (frames are chosen here). Fixed joints
+vanish: what they carry becomes part of the link that carries them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
+from emdeg.robot.checks import Finding
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import (
     BASE,
@@ -73,6 +74,8 @@ class Body:
     drive: Drive = Drive()
     stated: Stated | None = None
     line: int | None = None
+    refused: Finding | None = None
+    """Why the joint cannot move in the equations of motion, if it cannot; legal once it is locked."""
     frame: Transform = Transform()
 
 
@@ -120,18 +123,26 @@ def depth_first(bodies: Sequence[Body]) -> list[Body]:
         stack.extend(reversed(children.get(body.name, [])))
     if len(ordered) < len(bodies):
         lost = next(b for b in bodies if b not in ordered)
-        raise RobotError("the links form a loop: no path leads from here to the base", line=lost.line, body=lost.name)
+        raise RobotError(
+            "the links form a loop: no path leads from here to the base", line=lost.line, body=lost.name
+        )
     return ordered
 
 
 def lock(bodies: Sequence[Body], locks: Mapping[str, Exact | Angle]) -> list[Body]:
-    """The bodies with the named joints made rigid at the given values (rad or m)."""
+    """The bodies with the named joints made rigid at the given values (rad or m).
+
+    RobotError if a joint that its reader refused is not among them.
+    """
     known = {body.joint: body for body in bodies}
     for name in locks:
         if name not in known:
             raise RobotError(f"there is no joint {name!r} to lock; joints: {', '.join(known)}")
         if known[name].kind == "fixed":
             raise RobotError(f"the joint {name!r} is fixed already and cannot be locked")
+    for body in bodies:
+        if body.refused is not None and body.joint not in locks:
+            raise RobotError(body.refused.rule, line=body.refused.line, body=body.refused.body)
     try:
         return [_locked(body, locks[body.joint]) if body.joint in locks else body for body in bodies]
     except RobotError:
@@ -151,10 +162,14 @@ def _locked(body: Body, value: Exact | Angle) -> Body:
         else:
             row = replace(body.row, d=body.row.d + value)
         return replace(body, kind="fixed", row=row)
-    motion = (
-        Transform(_turn_about(body.axis, value)) if isinstance(value, Angle) else Transform(p=along(body.axis, value))
-    )
-    return replace(body, kind="fixed", pose=body.pose @ motion)
+    return replace(body, kind="fixed", pose=body.pose @ motion(body.axis, value))
+
+
+def motion(axis: Direction, value: Exact | Angle) -> Transform:
+    """The displacement of a joint: by an angle about, or by a length along, the unit vector `axis`."""
+    if isinstance(value, Angle):
+        return Transform(_turn_about(axis, value))
+    return Transform(p=along(axis, value))
 
 
 def _turn_about(axis: Direction, angle: Angle) -> Rotation:
@@ -195,7 +210,11 @@ def _merge_fixed(
                 continue
             if offset != Transform():
                 placed = offset @ _place(body)
-                body = replace(body, pose=placed) if body.row is None else replace(body, row=to_placement(placed))
+                body = (
+                    replace(body, pose=placed)
+                    if body.row is None
+                    else replace(body, row=to_placement(placed))
+                )
         except ValueError as problem:
             raise RobotError(
                 f"cannot be joined rigidly to its neighbour: {problem}", line=body.line, body=body.name
@@ -205,7 +224,9 @@ def _merge_fixed(
     return list(moving.values()), home
 
 
-def _keep_frames(moving: list[Body], base: Transform, home: Mapping[str, tuple[str | None, Transform]]) -> NormalForm:
+def _keep_frames(
+    moving: list[Body], base: Transform, home: Mapping[str, tuple[str | None, Transform]]
+) -> NormalForm:
     index = {body.name: i for i, body in enumerate(moving)}
     links = tuple(_link(body, index, body.row or Placement(), body.inertia) for body in moving)
     frames = tuple(
@@ -329,4 +350,4 @@ def _numeric_direction(offset, body: Body) -> Direction | None:
     return unit(vector) if dot(vector, vector) > NOISE else None
 
 
-__all__ = ["Body", "NormalForm", "depth_first", "lock", "normal_form"]
+__all__ = ["Body", "NormalForm", "depth_first", "lock", "motion", "normal_form"]
