@@ -195,6 +195,6 @@ def _rows(array: NDArray, batch: tuple[int, ...]) -> NDArray:
         rows = array.reshape(1, array.shape[-1])
     else:
         rows = np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1])
-    if rows.shape[1] > 1 and rows.strides[1] != rows.itemsize or rows.strides[0] % rows.itemsize:
+    if (rows.shape[1] > 1 and rows.strides[1] != rows.itemsize) or rows.strides[0] % rows.itemsize:
         rows = np.ascontiguousarray(rows)
     return rows

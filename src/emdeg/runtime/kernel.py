@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -52,7 +53,7 @@ class MachineKernel:
                 return
             edges = [states * i // workers for i in range(workers + 1)]
             pool = _pool(threads)
-            parts = [pool.submit(self._code.vectors, words, a, b) for a, b in zip(edges[1:-1], edges[2:])]
+            parts = [pool.submit(self._code.vectors, words, a, b) for a, b in pairwise(edges[1:])]
             self._code.vectors(words, edges[0], edges[1])
             for part in parts:
                 part.result()

@@ -149,9 +149,7 @@ def assembly(program: Program, bits: int, width: int) -> str:
         writer = _Writer(precision, lanes)
         declared.add(f"{writer.real} @{writer.intrinsic}({writer.real})")
     parts += [f"declare {line}" for line in sorted(declared) if " " in line]
-    parts.append(
-        "define void @one(ptr %words) {\n  call void @states(ptr %words, i64 0, i64 1)\n  ret void\n}"
-    )
+    parts.append("define void @one(ptr %words) {\n  call void @states(ptr %words, i64 0, i64 1)\n  ret void\n}")
     vector = bits * width
     parts.append(f'attributes #0 = {{ nounwind "min-legal-vector-width"="{vector}" }}')
     return "\n\n".join(parts) + "\n"
