@@ -153,7 +153,8 @@ def _regressor(state: State) -> Outputs:
     """Column by column: the efforts of a robot all of whose parameters are zero but one."""
     mech, n = state.mech, state.mech.n
     zero, one = mech.zero, mech.one
-    nothing = BodyInertia(zero, (zero,) * 3, ((zero,) * 3,) * 3)
+    none: Vec3 = (zero, zero, zero)
+    nothing = BodyInertia(zero, none, (none, none, none))
     bare = replace(mech, inertia=(nothing,) * n, drive=(zero,) * n, rotor=(None,) * n)
     columns = []
     for i in range(n):

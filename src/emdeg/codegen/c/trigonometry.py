@@ -99,7 +99,7 @@ static inline void emdeg_sincos(emdeg_real x, emdeg_real *s, emdeg_real *c)
     const emdeg_real r = {reduction} * in_reach;
     const emdeg_real z = r * r;
     const emdeg_real sine = r + r * z * {_horner(table.sine)};
-    const emdeg_real cosine = R(1.0) - (z * R(0.5) - z * z * {_horner(table.cosine)});
+    const emdeg_real cosine = {_horner((1.0, -0.5, *table.cosine))};
     emdeg_bits n, sine_bits, cosine_bits;
     memcpy(&n, &shifted, sizeof n);
     const emdeg_real first = (n & 1u) ? cosine : sine;
