@@ -44,6 +44,15 @@ static inline emdeg_real emdeg_cos(emdeg_real x) { emdeg_real s, c; emdeg_sincos
 """
 
 
+_INLINE_MANY = """\
+#define SINCOS_MANY(n, x, s, c) emdeg_sincos_many(n, x, s, c)
+static inline void emdeg_sincos_many(int n, const emdeg_real *x, emdeg_real *s, emdeg_real *c)
+{
+    for (int i = 0; i < n; ++i) emdeg_sincos(x[i], &s[i], &c[i]);
+}
+"""
+
+
 def library(code: str) -> str:
     """Sine and cosine from the library, as far as `code` uses them: compilers warn of unused functions."""
     if not _used("SIN|COS|SINCOS", code):
@@ -53,13 +62,10 @@ def library(code: str) -> str:
 
 def inline(code: str) -> str:
     """Sine and cosine by range reduction and minimax polynomials, as far as `code` uses them."""
-    if not _used("SIN|COS|SINCOS", code):
+    if not _used("SIN|COS|SINCOS|SINCOS_MANY", code):
         return ""
-    sine, cosine = (
-        (_INLINE_SINE if _used("SIN", code) else ""),
-        (_INLINE_COSINE if _used("COS", code) else ""),
-    )
-    return _INLINE + sine + cosine
+    helpers = {"SIN": _INLINE_SINE, "COS": _INLINE_COSINE, "SINCOS_MANY": _INLINE_MANY}
+    return _INLINE + "".join(text for name, text in helpers.items() if _used(name, code))
 
 
 def _used(names: str, code: str) -> bool:
