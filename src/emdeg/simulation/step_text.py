@@ -70,7 +70,8 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
     start = [initial.load(k) for k in range(loop.size)]
     load_lines = out.lines
     out.lines = []
-    Rows(out, "record", loop.size + (loop.n if hold else 0)).store([*stepped, *(tau or [])])
+    acting = _ring_values(loop, hold, out, out.put("add i64 %step, 1")) if hold else []
+    Rows(out, "record", loop.size + len(acting)).store([*stepped, *acting])
     store_lines = out.lines
     width, real = out.width, out.real
     command = _command(loop, hold, out, x) if hold else ["  br label %integrate"]
@@ -296,16 +297,24 @@ def _ring(loop: Loop, out: Writer, place: str, values: list[str]) -> None:
 
 
 def _held(loop: Loop, hold: Hold, out: Writer) -> list[str]:
-    """The efforts acting now: those of the latest sample that is `late` steps old; place 0 holds none yet."""
+    """The efforts that act in this step, by name."""
 
     def write() -> None:
-        age = out.put(f"sub i64 %step, {hold.late}")
-        early = out.put(f"icmp slt i64 {age}, 0")
-        sample = out.put(f"add i64 {out.put(f'sdiv i64 {age}, {hold.every}')}, 1")
-        place = out.put(f"select i1 {early}, i64 0, i64 {out.put(f'srem i64 {sample}, {hold.depth}')}")
-        first = out.put(f"mul i64 {place}, {loop.n}")
-        for k in range(loop.n):
-            address = out.put(f"getelementptr {out.real}, ptr %ring, i64 {out.put(f'add i64 {first}, {k}')}")
-            out.lines.append(f"  %held{k} = load {out.real}, ptr {address}")
+        for k, value in enumerate(_ring_values(loop, hold, out, "%step")):
+            out.lines.append(f"  %held{k} = fadd {out.real} {value}, {out.constant(-0.0)}")
 
     return _lines(out, write)
+
+
+def _ring_values(loop: Loop, hold: Hold, out: Writer, step: str) -> list[str]:
+    """The efforts of the latest sample that is `late` steps old; place 0 holds none yet."""
+    age = out.put(f"sub i64 {step}, {hold.late}")
+    early = out.put(f"icmp slt i64 {age}, 0")
+    sample = out.put(f"add i64 {out.put(f'sdiv i64 {age}, {hold.every}')}, 1")
+    place = out.put(f"select i1 {early}, i64 0, i64 {out.put(f'srem i64 {sample}, {hold.depth}')}")
+    first = out.put(f"mul i64 {place}, {loop.n}")
+    values = []
+    for k in range(loop.n):
+        address = out.put(f"getelementptr {out.real}, ptr %ring, i64 {out.put(f'add i64 {first}, {k}')}")
+        values.append(out.put(f"load {out.real}, ptr {address}"))
+    return values
