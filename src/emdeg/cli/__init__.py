@@ -9,7 +9,7 @@ import typer
 
 from emdeg import __version__
 from emdeg.algebra.scalar import UnboundSymbol
-from emdeg.cli import evaluate, show
+from emdeg.cli import evaluate, motion, show
 from emdeg.cli.common import BAD_INPUT, OVER_BUDGET, robot_command, say
 from emdeg.mechanics.numeric import StateError
 from emdeg.robot.errors import OverBudget, RobotError
@@ -47,6 +47,8 @@ app.command("new")(show.new)
 app.command("check")(show.check)
 robot_command(app, "show")(show.show)
 robot_command(app, "eval")(evaluate.evaluate)
+robot_command(app, "torques")(motion.torques)
+robot_command(app, "simulate")(motion.simulate)
 
 
 def main() -> None:
