@@ -16,41 +16,48 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E
 STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 """Told apart without colour, too."""
 
+UNITS = (("revolute", "rad"), ("prismatic", "m"))
+
 
 def outcome_figure(outcome: Outcome) -> Any:
-    """A figure: positions and efforts (turning and sliding joints apart), and the balances of a simulation."""
+    """Positions (turning and sliding joints apart), every joint's effort on its own scale, balances of a simulation."""
     from matplotlib.figure import Figure
 
     robot, present, shown = outcome.robot, outcome.scenario.present, outcome.shown()
     kinds = [robot.joints[k].kind for k in present.order]
-    panels = []
-    for values, what, turning, sliding in (("q", "position", "rad", "m"), ("tau", "effort", "N m", "N")):
-        for kind, unit in (("revolute", turning), ("prismatic", sliding)):
-            columns = [i for i, k in enumerate(kinds) if k == kind]
-            if columns:
-                label = {"N m": "torque", "N": "force"}.get(unit, what)
-                panels.append((values, f"{label} [{unit}]", columns))
+    t = shown["t"]
+    effort_rows = -(-robot.n // 3)
     balances = outcome.motion is not None
-    rows = (len(panels) + 1) // 2 + int(balances)
-    figure = Figure(figsize=(11, 2.9 * rows + 0.5), layout="constrained")
-    grid = figure.add_gridspec(rows, 2)
-    wide = len(panels) == 1
-    for i, (values, label, columns) in enumerate(panels):
-        axes = figure.add_subplot(grid[i // 2, :] if wide else grid[i // 2, i % 2])
-        for column in columns:
-            k = present.order[column]
-            name = robot.joints[k].name if values == "q" else effort_name(present, robot, k)
-            axes.plot(shown["t"], shown[values][:, column], color=COLOURS[column % 8], linestyle=STYLES[column % 8],
-                      label=_plain(name), linewidth=1.4)
-        axes.set_ylabel(label)
-        axes.set_xlabel("time [s]")
-        axes.grid(alpha=0.3)
-        axes.margins(x=0)
+    heights = [3.0, *[2.0] * effort_rows, *[2.2] * balances]
+    figure = Figure(figsize=(11, sum(heights) + 0.6), layout="constrained")
+    grid = figure.add_gridspec(len(heights), 6, height_ratios=heights)
+    groups = [(unit, [i for i, k in enumerate(kinds) if k == kind]) for kind, unit in UNITS]
+    groups = [(unit, columns) for unit, columns in groups if columns]
+    for i, (unit, columns) in enumerate(groups):
+        width = 6 // len(groups)
+        axes = _axes(figure, grid[0, i * width : (i + 1) * width], f"position [{unit}]")
+        for c in columns:
+            label = _plain(robot.joints[present.order[c]].name)
+            axes.plot(t, shown["q"][:, c], color=COLOURS[c % 8], linestyle=STYLES[c % 8], label=label, linewidth=1.4)
         axes.legend(loc="best", ncols=2, fontsize=8)
+    for c, k in enumerate(present.order):
+        unit = "N m" if kinds[c] == "revolute" else "N"
+        name = _plain(effort_name(present, robot, k))
+        axes = _axes(figure, grid[1 + c // 3, 2 * (c % 3) : 2 * (c % 3) + 2], f"{name} [{unit}]")
+        axes.plot(t, shown["tau"][:, c], color=COLOURS[c % 8], linewidth=1.4)
     if balances:
-        _balances(outcome, figure.add_subplot(grid[-1, :]))
+        _balances(outcome, _axes(figure, grid[-1, :], "drift of constants"))
     figure.suptitle(_plain(outcome.scenario.title or f"{robot.name}: {outcome.scenario.name}"))
     return figure
+
+
+def _axes(figure: Any, place: Any, label: str) -> Any:
+    axes = figure.add_subplot(place)
+    axes.set_ylabel(label)
+    axes.set_xlabel("time [s]")
+    axes.grid(alpha=0.3)
+    axes.margins(x=0)
+    return axes
 
 
 def _balances(outcome: Outcome, axes: Any) -> None:
@@ -63,11 +70,8 @@ def _balances(outcome: Outcome, axes: Any) -> None:
         curves.append((f"momentum of {name} less impulse", inv.momentum_balance[..., m]))
     for i, (label, values) in enumerate(curves):
         worst = np.abs(values).reshape(-1, len(t)).max(axis=0)
-        axes.semilogy(t, np.maximum(worst, 1e-18), color=COLOURS[i], linestyle=STYLES[i], label=_plain(label))
-    axes.set_ylabel("drift of constants")
-    axes.set_xlabel("time [s]")
-    axes.grid(alpha=0.3)
-    axes.margins(x=0)
+        worst = np.where(worst > 0, worst, np.nan)
+        axes.semilogy(t, worst, color=COLOURS[i], linestyle=STYLES[i], label=_plain(label))
     axes.legend(loc="best", fontsize=8)
 
 
