@@ -6,6 +6,9 @@
 (2, 2)
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.equations.regressor import regressor, regressor_formulas
 from emdeg.mechanics.numeric import (
@@ -29,13 +32,31 @@ from emdeg.mechanics.numeric import (
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
 
+if TYPE_CHECKING:
+    from emdeg.simulation.errors import ScenarioError, SimulationError
+    from emdeg.simulation.inverse_kinematics import inverse_kinematics
+    from emdeg.simulation.linearisation import linearise
+    from emdeg.simulation.simulate import simulate
+
 __version__ = "0.1.0"
+
+_LAZY = ("ScenarioError", "SimulationError", "inverse_kinematics", "linearise", "simulate")
+
+
+def __getattr__(name: str) -> Any:
+    """Simulation is loaded when it is asked for: it brings half of SciPy along."""
+    if name in _LAZY:
+        return getattr(import_module("emdeg.simulation"), name)
+    raise AttributeError(f"module 'emdeg' has no attribute {name!r}")
+
 
 __all__ = [
     "BaseParameters",
     "OverBudget",
     "Robot",
     "RobotError",
+    "ScenarioError",
+    "SimulationError",
     "StateError",
     "base_parameters",
     "base_values",
@@ -47,10 +68,12 @@ __all__ = [
     "gravity",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
+    "inverse_kinematics",
     "jacobian",
     "jacobian_rate",
     "kinetic_energy",
     "library_names",
+    "linearise",
     "link_transforms",
     "load",
     "mass_matrix",
@@ -59,5 +82,6 @@ __all__ = [
     "regressor",
     "regressor_formulas",
     "regrouped",
+    "simulate",
     "substitute",
 ]

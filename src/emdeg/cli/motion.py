@@ -6,19 +6,22 @@ import json as json_
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, err, out, print_json, say, write_new
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
-from emdeg.simulation.animation import animate
-from emdeg.simulation.figures import save_figure
-from emdeg.simulation.perform import Outcome, perform, summary, table
-from emdeg.simulation.scenario import Scenario, load_scenario, load_trajectory, scenario_names
+
+if TYPE_CHECKING:
+    from emdeg.simulation.perform import Outcome
+    from emdeg.simulation.scenario import Scenario
+
+# The simulation's modules are imported where they are used: other commands shall not wait for SciPy.
 
 Folder = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Write CSV, figure and JSON summary into this folder.")
@@ -45,6 +48,9 @@ def torques(
 
       emdeg torques puma560 --trajectory move.toml --out results --animation move.html
     """
+    from emdeg.simulation.perform import perform
+    from emdeg.simulation.scenario import load_trajectory
+
     _, scenario = load_trajectory(trajectory, robot)
     _finish(perform(scenario), folder, animation, force, json)
 
@@ -52,7 +58,7 @@ def torques(
 def simulate(
     robot: Robot,
     scenario: Annotated[
-        str, typer.Option("--scenario", metavar="FILE.toml|NAME", help="What the robot shall do: a file, or a shipped one.")
+        str, typer.Option("--scenario", metavar="FILE.toml|NAME", help="What the robot shall do: a file or a name.")
     ],
     folder: Folder = None,
     animation: Animation = None,
@@ -67,6 +73,9 @@ def simulate(
 
       emdeg simulate puma560 --scenario my_run.toml --json
     """
+    from emdeg.simulation.perform import perform
+    from emdeg.simulation.scenario import load_scenario, scenario_names
+
     plan = load_scenario(scenario, robot)
     if not scenario.endswith(".toml") and scenario in scenario_names():
         say(f"scenario: {plan.title} ({plan.source})")
@@ -89,6 +98,9 @@ def _progress(plan: Scenario) -> Iterator[Callable[[float], None] | None]:
 
 
 def _finish(outcome: Outcome, folder: Path | None, animation: Path | None, force: bool, json: bool) -> None:
+    from emdeg.simulation.animation import animate
+    from emdeg.simulation.perform import summary
+
     if animation is not None and animation.suffix not in (".gif", ".html"):
         raise UsageError(f"--animation is written as .gif or .html; got {animation.name!r}")
     result = summary(outcome)
@@ -112,6 +124,9 @@ def _finish(outcome: Outcome, folder: Path | None, animation: Path | None, force
 
 
 def _write(outcome: Outcome, result: dict[str, Any], folder: Path, force: bool) -> dict[str, str]:
+    from emdeg.simulation.figures import save_figure
+    from emdeg.simulation.perform import table
+
     stem = "".join(c if c.isalnum() or c in "_-" else "_" for c in outcome.scenario.name)
     paths = {kind: folder / f"{stem}.{ending}" for kind, ending in
              (("table", "csv"), ("figure", "png"), ("summary", "json"))}
@@ -134,7 +149,8 @@ def _need_free(path: Path, force: bool) -> None:
 
 def _print(outcome: Outcome, result: dict[str, Any]) -> None:
     samples = result["samples"]
-    for key, names, title in (("q", result["joints"], "positions [rad, m]"), ("tau", result["efforts"], "efforts [N m, N]")):
+    parts = (("q", result["joints"], "positions [rad, m]"), ("tau", result["efforts"], "efforts [N m, N]"))
+    for key, names, title in parts:
         shown = Table(title=title.replace("[", "\\["), title_justify="left")
         shown.add_column("t [s]".replace("[", "\\["), justify="right")
         for name in names:
@@ -142,7 +158,8 @@ def _print(outcome: Outcome, result: dict[str, Any]) -> None:
         for t, row in zip(samples["t"], samples[key]):
             shown.add_row(f"{t:.4g}", *(f"{value:.8g}" for value in row))
         # Off a terminal nothing is cut: a number that loses its exponent is another number.
-        out.print(shown, width=out.width if out.is_terminal else max(out.width, 12 + 18 * len(names)), crop=False)
+        wide = out if out.is_terminal else Console(highlight=False, width=max(out.width, 12 + 18 * len(names)))
+        wide.print(shown)
     if result["efforts_on_inner_body"]:
         out.print(f"efforts of {', '.join(result['efforts_on_inner_body'])} act on the inner body", markup=False)
     if "drift" in result:

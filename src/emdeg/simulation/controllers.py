@@ -32,7 +32,8 @@ Array = NDArray[np.float64]
 class Law(Protocol):
     """What a simulation needs of a control law."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def __call__(self, t: ArrayLike, q: Array, qd: Array) -> Array: ...
 
@@ -244,7 +245,7 @@ def _inverse_model(robot: Robot, model: Program | Robot | None) -> Program:
         model = robot_program(model or robot, "inverse_dynamics")
     names = {group.name: group.size for group in model.inputs}
     if any(names.get(name, robot.n) != robot.n for name in ("q", "qd", "qdd")) or set(names) - {"q", "qd", "qdd"}:
-        raise ScenarioError(f"a controller's model must take q, qd, qdd of {robot.n} joints; {model.name} takes {names}")
+        raise ScenarioError(f"a model for control takes q, qd, qdd of {robot.n} joints; {model.name} takes {names}")
     return model
 
 

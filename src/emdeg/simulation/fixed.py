@@ -15,12 +15,11 @@ from emdeg.runtime import compile as compile_program
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.controllers import Law, NoEffort, ProgramLaw
 from emdeg.simulation.errors import ScenarioError, SimulationError
-from emdeg.simulation.loop_text import Loop
+from emdeg.simulation.loop import Hold, Loop
 from emdeg.simulation.passive import Passive
 from emdeg.simulation.plant import accelerations, momenta, momentum_rates, velocities
 from emdeg.simulation.rollout import Rollout, compiled_rollout
 from emdeg.simulation.sampling import Held, instants
-from emdeg.simulation.step_text import Hold
 from emdeg.simulation.tableaus import METHODS, Gauss, nodes
 
 Array = NDArray[np.float64]
@@ -40,7 +39,7 @@ class Grid:
 
     @property
     def times(self) -> Array:
-        return self.step * self.per_record * np.arange(self.records + 1)
+        return self.step * self.per_record * np.arange(self.records + 1, dtype=np.float64)
 
 
 def make_grid(duration: float, step: float, output_step: float | None) -> Grid:

@@ -25,7 +25,6 @@ class Reach:
     q: Array
     distance: float
     angle: float
-    iterations: int
 
     def within(self, tolerance: float) -> bool:
         return self.distance <= tolerance and self.angle <= tolerance
@@ -92,7 +91,7 @@ def approach(
     rows = 3 if position_only else 6
     q, damping = np.clip(near, low, high), 1e-4
     error = _error(robot, target, q)[:rows]
-    for iteration in range(ITERATIONS):
+    for _ in range(ITERATIONS):
         if np.linalg.norm(error[:3]) <= tolerance and np.linalg.norm(error[3:]) <= tolerance:
             break
         J = jacobian(robot, q)[:rows]
@@ -105,7 +104,7 @@ def approach(
             damping *= 6
             if damping > 1e8:
                 break
-    return Reach(q, float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:])), iteration + 1)
+    return Reach(q, float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:])))
 
 
 def _error(robot: Robot, target: Array, q: Array) -> Array:

@@ -3,44 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
-from emdeg.program.ir import Program, Slot
+from emdeg.program.ir import Slot
 from emdeg.runtime.llvm_text import operations
 from emdeg.runtime.llvm_writer import Writer
-from emdeg.simulation.conditioning import Conditioning
-from emdeg.simulation.passive import Passive, Rubbing, Stop
-
-
-@dataclass(frozen=True)
-class Loop:
-    """What is compiled together.
-
-    `plant`: q, qd, tau -> qdd; or, with `velocities` (q, p -> qd) given, q, qd, tau -> pd. `law`: q, qd, reference
-    -> tau, None for joints without efforts. `impulses` are the joints whose effort is integrated, `work` says
-    whether the joints' power is.
-    """
-
-    n: int
-    plant: Program
-    velocities: Program | None = None
-    law: Program | None = None
-    conditioning: Conditioning = Conditioning()
-    passive: Passive = Passive()
-    impulses: tuple[int, ...] = ()
-    work: bool = True
-
-    @property
-    def size(self) -> int:
-        """The entries of a state: positions, speeds or momenta, work, impulses."""
-        return 2 * self.n + int(self.work) + len(self.impulses)
-
-    @property
-    def reference_size(self) -> int:
-        if self.law is None:
-            return 0
-        return sum(group.size for group in self.law.inputs if group.name == "reference")
+from emdeg.simulation.loop import Loop
+from emdeg.simulation.passive import Rubbing, Stop
 
 
 class RightHandSide:
@@ -175,5 +144,5 @@ def spread(out: Writer, value: str) -> str:
     return out.put(f"shufflevector {out.real} {first}, {out.real} poison, <{out.width} x i32> <{lanes}>")
 
 
-def _loader(**groups: Sequence[str]):
+def _loader(**groups: Sequence[str]) -> Callable[[Slot], str]:
     return lambda slot: groups[slot[0]][slot[1]]

@@ -88,8 +88,9 @@ class Motion:
     def one(self, k: int) -> Motion:
         """Trajectory k of a batch."""
         inv = self.invariants
-        kept = Invariants(*(getattr(inv, name)[k] for name in (
-            "kinetic", "potential", "momentum", "power_balance", "momentum_balance")), inv.joints)
+        kept = Invariants(
+            inv.kinetic[k], inv.potential[k], inv.momentum[k], inv.power_balance[k], inv.momentum_balance[k], inv.joints
+        )
         return Motion(self.robot, self.t, self.q[k], self.qd[k], self.tau[k], kept, self.method, (), None, self.steps,
                       self.evaluations, self.notes, self.settings)
 
@@ -143,7 +144,7 @@ def _chebyshev(degree: int) -> tuple[Array, Array, Array]:
     """Nodes on [-1, 1], barycentric weights and the differentiation matrix of a polynomial."""
     k = np.arange(degree + 1)
     x = -np.cos(np.pi * k / degree)
-    w = (-1.0) ** k
+    w = np.where(k % 2, -1.0, 1.0)
     w[[0, -1]] /= 2
     gap = x[:, None] - x[None, :] + np.eye(degree + 1)
     D = w[None, :] / w[:, None] / gap

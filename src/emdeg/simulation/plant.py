@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.mechanics import composite_body
 from emdeg.mechanics.energy import kinetic_energy, potential_energy
 from emdeg.mechanics.grouping import grouped
-from emdeg.mechanics.mechanism import frames, mechanism
+from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
 from emdeg.mechanics.newton_euler import newton_euler
 from emdeg.program.build import program
 from emdeg.program.functions import solved
@@ -97,7 +98,7 @@ def energies(robot: Robot) -> Program:
     return simplify(tracer.program("energies", outputs))
 
 
-def _traced(robot: Robot):
+def _traced(robot: Robot) -> tuple[Tracer, Mechanism, list[Any]]:
     need_numbers(robot)
     tracer = Tracer()
     mech = grouped(mechanism(robot, tracer))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,8 @@ def _point_to_point(table: Table, robot: Robot, folder: Path | None) -> Trajecto
 
 
 def _trapezoidal(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
-    limits = {key: per_joint(table, key, robot, spread=True) for key in ("max_speed", "max_acceleration") if key in table}
+    known = [key for key in ("max_speed", "max_acceleration") if key in table]
+    limits: dict[str, Any] = {key: per_joint(table, key, robot, spread=True) for key in known}
     return trajectories.trapezoidal(
         per_joint(table, "start", robot),
         per_joint(table, "goal", robot),
@@ -114,7 +116,7 @@ def _circle(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
     )
 
 
-def _tool_path(table: Table, robot: Robot) -> dict:
+def _tool_path(table: Table, robot: Robot) -> dict[str, Any]:
     return {
         "start": numbers(table, "start", 3) if "start" in table else None,
         "near": per_joint(table, "near", robot) if "near" in table else None,

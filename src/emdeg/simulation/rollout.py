@@ -11,13 +11,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from llvmlite import binding as llvm
 from numpy.typing import NDArray
 
-from emdeg.runtime.engine import target_machine, vector_bits
-from emdeg.runtime.kernel import cores
-from emdeg.simulation.loop_text import Loop
-from emdeg.simulation.step_text import Hold, kernel_text
+from emdeg.runtime.kernel import cores, machine_available
+from emdeg.simulation.errors import ScenarioError
+from emdeg.simulation.loop import Hold, Loop
 from emdeg.simulation.tableaus import METHODS
 
 Array = NDArray[np.float64]
@@ -92,6 +90,13 @@ class Rollout:
 @lru_cache(maxsize=16)
 def compiled_rollout(loop: Loop, method: str, hold: Hold | None = None) -> Rollout:
     """The loop compiled for this processor."""
+    if not machine_available():
+        raise ScenarioError(f"{method} is compiled with llvmlite, which is not installed here; use DOP853")
+    from llvmlite import binding as llvm
+
+    from emdeg.runtime.engine import target_machine, vector_bits
+    from emdeg.simulation.step_text import kernel_text
+
     lanes = vector_bits() // 64
     module = llvm.parse_assembly(kernel_text(loop, METHODS[method], hold, lanes))
     module.verify()

@@ -92,7 +92,8 @@ def scenario_text(name_or_path: str) -> tuple[str, str, Path | None]:
             raise OverBudget(f"the file is larger than {MAX_BYTES} bytes", file=str(path))
         return path.read_text(encoding="utf-8"), str(path), path.parent
     except (OSError, UnicodeDecodeError) as problem:
-        raise ScenarioError(f"cannot be read: {getattr(problem, 'strerror', None) or problem}", file=str(path)) from None
+        why = getattr(problem, "strerror", None) or problem
+        raise ScenarioError(f"cannot be read: {why}", file=str(path)) from None
 
 
 def load_scenario(name_or_path: str, robot: Robot) -> Scenario:
@@ -177,7 +178,10 @@ def _present(table: Table, robot: Robot) -> Present:
     if sorted(order) != list(range(robot.n)):
         raise table.error("order must name every joint once", "order")
     names = table.subtable("efforts")
-    efforts = {} if names is None else {joint_index(table, key, robot, "efforts"): names.name(key) for key in names.data}
+    efforts = {}
+    for key in () if names is None else names.data:
+        assert names is not None
+        efforts[joint_index(table, key, robot, "efforts")] = names.name(key)
     return Present(order, frozenset(joint_list(table, "inner", robot)), efforts)
 
 
@@ -208,10 +212,10 @@ def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None
     target: Any = per_joint(table, "target", robot) if "target" in table else trajectory
     if target is None:
         raise table.error(f"{kind} needs a target, or a table [trajectory]")
-    gains = {key: per_joint(table, key, robot, spread=True) for key in ("kp", "kd")}
+    gains: dict[str, Any] = {key: per_joint(table, key, robot, spread=True) for key in ("kp", "kd")}
     if kind == "pd":
-        off = joint_list(table, "off", robot)
-        return conditioning, controllers.pd(robot, **gains, target=target, gravity=flag(table, "gravity", True), off=off)
+        weight, off = flag(table, "gravity", True), joint_list(table, "off", robot)
+        return conditioning, controllers.pd(robot, **gains, target=target, gravity=weight, off=off)
     slow = optional_real(table, "configuration_period")
     if slow is None:
         return conditioning, controllers.computed_torque(robot, **gains, target=target)
@@ -284,4 +288,6 @@ def _need_budget(duration: float, output_step: float, options: dict[str, Any], q
         raise OverBudget(f"the run would take {steps:.3g} steps a trajectory; the budget is {MOST_STEPS:g} in all")
     recorded = duration / output_step * q0.size * 3
     if recorded > MOST_NUMBERS:
-        raise OverBudget(f"the run would record {recorded:.3g} numbers; the budget is {MOST_NUMBERS:g}: raise output_step")
+        raise OverBudget(
+            f"the run would record {recorded:.3g} numbers; the budget is {MOST_NUMBERS:g}: raise output_step"
+        )

@@ -140,7 +140,7 @@ def _passive(robot: Robot, friction: bool | Passive, stops: Stops, stiffness: fl
             raise ScenarioError("friction is asked for, but its drives have none", body=robot.name)
     if stops == "spring":
         if not (stiffness > 0 and damping >= 0):
-            raise ScenarioError(f"a stop's stiffness must be positive, its damping not negative; got {stiffness}, {damping}")
+            raise ScenarioError(f"a stop needs stiffness > 0 and damping >= 0; got {stiffness}, {damping}")
         springs = (*springs, *elastic_stops(robot, stiffness, damping))
     return Passive(rubbing, springs)
 

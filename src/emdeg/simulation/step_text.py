@@ -11,28 +11,15 @@ begins, so that its state never leaves the processor. The function reads one blo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from emdeg.runtime.llvm_memory import Rows
 from emdeg.runtime.llvm_writer import PRECISIONS, Writer
-from emdeg.simulation.loop_text import Loop, RightHandSide, load_shared
+from emdeg.simulation.loop import Hold, Loop
+from emdeg.simulation.loop_text import RightHandSide, load_shared
 from emdeg.simulation.tableaus import Explicit, Gauss, Method, SemiImplicit, nodes
 
 FIXED_POINT_LIMIT = 60
 FIXED_POINT_TOLERANCE = 4e-16
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """A sampled law: every `every` steps, acting `late` steps later."""
-
-    every: int
-    late: int
-
-    @property
-    def depth(self) -> int:
-        """Samples under way at once, and the acting one."""
-        return self.late // self.every + 2
 
 
 def kernel_text(loop: Loop, method: Method, hold: Hold | None, width: int) -> str:
@@ -81,10 +68,10 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
     counts = ("step_initial", "step_record", "step_reference", "per_record", "records")
     head = []
     for place, label in enumerate(pointers):
-        head += [f"  %at{place} = getelementptr i64, ptr %words, i64 {place}", f"  %base_{label} = load ptr, ptr %at{place}"]
+        head += [_word(place), f"  %base_{label} = load ptr, ptr %at{place}"]
     for place, label in enumerate(counts, len(pointers)):
-        head += [f"  %at{place} = getelementptr i64, ptr %words, i64 {place}", f"  %{label} = load i64, ptr %at{place}"]
-    head += ["  %at8 = getelementptr i64, ptr %words, i64 8", "  %base_h = load ptr, ptr %at8"]
+        head += [_word(place), f"  %{label} = load i64, ptr %at{place}"]
+    head += [_word(8), "  %base_h = load ptr, ptr %at8"]
     out.lines = []
     h = load_shared(out, "%base_h", 0)
     h_lines = [*out.lines, f"  %h = fadd {real} {h}, {out.constant(0.0)}"]
@@ -137,6 +124,10 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
             "}",
         ]
     )  # fmt: skip
+
+
+def _word(place: int) -> str:
+    return f"  %at{place} = getelementptr i64, ptr %words, i64 {place}"
 
 
 class _Block:

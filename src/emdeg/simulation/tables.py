@@ -32,8 +32,9 @@ def read_trajectory(
             raise OverBudget(f"it is larger than {BUDGET.bytes} bytes", file=str(file))
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
-        raise ScenarioError(f"cannot be read: {getattr(problem, 'strerror', None) or problem}", file=str(file)) from None
-    rows = [(line, row) for line, row in enumerate(csv.reader(text.splitlines()), 1) if any(cell.strip() for cell in row)]
+        why = getattr(problem, "strerror", None) or problem
+        raise ScenarioError(f"cannot be read: {why}", file=str(file)) from None
+    rows = [(line, row) for line, row in enumerate(csv.reader(text.splitlines()), 1) if "".join(row).strip()]
     if not rows:
         raise ScenarioError("it is empty", file=str(file))
     names = [joint.name for joint in robot.joints]

@@ -232,8 +232,8 @@ def fourier(
     offset: ArrayLike, a: ArrayLike, b: ArrayLike, period: float, duration: float | None = None
 ) -> Fourier:
     """A periodic trajectory from its speed's Fourier coefficients."""
-    rows = (np.atleast_2d(np.asarray(v, dtype=np.float64)) for v in (a, b))
-    return Fourier(_vector(offset), *rows, period, period if duration is None else duration)
+    sines, cosines = (np.atleast_2d(np.asarray(v, dtype=np.float64)) for v in (a, b))
+    return Fourier(_vector(offset), sines, cosines, period, period if duration is None else duration)
 
 
 def _vector(values: ArrayLike | None) -> Array:
