@@ -116,8 +116,8 @@ class AdaptiveRun:
                 t, x, halted = self._advance(solver, end, duration)
                 self.evaluations += solver.nfev
                 part = Dense(self.pieces[first:], self.degree)
-                # Points of the grid up to here, the end of the run included.
-                upto = len(grid) if t >= duration else int(np.searchsorted(grid, t, side="left"))
+                # Points of the grid before t, the end of the run included; at t itself the next efforts act already.
+                upto = len(grid) if t >= duration else int(np.searchsorted(grid, t - 1e-12 * duration, side="left"))
                 if upto > done:
                     at = grid[done:upto]
                     states[done:upto] = part(at)

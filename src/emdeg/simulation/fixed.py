@@ -129,7 +129,7 @@ class FixedRun:
             )
         if len(x) != 1:
             raise ScenarioError(f"the law '{self.law.name}' is a Python function and runs one trajectory at a time")
-        n = self.robot.n
+        n, count = self.robot.n, len(nodes(METHODS[self.method]))
         held = Held(self.law, self.conditioning, n)
         rollout = self._rollout(_held_program(n), None)
         duration = grid.times[-1]
@@ -146,7 +146,8 @@ class FixedRun:
             if np.isinf(end):
                 break
             steps = whole(float(end - t), grid.step, "an interval between samples")
-            now = rollout(now, grid.step, steps, 1, held.tau.reshape(1, 1, n), threads=1)[:, 0]
+            reference = np.broadcast_to(held.tau, (1, count, n))
+            now = rollout(now, grid.step, steps, 1, reference, threads=1)[:, 0]
             if progress is not None:
                 progress(float(end / duration))
         return efforts

@@ -12,6 +12,11 @@ from emdeg.simulation.loop import Loop
 from emdeg.simulation.passive import Rubbing, Stop
 
 
+LOG2_E = 1.4426950408889634
+LN2_PARTS = (0.6931471803691238, 1.9082149292705877e-10)
+"""ln 2 in two parts, the first short enough for k times it to be exact."""
+
+
 class RightHandSide:
     """Writes the loop's instructions into one writer."""
 
@@ -80,7 +85,8 @@ class RightHandSide:
         if law.peak:
             share = out.binary("fmul", v, out.constant(1 / law.stribeck_velocity))
             falling = out.put(f"fneg {out.real} {out.binary('fmul', share, share)}")
-            dry = out.binary("fadd", dry, out.binary("fmul", out.constant(law.peak), out.call("llvm.exp", falling)))
+            peak = out.binary("fmul", out.constant(law.peak), falling_exponential(out, falling))
+            dry = out.binary("fadd", dry, peak)
         square = out.binary("fadd", out.binary("fmul", v, v), out.constant(law.rest_speed**2))
         sign = out.binary("fdiv", v, out.call("llvm.sqrt", square))
         viscous = out.binary("fmul", v, out.constant(law.viscous))
@@ -128,6 +134,25 @@ class RightHandSide:
         for term in terms[1:]:
             total = out.binary("fadd", total, term)
         return total
+
+
+def falling_exponential(out: Writer, x: str) -> str:
+    """exp(x) for x <= 0, to a few units in the last place; below exp(-700) it stays there.
+
+    exp(k ln 2 + r) = 2^k exp(r) with |r| <= ln 2 / 2, Taylor's polynomial, and k added to the exponent's bits. A
+    library's function could not be called: it may lie further away than the code's addresses reach.
+    """
+    lowest = out.constant(-700.0)
+    x = out.select(out.put(f"fcmp olt {out.real} {x}, {lowest}"), lowest, x)
+    rounder = out.constant(out.precision.table.rounder)
+    shifted = out.put(f"fadd {out.real} {out.put(f'fmul {out.real} {x}, {out.constant(LOG2_E)}')}, {rounder}")
+    k = out.put(f"fsub {out.real} {shifted}, {rounder}")
+    r = x
+    for part in LN2_PARTS:
+        r = out.binary("fsub", r, out.binary("fmul", k, out.constant(part)))
+    power = out.polynomial(tuple(1 / math.factorial(i) for i in range(14)), r)
+    exponent = out.whole("shl", out.cast(shifted, out.real, out.bits), out.integer(52))
+    return out.cast(out.whole("add", out.cast(power, out.real, out.bits), exponent), out.bits, out.real)
 
 
 def load_shared(out: Writer, base: str, place: int) -> str:

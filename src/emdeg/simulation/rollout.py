@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from emdeg.runtime.kernel import cores, machine_available
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.loop import Hold, Loop
-from emdeg.simulation.tableaus import METHODS
+from emdeg.simulation.tableaus import METHODS, nodes
 
 Array = NDArray[np.float64]
 
@@ -61,8 +61,12 @@ class Rollout:
         if not count or not records:
             return out
         reference = np.zeros((1, 1, 1)) if references is None else np.ascontiguousarray(references, dtype=np.float64)
-        if reference.shape[0] not in (1, per_record * records):
-            raise ValueError(f"{reference.shape[0]} references for {per_record * records} steps")
+        rows = 1 if self.hold else len(nodes(METHODS[self.method]))
+        needed = (rows, self.loop.reference_size)
+        if self.loop.law is not None and (
+            reference.shape[0] not in (1, per_record * records) or reference.shape[1:] != needed
+        ):
+            raise ValueError(f"references of shape {reference.shape} for {per_record * records} steps, each {needed}")
         length = np.array([step])
         per_step = 0 if reference.shape[0] == 1 else reference.shape[1] * reference.shape[2]
         words = (ctypes.c_int64 * 9)(
