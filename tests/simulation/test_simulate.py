@@ -6,13 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
-from random_robots import random_robot
 from scipy.integrate import solve_ivp
 
 import emdeg
 from emdeg.simulation import Conditioning, DriftWarning, Passive, computed_torque, cycloidal, free_joints, pd, simulate
 from emdeg.simulation.controllers import MultiRate, UserLaw
 from emdeg.simulation.passive import Rubbing, Stop
+from random_robots import random_robot
 
 FIXED = ["rk4", "euler", "midpoint", "gauss2", "gauss4"]
 
@@ -196,7 +196,7 @@ def test_a_bounce_turns_the_joint_round_and_the_balances_still_close():
 
 
 def test_free_joints_are_found():
-    assert [emdeg.load("puma560").joints[k].name for k in free_joints(emdeg.load("puma560"))][0] == "q1"
+    assert 0 in free_joints(emdeg.load("puma560"))  # the vertical axis
     assert free_joints(emdeg.load("planar2r")) == ()
 
 

@@ -48,9 +48,10 @@ class Invariants:
 
     @property
     def energy_scale(self) -> float:
-        """The largest energy that moved: drift is judged against it."""
+        """The largest energy that moved: drift is judged against it (but not below the rounding of all there is)."""
         moved = self.potential - self.potential[..., :1]
-        return float(max(np.max(np.abs(self.kinetic)), np.max(np.abs(moved)), 1e-12))
+        there = 1e-8 * float(np.max(np.abs(self.energy)))
+        return float(max(np.max(np.abs(self.kinetic)), np.max(np.abs(moved)), there, 1e-12))
 
     @property
     def momentum_scale(self) -> float:

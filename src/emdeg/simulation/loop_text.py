@@ -11,7 +11,6 @@ from emdeg.runtime.llvm_writer import Writer
 from emdeg.simulation.loop import Loop
 from emdeg.simulation.passive import Rubbing, Stop
 
-
 LOG2_E = 1.4426950408889634
 LN2_PARTS = (0.6931471803691238, 1.9082149292705877e-10)
 """ln 2 in two parts, the first short enough for k times it to be exact."""
