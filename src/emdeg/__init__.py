@@ -6,6 +6,8 @@
 (2, 2)
 """
 
+from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
+from emdeg.equations.regressor import regressor, regressor_formulas
 from emdeg.mechanics.numeric import (
     StateError,
     bias,
@@ -23,17 +25,20 @@ from emdeg.mechanics.numeric import (
     mass_matrix,
     momentum,
     potential_energy,
-    regressor,
 )
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
+from emdeg.robot.load import library_names, load
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BaseParameters",
     "OverBudget",
     "Robot",
     "RobotError",
     "StateError",
+    "base_parameters",
+    "base_values",
     "bias",
     "coriolis_matrix",
     "elements",
@@ -45,10 +50,14 @@ __all__ = [
     "jacobian",
     "jacobian_rate",
     "kinetic_energy",
+    "library_names",
     "link_transforms",
+    "load",
     "mass_matrix",
     "momentum",
     "potential_energy",
     "regressor",
+    "regressor_formulas",
+    "regrouped",
     "substitute",
 ]
