@@ -124,6 +124,7 @@ def compact(lumped: Lumped) -> Compact:
     forms: dict[TrigPoly, Sum] = {}
     first: dict[tuple, tuple[str, Fraction]] = {}
     entries: dict[str, CompactEntry] = {}
+    taken = {constant.name for constant in lumped.constants}  # g1 may be a constant: then no entry refers to g1
     for name, terms in lumped.expansions.items():
         key, factor = _direction(terms)
         if terms and key in first:
@@ -134,7 +135,7 @@ def compact(lumped: Lumped) -> Compact:
                 (factor / theirs, other),
             )
             continue
-        if terms:
+        if terms and name not in taken:
             first[key] = name, factor
         entries[name] = CompactEntry(name, _grouped([(c, _function(f, writer, forms)) for c, f in terms]))
     return Compact(entries)

@@ -287,12 +287,12 @@ def _numeric(entries: Mapping[str, TrigPoly], writer: Writer, unit: str) -> list
             while odd.denominator % 2 == 0:
                 odd *= 2
             functions.setdefault(odd, {}).setdefault(name, {})[exponents] = c / odd
-    return [
-        _Found(
-            layout.algebra.number(odd), {name: layout.formula(wave) for name, wave in by_entry.items()}, unit
-        )
-        for odd, by_entry in functions.items()
-    ]
+    found = []
+    for odd, by_entry in functions.items():
+        least = min(abs(c) for wave in by_entry.values() for c in wave.values())
+        formulas = {name: layout.formula(wave) / least for name, wave in by_entry.items()}
+        found.append(_Found(layout.algebra.number(odd * least), formulas, unit))
+    return found
 
 
 def _named(

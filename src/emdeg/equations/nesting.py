@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
@@ -15,13 +15,14 @@ Key = tuple[Atom, ...]
 """A product of atoms, sorted."""
 Polynomial = Mapping[Key, Fraction]
 
-THOROUGH = 10
-"""Terms up to which every common factor is tried; above, the most frequent one is taken."""
+THOROUGH, LONG = 6, 12
+"""Terms up to which every common factor is tried, above which the most frequent one is taken; and terms of the whole
+from which on this holds for every part of it."""
 
 
 def nested(polynomial: Polynomial) -> Sum:
     """An equal expression with common factors taken out so that few operations remain."""
-    return _nest(dict(polynomial), {})
+    return _nest(dict(polynomial), {}, THOROUGH if len(polynomial) < LONG else 2)
 
 
 def content(polynomial: Mapping[Any, Fraction]) -> Fraction:
@@ -54,10 +55,10 @@ def _trigonometric(angle, sines: int, cosines: int) -> list[Atom]:
     return mixed + [Atom("SS", angle)] * (sines // 2) + [Atom("CC", angle)] * (cosines // 2)
 
 
-def _nest(polynomial: dict[Key, Fraction], memo: dict[frozenset, Sum]) -> Sum:
+def _nest(polynomial: dict[Key, Fraction], memo: dict[frozenset, Sum], thorough: int) -> Sum:
     key = frozenset(polynomial.items())
     if key not in memo:
-        memo[key] = min(_candidates(polynomial, memo), key=_cost)
+        memo[key] = min(_candidates(polynomial, memo, thorough), key=_cost)
     return memo[key]
 
 
@@ -66,7 +67,7 @@ def _cost(expression: Sum) -> tuple[int, int]:
     return operations.total, len(expression.terms)
 
 
-def _candidates(polynomial: dict[Key, Fraction], memo: dict[frozenset, Sum]):
+def _candidates(polynomial: dict[Key, Fraction], memo: dict[frozenset, Sum], thorough: int) -> Iterator[Sum]:
     if len(polynomial) <= 1:
         yield Sum(tuple(Product(c, key) for key, c in polynomial.items()))
         return
@@ -74,22 +75,22 @@ def _candidates(polynomial: dict[Key, Fraction], memo: dict[frozenset, Sum]):
     scale = content(polynomial)
     if common or abs(scale) != 1:
         rest = {_without(key, common): c / scale for key, c in polynomial.items()}
-        yield Sum((Product(scale, (*common, _nest(rest, memo))),))
-        if common:
-            return
+        yield Sum((Product(scale, (*common, _nest(rest, memo, thorough))),))
+        return
     frequent = Counter(atom for key in polynomial for atom in set(key))
     chosen = [atom for atom, times in sorted(frequent.items()) if times > 1]
-    if len(polynomial) > THOROUGH and chosen:
+    if len(polynomial) > thorough and chosen:
         chosen = [max(chosen, key=lambda atom: (frequent[atom], atom))]
     for atom in chosen:
         inside = {_without(key, (atom,)): c for key, c in polynomial.items() if atom in key}
         outside = {key: c for key, c in polynomial.items() if atom not in key}
         scale = content(inside)
-        inner = _nest({key: c / scale for key, c in inside.items()}, memo)
+        inner = _nest({key: c / scale for key, c in inside.items()}, memo, thorough)
         factored = _multiplied(scale, atom, inner)
-        rest = _nest(outside, memo) if outside else Sum()
+        rest = _nest(outside, memo, thorough) if outside else Sum()
         yield Sum(_positive_first((*factored, *rest.terms)))
-    yield Sum(_positive_first(tuple(Product(c, key) for key, c in _ordered(polynomial))))
+    if not chosen or len(polynomial) <= thorough:
+        yield Sum(_positive_first(tuple(Product(c, key) for key, c in _ordered(polynomial))))
 
 
 def _multiplied(scale: Fraction, atom: Atom, inner: Sum) -> tuple[Product, ...]:

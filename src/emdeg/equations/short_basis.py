@@ -132,12 +132,13 @@ class _Search:
         self.state = _State(tuple(basis.formula), tuple(basis.column), {})
 
     def run(self) -> list[Basis]:
-        """The lightest bases seen when PATIENCE states in a row brought none lighter."""
+        """The lightest bases seen when some PATIENCE states in a row brought none lighter."""
         best, best_weight, since = [], (1, 0), 0
+        patience = max(3, min(PATIENCE, PATIENCE * 625 // len(self.state.formula) ** 2))
         heap: list[tuple[Weight, int, _State, tuple[int, int, Fraction] | None]] = [((0, 0), 0, self.state, None)]
         seen: set[frozenset[frozenset[tuple[ParameterKey, Fraction]]]] = set()
         pushed = 0
-        while heap and since < PATIENCE:
+        while heap and since < patience:
             weight, _, parent, step = heappop(heap)
             if weight[0] > best_weight[0] + DETOUR:
                 break
