@@ -150,3 +150,64 @@ def puma560() -> Arm:
             drive="Ia6=0.193+-0.015",
         )
     )
+
+
+def planar(joints: int) -> Arm:
+    """A planar arm in the vertical plane, its links' mass centres off their lines."""
+    arm = Arm(f"planar{joints}r")
+    for k in range(1, joints + 1):
+        place = {"alpha": "90 deg"} if k == 1 else {"a": f"a{k - 1}=0.{4 + k}"}
+        arm.link(
+            **place, m=f"m{k}={6 - k}", r=(f"rx{k}=0.{k}2", f"ry{k}=0.0{k}", 0), I=(0, 0, f"Izz{k}=0.1{k}"), drive=f"Ia{k}=0.5"
+        )
+    return arm
+
+
+def scara() -> Arm:
+    """Two vertical parallel axes, a vertical slide, and a wrist that turns about the vertical."""
+    return (
+        Arm("scara")
+        .link(m="m1=3", r=("rx1=0.1", 0, 0), I=(0, 0, "Izz1=0.02"), drive="Ia1=0.3")
+        .link(a="a1=0.3", m="m2=2", r=("rx2=0.12", 0, 0), I=(0, 0, "Izz2=0.01"), drive="Ia2=0.2")
+        .link(a="a2=0.25", m="m3=1", r=("rx3=0.01", 0, 0), kind="prismatic", drive="Ia3=4")
+        .link(m="m4=0.5", r=("rx4=0.03", "ry4=0.02", 0), I=(0, 0, "Izz4=0.001"), drive="Ia4=0.01")
+    )
+
+
+def stanford() -> Arm:
+    """The Stanford arm's chain: two crossed axes, a slide, a spherical wrist."""
+    return (
+        Arm("stanford")
+        .link(I=(0, 0, "Izz1=0.3"))
+        .link("-90 deg", d="d2=0.16", m="m2=5", r=(0, "ry2=-0.05", 0), I=("Ixx2=0.1", "Iyy2=0.02", "Izz2=0.1"))
+        .link("90 deg", m="m3=4", r=(0, 0, "rz3=-0.6"), I=("Ixx3=2.5", "Iyy3=2.5", "Izz3=0.01"), kind="prismatic")
+        .link(m="m4=1", r=(0, 0, "rz4=0.02"), I=("Ixx4=0.002", "Iyy4=0.001", "Izz4=0.001"))
+        .link("-90 deg", m="m5=0.6", r=(0, "ry5=0.03", 0), I=("Ixx5=0.003", "Iyy5=0.0004", "Izz5=0.003"))
+        .link("90 deg", m="m6=0.5", r=(0, 0, "rz6=0.15"), I=("Ixx6=0.013", "Ixx6", "Izz6=0.0003"))
+    )
+
+
+def jpl_rrp() -> Arm:
+    """The first three links of the JPL arm: two crossed axes and a slide."""
+    return (
+        Arm("jpl_rrp")
+        .link(m="m1=9.29", r=(0, "ry1=0.0175", "rz1=-0.11"), I=(0, 0, "Izz1=0.255"), drive="Ia1=0.953")
+        .link("-90 deg", d="d2=0.162", m="m2=5.5", r=(0, "ry2=-0.1", "rz2=0.01"), I=("Ixx2=0.108", "Iyy2=0.018", "Izz2=0.1"))
+        .link("90 deg", m="m3=4.25", r=(0, 0, "rz3=-0.64"), I=("Ixx3=2.51", "Iyy3=2.51", "Izz3=0.006"), kind="prismatic")
+    )
+
+
+def seven() -> Arm:
+    """Seven crossed axes with numbers only."""
+    arm = Arm("seven")
+    turns = ["0", "-90 deg", "90 deg", "90 deg", "-90 deg", "90 deg", "90 deg"]
+    for k, alpha in enumerate(turns, 1):
+        arm.link(
+            alpha,
+            a={4: 0.0825, 5: -0.0825, 7: 0.088}.get(k, 0),
+            d={1: 0.333, 3: 0.316, 5: 0.384}.get(k, 0),
+            m=4 - 0.5 * k + 0.25,
+            r=(0.01 * k, -0.02, 0.03),
+            I=(0.02, 0.03, 0.01, 0.001, -0.002, 0.003),
+        )
+    return arm

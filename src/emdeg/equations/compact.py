@@ -64,7 +64,8 @@ class CompactEntry:
 
     def evaluate(self, q: Sequence[float] | np.ndarray, constants: Mapping[str, float]) -> np.ndarray:
         """Its value at the configuration q (..., n), joints numbered from 1 along the last axis."""
-        return np.asarray(evaluate(self.expression, atom_values(atoms_of(self.expression), q, constants)))
+        value = evaluate(self.expression, atom_values(atoms_of(self.expression), q, constants))
+        return np.broadcast_to(value, np.shape(q)[:-1])
 
 
 @dataclass(frozen=True)

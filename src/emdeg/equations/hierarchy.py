@@ -31,10 +31,10 @@ MOST_TERMS = 4000
 class Hierarchy:
     """A model as definitions, each using only those before it: T, then V and entries in an order that computes.
 
-    `constants` maps each K to (factor, lumped constant).
+    `constants` says what each K is in lumped constants.
     """
 
-    constants: Mapping[str, tuple[Fraction, str]]
+    constants: Mapping[str, Sum]
     products: Mapping[str, Sum]
     steps: Mapping[str, Sum]
     """V and entries, in the order of evaluation."""
@@ -59,21 +59,19 @@ class Hierarchy:
         lines = [f"{name} = {text(self.steps[name])}" for name in self.entries]
         lines += ["", *(f"{name} = {text(self.steps[name])}" for name in self.brackets)]
         lines += ["", *(f"{name} = {text(e)}" for name, e in self.products.items())]
-        lines += [
-            "",
-            *(f"{name} = {text(Sum((Product(f, (Atom(c),)),)))}" for name, (f, c) in self.constants.items()),
-        ]
+        lines += ["", *(f"{name} = {text(e)}" for name, e in self.constants.items())]
         return "\n".join(lines)
 
     def evaluate(self, q: Sequence[float] | np.ndarray, constants: Mapping[str, float]) -> dict[str, np.ndarray]:
         """Every entry at the configuration q (..., n), given the lumped constants' values."""
-        values: dict[str, float] = {n: float(f) * constants[c] for n, (f, c) in self.constants.items()}
-        known: dict[Atom, float | np.ndarray] = {Atom(name): value for name, value in values.items()}
+        lumped = {Atom(name): value for name, value in constants.items()}
+        known: dict[Atom, float | np.ndarray] = {Atom(k): evaluate(e, lumped) for k, e in self.constants.items()}
         for name, expression in (*self.products.items(), *self.steps.items()):
             missing = {a for a in atoms_of(expression) if a not in known}
             known |= atom_values(missing, q, {})
             known[Atom(name)] = evaluate(expression, known)
-        return {name: np.asarray(known[Atom(name)]) for name in self.entries}
+        shape = np.shape(q)[:-1]
+        return {name: np.broadcast_to(known[Atom(name)], shape) for name in self.entries}
 
 
 def hierarchy(lumped: Lumped) -> Hierarchy:
@@ -85,9 +83,12 @@ def hierarchy(lumped: Lumped) -> Hierarchy:
     if sum(map(len, steps.values())) <= MOST_TERMS:
         order = _bracketed(steps, order)
     _fold_multiples(steps, constants)
+    written = {name: Sum((Product(f, (Atom(c),)),)) for name, (f, c) in constants.items()}
+    _fold_sums(steps, written)
     products = _products(steps)
+    used = {atom.kind for polynomial in steps.values() for key in polynomial for atom in key}
     return Hierarchy(
-        constants,
+        {name: expression for name, expression in written.items() if name in used},
         products,
         {name: nested(steps[name]) for name in order},
         tuple(lumped.expansions),
@@ -263,6 +264,27 @@ def _fold_multiples(steps: dict[str, Polynomial], constants: dict[str, tuple[Fra
             new = tuple(sorted((*key[:at], *key[at + 1 :], Atom(multiples[value]))))
             folded[new] = Fraction(1 if c > 0 else -1)
         steps[name] = folded
+
+
+def _fold_sums(steps: dict[str, Polynomial], constants: dict[str, Sum]) -> None:
+    """Constants that are only added to each other made one constant, in place."""
+    known: dict[Sum, str] = {}
+    for name, polynomial in steps.items():
+        alone = [key for key in polynomial if len(key) == 1 and key[0].kind in constants]
+        if len(alone) < 2:
+            continue
+        terms = [
+            Product(polynomial[key] * term.coefficient, term.factors)
+            for key in alone
+            for term in constants[key[0].kind].terms
+        ]
+        total = Sum(tuple(terms))
+        if total not in known:
+            known[total] = f"K{len(constants) + 1}"
+            constants[known[total]] = total
+        for key in alone:
+            del polynomial[key]
+        polynomial[(Atom(known[total]),)] = Fraction(1)
 
 
 def _products(steps: dict[str, Polynomial]) -> dict[str, Sum]:

@@ -76,7 +76,8 @@ def _candidates(polynomial: dict[Key, Fraction], memo: dict[frozenset, Sum], tho
     if common or abs(scale) != 1:
         rest = {_without(key, common): c / scale for key, c in polynomial.items()}
         yield Sum((Product(scale, (*common, _nest(rest, memo, thorough))),))
-        return
+        if common or len(polynomial) > thorough:
+            return
     frequent = Counter(atom for key in polynomial for atom in set(key))
     chosen = [atom for atom, times in sorted(frequent.items()) if times > 1]
     if len(polynomial) > thorough and chosen:
