@@ -158,7 +158,11 @@ def planar(joints: int) -> Arm:
     for k in range(1, joints + 1):
         place = {"alpha": "90 deg"} if k == 1 else {"a": f"a{k - 1}=0.{4 + k}"}
         arm.link(
-            **place, m=f"m{k}={6 - k}", r=(f"rx{k}=0.{k}2", f"ry{k}=0.0{k}", 0), I=(0, 0, f"Izz{k}=0.1{k}"), drive=f"Ia{k}=0.5"
+            **place,
+            m=f"m{k}={6 - k}",
+            r=(f"rx{k}=0.{k}2", f"ry{k}=0.0{k}", 0),
+            I=(0, 0, f"Izz{k}=0.1{k}"),
+            drive=f"Ia{k}=0.5",
         )
     return arm
 
@@ -188,12 +192,12 @@ def stanford() -> Arm:
 
 
 def jpl_rrp() -> Arm:
-    """The first three links of the JPL arm: two crossed axes and a slide."""
+    """The chain of the JPL arm's first three links: two crossed axes and a slide."""
     return (
         Arm("jpl_rrp")
         .link(m="m1=9.29", r=(0, "ry1=0.0175", "rz1=-0.11"), I=(0, 0, "Izz1=0.255"), drive="Ia1=0.953")
-        .link("-90 deg", d="d2=0.162", m="m2=5.5", r=(0, "ry2=-0.1", "rz2=0.01"), I=("Ixx2=0.108", "Iyy2=0.018", "Izz2=0.1"))
-        .link("90 deg", m="m3=4.25", r=(0, 0, "rz3=-0.64"), I=("Ixx3=2.51", "Iyy3=2.51", "Izz3=0.006"), kind="prismatic")
+        .link("-90 deg", d="d2=0.2", m="m2=5.5", r=(0, "ry2=-0.1", "rz2=0.01"), I=("Ixx2=0.1", "Iyy2=0.02", "Izz2=0.1"))
+        .link("90 deg", m="m3=4.25", r=(0, 0, "rz3=-0.6"), I=("Ixx3=2.5", "Iyy3=2.5", "Izz3=0.006"), kind="prismatic")
     )
 
 

@@ -2,15 +2,14 @@
 
 from functools import lru_cache
 
-from tests.equations import arms
 import numpy as np
 import pytest
-from tests.equations import reading
-from tests.equations.test_lumped import ARMS, lumped
 
 from emdeg.equations.compact import Compact, atom_values, compact
 from emdeg.equations.expression import Count, atoms_of
 from emdeg.mechanics import numeric
+from tests.equations import arms, reading
+from tests.equations.test_lumped import ARMS, lumped
 
 CONFIGURATIONS = 100
 

@@ -4,11 +4,11 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from tests.equations.test_compact import reference
-from tests.equations.test_lumped import ARMS, lumped
 
 from emdeg.equations.expression import atoms_of
 from emdeg.equations.hierarchy import hierarchy
+from tests.equations.test_compact import reference
+from tests.equations.test_lumped import ARMS, lumped
 
 
 @lru_cache

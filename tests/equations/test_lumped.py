@@ -6,13 +6,13 @@ The paper is Armstrong, Khatib and Burdick, The Explicit Dynamic Model and Inert
 from fractions import Fraction
 from functools import lru_cache
 
-from tests.equations import arms
 import numpy as np
 import pytest
 
 from emdeg.equations.angles import angle_systems, parallel_joints
 from emdeg.equations.lumped import indices, lump
 from emdeg.mechanics import numeric
+from tests.equations import arms
 
 # The paper's constants from its Tables A1, 4, 5 and 6 by its Table A2 with the misprints mended: first principles.
 CHECKED = {
@@ -123,7 +123,7 @@ def test_a_tolerance_is_the_root_mean_square_of_its_parameters():
 
 
 def test_which_tolerances_of_table_a3_follow_from_the_measurements():
-    """Seven of 27 within 5 %. The paper used those of link 3 with the wrist, and states g1's 1.11 as 0.05."""
+    """Seven of 27 within 5 %; the other way round, g1's +-0.05 would need link 2 placed to 0.2 mm, not 3 mm."""
     _, _, found = lumped("puma560")
     pairs = matched(found)
     agree = {

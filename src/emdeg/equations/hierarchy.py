@@ -269,7 +269,7 @@ def _fold_multiples(steps: dict[str, Polynomial], constants: dict[str, tuple[Fra
 def _fold_sums(steps: dict[str, Polynomial], constants: dict[str, Sum]) -> None:
     """Constants that are only added to each other made one constant, in place."""
     known: dict[Sum, str] = {}
-    for name, polynomial in steps.items():
+    for polynomial in steps.values():
         alone = [key for key in polynomial if len(key) == 1 and key[0].kind in constants]
         if len(alone) < 2:
             continue
