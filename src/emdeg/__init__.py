@@ -26,8 +26,10 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
+from emdeg.program.build import program
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
+from emdeg.runtime import compile
 
 __version__ = "0.1.0"
 
@@ -40,6 +42,7 @@ __all__ = [
     "base_parameters",
     "base_values",
     "bias",
+    "compile",
     "coriolis_matrix",
     "elements",
     "forward_dynamics",
@@ -56,6 +59,7 @@ __all__ = [
     "mass_matrix",
     "momentum",
     "potential_energy",
+    "program",
     "regressor",
     "regressor_formulas",
     "regrouped",
