@@ -26,6 +26,7 @@ from emdeg.mechanics.numeric import (
     regressor,
 )
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
+from emdeg.robot.load import library_names, load
 
 __version__ = "0.1.0"
 
@@ -45,7 +46,9 @@ __all__ = [
     "jacobian",
     "jacobian_rate",
     "kinetic_energy",
+    "library_names",
     "link_transforms",
+    "load",
     "mass_matrix",
     "momentum",
     "potential_energy",

@@ -34,23 +34,29 @@ class Angle:
 
     @staticmethod
     def parse(text: str) -> Angle:
-        """An angle from "90 deg", "-pi/2", "3*pi/4", "0.25" (radians) or a symbol's name."""
-        stripped = text.strip()
+        """An angle from "90 deg", "3*pi/4", "0.25" (radians), a symbol's name, or a sum ("pi/2 + 0.1")."""
+        angle = Angle()
         try:
-            if match := _DEGREES.match(stripped):
-                return Angle(pi_times=parse_number(match[1]) / 180)
-            if match := _PI.match(stripped):
-                times = parse_number(match[2] or "1") / parse_number(match[3] or "1")
-                return Angle(pi_times=-times if match[1] == "-" else times)
-            if is_symbol_name(stripped):
-                return Angle(symbol=stripped)
-            return Angle(radians=parse_number(stripped))
+            for part in text.split(" + "):
+                angle = angle + Angle._parse_one(part.strip())
         except (ValueError, ZeroDivisionError) as problem:
             reason = f" ({problem})" if isinstance(problem, NumberTooLong) else ""
             raise ValueError(
                 f"{shown(text)} is not an angle: write radians (0.25), '90 deg', 'pi/2' or a symbol's name"
                 + reason
             ) from None
+        return angle
+
+    @staticmethod
+    def _parse_one(text: str) -> Angle:
+        if match := _DEGREES.match(text):
+            return Angle(pi_times=parse_number(match[1]) / 180)
+        if match := _PI.match(text):
+            times = parse_number(match[2] or "1") / parse_number(match[3] or "1")
+            return Angle(pi_times=-times if match[1] == "-" else times)
+        if is_symbol_name(text):
+            return Angle(symbol=text)
+        return Angle(radians=parse_number(text))
 
     @property
     def is_zero(self) -> bool:

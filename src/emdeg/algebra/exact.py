@@ -20,7 +20,9 @@ Monomial = tuple[tuple[str, int], ...]
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}\Z")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?\Z")
-_RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+\Z")
+_RATIO = re.compile(r"[+-]?[0-9]+/0*[1-9][0-9]*\Z")
+_SIGN = re.compile(r"\s+([+-])\s+")
+_POWER = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,31})(?:\^([1-9][0-9]?))?\Z")
 
 MAX_DIGITS = 400
 """Characters a number may have; more than any measured quantity or any double needs."""
@@ -67,8 +69,11 @@ def _from_decimal(value: Decimal) -> Fraction:
 
 
 def is_symbol_name(text: str) -> bool:
-    """Whether `text` may name a symbol: a letter, then letters, digits or _, at most 32 characters."""
-    return _NAME.match(text) is not None
+    """Whether `text` may name a symbol: a letter, then letters, digits or _, at most 32 characters.
+
+    Words that mean a number elsewhere (nan, inf, pi) are not symbols.
+    """
+    return _NAME.match(text) is not None and text.lower() not in ("nan", "inf", "infinity", "pi")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,28 @@ class Exact:
             value = Decimal(repr(value))
         number = _from_decimal(value) if isinstance(value, Decimal) else Fraction(value)
         return Exact((((), number),)) if number else ZERO
+
+    @staticmethod
+    def parse(text: str) -> Exact:
+        """What `str` of an exact value says: a number, a symbol, or a sum of products, "1/2 + 2*m*l^2".
+
+        >>> Exact.parse("2159/5000") == Exact.of(0.4318)
+        True
+        """
+        pieces = _SIGN.split(text.strip())
+        signs = ["+", *pieces[1::2]]
+        total = ZERO
+        for sign, piece in zip(signs, pieces[::2]):
+            negative, piece = (sign == "-") != piece.startswith("-"), piece.removeprefix("-")
+            term = Exact.of(-1 if negative else 1)
+            for factor in piece.split("*"):
+                power = _POWER.match(factor)
+                if power is None or not is_symbol_name(power[1]):
+                    term = term * parse_number(factor)
+                else:
+                    term = term * Exact(((((power[1], int(power[2] or 1)),), Fraction(1)),))
+            total = total + term
+        return total
 
     @staticmethod
     def symbol(name: str) -> Exact:

@@ -14,9 +14,9 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from emdeg.algebra.exact import Exact
+from emdeg.algebra.exact import Exact, parse_number
 from emdeg.robot.errors import RobotError
-from emdeg.robot.load import load, parse_number
+from emdeg.robot.load import SNAP, load
 from emdeg.robot.model import Robot, Vector
 from emdeg.robot.substitute import substitute
 
@@ -139,7 +139,7 @@ _COMMON: dict[str, tuple[Any, Any]] = {
                 rich_help_panel=_OPTIONS,
             ),
         ],
-        1e-5,
+        SNAP,
     ),
     "allow_nonphysical": (
         Annotated[
@@ -161,9 +161,8 @@ def load_robot(
     lock: list[str] | None = None,
     payload: str | None = None,
     set_: list[str] | None = None,
-    snap: float = 1e-5,
+    snap: float = SNAP,
     allow_nonphysical: bool = False,
-    quiet: bool = False,
 ) -> Robot:
     """The robot that the common options describe; what was changed on the way is said on stderr."""
     if not 0 <= snap < 0.1:
@@ -184,12 +183,9 @@ def load_robot(
         except ValueError as problem:
             raise UsageError(f"--set: {problem}") from None
         found = substitute(found, numbers)
-    if not quiet:
-        if found.nonphysical and any(note.startswith("nonphysical") for note in found.notes):
-            say(f"note: {found.name} is not physical, and its file says why: {found.nonphysical}")
-        for note in found.notes:
-            if not (found.nonphysical and note.startswith("nonphysical")):
-                say(f"note: {note}")
+    for note in found.notes:
+        if not (found.nonphysical and note.startswith("nonphysical")):  # the file itself says so, and why
+            say(f"note: {note}")
     return found
 
 

@@ -12,12 +12,14 @@ from rich.table import Table
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
-from emdeg.cli.common import CHECK_FAILED, Json, out, print_json, say, write_new
+from emdeg.cli.common import CHECK_FAILED, Json, assignments, out, print_json, say, write_new
 from emdeg.robot.assemble import assemble, findings
-from emdeg.robot.load import library_names, load, read_draft
+from emdeg.robot.load import SNAP, library_names, load, parse_locks, read_draft
 from emdeg.robot.model import BASE, Robot
 from emdeg.robot.template import TEMPLATE
 from emdeg.robot.toml_writer import to_toml
+
+PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 
 
 def number(value: Exact | Fraction | None) -> str:
@@ -39,15 +41,15 @@ def summary(robot: Robot) -> list[Table]:
     """The tables that describe a robot: frames, inertias, drives."""
     frames = Table(title="Frames (modified Denavit-Hartenberg)", title_justify="left")
     for column in ("", "joint", "kind", "parent", "alpha", "a [m]", "theta", "d [m]"):
-        frames.add_column(column)
+        frames.add_column(escape(column))
     branches = any(not (j.placement.gamma.is_zero and not j.placement.b and j.placement.beta.is_zero)
                    for j in robot.joints)
     if branches:
         for column in ("gamma", "b [m]", "beta"):
-            frames.add_column(column)
+            frames.add_column(escape(column))
     for i, link in enumerate(robot.links):
         place = link.joint.placement
-        moving = f"q{i + 1}"
+        moving = link.joint.name
         theta, d = angle(place.theta), number(place.d)
         if link.joint.kind == "revolute":
             theta = moving if place.theta.is_zero else f"{moving} + {theta}"
@@ -59,18 +61,11 @@ def summary(robot: Robot) -> list[Table]:
             cells += [angle(place.gamma), number(place.b), angle(place.beta)]
         frames.add_row(*(escape(cell) for cell in cells))
 
-    inertias = Table(title="Inertia about each link frame's origin [kg, kg m, kg m^2]", title_justify="left")
-    for column in ("link", "M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "XZ", "YZ"):
-        inertias.add_column(column)
-    for link in robot.links:
-        xx, xy, xz, yy, yz, zz = link.inertia.tensor
-        values = (link.inertia.mass, *link.inertia.first_moment, xx, yy, zz, xy, xz, yz)
-        inertias.add_row(escape(link.name), *(escape(number(v)) for v in values))
-    tables = [frames, inertias]
+    tables = [frames, *_inertia_tables(robot)]
 
     if any(_has_drive(joint.drive) for joint in robot.joints):
-        drives = Table(title="Drives, at the joint [kg m^2, N m; kg, N]", title_justify="left")
-        for column in ("joint", "inertia", "gear ratio", "max torque", "resolution", "viscous", "Coulomb", "break-away"):
+        drives = Table(title=escape("Drives, at the joint [kg m^2, N m; kg, N]"), title_justify="left")
+        for column in ("joint", "inertia", "ratio", "max", "step", "viscous", "Coulomb", "break-away"):
             drives.add_column(column)
         for joint in robot.joints:
             drive = joint.drive
@@ -86,6 +81,24 @@ def summary(robot: Robot) -> list[Table]:
                 )),
             )
         tables.append(drives)
+    return tables
+
+
+def _inertia_tables(robot: Robot, across: int = 7) -> list[Table]:
+    """A row a parameter, a column a link, at most `across` links a table."""
+    tables = []
+    for start in range(0, robot.n, across):
+        links = robot.links[start : start + across]
+        table = Table(
+            title=escape("Inertia about each link frame's origin [kg, kg m, kg m^2]"), title_justify="left"
+        )
+        table.add_column("")
+        for link in links:
+            table.add_column(escape(link.name))
+        values = list(zip(*(link.inertia.parameters for link in links)))
+        for name, row in reversed(list(zip(PARAMETERS, values))):
+            table.add_row(name, *(escape(number(v)) for v in row))
+        tables.append(table)
     return tables
 
 
@@ -139,8 +152,7 @@ def as_data(robot: Robot) -> dict[str, Any]:
                     "velocity": _float(joint.limits.velocity), "effort": _float(joint.limits.effort),
                 },
             },
-            "inertia": dict(zip(("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M"),
-                                (str(v) for v in link.inertia.parameters))),
+            "inertia": dict(zip(PARAMETERS, (str(v) for v in link.inertia.parameters))),
             "drive_inertia": str(joint.drive.inertia),
         })
     return {
@@ -196,7 +208,7 @@ def robots(json: Json = False) -> None:
 
 def check(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A robot file, or a library robot's name.")],
-    snap: Annotated[float, typer.Option(metavar="ANGLE", help="As for every command; 0 disables.")] = 1e-5,
+    snap: Annotated[float, typer.Option(metavar="ANGLE", help="As for every command; 0 disables.")] = SNAP,
     lock: Annotated[list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Make a joint rigid.")] = None,
     allow_nonphysical: Annotated[bool, typer.Option("--allow-nonphysical", help="Broken rules only warn.")] = False,
     json: Json = False,
@@ -207,9 +219,6 @@ def check(
 
       emdeg check my_arm.urdf
     """
-    from emdeg.cli.common import assignments
-    from emdeg.robot.load import parse_locks
-
     draft = read_draft(file, snap=snap)
     locks = parse_locks(assignments(lock or [], "--lock"))
     robot = assemble(draft, locks=locks, allow_nonphysical=True)

@@ -179,8 +179,10 @@ def inverse_dynamics_derivatives(
 @lru_cache(maxsize=64)
 def _mechanism(robot: Robot) -> Mechanism:
     if robot.symbols:
+        names = sorted(robot.symbols)
+        some = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
         raise RobotError(
-            f"it has symbols without a number: {', '.join(sorted(robot.symbols))}; "
+            f"it has symbols without a number: {some}; "
             "give them values (--set NAME=VALUE, or emdeg.substitute) to evaluate it",
             body=robot.name,
         )

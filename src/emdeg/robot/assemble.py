@@ -11,7 +11,7 @@ from emdeg.algebra.exact import Exact
 from emdeg.robot.checks import BUDGET, Finding, inertia_findings
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.model import BASE, Frame, Inertia, Payload, Pose, Robot, Vector
-from emdeg.robot.normal_form import Body, depth_first, lock, normal_form
+from emdeg.robot.normal_form import Body, NormalForm, depth_first, lock, normal_form
 from emdeg.robot.transform import Transform, move_inertia, of_pose, to_pose
 
 GRAVITY: Vector = (Exact(), Exact(), Exact.of(Fraction(-981, 100)))
@@ -85,35 +85,28 @@ def _assemble(
 ) -> Robot:
     if len(draft.bodies) > BUDGET.links:
         raise OverBudget(f"it has {len(draft.bodies)} links; the budget is {BUDGET.links}")
+    own = findings(draft)
+    added = [finding for payload in payloads for finding in inertia_findings(payload.name, payload_inertia(payload))]
     draft = replace(draft, payloads=(*draft.payloads, *payloads))
-    broken = findings(draft)
-    notes = list(draft.notes)
-    if broken:
-        if not (draft.nonphysical or allow_nonphysical):
-            first = broken[0]
-            more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-            raise RobotError(
-                f"{first.rule}{more}; correct the file, or pass --allow-nonphysical to go on",
-                line=first.line,
-                body=first.body,
-            )
-        notes += [f"nonphysical: {finding}" for finding in broken]
+    # The file's own word excuses its own data, not what a user hangs on it.
+    unexcused = [] if allow_nonphysical else added if draft.nonphysical else own + added
+    if unexcused:
+        first = unexcused[0]
+        more = f" (and {len(unexcused) - 1} more)" if len(unexcused) > 1 else ""
+        raise RobotError(
+            f"{first.rule}{more}; correct it, or pass --allow-nonphysical to go on", line=first.line, body=first.body
+        )
+    notes = [*draft.notes, *(f"nonphysical: {finding}" for finding in own + added)]
     ordered = depth_first(draft.bodies)
     form = normal_form(lock(ordered, locks), draft.base)
     if not form.links:
         raise RobotError("it has no moving joint")
-    frames = {frame.name: frame for frame in form.frames}
-    frames.setdefault(draft.root, Frame(draft.root, BASE))
-    for name, body, pose in draft.frames:
-        if name in frames:
-            raise RobotError(f"two frames are called {name!r}", body=name)
-        host = _known(frames, body, f"frame {name!r} is attached to")
-        frames[name] = Frame(name, host.link, to_pose(of_pose(host.pose) @ of_pose(pose)))
+    frames = _frames(draft, form)
     robot = Robot(
         name=draft.name,
         links=form.links,
         base=form.base,
-        tool=_tool(draft, ordered, frames, tip),
+        tool=_tool(draft, ordered, _hosts(form, frames), tip),
         gravity=draft.gravity if gravity is None else gravity,
         frames=tuple(frames.values()),
         payloads=draft.payloads,
@@ -127,6 +120,27 @@ def _assemble(
     for payload in robot.payloads:
         _known(frames, payload.link, f"the payload {payload.name!r} is attached to")
     return robot
+
+
+def _frames(draft: Draft, form: NormalForm) -> dict[str, Frame]:
+    """Every named frame: the links' own, the base, those of merged bodies, the file's extra ones."""
+    own = {frame.name: frame for frame in form.frames}
+    frames = {link.name: own.pop(link.name) for link in form.links}
+    if draft.root in frames:
+        raise RobotError("a link has the name of the base", body=draft.root)
+    frames[draft.root] = own.pop(draft.root, Frame(draft.root, BASE))
+    frames |= own
+    for name, body, pose in draft.frames:
+        if name in frames:
+            raise RobotError(f"two frames are called {name!r}", body=name)
+        host = _known(_hosts(form, frames), body, f"frame {name!r} is attached to")
+        frames[name] = Frame(name, host.link, to_pose(of_pose(host.pose) @ of_pose(pose)))
+    return frames
+
+
+def _hosts(form: NormalForm, frames: Mapping[str, Frame]) -> dict[str, Frame]:
+    """What a frame or tool may be attached to: a named frame, or a joint for its Denavit-Hartenberg frame."""
+    return {link.joint.name: Frame(link.joint.name, i) for i, link in enumerate(form.links)} | dict(frames)
 
 
 def _known(frames: Mapping[str, Frame], name: str, what: str) -> Frame:
@@ -147,6 +161,14 @@ def _tool(
     else:
         host, pose = frames[_longest_chain_end(ordered)], Pose()
     return Frame("tool", host.link, to_pose(of_pose(host.pose) @ of_pose(pose)))
+
+
+def end_of_longest_chain(draft: Draft) -> str:
+    """The name of the body that carries the tool, or else of the last one along the longest chain."""
+    known = {body.name for body in draft.bodies}
+    if draft.tool is not None and draft.tool[0] in known:
+        return draft.tool[0]
+    return _longest_chain_end(depth_first(draft.bodies))
 
 
 def _longest_chain_end(ordered: Sequence[Body]) -> str:

@@ -1,8 +1,8 @@
 """Any tree of bodies -> modified Denavit-Hartenberg with exact values.
 
-A reader hands over `Body` records: each hangs on its parent by a joint, placed either by a Denavit-Hartenberg row
-(frames stay where the file has them) or by a pose and an axis (frames are chosen here). Fixed joints vanish: what
-they carry becomes part of the link that carries them.
+A reader hands over `Body` records: each hangs on its parent by a joint, placed either by a Denavit-Hartenberg
+row (frames stay where the file has them) or by a pose and an axis (frames are chosen here). Fixed joints
+vanish: what they carry becomes part of the link that carries them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
+from emdeg.robot.checks import Finding
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import (
     BASE,
@@ -57,7 +58,8 @@ class Body:
     """A link as a file describes it; `parent` names another body, None the base.
 
     Either `row` (modified DH) or `pose` (the body frame in the parent's at zero) with `axis` (in the body frame,
-    through its origin). `inertia` is about the body frame's origin.
+    through its origin). `inertia` is about the body frame's origin, and children are placed from that frame.
+    `frame` says where in it the frame that goes by the body's name lies (standard DH: at the link's far end).
     """
 
     name: str
@@ -72,6 +74,9 @@ class Body:
     drive: Drive = Drive()
     stated: Stated | None = None
     line: int | None = None
+    refused: Finding | None = None
+    """Why the joint cannot move in the equations of motion, if it cannot; legal once it is locked."""
+    frame: Transform = Transform()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,12 @@ class NormalForm:
 def normal_form(bodies: Sequence[Body], base: Transform = Transform()) -> NormalForm:
     """The bodies' moving links in normal form, depth first, children in the file's order."""
     ordered = depth_first(bodies)
-    moving, frames = _merge_fixed(ordered, base)
-    return _keep_frames(moving, base, frames) if all(b.row for b in moving) else _choose_frames(moving, frames)
+    moving, home = _merge_fixed(ordered)
+    named = {body.name: body.frame for body in ordered if body.frame != Transform()}
+    for name, frame in named.items():
+        host, offset = home[name]
+        home[name] = (host, offset @ frame)
+    return _keep_frames(moving, base, home) if all(b.row for b in moving) else _choose_frames(moving, home)
 
 
 def depth_first(bodies: Sequence[Body]) -> list[Body]:
@@ -121,14 +130,25 @@ def depth_first(bodies: Sequence[Body]) -> list[Body]:
 
 
 def lock(bodies: Sequence[Body], locks: Mapping[str, Exact | Angle]) -> list[Body]:
-    """The bodies with the named joints made rigid at the given values (rad or m)."""
+    """The bodies with the named joints made rigid at the given values (rad or m).
+
+    RobotError if a joint that its reader refused is not among them.
+    """
     known = {body.joint: body for body in bodies}
     for name in locks:
         if name not in known:
             raise RobotError(f"there is no joint {name!r} to lock; joints: {', '.join(known)}")
         if known[name].kind == "fixed":
             raise RobotError(f"the joint {name!r} is fixed already and cannot be locked")
-    return [_locked(body, locks[body.joint]) if body.joint in locks else body for body in bodies]
+    for body in bodies:
+        if body.refused is not None and body.joint not in locks:
+            raise RobotError(body.refused.rule, line=body.refused.line, body=body.refused.body)
+    try:
+        return [_locked(body, locks[body.joint]) if body.joint in locks else body for body in bodies]
+    except RobotError:
+        raise
+    except ValueError as problem:
+        raise RobotError(f"the joints cannot be locked there: {problem}") from None
 
 
 def _locked(body: Body, value: Exact | Angle) -> Body:
@@ -142,12 +162,14 @@ def _locked(body: Body, value: Exact | Angle) -> Body:
         else:
             row = replace(body.row, d=body.row.d + value)
         return replace(body, kind="fixed", row=row)
-    motion = (
-        Transform(_turn_about(body.axis, value))
-        if isinstance(value, Angle)
-        else Transform(p=along(body.axis, value))
-    )
-    return replace(body, kind="fixed", pose=body.pose @ motion)
+    return replace(body, kind="fixed", pose=body.pose @ motion(body.axis, value))
+
+
+def motion(axis: Direction, value: Exact | Angle) -> Transform:
+    """The displacement of a joint: by an angle about, or by a length along, the unit vector `axis`."""
+    if isinstance(value, Angle):
+        return Transform(_turn_about(axis, value))
+    return Transform(p=along(axis, value))
 
 
 def _turn_about(axis: Direction, angle: Angle) -> Rotation:
@@ -168,7 +190,7 @@ def _place(body: Body) -> Transform:
 
 
 def _merge_fixed(
-    ordered: Sequence[Body], base: Transform
+    ordered: Sequence[Body],
 ) -> tuple[list[Body], dict[str, tuple[str | None, Transform]]]:
     """The moving bodies, and for every body the moving body it belongs to with its frame's pose there."""
     moving: dict[str, Body] = {}
@@ -189,7 +211,9 @@ def _merge_fixed(
             if offset != Transform():
                 placed = offset @ _place(body)
                 body = (
-                    replace(body, pose=placed) if body.row is None else replace(body, row=to_placement(placed))
+                    replace(body, pose=placed)
+                    if body.row is None
+                    else replace(body, row=to_placement(placed))
                 )
         except ValueError as problem:
             raise RobotError(
@@ -326,4 +350,4 @@ def _numeric_direction(offset, body: Body) -> Direction | None:
     return unit(vector) if dot(vector, vector) > NOISE else None
 
 
-__all__ = ["Body", "NormalForm", "depth_first", "lock", "normal_form"]
+__all__ = ["Body", "NormalForm", "depth_first", "lock", "motion", "normal_form"]

@@ -1,0 +1,1 @@
+"""One robot a file, each with its source."""

@@ -1,0 +1,389 @@
+"""emdeg's own robot files (TOML) -> a draft. The format is described in docs/robot_file.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from emdeg.algebra.exact import ZERO, Exact
+from emdeg.robot.assemble import GRAVITY, Draft
+from emdeg.robot.checks import BUDGET
+from emdeg.robot.errors import OverBudget
+from emdeg.robot.model import (
+    NOWHERE,
+    Drive,
+    Friction,
+    Inertia,
+    JointKind,
+    Limits,
+    Payload,
+    Placement,
+    Pose,
+    Stated,
+    Vector,
+)
+from emdeg.robot.normal_form import Body
+from emdeg.robot.toml_table import MAX_PARAMETER_TERMS, Remarks, Table, kind_of
+from emdeg.robot.toml_text import Document
+from emdeg.robot.transform import Transform, about, move_inertia, of_pose
+
+SCHEMA = 1
+_ROBOT = (
+    "schema", "name", "title", "source", "convention", "gravity", "nonphysical", "notes", "base", "tool",
+    "link", "frame", "payload", "tolerances", "sources",
+)  # fmt: skip
+_DH = ("alpha", "a", "theta", "d")
+_EXTRA = ("gamma", "b", "beta")
+_LIMITS = ("lower", "upper", "velocity", "effort")
+_COM_TENSOR: tuple[str, ...] = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+_FRAME_TENSOR: tuple[str, ...] = ("XX", "XY", "XZ", "YY", "YZ", "ZZ")
+_MOMENTS: tuple[str, ...] = ("MX", "MY", "MZ")
+_DRIVE = ("inertia", "max_torque", "motor_inertia", "stall_torque", "gear_ratio")
+_FRICTION = ("viscous", "coulomb", "stribeck", "stribeck_velocity", "break_away")
+_PARAMETERS = {
+    *_DH, *_EXTRA, *_COM_TENSOR, *_FRAME_TENSOR, *_MOMENTS, "M", "mass", "com.x", "com.y", "com.z",
+    "inertia", "joint", "drive", *(f"drive.{key}" for key in (*_DRIVE, *_FRICTION)),
+}  # fmt: skip
+"""What a path in [tolerances] or [sources] may end in, after a link's or joint's name."""
+
+
+def read_toml(text: str, file: str) -> Draft:
+    """The robot that `text` describes, not yet merged, locked or checked; `file` names it in messages."""
+    document = Document(text, file)
+    remarks = Remarks()
+    top = Table(document.data, document, remarks)
+    top.only(_ROBOT)
+    _check_schema(top)
+    name = top.text("name")
+    if not re.fullmatch(r"[a-z0-9_]{1,64}", name):
+        raise top.error(f"name must be 1 to 64 characters of a-z, 0-9 and _, not {name[:40]!r}", "name")
+    root, base = _base(top)
+    bodies = _bodies(top, root)
+    tolerances, sources = _written_remarks(top, bodies)
+    return Draft(
+        name=name,
+        bodies=tuple(bodies),
+        root=root,
+        base=base,
+        tool=_tool(top, bodies),
+        gravity=top.vector("gravity") or GRAVITY,
+        payloads=_payloads(top, bodies[-1].name),
+        frames=tuple(_frames(top)),
+        title=top.text("title", ""),
+        source=top.text("source", ""),
+        nonphysical=top.text("nonphysical", ""),
+        tolerances=remarks.tolerances | tolerances,
+        sources=remarks.sources | sources,
+        notes=_notes(top),
+        file=file,
+    )
+
+
+def read_payloads(text: str, file: str, link: str) -> tuple[Payload, ...]:
+    """The payloads of a file that holds nothing else; those that name no link are carried by `link`."""
+    document = Document(text, file)
+    top = Table(document.data, document, Remarks())
+    top.only(("schema", "source", "payload"))
+    _check_schema(top)
+    top.text("source", "")
+    payloads = _payloads(top, link)
+    if not payloads:
+        raise top.error("it holds no [[payload]]")
+    return payloads
+
+
+def _check_schema(top: Table) -> None:
+    schema = top.data.get("schema")
+    if schema is None:
+        raise top.error(f"schema is missing: write schema = {SCHEMA} on the first line")
+    if schema != SCHEMA or isinstance(schema, bool):
+        raise top.error(f"schema must be {SCHEMA}: this emdeg knows no other", "schema")
+
+
+def _array(top: Table, key: str, body: str | None = None) -> list[Table]:
+    value = top.data.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise top.error(f"write each {key} under its own [[{key}]], with two brackets", key)
+    if len(value) > BUDGET.links:
+        rule = f"it has {len(value)} x [[{key}]]; the budget is {BUDGET.links}"
+        raise OverBudget(rule, file=top.document.file)
+    return [
+        Table(entry, top.document, top.remarks, key, i, body=_label(entry) or f"[[{key}]] number {i + 1}")
+        for i, entry in enumerate(value)
+    ]
+
+
+def _label(entry: Mapping[str, Any]) -> str | None:
+    name = entry.get("name")
+    return name[:64] if isinstance(name, str) and name.isprintable() else None
+
+
+def _single(top: Table, key: str) -> Table | None:
+    value = top.data.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise top.error(f"{key} must be a table, not {kind_of(value)}", key)
+    return Table(value, top.document, top.remarks, key)
+
+
+def _base(top: Table) -> tuple[str, Transform]:
+    table = _single(top, "base")
+    if table is None:
+        return "base", Transform()
+    table.only(("name", "xyz", "rpy"))
+    return table.name("name", "base"), of_pose(table.pose())
+
+
+def _tool(top: Table, bodies: list[Body]) -> tuple[str, Pose] | None:
+    table = _single(top, "tool")
+    if table is None:
+        return None
+    table.only(("link", "xyz", "rpy"))
+    return table.name("link", bodies[-1].name), table.pose()
+
+
+def _frames(top: Table):
+    for table in _array(top, "frame"):
+        table.only(("name", "link", "xyz", "rpy"))
+        yield table.name("name"), table.name("link"), table.pose()
+
+
+def _payloads(top: Table, link: str) -> tuple[Payload, ...]:
+    payloads = []
+    for table in _array(top, "payload"):
+        table.only(("name", "link", "mass", "com", *_COM_TENSOR))
+        mass = table.number("mass")
+        if mass is None:
+            raise table.error("mass is missing")
+        tensor = tuple(table.number(key) or ZERO for key in _COM_TENSOR)
+        carrier, name = table.name("link", link), table.name("name", "payload")
+        payloads.append(Payload(carrier, mass, table.vector("com") or NOWHERE, tensor, name))
+    return tuple(payloads)
+
+
+def _notes(top: Table) -> tuple[str, ...]:
+    notes = top.data.get("notes", [])
+    if not isinstance(notes, list) or not all(type(note) is str and note.isprintable() for note in notes):
+        raise top.error("notes must be an array of lines of text", "notes")
+    return tuple(notes)
+
+
+def _written_remarks(top: Table, bodies: list[Body]) -> tuple[dict[str, Fraction], dict[str, str]]:
+    """The tables [tolerances] and [sources]: path -> value."""
+    known = {name for body in bodies for name in (body.name, body.joint)}
+    tolerances: dict[str, Fraction] = {}
+    sources: dict[str, str] = {}
+    for key in ("tolerances", "sources"):
+        table = _single(top, key)
+        for path in () if table is None else table.data:
+            assert table is not None
+            if not any(path.startswith(f"{n}.") and path[len(n) + 1 :] in _PARAMETERS for n in known):
+                raise table.error(f"{path[:60]!r} is not the path of a parameter, such as 'link1.mass'", path)
+            if key == "sources":
+                sources[path] = table.text(path)
+            elif (value := table.rational(path)) is not None and value >= 0:
+                tolerances[path] = value
+            else:
+                raise table.error("a tolerance must not be negative", path)
+    return tolerances, sources
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A link and its joint's Denavit-Hartenberg row as the file states them."""
+
+    body: Body
+    row: Placement
+
+
+def _bodies(top: Table, root: str) -> list[Body]:
+    standard = top.choice("convention", ("modified", "standard")) == "standard"
+    rows: list[_Row] = []
+    for table in _array(top, "link"):
+        previous = rows[-1].body.name if rows else None
+        rows.append(_link(table, root, previous, standard))
+        if rows[-1].body.name == root:
+            raise table.error(f"a link cannot be called {root!r}: that is the base", "name")
+    if not rows:
+        raise top.error("it has no links: write [[link]] tables")
+    if not standard:
+        return [row.body for row in rows]
+    by_name = {row.body.name: row for row in rows}
+    return [_to_modified(row, by_name.get(row.body.parent or ""), top) for row in rows]
+
+
+def _to_modified(row: _Row, parent: _Row | None, top: Table) -> Body:
+    """From Rz(theta) Tz(d) Rx(alpha) Tx(a): the parent's Rx Tx comes before this joint, the own after it."""
+    body, own = row.body, row.row
+    before = parent.row if parent else Placement()
+    try:
+        frame = Transform(about("x", own.alpha), (own.a, ZERO, ZERO))
+    except ValueError:
+        rule = 'a symbolic alpha needs convention = "modified"'
+        raise top.document.error(rule, body=body.name) from None
+    return replace(
+        body,
+        row=Placement(alpha=before.alpha, a=before.a, theta=own.theta, d=own.d),
+        inertia=move_inertia(body.inertia, frame),
+        stated=body.stated if frame == Transform() else None,
+        frame=frame,
+    )
+
+
+def _link(table: Table, root: str, previous: str | None, standard: bool) -> _Row:
+    table.only(("name", "parent", "joint", "inertia", "drive", "frame"))
+    name = table.name("name")
+    parent = table.name("parent", previous or root)
+    joint = table.subtable("joint")
+    if joint is None:
+        raise table.error("joint is missing: joint = { name = .., type = .., alpha = .., a = .., d = .. }")
+    hints = {key: f"{key} belongs to the modified convention" for key in _EXTRA}
+    joint.only(("name", "type", "source", *_DH, *(() if standard else _EXTRA), *_LIMITS), hints)
+    kind: JointKind = joint.choice("type", ("revolute", "prismatic", "fixed"))  # type: ignore[assignment]
+    q = joint.name("name", f"{name}_fixed" if kind == "fixed" else None)
+    row = _row(joint, q)
+    inertia, stated = _inertia(table, name)
+    frame = table.subtable("frame")
+    if frame is not None:
+        frame.only(("xyz", "rpy"))
+        if standard:
+            raise frame.error("the standard convention itself says where the link's frame is")
+    body = Body(
+        name=name,
+        parent=None if parent == root else parent,
+        joint=q,
+        kind=kind,
+        inertia=inertia,
+        row=row,
+        limits=_limits(joint, kind),
+        drive=_drive(table, q, kind),
+        stated=stated,
+        line=table.line,
+        frame=Transform() if frame is None else of_pose(frame.pose()),
+    )
+    return _Row(body, row)
+
+
+def _row(joint: Table, q: str) -> Placement:
+    _source(joint, f"{q}.joint")
+    angles = {key: joint.angle(key, f"{q}.{key}") for key in ("alpha", "theta", "gamma", "beta")}
+    lengths = {key: joint.number(key, f"{q}.{key}") or ZERO for key in ("a", "d", "b")}
+    return Placement(
+        alpha=angles["alpha"], a=lengths["a"], theta=angles["theta"], d=lengths["d"],
+        gamma=angles["gamma"], b=lengths["b"], beta=angles["beta"],
+    )  # fmt: skip
+
+
+def _limits(joint: Table, kind: JointKind) -> Limits:
+    if kind == "fixed":
+        for key in _LIMITS:
+            if key in joint:
+                raise joint.error("a fixed joint has no limits", key)
+        return Limits()
+    turning = kind == "revolute"
+    lower, upper = joint.limit("lower", turning=turning), joint.limit("upper", turning=turning)
+    if lower is not None and upper is not None and lower > upper:
+        raise joint.error(f"lower ({float(lower):g}) is above upper ({float(upper):g})", "lower")
+    velocity, effort = joint.rational("velocity"), joint.rational("effort")
+    for key, value in (("velocity", velocity), ("effort", effort)):
+        if value is not None and value < 0:
+            raise joint.error(f"{key} must not be negative", key)
+    return Limits(lower, upper, velocity, effort)
+
+
+def _inertia(link: Table, name: str) -> tuple[Inertia, Stated | None]:
+    table = link.subtable("inertia")
+    if table is None:
+        return Inertia(), None
+    _source(table, f"{name}.inertia")
+    if "about" not in table and any(key not in ("mass", "com", "source") for key in table.data):
+        raise table.error('about is missing: say about = "com" (mass centre) or about = "frame" (link frame)')
+    if table.choice("about", ("com", "frame"), "com") == "com":
+        hints = dict.fromkeys((*_FRAME_TENSOR, *_MOMENTS, "M"), 'this key needs about = "frame"')
+        table.only(("about", "mass", "com", "source", *_COM_TENSOR), hints)
+        mass = table.number("mass", f"{name}.mass") or ZERO
+        com = table.vector("com", f"{name}.com") or NOWHERE
+        tensor = tuple(table.number(key, f"{name}.{key}") or ZERO for key in _COM_TENSOR)
+        return Inertia.about_mass_center(mass, com, tensor), Stated("com", mass, com, None, tensor)
+    return _inertia_about_frame(table, name)
+
+
+def _inertia_about_frame(table: Table, name: str) -> tuple[Inertia, Stated | None]:
+    hints = dict.fromkeys(_COM_TENSOR, 'this key needs about = "com"; write XX, XY, .. here')
+    table.only(("about", "mass", "com", "source", *_FRAME_TENSOR, *_MOMENTS, "M"), hints)
+    if "mass" in table and "M" in table:
+        raise table.error("mass and M are the same: give one", "M")
+
+    def parameter(key: str) -> Exact:
+        return table.number(key, f"{name}.{key}", terms=MAX_PARAMETER_TERMS) or ZERO
+
+    tensor = tuple(parameter(key) for key in _FRAME_TENSOR)
+    mass = parameter("mass" if "mass" in table else "M")
+    com = table.vector("com", f"{name}.com")
+    if com is None:
+        mx, my, mz = (parameter(key) for key in _MOMENTS)
+        return Inertia(mass, (mx, my, mz), tensor), None  # type: ignore[arg-type]
+    for key in _MOMENTS:
+        if key in table:
+            raise table.error(f"com and {key} say the same: give one", key)
+    if len(mass.terms) > 8:
+        raise table.error("give the first moments MX, MY, MZ with so long a mass", "mass")
+    moment: Vector = (mass * com[0], mass * com[1], mass * com[2])
+    return Inertia(mass, moment, tensor), Stated("frame", mass, com, None, tensor)  # type: ignore[arg-type]
+
+
+def _drive(link: Table, q: str, kind: JointKind) -> Drive:
+    table = link.subtable("drive")
+    if table is None:
+        return Drive()
+    if kind == "fixed":
+        raise table.error("a fixed joint has no drive")
+    table.only((*_DRIVE, "motor_axis", *_FRICTION, "resolution_bits", "source"))
+    _source(table, f"{q}.drive")
+    values = {key: table.number(key, f"{q}.drive.{key}") for key in (*_DRIVE, *_FRICTION)}
+    for key, value in values.items():
+        if value is None or not value.is_number or key in ("inertia", "gear_ratio"):
+            continue
+        if value.number < 0:
+            raise table.error(f"{key} must not be negative", key)
+    gear = values["gear_ratio"]
+    if gear is not None and not gear:
+        raise table.error("gear_ratio must not be zero", "gear_ratio")
+    for motor, joint in (("motor_inertia", "inertia"), ("stall_torque", "max_torque")):
+        at_motor = values[motor]
+        if at_motor is not None and values[joint] is None:
+            if gear is None:
+                raise table.error(f"{motor} needs gear_ratio, or give {joint} at the joint", motor)
+            values[joint] = at_motor * gear * gear if joint == "inertia" else at_motor * _size(gear)
+    return Drive(
+        inertia=values["inertia"] or ZERO,
+        max_torque=values["max_torque"],
+        motor_inertia=values["motor_inertia"],
+        stall_torque=values["stall_torque"],
+        gear_ratio=gear,
+        motor_axis=table.vector("motor_axis"),
+        friction=Friction(
+            values["viscous"] or ZERO,
+            values["coulomb"] or ZERO,
+            values["stribeck"],
+            values["stribeck_velocity"],
+            values["break_away"],
+        ),
+        resolution_bits=table.integer("resolution_bits", 1, 64),
+    )
+
+
+def _size(value: Exact) -> Exact:
+    return -value if value.is_number and value.number < 0 else value
+
+
+def _source(table: Table, path: str) -> None:
+    if "source" in table:
+        table.remarks.sources[path] = table.text("source")
+
+
+__all__ = ["SCHEMA", "read_payloads", "read_toml"]

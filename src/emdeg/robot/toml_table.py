@@ -1,0 +1,254 @@
+"""One table of a TOML file: typed access to its keys, and errors that say where and what to write instead."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from emdeg.algebra.angle import NO_ANGLE, Angle
+from emdeg.algebra.exact import Exact, parse_number
+from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.robot.model import NOWHERE, Pose, Vector
+from emdeg.robot.toml_text import Document, Number
+
+LARGEST = 10**50
+"""No length, mass or inertia of a machine is larger, in SI units, and its products still fit a double."""
+LARGEST_DOUBLE = 179 * 10**306
+MAX_TEXT = 4000
+MAX_NAME = 128
+MAX_TERMS = 8
+MAX_PARAMETER_TERMS = 256
+"""Terms in one symbolic value; more in an inertial parameter, which the equations hold only linearly."""
+
+
+@dataclass(slots=True)
+class Remarks:
+    """What a file says about its values besides the values: path -> tolerance, path -> source."""
+
+    tolerances: dict[str, Fraction] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, where it stands in its file, and what it belongs to."""
+
+    data: Mapping[str, Any]
+    document: Document
+    remarks: Remarks
+    table: str = ""
+    index: int = 0
+    keys: tuple[str, ...] = ()
+    body: str | None = None
+
+    def error(self, rule: str, key: str | None = None) -> RobotError:
+        keys = self.keys if key is None else (*self.keys, key)
+        return self.document.error(rule, self.table, self.index, *keys, body=self.body)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.data
+
+    @property
+    def line(self) -> int | None:
+        return self.document.line(self.table, self.index, *self.keys)
+
+    def only(self, known: tuple[str, ...], hints: Mapping[str, str] | None = None) -> None:
+        """RobotError if a key is not among `known`, with the nearest of them."""
+        for key in self.data:
+            if key in known:
+                continue
+            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+            hint = (hints or {}).get(key) or (f"did you mean {near[0]!r}?" if near else "")
+            where = f" in {self.keys[-1]}" if self.keys else f" in [{self.table}]" if self.table else ""
+            rule = f"unknown key {key[:40]!r}{where}; " + (hint or f"known: {', '.join(known)}")
+            raise self.error(rule, key)
+
+    def subtable(self, key: str) -> Table | None:
+        value = self.data.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise self.error(f"{key} must be a table, not {kind_of(value)}", key)
+        return self._inner(key, value)
+
+    def _inner(self, key: str, data: Mapping[str, Any]) -> Table:
+        return replace(self, data=data, keys=(*self.keys, key))
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self.data.get(key, default)
+        if value is None:
+            raise self.error(f"{key} is missing")
+        if not isinstance(value, str) or isinstance(value, Number):
+            raise self.error(f"{key} must be text, not {kind_of(value)}", key)
+        if len(value) > MAX_TEXT:
+            raise OverBudget(f"{key} is longer than {MAX_TEXT} characters", file=self.document.file)
+        if not all(c.isprintable() or c in "\n\t" for c in value):
+            raise self.error(f"{key} contains a control character", key)
+        return value
+
+    def name(self, key: str, default: str | None = None) -> str:
+        """A name: printable, not empty, no space at its ends."""
+        value = self.text(key, default)
+        if not value or value != value.strip() or not value.isprintable() or len(value) > MAX_NAME:
+            rule = f"{key} must be a name of 1 to {MAX_NAME} printable characters, without spaces at its ends"
+            raise self.error(rule, key)
+        return value
+
+    def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> str:
+        value = self.text(key, default)
+        if value not in choices:
+            raise self.error(f"{key} must be {' or '.join(map(repr, choices))}, not {value[:40]!r}", key)
+        return value
+
+    def integer(self, key: str, low: int, high: int) -> int | None:
+        value = self.data.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise self.error(f"{key} must be a whole number from {low} to {high}", key)
+        return value
+
+    def number(self, key: str, path: str | None = None, *, terms: int = MAX_TERMS) -> Exact | None:
+        """The exact value under `key`, None if there is none; `path` is where its tolerance goes."""
+        value = self.data.get(key)
+        return None if value is None else self._number(value, key, path, terms)
+
+    def vector(self, key: str, path: str | None = None) -> Vector | None:
+        """Three exact values [x, y, z], None if there are none."""
+        value = self.data.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != 3:
+            raise self.error(f"{key} must be three numbers [x, y, z]", key)
+        x, y, z = (
+            self._number(v, key, f"{path}.{axis}" if path else None) for v, axis in zip(value, "xyz")
+        )
+        return x, y, z
+
+    def angle(self, key: str, path: str | None = None) -> Angle:
+        """The exact angle under `key`, zero if there is none."""
+        value = self.data.get(key)
+        return NO_ANGLE if value is None else self._angle(value, key, path)
+
+    def rational(self, key: str) -> Fraction | None:
+        """A plain number under `key`, as large as a double holds."""
+        value = self.data.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise self.error(f"{key} must be a number, not {kind_of(value)}", key)
+        try:
+            number = parse_number(str(value))
+        except ValueError as problem:
+            raise self.error(f"{key}: {_advice(value, problem)}", key) from None
+        if abs(number) > LARGEST_DOUBLE:
+            raise self.error(f"{key} is too large: {str(value)[:40]}", key)
+        return number
+
+    def limit(self, key: str, *, turning: bool) -> Fraction | None:
+        """A position limit: a plain number, or for a turning joint an angle to double precision."""
+        value = self.data.get(key)
+        if not turning or not isinstance(value, str) or isinstance(value, Number):
+            return self.rational(key)
+        return self._radians(self._angle(value, key, None), key)
+
+    def pose(self) -> Pose:
+        """The pose under the keys xyz and rpy."""
+        rpy = self.data.get("rpy", [0, 0, 0])
+        if not isinstance(rpy, list) or len(rpy) != 3:
+            raise self.error("rpy must be three angles [roll, pitch, yaw]", "rpy")
+        roll, pitch, yaw = (self._angle(value, "rpy", None) for value in rpy)
+        if any(angle.symbol for angle in (roll, pitch, yaw)):
+            raise self.error("rpy must hold angles with a number, not symbols", "rpy")
+        return Pose(self.vector("xyz") or NOWHERE, (roll, pitch, yaw))
+
+    def _number(self, value: Any, key: str, path: str | None, terms: int = MAX_TERMS) -> Exact:
+        if isinstance(value, dict):
+            return self._remarked(value, key, path, lambda v: self._number(v, key, None, terms))
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise self.error(f"{key} must be a number or a symbol's name, not {kind_of(value)}", key)
+        if isinstance(value, str) and value.count("*") + value.count(" ") > 8 * terms:
+            raise OverBudget(f"{key} has too many terms", file=self.document.file)
+        try:
+            exact = Exact.parse(str(value))
+        except ValueError as problem:
+            raise self.error(f"{key}: {_advice(value, problem)}", key) from None
+        if len(exact.terms) > terms:
+            raise OverBudget(f"{key} has more than {terms} terms", file=self.document.file)
+        if any(abs(coefficient) > LARGEST for _, coefficient in exact.terms):
+            raise self.error(f"{key} is too large: {str(value)[:40]}", key)
+        return exact
+
+    def _angle(self, value: Any, key: str, path: str | None) -> Angle:
+        if isinstance(value, dict):
+            return self._remarked(value, key, path, lambda v: self._angle(v, key, None))
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise self.error(f"{key} must be an angle, not {kind_of(value)}", key)
+        try:
+            angle = Angle.parse(str(value))
+        except ValueError as problem:
+            raise self.error(f"{key}: {_advice(value, problem)}", key) from None
+        if abs(angle.pi_times) + abs(angle.radians) > 10**6:
+            raise self.error(f"{key} is too large an angle: {str(value)[:40]}", key)
+        return angle
+
+    def _remarked(self, value: dict[str, Any], key: str, path: str | None, read):
+        """The value of { value = .., tol = .., tol_percent = .., source = ".." }; the rest to the remarks."""
+        if path is None:
+            raise self.error(f"{key} cannot carry a tolerance or a source here", key)
+        inner = self._inner(key, value)
+        inner.only(("value", "tol", "tol_percent", "source"))
+        if "value" not in value:
+            raise inner.error("value is missing")
+        result = read(value["value"])
+        tolerance = Fraction(0)
+        if "tol" in value:
+            tolerance += self._tolerance(inner, isinstance(result, Angle))
+        if (percent := inner.rational("tol_percent")) is not None:
+            if isinstance(result, Angle) or not result.is_number or percent < 0:
+                raise inner.error("tol_percent must be positive, and the value a number", "tol_percent")
+            tolerance += abs(result.number) * percent / 100
+        if "tol" in value or percent is not None:
+            self.remarks.tolerances[path] = tolerance
+        if "source" in value:
+            self.remarks.sources[path] = inner.text("source")
+        return result
+
+    def _tolerance(self, inner: Table, of_angle: bool) -> Fraction:
+        if of_angle and isinstance(inner.data["tol"], str):
+            tolerance = self._radians(inner.angle("tol"), "tol")
+        else:
+            tolerance = inner.rational("tol") or Fraction(0)
+        if tolerance < 0:
+            raise inner.error("tol must not be negative", "tol")
+        return tolerance
+
+    def _radians(self, angle: Angle, key: str) -> Fraction:
+        if angle.symbol:
+            raise self.error(f"{key} must be a number, not the symbol {angle.symbol}", key)
+        return Exact.of(float(angle)).number if angle.pi_times else angle.radians
+
+
+def kind_of(value: Any) -> str:
+    """What a TOML value is, in words."""
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | Number):
+        return "a number"
+    names = {str: "text", list: "an array", dict: "a table"}
+    return next((name for kind, name in names.items() if isinstance(value, kind)), "a date or time")
+
+
+def _advice(value: Any, problem: ValueError) -> str:
+    text = str(value)
+    if isinstance(value, Number) and text.lstrip("+-") in ("nan", "inf"):
+        return f"{text} is not a number a robot can have"
+    if "," in text:
+        return f"{problem}; a decimal is written with a point, not a comma"
+    return str(problem)
+
+
+__all__ = ["MAX_PARAMETER_TERMS", "Remarks", "Table", "kind_of"]

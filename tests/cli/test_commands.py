@@ -1,0 +1,201 @@
+"""The command line as a user meets it: results on stdout, words on stderr, exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import emdeg
+
+STATE = ["--q=0.1,-0.7,0.4,1.2,-0.3,0.8", "--qd=0.5,-0.3,0.9,-1.1,0.7,0.2", "--qdd=1,-2,0.5,3,-1,2"]
+
+
+def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "emdeg.cli", *words], capture_output=True, text=True, cwd=cwd, check=False, timeout=120
+    )
+
+
+def result(*words: str):
+    done = run(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["schema_version"] == 1
+    assert set(answer) == {"schema_version", "result"}
+    return answer["result"]
+
+
+def test_inverse_dynamics_is_one_json_object():
+    tau = result("eval", "puma560", "inverse_dynamics", *STATE)
+    q, qd, qdd = ([float(x) for x in text.partition("=")[2].split(",")] for text in STATE)
+    assert tau == emdeg.inverse_dynamics(emdeg.load("puma560"), q, qd, qdd).tolist()
+
+
+def test_degrees_in_and_out():
+    q = "--q=10,20,30"
+    assert result("eval", "planar3r", "gravity", q, "--deg") == pytest.approx(
+        emdeg.gravity(emdeg.load("planar3r"), np.radians([10, 20, 30])).tolist()
+    )
+    qdd = result("eval", "planar3r", "forward_dynamics", q, "--qd=0,0,0", "--tau=1,2,3", "--deg")
+    plain = emdeg.forward_dynamics(emdeg.load("planar3r"), np.radians([10, 20, 30]), [0, 0, 0], [1, 2, 3])
+    assert qdd == pytest.approx(np.degrees(plain).tolist())
+
+
+def test_states_from_a_csv_file(tmp_path):
+    (tmp_path / "states.csv").write_text("t,q1,q2\n0,0.1,0.2\n1,0.3,0.4\n")
+    (tmp_path / "bare.csv").write_text("0.1,0.2\n0.3,0.4\n")
+    expected = emdeg.mass_matrix(emdeg.load("planar2r"), [[0.1, 0.2], [0.3, 0.4]]).tolist()
+    for name in ("states.csv", "bare.csv"):
+        assert result("eval", "planar2r", "mass_matrix", f"--q={tmp_path / name}") == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ("", "holds no state"),
+        ("q1,q3\n0,1\n", "lacks the columns q1, q2"),
+        ("0.1,0.2\n0.1\n", "has 1 columns; column 2 is needed"),
+        ("0.1,x\n", "lacks the columns"),
+        ("q1,q2\n0.1,zwei\n", "'zwei' is not a number"),
+        ("q1,q2\n", "has a header but no state"),
+        ("0.1,0.2,0.3\n", "has 3 columns and no header; 2 are needed"),
+        ("q1,q2\n0.1,nan\n", "every number must be finite"),
+    ],
+)
+def test_a_bad_csv_file_is_named_with_its_line(tmp_path, content, word):
+    path = tmp_path / "s.csv"
+    path.write_text(content)
+    done = run("eval", "planar2r", "gravity", f"--q={path}")
+    assert done.returncode == 3
+    assert word in done.stderr
+    assert "s.csv" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("eval", "puma650", "gravity", "--q=0"), 3, "did you mean 'puma560'?"),
+        (("eval", "puma560", "gravty", "--q=0"), 2, "did you mean gravity?"),
+        (("eval", "puma560", "gravity"), 2, "gravity needs --q"),
+        (("eval", "puma560", "gravity", "--q=0,0,0,0,0,0", "--qd=0,0,0,0,0,0"), 2, "takes no --qd"),
+        (("eval", "puma560", "gravity", "--q=0,1"), 3, "2 numbers given, 6 needed"),
+        (("eval", "puma560", "gravity", "--q=0,0,0,0,0,x"), 3, "'x' is not a number"),
+        (("eval", "puma560", "gravity", "--q=0,0,0,0,0,inf"), 3, "must be finite"),
+        (("eval", "puma560_symbolic", "gravity", "--q=0,0,0,0,0,0"), 3, "symbols without a number"),
+        (("eval", "puma560", "gravity", "--q=0,0,0,0,0,0", "--gravity=1,2"), 2, "needs three numbers"),
+        (("eval", "puma560", "gravity", "--q=0,0,0,0,0,0", "--lock", "elbow=0"), 3, "there is no joint 'elbow'"),
+        (("eval", "puma560", "gravity", "--q=0,0,0,0,0,0", "--lock", "q3"), 2, "needs NAME=VALUE"),
+        (("eval", "puma560", "gravity", "--q=0,0,0,0,0,0", "--tip", "hand"), 3, "'hand', which does not exist"),
+        (("eval", "puma560", "jacobian", "--q=0,0,0,0,0,0", "--friction"), 2, "--friction applies to"),
+        (("eval", "planar2r", "bias", "--q=0,0", "--qd=0,0", "--gyroscopic"), 3, "no gear ratios"),
+        (("eval", "puma560", "gravity", "--q=0,0,0,0,0,0", "--payload", "mass=-1@link6"), 3, "mass is negative"),
+        (("eval", "puma560", "gravity", "--q=0,0,0,0,0,0", "--snap", "3"), 2, "--snap must lie in"),
+        (("show", "no_such.urdf"), 3, "no_such.urdf"),
+        (("check", "no_such.toml"), 3, "no_such.toml"),
+        (("nonsense",), 2, "No such command"),
+    ],
+)
+def test_a_users_mistake_gets_a_word_and_an_exit_code(words, code, message):
+    done = run(*words)
+    text = " ".join(done.stderr.replace("│", " ").split())
+    assert done.returncode == code, done.stderr
+    assert message in text
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_options_change_the_robot():
+    q = "--q=0,0.4,-0.3,0.2,0.1,0"
+    assert result("eval", "puma560", "gravity", q, "--gravity=0,0,0") == [0.0] * 6
+    plain = result("eval", "puma560", "gravity", q)
+    loaded = result("eval", "puma560", "gravity", q, "--payload", "mass=1.8,com=0:0:0.1@link6")
+    assert loaded[1] < plain[1]
+    assert len(result("eval", "puma560", "gravity", "--q=0,0.4,-0.3,0.2,0.1", "--lock", "q6=30 deg")) == 5
+    elbow = result("eval", "puma560", "forward_kinematics", q, "--tip", "link3")
+    assert elbow != result("eval", "puma560", "forward_kinematics", q)
+
+
+def test_a_locked_robot_moves_like_the_whole_one_held_still():
+    tau = result("eval", "puma560", "inverse_dynamics", *STATE[:1], "--qd=0.5,-0.3,0.9,-1.1,0.7,0",
+                 "--qdd=1,-2,0.5,3,-1,0")
+    locked = result("eval", "puma560", "inverse_dynamics", "--q=0.1,-0.7,0.4,1.2,-0.3", "--qd=0.5,-0.3,0.9,-1.1,0.7",
+                    "--qdd=1,-2,0.5,3,-1", "--lock", "q6=0.8")
+    assert locked == pytest.approx(tau[:5], rel=1e-12)
+
+
+def test_symbols_get_numbers_by_set():
+    done = run("eval", "rx90", "forward_kinematics", "--q=0,0,0,0,0,0", "--set", "nosuch=1")
+    assert done.returncode == 3
+    assert "it has no symbol 'nosuch'" in done.stderr
+
+
+def test_show_writes_a_robot_that_reads_back(tmp_path):
+    text = run("show", "jpl_rrp", "--format", "toml").stdout
+    path = tmp_path / "again.toml"
+    path.write_text(text)
+    q = [0.1, 0.2, 0.6, 0.3, 0.4, 0.5]
+    first, second = emdeg.load("jpl_rrp"), emdeg.load(path)
+    assert emdeg.mass_matrix(first, q).tolist() == emdeg.mass_matrix(second, q).tolist()
+    assert emdeg.forward_kinematics(first, q).tolist() == emdeg.forward_kinematics(second, q).tolist()
+
+
+def test_a_new_robot_file_is_valid_and_never_overwrites(tmp_path):
+    path = tmp_path / "arm.toml"
+    assert run("new", "--out", str(path)).returncode == 0
+    assert run("check", str(path)).returncode == 0
+    assert run("new", "--out", str(path)).returncode == 3
+    assert run("new", "--out", str(path), "--force").returncode == 0
+    assert run("new", "--out", str(tmp_path / "no" / "arm.toml")).returncode == 3
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["arm.toml"]
+
+
+def test_check_fails_where_a_physical_rule_is_broken(tmp_path):
+    path = tmp_path / "arm.toml"
+    text = run("new").stdout
+    path.write_text(text.replace("Izz = 0.03 ", "Izz = 0.3 "))
+    done = run("check", str(path))
+    assert done.returncode == 1
+    assert "triangle inequality" in done.stderr
+    assert f"{path}:" in done.stderr
+    assert run("check", str(path), "--allow-nonphysical").returncode == 0
+    assert run("show", str(path)).returncode == 3
+    assert run("show", str(path), "--allow-nonphysical").returncode == 0
+
+
+def test_published_data_that_says_why_it_is_not_physical_only_warns():
+    done = run("check", "puma560")
+    assert done.returncode == 0
+    assert "warning" in done.stderr
+    assert "the file says why" in done.stderr
+
+
+def test_every_library_robot_shows_itself():
+    rows = result("robots")
+    assert [row["name"] for row in rows] == list(emdeg.library_names())
+    for row in rows:
+        data = result("show", row["name"])
+        assert data["joints"] == row["joints"] == len(data["links"])
+        assert data["source"]
+
+
+def test_version_and_help():
+    assert run("--version").stdout.strip() == f"emdeg {emdeg.__version__}"
+    for command in ("eval", "show", "check", "new", "robots"):
+        assert run(command, "--help").returncode == 0
+
+
+def test_friction_is_added_on_request(tmp_path):
+    path = tmp_path / "arm.toml"
+    run("new", "--out", str(path))
+    state = ("--q=0.1,0.2", "--qd=0.5,-0.5", "--qdd=0,0")
+    plain, rubbed = (result("eval", str(path), "inverse_dynamics", *state, *extra) for extra in ((), ("--friction",)))
+    assert np.subtract(rubbed, plain).tolist() == pytest.approx([0.4 * 0.5 + 1.2, 0.0])
+    back = result("eval", str(path), "forward_dynamics", "--q=0.1,0.2", "--qd=0.5,-0.5",
+                  f"--tau={rubbed[0]!r},{rubbed[1]!r}", "--friction")
+    assert back == pytest.approx([0, 0], abs=1e-12)
