@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from emdeg.algebra.trigpoly import TrigPoly
 
 
 def cancel(numerator: TrigPoly, denominator: TrigPoly) -> tuple[TrigPoly, TrigPoly]:
-    """The two formulas without their greatest common polynomial factor; the denominator's first coefficient is 1.
+    """The two formulas without their greatest common polynomial factor, whose first coefficient is 1.
 
     Factors that show only after sines and cosines are traded for each other (s^2 = 1 - c^2) are not looked for.
     """
@@ -19,5 +17,6 @@ def cancel(numerator: TrigPoly, denominator: TrigPoly) -> tuple[TrigPoly, TrigPo
         return algebra.zero, algebra.one
     factor = numerator._poly.gcd(denominator._poly)
     top, bottom = (algebra._canonical(divmod(f._poly, factor)[0]) for f in (numerator, denominator))
-    lead, _ = next(iter(bottom.terms()))
-    return top * (1 / lead), bottom * Fraction(1 / lead)
+    if bottom.is_number:
+        return top / bottom.number, algebra.one
+    return top, bottom

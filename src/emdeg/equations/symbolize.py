@@ -3,7 +3,9 @@
 What is zero stays zero, and angles stay the exact angles they are: they decide the equations' form. Every other
 number gets the name its kind has in the literature, with the link's number: m2, rx2, Ixx2 where the source states
 the inertia about the mass centre, M2, MX2, XX2 where it does not; a2 for the length between axes 2 and 3 and d3
-for the offset along axis 3 (Craig); Ia1 for a drive's inertia; mL, rxL, IxxL for a load; g.
+for the offset along axis 3 (Craig); Ia1 for a drive's inertia; mL, rxL, IxxL for a load; g. A link that is balanced
+about its own joint axis and symmetric to it has one symbol for both transverse moments, because that is why its
+joint's angle drops out of the equations (Armstrong et al., eq. 9).
 """
 
 from __future__ import annotations
@@ -108,6 +110,7 @@ def _inertia(link: Link, i: int, name: _Namer) -> tuple[Inertia, Stated | None]:
             mass = name(stated.mass, f"m{i}", f"{link.name}.mass")
             x, y, z = (name(r, f"r{k}{i}", f"{link.name}.com.{k}") for k, r in zip(AXES, stated.com))
             tensor = tuple(name(v, f"I{ij}{i}", f"{link.name}.I{ij}") for ij, v in zip(TENSOR, stated.tensor))
+            tensor = _one_transverse(link, tensor, name)
             changed = replace(stated, mass=mass, com=(x, y, z), tensor=tensor)
             return Inertia.about_mass_center(mass, (x, y, z), tensor), changed
     own = link.inertia
@@ -119,7 +122,18 @@ def _inertia(link: Link, i: int, name: _Namer) -> tuple[Inertia, Stated | None]:
     tensor = tuple(
         name(v, f"{ij.upper()}{i}", f"{link.name}.{ij.upper()}") for ij, v in zip(TENSOR, own.tensor)
     )
-    return Inertia(mass, (x, y, z), tensor), None
+    return Inertia(mass, (x, y, z), _one_transverse(link, tensor, name)), None
+
+
+def _one_transverse(link: Link, tensor: tuple[Exact, ...], name: _Namer) -> tuple[Exact, ...]:
+    """`tensor` with the symbol of xx for yy too, where the link looks the same however far its joint turned."""
+    xx, xy, xz, yy, yz, _ = link.inertia.tensor
+    round_about_z = xx == yy and not (xy or xz or yz or link.inertia.first_moment[0] or link.inertia.first_moment[1])
+    if not round_about_z or tensor[0] == tensor[3] or not (xx.is_number and tensor[3].symbols <= name.known.keys()):
+        return tensor
+    for symbol in tensor[3].symbols:
+        del name.known[symbol]
+    return (*tensor[:3], tensor[0], *tensor[4:])
 
 
 def _moment_tolerance(link: Link, axis: str, name: _Namer) -> Fraction | None:
