@@ -6,6 +6,7 @@
 (2, 2)
 """
 
+from emdeg.equations import Model, derive
 from emdeg.mechanics.numeric import (
     StateError,
     bias,
@@ -31,12 +32,14 @@ from emdeg.robot.load import library_names, load
 __version__ = "0.1.0"
 
 __all__ = [
+    "Model",
     "OverBudget",
     "Robot",
     "RobotError",
     "StateError",
     "bias",
     "coriolis_matrix",
+    "derive",
     "elements",
     "forward_dynamics",
     "forward_kinematics",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from emdeg.algebra import TrigPoly
+from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
 from emdeg.equations.quotient import Quotient, quotient
 from emdeg.mechanics.linear import skew
@@ -134,7 +134,7 @@ def _check_square(kinematics: Kinematics, rows: Sequence[int] | None) -> None:
     if n < 6:
         raise NotInvertible(
             f"{name} has {n} joints: its Jacobian is 6 x {n} and has no inverse. Pick {n} of its six rows "
-            f"(rows=(1, 2, ..), --rows; 1-3 linear, 4-6 angular), or use a pseudo-inverse"
+            f"(rows=(1, 2, ..) of inverse_jacobian; 1-3 linear, 4-6 angular), or use a pseudo-inverse"
         )
 
 
@@ -158,13 +158,13 @@ def _product(A: Sequence[Sequence[TrigPoly]], B: Sequence[Sequence[TrigPoly]]) -
 
 def _determinant(J: Matrix) -> TrigPoly:
     n = len(J)
-    return _minors(J)[tuple(range(n))]
+    return _minors(J, J[0][0].algebra, n)[tuple(range(n))]
 
 
-def _minors(rows: Sequence[Sequence[TrigPoly]]) -> dict[tuple[int, ...], TrigPoly]:
+def _minors(
+    rows: Sequence[Sequence[TrigPoly]], algebra: TrigAlgebra, n: int
+) -> dict[tuple[int, ...], TrigPoly]:
     """{columns: determinant of the given rows in these columns}, built row by row from smaller minors."""
-    n = len(rows[0])
-    algebra = rows[0][0].algebra
     minors: dict[tuple[int, ...], TrigPoly] = {(): algebra.one}
     for size, row in enumerate(rows, 1):
         # Expansion along the newest, last row.
@@ -188,7 +188,7 @@ def _adjugate(J: Matrix) -> tuple[list[list[TrigPoly]], TrigPoly]:
     algebra = J[0][0].algebra
     adjugate = [[algebra.zero] * n for _ in range(n)]
     for i in range(n):
-        minors = _minors([J[k] for k in range(n) if k != i]) if n > 1 else {(): algebra.one}
+        minors = _minors([J[k] for k in range(n) if k != i], algebra, n)
         for j in range(n):
             minor = minors[tuple(k for k in range(n) if k != j)]
             adjugate[j][i] = minor if (i + j) % 2 == 0 else -minor

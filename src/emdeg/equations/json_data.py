@@ -1,4 +1,4 @@
-"""Frozen dataclasses as JSON data and back, nothing lost: exact numbers are strings, classes are known by field type."""
+"""Frozen dataclasses as JSON data and back, nothing lost: exact numbers are strings, field types say the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, Exact):
         if value.is_number:
             return str(value.number)
-        return [[str(c), {name: power for name, power in monomial}] for monomial, c in value.terms]
+        return [[str(c), dict(monomial)] for monomial, c in value.terms]
     if isinstance(value, Angle):
         return {"pi_times": str(value.pi_times), "radians": str(value.radians), "symbol": value.symbol}
     if isinstance(value, Fraction):
@@ -71,7 +71,7 @@ def decode(kind: Any, data: Any, where: str = "data", depth: int = 0) -> Any:
         names = {f.name for f in fields(kind)}
         _need(set(data) == names, where, f"an object with {', '.join(sorted(names))}")
         return kind(**{name: decode(hints[name], data[name], f"{where}.{name}", depth + 1) for name in data})
-    _need(type(data) is kind, where, kind.__name__)
+    _need(type(data) is kind, where, getattr(kind, "__name__", str(kind)))
     return data
 
 

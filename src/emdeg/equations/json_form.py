@@ -7,6 +7,7 @@ have the names of `Model.entries`, M with the drives' inertias in it; these stan
 from __future__ import annotations
 
 import json
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
@@ -58,7 +59,9 @@ def to_data(model: Model) -> dict[str, Any]:
 
 
 def from_data(data: Any) -> Model:
-    """The model of `to_data`."""
+    """The model of `to_data`, or of what `emdeg derive --json` prints."""
+    if isinstance(data, dict) and "schema_version" in data:
+        data = data.get("result")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise BadData(f'it is not a model: "format" must be "{FORMAT}"')
     try:
@@ -99,8 +102,9 @@ def _model(data: dict[str, Any]) -> Model:
         return value - drives[i - 1] if i == j else value
 
     beta: dict[Triple, TrigPoly] = {}
-    for i, j, k in ((i, j, k) for i in joints for j in joints for k in range(j, n + 1) if b or c):
-        beta[i, j, k] = c[entry_name("c", i, j)] if j == k else b[entry_name("b", i, j, k)] / 2
+    for i, j, k in product(joints, repeat=3) if "b" in data["parts"] else ():
+        if j <= k:
+            beta[i, j, k] = c[entry_name("c", i, j)] if j == k else b[entry_name("b", i, j, k)] / 2
     known = {
         name: Known(fraction(value, name), None if tolerance is None else fraction(tolerance, name))
         for name, (value, tolerance) in data["known"].items()

@@ -43,11 +43,11 @@ class Kinematics:
         """(R, p) of a frame in the base frame."""
         zero, one = self.algebra.zero, self.algebra.one
         number = self.number(frame)
+        if isinstance(number, int):
+            return self.world.R[number - 1], self.world.p[number - 1]
         if number == "base":
             return ((one, zero, zero), (zero, one, zero), (zero, zero, one)), (zero, zero, zero)
-        if number == "tool":
-            return tool_pose(self.mechanism, self.frames)
-        return self.world.R[number - 1], self.world.p[number - 1]
+        return tool_pose(self.mechanism, self.frames)
 
     def number(self, frame: FrameName) -> int | str:
         """A link's number from its number or name; "base" and "tool" as they are; RobotError for others."""
@@ -68,7 +68,7 @@ class Kinematics:
         """4 x 4: `frame` in another frame."""
         zero, one = self.algebra.zero, self.algebra.one
         number = self.number(frame)
-        if isinstance(number, int) and self.number(seen_from) == self.robot.links[number - 1].parent + 1:
+        if isinstance(number, int) and self.number(seen_from) == self.robot.links[number - 1].parent + 1:  # its parent
             R, p = self.frames.R[number - 1], self.frames.p[number - 1]
         else:
             R, p = self.place(frame)

@@ -105,14 +105,14 @@ def _pose(pose: Pose, what: str, name: _Namer) -> Pose:
 
 def _inertia(link: Link, i: int, name: _Namer) -> tuple[Inertia, Stated | None]:
     stated = link.stated
-    if stated is not None and stated.about == "com" and stated.com is not None:
-        if Inertia.about_mass_center(stated.mass, stated.com, stated.tensor) == link.inertia:
-            mass = name(stated.mass, f"m{i}", f"{link.name}.mass")
-            x, y, z = (name(r, f"r{k}{i}", f"{link.name}.com.{k}") for k, r in zip(AXES, stated.com))
-            tensor = tuple(name(v, f"I{ij}{i}", f"{link.name}.I{ij}") for ij, v in zip(TENSOR, stated.tensor))
-            tensor = _one_transverse(link, tensor, name)
-            changed = replace(stated, mass=mass, com=(x, y, z), tensor=tensor)
-            return Inertia.about_mass_center(mass, (x, y, z), tensor), changed
+    about_com = stated is not None and stated.about == "com"
+    if about_com and stated.com and Inertia.about_mass_center(stated.mass, stated.com, stated.tensor) == link.inertia:
+        mass = name(stated.mass, f"m{i}", f"{link.name}.mass")
+        x, y, z = (name(r, f"r{k}{i}", f"{link.name}.com.{k}") for k, r in zip(AXES, stated.com))
+        tensor = tuple(name(v, f"I{ij}{i}", f"{link.name}.I{ij}") for ij, v in zip(TENSOR, stated.tensor))
+        tensor = _one_transverse(link, tensor, name)
+        changed = replace(stated, mass=mass, com=(x, y, z), tensor=tensor)
+        return Inertia.about_mass_center(mass, (x, y, z), tensor), changed
     own = link.inertia
     mass = name(own.mass, f"M{i}", f"{link.name}.M", name.tolerances.get(f"{link.name}.mass"))
     x, y, z = (

@@ -1,8 +1,8 @@
-"""How a model shows itself in a notebook: its mass matrix and gravity, if they are short, else its sizes."""
+"""How a model shows itself in a notebook: its equations if they are short, else what they measure."""
 
 from __future__ import annotations
 
-from emdeg.equations.model import Model
+from emdeg.equations.model import DYNAMICS, Model
 from emdeg.equations.writing import latex as latex_
 from emdeg.equations.writing import mathml
 from emdeg.equations.writing.parts import document
@@ -11,9 +11,9 @@ MAX_TERMS = 400
 
 
 def latex(model: Model) -> str:
-    """The equations of motion in LaTeX, the zero entries left out."""
+    """The equations of motion in LaTeX, the zero entries left out; of a long model only its sizes."""
     shown = _shown(model)
-    if not shown:
+    if set(shown) != model.parts:
         return rf"$\text{{{latex_.escape(repr(model))}}}$"
     rows = []
     for name, value in model.entries(shown).items():
@@ -23,7 +23,7 @@ def latex(model: Model) -> str:
 
 
 def html(model: Model) -> str:
-    """The equations of motion in MathML under the model's name."""
+    """The sizes of the model and, in MathML, those of its parts that fit on a screen."""
     head = f"<p><b>{mathml.text(model.robot.name)}</b> {mathml.text(repr(model)[1:-1])}</p>"
     shown = _shown(model)
     return head + mathml.body(document(model, shown)) if shown else head
@@ -31,5 +31,6 @@ def html(model: Model) -> str:
 
 def _shown(model: Model) -> list[str]:
     """The parts that fit on a screen."""
-    sizes = {part: sum(map(len, model.entries([part]).values())) for part in ("M", "b", "c", "g") if part in model.parts}
+    derived = [part for part in DYNAMICS if part in model.parts]
+    sizes = {part: sum(map(len, model.entries([part]).values())) for part in derived}
     return [part for part, size in sizes.items() if size <= MAX_TERMS]
