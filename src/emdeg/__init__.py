@@ -7,6 +7,8 @@
 """
 
 from emdeg.equations import Model, derive
+from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
+from emdeg.equations.regressor import regressor, regressor_formulas
 from emdeg.mechanics.numeric import (
     StateError,
     bias,
@@ -24,7 +26,6 @@ from emdeg.mechanics.numeric import (
     mass_matrix,
     momentum,
     potential_energy,
-    regressor,
 )
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
@@ -32,11 +33,14 @@ from emdeg.robot.load import library_names, load
 __version__ = "0.1.0"
 
 __all__ = [
+    "BaseParameters",
     "Model",
     "OverBudget",
     "Robot",
     "RobotError",
     "StateError",
+    "base_parameters",
+    "base_values",
     "bias",
     "coriolis_matrix",
     "derive",
@@ -56,5 +60,7 @@ __all__ = [
     "momentum",
     "potential_energy",
     "regressor",
+    "regressor_formulas",
+    "regrouped",
     "substitute",
 ]

@@ -103,3 +103,20 @@ def test_too_few_joints_wrong_rows_and_unknown_frames():
         inverse_jacobian(forms, rows=(4, 5))
     with pytest.raises(RobotError, match="there is no frame 'elbow'"):
         forms.jacobian("elbow")
+
+
+def test_the_matrices_u_are_the_derivatives_of_the_transforms():
+    from emdeg.equations.writing.parts import PARTS
+
+    model = derive(emdeg.load("scara"), only=())
+    shown = {str(item.label): item.rows for item in PARTS["U"](model).items}
+    n = model.n
+    for j in range(1, n + 1):
+        T = model.kinematics.transform(j)  # this robot's frame 0 is its base
+        for i in range(1, j + 1):
+            first = [[entry.derivative(i) for entry in row] for row in T]
+            assert [list(row) for row in shown[f"U_{j}_{i}"]] == first
+            for k in range(i, j + 1):
+                second = [[entry.derivative(k) for entry in row] for row in first]
+                assert [list(row) for row in shown[f"U_{j}_{i}_{k}"]] == second
+    assert f"P_{n}" in shown

@@ -14,7 +14,10 @@ from emdeg.algebra.cancel import cancel
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """numerator / denominator, without common polynomial factors; see `quotient`."""
+    """numerator / denominator, without common polynomial factors; see `quotient`.
+
+    The denominator keeps the scale it had, so that the entries of an inverse show the determinant as it is.
+    """
 
     numerator: TrigPoly
     denominator: TrigPoly

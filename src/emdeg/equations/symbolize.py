@@ -105,8 +105,7 @@ def _pose(pose: Pose, what: str, name: _Namer) -> Pose:
 
 def _inertia(link: Link, i: int, name: _Namer) -> tuple[Inertia, Stated | None]:
     stated = link.stated
-    about_com = stated is not None and stated.about == "com"
-    if about_com and stated.com and Inertia.about_mass_center(stated.mass, stated.com, stated.tensor) == link.inertia:
+    if stated is not None and stated.about == "com" and stated.com is not None and _is_of(stated, link.inertia):
         mass = name(stated.mass, f"m{i}", f"{link.name}.mass")
         x, y, z = (name(r, f"r{k}{i}", f"{link.name}.com.{k}") for k, r in zip(AXES, stated.com))
         tensor = tuple(name(v, f"I{ij}{i}", f"{link.name}.I{ij}") for ij, v in zip(TENSOR, stated.tensor))
@@ -123,6 +122,12 @@ def _inertia(link: Link, i: int, name: _Namer) -> tuple[Inertia, Stated | None]:
         name(v, f"{ij.upper()}{i}", f"{link.name}.{ij.upper()}") for ij, v in zip(TENSOR, own.tensor)
     )
     return Inertia(mass, (x, y, z), _one_transverse(link, tensor, name)), None
+
+
+def _is_of(stated: Stated, inertia: Inertia) -> bool:
+    """Whether `inertia` is what the source states, and not that with something joined to it."""
+    com = stated.com
+    return com is not None and Inertia.about_mass_center(stated.mass, com, stated.tensor) == inertia
 
 
 def _one_transverse(link: Link, tensor: tuple[Exact, ...], name: _Namer) -> tuple[Exact, ...]:

@@ -2,6 +2,7 @@
 
 from emdeg.robot.assemble import Draft, assemble
 from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.robot.load import check, library_names, load, read_draft
 from emdeg.robot.model import (
     BASE,
     Drive,
@@ -18,6 +19,7 @@ from emdeg.robot.model import (
 )
 from emdeg.robot.normal_form import Body
 from emdeg.robot.substitute import substitute
+from emdeg.robot.toml_writer import to_toml
 
 __all__ = [
     "BASE",
@@ -37,5 +39,10 @@ __all__ = [
     "Robot",
     "RobotError",
     "assemble",
+    "check",
+    "library_names",
+    "load",
+    "read_draft",
     "substitute",
+    "to_toml",
 ]

@@ -85,7 +85,7 @@ class Document:
     def _check_depth(self) -> None:
         depth = 0
         for number, line in enumerate(self._lines, start=1):
-            if line.count(".") > BUDGET.depth and not re.search(r"[=,]", line):
+            if any(part.count(".") > BUDGET.depth for part in re.split(r"[=,{}\[\]]", line)):
                 raise OverBudget("a key has too many parts", file=self.file, line=number)
             for character in line:
                 if character in "[{":

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from emdeg.algebra import TrigPoly
+from emdeg.equations.base_parameters import base_parameters
 from emdeg.equations.inverse_jacobian import determinant, inverse_jacobian
 from emdeg.equations.model import Model
+from emdeg.equations.regressor import regressor_formulas
 from emdeg.equations.relations import Relation, Tally, compare, relations
 from emdeg.equations.writing.document import (
     Document,
@@ -21,6 +23,8 @@ from emdeg.equations.writing.document import (
     Zeros,
     resolved,
 )
+from emdeg.equations.writing.grouped import Grouped
+from emdeg.mechanics.lagrange import first_derivatives, pseudo_inertias, second_derivatives
 
 Builder = Callable[[Model], Section]
 
@@ -101,6 +105,39 @@ def inverse(model: Model) -> Section:
     return Section("Jinv", "Inverse of the Jacobian", tuple(items))
 
 
+def uicker(model: Model) -> Section:
+    """The derivatives of the transforms and the pseudo-inertias of Bejczy's Appendices A and B."""
+    mech, frame = model.kinematics.mechanism, model.kinematics.frames
+    items: list[Item] = []
+    for (j, i), U in first_derivatives(mech, frame).items():
+        items.append(MatrixEquation(Label("U", f"_{j + 1}_{i + 1}"), U))
+    for (j, k, p), U in second_derivatives(mech, frame).items():
+        items.append(MatrixEquation(Label("U", f"_{j + 1}_{k + 1}_{p + 1}"), U))
+    for j, P in enumerate(pseudo_inertias(mech), 1):
+        items.append(MatrixEquation(Label("P", f"_{j}"), P))
+    title = "U_ji = dT_j/dq_i and U_jkp = d^2T_j/dq_k dq_p of link frames in frame 0; pseudo-inertias P_j"
+    return Section("U", title, tuple(items))
+
+
+def base(model: Model) -> Section:
+    """The base parameters: which are kept and what is grouped into them."""
+    found = base_parameters(model.robot)
+    items: list[Item] = [Remark(f"{len(found)} base parameters of {len(found.columns)}; the torques show no others.")]
+    for column, parts in found.grouping.items():
+        items.append(Equation(Label(f"{column.name}r", str(column.link + 1)), Grouped(column, parts)))
+    if found.without_effect:
+        items.append(Remark("Without effect: " + ", ".join(map(str, found.without_effect))))
+    return Section("base", "Base parameters", tuple(items))
+
+
+def regressor(model: Model) -> Section:
+    """Y with tau = Y pi for the base parameters."""
+    found = regressor_formulas(model.robot, base=True, max_terms=model.algebra.max_terms)
+    names = ", ".join(f"{k} {column.name}r{column.link + 1}" for k, column in enumerate(found.columns, 1))
+    items = (Remark(f"Columns: {names}"), MatrixEquation(Label("Y"), found.Y))
+    return Section("regressor", "Regressor Y of the base parameters: tau = Y pi", items)
+
+
 def found_relations(model: Model) -> Section:
     """Counts, and every relation among the coefficients."""
     found = relations(model)
@@ -126,7 +163,10 @@ PARTS: dict[str, Builder] = {
     "T": transforms,
     "J": jacobian,
     "Jinv": inverse,
+    "U": uicker,
     "relations": found_relations,
+    "base": base,
+    "regressor": regressor,
 }
 """Part name -> what makes its section."""
 

@@ -1,0 +1,1 @@
+"""Straight-line programs: data, tracing, counting, simplification, verification."""

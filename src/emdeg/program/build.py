@@ -1,0 +1,55 @@
+"""From a robot to a program: trace the mechanics, then simplify."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from emdeg.mechanics.mechanism import mechanism
+from emdeg.program.functions import FUNCTIONS, State, outputs
+from emdeg.program.ir import Dependence, Program
+from emdeg.program.simplify import retrace, simplify
+from emdeg.program.trace import Tracer
+from emdeg.robot.model import Robot
+
+
+class UnknownFunction(ValueError):
+    """There is no function of that name."""
+
+
+def program(
+    robot: Robot,
+    function: str | Sequence[str],
+    *,
+    base_parameters: bool = True,
+    factored: bool = True,
+    name: str | None = None,
+) -> Program:
+    """The program of one function of `robot`, or of several in one (their outputs side by side).
+
+    The robot's symbols become the input `parameters`, in alphabetical order. `base_parameters` regroups the
+    inertias first, which changes no effort; `factored` = False leaves the trace as the recursion wrote it.
+    """
+    names = [function] if isinstance(function, str) else list(function)
+    for wanted in names:
+        if wanted not in FUNCTIONS:
+            raise UnknownFunction(f"there is no function {wanted!r}; there are {', '.join(FUNCTIONS)}")
+    tracer = Tracer(sorted(robot.symbols))
+    mech = mechanism(robot, tracer)
+    labels = tuple(joint.name for joint in robot.joints)
+    q = tracer.inputs("q", robot.n, Dependence.CONFIGURATION, labels)
+    wanted_inputs = {group for wanted in names for group in FUNCTIONS[wanted].inputs}
+    rates = {
+        group: tracer.inputs(group, robot.n, Dependence.RATES)
+        for group in ("qd", "qdd", "tau")
+        if group in wanted_inputs
+    }
+    position = [tracer.sincos_of(x) if revolute else x for x, revolute in zip(q, mech.revolute)]
+    state = State(mech, position, **rates)
+    results = {}
+    for wanted in names:
+        results |= outputs(FUNCTIONS[wanted], state, base_parameters)
+    clash = results.keys() & {"q", *rates}
+    if clash:
+        raise ValueError(f"{' and '.join(names)} cannot be one program: {', '.join(clash)} is input and output")
+    traced = tracer.program(name or "_".join(names), results)
+    return simplify(traced) if factored else retrace(traced)

@@ -1,0 +1,166 @@
+"""The functions of a model as traces: for each name its inputs, and its outputs from the mechanics.
+
+Every function is written over any algebra, so the same text yields a program (over `Tracer`) and, run in another
+formulation, the residues that prove it (`emdeg.program.reference`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from emdeg.mechanics import composite_body, coriolis, differentiation, kinematics
+from emdeg.mechanics.grouping import grouped
+from emdeg.mechanics.linear import Scalar
+from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
+from emdeg.mechanics.newton_euler import newton_euler
+from emdeg.mechanics.regressor import regressor
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a function may read: the mechanism and the joint variables in its algebra."""
+
+    mech: Mechanism
+    position: Sequence[Position]
+    qd: Sequence[Scalar] = ()
+    qdd: Sequence[Scalar] = ()
+    tau: Sequence[Scalar] = ()
+
+    @property
+    def frame(self) -> Frames:
+        return frames(self.mech, self.position)
+
+    @property
+    def rest(self) -> list[Scalar]:
+        return [self.mech.zero] * self.mech.n
+
+
+Outputs = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`inputs` beyond q, in order; `outputs` computes them. `efforts`: whether base parameters serve it."""
+
+    inputs: tuple[str, ...]
+    outputs: Callable[[State], Outputs]
+    efforts: bool = True
+
+
+def _inverse_dynamics(state: State) -> Outputs:
+    return {"tau": newton_euler(state.mech, state.frame, state.qd, state.qdd)}
+
+
+def _bias(state: State) -> Outputs:
+    return {"h": newton_euler(state.mech, state.frame, state.qd, state.rest)}
+
+
+def _gravity(state: State) -> Outputs:
+    return {"g": newton_euler(state.mech, state.frame, state.rest, state.rest)}
+
+
+def _mass_matrix(state: State) -> Outputs:
+    return {"M": composite_body.mass_matrix(state.mech, state.frame)}
+
+
+def _coriolis_matrix(state: State) -> Outputs:
+    return {"C": coriolis.coriolis_matrix(state.mech, state.frame, state.qd)}
+
+
+def _elements(state: State) -> Outputs:
+    mech, frame, n = state.mech, state.frame, state.mech.n
+    M = composite_body.mass_matrix(mech, frame)
+    # C_ij(q, e_k) = beta_ijk: the Christoffel symbols are the Coriolis matrix at unit rates.
+    beta = [coriolis.coriolis_matrix(mech, frame, unit_rates(mech, k)) for k in range(n)]
+    return {
+        "M": [M[i][j] for i in range(n) for j in range(i, n)],
+        "b": [beta[k][i][j] * 2 for i in range(n) for j in range(n) for k in range(j + 1, n)],
+        "c": [beta[j][i][j] for i in range(n) for j in range(n)],
+        **_gravity(state),
+    }
+
+
+def _forward_dynamics(state: State) -> Outputs:
+    mech, frame = state.mech, state.frame
+    h = newton_euler(mech, frame, state.qd, state.rest)
+    M = composite_body.mass_matrix(mech, frame)
+    return {"qdd": solved(M, [t - b for t, b in zip(state.tau, h)], mech.one)}
+
+
+def _forward_kinematics(state: State) -> Outputs:
+    R, p = kinematics.tool_pose(state.mech, state.frame)
+    return {"T": kinematics.homogeneous(R, p, state.mech.zero, state.mech.one)}
+
+
+def _jacobian(state: State) -> Outputs:
+    return {"J": kinematics.jacobian(state.mech, state.frame)}
+
+
+def _regressor(state: State) -> Outputs:
+    return {"Y": regressor(state.mech, state.frame, state.qd, state.qdd)}
+
+
+def _derivatives(state: State) -> Outputs:
+    by_q, by_qd = differentiation.inverse_dynamics_derivatives(state.mech, state.position, state.qd, state.qdd)
+    return {"dtau_dq": by_q, "dtau_dqd": by_qd}
+
+
+FUNCTIONS: dict[str, Function] = {
+    "inverse_dynamics": Function(("qd", "qdd"), _inverse_dynamics),
+    "forward_dynamics": Function(("qd", "tau"), _forward_dynamics),
+    "mass_matrix": Function((), _mass_matrix),
+    "coriolis_matrix": Function(("qd",), _coriolis_matrix),
+    "bias": Function(("qd",), _bias),
+    "gravity": Function((), _gravity),
+    "elements": Function((), _elements),
+    "forward_kinematics": Function((), _forward_kinematics, efforts=False),
+    "jacobian": Function((), _jacobian, efforts=False),
+    "regressor": Function(("qd", "qdd"), _regressor, efforts=False),
+    "inverse_dynamics_derivatives": Function(("qd", "qdd"), _derivatives),
+}
+
+
+def outputs(function: Function, state: State, base_parameters: bool) -> Outputs:
+    """The function's outputs at a state, from base parameters where that is asked for and makes no difference."""
+    if base_parameters and function.efforts:
+        state = State(grouped(state.mech), state.position, state.qd, state.qdd, state.tau)
+    return function.outputs(state)
+
+
+def solved(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar], one: Scalar) -> list[Scalar]:
+    """x with M x = right, M symmetric and positive definite: M = L^T D L from the tip, where zeros stay zeros.
+
+    Featherstone, 'Efficient factorization of the joint-space inertia matrix for branched kinematic trees', 2005.
+    """
+    n = len(M)
+    A = [list(row) for row in M]
+    per_D: list[Scalar] = [one] * n
+    L: list[list[Scalar | None]] = [[None] * n for _ in range(n)]
+    for k in reversed(range(n)):
+        per_D[k] = one / A[k][k]
+        for i in reversed(range(k)):
+            if not A[k][i]:
+                continue
+            factor = A[k][i] * per_D[k]
+            for j in range(i + 1):
+                if A[k][j]:
+                    A[i][j] = A[i][j] - factor * A[k][j]
+            L[k][i] = factor
+    x = list(right)
+    for k in reversed(range(n)):  # L^T y = right
+        for i in range(k):
+            if L[k][i] is not None:
+                x[i] = x[i] - L[k][i] * x[k]
+    x = [value * inverse for value, inverse in zip(x, per_D)]
+    for k in range(n):  # L x = D^-1 y
+        for i in range(k):
+            if L[k][i] is not None:
+                x[k] = x[k] - L[k][i] * x[i]
+    return x
+
+
+def unit_rates(mech: Mechanism, k: int) -> list[Scalar]:
+    return [mech.algebra.number(Fraction(int(i == k))) for i in range(mech.n)]

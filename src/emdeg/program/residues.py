@@ -1,0 +1,136 @@
+"""A program's values modulo the prime 2^61 - 1, where equality is exact and costs nothing.
+
+The sine and cosine of an angle become a point of the circle s^2 + c^2 = 1 over the field. Angles that are
+independent (inputs, constant angles, symbols) get independent points; the angle of a sum gets the point that
+the addition theorems give, so every identity of trigonometric polynomials holds here as it does for reals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from emdeg.algebra.angle import Angle
+from emdeg.algebra.prime_field import P, PrimeField, inverse, residue_of
+from emdeg.algebra.scalar import add_angles, multiple_angle
+from emdeg.program.evaluate import Functions, values
+from emdeg.program.ir import Kind, Op, Program, Slot
+
+Atom = Slot | Angle
+"""An independent angle: an input, or a constant."""
+
+
+class UnluckyPoint(ZeroDivisionError):
+    """At this point of the field a radicand has no root: draw another, as where a divisor is zero."""
+
+
+def evaluate_residues(program: Program, field: PrimeField) -> dict[str, tuple[int, ...]]:
+    """The outputs modulo the prime, flat, by name; ZeroDivisionError where a quotient or a root fails.
+
+    Inputs have the values the field gives to joints, rates, accelerations and symbols, so the mechanics run
+    over the same field can be compared.
+    """
+    labels = {group.name: group.labels for group in program.inputs}
+
+    def leaf(index: int) -> int | None:
+        op = program.ops[index]
+        if op.kind is Kind.NUMBER:
+            return residue_of(op.number)
+        if op.kind is Kind.INPUT:
+            return _input(field, op.slot, labels)
+        if op.kind is Kind.ANGLE:
+            return 0  # no program reads an angle but for its sine and cosine
+        if op.kind in (Kind.SIN, Kind.COS):
+            return _circle_of(program, op.args[0], field, labels)[op.kind is Kind.COS]
+        return None
+
+    results = values(program, leaf, _FIELD)
+    return {
+        group.name: tuple(ref.sign * results[ref.value] % P if ref.sign else 0 for ref in group.entries)
+        for group in program.outputs
+    }
+
+
+def _input(field: PrimeField, slot: Slot, labels: Mapping[str, tuple[str, ...]]) -> int:
+    name, place = slot
+    match name:
+        case "q":
+            return field.displacement(place).value
+        case "qd":
+            return field.rate(place).value
+        case "qdd":
+            return field.acceleration(place).value
+        case "parameters":
+            return field.symbol(labels[name][place]).value
+        case _:
+            return field.random(f"{name} {place}").value
+
+
+def _atom_pair(field: PrimeField, atom: Atom, labels: Mapping[str, tuple[str, ...]]) -> tuple[int, int]:
+    if isinstance(atom, Angle):
+        s, c = field.sincos(atom)
+    elif atom[0] == "parameters":
+        s, c = field.sincos(Angle(symbol=labels["parameters"][atom[1]]))
+    else:
+        s, c = field.joint_sincos(atom[1] if atom[0] == "q" else f"{atom[0]} {atom[1]}")
+    return s.value, c.value
+
+
+def angle_atoms(program: Program, value: int) -> Mapping[Atom, int]:
+    """An angle as a sum of independent angles with whole coefficients."""
+    atoms: dict[Atom, int] = {}
+    stack = [(value, 1)]
+    while stack:
+        index, times = stack.pop()
+        op: Op = program.ops[index]
+        atom: Atom
+        if op.kind in (Kind.ADD, Kind.SUB):
+            stack += [(op.args[0], times), (op.args[1], times if op.kind is Kind.ADD else -times)]
+            continue
+        if op.kind is Kind.NEG:
+            stack.append((op.args[0], -times))
+            continue
+        if op.kind is Kind.MUL:
+            whole = [i for i in op.args if program.ops[i].kind is Kind.NUMBER]
+            if len(whole) == 1 and program.ops[whole[0]].number.denominator == 1:
+                other = op.args[0] if whole[0] == op.args[1] else op.args[1]
+                stack.append((other, times * int(program.ops[whole[0]].number)))
+                continue
+        if op.kind is Kind.INPUT:
+            atom = op.slot
+        elif op.kind is Kind.ANGLE:
+            atom = op.angle
+        elif op.kind is Kind.NUMBER:
+            atom = Angle(radians=op.number)
+        else:
+            raise ValueError(
+                f"{program.name}: a sine is taken of something that is no sum of angles (operation {index})"
+            )
+        atoms[atom] = atoms.get(atom, 0) + times
+    return {atom: times for atom, times in atoms.items() if times}
+
+
+def _circle_of(
+    program: Program, value: int, field: PrimeField, labels: Mapping[str, tuple[str, ...]]
+) -> tuple[int, int]:
+    total = 0, 1
+    for atom, times in angle_atoms(program, value).items():
+        total = add_angles(total, multiple_angle(_atom_pair(field, atom, labels), times, 1, 0))
+        total = total[0] % P, total[1] % P
+    return total
+
+
+def _root(a: int) -> int:
+    root = pow(a, (P + 1) // 4, P)
+    if root * root % P != a:
+        raise UnluckyPoint("a radicand has no root here")
+    return root
+
+
+_FIELD: Functions = {
+    Kind.ADD: lambda a, b: (a + b) % P,
+    Kind.SUB: lambda a, b: (a - b) % P,
+    Kind.MUL: lambda a, b: a * b % P,
+    Kind.NEG: lambda a: -a % P,
+    Kind.DIV: lambda a, b: a * inverse(b) % P,
+    Kind.SQRT: _root,
+}

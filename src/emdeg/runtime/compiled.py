@@ -1,0 +1,203 @@
+"""A program as a function on arrays, for one state or many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from emdeg.program.ir import Program
+from emdeg.program.split import split_constants
+from emdeg.runtime.kernel import Kernel, MachineKernel, NumpyKernel, cores, machine_available
+
+
+class StateError(ValueError):
+    """An array handed to a compiled program has the wrong shape, type or values."""
+
+
+def compile(
+    program: Program,
+    *,
+    dtype: DTypeLike = np.float64,
+    threads: int | None = None,
+    check_finite: bool = False,
+    backend: Literal["auto", "llvm", "numpy"] = "auto",
+) -> CompiledProgram:
+    """`program` as a callable in float64 or float32.
+
+    A batch large enough is spread over `threads` cores (all by default). With `check_finite` NaN and
+    infinities among the inputs are an error. `backend` "auto" takes llvm where llvmlite can be imported.
+    """
+    kind = np.dtype(dtype)
+    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise TypeError(f"{program.name} can be compiled for float64 or float32, not for {kind}")
+    if backend == "auto":
+        backend = "llvm" if machine_available() else "numpy"
+    build: Callable[[Program, np.dtype], Kernel] = MachineKernel if backend == "llvm" else NumpyKernel
+    constants, main = split_constants(program)
+    return CompiledProgram(
+        program,
+        kind,
+        None if constants is None else build(constants, kind),
+        build(main, kind),
+        0 if constants is None else len(constants.outputs[0].entries),
+        threads or cores(),
+        check_finite,
+    )
+
+
+class CompiledProgram:
+    """Call it with arrays (..., size), in the order of the program's inputs or by name.
+
+    Leading axes are states and broadcast. The result is one array (..., *shape), or a tuple of them where the
+    program has several outputs.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        dtype: np.dtype,
+        constants: Kernel | None,
+        main: Kernel,
+        constant_count: int,
+        threads: int,
+        check_finite: bool,
+    ) -> None:
+        self.program = program
+        self.dtype = dtype
+        self._constants = constants
+        self._main = main
+        self._constant_count = constant_count
+        self._threads = threads
+        self._check_finite = check_finite
+
+    def __call__(self, *args: ArrayLike, **named: ArrayLike) -> Any:
+        arrays = [
+            self._input(group.name, group.size, value)
+            for group, value in zip(self.program.inputs, self._matched(args, named))
+        ]
+        batch = self._batch(arrays)
+        states = math.prod(batch)
+        outputs = [np.empty((states, len(group.entries)), self.dtype) for group in self.program.outputs]
+        if states and outputs:
+            rows = [_rows(array, batch) for array in arrays]
+            self._run(rows, outputs)
+        shaped = [array.reshape((*batch, *g.shape)) for array, g in zip(outputs, self.program.outputs)]
+        return shaped[0] if len(shaped) == 1 else tuple(shaped)
+
+    def bind(self, *args: NDArray, **named: NDArray) -> BoundProgram:
+        """A call without arguments on preallocated arrays of one state: inputs, then outputs, or by name.
+
+        The arrays must have the compiled dtype, the exact shape and contiguous memory; outputs left out are
+        allocated. Constants of symbolic parameters are computed here, once.
+        """
+        groups = [*self.program.inputs, *self.program.outputs]
+        given = dict(zip((group.name for group in groups), args)) | named
+        unknown = set(given) - {group.name for group in groups}
+        if unknown or len(args) > len(groups):
+            raise StateError(f"{self.program.name} has no {', '.join(sorted(unknown)) or 'further arrays'}")
+        inputs = {g.name: self._fixed(g.name, given.get(g.name), (g.size,)) for g in self.program.inputs}
+        outputs = {
+            g.name: self._fixed(g.name, given.get(g.name, np.zeros(g.shape, self.dtype)), g.shape)
+            for g in self.program.outputs
+        }
+        for name in outputs:
+            if not outputs[name].flags.writeable:
+                raise StateError(f"{self.program.name}: {name} is read-only and cannot take results")
+        rows = [array.reshape(1, -1) for array in inputs.values()]
+        passed = self._with_constants(rows)
+        run = self._main.bound(passed, [array.reshape(1, -1) for array in outputs.values()])
+        return BoundProgram(run, inputs, outputs)
+
+    def _batch(self, arrays: list[NDArray]) -> tuple[int, ...]:
+        shapes = {array.shape[:-1] for array in arrays}
+        if len(shapes) == 1:
+            return shapes.pop()
+        try:
+            return np.broadcast_shapes(*shapes)
+        except ValueError:
+            found = ", ".join(f"{g.name} {a.shape}" for g, a in zip(self.program.inputs, arrays))
+            raise StateError(f"{self.program.name}: the states do not fit together: {found}") from None
+
+    def _run(self, rows: list[NDArray], outputs: list[NDArray]) -> None:
+        self._main.run(self._with_constants(rows), outputs, self._threads)
+
+    def _with_constants(self, rows: list[NDArray]) -> list[NDArray]:
+        """The inputs of the main part: those of the program, with constants in the parameters' place."""
+        if self._constants is None:
+            return rows
+        parameters = [r for r, g in zip(rows, self.program.inputs) if not g.depends]
+        constants = np.empty((max(r.shape[0] for r in parameters), self._constant_count), self.dtype)
+        if self._constant_count:
+            self._constants.run(parameters, [constants], self._threads)
+        return [r for r, g in zip(rows, self.program.inputs) if g.depends] + [constants]
+
+    def _matched(self, args: tuple, named: dict) -> list[Any]:
+        names = [group.name for group in self.program.inputs]
+        if len(args) == len(names) and not named:
+            return list(args)
+        given = dict(zip(names, args))
+        doubled = given.keys() & named.keys()
+        given |= named
+        if doubled or len(args) > len(names) or given.keys() != set(names):
+            raise TypeError(f"{self.program.name} takes {', '.join(names)}")
+        return [given[name] for name in names]
+
+    def _input(self, name: str, size: int, value: ArrayLike) -> NDArray:
+        try:
+            array = np.asarray(value)
+        except ValueError:
+            raise StateError(f"{self.program.name}: {name} is not an array of numbers") from None
+        if array.dtype != self.dtype:
+            if array.dtype.kind not in "fiu":
+                raise StateError(f"{self.program.name}: {name} has dtype {array.dtype}, expected {self.dtype}")
+            array = array.astype(self.dtype)
+        if not array.ndim or array.shape[-1] != size:
+            raise StateError(f"{self.program.name}: {name} has shape {array.shape}, expected (..., {size})")
+        if self._check_finite and not np.isfinite(array).all():
+            raise StateError(f"{self.program.name}: {name} holds NaN or infinity")
+        return array
+
+    def _fixed(self, name: str, array: NDArray | None, shape: tuple[int, ...]) -> NDArray:
+        if array is None:
+            raise StateError(f"{self.program.name}: the input {name} is not bound")
+        if not isinstance(array, np.ndarray) or array.dtype != self.dtype or array.shape != shape:
+            found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+            raise StateError(f"{self.program.name}: {name} is {found}, expected {self.dtype} {shape}")
+        if not array.flags.c_contiguous:
+            raise StateError(f"{self.program.name}: {name} is not contiguous in memory")
+        return array
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.program.name} {self.dtype}>"
+
+
+class BoundProgram:
+    """Call it to compute `outputs` from `inputs`, arrays that stay where they are.
+
+    `run` does the same with the least overhead: it is a function of the interpreter's own.
+    """
+
+    __slots__ = ("inputs", "outputs", "run")
+
+    def __init__(self, run: Callable[[], None], inputs: dict[str, NDArray], outputs: dict[str, NDArray]) -> None:
+        self.run = run
+        self.inputs = inputs
+        self.outputs = outputs
+
+    def __call__(self) -> None:
+        self.run()
+
+
+def _rows(array: NDArray, batch: tuple[int, ...]) -> NDArray:
+    """The array as (states, size), or (1, size) where one state serves all; copied only where it must be."""
+    if math.prod(array.shape[:-1]) == 1:
+        rows = array.reshape(1, array.shape[-1])
+    else:
+        rows = np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1])
+    if (rows.shape[1] > 1 and rows.strides[1] != rows.itemsize) or rows.strides[0] % rows.itemsize:
+        rows = np.ascontiguousarray(rows)
+    return rows

@@ -1,0 +1,121 @@
+"""What runs a program over arrays: machine code where llvmlite is there, NumPy where it is not."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emdeg.program.evaluate import evaluate
+from emdeg.program.ir import Program
+
+STATES_PER_THREAD = 8192
+"""Fewer are done before another core has woken up."""
+
+
+class Kernel(Protocol):
+    """Runs over rows: inputs (states or 1, size), outputs (states, size), entries of a row side by side."""
+
+    def run(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray], threads: int) -> None: ...
+
+    def bound(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> Callable[[], None]:
+        """A call without arguments for one state in fixed arrays."""
+        ...
+
+
+class MachineKernel:
+    """Compiled by LLVM for the processor at hand."""
+
+    def __init__(self, program: Program, dtype: np.dtype) -> None:
+        from emdeg.runtime.engine import machine_code
+
+        self._size = dtype.itemsize
+        self._constant = [place for place, group in enumerate(program.inputs) if not group.depends]
+        shared = frozenset(program.inputs[place].name for place in self._constant)
+        self._code = machine_code(program, 8 * self._size, shared)
+        self._varied = self._code if not shared else None
+        self._vary = lambda: machine_code(program, 8 * self._size, frozenset())
+
+    def run(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray], threads: int) -> None:
+        states = outputs[0].shape[0]
+        words = self._words(inputs, outputs)
+        if states == 1:
+            self._code.one(words)
+        elif states < self._code.lanes:
+            self._code.states(words, 0, states)
+        else:
+            vectors = self._code_for(inputs).vectors
+            workers = max(1, min(threads, states // STATES_PER_THREAD))
+            if workers == 1:
+                vectors(words, 0, states)
+                return
+            edges = [states * i // workers for i in range(workers + 1)]
+            pool = _pool(threads)
+            parts = [pool.submit(vectors, words, a, b) for a, b in pairwise(edges[1:])]
+            vectors(words, edges[0], edges[1])
+            for part in parts:
+                part.result()
+
+    def bound(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> Callable[[], None]:
+        run = partial(self._code.one, self._words(inputs, outputs))
+        # Neither the address nor the words hold on to the code and the arrays they point at.
+        run.__dict__["kept"] = (self._code, inputs, outputs)
+        return run
+
+    def _code_for(self, inputs: Sequence[NDArray]) -> Any:
+        """The usual code has one set of constants for all states; another is made when they vary."""
+        if all(inputs[place].shape[0] == 1 for place in self._constant):
+            return self._code
+        if self._varied is None:
+            self._varied = self._vary()
+        return self._varied
+
+    def _words(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> Any:
+        arrays = [*inputs, *outputs]
+        steps = [0 if a.shape[0] == 1 else a.strides[0] // self._size for a in arrays]
+        return (ctypes.c_int64 * (2 * len(arrays)))(*(a.__array_interface__["data"][0] for a in arrays), *steps)
+
+
+class NumpyKernel:
+    """Each operation is a NumPy operation on all states: slower, and everywhere."""
+
+    def __init__(self, program: Program, dtype: np.dtype) -> None:
+        self._program = program
+        self._type = dtype.type
+
+    def run(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray], threads: int) -> None:
+        names = [group.name for group in self._program.inputs]
+        results = evaluate(self._program, dict(zip(names, inputs)), self._type)
+        for array, group in zip(outputs, self._program.outputs):
+            array[...] = results[group.name].reshape(-1, len(group.entries))
+
+    def bound(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> Callable[[], None]:
+        return partial(self.run, inputs, outputs, 1)
+
+
+def machine_available() -> bool:
+    """Whether llvmlite can be imported."""
+    try:
+        import llvmlite  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def cores() -> int:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=4)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="emdeg")

@@ -1,0 +1,99 @@
+"""A program as LLVM assembly: a loop over states, scalar or with one state in each lane of a vector.
+
+The functions read one block of words: the pointers to inputs and outputs, in the program's order, then for each
+the distance between states, in entries (0 where one state serves all).
+"""
+
+from __future__ import annotations
+
+from emdeg.program.evaluate import constants
+from emdeg.program.ir import Kind, Program, live
+from emdeg.runtime.llvm_memory import Rows
+from emdeg.runtime.llvm_writer import PRECISIONS, Writer
+
+_BINARY = {Kind.ADD: "fadd", Kind.SUB: "fsub", Kind.MUL: "fmul", Kind.DIV: "fdiv"}
+
+
+def assembly(program: Program, bits: int, width: int, shared: frozenset[str] = frozenset()) -> str:
+    """The module's text: @states(words, start, stop), @lanes for at least `width` states, @one(words).
+
+    `shared` names inputs of which @lanes may assume that one state serves all.
+    """
+    scalar, vector = Writer(PRECISIONS[bits], 1), Writer(PRECISIONS[bits], width)
+    parts = [
+        _function(program, scalar, "states", frozenset()),
+        _function(program, vector, "lanes", shared),
+        "define void @one(ptr %words) {\n  call void @states(ptr %words, i64 0, i64 1)\n  ret void\n}",
+        *sorted(scalar.declared | vector.declared),
+        f'attributes #0 = {{ nounwind "min-legal-vector-width"="{bits * width}" }}',
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _function(program: Program, out: Writer, name: str, shared: frozenset[str]) -> str:
+    groups = [*program.inputs, *program.outputs]
+    head = []
+    for place, group in enumerate(groups):
+        head += [
+            f"  %at{place} = getelementptr i64, ptr %words, i64 {place}",
+            f"  %base_{group.name} = load ptr, ptr %at{place}",
+            f"  %far{place} = getelementptr i64, ptr %words, i64 {place + len(groups)}",
+            f"  %step_{group.name} = load i64, ptr %far{place}",
+        ]
+    _body(program, out, shared)
+    width = out.width
+    return "\n".join(
+        [
+            f"define void @{name}(ptr %words, i64 %start, i64 %stop) #0 {{",
+            "entry:",
+            *head,
+            "  br label %loop",
+            "loop:",
+            "  %i = phi i64 [ %start, %entry ], [ %next, %loop ]",
+            *out.lines,
+            # The last vector may overlap the one before it: the same states, computed twice to the same values.
+            f"  %after = add i64 %i, {width}",
+            "  %more = icmp slt i64 %after, %stop",
+            f"  %last = sub i64 %stop, {width}",
+            "  %fits = icmp slt i64 %after, %last",
+            "  %next = select i1 %fits, i64 %after, i64 %last",
+            "  br i1 %more, label %loop, label %done",
+            "done:",
+            "  ret void",
+            "}",
+        ]
+    )
+
+
+def _body(program: Program, out: Writer, shared: frozenset[str]) -> None:
+    needed, numbers = live(program), constants(program)
+    rows = {g.name: Rows(out, g.name, g.size, g.name in shared) for g in program.inputs}
+    value: dict[int, str] = {}
+    pairs: dict[int, tuple[str, str]] = {}
+    for index, op in enumerate(program.ops):
+        if not needed[index]:
+            continue
+        args = [value[arg] for arg in op.args]
+        if index in numbers:
+            value[index] = out.constant(numbers[index])
+        elif op.kind is Kind.INPUT:
+            value[index] = rows[op.slot[0]].load(op.slot[1])
+        elif op.kind is Kind.ANGLE:
+            value[index] = out.constant(float(op.angle))
+        elif op.kind in (Kind.SIN, Kind.COS):
+            if op.args[0] not in pairs:
+                pairs[op.args[0]] = out.sincos(args[0])
+            value[index] = pairs[op.args[0]][op.kind is Kind.COS]
+        elif op.kind is Kind.NEG:
+            value[index] = out.put(f"fneg {out.real} {args[0]}")
+        elif op.kind is Kind.SQRT:
+            value[index] = out.call("llvm.sqrt", args[0])
+        else:
+            value[index] = out.binary(_BINARY[op.kind], args[0], args[1])
+    zero = out.constant(0.0)
+    for group in program.outputs:
+        results = []
+        for ref in group.entries:
+            result = zero if not ref.sign else value[ref.value]
+            results.append(out.put(f"fneg {out.real} {result}") if ref.sign < 0 else result)
+        Rows(out, group.name, len(group.entries)).store(results)
