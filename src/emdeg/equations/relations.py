@@ -175,7 +175,7 @@ def compare(entries: dict[str, TrigPoly]) -> tuple[tuple[Relation, ...], list[st
 
 def normalized(formula: TrigPoly) -> tuple[Fraction, TrigPoly]:
     """(leading coefficient, the formula divided by it); formulas are proportional exactly if the latter agree."""
-    lead, _ = next(iter(formula.terms()))
+    lead = formula.leading_coefficient
     return lead, formula * (1 / lead)
 
 
