@@ -4,8 +4,8 @@
 
 Every figure is of a fresh process: interpreter, imports, reading the robot, and the derivation with its relations;
 the derivation alone stands beside it. SymPy's LagrangesMethod and KanesMethod get the same links (frames, masses,
-inertias; Kane's without the drives) and are stopped at the limit; what they
-return is neither expanded nor canonical, and M11 at one state is compared. Prints ratios, writes benchmarks/results/derive.json.
+inertias; Kane's without the drives) and are stopped at the limit; what they return is neither expanded nor
+canonical, and M11 at one state is compared. Prints ratios, writes benchmarks/results/derive.json.
 """
 
 from __future__ import annotations
