@@ -6,6 +6,7 @@
 (2, 2)
 """
 
+from emdeg.equations import Model, derive
 from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.equations.regressor import regressor, regressor_formulas
 from emdeg.mechanics.numeric import (
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BaseParameters",
+    "Model",
     "OverBudget",
     "Robot",
     "RobotError",
@@ -44,6 +46,7 @@ __all__ = [
     "bias",
     "compile",
     "coriolis_matrix",
+    "derive",
     "elements",
     "forward_dynamics",
     "forward_kinematics",
