@@ -1,10 +1,10 @@
-"""A reader for printed formulas: numbers, names, + - * and brackets; so that what is printed can be evaluated."""
+"""A reader for printed formulas: numbers, names, + - * / ^ and brackets; so that what is printed can be evaluated."""
 
 from __future__ import annotations
 
 import re
 
-TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?(?:e-?\d+)?)|([A-Za-z]\w*)|([-+*()/]))")
+TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?(?:e-?\d+)?)|([A-Za-z]\w*)|([-+*()/^]))")
 
 
 def value(text: str, names) -> float:
@@ -35,12 +35,19 @@ def _sum(tokens, names):
 
 
 def _product(tokens, names):
-    total, tokens = _factor(tokens, names)
+    total, tokens = _power(tokens, names)
     while tokens and tokens[0] in "*/":
-        factor, rest = _factor(tokens[1:], names)
+        factor, rest = _power(tokens[1:], names)
         total = total * factor if tokens[0] == "*" else total / factor
         tokens = rest
     return total, tokens
+
+
+def _power(tokens, names):
+    base, tokens = _factor(tokens, names)
+    if tokens and tokens[0] == "^":
+        return base ** int(tokens[1]), tokens[2:]
+    return base, tokens
 
 
 def _factor(tokens, names):

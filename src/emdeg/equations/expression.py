@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
 from emdeg.algebra.generator import name_latex
@@ -61,21 +62,26 @@ def scaled(expression: Sum, factor: Fraction) -> Sum:
 
 def text(expression: Sum) -> str:
     """Plain text, such as "I20*(SS5*(SS23*(1 + CC4) - 1) - 2*SC23*C4*SC5)"."""
-    return _written(expression, lambda atom: atom.text, "*", _number_text, "({})")
+    return _written(expression, lambda atom: atom.text, "*", "{}^{}", _number_text, "({})")
 
 
 def latex(expression: Sum) -> str:
     """LaTeX for math mode."""
-    return _written(expression, lambda atom: atom.latex, r"\,", _number_latex, r"\left({}\right)")
+    return _written(expression, lambda atom: atom.latex, r"\,", "{}^{{{}}}", _number_latex, r"\left({}\right)")
 
 
-def _written(expression: Sum, atom: Any, times: str, number: Any, bracket: str) -> str:
+def _written(expression: Sum, atom: Any, times: str, power: str, number: Any, bracket: str) -> str:
     parts: list[str] = []
     for term in expression.terms:
-        factors = [
-            bracket.format(_written(f, atom, times, number, bracket)) if isinstance(f, Sum) else atom(f)
-            for f in term.factors
-        ]
+        factors = []
+        for factor, same in groupby(term.factors):
+            inner = (
+                bracket.format(_written(factor, atom, times, power, number, bracket))
+                if isinstance(factor, Sum)
+                else atom(factor)
+            )
+            exponent = len(list(same))
+            factors.append(inner if exponent == 1 else power.format(inner, exponent))
         if abs(term.coefficient) != 1 or not factors:
             factors.insert(0, number(abs(term.coefficient)))
         parts.append((" - " if term.coefficient < 0 else " + ") + times.join(factors))

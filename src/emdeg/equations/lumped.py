@@ -21,6 +21,8 @@ from emdeg.algebra.generator import Generator
 from emdeg.algebra.trigalgebra import TrigAlgebra
 from emdeg.algebra.trigpoly import TrigPoly
 from emdeg.equations.angles import Group
+from emdeg.equations.expression import Atom, Sum
+from emdeg.equations.nesting import nested
 from emdeg.equations.short_basis import Basis, Column, short_bases
 from emdeg.equations.waves import Layout, ParameterKey, Views, Writer, added
 
@@ -41,6 +43,15 @@ class Constant:
     uses: tuple[str, ...]
     value: float | None = None
     tolerance: float | None = None
+
+    @property
+    def expression(self) -> Sum:
+        """The formula with common factors taken out."""
+        terms = {
+            tuple(sorted(Atom(str(g)) for g, e in monomial.items() for _ in range(e))): c
+            for c, monomial in self.formula.terms()
+        }
+        return nested(terms)
 
 
 @dataclass(frozen=True)

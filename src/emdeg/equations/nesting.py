@@ -75,7 +75,7 @@ def _candidates(polynomial: dict[Key, Fraction], memo: dict[frozenset, Sum], tho
     scale = content(polynomial)
     if common or abs(scale) != 1:
         rest = {_without(key, common): c / scale for key, c in polynomial.items()}
-        yield Sum((Product(scale, (*common, _nest(rest, memo, thorough))),))
+        yield Sum(_multiplied(scale, common, _nest(rest, memo, thorough)))
         if common or len(polynomial) > thorough:
             return
     frequent = Counter(atom for key in polynomial for atom in set(key))
@@ -87,19 +87,37 @@ def _candidates(polynomial: dict[Key, Fraction], memo: dict[frozenset, Sum], tho
         outside = {key: c for key, c in polynomial.items() if atom not in key}
         scale = content(inside)
         inner = _nest({key: c / scale for key, c in inside.items()}, memo, thorough)
-        factored = _multiplied(scale, atom, inner)
+        factored = _multiplied(scale, (atom,), inner)
         rest = _nest(outside, memo, thorough) if outside else Sum()
-        yield Sum(_positive_first((*factored, *rest.terms)))
+        yield Sum(_positive_first(_combined((*factored, *rest.terms))))
     if not chosen or len(polynomial) <= thorough:
         yield Sum(_positive_first(tuple(Product(c, key) for key, c in _ordered(polynomial))))
 
 
-def _multiplied(scale: Fraction, atom: Atom, inner: Sum) -> tuple[Product, ...]:
-    """scale * atom * inner; an inner single product is not put in brackets."""
+def _combined(terms: tuple[Product, ...]) -> tuple[Product, ...]:
+    """Terms with the same bracket as one factor put together: x*(...) + y*(...) is (x + y)*(...)."""
+    by_bracket: dict[Atom | Sum | None, list[Product]] = {}
+    for term in terms:
+        brackets = [factor for factor in term.factors if isinstance(factor, Sum)]
+        by_bracket.setdefault(brackets[0] if len(brackets) == 1 else None, []).append(term)
+    found: list[Product] = []
+    for bracket, members in by_bracket.items():
+        if bracket is None or len(members) == 1:
+            found += members
+            continue
+        inner = tuple(
+            Product(term.coefficient, tuple(factor for factor in term.factors if factor != bracket)) for term in members
+        )
+        found.append(Product(Fraction(1), (Sum(_positive_first(inner)), bracket)))
+    return tuple(found)
+
+
+def _multiplied(scale: Fraction, atoms: Key, inner: Sum) -> tuple[Product, ...]:
+    """scale * atoms * inner; an inner single product is not put in brackets."""
     if len(inner.terms) == 1:
         only = inner.terms[0]
-        return (Product(scale * only.coefficient, (atom, *only.factors)),)
-    return (Product(scale, (atom, inner)),)
+        return (Product(scale * only.coefficient, (*atoms, *only.factors)),)
+    return (Product(scale, (*atoms, inner)),)
 
 
 def _ordered(polynomial: Polynomial) -> list[tuple[Key, Fraction]]:
