@@ -134,7 +134,7 @@ def _related(entries: Mapping[str, Polynomial]) -> tuple[dict[str, Polynomial], 
             if len(theirs) < 2 and theirs != mine:
                 continue
             shared = mine.keys() & theirs.keys()
-            for factor in {mine[k] / theirs[k] for k in shared} if len(shared) * 2 > len(theirs) else ():
+            for factor in sorted({mine[k] / theirs[k] for k in shared}) if len(shared) * 2 > len(theirs) else ():
                 rest = dict(mine)
                 for key, c in theirs.items():
                     rest[key] = rest.get(key, Fraction(0)) - factor * c
@@ -165,7 +165,7 @@ def _bracketed(steps: dict[str, Polynomial], order: list[str]) -> list[str]:
             return [*_sorted_definitions(dependents, steps), *order]
         number += 1
         symbol = f"V{number}"
-        inside = dict(best)
+        inside = dict(sorted(best, key=lambda item: _key(item[0])))
         for name, divisor, lead in found[best]:
             polynomial = steps[name]
             covered = {tuple(sorted((*divisor, *key))): lead * c for key, c in inside.items()}
@@ -278,7 +278,7 @@ def _fold_sums(steps: dict[str, Polynomial], constants: dict[str, Sum]) -> None:
             for key in alone
             for term in constants[key[0].kind].terms
         ]
-        total = Sum(tuple(terms))
+        total = Sum(tuple(sorted(terms, key=lambda term: term.coefficient < 0)))
         if total not in known:
             known[total] = f"K{len(constants) + 1}"
             constants[known[total]] = total
