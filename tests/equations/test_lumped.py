@@ -9,8 +9,11 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+import emdeg
 from emdeg.equations.angles import angle_systems, parallel_joints
+from emdeg.equations.derive import derive
 from emdeg.equations.lumped import indices, lump
+from emdeg.equations.lumped_model import lumped_constants
 from emdeg.mechanics import numeric
 from tests.equations import arms
 
@@ -201,3 +204,9 @@ def test_a_drive_without_its_entry_is_an_error():
     algebra = arms.formulas(arms.planar(2).robot)["M11"].algebra
     with pytest.raises(ValueError, match="no entry M22"):
         lump({"M11": algebra.one}, drives={2: algebra.number(Fraction(1))})
+
+
+def test_the_library_puma_gives_the_same_constants():
+    found = lumped_constants(derive(emdeg.load("puma560"), symbolic=True))
+    assert set(CHECKED) - set(matched(found)) == {"I19"}
+    assert len(found.constants) == 33

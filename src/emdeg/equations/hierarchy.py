@@ -149,12 +149,13 @@ def _bracketed(steps: dict[str, Polynomial], order: list[str]) -> list[str]:
     """Brackets that recur made V, in place; the order of evaluation with the V in it."""
     number = 0
     dependents: list[str] = []
+    shapes: dict[str, list[tuple[frozenset, Key, Fraction]]] = {}
     while True:
         found: dict[frozenset, list[tuple[str, Key, Fraction]]] = {}
         for name in (*dependents, *order):
-            for divisor, quotient in _quotients(steps[name]):
-                lead = quotient[min(quotient, key=_key)]
-                shape = frozenset((key, c / lead) for key, c in quotient.items())
+            if name not in shapes:
+                shapes[name] = _shapes(steps[name])
+            for shape, divisor, lead in shapes[name]:
                 found.setdefault(shape, []).append((name, divisor, lead))
         best, saving = None, 0
         for shape, places in found.items():
@@ -170,11 +171,21 @@ def _bracketed(steps: dict[str, Polynomial], order: list[str]) -> list[str]:
             polynomial = steps[name]
             covered = {tuple(sorted((*divisor, *key))): lead * c for key, c in inside.items()}
             if all(polynomial.get(key) == c for key, c in covered.items()):
+                shapes.pop(name, None)
                 for key in covered:
                     del polynomial[key]
                 polynomial[tuple(sorted((*divisor, Atom(symbol))))] = lead
         steps[symbol] = inside
         dependents.append(symbol)
+
+
+def _shapes(polynomial: Polynomial) -> list[tuple[frozenset, Key, Fraction]]:
+    """Each quotient up to a factor, with its divisor and the factor."""
+    found = []
+    for divisor, quotient in _quotients(polynomial):
+        lead = quotient[min(quotient, key=_key)]
+        found.append((frozenset((key, c / lead) for key, c in quotient.items()), divisor, lead))
+    return found
 
 
 def _key(key: Key) -> tuple[tuple[tuple, str], ...]:
@@ -290,20 +301,37 @@ def _fold_sums(steps: dict[str, Polynomial], constants: dict[str, Sum]) -> None:
 def _products(steps: dict[str, Polynomial]) -> dict[str, Sum]:
     """Pairs of sines and cosines that recur made T, the most frequent first, in place."""
     products: dict[str, Sum] = {}
-    while True:
-        pairs: Counter[tuple[Atom, Atom]] = Counter()
-        for polynomial in steps.values():
-            for key in polynomial:
-                trig = [atom for atom in key if atom.is_trigonometric or atom.kind in products]
-                pairs.update({(a, b) for k, a in enumerate(trig) for b in trig[k + 1 :]})
-        repeated = [(times, pair) for pair, times in pairs.items() if times > 1]
-        if not repeated:
-            return products
-        _, pair = min(repeated, key=lambda item: (-item[0], _key(item[1])))
+    terms = [(name, key, c) for name, polynomial in steps.items() for key, c in polynomial.items()]
+    keys = [key for _, key, _ in terms]
+    places: dict[Pair, set[int]] = {}
+    for at, key in enumerate(keys):
+        for pair in _pairs(key, products):
+            places.setdefault(pair, set()).add(at)
+    while repeated := [pair for pair, at in places.items() if len(at) > 1]:
+        pair = min(repeated, key=lambda pair: (-len(places[pair]), _key(pair)))
         symbol = f"T{len(products) + 1}"
         products[symbol] = Sum((Product(Fraction(1), pair),))
-        for name, polynomial in steps.items():
-            steps[name] = {_with(key, pair, symbol): c for key, c in polynomial.items()}
+        for at in sorted(places[pair]):
+            before = _pairs(keys[at], products)
+            keys[at] = _with(keys[at], pair, symbol)
+            after = _pairs(keys[at], products)
+            for gone in before - after:
+                places[gone].discard(at)
+            for new in after - before:
+                places.setdefault(new, set()).add(at)
+    for name in steps:
+        steps[name] = {}
+    for (name, _, c), key in zip(terms, keys):
+        steps[name][key] = c
+    return products
+
+
+Pair = tuple[Atom, Atom]
+
+
+def _pairs(key: Key, products: Mapping[str, Sum]) -> set[Pair]:
+    trig = [atom for atom in key if atom.is_trigonometric or atom.kind in products]
+    return {(a, b) for k, a in enumerate(trig) for b in trig[k + 1 :]}
 
 
 def _with(key: Key, pair: tuple[Atom, Atom], symbol: str) -> Key:
