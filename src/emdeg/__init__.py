@@ -9,6 +9,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from emdeg.equations import Model, derive
 from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.equations.regressor import regressor, regressor_formulas
 from emdeg.mechanics.numeric import (
@@ -29,8 +30,10 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
+from emdeg.program.build import program
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
+from emdeg.runtime import compile
 
 if TYPE_CHECKING:
     from emdeg.simulation.errors import ScenarioError, SimulationError
@@ -52,6 +55,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "BaseParameters",
+    "Model",
     "OverBudget",
     "Robot",
     "RobotError",
@@ -61,7 +65,9 @@ __all__ = [
     "base_parameters",
     "base_values",
     "bias",
+    "compile",
     "coriolis_matrix",
+    "derive",
     "elements",
     "forward_dynamics",
     "forward_kinematics",
@@ -79,6 +85,7 @@ __all__ = [
     "mass_matrix",
     "momentum",
     "potential_energy",
+    "program",
     "regressor",
     "regressor_formulas",
     "regrouped",

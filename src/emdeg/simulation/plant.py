@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 from emdeg.algebra.dual import Dual, derivative
+from emdeg.equations.base_parameters import regrouped_mechanism
 from emdeg.mechanics import composite_body
 from emdeg.mechanics.energy import kinetic_energy, potential_energy
-from emdeg.mechanics.grouping import grouped
 from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
 from emdeg.mechanics.newton_euler import newton_euler
 from emdeg.program.build import program
@@ -101,7 +101,7 @@ def energies(robot: Robot) -> Program:
 def _traced(robot: Robot) -> tuple[Tracer, Mechanism, list[Any]]:
     need_numbers(robot)
     tracer = Tracer()
-    mech = grouped(mechanism(robot, tracer))
+    mech = regrouped_mechanism(robot, tracer)
     q = tracer.inputs("q", robot.n, Dependence.CONFIGURATION, tuple(joint.name for joint in robot.joints))
     position = [tracer.sincos_of(x) if turning else x for x, turning in zip(q, mech.revolute)]
     return tracer, mech, position
