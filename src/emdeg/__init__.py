@@ -6,6 +6,8 @@
 (2, 2)
 """
 
+from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
+from emdeg.equations.regressor import regressor, regressor_formulas
 from emdeg.mechanics.numeric import (
     StateError,
     bias,
@@ -23,7 +25,6 @@ from emdeg.mechanics.numeric import (
     mass_matrix,
     momentum,
     potential_energy,
-    regressor,
 )
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
@@ -31,10 +32,13 @@ from emdeg.robot.load import library_names, load
 __version__ = "0.1.0"
 
 __all__ = [
+    "BaseParameters",
     "OverBudget",
     "Robot",
     "RobotError",
     "StateError",
+    "base_parameters",
+    "base_values",
     "bias",
     "coriolis_matrix",
     "elements",
@@ -53,5 +57,7 @@ __all__ = [
     "momentum",
     "potential_energy",
     "regressor",
+    "regressor_formulas",
+    "regrouped",
     "substitute",
 ]

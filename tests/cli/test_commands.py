@@ -36,6 +36,17 @@ def test_inverse_dynamics_is_one_json_object():
     assert tau == emdeg.inverse_dynamics(emdeg.load("puma560"), q, qd, qdd).tolist()
 
 
+def test_the_regressor_of_the_base_parameters_gives_the_same_torques():
+    robot = emdeg.load("puma560")
+    Y = np.array(result("eval", "puma560", "regressor", "--base", *STATE))
+    assert Y.shape == (6, 40)
+    values = [float(value) for value in emdeg.base_values(robot)]
+    np.testing.assert_allclose(Y @ values, result("eval", "puma560", "inverse_dynamics", *STATE), atol=1e-12)
+    refused = run("eval", "puma560", "gravity", "--base", STATE[0])
+    assert refused.returncode == 2
+    assert "--base applies to regressor" in refused.stderr
+
+
 def test_degrees_in_and_out():
     q = "--q=10,20,30"
     assert result("eval", "planar3r", "gravity", q, "--deg") == pytest.approx(

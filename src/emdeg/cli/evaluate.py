@@ -13,7 +13,8 @@ import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
-from emdeg.cli.common import Json, UsageError, out, print_json
+from emdeg.cli.common import Json, UsageError, out, print_json, say
+from emdeg.equations.base_parameters import base_parameters
 from emdeg.mechanics.friction import friction as friction_efforts
 from emdeg.mechanics.numeric import FUNCTIONS, StateError
 from emdeg.robot.checks import BUDGET
@@ -44,6 +45,7 @@ def evaluate(
     deg: Annotated[bool, typer.Option("--deg", help="Revolute joints in degrees, on input and output.")] = False,
     friction: Annotated[bool, typer.Option("--friction", help="Include the drives' friction.")] = False,
     gyroscopic: Annotated[bool, typer.Option("--gyroscopic", help="Include the rotors' gyroscopic terms.")] = False,
+    base: Annotated[bool, typer.Option("--base", help="The regressor's columns of the base parameters only.")] = False,
     json: Json = False,
 ) -> None:
     """Evaluate a function of the model at a state.
@@ -58,6 +60,12 @@ def evaluate(
       emdeg eval my_arm.urdf mass_matrix --q=states.csv --lock "gripper=0" --json
     """
     result = compute(robot, function, {"q": q, "qd": qd, "qdd": qdd, "tau": tau}, deg, friction, gyroscopic)
+    if base:
+        if function != "regressor":
+            raise UsageError(f"--base applies to regressor, not to {function}")
+        kept = base_parameters(robot).kept
+        say(f"columns: {' '.join(map(str, kept))}")
+        result = result[..., [column.place for column in kept]]
     if json:
         print_json(result)
     else:
@@ -170,7 +178,8 @@ def _read_csv(path: Path, name: str, robot: Robot) -> NDArray[np.float64]:
     states = []
     for number, row in rows:
         if len(row) <= max(columns):
-            raise RobotError(f"has {len(row)} columns; column {max(columns) + 1} is needed", file=str(path), line=number)
+            needed = f"has {len(row)} columns; column {max(columns) + 1} is needed"
+            raise RobotError(needed, file=str(path), line=number)
         try:
             states.append(_numbers([row[c] for c in columns], f"line {number}", robot))
         except StateError as problem:

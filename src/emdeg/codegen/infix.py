@@ -28,6 +28,8 @@ class Language:
     declare: Callable[[str, str], str]
     sincos: Callable[[str | None, str | None, str], list[str]]
     sqrt: Callable[[str], str]
+    together: Callable[[list[str]], tuple[list[str], list[tuple[str, str]]]] | None = None
+    """Statements for the sines and cosines of several angles at once, and the pairs' names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ def listing(program: Program, language: Language) -> Listing:
     texts: dict[int, _Text] = {}
     statements: list[str] = []
     angles: dict[int, int] = {}
+    pairs: dict[int, tuple[str, str]] = {}
     fresh = count(1)
     rooted = set(program.roots())
     wanted = {(op.kind, op.args[0]) for i, op in enumerate(program.ops) if needed[i] and op.kind in _TRIG}
@@ -78,6 +81,15 @@ def listing(program: Program, language: Language) -> Listing:
             texts[index] = _literal(language.number, Fraction(float(op.angle)))
         elif op.kind in _TRIG:
             angle = op.args[0]
+            if not pairs and language.together and all(place in texts for _, place in wanted):
+                places = sorted({place for _, place in wanted})
+                if len(places) > 1:
+                    lines, names = language.together([texts[place].text for place in places])
+                    statements += lines
+                    pairs = dict(zip(places, names))
+            if angle in pairs:
+                texts[index] = _Text(pairs[angle][op.kind is Kind.COS])
+                continue
             if angle not in angles:
                 angles[angle] = len(angles) + 1
                 sine = f"s{angles[angle]}" if (Kind.SIN, angle) in wanted else None

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from emdeg.mechanics.composite_body import joined, moved
-from emdeg.mechanics.linear import Mat3, Scalar
+from emdeg.mechanics.linear import Scalar, Vec3
 from emdeg.mechanics.mechanism import BodyInertia, Mechanism, frames, inward
 from emdeg.robot.model import BASE
 
@@ -40,5 +40,5 @@ def _about_axis(body: BodyInertia, zero: Scalar) -> tuple[BodyInertia, BodyInert
 
 def _along_axis(body: BodyInertia, zero: Scalar) -> tuple[BodyInertia, BodyInertia]:
     """(what remains, what the parent takes): a body that does not turn against its parent leaves it its tensor."""
-    nothing: Mat3 = ((zero,) * 3,) * 3
-    return BodyInertia(body.m, body.h, nothing), BodyInertia(zero, (zero,) * 3, body.J)
+    none: Vec3 = (zero, zero, zero)
+    return BodyInertia(body.m, body.h, (none, none, none)), BodyInertia(zero, none, body.J)

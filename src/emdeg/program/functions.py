@@ -74,7 +74,7 @@ def _elements(state: State) -> Outputs:
     mech, frame, n = state.mech, state.frame, state.mech.n
     M = composite_body.mass_matrix(mech, frame)
     # C_ij(q, e_k) = beta_ijk: the Christoffel symbols are the Coriolis matrix at unit rates.
-    beta = [coriolis.coriolis_matrix(mech, frame, _unit(mech, k)) for k in range(n)]
+    beta = [coriolis.coriolis_matrix(mech, frame, unit_rates(mech, k)) for k in range(n)]
     return {
         "M": [M[i][j] for i in range(n) for j in range(i, n)],
         "b": [beta[k][i][j] * 2 for i in range(n) for j in range(n) for k in range(j + 1, n)],
@@ -104,9 +104,7 @@ def _regressor(state: State) -> Outputs:
 
 
 def _derivatives(state: State) -> Outputs:
-    by_q, by_qd = differentiation.inverse_dynamics_derivatives(
-        state.mech, state.position, state.qd, state.qdd
-    )
+    by_q, by_qd = differentiation.inverse_dynamics_derivatives(state.mech, state.position, state.qd, state.qdd)
     return {"dtau_dq": by_q, "dtau_dqd": by_qd}
 
 
@@ -164,5 +162,5 @@ def solved(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar], one: Scalar) 
     return x
 
 
-def _unit(mech: Mechanism, k: int) -> list[Scalar]:
+def unit_rates(mech: Mechanism, k: int) -> list[Scalar]:
     return [mech.algebra.number(Fraction(int(i == k))) for i in range(mech.n)]

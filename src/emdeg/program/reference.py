@@ -1,24 +1,202 @@
 """The same functions by other formulations: what a program is verified against.
 
 Nothing here is regrouped or simplified, and no output comes from the algorithm that the program was traced from:
-torques from the mass matrix, Christoffel symbols and the gradient of the potential; the mass matrix from the kinetic
-energy; accelerations from articulated bodies; Jacobians from derivatives of the pose.
+torques from the mass matrix, Christoffel symbols and the gradient of the potential; the mass matrix from Newton
+and Euler, column by column; accelerations from articulated bodies; Jacobians from derivatives of the pose.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from emdeg.algebra.dual import derivative
+from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.mechanics import articulated_body, composite_body, coriolis, differentiation, energy, kinematics
-from emdeg.mechanics.linear import Scalar, matmul, total
-from emdeg.mechanics.mechanism import BodyInertia, Frames, Mechanism, frames, mechanism
+from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, matmul, mul, total
+from emdeg.mechanics.mechanism import BodyInertia, Frames, Mechanism, frames, mechanism, path
 from emdeg.mechanics.newton_euler import newton_euler
 from emdeg.program.degree import degree_bound
-from emdeg.program.functions import FUNCTIONS, Outputs, State, _unit
+from emdeg.program.functions import FUNCTIONS, Outputs, State, unit_rates
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.trace import Tracer
 from emdeg.program.verify import Certificate, verify
-from emdeg.robot.model import Robot
+from emdeg.robot.model import BASE, Robot
+
+
+def verify_program(
+    program: Program,
+    robot: Robot,
+    function: str | Sequence[str],
+    *,
+    seed: int = 0,
+    artefact: bytes | None = None,
+) -> Certificate:
+    """A certificate that `program` computes these functions of `robot`; raises `Refuted` where it does not."""
+    names = [function] if isinstance(function, str) else list(function)
+
+    def independent(field: PrimeField) -> Outputs:
+        return _outputs(robot, names, field, lambda k: field.joint_sincos(k), field.displacement, field.rate,
+                        field.acceleration, lambda k: field.random(f"tau {k}"))  # fmt: skip
+
+    formulations = ("traced program", ", ".join(REFERENCES[name][0] for name in names))
+    return verify(
+        program, independent, formulations=formulations, seed=seed, degree=_degree(robot, names),
+        artefact=artefact,
+    )  # fmt: skip
+
+
+def _outputs(
+    robot: Robot,
+    names: Sequence[str],
+    algebra: Any,
+    sincos: Callable[[int], Any],
+    displacement: Callable[[int], Any],
+    rate: Callable[[int], Any],
+    acceleration: Callable[[int], Any],
+    effort: Callable[[int], Any],
+) -> Outputs:
+    mech = mechanism(robot, algebra)
+    joints = range(mech.n)
+    state = State(
+        mech,
+        [sincos(k) if mech.revolute[k] else displacement(k) for k in joints],
+        [rate(k) for k in joints],
+        [acceleration(k) for k in joints],
+        [effort(k) for k in joints],
+    )
+    results: dict[str, Any] = {}
+    for name in names:
+        results |= REFERENCES[name][1](state)
+    return results
+
+
+def _degree(robot: Robot, names: Sequence[str]) -> int:
+    """A bound on the degree of the reference's outputs, read off its own trace."""
+    tracer = Tracer(sorted(robot.symbols))
+    q = tracer.inputs("q", robot.n, Dependence.CONFIGURATION)
+    qd, qdd, tau = (tracer.inputs(name, robot.n, Dependence.RATES) for name in ("qd", "qdd", "tau"))
+    results = _outputs(
+        robot, names, tracer, lambda k: tracer.sincos_of(q[k]), q.__getitem__, qd.__getitem__, qdd.__getitem__,
+        tau.__getitem__,
+    )  # fmt: skip
+    return degree_bound(tracer.program("reference", {f"{name}_out": value for name, value in results.items()}))
+
+
+def _potential_gradient(state: State) -> list[Scalar]:
+    mech = state.mech
+    V = energy.potential_energy(mech, frames(mech, differentiation.seeded(mech, state.position)))
+    return [derivative(V, k, mech.zero) for k in range(mech.n)]
+
+
+def _efforts(state: State, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+    """M qdd + C qd + dV/dq."""
+    mech, frame = state.mech, state.frame
+    M = composite_body.mass_matrix(mech, frame)
+    C = coriolis.coriolis_matrix(mech, frame, qd)
+    g = _potential_gradient(state)
+    return [total([M[i][j] * qdd[j] + C[i][j] * qd[j] for j in range(mech.n)]) + g[i] for i in range(mech.n)]
+
+
+def _columns(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
+    """M by Newton and Euler at unit accelerations."""
+    rest = [mech.zero] * mech.n
+    columns = [newton_euler(mech, frame, rest, unit_rates(mech, j), gravity=False) for j in range(mech.n)]
+    return [[columns[j][i] for j in range(mech.n)] for i in range(mech.n)]
+
+
+def _christoffel(state: State, qd: Sequence[Scalar]) -> list[list[Scalar]]:
+    return differentiation.christoffel_matrix(state.mech, state.position, qd, _columns)
+
+
+def _elements(state: State) -> Outputs:
+    mech, n = state.mech, state.mech.n
+    M = _columns(mech, state.frame)
+    beta = [_christoffel(state, unit_rates(mech, k)) for k in range(n)]
+    return {
+        "M": [M[i][j] for i in range(n) for j in range(i, n)],
+        "b": [beta[k][i][j] + beta[j][i][k] for i in range(n) for j in range(n) for k in range(j + 1, n)],
+        "c": [beta[j][i][j] for i in range(n) for j in range(n)],
+        "g": _potential_gradient(state),
+    }
+
+
+def _pose(mech: Mechanism, frame: Frames) -> tuple[Mat3, Vec3]:
+    """The tool's pose, multiplied up from the tool to the base."""
+    R, p = mech.tool
+    if mech.tool_link == BASE:
+        return R, p
+    for k in reversed(path(mech, mech.tool_link)):
+        R, p = matmul(frame.R[k], R), add(frame.p[k], mul(frame.R[k], p))
+    return matmul(mech.base[0], R), add(mech.base[1], mul(mech.base[0], p))
+
+
+def _forward_kinematics(state: State) -> Outputs:
+    return {"T": kinematics.homogeneous(*_pose(state.mech, state.frame), state.mech.zero, state.mech.one)}
+
+
+def _jacobian(state: State) -> Outputs:
+    """dp/dq, and omega from dR/dq R^T."""
+    mech = state.mech
+    zero, columns = mech.zero, []
+    R, _ = _pose(mech, state.frame)
+    R_varied, p_varied = _pose(mech, frames(mech, differentiation.seeded(mech, state.position)))
+    for k in range(mech.n):
+        turning = [[derivative(entry, k, zero) for entry in row] for row in R_varied]
+        spin = [[total([turning[i][m] * R[j][m] for m in range(3)]) for j in range(3)] for i in range(3)]
+        columns.append([*(derivative(x, k, zero) for x in p_varied), spin[2][1], spin[0][2], spin[1][0]])
+    return {"J": [[column[row] for column in columns] for row in range(6)]}
+
+
+def _regressor(state: State) -> Outputs:
+    """Column by column: the efforts of a robot all of whose parameters are zero but one."""
+    mech, n = state.mech, state.mech.n
+    zero, one = mech.zero, mech.one
+    none: Vec3 = (zero, zero, zero)
+    nothing = BodyInertia(zero, none, (none, none, none))
+    bare = replace(mech, inertia=(nothing,) * n, drive=(zero,) * n, rotor=(None,) * n)
+    columns = []
+    for i in range(n):
+        for k in range(10):
+            v = [one if m == k else zero for m in range(10)]
+            J = ((v[0], v[1], v[2]), (v[1], v[3], v[4]), (v[2], v[4], v[5]))
+            unit = BodyInertia(v[9], (v[6], v[7], v[8]), J)
+            only = replace(bare, inertia=(*bare.inertia[:i], unit, *bare.inertia[i + 1 :]))
+            columns.append(_efforts(replace(state, mech=only), state.qd, state.qdd))
+        columns.append([state.qdd[i] if m == i else zero for m in range(n)])
+    return {"Y": [[column[row] for column in columns] for row in range(n)]}
+
+
+def _derivatives(state: State) -> Outputs:
+    """By differentiating M qdd + C qd, and g once more, with dual numbers."""
+    mech, n, zero = state.mech, state.mech.n, state.mech.zero
+    frame = frames(mech, differentiation.seeded(mech, state.position))
+    rates = [Dual(v, {n + k: mech.one}) for k, v in enumerate(state.qd)]
+    M = composite_body.mass_matrix(mech, frame)
+    C = coriolis.coriolis_matrix(mech, frame, rates)
+    g = newton_euler(mech, frame, state.rest, state.rest)
+    tau = [total([M[i][j] * state.qdd[j] + C[i][j] * rates[j] for j in range(n)]) + g[i] for i in range(n)]
+    return {
+        "dtau_dq": [[derivative(t, k, zero) for k in range(n)] for t in tau],
+        "dtau_dqd": [[derivative(t, n + k, zero) for k in range(n)] for t in tau],
+    }
+
+
+REFERENCES: dict[str, tuple[str, Callable[[State], Outputs]]] = {
+    "inverse_dynamics": ("M qdd + C qd + dV/dq", lambda s: {"tau": _efforts(s, s.qd, s.qdd)}),
+    "forward_dynamics": (
+        "articulated bodies",
+        lambda s: {"qdd": articulated_body.forward_dynamics(s.mech, s.frame, s.qd, s.tau)},
+    ),
+    "mass_matrix": ("Newton-Euler at unit accelerations", lambda s: {"M": _columns(s.mech, s.frame)}),
+    "coriolis_matrix": ("derivatives of the mass matrix", lambda s: {"C": _christoffel(s, s.qd)}),
+    "bias": ("C qd + dV/dq", lambda s: {"h": _efforts(s, s.qd, s.rest)}),
+    "gravity": ("dV/dq", lambda s: {"g": _potential_gradient(s)}),
+    "elements": ("derivatives of the mass matrix and of the potential", _elements),
+    "forward_kinematics": ("product of poses from the tool inwards", _forward_kinematics),
+    "jacobian": ("derivatives of the pose", _jacobian),
+    "regressor": ("M qdd + C qd + dV/dq of unit parameters", _regressor),
+    "inverse_dynamics_derivatives": ("derivatives of M qdd + C qd + g", _derivatives),
+}
+assert REFERENCES.keys() == FUNCTIONS.keys()

@@ -14,6 +14,23 @@ def schedule(program: Program) -> Program:
     return min(candidates, key=most_alive)
 
 
+def angles_first(program: Program) -> Program:
+    """The same operations, with all sines and cosines in a row as early as can be.
+
+    A compiler can then compute several at once. No change where an angle itself depends on a sine.
+    """
+    early = [False] * program.size
+    for index in range(program.size - 1, -1, -1):
+        if program.ops[index].kind in (Kind.SIN, Kind.COS) or early[index]:
+            for arg in program.ops[index].args:
+                early[arg] = True
+    trig = [op.kind in (Kind.SIN, Kind.COS) for op in program.ops]
+    if any(first and turns for first, turns in zip(early, trig)):
+        return program
+    order = sorted(range(program.size), key=lambda index: (not early[index], not trig[index], index))
+    return _reordered(program, order)
+
+
 def most_alive(program: Program) -> int:
     """The largest number of values that must be remembered at once; inputs and constants do not count."""
     held, last = _held(program), [-1] * program.size

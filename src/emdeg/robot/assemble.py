@@ -98,10 +98,12 @@ def _assemble(
         )
     notes = [*draft.notes, *(f"nonphysical: {finding}" for finding in own + added)]
     ordered = depth_first(draft.bodies)
-    form = normal_form(lock(ordered, locks), draft.base)
+    locked = lock(ordered, locks)
+    form = normal_form(locked, draft.base)
     if not form.links:
         raise RobotError("it has no moving joint")
     frames = _frames(draft, form)
+    owners = _owners(locked, form)
     robot = Robot(
         name=draft.name,
         links=form.links,
@@ -113,13 +115,22 @@ def _assemble(
         title=draft.title,
         source=draft.source,
         nonphysical=draft.nonphysical,
-        tolerances=draft.tolerances,
-        sources=draft.sources,
+        tolerances={path: v for path, v in draft.tolerances.items() if path.startswith(owners)},
+        sources={path: v for path, v in draft.sources.items() if path.startswith(owners)},
         notes=tuple(notes),
     )
     for payload in robot.payloads:
         _known(frames, payload.link, f"the payload {payload.name!r} is attached to")
     return robot
+
+
+def _owners(bodies: Sequence[Body], form: NormalForm) -> tuple[str, ...]:
+    """The links whose inertia, and the joints whose place and drive, are still those the file states."""
+    hosts = {frame.name: frame.link for frame in form.frames}
+    merged = {hosts[b.name] for b in bodies if b.kind == "fixed" and not b.inertia.is_zero}
+    moving = [body for body in bodies if body.kind != "fixed"]
+    links = [f"{body.name}." for body in moving if hosts[body.name] not in merged]
+    return (*links, *(f"{body.joint}." for body in moving))
 
 
 def _frames(draft: Draft, form: NormalForm) -> dict[str, Frame]:

@@ -31,7 +31,6 @@ _KEPT: dict[str, frozenset[str]] = {
         ]
     ),
     "option": frozenset(["gravity"]),
-    "flag": frozenset(["gravity"]),
     "default": frozenset(["class"]),
     "worldbody": frozenset(),
     "body": _PLACE | frozenset(["name", "childclass"]),
@@ -99,8 +98,8 @@ class Extract:
     body_lines: dict[str, int] = field(default_factory=dict)
     joint_lines: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    gravity_off: int = 1 << 6
-    """MuJoCo's mjDSBL_GRAVITY."""
+    weightless: bool = False
+    """Whether the file switches gravity off."""
 
 
 def extract(root: Element) -> Extract:
@@ -168,7 +167,9 @@ class _Pruning:
             if element.tag == "compiler":
                 kept.append(_bare(element))
             elif element.tag == "option":
-                kept.append(_bare(element, [_bare(flag) for flag in element.all("flag")]))
+                kept.append(_bare(element))
+                flags = [flag.attributes.get("gravity") for flag in element.all("flag")]
+                self.result.weightless = self.result.weightless or "disable" in flags
             elif element.tag == "default":
                 kept.append(self.default(element))
             elif element.tag == "worldbody":
@@ -276,7 +277,7 @@ def _bare(element: Element, children: list[Element] | None = None) -> Element:
     for key, value in element.attributes.items():
         if key not in _KEPT[element.tag]:
             continue
-        if key not in _WORDS and element.tag != "flag":
+        if key not in _WORDS:
             for part in value.split():
                 try:
                     exact_number(part, f"{key!r} of <{element.tag}>")

@@ -18,7 +18,7 @@ from emdeg.robot.assemble import Draft
 from emdeg.robot.errors import RobotError
 from emdeg.robot.markup import parse_xml
 from emdeg.robot.mjcf_extract import Extract, extract
-from emdeg.robot.model import Drive, Friction, Inertia, JointKind, Limits, Vector
+from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Vector
 from emdeg.robot.normal_form import Body, motion
 from emdeg.robot.numbers import clipped
 from emdeg.robot.snapping import DEFAULT_SNAP, check_snap, snapped_angle, snapped_axis, snapped_transform
@@ -51,6 +51,9 @@ def _compile(wanted: Extract) -> Any:
         raise RobotError(
             "reading MJCF needs the package mujoco: install emdeg[mjcf] (pip install 'emdeg[mjcf]')"
         ) from None
+    before = mujoco.get_mju_user_warning()
+    warnings: list[str] = []
+    mujoco.set_mju_user_warning(warnings.append)  # or it would print them, and write a log file
     try:
         return mujoco.MjModel.from_xml_string(wanted.xml)
     except (ValueError, mujoco.FatalError) as problem:
@@ -59,6 +62,9 @@ def _compile(wanted: Extract) -> Any:
         line = wanted.lines.get(int(found[1])) if found else None
         said = re.sub(r",? ?line [0-9]+(, column -?[0-9]+)?", "", " ".join(said.split()))
         raise RobotError(f"MuJoCo's compiler refuses it: {clipped(said, 300)}", line=line) from None
+    finally:
+        mujoco.set_mju_user_warning(before)
+        wanted.notes += [f"MuJoCo's compiler: {clipped(said, 300)}" for said in dict.fromkeys(warnings)]
 
 
 class _Compiled:
@@ -77,12 +83,11 @@ class _Compiled:
                 bodies += self.body(i, name, {body.name for body in bodies})
             except RobotError as problem:
                 raise problem.at(line=self.wanted.body_lines.get(name), body=name) from None
-        disabled = bool(int(m.opt.disableflags) & self.wanted.gravity_off)
         return Draft(
             name=self.wanted.model or "robot",
             bodies=tuple(bodies),
             root="world",
-            gravity=_vector([0.0, 0.0, 0.0] if disabled else m.opt.gravity),
+            gravity=NOWHERE if self.wanted.weightless else _vector(m.opt.gravity),
             notes=tuple(self.notes),
             file=file,
         )

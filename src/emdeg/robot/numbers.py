@@ -1,18 +1,16 @@
-"""Decimal numbers in a stranger's text, read exactly and within bounds."""
+"""Decimal numbers in the attributes of a stranger's file, read exactly and within bounds."""
 
 from __future__ import annotations
 
 import re
 from fractions import Fraction
 
+from emdeg.algebra.exact import parse_number
 from emdeg.robot.errors import RobotError
 
-LONGEST = 80
-"""Characters a number may have."""
-LARGEST_EXPONENT = 300
-"""Beyond this a value has no place in a double, and its exact form would fill the memory."""
+LARGEST = 10**50
+"""No length, mass or inertia in SI units is beyond this; products of such numbers still fit a double."""
 
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?\Z")
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)\Z", re.IGNORECASE)
 
 
@@ -23,27 +21,28 @@ def exact_number(text: str, what: str) -> Fraction:
     Fraction(2159, 5000)
     """
     text = text.strip()
-    if len(text) > LONGEST:
-        raise RobotError(f"{what} has {len(text)} characters; a number may have {LONGEST}")
-    match = _DECIMAL.match(text)
-    if match is None:
-        if _NOT_FINITE.match(text):
-            raise RobotError(f"{what} is {text!r}; it must be a finite number")
-        if "," in text:
-            raise RobotError(f"{what} is {text!r}; write decimals with a point, not with a comma")
-        raise RobotError(f"{what} is {text!r}, which is not a number")
-    if abs(int(match[1] or 0)) > LARGEST_EXPONENT:
-        raise RobotError(f"{what} is {text!r}; exponents beyond {LARGEST_EXPONENT} are refused")
-    return Fraction(text)
+    if _NOT_FINITE.match(text):
+        raise RobotError(f"{what} is {text!r}; it must be a finite number")
+    if "," in text:
+        raise RobotError(f"{what} is {clipped(text)!r}; write decimals with a point, not with a comma")
+    if "/" in text:
+        raise RobotError(f"{what} is {clipped(text)!r}, which is not a decimal number")
+    try:
+        value = parse_number(text)
+    except ValueError as problem:
+        raise RobotError(f"{what}: {problem}") from None
+    if abs(value) > LARGEST:
+        raise RobotError(f"{what} is {clipped(text)!r}, beyond any length, mass or inertia")
+    return value
 
 
 def exact_numbers(text: str, count: int, what: str) -> tuple[Fraction, ...]:
     """`count` decimals separated by blanks."""
-    parts = text[: (LONGEST + 1) * (count + 1)].split()
+    parts = text.split(maxsplit=count)
     if len(parts) != count:
         if "," in text:
             raise RobotError(
-                f"{what} is {clipped(text)!r}; separate {count} numbers by blanks, decimals with a point"
+                f"{what} is {clipped(text)!r}; separate {count} numbers by blanks and write decimals with a point"
             )
         raise RobotError(f"{what} is {clipped(text)!r}; it must be {count} numbers")
     return tuple(exact_number(part, what) for part in parts)

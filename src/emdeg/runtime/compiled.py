@@ -79,11 +79,7 @@ class CompiledProgram:
             self._input(group.name, group.size, value)
             for group, value in zip(self.program.inputs, self._matched(args, named))
         ]
-        try:
-            batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-        except ValueError:
-            shapes = ", ".join(f"{g.name} {a.shape}" for g, a in zip(self.program.inputs, arrays))
-            raise StateError(f"{self.program.name}: the states do not fit together: {shapes}") from None
+        batch = self._batch(arrays)
         states = math.prod(batch)
         outputs = [np.empty((states, len(group.entries)), self.dtype) for group in self.program.outputs]
         if states and outputs:
@@ -114,7 +110,17 @@ class CompiledProgram:
         rows = [array.reshape(1, -1) for array in inputs.values()]
         passed = self._with_constants(rows)
         run = self._main.bound(passed, [array.reshape(1, -1) for array in outputs.values()])
-        return BoundProgram(run, inputs, outputs, passed)
+        return BoundProgram(run, inputs, outputs)
+
+    def _batch(self, arrays: list[NDArray]) -> tuple[int, ...]:
+        shapes = {array.shape[:-1] for array in arrays}
+        if len(shapes) == 1:
+            return shapes.pop()
+        try:
+            return np.broadcast_shapes(*shapes)
+        except ValueError:
+            found = ", ".join(f"{g.name} {a.shape}" for g, a in zip(self.program.inputs, arrays))
+            raise StateError(f"{self.program.name}: the states do not fit together: {found}") from None
 
     def _run(self, rows: list[NDArray], outputs: list[NDArray]) -> None:
         self._main.run(self._with_constants(rows), outputs, self._threads)
@@ -175,15 +181,12 @@ class BoundProgram:
     `run` does the same with the least overhead: it is a function of the interpreter's own.
     """
 
-    __slots__ = ("_kept", "inputs", "outputs", "run")
+    __slots__ = ("inputs", "outputs", "run")
 
-    def __init__(
-        self, run: Callable[[], None], inputs: dict[str, NDArray], outputs: dict[str, NDArray], kept: Any
-    ) -> None:
+    def __init__(self, run: Callable[[], None], inputs: dict[str, NDArray], outputs: dict[str, NDArray]) -> None:
         self.run = run
         self.inputs = inputs
         self.outputs = outputs
-        self._kept = kept
 
     def __call__(self) -> None:
         self.run()
@@ -195,6 +198,6 @@ def _rows(array: NDArray, batch: tuple[int, ...]) -> NDArray:
         rows = array.reshape(1, array.shape[-1])
     else:
         rows = np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1])
-    if rows.shape[1] > 1 and rows.strides[1] != rows.itemsize or rows.strides[0] % rows.itemsize:
+    if (rows.shape[1] > 1 and rows.strides[1] != rows.itemsize) or rows.strides[0] % rows.itemsize:
         rows = np.ascontiguousarray(rows)
     return rows

@@ -42,14 +42,22 @@ def vector_bits() -> int:
     return 512 if "avx512f" in present else 256 if "avx2" in present else 128
 
 
-def machine_code(program: Program, bits: int) -> MachineCode:
-    """The program compiled for this processor, for float64 or float32 arrays."""
+def target_machine() -> Any:
+    """This processor, with all it can do."""
     cpu, features, _ = _host()
-    lanes = vector_bits() // bits
-    module = llvm.parse_assembly(assembly(program, bits, lanes))
     target = llvm.Target.from_default_triple()
-    machine = target.create_target_machine(cpu=cpu, features=features, opt=3, jit=True)
-    engine = llvm.create_mcjit_compiler(module, machine)
+    return target.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small", jit=True)
+
+
+def machine_code(program: Program, bits: int, shared: frozenset[str]) -> MachineCode:
+    """The program compiled for this processor, for float64 or float32 arrays.
+
+    `shared` names inputs of which one state serves all states of a batch.
+    """
+    lanes = vector_bits() // bits
+    module = llvm.parse_assembly(assembly(program, bits, lanes, shared))
+    # llvmlite's own memory manager keeps code and constants together, as the small code model needs.
+    engine = llvm.create_mcjit_compiler(module, target_machine(), use_lmm=True)
     engine.finalize_object()
     loop = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
     return MachineCode(

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,7 +37,11 @@ class MachineKernel:
         from emdeg.runtime.engine import machine_code
 
         self._size = dtype.itemsize
-        self._code = machine_code(program, 8 * dtype.itemsize)
+        self._constant = [place for place, group in enumerate(program.inputs) if not group.depends]
+        shared = frozenset(program.inputs[place].name for place in self._constant)
+        self._code = machine_code(program, 8 * self._size, shared)
+        self._varied = self._code if not shared else None
+        self._vary = lambda: machine_code(program, 8 * self._size, frozenset())
 
     def run(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray], threads: int) -> None:
         states = outputs[0].shape[0]
@@ -46,25 +51,36 @@ class MachineKernel:
         elif states < self._code.lanes:
             self._code.states(words, 0, states)
         else:
+            vectors = self._code_for(inputs).vectors
             workers = max(1, min(threads, states // STATES_PER_THREAD))
             if workers == 1:
-                self._code.vectors(words, 0, states)
+                vectors(words, 0, states)
                 return
             edges = [states * i // workers for i in range(workers + 1)]
             pool = _pool(threads)
-            parts = [pool.submit(self._code.vectors, words, a, b) for a, b in zip(edges[1:-1], edges[2:])]
-            self._code.vectors(words, edges[0], edges[1])
+            parts = [pool.submit(vectors, words, a, b) for a, b in pairwise(edges[1:])]
+            vectors(words, edges[0], edges[1])
             for part in parts:
                 part.result()
 
     def bound(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> Callable[[], None]:
-        words = self._words(inputs, outputs)
-        return partial(self._code.one, words)
+        run = partial(self._code.one, self._words(inputs, outputs))
+        # Neither the address nor the words hold on to the code and the arrays they point at.
+        run.__dict__["kept"] = (self._code, inputs, outputs)
+        return run
+
+    def _code_for(self, inputs: Sequence[NDArray]) -> Any:
+        """The usual code has one set of constants for all states; another is made when they vary."""
+        if all(inputs[place].shape[0] == 1 for place in self._constant):
+            return self._code
+        if self._varied is None:
+            self._varied = self._vary()
+        return self._varied
 
     def _words(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> Any:
         arrays = [*inputs, *outputs]
         steps = [0 if a.shape[0] == 1 else a.strides[0] // self._size for a in arrays]
-        return (ctypes.c_int64 * (2 * len(arrays)))(*(a.ctypes.data for a in arrays), *steps)
+        return (ctypes.c_int64 * (2 * len(arrays)))(*(a.__array_interface__["data"][0] for a in arrays), *steps)
 
 
 class NumpyKernel:

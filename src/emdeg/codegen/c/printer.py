@@ -6,7 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from emdeg.codegen.infix import Language, listing
-from emdeg.program.ir import Program
+from emdeg.program.ir import Kind, Program, live
+from emdeg.program.schedule import angles_first
 
 REAL = "emdeg_real"
 
@@ -24,19 +25,33 @@ def _sincos(sine: str | None, cosine: str | None, angle: str) -> list[str]:
     return [f"{REAL} {sine}, {cosine};", f"SINCOS({angle}, &{sine}, &{cosine});"]
 
 
-def _language(element: Callable[[str, int], str]) -> Language:
+def _together(angles: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    many = len(angles)
+    lines = [
+        f"const {REAL} angles[{many}] = {{{', '.join(angles)}}};",
+        f"{REAL} sines[{many}], cosines[{many}];",
+        f"SINCOS_MANY({many}, angles, sines, cosines);",
+    ]
+    return lines, [(f"sines[{place}]", f"cosines[{place}]") for place in range(many)]
+
+
+def _language(element: Callable[[str, int], str], together: bool) -> Language:
     return Language(
         number=number,
         element=element,
         declare=lambda name, text: f"const {REAL} {name} = {text};",
         sincos=_sincos,
         sqrt=lambda text: f"SQRT({text})",
+        together=_together if together else None,
     )
 
 
-def body(program: Program, element: Callable[[str, int], str]) -> list[str]:
-    """Statements that compute and store; `element` writes an entry of an array, input or output."""
-    lines = listing(program, _language(element))
+def body(program: Program, element: Callable[[str, int], str], together: bool = False) -> list[str]:
+    """Statements that compute and store; `element` writes an entry of an array, input or output.
+
+    `together`: sines and cosines of all angles in one call, whose loop becomes vector instructions.
+    """
+    lines = listing(angles_first(program) if together else program, _language(element, together))
     stores = [
         f"{element(name, place)} = {text};" for name, texts in lines.outputs.items() for place, text in enumerate(texts)
     ]
@@ -61,5 +76,5 @@ def parameters(program: Program, qualifier: str = "") -> str:
 
 def unused(program: Program) -> list[str]:
     """Statements that silence a warning about inputs that the function does not depend on."""
-    read = {op.slot[0] for op in program.ops if op.kind == "input"}
+    read = {op.slot[0] for op, needed in zip(program.ops, live(program)) if needed and op.kind is Kind.INPUT}
     return [f"(void){group.name};" for group in program.inputs if group.name not in read]

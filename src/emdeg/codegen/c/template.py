@@ -35,11 +35,11 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
     options = options or COptions()
     name = identifier(name or program.name)
     constants, main = split_constants(replace(program, name=name))
-    parts = [] if constants is None else [_function(constants)]
-    parts.append(_function(main))
+    together = options.trig == "inline"
+    parts = [] if constants is None else [_function(constants, together)]
+    parts.append(_function(main, together))
     if options.multirate:
-        configuration, rates = split_rates(main)
-        parts += [_function(configuration), _function(rates)]
+        parts += [_function(part, together) for part in split_rates(main)]
     if options.batch:
         parts.append(_batch(main))
     if options.casadi:
@@ -56,23 +56,39 @@ def _header(program: Program, name: str, options: COptions) -> str:
     return "/* " + "\n".join(f"   {line}" if line else "" for line in lines)[3:] + " */\n"
 
 
-def _function(program: Program) -> str:
+def _function(program: Program, together: bool) -> str:
     signature = f"void {program.name}({parameters(program)})"
     lines = [f"{signature};", signature, "{"]
-    lines += ["    " + line for line in unused(program) + body(program, one_state)]
+    lines += ["    " + line for line in unused(program) + body(program, one_state, together)]
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def _batch(program: Program) -> str:
     """A loop over states that compilers turn into vector instructions."""
     signature = f"void {program.name}_batch(size_t count, {parameters(program, 'restrict ')})"
-    lines = [f"{signature};", signature, "{"]
+    lines = [*_NO_COMPLAINT, f"{signature};", signature, "{"]
     lines += ["    " + line for line in unused(program)]
     constant = next((group.name for group in program.inputs if group.name == "constants"), None)
 
     def element(name: str, place: int) -> str:
         return one_state(name, place) if name == constant else of_many(name, place)
 
-    lines += ["    for (size_t i = 0; i < count; ++i) {"]
+    lines += [*_INDEPENDENT, "    for (size_t i = 0; i < count; ++i) {"]
     lines += ["        " + line for line in body(program, element)]
     return "\n".join([*lines, "    }", "}"]) + "\n"
+
+
+# Components of one array never overlap, which a compiler cannot see from a stride that is a variable.
+_INDEPENDENT = (
+    "#if defined(__clang__)",
+    "#pragma clang loop vectorize(assume_safety)",
+    "#elif defined(__GNUC__)",
+    "#pragma GCC ivdep",
+    "#endif",
+)
+# Without optimisation, or with the library's sine, nothing is vectorised, and that is no error.
+_NO_COMPLAINT = (
+    "#if defined(__clang__)",
+    '#pragma clang diagnostic ignored "-Wpass-failed"',
+    "#endif",
+)

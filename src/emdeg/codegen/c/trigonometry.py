@@ -44,6 +44,15 @@ static inline emdeg_real emdeg_cos(emdeg_real x) { emdeg_real s, c; emdeg_sincos
 """
 
 
+_INLINE_MANY = """\
+#define SINCOS_MANY(n, x, s, c) emdeg_sincos_many(n, x, s, c)
+static inline void emdeg_sincos_many(int n, const emdeg_real *x, emdeg_real *s, emdeg_real *c)
+{
+    for (int i = 0; i < n; ++i) emdeg_sincos(x[i], &s[i], &c[i]);
+}
+"""
+
+
 def library(code: str) -> str:
     """Sine and cosine from the library, as far as `code` uses them: compilers warn of unused functions."""
     if not _used("SIN|COS|SINCOS", code):
@@ -53,13 +62,10 @@ def library(code: str) -> str:
 
 def inline(code: str) -> str:
     """Sine and cosine by range reduction and minimax polynomials, as far as `code` uses them."""
-    if not _used("SIN|COS|SINCOS", code):
+    if not _used("SIN|COS|SINCOS|SINCOS_MANY", code):
         return ""
-    sine, cosine = (
-        (_INLINE_SINE if _used("SIN", code) else ""),
-        (_INLINE_COSINE if _used("COS", code) else ""),
-    )
-    return _INLINE + sine + cosine
+    helpers = {"SIN": _INLINE_SINE, "COS": _INLINE_COSINE, "SINCOS_MANY": _INLINE_MANY}
+    return _INLINE + "".join(text for name, text in helpers.items() if _used(name, code))
 
 
 def _used(names: str, code: str) -> bool:
@@ -99,7 +105,7 @@ static inline void emdeg_sincos(emdeg_real x, emdeg_real *s, emdeg_real *c)
     const emdeg_real r = {reduction} * in_reach;
     const emdeg_real z = r * r;
     const emdeg_real sine = r + r * z * {_horner(table.sine)};
-    const emdeg_real cosine = R(1.0) - (z * R(0.5) - z * z * {_horner(table.cosine)});
+    const emdeg_real cosine = {_horner((1.0, -0.5, *table.cosine))};
     emdeg_bits n, sine_bits, cosine_bits;
     memcpy(&n, &shifted, sizeof n);
     const emdeg_real first = (n & 1u) ? cosine : sine;

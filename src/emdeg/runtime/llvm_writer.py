@@ -1,0 +1,129 @@
+"""LLVM instructions on scalars or vectors of one precision, sine and cosine among them."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from emdeg.codegen.trig import DOUBLE, SINGLE, TrigTable
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How LLVM writes one floating type."""
+
+    scalar: str
+    bits: int
+    table: TrigTable
+
+    def literal(self, value: Fraction | float) -> str:
+        """The nearest number of this precision, as the bits of the double that equals it."""
+        number = float(value)
+        if self.bits == 32:
+            number = struct.unpack("f", struct.pack("f", number))[0]
+        return "0x" + struct.pack(">d", number).hex().upper()
+
+
+PRECISIONS = {64: Precision("double", 64, DOUBLE), 32: Precision("float", 32, SINGLE)}
+
+
+@dataclass
+class Writer:
+    """Lines of a basic block, with fresh names; `width` lanes, 1 for scalars."""
+
+    precision: Precision
+    width: int
+    lines: list[str] = field(default_factory=list)
+    declared: set[str] = field(default_factory=set)
+    names: int = 0
+
+    @property
+    def real(self) -> str:
+        return self._of(self.precision.scalar)
+
+    @property
+    def bits(self) -> str:
+        return self._of(f"i{self.precision.bits}")
+
+    @property
+    def truth(self) -> str:
+        return self._of("i1")
+
+    def _of(self, scalar: str) -> str:
+        return scalar if self.width == 1 else f"<{self.width} x {scalar}>"
+
+    def put(self, text: str) -> str:
+        self.names += 1
+        self.lines.append(f"  %v{self.names} = {text}")
+        return f"%v{self.names}"
+
+    def constant(self, value: Fraction | float) -> str:
+        return self._spread(self.precision.scalar, self.precision.literal(value))
+
+    def integer(self, value: int) -> str:
+        return self._spread(f"i{self.precision.bits}", str(value))
+
+    def _spread(self, scalar: str, literal: str) -> str:
+        if self.width == 1:
+            return literal
+        return "<" + ", ".join([f"{scalar} {literal}"] * self.width) + ">"
+
+    def binary(self, operation: str, a: str, b: str) -> str:
+        # 'contract' lets a multiplication and an addition become one fused instruction.
+        return self.put(f"{operation} contract {self.real} {a}, {b}")
+
+    def whole(self, operation: str, a: str, b: str) -> str:
+        return self.put(f"{operation} {self.bits} {a}, {b}")
+
+    def select(self, condition: str, a: str, b: str) -> str:
+        return self.put(f"select {self.truth} {condition}, {self.real} {a}, {self.real} {b}")
+
+    def cast(self, value: str, source: str, target: str) -> str:
+        return self.put(f"bitcast {source} {value} to {target}")
+
+    def call(self, intrinsic: str, value: str) -> str:
+        """An intrinsic function of one argument, such as llvm.sqrt."""
+        name = f"{intrinsic}.{self.suffix}"
+        self.declared.add(f"declare {self.real} @{name}({self.real})")
+        return self.put(f"call {self.real} @{name}({self.real} {value})")
+
+    @property
+    def suffix(self) -> str:
+        return ("" if self.width == 1 else f"v{self.width}") + f"f{self.precision.bits}"
+
+    def polynomial(self, coefficients: tuple[float, ...], z: str) -> str:
+        value = self.constant(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            value = self.binary("fadd", self.binary("fmul", value, z), self.constant(coefficient))
+        return value
+
+    def sincos(self, x: str) -> tuple[str, str]:
+        """Sine and cosine by the numbers of `emdeg.codegen.trig`; names not used vanish in the compiler."""
+        table = self.precision.table
+        rounder = self.constant(table.rounder)
+        scaled = self.binary("fmul", x, self.constant(table.two_over_pi))
+        shifted = self.binary("fadd", scaled, rounder)
+        k = self.binary("fsub", shifted, rounder)
+        r = x
+        for part in table.half_pi_parts:
+            r = self.binary("fsub", r, self.binary("fmul", k, self.constant(part)))
+        near = self.put(f"fcmp ole {self.real} {self.call('llvm.fabs', k)}, {self.constant(table.most_quarters)}")
+        r = self.select(near, r, self.constant(float("nan")))
+        z = self.binary("fmul", r, r)
+        cube = self.binary("fmul", r, z)
+        sine = self.binary("fadd", r, self.binary("fmul", cube, self.polynomial(table.sine, z)))
+        curve = self.polynomial((1.0, -0.5, *table.cosine), z)
+        return self._quadrant(shifted, sine, curve)
+
+    def _quadrant(self, shifted: str, sine: str, cosine: str) -> tuple[str, str]:
+        n = self.cast(shifted, self.real, self.bits)
+        odd = self.put(f"icmp ne {self.bits} {self.whole('and', n, self.integer(1))}, {self.integer(0)}")
+        results = []
+        for first, second, step in ((cosine, sine, 0), (sine, cosine, 1)):
+            turned = self.whole("add", n, self.integer(step)) if step else n
+            shifted_bit = self.whole("shl", turned, self.integer(self.precision.bits - 2))
+            sign = self.whole("and", shifted_bit, self.integer(-(2 ** (self.precision.bits - 1))))
+            chosen = self.cast(self.select(odd, first, second), self.real, self.bits)
+            results.append(self.cast(self.whole("xor", chosen, sign), self.bits, self.real))
+        return results[0], results[1]

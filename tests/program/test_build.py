@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.program.build import UnknownFunction, program
+from emdeg.program.count import count
+from emdeg.program.evaluate import evaluate
+from emdeg.program.functions import FUNCTIONS
+from emdeg.program.reference import verify_program
+from emdeg.program.verify import FALSE_PASS, Refuted
+from emdeg.robot.load import load
+
+ROBOTS = ["planar2r", "scara", "stanford_arm", "puma560"]
+
+
+def inputs_of(built, states=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return {group.name: rng.uniform(-2, 2, (states, group.size)) for group in built.inputs}
+
+
+def numeric(robot, function, inputs):
+    result = getattr(emdeg, function)(robot, **inputs)
+    return result if isinstance(result, tuple) else (result,)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_program_computes_what_the_numeric_mechanics_computes(name, function):
+    robot = load(name)
+    built = program(robot, function)
+    inputs = inputs_of(built)
+    for found, expected in zip(evaluate(built, inputs).values(), numeric(robot, function, inputs), strict=True):
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("name", ["planar2r", "scara", "stanford_arm"])
+def test_a_program_is_proved_equal_to_an_independent_formulation(name, function):
+    robot = load(name)
+    certificate = verify_program(program(robot, function), robot, function)
+    assert certificate.false_pass_probability < FALSE_PASS
+
+
+def test_symbols_become_parameters_and_the_proof_covers_all_their_values():
+    robot = load("puma560_symbolic")
+    built = program(robot, "gravity")
+    assert built.inputs[-1].name == "parameters"
+    assert built.inputs[-1].labels == tuple(sorted(robot.symbols))
+    assert verify_program(built, robot, "gravity").false_pass_probability < FALSE_PASS
+
+
+def test_another_robots_program_is_refuted():
+    heavier = load("planar2r", payload="mass=0.001,com=0:0:0@link2")
+    with pytest.raises(Refuted):
+        verify_program(program(load("planar2r"), "inverse_dynamics"), heavier, "inverse_dynamics")
+
+
+def test_functions_can_share_one_program():
+    robot = load("puma560")
+    both = program(robot, ("mass_matrix", "bias"))
+    assert [group.name for group in both.outputs] == ["M", "h"]
+    apart = count(program(robot, "mass_matrix")) + count(program(robot, "bias"))
+    assert count(both).total <= apart.total
+    assert count(both).sincos < apart.sincos
+    verify_program(both, robot, ("mass_matrix", "bias"))
+
+
+def test_base_parameters_change_no_effort_and_save_operations():
+    robot = load("puma560")
+    grouped, plain = (program(robot, "inverse_dynamics", base_parameters=b) for b in (True, False))
+    inputs = inputs_of(grouped)
+    np.testing.assert_allclose(evaluate(grouped, inputs)["tau"], evaluate(plain, inputs)["tau"], rtol=1e-12, atol=1e-12)
+    assert count(grouped).total < count(plain).total
+
+
+# What a plain trace with base parameters reaches in other tools (SymForce, CasADi).
+@pytest.mark.parametrize(("name", "most"), [("puma560", 400), ("panda", 690), ("iiwa14", 456), ("ur5e", 346)])
+def test_inverse_dynamics_needs_no_more_than_a_plain_trace_elsewhere(name, most):
+    assert count(program(load(name), "inverse_dynamics")).total <= most
+
+
+def test_an_unknown_function_is_named():
+    with pytest.raises(UnknownFunction, match=r"'torques'.*inverse_dynamics"):
+        program(load("planar2r"), "torques")
