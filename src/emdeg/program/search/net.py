@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from emdeg.program.ir import Dependence, Kind, Op, OutputGroup, Program, Ref, dependences
 from emdeg.program.network import signed
 from emdeg.program.search.fingerprint import Points, Print, fingerprints
@@ -40,7 +38,7 @@ class Net:
     def __init__(self, program: Program, seed: int) -> None:
         self.program = program
         self.points = Points(seed)
-        self.p = self.points.p
+        self.moduli = self.points.moduli
         self.nodes: dict[int, Node] = {}
         self._next = 0
         self._classes = dependences(program)
@@ -70,16 +68,21 @@ class Net:
         self._next += 1
         return self._next - 1
 
+    @property
+    def size(self) -> int:
+        """The number of ids given out so far."""
+        return self._next
+
     def value(self, ref: Signed) -> Print:
         residues = self.nodes[ref[0]].print
-        return residues if ref[1] > 0 else (np.uint64(self.p) - residues) % np.uint64(self.p)
+        return residues if ref[1] > 0 else (self.moduli - residues) % self.moduli
 
     def add(self, a: Signed, b: Signed) -> Signed:
-        residues = (self.value(a) + self.value(b)) % np.uint64(self.p)
+        residues = (self.value(a) + self.value(b)) % self.moduli
         return self._new(Node(Kind.ADD, (a, b), residues)), 1
 
     def mul(self, a: Signed, b: Signed) -> Signed:
-        residues = self.nodes[a[0]].print * self.nodes[b[0]].print % np.uint64(self.p)
+        residues = self.nodes[a[0]].print * self.nodes[b[0]].print % self.moduli
         return self._new(Node(Kind.MUL, ((a[0], 1), (b[0], 1)), residues)), a[1] * b[1]
 
     def constant(self, value: Fraction) -> Signed:
@@ -199,20 +202,3 @@ class Net:
             for group, refs in zip(self.program.outputs, self.outputs)
         )
         return Program(self.program.name, self.program.inputs, tuple(tracer.ops), outputs)
-
-    def to_program_with(self, indices: tuple[int, ...]) -> Program:
-        """A program whose one output lists the given values: for looking at them elsewhere."""
-        whole = self.to_program
-        outputs, order = self.outputs, self.order
-        try:
-            self.outputs = [[(index, 1) for index in indices]]
-            described = self.program
-            group = OutputGroup("values", (len(indices),), ())
-            self.program = Program.__new__(Program)
-            object.__setattr__(self.program, "name", described.name)
-            object.__setattr__(self.program, "inputs", described.inputs)
-            object.__setattr__(self.program, "ops", described.ops)
-            object.__setattr__(self.program, "outputs", (group,))
-            return whole()
-        finally:
-            self.outputs, self.order, self.program = outputs, order, described
