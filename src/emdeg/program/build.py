@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 
+from emdeg.equations.base_parameters import base_parameters as find_base_parameters
 from emdeg.equations.base_parameters import regrouped_mechanism
 from emdeg.mechanics.mechanism import mechanism
-from emdeg.program.functions import FUNCTIONS, State
+from emdeg.program.functions import FUNCTIONS, State, of_base_parameters
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import retrace, simplify
 from emdeg.program.trace import Tracer
@@ -21,19 +23,18 @@ def program(
     robot: Robot,
     function: str | Sequence[str],
     *,
+    base: bool = False,
     base_parameters: bool = True,
     factored: bool = True,
     name: str | None = None,
 ) -> Program:
     """The program of one function of `robot`, or of several in one (their outputs side by side).
 
-    The robot's symbols become the input `parameters`, in alphabetical order. `base_parameters` regroups the
-    inertias first, which changes no effort; `factored` = False leaves the trace as the recursion wrote it.
+    The robot's symbols become the input `parameters`, in alphabetical order. `base` keeps only the base parameters'
+    columns of a regressor. `base_parameters` regroups the inertias first, which changes no effort; `factored` =
+    False leaves the trace as the recursion wrote it.
     """
-    names = [function] if isinstance(function, str) else list(function)
-    for wanted in names:
-        if wanted not in FUNCTIONS:
-            raise UnknownFunction(f"there is no function {wanted!r}; there are {', '.join(FUNCTIONS)}")
+    names = known_functions(function)
     tracer = Tracer(sorted(robot.symbols))
     mech = mechanism(robot, tracer)
     labels = tuple(joint.name for joint in robot.joints)
@@ -51,8 +52,25 @@ def program(
     for wanted in names:
         function_ = FUNCTIONS[wanted]
         results |= function_.outputs(State(grouped if function_.efforts else mech, position, **rates))
+    results = of_base_parameters(results, base_places(robot) if base else None)
     clash = results.keys() & {"q", *rates}
     if clash:
         raise ValueError(f"{' and '.join(names)} cannot be one program: {', '.join(clash)} is input and output")
     traced = tracer.program(name or "_".join(names), results)
     return simplify(traced) if factored else retrace(traced)
+
+
+def known_functions(function: str | Sequence[str]) -> list[str]:
+    """The names of one function or several, each of which exists; UnknownFunction otherwise."""
+    names = [function] if isinstance(function, str) else list(function)
+    for wanted in names:
+        if wanted not in FUNCTIONS:
+            near = difflib.get_close_matches(wanted, FUNCTIONS, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise UnknownFunction(f"there is no function {wanted!r}; {hint}there are {', '.join(FUNCTIONS)}")
+    return names
+
+
+def base_places(robot: Robot) -> tuple[int, ...]:
+    """The columns of the full regressor that belong to the robot's base parameters."""
+    return tuple(column.place for column in find_base_parameters(robot).kept)
