@@ -184,7 +184,9 @@ def forward_dynamics_derivatives(
     by_q, by_qd = inverse_dynamics_derivatives(robot, q, qd, qdd)
     M = np.broadcast_to(mass_matrix(robot, q), by_q.shape)
     # tau(q, qd, qdd(q, qd, tau)) = tau, differentiated.
-    return qdd, -np.linalg.solve(M, by_q), -np.linalg.solve(M, by_qd), np.linalg.inv(M)
+    solutions = (-np.linalg.solve(M, by_q), -np.linalg.solve(M, by_qd), np.linalg.inv(M))
+    a, b, c = (np.asarray(solution, np.float64) for solution in solutions)
+    return qdd, a, b, c
 
 
 @lru_cache(maxsize=64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from typing import Any
 
 from emdeg.equations.base_parameters import base_parameters as find_base_parameters
 from emdeg.equations.base_parameters import regrouped_mechanism
@@ -17,6 +18,10 @@ from emdeg.robot.model import Robot
 
 class UnknownFunction(ValueError):
     """There is no function of that name."""
+
+
+class CannotJoin(ValueError):
+    """Two functions cannot be one program: one's output has the name of another's input or output."""
 
 
 def program(
@@ -48,15 +53,18 @@ def program(
     position = [tracer.sincos_of(x) if revolute else x for x, revolute in zip(q, mech.revolute)]
     efforts = any(FUNCTIONS[wanted].efforts for wanted in names)
     grouped = regrouped_mechanism(robot, tracer) if base_parameters and efforts else mech
-    results = {}
+    results: dict[str, Any] = {}
     for wanted in names:
         function_ = FUNCTIONS[wanted]
-        results |= function_.outputs(State(grouped if function_.efforts else mech, position, **rates))
-    results = of_base_parameters(results, base_places(robot) if base else None)
-    clash = results.keys() & {"q", *rates}
+        found = function_.outputs(State(grouped if function_.efforts else mech, position, **rates))
+        if shared := results.keys() & found.keys():
+            raise CannotJoin(f"{' and '.join(names)} cannot be one program: two have an output {min(shared)}")
+        results |= found
+    outputs = of_base_parameters(results, base_places(robot) if base else None)
+    clash = outputs.keys() & {"q", *rates}
     if clash:
-        raise ValueError(f"{' and '.join(names)} cannot be one program: {', '.join(clash)} is input and output")
-    traced = tracer.program(name or "_".join(names), results)
+        raise CannotJoin(f"{' and '.join(names)} cannot be one program: {', '.join(clash)} is input and output")
+    traced = tracer.program(name or "_".join(names), outputs)
     return simplify(traced) if factored else retrace(traced)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ from emdeg.program.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGr
 
 MOST_OPS = 1_000_000
 LONGEST_NUMBER = 2_000
+_NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?\Z")
 
 
 class NotAProgram(ValueError):
@@ -88,8 +90,8 @@ def _op(words: list[str]) -> Op:
 
 
 def _number(text: str) -> Fraction:
-    if len(text) > LONGEST_NUMBER:
-        raise ValueError(f"a number has {len(text)} characters")
+    if len(text) > LONGEST_NUMBER or not _NUMBER.match(text):
+        raise ValueError(f"{text[:40]!r} is no number")
     return Fraction(text)
 
 
