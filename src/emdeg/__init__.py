@@ -18,6 +18,7 @@ from emdeg.mechanics.numeric import (
     coriolis_matrix,
     elements,
     forward_dynamics,
+    forward_dynamics_derivatives,
     forward_kinematics,
     gravity,
     inverse_dynamics,
@@ -30,7 +31,8 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
-from emdeg.program.build import program
+from emdeg.program.best import program
+from emdeg.program.search.optimise import Optimised, optimise
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
@@ -56,6 +58,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "BaseParameters",
     "Model",
+    "Optimised",
     "OverBudget",
     "Robot",
     "RobotError",
@@ -70,6 +73,7 @@ __all__ = [
     "derive",
     "elements",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "forward_kinematics",
     "gravity",
     "inverse_dynamics",
@@ -85,6 +89,7 @@ __all__ = [
     "mass_matrix",
     "momentum",
     "potential_energy",
+    "optimise",
     "program",
     "regressor",
     "regressor_formulas",
