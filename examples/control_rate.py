@@ -18,7 +18,7 @@ import numpy as np
 
 import emdeg
 from emdeg.algebra.exact import ZERO
-from emdeg.program.build import program
+from emdeg.program.best import program
 from emdeg.program.count import count
 from emdeg.program.ir import Program
 from emdeg.program.split import split_rates

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import emdeg
+from emdeg.program.best import program
+from emdeg.program.count import count
+from emdeg.robot.model import Inertia
 from emdeg.simulation import Conditioning, DriftWarning, Passive, computed_torque, cycloidal, free_joints, pd, simulate
 from emdeg.simulation.controllers import MultiRate, UserLaw
 from emdeg.simulation.passive import Rubbing, Stop
@@ -99,6 +103,23 @@ def test_computed_torque_with_the_exact_model_tracks_to_the_integrators_accuracy
     motion = simulate(robot, law, way(0.0)[0], None, 1.5, method=method, step=step)
     assert np.max(np.abs(motion.q - way(motion.t)[0])) < 1e-9
     assert motion.drift["energy_relative"] < 1e-7
+
+
+def test_a_shorter_model_tracks_worse_but_tracks():
+    """The controller believes in a PUMA whose wrist weighs nothing; the real one follows all the same."""
+    robot = emdeg.load("puma560")
+    light = replace(
+        robot, links=tuple(replace(link, inertia=Inertia()) if k > 2 else link for k, link in enumerate(robot.links))
+    )
+    way = cycloidal([0.0, -0.5, 0.5, 0.0, 0.4, 0.0], [0.8, -1.0, 1.0, 0.7, -0.4, 0.9], 1.0)
+    short = program(light, "inverse_dynamics")
+    assert count(short).total < count(program(robot, "inverse_dynamics")).total
+    laws = [computed_torque(robot, 400, 40, way, model=model) for model in (None, light, short)]
+    runs = [simulate(robot, law, way(0.0)[0], None, 1.0, method="rk4", step=1e-3) for law in laws]
+    errors = [float(np.max(np.abs(run.q - way(run.t)[0]))) for run in runs]
+    assert errors[0] < 1e-9
+    assert 1e-4 < errors[1] < 0.1
+    assert errors[2] == pytest.approx(errors[1], rel=1e-9)
 
 
 def test_sampled_control_is_the_same_compiled_and_in_python():

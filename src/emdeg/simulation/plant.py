@@ -11,7 +11,7 @@ from emdeg.mechanics import composite_body
 from emdeg.mechanics.energy import kinetic_energy, potential_energy
 from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
 from emdeg.mechanics.newton_euler import newton_euler
-from emdeg.program.build import program
+from emdeg.program.best import program
 from emdeg.program.functions import solved
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import simplify
@@ -31,7 +31,7 @@ def need_numbers(robot: Robot) -> None:
 
 @lru_cache(maxsize=64)
 def robot_program(robot: Robot, function: str) -> Program:
-    """The program of a model's function, remembered: deriving it twice would only cost time."""
+    """The smallest program on file of a model's function, remembered: deriving it twice would only cost time."""
     need_numbers(robot)
     return program(robot, function)
 
