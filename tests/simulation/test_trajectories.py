@@ -8,9 +8,23 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.simulation import circle, cycloidal, fourier, line, quintic, read_trajectory, through, trapezoidal
+from emdeg.algebra.angle import Angle
+from emdeg.algebra.exact import Exact
+from emdeg.robot import Body, Draft, Placement, assemble
+from emdeg.simulation import (
+    all_positions,
+    circle,
+    cycloidal,
+    fourier,
+    line,
+    quintic,
+    read_trajectory,
+    through,
+    trapezoidal,
+)
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.limits import need_within_limits
+from random_robots import random_inertia
 
 START, GOAL = [0.0, 1.0], [1.0, -1.0]
 ELBOW = [0.0, -0.5, 0.8, 0.3, 0.6, 0.2]
@@ -92,6 +106,50 @@ def test_inverse_kinematics_finds_the_pose_again(name):
         pose = emdeg.forward_kinematics(robot, q)
         found = emdeg.inverse_kinematics(robot, pose)
         np.testing.assert_allclose(emdeg.forward_kinematics(robot, found), pose, atol=1e-9)
+
+
+def skew_arm(third: str) -> emdeg.Robot:
+    """Three skew axes at odd angles, then a wrist whose axes meet: the general case, a polynomial of fourth degree."""
+    rows = [("30 deg", 0.1, 0.2), ("50 deg", 0.4, 0.1), ("-70 deg", 0.3, 0.15), ("80 deg", 0.2, 0.4),
+            ("-90 deg", 0, 0), ("90 deg", 0, 0)]  # fmt: skip
+    kinds = ["revolute", "revolute", third, *["revolute"] * 3]
+    bodies = [
+        Body(
+            name=f"l{i}", parent=f"l{i - 1}" if i else None, joint=f"j{i}", kind=kind,  # type: ignore[arg-type]
+            inertia=random_inertia(np.random.default_rng(i)),
+            row=Placement(alpha=Angle.parse(alpha), a=Exact.of(float(a)), d=Exact.of(float(d))),
+        )
+        for i, (kind, (alpha, a, d)) in enumerate(zip(kinds, rows))
+    ]  # fmt: skip
+    return assemble(Draft("skew", tuple(bodies)))
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford_arm", "jpl_rrp", "revolute", "prismatic"])
+def test_the_closed_form_finds_every_position_of_a_wristed_arm(name):
+    robot = skew_arm(name) if name in ("revolute", "prismatic") else emdeg.load(name)
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        q = rng.uniform(-2.5, 2.5, 6)
+        if robot.joints[2].kind == "prismatic":
+            q[2] = rng.uniform(0.2, 0.9)
+        pose = emdeg.forward_kinematics(robot, q)
+        found = all_positions(robot, pose)
+        np.testing.assert_allclose(emdeg.forward_kinematics(robot, found), np.broadcast_to(pose, (len(found), 4, 4)),
+                                   atol=1e-7)
+        assert np.min(np.max(np.abs(found - q), axis=1)) < 1e-6
+        assert len(found) % 2 == 0
+
+
+def test_of_many_positions_the_nearest_is_taken():
+    robot = emdeg.load("puma560")
+    q = np.array([0.4, -0.8, 0.9, 7.0, 0.5, -0.3])
+    pose = emdeg.forward_kinematics(robot, q)
+    np.testing.assert_allclose(emdeg.inverse_kinematics(robot, pose, q + 0.05), q, atol=1e-8)
+
+
+def test_without_a_spherical_wrist_there_is_no_closed_form():
+    for name in ("ur5e", "panda", "planar3r"):
+        assert all_positions(emdeg.load(name), np.eye(4)) is None
 
 
 def test_a_csv_file_is_read_by_its_header(tmp_path):

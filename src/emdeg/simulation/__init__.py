@@ -32,12 +32,13 @@ from emdeg.simulation.trajectories import (
     through,
     trapezoidal,
 )
+from emdeg.simulation.wrist import all_positions
 
 __all__ = [
     "Conditioning", "DriftWarning", "Event", "Invariants", "Law", "Motion", "MultiRate", "Outcome", "Passive",
     "ProgramLaw", "Scenario", "ScenarioError", "SimulationError", "StateSpace", "Still", "Trajectory", "UserLaw",
-    "animate", "circle", "closed_loop", "computed_torque", "converter_steps", "cycloidal", "drive_friction",
-    "drive_limits", "elastic_stops", "excesses", "feed_forward", "follow", "fourier", "free_joints",
+    "all_positions", "animate", "circle", "closed_loop", "computed_torque", "converter_steps", "cycloidal",
+    "drive_friction", "drive_limits", "elastic_stops", "excesses", "feed_forward", "follow", "fourier", "free_joints",
     "inverse_kinematics", "line", "linearise", "load_scenario", "load_trajectory", "need_within_limits", "pd",
     "perform", "quintic", "read_trajectory", "scenario_names", "simulate", "summary", "through", "torques",
     "trapezoidal",

@@ -1,4 +1,4 @@
-"""Joint positions that bring the tool to a pose: damped least squares."""
+"""Joint positions that bring the tool to a pose: in closed form where the wrist allows, else by damped search."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from emdeg.mechanics.numeric import forward_kinematics, jacobian
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
+from emdeg.simulation.wrist import all_positions
 
 Array = NDArray[np.float64]
 
@@ -49,8 +50,9 @@ def inverse_kinematics(
 ) -> Array:
     """q (n) with the tool at `pose` (4 x 4 in the base frame), close to `near` (n; the middle of the range).
 
-    With `position_only` the tool's orientation is free. Where the search from `near` ends elsewhere it begins
-    again from random configurations (`seed`). An error says how far the nearest one stays away.
+    With `position_only` the tool's orientation is free. An arm with a spherical wrist is solved in closed form (see
+    `all_positions`), the solution nearest to `near` being taken. Otherwise, where the search from `near` ends
+    elsewhere, it begins again from random configurations (`seed`). An error says how far the nearest one stays away.
     """
     target = np.asarray(pose, dtype=np.float64)
     if target.shape != (4, 4) or not np.isfinite(target).all():
@@ -59,6 +61,9 @@ def inverse_kinematics(
     start = _middle(low, high) if near is None else np.asarray(near, dtype=np.float64)
     if start.shape != (robot.n,):
         raise ScenarioError(f"near has shape {start.shape}; the robot has {robot.n} joints")
+    closed = None if position_only else _nearest(robot, target, start, low, high)
+    if closed is not None:
+        start = closed
     rng = np.random.default_rng(seed)
     best = None
     for _ in range(RESTARTS):
@@ -75,6 +80,23 @@ def inverse_kinematics(
         f"{best.distance:.3g} m and {math.degrees(best.angle):.3g} degrees are left",
         body=robot.name,
     )
+
+
+def _nearest(robot: Robot, target: Array, near: Array, low: Array, high: Array) -> Array | None:
+    """The closed form's solution within the limits that is nearest to `near`, whole turns added where they help."""
+    found = all_positions(robot, target)
+    if found is None or not len(found):
+        return None
+    turning = np.array([joint.kind == "revolute" for joint in robot.joints])
+    whole = np.where(turning, 2 * math.pi, 0.0)
+    shifted = found + whole * np.rint((near - found) / (2 * math.pi))
+    candidates = [shifted, shifted + whole, shifted - whole]
+    # Joint by joint the nearest of the turns that the limits allow.
+    gaps = [np.where((c >= low) & (c <= high), np.abs(c - near), np.inf) for c in candidates]
+    best = np.min(gaps, axis=0)
+    chosen = np.take_along_axis(np.array(candidates), np.argmin(gaps, axis=0)[None], axis=0)[0]
+    inside = np.isfinite(best).all(axis=1)
+    return chosen[inside][np.argmin(np.linalg.norm(best[inside], axis=1))] if inside.any() else None
 
 
 def approach(
