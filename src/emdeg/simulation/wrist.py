@@ -148,7 +148,7 @@ def _last_three(arm: WristArm, R: Array) -> list[Array]:
         x = alpha * w4 + beta * w5 + sign * np.sqrt(max(rest, 0.0)) * normal
         q4, q5 = _angle(w4, x, v), _angle(w5, w6, x)
         left = (_turn(w4, q4) @ _turn(w5, q5)).T @ R
-        across = np.cross(w6, [1, 0, 0] if abs(w6[0]) < 0.7 else [0, 1, 0])
+        across = np.cross(w6, np.eye(3)[0 if abs(w6[0]) < 0.7 else 1])
         solutions.append(np.array([q4, q5, _angle(w6, across, left @ across)]))
     return solutions
 
