@@ -6,10 +6,10 @@ is linear in the ten parameters of a link.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, cross, dot, mul, plus_z, scale, tmul
+from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, cross, dot, mul, plus_z, scale, sub, tmul
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward
 from emdeg.robot.model import BASE
 
@@ -23,6 +23,10 @@ class Motion:
     vd: tuple[Vec3, ...]
 
 
+Wrench = tuple[Vec3, Vec3]
+"""A force and a moment about a link frame's origin, in that frame."""
+
+
 @dataclass(frozen=True, slots=True)
 class Efforts:
     """Per link, in its own frame: force and moment it receives through its joint; per joint: tau [N m or N]."""
@@ -33,9 +37,17 @@ class Efforts:
 
 
 def motion(
-    mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: bool = True
+    mech: Mechanism,
+    frame: Frames,
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    gravity: bool = True,
+    turning: Mapping[int, tuple[Vec3, Vec3]] | None = None,
 ) -> Motion:
-    """The outward recursion: how every link moves."""
+    """The outward recursion: how every link moves.
+
+    `turning` gives the angular velocity and acceleration of links for which they are already at hand.
+    """
     zero = mech.zero
     still = (zero, zero, zero)
     g = mech.gravity
@@ -62,6 +74,8 @@ def motion(
             omega.append(w)
             omegad.append(wd)
             vd.append(plus_z((a[0] + w[1] * twice, a[1] - w[0] * twice, a[2]), qdd[i]))
+        if turning and i in turning:
+            omega[i], omegad[i] = turning[i]
     return Motion(tuple(omega), tuple(omegad), tuple(vd))
 
 
@@ -84,8 +98,12 @@ def efforts(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
     gyroscopic: bool = False,
+    external: Mapping[int, Wrench] | None = None,
 ) -> Efforts:
-    """The inward recursion: what the joints must give to make the links move so."""
+    """The inward recursion: what the joints must give to make the links move so.
+
+    `external` are the wrenches that act on links from outside, gravity apart.
+    """
     f: list[Vec3] = []
     n: list[Vec3] = []
     for i, _ in outward(mech):
@@ -93,6 +111,8 @@ def efforts(
         w, wd, a = move.omega[i], move.omegad[i], move.vd[i]
         f.append(add(scale(body.m, a), mul(whirl(w, wd), body.h)))
         n.append(add(add(mul(body.J, wd), cross(w, mul(body.J, w))), cross(body.h, a)))
+        if external and i in external:
+            f[i], n[i] = sub(f[i], external[i][0]), sub(n[i], external[i][1])
     tau: list[Scalar] = [mech.zero] * mech.n
     for i, parent in inward(mech):
         axial = n[i][2] if mech.revolute[i] else f[i][2]

@@ -1,0 +1,338 @@
+"""The kinematic equations solved for the rates: block by block, in formulas where a block is small.
+
+A is permuted to block triangular form, so that a rate that is a speed costs nothing and one that follows from others
+is found by substitution (q3-dot = u2 - c2 q1-dot in Kane and Levinson (10)). A block of up to three rates is inverted
+by cofactors over its determinant, common factors cancelled; a larger one is eliminated in straight-line code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from emdeg.algebra.generator import Generator
+from emdeg.algebra.prime_field import P, PrimeField, inverse
+from emdeg.algebra.ratio import Ratio
+from emdeg.algebra.trigpoly import TrigPoly
+from emdeg.equations.speed_matrix import (
+    Letters,
+    Matrix,
+    Singularity,
+    determinant,
+    letter_values,
+    letters,
+    singularities,
+    symbolic_speed_matrix,
+)
+from emdeg.mechanics.kane_system import System
+from emdeg.mechanics.speeds import Setup
+from emdeg.robot.errors import RobotError
+from emdeg.robot.model import Robot
+
+LARGEST_CLOSED = 3
+"""Rates in a block that is inverted in closed form."""
+MAX_TERMS = 300
+"""Terms in such an inverse; beyond, elimination is cheaper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Speeds `rows` that determine the rates `columns`, once earlier blocks' rates are known."""
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    det: TrigPoly
+    inverse: tuple[tuple[Ratio, ...], ...] | None
+    """Columns x rows; None where the block is to be eliminated instead, pivots in the order of rows and columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedInverse:
+    """A, in block triangular form, ready to be solved in any algebra."""
+
+    letters: Letters
+    A: Matrix
+    blocks: tuple[Block, ...]
+
+    @property
+    def det(self) -> TrigPoly:
+        """The product of the blocks' determinants: det A up to its sign."""
+        product = self.letters.algebra.one
+        for block in self.blocks:
+            product = product * block.det
+        return product
+
+    @property
+    def singular(self) -> tuple[Singularity, ...]:
+        """Where the speeds do not determine the rates."""
+        found: dict[TrigPoly, Singularity] = {}
+        for block in self.blocks:
+            for one in singularities(block.det, self.letters.names):
+                found.setdefault(one.factor, one)
+        return tuple(found.values())
+
+    @property
+    def matrix(self) -> tuple[tuple[Ratio, ...], ...]:
+        """W = A^-1 (rates x speeds) in formulas; ValueError where a block is too large for that."""
+        zero, one = Ratio(self.letters.algebra.zero), Ratio(self.letters.algebra.one)
+        n = len(self.A)
+        W = [[zero] * n for _ in range(n)]
+        for block in self.blocks:
+            if block.inverse is None:
+                raise ValueError("the kinematic equations are solved in straight-line code, not in closed form")
+            for r in range(n):
+                right = []
+                for row in block.rows:
+                    value = one if row == r else zero
+                    for c in range(n):
+                        if c not in block.columns and self.A[row][c]:
+                            value = value - Ratio(self.A[row][c]) * W[c][r]
+                    right.append(value)
+                for c, entries in zip(block.columns, block.inverse):
+                    total = zero
+                    for entry, value in zip(entries, right):
+                        if entry and value:
+                            total = total + entry * value
+                    W[c][r] = total
+        return tuple(tuple(row) for row in W)
+
+
+def speed_inverse(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) -> SpeedInverse:
+    """The kinematic equations of a setup, solved; RobotError if the speeds do not determine the rates."""
+    of = letters(robot, setup, parameters)
+    A = symbolic_speed_matrix(robot, setup, of)
+    names = setup.names or tuple(f"u{i + 1}" for i in range(len(A)))
+    field = PrimeField(seed=1983)
+    values = [[entry.map(field.letter, field.number).value if entry else 0 for entry in row] for row in A]
+    dependent = _dependent(values)
+    if dependent is not None:
+        row, others = dependent
+        among = f"follows from {', '.join(names[i] for i in others)}" if others else "is no function of the rates"
+        raise RobotError(
+            f"the speeds do not determine the joints' rates in any configuration: {names[row]} {among}", body=robot.name
+        )
+    blocks = tuple(_block(A, values, rows, columns) for rows, columns in _triangular(A))
+    return SpeedInverse(of, A, blocks)
+
+
+def _dependent(values: list[list[int]]) -> tuple[int, list[int]] | None:
+    """The first row that is a combination of earlier ones, and which of them."""
+    echelon: list[tuple[int, dict[int, int], dict[int, int]]] = []
+    for r, row in enumerate(values):
+        rest = {j: v for j, v in enumerate(row) if v}
+        made = {r: 1}
+        for pivot, other, combination in echelon:
+            factor = rest.get(pivot, 0)
+            if factor:
+                for j, v in other.items():
+                    rest[j] = (rest.get(j, 0) - factor * v) % P
+                for i, v in combination.items():
+                    made[i] = (made.get(i, 0) - factor * v) % P
+        pivot = next((j for j, v in rest.items() if v), None)
+        if pivot is None:
+            return r, sorted(i for i, v in made.items() if v and i != r)
+        scale = inverse(rest[pivot])
+        echelon.append((
+            pivot,
+            {j: v * scale % P for j, v in rest.items() if v},
+            {i: v * scale % P for i, v in made.items()},
+        ))
+    return None
+
+
+def _triangular(A: Matrix) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """(rows, columns) of the diagonal blocks, each depending on earlier ones only."""
+    n = len(A)
+    row_of = _matching(A)
+    reads = {c: [d for d in range(n) if d != c and A[row_of[c]][d]] for c in range(n)}
+    order: list[tuple[int, ...]] = []
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+
+    def visit(c: int) -> None:  # Tarjan: a component is finished after all it depends on
+        index[c] = low[c] = len(index)
+        stack.append(c)
+        for d in reads[c]:
+            if d not in index:
+                visit(d)
+                low[c] = min(low[c], low[d])
+            elif d in stack:
+                low[c] = min(low[c], index[d])
+        if low[c] == index[c]:
+            at = stack.index(c)
+            order.append(tuple(sorted(stack[at:])))
+            del stack[at:]
+
+    for c in range(n):
+        if c not in index:
+            visit(c)
+    return [(tuple(sorted(row_of[c] for c in columns)), columns) for columns in order]
+
+
+def _matching(A: Matrix) -> dict[int, int]:
+    """Column -> a row of its own with an entry there; constants are preferred."""
+    n = len(A)
+    row_of: dict[int, int] = {}
+
+    def place(r: int, seen: set[int]) -> bool:
+        for c in sorted(range(n), key=lambda c: (not A[r][c].is_number, len(A[r][c]), c)):
+            if A[r][c] and c not in seen:
+                seen.add(c)
+                if c not in row_of or place(row_of[c], seen):
+                    row_of[c] = r
+                    return True
+        return False
+
+    for r in sorted(range(n), key=lambda r: sum(bool(x) for x in A[r])):
+        if not place(r, set()):
+            raise RobotError("the speeds do not determine the joints' rates: too few of them depend on some joint")
+    return row_of
+
+
+def _block(A: Matrix, values: list[list[int]], rows: tuple[int, ...], columns: tuple[int, ...]) -> Block:
+    inner = tuple(tuple(A[r][c] for c in columns) for r in rows)
+    det = determinant(inner)
+    if len(rows) <= LARGEST_CLOSED:
+        closed = _inverted(inner, det)
+        if sum(len(x.numerator) + len(x.denominator) for row in closed for x in row) <= MAX_TERMS:
+            return Block(rows, columns, det, closed)
+    return Block(*_pivots(values, rows, columns), det, None)
+
+
+def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Ratio, ...], ...]:
+    n = len(A)
+    if n == 1:
+        return ((Ratio(det.algebra.one, det),),)
+    cofactors = [
+        [
+            determinant(tuple(tuple(A[i][j] for j in range(n) if j != c) for i in range(n) if i != r)) * (-1) ** (r + c)
+            for r in range(n)
+        ]
+        for c in range(n)
+    ]
+    return tuple(tuple(Ratio(entry, det) for entry in row) for row in cofactors)
+
+
+def _pivots(
+    values: list[list[int]], rows: tuple[int, ...], columns: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Rows and columns in an order in which no pivot vanishes identically, those with few entries first."""
+    work = {r: {c: values[r][c] for c in columns if values[r][c]} for r in rows}
+    in_rows: list[int] = []
+    in_columns: list[int] = []
+    while work:
+        uses = {c: sum(c in row for row in work.values()) for c in columns}
+        r, c = min(
+            ((r, c) for r, row in work.items() for c in row),
+            key=lambda rc: ((len(work[rc[0]]) - 1) * (uses[rc[1]] - 1), rc),
+        )
+        pivot = work.pop(r)
+        in_rows.append(r)
+        in_columns.append(c)
+        scale = inverse(pivot[c])
+        for row in work.values():
+            if c in row:
+                factor = row.pop(c) * scale % P
+                for d, v in pivot.items():
+                    if d != c:
+                        rest = (row.get(d, 0) - factor * v) % P
+                        row[d] = rest
+                        if not rest:
+                            del row[d]
+    return tuple(in_rows), tuple(in_columns)
+
+
+class Solver:
+    """The kinematic equations among the scalars of one system: A, and A^-1 applied to whatever is asked for."""
+
+    def __init__(self, kinematics: SpeedInverse, sys: System) -> None:
+        self.kinematics = kinematics
+        self.zero, self.one = sys.mech.zero, sys.mech.one
+        letter: Callable[[Generator], Any] = letter_values(kinematics.letters, sys)
+        number = sys.mech.algebra.number
+        self._known: dict[TrigPoly, Any] = {}
+        self._write = lambda formula: formula.map(letter, number)
+        self.A = [[self._value(entry) if entry else self.zero for entry in row] for row in kinematics.A]
+
+    def _value(self, formula: TrigPoly) -> Any:
+        if formula not in self._known:
+            self._known[formula] = self._write(formula)
+        return self._known[formula]
+
+    @property
+    def det(self) -> Any:
+        """det A up to its sign: the product of the blocks' determinants, written in factors."""
+        product = self.one
+        for block in self.kinematics.blocks:
+            if not block.det.is_number:
+                product = product * self._value(block.det)
+        return product
+
+    def rates(self, right: Sequence[Any]) -> list[Any]:
+        """x with A x = right, one entry a free joint."""
+        x: list[Any] = [self.zero] * len(self.A)
+        for block in self.kinematics.blocks:
+            local = []
+            for r in block.rows:
+                value = right[r]
+                for c in range(len(x)):
+                    if c not in block.columns and self.kinematics.A[r][c]:
+                        value = value - self.A[r][c] * x[c]
+                local.append(value)
+            if block.inverse is None:
+                found = self._eliminated(block, local)
+            else:
+                found = [self._combined(row, local) for row in block.inverse]
+            for c, value in zip(block.columns, found):
+                x[c] = value
+        return x
+
+    def _combined(self, row: Sequence[Ratio], values: Sequence[Any]) -> Any:
+        """The sum of ratio * value, what has one denominator divided once."""
+        groups: dict[TrigPoly, Any] = {}
+        for ratio, value in zip(row, values):
+            if ratio:
+                term = self._value(ratio.numerator) * value
+                known = groups.get(ratio.denominator)
+                groups[ratio.denominator] = term if known is None else known + term
+        total = self.zero
+        for denominator, value in groups.items():
+            total = total + (value if denominator == 1 else value * self._inverse(denominator))
+        return total
+
+    def _inverse(self, denominator: TrigPoly) -> Any:
+        return self.one / self._value(denominator)
+
+    def _eliminated(self, block: Block, right: list[Any]) -> list[Any]:
+        n = len(block.rows)
+        M = [[self.A[r][c] for c in block.columns] for r in block.rows]
+        live = [[bool(self.kinematics.A[r][c]) for c in block.columns] for r in block.rows]
+        per: list[Any] = []
+        right = list(right)
+        for k in range(n):
+            per.append(self.one / M[k][k])
+            for i in range(k + 1, n):
+                if not live[i][k]:
+                    continue
+                factor = M[i][k] * per[k]
+                for j in range(k + 1, n):
+                    if live[k][j]:
+                        M[i][j] = M[i][j] - factor * M[k][j]
+                        live[i][j] = True
+                right[i] = right[i] - factor * right[k]
+        x: list[Any] = [self.zero] * n
+        for k in reversed(range(n)):
+            value = right[k]
+            for j in range(k + 1, n):
+                if live[k][j]:
+                    value = value - M[k][j] * x[j]
+            x[k] = value * per[k]
+        return x
+
+    def columns(self) -> list[list[Any]]:
+        """W = A^-1 (rates x speeds)."""
+        n = len(self.A)
+        found = [self.rates([self.one if i == r else self.zero for i in range(n)]) for r in range(n)]
+        return [[found[r][k] for r in range(n)] for k in range(n)]
