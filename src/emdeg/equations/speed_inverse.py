@@ -54,11 +54,13 @@ class SpeedInverse:
     letters: Letters
     A: Matrix
     blocks: tuple[Block, ...]
+    sign: int
+    """Of the permutation to blocks: det A is this times the blocks' determinants."""
 
     @property
     def det(self) -> TrigPoly:
-        """The product of the blocks' determinants: det A up to its sign."""
-        product = self.letters.algebra.one
+        """det A."""
+        product = self.letters.algebra.one * self.sign
         for block in self.blocks:
             product = product * block.det
         return product
@@ -113,7 +115,13 @@ def speed_inverse(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) ->
             f"the speeds do not determine the joints' rates in any configuration: {names[row]} {among}", body=robot.name
         )
     blocks = tuple(_block(A, values, rows, columns) for rows, columns in _triangular(A))
-    return SpeedInverse(of, A, blocks)
+    permutation = [c for _, c in sorted((r, c) for block in blocks for r, c in zip(block.rows, block.columns))]
+    return SpeedInverse(of, A, blocks, _sign(permutation))
+
+
+def _sign(permutation: list[int]) -> int:
+    swaps = sum(a > b for i, a in enumerate(permutation) for b in permutation[i + 1 :])
+    return -1 if swaps % 2 else 1
 
 
 def _dependent(values: list[list[int]]) -> tuple[int, list[int]] | None:
@@ -192,13 +200,18 @@ def _matching(A: Matrix) -> dict[int, int]:
 
 
 def _block(A: Matrix, values: list[list[int]], rows: tuple[int, ...], columns: tuple[int, ...]) -> Block:
-    inner = tuple(tuple(A[r][c] for c in columns) for r in rows)
+    inner = _part(A, rows, columns)
     det = determinant(inner)
     if len(rows) <= LARGEST_CLOSED:
         closed = _inverted(inner, det)
         if sum(len(x.numerator) + len(x.denominator) for row in closed for x in row) <= MAX_TERMS:
             return Block(rows, columns, det, closed)
-    return Block(*_pivots(values, rows, columns), det, None)
+    rows, columns = _pivots(values, rows, columns)
+    return Block(rows, columns, determinant(_part(A, rows, columns)), None)
+
+
+def _part(A: Matrix, rows: tuple[int, ...], columns: tuple[int, ...]) -> Matrix:
+    return tuple(tuple(A[r][c] for c in columns) for r in rows)
 
 
 def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Ratio, ...], ...]:
@@ -263,11 +276,10 @@ class Solver:
 
     @property
     def det(self) -> Any:
-        """det A up to its sign: the product of the blocks' determinants, written in factors."""
-        product = self.one
+        """det A, written as the product of the blocks' determinants."""
+        product = self.one if self.kinematics.sign > 0 else -self.one
         for block in self.kinematics.blocks:
-            if not block.det.is_number:
-                product = product * self._value(block.det)
+            product = product * self._value(block.det)
         return product
 
     def rates(self, right: Sequence[Any]) -> list[Any]:
