@@ -34,6 +34,8 @@ LARGEST_CLOSED = 3
 """Rates in a block that is inverted in closed form."""
 MAX_TERMS = 300
 """Terms in such an inverse; beyond, elimination is cheaper."""
+MAX_DETERMINANT = 8
+"""Terms of a determinant by which cofactors are divided in closed form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ def _matching(A: Matrix) -> dict[int, int]:
 def _block(A: Matrix, values: list[list[int]], rows: tuple[int, ...], columns: tuple[int, ...]) -> Block:
     inner = _part(A, rows, columns)
     det = determinant(inner)
-    if len(rows) <= LARGEST_CLOSED:
+    if len(rows) <= LARGEST_CLOSED and len(det) <= MAX_DETERMINANT:
         closed = _inverted(inner, det)
         if sum(len(x.numerator) + len(x.denominator) for row in closed for x in row) <= MAX_TERMS:
             return Block(rows, columns, det, closed)
@@ -276,10 +278,14 @@ class Solver:
 
     @property
     def det(self) -> Any:
-        """det A, written as the product of the blocks' determinants."""
+        """det A, written as the product of the blocks' determinants; of pivots where a block is eliminated."""
         product = self.one if self.kinematics.sign > 0 else -self.one
         for block in self.kinematics.blocks:
-            product = product * self._value(block.det)
+            if block.inverse is not None:
+                product = product * self._value(block.det)
+                continue
+            for pivot in self._eliminated(block, [self.zero] * len(block.rows))[1]:
+                product = product * pivot
         return product
 
     def rates(self, right: Sequence[Any]) -> list[Any]:
@@ -294,7 +300,7 @@ class Solver:
                         value = value - self.A[r][c] * x[c]
                 local.append(value)
             if block.inverse is None:
-                found = self._eliminated(block, local)
+                found = self._eliminated(block, local)[0]
             else:
                 found = [self._combined(row, local) for row in block.inverse]
             for c, value in zip(block.columns, found):
@@ -317,7 +323,8 @@ class Solver:
     def _inverse(self, denominator: TrigPoly) -> Any:
         return self.one / self._value(denominator)
 
-    def _eliminated(self, block: Block, right: list[Any]) -> list[Any]:
+    def _eliminated(self, block: Block, right: list[Any]) -> tuple[list[Any], list[Any]]:
+        """(the block's rates, its pivots)."""
         n = len(block.rows)
         M = [[self.A[r][c] for c in block.columns] for r in block.rows]
         live = [[bool(self.kinematics.A[r][c]) for c in block.columns] for r in block.rows]
@@ -341,7 +348,7 @@ class Solver:
                 if live[k][j]:
                     value = value - M[k][j] * x[j]
             x[k] = value * per[k]
-        return x
+        return x, [M[k][k] for k in range(n)]
 
     def columns(self) -> list[list[Any]]:
         """W = A^-1 (rates x speeds)."""

@@ -20,6 +20,11 @@ from emdeg.robot.model import Pose, Robot
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
 
+MAX_FACTORED = 1000
+"""Terms of a determinant that is still taken apart into factors."""
+MAX_SHOWN = 12
+"""Terms of a factor that is still written out where no words for its zeros are known."""
+
 
 @dataclass(frozen=True, slots=True)
 class Letters:
@@ -148,6 +153,9 @@ def singularities(det: TrigPoly, names: dict[int, str]) -> tuple[Singularity, ..
 
 def _factors(det: TrigPoly) -> Iterator[TrigPoly]:
     algebra = det.algebra
+    if len(det) > MAX_FACTORED:
+        yield det
+        return
     _, parts = det._poly.factor()
     for poly, _ in parts:
         formula = algebra._canonical(poly)
@@ -168,13 +176,20 @@ def _where(factor: TrigPoly, names: dict[int, str]) -> str | None:
             return _displacement(factor, joint, name)
         return _angle(factor, joint, name)
     wave = _single_wave(factor, names)
-    return wave or f"{factor} = 0"
+    return wave or _vanishing(factor, names)
+
+
+def _vanishing(factor: TrigPoly, names: dict[int, str]) -> str:
+    if len(factor) <= MAX_SHOWN:
+        return f"{factor} = 0"
+    joints = sorted({g.of for g in factor.generators if isinstance(g.of, int)})
+    return f"a formula of {len(factor)} terms in {', '.join(names[k] for k in joints)} vanishes"
 
 
 def _displacement(factor: TrigPoly, joint: int, name: str) -> str:
     letter = Generator("displacement", joint)
     if factor.degree(letter) > 1:
-        return f"{factor} = 0"
+        return _vanishing(factor, {joint: name})
     slope = factor.derivative_by(letter).number
     rest = factor.substitute({joint: Fraction(0)}).number
     return f"{name} = {float(-rest / slope):g} m"
@@ -187,7 +202,7 @@ def _angle(factor: TrigPoly, joint: int, name: str) -> str | None:
     for value, monomial in factor.terms():
         key = tuple(monomial)
         if key not in coefficients or any(power > 1 for power in monomial.values()):
-            return f"{factor} = 0"
+            return _vanishing(factor, {joint: name})
         coefficients[key] = value
     a, b, d = coefficients[()], coefficients[(c,)], coefficients[(s,)]
     if a * a > b * b + d * d:
