@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,7 @@ from emdeg.algebra.trigalgebra import TrigAlgebra
 from emdeg.algebra.trigpoly import TrigPoly
 from emdeg.mechanics.kane_system import System, speed_matrix, system
 from emdeg.mechanics.speeds import LinearForm, PointVelocity, Setup
-from emdeg.robot.model import Pose, Robot
+from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Pose, Robot
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
 
@@ -37,8 +37,8 @@ class Letters:
     """Letter -> the joint's name in the file, or "base x"."""
 
     def system(self, robot: Robot, setup: Setup) -> System:
-        """The robot with its joints as letters."""
-        return system(robot, setup, self.algebra, [self._at(k) for k in self.free], [self._at(k) for k in self.given])
+        """The robot's geometry, without masses, with its joints as letters."""
+        return system(_weightless(robot), setup, self.algebra, [self._at(k) for k in self.free], [self._at(k) for k in self.given])
 
     def _at(self, letter: int) -> Any:
         algebra = self.algebra
@@ -69,6 +69,13 @@ def letters(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) -> Lette
         (*(numbers[k] for k in setup.prescribed), *axes),
         named,
     )
+
+
+def _weightless(robot: Robot) -> Robot:
+    links = tuple(
+        replace(link, inertia=Inertia(), stated=None, joint=replace(link.joint, drive=Drive())) for link in robot.links
+    )
+    return replace(robot, links=links, payloads=(), tool=Frame("tool", BASE), gravity=NOWHERE)
 
 
 def _constants(robot: Robot, setup: Setup) -> tuple[tuple[str, ...], tuple[Angle, ...]]:
