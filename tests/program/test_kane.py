@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests import kane_levinson
+from tests.random_robots import random_robot
 
 import emdeg
 from emdeg.algebra.exact import Exact
@@ -18,11 +20,8 @@ from emdeg.program.evaluate import evaluate
 from emdeg.program.kane import INPUTS, METHODS, kane_program
 from emdeg.program.kane_reference import verify_kane
 from emdeg.program.verify import Refuted
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Frame
 from emdeg.runtime.kane import KaneModel, NearlySingularSpeeds, SingularSpeeds
-from tests import kane_levinson
-from tests.random_robots import random_robot
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "speeds"
 PAPER_ORDER = [0, 1, 3, 4, 5, 2]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.random_robots import random_robot
 
 import emdeg
 from emdeg.algebra.exact import Exact
@@ -20,7 +21,6 @@ from emdeg.program.evaluate import evaluate
 from emdeg.program.kane import INPUTS, kane_program
 from emdeg.robot.model import Friction
 from emdeg.runtime.kane import KaneModel
-from tests.random_robots import random_robot
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "speeds"
 RATES = "".join(f"[[speed]]\nrate = '{name}'\n" for name in ("q1", "q2", "q6", "q3", "q4", "q5"))
@@ -86,7 +86,7 @@ def vehicle(robot, p, pd, pdd):
     """omega, omega-dot, acceleration, gravity of a base with x, y, z, yaw, pitch, roll, in frame 0's axes."""
 
     def spin(t):
-        (psi, theta, phi) = (p + pd * t + pdd * t * t / 2)[3:]
+        _, theta, phi = (p + pd * t + pdd * t * t / 2)[3:]
         psi_, theta_, phi_ = (pd + pdd * t)[3:]
         return np.array([
             phi_ - psi_ * np.sin(theta),

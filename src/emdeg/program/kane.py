@@ -126,10 +126,11 @@ class Kane:
 
     def equations(self, method: str) -> dict[str, Any]:
         """X and the right-hand side (Kane and Levinson (117)-(123), X with the sign that makes it positive)."""
-        X, rhs, _ = self._equations(method)
+        X, rhs, _ = self.terms(method)
         return {"X": X, "rhs": rhs}
 
-    def _equations(self, method: str) -> tuple[list[list[Scalar]], list[Scalar], list[Scalar]]:
+    def terms(self, method: str) -> tuple[list[list[Scalar]], list[Scalar], list[Scalar]]:
+        """X, the right-hand side and qd of every joint."""
         sys, zero, n = self.sys, self.zero, len(self.sys.free)
         W = self.solver.columns()
         if method == "congruence":
@@ -153,7 +154,7 @@ class Kane:
             qdd = solved([[M[i][j] for j in sys.free] for i in sys.free], right, self.one)
             ud = speed_rates(sys, qd, sys.all_joints(qdd, self.given.pdd), self.moves(qd))
         else:
-            X, rhs, qd = self._equations(method)
+            X, rhs, qd = self.terms(method)
             ud = solved(X, rhs, self.one)
         return {"qd": [qd[k] for k in sys.free], "ud": ud} | self._guard()
 
@@ -203,30 +204,40 @@ def kane_program(
     found = []
     for way in METHODS[function] if method is None else (method,):
         for group in (True, False) if base_parameters else (False,):
-            traced = _traced(robot, setup, kinematics, function, way, group, name or f"kane_{function}")
+            traced = traced_kane(
+                robot, setup, kinematics, INPUTS[function], name or f"kane_{function}", group,
+                lambda kane, way=way: kane.outputs(function, way),
+            )  # fmt: skip
             found.append(simplify(traced) if factored else retrace(traced))
     return min(found, key=lambda program: count(program).total)
 
 
-def _traced(
-    robot: Robot, setup: Setup, kinematics: SpeedInverse, function: Function, method: str, group: bool, name: str
+def traced_kane(
+    robot: Robot,
+    setup: Setup,
+    kinematics: SpeedInverse,
+    wanted: Sequence[str],
+    name: str,
+    group: bool,
+    outputs: Callable[[Kane], Mapping[str, Any]],
 ) -> Program:
+    """The trace of what `outputs` computes from the inputs `wanted`, prescribed motions and loads."""
     tracer = Tracer(sorted(robot.symbols))
     free = setup.free(robot)
     names = setup.names or tuple(f"u{i + 1}" for i in range(len(free)))
     q = tracer.inputs("q", len(free), Dependence.CONFIGURATION, [robot.joints[k].name for k in free])
     inputs: dict[str, Any] = {}
-    for wanted in INPUTS[function]:
-        labels = names if wanted in ("u", "ud") else ()
-        inputs[wanted] = tracer.inputs(wanted, len(free), Dependence.RATES, labels)
+    for one in wanted:
+        labels = names if one in ("u", "ud") else ()
+        inputs[one] = tracer.inputs(one, len(free), Dependence.RATES, labels)
     p: tuple[Any, ...] = ()
     if setup.given_motions:
         labels = [robot.joints[k].name for k in setup.prescribed] + [f"base {axis}" for axis in setup.base]
         p = tracer.inputs("p", setup.given_motions, Dependence.CONFIGURATION, labels)
         inputs["pd"] = tracer.inputs("pd", len(p), Dependence.RATES)
-        if function != "rates":
+        if len(wanted) > 1:
             inputs["pdd"] = tracer.inputs("pdd", len(p), Dependence.RATES)
-    if setup.input_loads and function not in ("rates", "speeds"):
+    if setup.input_loads and ("tau" in wanted or ("u" in wanted and "ud" in wanted)):
         labels = [f"{load.name} {axis}" for load in setup.input_loads for axis in "xyz"]
         inputs["loads"] = tracer.inputs("loads", len(labels), Dependence.RATES, labels)
     kinds = turning_variables(robot, setup)
@@ -235,7 +246,7 @@ def _traced(
     if group:
         sys = replace(sys, mech=grouped(sys.mech))
     kane = Kane(sys, kinematics, Inputs(variables=(*q, *p), **inputs), tracer.sqrt)
-    return tracer.program(name, kane.outputs(function, method))
+    return tracer.program(name, outputs(kane))
 
 
 def turning_variables(robot: Robot, setup: Setup) -> list[bool]:
