@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from emdeg.algebra.angle import Angle
-from emdeg.program.ir import Dependence, Program
+from emdeg.program.ir import Dependence, Kind, Program, Ref
 from emdeg.program.trace import Tracer
 
 
@@ -111,3 +112,30 @@ def samples(program: Program, count: int, seed: int = 0, scale: float = 1.0) -> 
     """Random inputs of a program, `count` states."""
     rng = np.random.default_rng(seed)
     return {group.name: rng.uniform(-scale, scale, (count, group.size)) for group in program.inputs}
+
+
+def mutants(program: Program) -> Iterator[Program]:
+    """Every program that differs in one operation, one operand or one output."""
+    swap = {Kind.ADD: Kind.SUB, Kind.SUB: Kind.ADD, Kind.MUL: Kind.ADD, Kind.DIV: Kind.MUL,
+            Kind.SIN: Kind.COS, Kind.COS: Kind.SIN}  # fmt: skip
+    for index, op in enumerate(program.ops):
+        changed = []
+        if op.kind in swap:
+            changed.append(replace(op, kind=swap[op.kind]))
+        if op.kind is Kind.NUMBER:
+            changed.append(replace(op, payload=op.number * Fraction(1001, 1000)))
+        if op.kind is Kind.INPUT:
+            size = next(g.size for g in program.inputs if g.name == op.slot[0])
+            changed.append(replace(op, payload=(op.slot[0], (op.slot[1] + 1) % size)))
+        for place, arg in enumerate(op.args):
+            if arg and op.kind not in (Kind.SIN, Kind.COS, Kind.SQRT):
+                args = list(op.args)
+                args[place] = arg - 1
+                changed.append(replace(op, args=tuple(args)))
+        for new in changed:
+            yield replace(program, ops=(*program.ops[:index], new, *program.ops[index + 1 :]))
+    group = program.outputs[0]
+    for place, ref in enumerate(group.entries):
+        entries = list(group.entries)
+        entries[place] = Ref(ref.value, -ref.sign)
+        yield replace(program, outputs=(replace(group, entries=tuple(entries)), *program.outputs[1:]))

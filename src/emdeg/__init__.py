@@ -6,6 +6,7 @@
 (2, 2)
 """
 
+from emdeg.equations import Model, derive
 from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.equations.regressor import regressor, regressor_formulas
 from emdeg.mechanics.numeric import (
@@ -26,13 +27,16 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
+from emdeg.program.build import program
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
+from emdeg.runtime import compile
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BaseParameters",
+    "Model",
     "OverBudget",
     "Robot",
     "RobotError",
@@ -40,7 +44,9 @@ __all__ = [
     "base_parameters",
     "base_values",
     "bias",
+    "compile",
     "coriolis_matrix",
+    "derive",
     "elements",
     "forward_dynamics",
     "forward_kinematics",
@@ -56,6 +62,7 @@ __all__ = [
     "mass_matrix",
     "momentum",
     "potential_energy",
+    "program",
     "regressor",
     "regressor_formulas",
     "regrouped",

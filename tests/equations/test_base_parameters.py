@@ -298,3 +298,19 @@ def test_reports_name_every_base_parameter() -> None:
     assert all(entry["name"] in base_text(robot, base) for entry in data["parameters"])
     assert "without effect" in base_text(robot, base)
     assert base_latex(base).count("&=") == sum(bool(parts) for parts in base.grouping.values())
+
+
+@pytest.mark.robots
+def test_count_is_the_numerical_rank_for_every_real_robot_of_up_to_twelve_joints() -> None:
+    example_robots = pytest.importorskip("tests.example_robots")
+    examined = 0
+    for name, file in example_robots.robot_files().items():
+        try:
+            robot = load(file, allow_nonphysical=True)
+        except RobotError:
+            continue
+        if robot.n <= 12:
+            count = len(base_parameters(robot))
+            assert count == numerical_rank(robot, drives=True) == regressor_rank(skeleton(robot)), name
+            examined += 1
+    assert examined >= 30

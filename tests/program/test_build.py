@@ -9,6 +9,7 @@ from emdeg.program.functions import FUNCTIONS
 from emdeg.program.reference import verify_program
 from emdeg.program.verify import FALSE_PASS, Refuted
 from emdeg.robot.load import load
+from program_samples import mutants
 
 ROBOTS = ["planar2r", "scara", "stanford_arm", "puma560"]
 
@@ -54,6 +55,23 @@ def test_another_robots_program_is_refuted():
     heavier = load("planar2r", payload="mass=0.001,com=0:0:0@link2")
     with pytest.raises(Refuted):
         verify_program(program(load("planar2r"), "inverse_dynamics"), heavier, "inverse_dynamics")
+
+
+@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics"])
+def test_every_mutant_of_a_robots_program_is_caught(function):
+    robot = load("planar2r")
+    built = program(robot, function)
+    inputs = inputs_of(built)
+    (right,) = evaluate(built, inputs).values()
+    caught = 0
+    for mutant in mutants(built):
+        with np.errstate(all="ignore"):
+            (out,) = evaluate(mutant, inputs).values()
+        if not np.allclose(out, right, rtol=1e-11, atol=1e-11):
+            with pytest.raises((Refuted, ValueError)):
+                verify_program(mutant, robot, function)
+            caught += 1
+    assert caught > built.size
 
 
 def test_functions_can_share_one_program():

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,12 +7,12 @@ from emdeg.algebra.angle import Angle
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.program.degree import degree_bound
 from emdeg.program.evaluate import evaluate
-from emdeg.program.ir import Dependence, Kind, Program, Ref
+from emdeg.program.ir import Dependence
 from emdeg.program.residues import evaluate_residues
 from emdeg.program.simplify import prune, simplify
 from emdeg.program.trace import Tracer
 from emdeg.program.verify import FALSE_PASS, Refuted, float_error, ulps, verify
-from program_samples import kitchen_sink, pendulum_pair, random_program, samples
+from program_samples import kitchen_sink, mutants, pendulum_pair, random_program, samples
 
 
 def configuration(build, size=3, name="p"):
@@ -84,33 +83,6 @@ def test_a_callable_formulation_needs_a_degree():
     with pytest.raises(ValueError, match="degree"):
         verify(program, product)
     assert verify(program, product, degree=2).points >= 1
-
-
-def mutants(program: Program):
-    """Every program that differs in one operation, one operand or one output."""
-    swap = {Kind.ADD: Kind.SUB, Kind.SUB: Kind.ADD, Kind.MUL: Kind.ADD, Kind.DIV: Kind.MUL,
-            Kind.SIN: Kind.COS, Kind.COS: Kind.SIN}  # fmt: skip
-    for index, op in enumerate(program.ops):
-        changed = []
-        if op.kind in swap:
-            changed.append(replace(op, kind=swap[op.kind]))
-        if op.kind is Kind.NUMBER:
-            changed.append(replace(op, payload=op.number * Fraction(1001, 1000)))
-        if op.kind is Kind.INPUT:
-            size = next(g.size for g in program.inputs if g.name == op.slot[0])
-            changed.append(replace(op, payload=(op.slot[0], (op.slot[1] + 1) % size)))
-        for place, arg in enumerate(op.args):
-            if arg and op.kind not in (Kind.SIN, Kind.COS, Kind.SQRT):
-                args = list(op.args)
-                args[place] = arg - 1
-                changed.append(replace(op, args=tuple(args)))
-        for new in changed:
-            yield replace(program, ops=(*program.ops[:index], new, *program.ops[index + 1 :]))
-    group = program.outputs[0]
-    for place, ref in enumerate(group.entries):
-        entries = list(group.entries)
-        entries[place] = Ref(ref.value, -ref.sign)
-        yield replace(program, outputs=(replace(group, entries=tuple(entries)), *program.outputs[1:]))
 
 
 @pytest.mark.parametrize("build", [pendulum_pair, lambda: (random_program(2, divisions=True), None)])

@@ -156,6 +156,21 @@ def test_no_states_give_no_results(backend):
     assert compile(program, backend=backend)(*[np.empty((0, 2))] * 3).shape == (0, 2)
 
 
+@each_backend
+def test_results_go_into_arrays_that_are_there_even_over_an_input(backend):
+    program, reference = pendulum_pair()
+    compiled = compile(program, backend=backend)
+    inputs = samples(program, 13)
+    expected = reference(**inputs)
+    out = np.empty((13, 2))
+    assert compiled(**inputs, out=out) is out
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+    compiled(**inputs, out=inputs["qdd"])
+    np.testing.assert_allclose(inputs["qdd"], expected, rtol=1e-12)
+    with pytest.raises(StateError, match=r"tau is float64 \(12, 2\)"):
+        compiled(**inputs, out=out[:12])
+
+
 WRONG = [
     (lambda x: (x[:, :1], x, x), r"q has shape \(6, 1\), expected \(..., 2\)"),
     (lambda x: (x, x[:4], x), r"do not fit together: q \(6, 2\), qd \(4, 2\)"),

@@ -143,6 +143,11 @@ class TrigPoly:
         return _fraction(self._poly.leading_coefficient()) if self._poly else Fraction(0)
 
     @property
+    def leading_coefficient(self) -> Fraction:
+        """The coefficient of the first term; 0 for the zero formula."""
+        return _fraction(self._poly.leading_coefficient()) if self._poly else Fraction(0)
+
+    @property
     def generators(self) -> tuple[Generator, ...]:
         """The letters that occur, in the algebra's order."""
         return tuple(g for g, d in zip(self.algebra.generators, self._poly.degrees()) if d > 0)

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from emdeg import __version__
+from emdeg.algebra.budget import BudgetExceeded
 from emdeg.algebra.scalar import UnboundSymbol
-from emdeg.cli import evaluate, show
+from emdeg.cli import derive, evaluate, show
 from emdeg.cli.common import BAD_INPUT, OVER_BUDGET, robot_command, say
+from emdeg.equations.inverse_jacobian import NotInvertible
 from emdeg.mechanics.numeric import StateError
 from emdeg.robot.errors import OverBudget, RobotError
 
@@ -47,15 +49,16 @@ app.command("new")(show.new)
 app.command("check")(show.check)
 robot_command(app, "show")(show.show)
 robot_command(app, "eval")(evaluate.evaluate)
+robot_command(app, "derive")(derive.derive)
 
 
 def main() -> None:
     """The program `emdeg`."""
     try:
         app()
-    except OverBudget as problem:
+    except (OverBudget, BudgetExceeded) as problem:
         say(f"error: {problem}")
         sys.exit(OVER_BUDGET)
-    except (RobotError, StateError, UnboundSymbol) as problem:
+    except (RobotError, StateError, UnboundSymbol, NotInvertible) as problem:
         say(f"error: {problem}")
         sys.exit(BAD_INPUT)

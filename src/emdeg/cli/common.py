@@ -31,8 +31,12 @@ err = Console(stderr=True, highlight=False)
 
 def print_json(result: Any) -> None:
     """The one object a command with --json prints."""
-    text = json.dumps({"schema_version": SCHEMA_VERSION, "result": result}, default=_plain, allow_nan=False)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(as_json(result))
+
+
+def as_json(result: Any) -> str:
+    """The text of that object."""
+    return json.dumps({"schema_version": SCHEMA_VERSION, "result": result}, default=_plain, allow_nan=False) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -63,7 +63,11 @@ def listing(program: Program, language: Language) -> Listing:
     pairs: dict[int, tuple[str, str]] = {}
     fresh = count(1)
     rooted = set(program.roots())
-    wanted = {(op.kind, op.args[0]) for i, op in enumerate(program.ops) if needed[i] and op.kind in _TRIG}
+    wanted = {
+        (op.kind, op.args[0])
+        for index, op in enumerate(program.ops)
+        if needed[index] and op.kind in _TRIG and index not in numbers
+    }
 
     def declared(expression: _Text) -> _Text:
         name = f"t{next(fresh)}"

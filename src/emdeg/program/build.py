@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from emdeg.equations.base_parameters import regrouped_mechanism
 from emdeg.mechanics.mechanism import mechanism
-from emdeg.program.functions import FUNCTIONS, State, outputs
+from emdeg.program.functions import FUNCTIONS, State
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import retrace, simplify
 from emdeg.program.trace import Tracer
@@ -44,10 +45,12 @@ def program(
         if group in wanted_inputs
     }
     position = [tracer.sincos_of(x) if revolute else x for x, revolute in zip(q, mech.revolute)]
-    state = State(mech, position, **rates)
+    efforts = any(FUNCTIONS[wanted].efforts for wanted in names)
+    grouped = regrouped_mechanism(robot, tracer) if base_parameters and efforts else mech
     results = {}
     for wanted in names:
-        results |= outputs(FUNCTIONS[wanted], state, base_parameters)
+        function_ = FUNCTIONS[wanted]
+        results |= function_.outputs(State(grouped if function_.efforts else mech, position, **rates))
     clash = results.keys() & {"q", *rates}
     if clash:
         raise ValueError(f"{' and '.join(names)} cannot be one program: {', '.join(clash)} is input and output")

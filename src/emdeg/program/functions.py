@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.mechanics import composite_body, coriolis, differentiation, kinematics
-from emdeg.mechanics.grouping import grouped
 from emdeg.mechanics.linear import Scalar
 from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
 from emdeg.mechanics.newton_euler import newton_euler
@@ -121,13 +120,6 @@ FUNCTIONS: dict[str, Function] = {
     "regressor": Function(("qd", "qdd"), _regressor, efforts=False),
     "inverse_dynamics_derivatives": Function(("qd", "qdd"), _derivatives),
 }
-
-
-def outputs(function: Function, state: State, base_parameters: bool) -> Outputs:
-    """The function's outputs at a state, from base parameters where that is asked for and makes no difference."""
-    if base_parameters and function.efforts:
-        state = State(grouped(state.mech), state.position, state.qd, state.qdd, state.tau)
-    return function.outputs(state)
 
 
 def solved(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar], one: Scalar) -> list[Scalar]:

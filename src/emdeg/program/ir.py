@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from emdeg.algebra.angle import Angle
 
-_GROUP_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}\Z")
+_GROUP_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}\Z")
 
 
 class Dependence(IntEnum):

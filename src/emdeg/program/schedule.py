@@ -5,6 +5,8 @@ A processor keeps what is alive in registers; what does not fit goes to memory a
 
 from __future__ import annotations
 
+import heapq
+
 from emdeg.program.ir import Dependence, Kind, Op, Program, dependences, live, moved, uses
 
 
@@ -91,7 +93,7 @@ def _greedy(program: Program) -> list[int]:
         for arg in set(op.args):
             readers[arg].append(index)
     depth_first = {index: place for place, index in enumerate(_depth_first(program))}
-    ready = [index for index in range(program.size) if needed[index] and not missing[index]]
+    done = [False] * program.size
     order: list[int] = []
 
     def rank(index: int) -> tuple[int, int]:
@@ -99,16 +101,26 @@ def _greedy(program: Program) -> list[int]:
         ended = sum(held[arg] and left[arg] == args.count(arg) for arg in set(args))
         return (int(held[index]) - ended, depth_first[index])
 
+    # A rank only ever improves while an operation waits; it is pushed anew then, and the old entry passed over.
+    ready = [(rank(index), index) for index in range(program.size) if needed[index] and not missing[index]]
+    heapq.heapify(ready)
     while ready:
-        chosen = min(ready, key=rank)
-        ready.remove(chosen)
+        _, chosen = heapq.heappop(ready)
+        if done[chosen]:
+            continue
+        done[chosen] = True
         order.append(chosen)
         for arg in program.ops[chosen].args:
             left[arg] -= 1
+        for arg in set(program.ops[chosen].args):
+            if left[arg] <= 2:
+                for reader in readers[arg]:
+                    if needed[reader] and not missing[reader] and not done[reader]:
+                        heapq.heappush(ready, (rank(reader), reader))
         for reader in readers[chosen]:
             missing[reader] -= 1
             if needed[reader] and not missing[reader]:
-                ready.append(reader)
+                heapq.heappush(ready, (rank(reader), reader))
     return order
 
 

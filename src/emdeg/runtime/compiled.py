@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -53,7 +53,7 @@ class CompiledProgram:
     """Call it with arrays (..., size), in the order of the program's inputs or by name.
 
     Leading axes are states and broadcast. The result is one array (..., *shape), or a tuple of them where the
-    program has several outputs.
+    program has several outputs. `out` takes the results in arrays that are there already: the one, or a sequence.
     """
 
     def __init__(
@@ -74,19 +74,34 @@ class CompiledProgram:
         self._threads = threads
         self._check_finite = check_finite
 
-    def __call__(self, *args: ArrayLike, **named: ArrayLike) -> Any:
+    def __call__(self, *args: ArrayLike, out: NDArray | Sequence[NDArray] | None = None, **named: ArrayLike) -> Any:
         arrays = [
             self._input(group.name, group.size, value)
             for group, value in zip(self.program.inputs, self._matched(args, named))
         ]
         batch = self._batch(arrays)
         states = math.prod(batch)
-        outputs = [np.empty((states, len(group.entries)), self.dtype) for group in self.program.outputs]
+        shaped = self._results(out, batch)
+        outputs = [a.reshape(states, len(g.entries)) for a, g in zip(shaped, self.program.outputs)]
         if states and outputs:
-            rows = [_rows(array, batch) for array in arrays]
-            self._run(rows, outputs)
-        shaped = [array.reshape((*batch, *g.shape)) for array, g in zip(outputs, self.program.outputs)]
+            if out is not None:
+                # Vectors of states overlap at the end, so an input must not change while it is read.
+                arrays = [a.copy() if any(np.may_share_memory(a, o) for o in outputs) else a for a in arrays]
+            self._run([_rows(array, batch) for array in arrays], outputs)
         return shaped[0] if len(shaped) == 1 else tuple(shaped)
+
+    def _results(self, out: NDArray | Sequence[NDArray] | None, batch: tuple[int, ...]) -> list[NDArray]:
+        groups = self.program.outputs
+        if out is None:
+            return [np.empty((*batch, *group.shape), self.dtype) for group in groups]
+        given = [out] if isinstance(out, np.ndarray) else list(out)
+        if len(given) != len(groups):
+            raise StateError(f"{self.program.name}: out holds {len(given)} arrays, expected {len(groups)}")
+        for array, group in zip(given, groups):
+            self._fixed(group.name, array, (*batch, *group.shape))
+            if not array.flags.writeable:
+                raise StateError(f"{self.program.name}: {group.name} is read-only and cannot take results")
+        return given
 
     def bind(self, *args: NDArray, **named: NDArray) -> BoundProgram:
         """A call without arguments on preallocated arrays of one state: inputs, then outputs, or by name.

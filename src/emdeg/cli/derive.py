@@ -1,0 +1,97 @@
+"""`emdeg derive`: a robot's explicit equations of motion, to read or to hand on."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from emdeg.algebra.budget import DEFAULT_MAX_TERMS
+from emdeg.cli.common import Json, UsageError, as_json, say, write_new
+from emdeg.equations import Model
+from emdeg.equations import derive as derive_
+from emdeg.equations.json_form import to_data
+from emdeg.equations.writing import latex, markdown, mathml, sympy_form, text
+from emdeg.equations.writing.document import Document
+from emdeg.equations.writing.json_sections import sections_data
+from emdeg.equations.writing.parts import NEEDS, PARTS, document
+from emdeg.robot.model import Robot
+
+DEFAULT_PARTS = "M,b,c,g"
+Format = Literal["text", "latex", "mathml", "markdown", "json", "sympy"]
+WRITERS: dict[str, Callable[[Document], str]] = {
+    "text": text.write,
+    "latex": latex.write,
+    "mathml": mathml.write,
+    "markdown": markdown.write,
+    "sympy": sympy_form.write,
+}
+
+
+def derive(
+    robot: Robot,
+    only: Annotated[
+        str, typer.Option(metavar="PARTS", help="What to derive, separated by commas: " + ", ".join(PARTS))
+    ] = DEFAULT_PARTS,
+    format: Annotated[Format, typer.Option(help="How to write it.")] = "text",
+    symbolic: Annotated[
+        bool, typer.Option("--symbolic", help="Symbols for the robot's numbers: m2, rx2, Ixx2, a2, ...")
+    ] = False,
+    budget: Annotated[
+        int, typer.Option(metavar="TERMS", min=1, help="Terms that one formula may have.")
+    ] = DEFAULT_MAX_TERMS,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here instead of to stdout.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    json: Json = False,
+) -> None:
+    """Derive the explicit equations of motion: M, Coriolis and centrifugal terms, gravity; kinematics on request.
+
+    Examples:
+
+      emdeg derive puma560 --only M,relations
+
+      emdeg derive puma560 --symbolic --format latex --out puma560.tex
+
+      emdeg derive my_arm.urdf --only J,Jinv --format sympy
+    """
+    parts = chosen_parts(only)
+    model = derive_(robot, {need for part in parts for need in NEEDS.get(part, ())}, symbolic=symbolic, budget=budget)
+    if json or format == "json":
+        written = as_json(model_data(model, parts))
+    else:
+        written = WRITERS[format](document(model, parts))
+    if out_file is None:
+        sys.stdout.write(written)
+    else:
+        write_new(out_file, written, force)
+        say(f"wrote {out_file}")
+
+
+def chosen_parts(only: str) -> list[str]:
+    """The parts named in --only, each once; UsageError for an unknown one."""
+    parts = list(dict.fromkeys(part.strip() for part in only.split(",") if part.strip()))
+    for part in parts:
+        if part not in PARTS:
+            near = difflib.get_close_matches(part, PARTS, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise UsageError(f"--only: there is no part {part!r}{hint} Parts: {', '.join(PARTS)}")
+    if not parts:
+        raise UsageError(f"--only names no part. Parts: {', '.join(PARTS)}")
+    return parts
+
+
+def model_data(model: Model, parts: list[str]) -> dict[str, Any]:
+    """The model as `emdeg.equations.from_json` reads it, and the other parts asked for beside it."""
+    data = to_data(model)
+    others = [part for part in parts if part not in ("M", "b", "c", "g")]
+    if others:
+        data["sections"] = sections_data(document(model, others))
+    return data
+
+

@@ -1,0 +1,199 @@
+"""The Jacobian's determinant and its analytic inverse, where it is square.
+
+With a spherical wrist the last three axes meet in one point. Taken there, the Jacobian is [[A, 0], [B, C]]: two 3 x 3
+determinants and adjugates are enough. Otherwise the 6 x 6 adjugate is formed, its minors shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from emdeg.algebra import TrigAlgebra, TrigPoly
+from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
+from emdeg.equations.quotient import Quotient, quotient
+from emdeg.mechanics.linear import skew
+
+
+class NotInvertible(ValueError):
+    """The Jacobian has no inverse as a formula: it is not square, or singular everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrist:
+    """The Jacobian at the point where the last three axes meet: [[A, 0], [B, C]] in the axes of `frame`."""
+
+    frame: FrameName
+    point: int
+    """The number of the link whose origin is the wrist point."""
+    A: Matrix
+    B: Matrix
+    C: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class InverseJacobian:
+    """J^-1 with qd = J^-1 (v, omega), v of the tool's origin, axes of `frame`."""
+
+    frame: FrameName
+    rows: tuple[int, ...]
+    """Which of v_x, v_y, v_z, omega_x, omega_y, omega_z (1-6) the columns belong to."""
+    entries: tuple[tuple[Quotient, ...], ...]
+    determinant: tuple[TrigPoly, ...]
+    """The Jacobian's determinant as a product of factors: where one vanishes, the arm is singular."""
+    wrist: Wrist | None = None
+
+
+def determinant(kinematics: Kinematics, rows: Sequence[int] | None = None) -> tuple[TrigPoly, ...]:
+    """The factors whose product is det J; with a spherical wrist the arm's and the wrist's."""
+    _check_square(kinematics, rows)
+    if rows is None and (wrist := spherical_wrist(kinematics)) is not None:
+        return _determinant(wrist.A), _determinant(wrist.C)
+    return (_determinant(_square(kinematics, kinematics.simplest_frame(), rows)),)
+
+
+def inverse_jacobian(
+    kinematics: Kinematics, frame: FrameName | None = None, rows: Sequence[int] | None = None
+) -> InverseJacobian:
+    """The inverse of the tool's Jacobian in the axes of `frame`, by default where it is shortest.
+
+    `rows` picks as many of the six rows (1-6) as there are joints, for arms with fewer than six.
+    """
+    _check_square(kinematics, rows)
+    wrist = spherical_wrist(kinematics, frame) if rows is None else None
+    if wrist is not None:
+        return _by_blocks(kinematics, wrist)
+    if frame is None:
+        frame = kinematics.simplest_frame() if rows is None else "base"
+    J = _square(kinematics, frame, rows)
+    adjugate, det = _adjugate(J)
+    if not det:
+        raise _singular(kinematics)
+    entries = tuple(tuple(quotient(entry, det) for entry in row) for row in adjugate)
+    return InverseJacobian(frame, tuple(rows or range(1, 7)), entries, (det,))
+
+
+def spherical_wrist(kinematics: Kinematics, frame: FrameName | None = None) -> Wrist | None:
+    """The blocks of the Jacobian at the wrist point, or None if the last three axes do not meet in one point.
+
+    In the axes of `frame`, by default of the one where the blocks are shortest.
+    """
+    n = kinematics.robot.n
+    if n != 6 or not all(kinematics.mechanism.revolute[3:]):
+        return None
+    for point in (n - 1, n - 2, n):
+        J = kinematics.jacobian("base", point)
+        if not any(entry for row in J[:3] for entry in row[3:]):
+            chosen = kinematics.simplest_frame(point) if frame is None else frame
+            J = kinematics.jacobian(chosen, point)
+            A, B, C = (
+                tuple(row[columns] for row in J[part])
+                for part, columns in (
+                    (slice(0, 3), slice(0, 3)),
+                    (slice(3, 6), slice(0, 3)),
+                    (slice(3, 6), slice(3, 6)),
+                )
+            )
+            return Wrist(chosen, point, A, B, C)
+    return None
+
+
+def _by_blocks(kinematics: Kinematics, wrist: Wrist) -> InverseJacobian:
+    """[[A, 0], [B, C]]^-1 = [[A^-1, 0], [-C^-1 B A^-1, C^-1]], then from the wrist point to the tool's origin."""
+    (adj_A, det_A), (adj_C, det_C) = _adjugate(wrist.A), _adjugate(wrist.C)
+    if not det_A or not det_C:
+        raise _singular(kinematics)
+    lower = [[-entry for entry in row] for row in _product(_product(adj_C, wrist.B), adj_A)]
+    # v_wrist = v_tool + r x omega with r from the wrist point to the tool.
+    lever = skew(kinematics.lever(wrist.frame, wrist.point, "tool"))
+    both = det_A * det_C
+    entries = []
+    for left, right in zip(adj_A, _product(adj_A, lever)):
+        entries.append(tuple(quotient(entry, det_A) for entry in (*left, *right)))
+    for left, carried, own in zip(lower, _product(lower, lever), adj_C):
+        right = [a + b * det_A for a, b in zip(carried, own)]
+        entries.append(tuple(quotient(entry, both) for entry in (*left, *right)))
+    return InverseJacobian(wrist.frame, tuple(range(1, 7)), tuple(entries), (det_A, det_C), wrist)
+
+
+def _check_square(kinematics: Kinematics, rows: Sequence[int] | None) -> None:
+    n, name = kinematics.robot.n, kinematics.robot.name
+    if rows is not None:
+        if len(set(rows)) != len(rows) or not all(1 <= row <= 6 for row in rows):
+            raise NotInvertible(f"rows must be different numbers from 1 to 6, not {tuple(rows)}")
+        if len(rows) != n:
+            raise NotInvertible(f"{name} has {n} joints and {len(rows)} rows were picked: pick {n}")
+        return
+    if n > 6:
+        raise NotInvertible(
+            f"{name} has {n} joints: it is redundant, its Jacobian is 6 x {n} and has no inverse. Lock "
+            f"{'a joint' if n == 7 else f'{n - 6} joints'} (--lock JOINT=VALUE), or use a pseudo-inverse, "
+            "numpy.linalg.pinv(emdeg.jacobian(robot, q))"
+        )
+    if n < 6:
+        raise NotInvertible(
+            f"{name} has {n} joints: its Jacobian is 6 x {n} and has no inverse. Pick {n} of its six rows "
+            f"(rows=(1, 2, ..) of inverse_jacobian; 1-3 linear, 4-6 angular), or use a pseudo-inverse"
+        )
+
+
+def _singular(kinematics: Kinematics) -> NotInvertible:
+    return NotInvertible(
+        f"the Jacobian of {kinematics.robot.name} is singular in every configuration, so it has no inverse; "
+        "is the tool on the last link (--tip), and were the right rows picked?"
+    )
+
+
+def _square(kinematics: Kinematics, frame: FrameName, rows: Sequence[int] | None) -> Matrix:
+    J = kinematics.jacobian(frame)
+    return J if rows is None else tuple(J[row - 1] for row in rows)
+
+
+def _product(A: Sequence[Sequence[TrigPoly]], B: Sequence[Sequence[TrigPoly]]) -> list[list[TrigPoly]]:
+    algebra = A[0][0].algebra
+    columns = list(zip(*B))
+    return [[algebra.sum_of_products(zip(row, column)) for column in columns] for row in A]
+
+
+def _determinant(J: Matrix) -> TrigPoly:
+    n = len(J)
+    return _minors(J, J[0][0].algebra, n)[tuple(range(n))]
+
+
+def _minors(
+    rows: Sequence[Sequence[TrigPoly]], algebra: TrigAlgebra, n: int
+) -> dict[tuple[int, ...], TrigPoly]:
+    """{columns: determinant of the given rows in these columns}, built row by row from smaller minors."""
+    minors: dict[tuple[int, ...], TrigPoly] = {(): algebra.one}
+    for size, row in enumerate(rows, 1):
+        # Expansion along the newest, last row.
+        minors = {
+            columns: algebra.sum_of_products(
+                (
+                    row[column] if (size - 1 - place) % 2 == 0 else -row[column],
+                    minors[columns[:place] + columns[place + 1 :]],
+                )
+                for place, column in enumerate(columns)
+                if row[column]
+            )
+            for columns in combinations(range(n), size)
+        }
+    return minors
+
+
+def _adjugate(J: Matrix) -> tuple[list[list[TrigPoly]], TrigPoly]:
+    """(adj J, det J): J adj J = det J 1."""
+    n = len(J)
+    algebra = J[0][0].algebra
+    adjugate = [[algebra.zero] * n for _ in range(n)]
+    for i in range(n):
+        minors = _minors([J[k] for k in range(n) if k != i], algebra, n)
+        for j in range(n):
+            minor = minors[tuple(k for k in range(n) if k != j)]
+            adjugate[j][i] = minor if (i + j) % 2 == 0 else -minor
+    det = algebra.sum_of_products((J[0][j], adjugate[j][0]) for j in range(n))
+    return adjugate, det
+
+
+__all__ = ["InverseJacobian", "NotInvertible", "Wrist", "determinant", "inverse_jacobian", "spherical_wrist"]

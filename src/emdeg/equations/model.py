@@ -1,0 +1,195 @@
+"""The explicit equations of motion of a robot, as frozen formulas.
+
+    tau_i = sum_j M_ij qdd_j + sum_{j<k} b_ijk qd_j qd_k + sum_j c_ij qd_j^2 + g_i
+
+with b_ijk = 2 beta_ijk and c_ij = beta_ijj (Armstrong, Khatib and Burdick, eqs. 1 and 4-6). Joints are numbered
+from 1, as in the papers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from emdeg.algebra import TrigAlgebra, TrigPoly
+from emdeg.equations.kinematics import Kinematics
+from emdeg.equations.letters import lifted, with_rates
+from emdeg.robot import Robot
+
+Row = tuple[TrigPoly, ...]
+Matrix = tuple[Row, ...]
+Triple = tuple[int, int, int]
+
+DYNAMICS = ("M", "b", "c", "g")
+"""The parts of the equations of motion."""
+
+
+class NotDerived(LookupError):
+    """A part of the model was asked for that `derive` was told to leave out."""
+
+
+class Known(NamedTuple):
+    """A parameter's number, and its +- if the robot's source states one; SI units."""
+
+    value: Fraction
+    tolerance: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Model:
+    """M, Christoffel symbols and gravity of a robot, and its kinematics on request; see `derive`."""
+
+    robot: Robot
+    algebra: TrigAlgebra
+    parts: frozenset[str]
+    """What was derived: of M, b, c, g."""
+    M_links: Matrix = ()
+    """n x n: the mass matrix without the drives' inertias, which do not depend on the configuration."""
+    drives: Row = ()
+    """Every drive's inertia at its joint; M is M_links with these on its diagonal."""
+    beta: Mapping[Triple, TrigPoly] = field(default_factory=dict)
+    """(i, j, k), j <= k -> the Christoffel symbol of the first kind; zeros included."""
+    g: Row = ()
+    known: Mapping[str, Known] = field(default_factory=dict)
+    """Symbol -> the number it stands for, where the robot had one."""
+
+    def __hash__(self) -> int:
+        return hash((self.robot, self.parts))
+
+    @property
+    def n(self) -> int:
+        """The number of joint variables."""
+        return self.robot.n
+
+    @cached_property
+    def M(self) -> Matrix:
+        """n x n: the mass matrix, drives included."""
+        self._need("M")
+        return tuple(
+            tuple(m + self.drives[i] if i == j else m for j, m in enumerate(row))
+            for i, row in enumerate(self.M_links)
+        )
+
+    def christoffel(self, i: int, j: int, k: int) -> TrigPoly:
+        """beta_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2."""
+        self._need("b", "c")
+        return self.beta[(i, j, k) if j <= k else (i, k, j)]
+
+    def b(self, i: int, j: int, k: int) -> TrigPoly:
+        """The Coriolis coefficient of qd_j qd_k in row i, j != k."""
+        if j == k:
+            raise ValueError(f"b_{i}{j}{k} does not exist: the coefficient of qd_{j}^2 is c_{i}{j}")
+        return 2 * self.christoffel(i, j, k)
+
+    def c(self, i: int, j: int) -> TrigPoly:
+        """The centrifugal coefficient of qd_j^2 in row i."""
+        return self.christoffel(i, j, j)
+
+    def dM(self, i: int, j: int, k: int) -> TrigPoly:
+        """dM_ij/dq_k."""
+        self._need("M")
+        return self.M_links[i - 1][j - 1].derivative(k)
+
+    @cached_property
+    def coriolis_matrix(self) -> Matrix:
+        """C with C_ij = sum_k beta_ijk qd_k, so that M-dot - 2C is skew; in an algebra with rates."""
+        algebra = with_rates(self.algebra)
+        rates = [algebra.rate(k) for k in self._joints]
+        return tuple(
+            tuple(
+                algebra.sum_of_products(
+                    (lifted(self.christoffel(i, j, k), algebra), rate) for k, rate in enumerate(rates, 1)
+                )
+                for j in self._joints
+            )
+            for i in self._joints
+        )
+
+    def entries(self, parts: Iterable[str] = DYNAMICS, *, drives: bool = True) -> dict[str, TrigPoly]:
+        """Name -> formula, in the order of `emdeg.elements`: M11, M12, ..., b112, ..., c11, ..., g1, ...
+
+        Without `drives` the diagonal of M is that of the links alone.
+        """
+        wanted = set(parts)
+        found: dict[str, TrigPoly] = {}
+        if "M" in wanted:
+            M = self.M if drives else self.M_links
+            self._need("M")
+            for i in self._joints:
+                for j in range(i, self.n + 1):
+                    found[entry_name("M", i, j)] = M[i - 1][j - 1]
+        if "b" in wanted:
+            self._need("b")
+            for i in self._joints:
+                for j, k in combinations(self._joints, 2):
+                    found[entry_name("b", i, j, k)] = self.b(i, j, k)
+        if "c" in wanted:
+            self._need("c")
+            for i in self._joints:
+                for j in self._joints:
+                    found[entry_name("c", i, j)] = self.c(i, j)
+        if "g" in wanted:
+            self._need("g")
+            for i in self._joints:
+                found[entry_name("g", i)] = self.g[i - 1]
+        return found
+
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """Symbol -> its number in doubles, for `TrigPoly.evaluate`; symbols without a number are absent."""
+        return {name: float(known.value) for name, known in self.known.items()}
+
+    def evaluate(self, q: Any, parameters: Mapping[str, Any] | None = None) -> dict[str, np.ndarray]:
+        """Every entry's value at q (..., n), in doubles; `parameters` give or replace symbols' numbers."""
+        values = self.numbers | dict(parameters or {})
+        return {name: f.evaluate(q, parameters=values) for name, f in self.entries(self.parts).items()}
+
+    @cached_property
+    def kinematics(self) -> Kinematics:
+        """Frames, Jacobians and their inverses, each formed when asked for."""
+        return Kinematics(self.robot, self.algebra)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{part} {sum(map(len, self.entries([part]).values()))}" for part in self._parts)
+        return f"<Model of {self.robot.name}: {self.n} joints, {len(self.algebra.parameters)} symbols; terms: {sizes}>"
+
+    def _repr_latex_(self) -> str:
+        from emdeg.equations.writing.notebook import latex
+
+        return latex(self)
+
+    def _repr_html_(self) -> str:
+        from emdeg.equations.writing.notebook import html
+
+        return html(self)
+
+    @property
+    def _joints(self) -> range:
+        return range(1, self.n + 1)
+
+    @property
+    def _parts(self) -> Iterator[str]:
+        return (part for part in DYNAMICS if part in self.parts)
+
+    def _need(self, *any_of: str) -> None:
+        if not self.parts.intersection(any_of):
+            raise NotDerived(
+                f"{any_of[0]} was left out of this model (it has {', '.join(self._parts) or 'none'}): "
+                f"derive it with only={(*self._parts, any_of[0])}"
+            )
+
+
+def entry_name(letter: str, *indices: int) -> str:
+    """M12, b112, c21, g3; from ten joints on with the numbers kept apart: M_1_12.
+
+    >>> entry_name("b", 1, 1, 2), entry_name("M", 1, 12)
+    ('b112', 'M_1_12')
+    """
+    digits = [str(i) for i in indices]
+    return letter + ("".join(digits) if all(len(d) == 1 for d in digits) else "".join(f"_{d}" for d in digits))

@@ -1,0 +1,1 @@
+"""Formulas as text, LaTeX, MathML, Markdown and SymPy source."""

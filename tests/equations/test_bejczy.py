@@ -1,0 +1,133 @@
+"""Bejczy's explicit equations (48)-(68) for the JPL arm, misprints corrected: equal as formulas, not as numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+import emdeg
+from emdeg.equations import derive
+
+HALF = Fraction(1, 2)
+MASS = {1: "9.29", 2: "5.505", 3: "4.25", 4: "1.08", 5: "0.63", 6: "0.51"}
+MOMENT = {
+    1: ("0.276", "0.255", "0.071"), 2: ("0.108", "0.018", "0.1"), 3: ("2.51", "2.51", "0.006"),
+    4: ("0.002", "0.001", "0.001"), 5: ("0.003", "0.003", "0.0004"), 6: ("0.005", "0.005", "0.0003"),
+}  # fmt: skip
+"""m k_11^2, m k_22^2, m k_33^2 of Appendix B, about each link frame's origin."""
+
+
+@pytest.fixture(scope="module")
+def arm():
+    """The model and, in its algebra, the letters of the paper: s2, c2, r3, m_i, K[i, jj] = m_i k_ijj^2."""
+    model = derive(emdeg.load("jpl_rrp"))
+    pairs = {i: model.algebra.joint_sincos(i) for i in (1, 2, 4, 5, 6)}
+    return SimpleNamespace(
+        model=model,
+        s={i: pair[0] for i, pair in pairs.items()},
+        c={i: pair[1] for i, pair in pairs.items()},
+        r2=Fraction("0.162"),
+        r3=model.algebra.displacement(3),
+        r6=Fraction("0.2476"),
+        m={i: Fraction(text) for i, text in MASS.items()},
+        K={(i, 11 * (k + 1)): Fraction(text) for i, texts in MOMENT.items() for k, text in enumerate(texts)},
+        y2=Fraction("-0.1054"), z2=Fraction("-0.0079"), z3=Fraction("-0.6447"), y4=Fraction("0.0092"),
+        z4=Fraction("-0.0054"), z5=Fraction("0.0566"), z6=Fraction("-0.0922"), g=Fraction("9.81"),
+    )  # fmt: skip
+
+
+def test_gravity_48_to_56(arm):
+    """With the sign of a torque that holds the arm: the printed D_i are -dV/dq_i."""
+    s, c, m, r3, r6 = arm.s, arm.c, arm.m, arm.r3, arm.r6
+    D2 = arm.g * (
+        m[2] * arm.z2 * s[2]
+        + m[3] * (arm.z3 + r3) * s[2]
+        + m[4] * (r3 * s[2] - arm.y4 * s[2] + arm.z4 * c[2] * c[4])
+        + m[5] * (arm.z5 * (s[2] * c[5] + c[2] * s[4] * s[5]) + r3 * s[2])
+        + m[6] * ((arm.z6 + r6) * (c[2] * s[4] * s[5] + s[2] * c[5]) + r3 * s[2])
+    )
+    D3 = -arm.g * (m[3] + m[4] + m[5] + m[6]) * c[2]
+    D4 = arm.g * (
+        -m[4] * arm.z4 * s[4] + m[5] * arm.z5 * c[4] * s[5] + m[6] * (arm.z6 + r6) * c[4] * s[5]
+    ) * s[2]
+    D5 = arm.g * (m[5] * arm.z5 + m[6] * (arm.z6 + r6)) * (s[2] * s[4] * c[5] + c[2] * s[5])
+    assert arm.model.g == (0, -D2, -D3, -D4, -D5, 0)
+
+
+def test_inertia_58_of_joint_1(arm):
+    s, c, m, K, r2, r3, r6 = arm.s, arm.c, arm.m, arm.K, arm.r2, arm.r3, arm.r6
+    ss2 = s[2] * s[2]
+    link4 = (
+        K[4, 11] * ss2 * s[4] * s[4]
+        + HALF * K[4, 22] * (1 + c[2] * c[2] - ss2)
+        + HALF * K[4, 33] * (ss2 * (1 - 2 * s[4] * s[4]) + ss2)
+        + m[4] * (r3 * r3 * ss2 + r2 * r2 - 2 * arm.y4 * r3 * ss2 + 2 * arm.z4 * (r2 * s[4] + r3 * s[2] * c[2] * c[4]))
+    )
+    link5 = (
+        HALF * (-K[5, 11] + K[5, 22] + K[5, 33]) * ((s[2] * s[5] - c[2] * s[4] * c[5]) ** 2 + (c[4] * c[5]) ** 2)
+        + HALF * (K[5, 11] - K[5, 22] + K[5, 33]) * (s[4] ** 2 + (c[2] * c[4]) ** 2)
+        + HALF * (K[5, 11] + K[5, 22] - K[5, 33]) * ((s[2] * c[5] + c[2] * s[4] * s[5]) ** 2 + (c[4] * s[5]) ** 2)
+        + m[5] * (r3 * r3 * ss2 + r2 * r2)
+        + 2 * m[5] * arm.z5 * (r3 * (ss2 * c[5] + s[2] * c[2] * s[4] * s[5]) - r2 * c[4] * s[5])
+    )
+    x6 = (s[2] * s[5] * c[6] - c[2] * s[4] * c[5] * c[6] - c[2] * c[4] * s[6]) ** 2 + (
+        c[4] * c[5] * c[6] - s[4] * s[6]
+    ) ** 2
+    y6 = (c[2] * s[4] * c[5] * s[6] - s[2] * s[5] * s[6] - c[2] * c[4] * c[6]) ** 2 + (
+        c[4] * c[5] * s[6] + s[4] * c[6]
+    ) ** 2
+    z6 = (c[2] * s[4] * s[5] + s[2] * c[5]) ** 2 + (c[4] * s[5]) ** 2
+    link6 = (
+        HALF * (-K[6, 11] + K[6, 22] + K[6, 33]) * x6
+        + HALF * (K[6, 11] - K[6, 22] + K[6, 33]) * y6
+        + HALF * (K[6, 11] + K[6, 22] - K[6, 33]) * z6
+        + m[6] * ((r6 * c[2] * s[4] * s[5] + (r6 * c[5] + r3) * s[2]) ** 2 + (r6 * c[4] * s[5] - r2) ** 2)
+        + 2 * m[6] * arm.z6 * (r6 * z6 + r3 * (s[2] * c[2] * s[4] * s[5] + ss2 * c[5]) - r2 * c[4] * s[5])
+    )
+    D11 = (
+        K[1, 22]
+        + K[2, 11] * ss2 + K[2, 33] * c[2] * c[2] + m[2] * r2 * (2 * arm.y2 + r2)
+        + K[3, 22] * ss2 + K[3, 33] * c[2] * c[2] + m[3] * (r3 * (2 * arm.z3 + r3) * ss2 + r2 * r2)
+        + link4 + link5 + link6
+    )  # fmt: skip
+    assert arm.model.M_links[0][0] == D11
+
+
+def test_inertia_60_of_joint_2(arm):
+    s, c, m, K, r3, r6 = arm.s, arm.c, arm.m, arm.K, arm.r3, arm.r6
+    turn = (s[4] * c[5]) ** 2 + s[5] ** 2 - c[4] ** 2
+    mixed = 4 * s[4] * c[4] * s[6] * c[6]
+    link6 = (
+        HALF * K[6, 11] * ((s[6] ** 2 - c[6] ** 2) * turn + c[5] * (c[5] - mixed) + (s[4] * s[5]) ** 2)
+        + HALF * K[6, 22] * ((c[6] ** 2 - s[6] ** 2) * turn + c[5] * (c[5] + mixed) + (s[4] * s[5]) ** 2)
+        + K[6, 33] * (c[4] * s[5]) ** 2
+        + m[6] * (r3 * (2 * r6 * c[5] + r3) + r6 * r6 * ((s[4] * s[5]) ** 2 + c[5] ** 2))
+        + 2 * m[6] * arm.z6 * ((r3 + r6 * c[5]) * c[5] + r6 * (s[4] * s[5]) ** 2)
+    )
+    D22 = (
+        K[2, 22]
+        + K[3, 11] + m[3] * r3 * (2 * arm.z3 + r3)
+        + K[4, 11] * c[4] ** 2 + K[4, 33] * s[4] ** 2 + m[4] * r3 * (r3 - 2 * arm.y4)
+        + K[5, 11] * (c[4] * c[5]) ** 2 + K[5, 22] * s[4] ** 2 + K[5, 33] * (c[4] * s[5]) ** 2
+        + m[5] * r3 * (r3 + 2 * arm.z5 * c[5])
+        + link6
+    )  # fmt: skip
+    assert arm.model.M_links[1][1] == D22
+
+
+def test_inertias_62_to_68_of_joints_3_to_6(arm):
+    s, c, m, K, r6 = arm.s, arm.c, arm.m, arm.K, arm.r6
+    reach = m[6] * r6 * (2 * arm.z6 + r6)
+    D44 = (
+        K[4, 22]
+        + K[5, 11] * s[5] ** 2 + K[5, 33] * c[5] ** 2
+        + K[6, 11] * (s[5] * c[6]) ** 2 + K[6, 22] * (s[5] * s[6]) ** 2 + K[6, 33] * c[5] ** 2
+        + reach * s[5] ** 2
+    )  # fmt: skip
+    D55 = K[5, 22] + K[6, 11] * s[6] ** 2 + K[6, 22] * c[6] ** 2 + reach
+    assert arm.model.M_links[2][2] == m[3] + m[4] + m[5] + m[6]
+    assert arm.model.M_links[3][3] == D44
+    assert arm.model.M_links[4][4] == D55
+    assert arm.model.M_links[5][5] == K[6, 33]
