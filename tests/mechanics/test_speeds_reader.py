@@ -82,12 +82,11 @@ def test_a_bad_file_is_refused_in_clear_words(text, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (RATES.replace("q3", "q1").replace("rate = 'q1'\n[[speed]]\nrate = 'q2'", "rate = 'q2'\n[[speed]]\nrate = 'q1'"),
-         "u3 follows from u2"),
+        ("[[speed]]\nrate = 'q2'\n[[speed]]\nrate = 'q1'\n[[speed]]\nrate = 'q1'\n", "u3 follows from u2"),
         (RATES.replace("rate = 'q3'", "angular_velocity = 'link2'\ncomponents = ['z']"), "u3 follows from u1, u2"),
-        (RATES.replace("rate = 'q3'", "angular_velocity = 'link2'\ncomponents = ['x']"), "u3 is no function of the rates"),
+        (RATES.replace("rate = 'q3'", "angular_velocity = 'link2'\ncomponents = ['x']"), "u3 is no function"),
     ],
-)  # fmt: skip
+)
 def test_speeds_that_do_not_determine_the_rates_are_refused(text, message):
     with pytest.raises(RobotError, match="do not determine the joints' rates in any configuration") as problem:
         speed_inverse(ARM, read_setup(text, ARM))
@@ -110,7 +109,8 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "sin(", "2 +", "(1", "sin(2)", "a^0", "a^99", "sin(sin(a))", "a b", "(" * 60 + "1" + ")" * 60, "x" * 3000]
+    "text",
+    ["", "sin(", "2 +", "(1", "sin(2)", "a^0", "a^99", "sin(sin(a))", "a b", "(" * 60 + "1" + ")" * 60, "x" * 3000],
 )
 def test_malformed_formulas_are_refused(text):
     with pytest.raises(ValueError, match="formula"):

@@ -38,14 +38,15 @@ class Letters:
 
     def system(self, robot: Robot, setup: Setup) -> System:
         """The robot's geometry, without masses, with its joints as letters."""
-        return system(_weightless(robot), setup, self.algebra, [self._at(k) for k in self.free], [self._at(k) for k in self.given])
+        free, given = [self._at(k) for k in self.free], [self._at(k) for k in self.given]
+        return system(_weightless(robot), setup, self.algebra, free, given)
 
     def _at(self, letter: int) -> Any:
         algebra = self.algebra
         return algebra.joint_sincos(letter) if letter in algebra.revolute else algebra.displacement(letter)
 
 
-def letters(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) -> Letters:
+def letters(robot: Robot, setup: Setup, parameters: Sequence[str] = (), rates: bool = False) -> Letters:
     """Joints called q1, q2, ... keep their number; others are numbered along the chain, the base's axes after them."""
     matches = [re.fullmatch(r"q([1-9][0-9]{0,3})", joint.name) for joint in robot.joints]
     numbers = [int(match[1]) for match in matches if match]
@@ -60,6 +61,7 @@ def letters(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) -> Lette
         prismatic=sorted({*numbers, *axes} - {*turning}),
         parameters=(*symbols, *(name for name in parameters if name not in symbols)),
         constant_angles=angles,
+        rates=rates,
     )
     named = {k: joint.name for k, joint in zip(numbers, robot.joints)}
     named |= {k: f"base {axis}" for k, axis in zip(axes, setup.base)}

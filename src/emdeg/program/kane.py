@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from emdeg.equations.base_parameters import regrouped_mechanism
 from emdeg.equations.speed_inverse import Solver, SpeedInverse, speed_inverse
 from emdeg.mechanics.composite_body import mass_matrix
 from emdeg.mechanics.grouping import grouped
@@ -244,7 +245,8 @@ def traced_kane(
     at = [tracer.sincos_of(x) if turns else x for x, turns in zip((*q, *p), kinds)]
     sys = system(robot, setup, tracer, at[: len(free)], at[len(free) :])
     if group:
-        sys = replace(sys, mech=grouped(sys.mech))
+        # On a moving base every parameter may matter that a base at rest hides.
+        sys = replace(sys, mech=grouped(sys.mech) if setup.base else regrouped_mechanism(robot, tracer))
     kane = Kane(sys, kinematics, Inputs(variables=(*q, *p), **inputs), tracer.sqrt)
     return tracer.program(name, outputs(kane))
 

@@ -86,6 +86,8 @@ def _expression(op: Op, texts: dict[int, _Text], style: Style) -> _Text:
         case Kind.SUB:
             return _Text(f"{args[0].at(2)} - {args[1].at(1)}", 2)
         case Kind.MUL:
+            if args[1].text[0].isdigit():
+                args.reverse()
             return _Text(f"{args[0].at(1)}{style.times}{args[1].at(1)}", 1)
         case Kind.DIV:
             if style.fraction is not None:
