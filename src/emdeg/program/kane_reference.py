@@ -73,13 +73,12 @@ def _traced_reference(robot: Robot, setup: Setup, function: Function) -> Program
     n, m = len(setup.free(robot)), setup.given_motions
     q = tracer.inputs("q", n, Dependence.CONFIGURATION)
     p = tracer.inputs("p", m, Dependence.CONFIGURATION)
-    names = ("u", "ud", "tau", "qd", "qdd")
-    groups: list[Sequence[Any]] = [tracer.inputs(name, n, Dependence.RATES) for name in names]
-    groups += [tracer.inputs(name, m, Dependence.RATES) for name in ("pd", "pdd")]
-    groups.append(tracer.inputs("loads", 3 * len(setup.input_loads), Dependence.RATES))
+    sizes = dict.fromkeys(("u", "ud", "tau", "qd", "qdd"), n) | {"pd": m, "pdd": m}
+    sizes["loads"] = 3 * len(setup.input_loads)
+    groups = {name: tracer.inputs(name, size, Dependence.RATES) for name, size in sizes.items()}
     turns = turning_variables(robot, setup)
     position = [tracer.sincos_of(x) if turn else x for x, turn in zip((*q, *p), turns)]
-    results = _outputs(robot, setup, function, tracer, position, Inputs(*groups, (*q, *p)), tracer.sqrt)
+    results = _outputs(robot, setup, function, tracer, position, Inputs(**groups, variables=(*q, *p)), tracer.sqrt)
     return tracer.program("reference", {f"{name}_out": value for name, value in results.items()})
 
 

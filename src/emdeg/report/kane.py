@@ -22,6 +22,7 @@ from emdeg.mechanics.speeds import AngularVelocity, LinearForm, PointVelocity, R
 from emdeg.program.ir import Slot
 from emdeg.program.kane_parts import kane_parts
 from emdeg.report.straight_line import Style, straight_line
+from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 Format = Literal["text", "latex"]
@@ -62,9 +63,10 @@ class _Written:
 
 def describe(robot: Robot, setup: Setup, show: Sequence[Part] = (), format: Format = "text") -> dict[str, Any]:
     """The setup as plain data: speeds and kinematic equations always, the rest as asked for."""
-    taken = {f"q{k + 1}" for k in range(robot.n)} | set(robot.symbols)
+    used = letters(robot, setup).names
+    taken = {f"{prefix}{k}" for k in used for prefix in ("q", "qd", "qdd")} | set(robot.symbols)
     if clash := [name for name in setup.names if name in taken]:
-        raise ValueError(f"the speed {clash[0]} has the name of a joint or a symbol of {robot.name}: rename it")
+        raise RobotError(f"the speed {clash[0]} has the name of a joint or of a symbol: rename it", body=robot.name)
     kinematics = speed_inverse(robot, setup)
     names = setup.names or tuple(f"u{i + 1}" for i in range(len(setup.speeds)))
     to = _Written(robot, setup, kinematics, letters(robot, setup, names, rates=True), format)
@@ -201,7 +203,7 @@ def _bodies(to: _Written) -> list[dict[str, Any]]:
         v_implicit = add(implicit.v[at], cross(implicit.omega[at], arm))
         v_plain = add(plain.v[at], cross(plain.omega[at], arm))
         entry: dict[str, Any] = {"body": link.name, "point": where}
-        shown = entry | {
+        shown: dict[str, Any] = entry | {
             "omega": {"implicit": [to.text(x) for x in implicit.omega[at]]},
             "v": {"implicit": [to.text(x) for x in v_implicit]},
         }

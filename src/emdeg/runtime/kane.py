@@ -127,6 +127,7 @@ class KaneModel:
         wanted = {group.name for group in program.inputs}
         if unknown := inputs.keys() - wanted - {"p", "pd", "pdd", "loads", "parameters"}:
             raise TypeError(f"{program.name} has no input {', '.join(sorted(unknown))}")
-        found = self._compiled[function](**{name: value for name, value in inputs.items() if name in wanted})
+        given: dict[str, Any] = {name: value for name, value in inputs.items() if name in wanted}
+        found = self._compiled[function](**given)
         results = found if isinstance(found, tuple) else (found,)
         return {group.name: value for group, value in zip(program.outputs, results)}
