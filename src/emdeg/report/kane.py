@@ -7,7 +7,7 @@ Kane and Levinson print them. The result is plain data, one string a formula, in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -27,6 +27,8 @@ from emdeg.robot.model import Robot
 
 Format = Literal["text", "latex"]
 Part = Literal["velocities", "partials", "forces", "equations"]
+LONGEST = 20
+"""Terms in the determinants that formulas may be divided by."""
 PARTS: tuple[Part, ...] = ("velocities", "partials", "forces", "equations")
 
 
@@ -39,6 +41,8 @@ class _Written:
     kinematics: SpeedInverse
     of: Letters
     format: Format
+    explicit: tuple[list[list[Ratio]], list[Ratio]] | None = None
+    """(W, -W B): qd = W u - W B in the report's letters; None where it has no closed form of sensible length."""
 
     def text(self, formula: TrigPoly | Ratio) -> str:
         if self.format == "latex":
@@ -70,6 +74,7 @@ def describe(robot: Robot, setup: Setup, show: Sequence[Part] = (), format: Form
     kinematics = speed_inverse(robot, setup)
     names = setup.names or tuple(f"u{i + 1}" for i in range(len(setup.speeds)))
     to = _Written(robot, setup, kinematics, letters(robot, setup, names, rates=True), format)
+    to = replace(to, explicit=_explicit(to))
     result: dict[str, Any] = {
         "robot": robot.name,
         "title": setup.title,
@@ -117,7 +122,7 @@ def _speeds(to: _Written) -> list[dict[str, str]]:
 
 def _rates(to: _Written) -> list[dict[str, str]]:
     """The kinematic equations solved, by substitution where they are triangular (Kane and Levinson (8)-(11))."""
-    explicit = _explicit(to)
+    explicit = to.explicit
     found = []
     for k, letter in enumerate(to.of.free):
         entry = {"rate": to.rate(letter), "joint": to.of.names[letter]}
@@ -131,9 +136,8 @@ def _rates(to: _Written) -> list[dict[str, str]]:
 
 
 def _explicit(to: _Written) -> tuple[list[list[Ratio]], list[Ratio]] | None:
-    """(W, -W B): qd = W u - W B in the report's letters; None where a block has no closed form."""
-    algebra = to.of.algebra
-    if any(block.inverse is None for block in to.kinematics.blocks):
+    algebra, blocks = to.of.algebra, to.kinematics.blocks
+    if any(block.inverse is None for block in blocks) or sum(len(block.det) - 1 for block in blocks) > LONGEST:
         return None
     W = [[_moved(entry, to) for entry in row] for row in to.kinematics.matrix]
     sys = to.of.system(to.robot, to.setup)
@@ -194,7 +198,7 @@ def _bodies(to: _Written) -> list[dict[str, Any]]:
     qd = sys.all_joints(free, given)
     known = known_turning(sys, [algebra.symbol(name) for name in to.names])
     implicit, plain = velocities(sys, qd, known), velocities(sys, qd)
-    explicit = _explicit(to)
+    explicit = to.explicit
     found = []
     for i, link in enumerate(to.robot.links):
         at = sys.offset + i
