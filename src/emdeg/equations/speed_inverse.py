@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from emdeg.algebra.budget import BudgetExceeded
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.prime_field import P, PrimeField, inverse
 from emdeg.algebra.ratio import Ratio
@@ -36,6 +37,8 @@ MAX_TERMS = 300
 """Terms in such an inverse; beyond, elimination is cheaper."""
 MAX_DETERMINANT = 8
 """Terms of a determinant by which cofactors are divided in closed form."""
+MAX_SINES = 2
+"""Sines in such a determinant: each doubles the work of finding the shortest quotient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class Block:
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
-    det: TrigPoly
+    det: TrigPoly | None
+    """None where it has more terms than the budget."""
     inverse: tuple[tuple[Ratio, ...], ...] | None
     """Columns x rows; None where the block is to be eliminated instead, pivots in the order of rows and columns."""
 
@@ -60,19 +64,29 @@ class SpeedInverse:
     """Of the permutation to blocks: det A is this times the blocks' determinants."""
 
     @property
-    def det(self) -> TrigPoly:
-        """det A."""
+    def det(self) -> TrigPoly | None:
+        """det A; None where it is too large to be written out."""
         product = self.letters.algebra.one * self.sign
-        for block in self.blocks:
-            product = product * block.det
+        try:
+            for block in self.blocks:
+                if block.det is None:
+                    return None
+                product = product * block.det
+        except BudgetExceeded:
+            return None
         return product
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether det A is a number, so that the speeds never fail."""
+        return all(block.det is not None and block.det.is_number for block in self.blocks)
 
     @property
     def singular(self) -> tuple[Singularity, ...]:
         """Where the speeds do not determine the rates."""
         found: dict[TrigPoly, Singularity] = {}
         for block in self.blocks:
-            for one in singularities(block.det, self.letters.names):
+            for one in () if block.det is None else singularities(block.det, self.letters.names):
                 found.setdefault(one.factor, one)
         return tuple(found.values())
 
@@ -203,20 +217,31 @@ def _matching(A: Matrix) -> dict[int, int]:
 
 def _block(A: Matrix, values: list[list[int]], rows: tuple[int, ...], columns: tuple[int, ...]) -> Block:
     inner = _part(A, rows, columns)
-    det = determinant(inner)
-    if len(rows) <= LARGEST_CLOSED and len(det) <= MAX_DETERMINANT:
-        closed = _inverted(inner, det)
-        if sum(len(x.numerator) + len(x.denominator) for row in closed for x in row) <= MAX_TERMS:
-            return Block(rows, columns, det, closed)
+    if len(rows) <= LARGEST_CLOSED:
+        det = determinant(inner)
+        if _short(det):
+            closed = _inverted(inner, det)
+            if closed is not None:
+                return Block(rows, columns, det, closed)
     rows, columns = _pivots(values, rows, columns)
-    return Block(rows, columns, determinant(_part(A, rows, columns)), None)
+    try:
+        return Block(rows, columns, determinant(_part(A, rows, columns)), None)
+    except BudgetExceeded:
+        return Block(rows, columns, None, None)
+
+
+def _short(det: TrigPoly) -> bool:
+    """Whether formulas may be divided by it: a product of letters, or a sum of a few terms in few sines."""
+    sines = sum(g.kind == "sine" for g in det.generators)
+    return len(det) == 1 or (len(det) <= MAX_DETERMINANT and sines <= MAX_SINES)
 
 
 def _part(A: Matrix, rows: tuple[int, ...], columns: tuple[int, ...]) -> Matrix:
     return tuple(tuple(A[r][c] for c in columns) for r in rows)
 
 
-def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Ratio, ...], ...]:
+def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Ratio, ...], ...] | None:
+    """The inverse by cofactors; None where it is too long."""
     n = len(A)
     if n == 1:
         return ((Ratio(det.algebra.one, det),),)
@@ -227,6 +252,8 @@ def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Ratio, ...], ...]:
         ]
         for c in range(n)
     ]
+    if sum(len(entry) for row in cofactors for entry in row) > MAX_TERMS:
+        return None
     return tuple(tuple(Ratio(entry, det) for entry in row) for row in cofactors)
 
 
@@ -281,7 +308,7 @@ class Solver:
         """det A, written as the product of the blocks' determinants; of pivots where a block is eliminated."""
         product = self.one if self.kinematics.sign > 0 else -self.one
         for block in self.kinematics.blocks:
-            if block.inverse is not None:
+            if block.inverse is not None and block.det is not None:
                 product = product * self._value(block.det)
                 continue
             for pivot in self._eliminated(block, [self.zero] * len(block.rows))[1]:

@@ -20,6 +20,8 @@ from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Pose, Robot
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
 
+MAX_TERMS = 100_000
+"""Terms of any formula of the kinematics."""
 MAX_FACTORED = 1000
 """Terms of a determinant that is still taken apart into factors."""
 MAX_SHOWN = 12
@@ -62,6 +64,7 @@ def letters(robot: Robot, setup: Setup, parameters: Sequence[str] = (), rates: b
         parameters=(*symbols, *(name for name in parameters if name not in symbols)),
         constant_angles=angles,
         rates=rates,
+        max_terms=MAX_TERMS,
     )
     named = {k: joint.name for k, joint in zip(numbers, robot.joints)}
     named |= {k: f"base {axis}" for k, axis in zip(axes, setup.base)}

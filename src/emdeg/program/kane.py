@@ -79,7 +79,7 @@ class Kane:
         self.zero, self.one = sys.mech.zero, sys.mech.one
         self.solver = Solver(kinematics, sys)
         self.still = [self.zero] * len(sys.free)
-        self.det: Scalar | None = None if kinematics.det.is_number else self.solver.det
+        self.det: Scalar | None = None if kinematics.is_constant else self.solver.det
 
     def rates(self) -> list[Scalar]:
         """qd of every joint of the mechanism from u (Kane and Levinson (8)-(12))."""
@@ -204,12 +204,11 @@ def kane_program(
     kinematics = speed_inverse(robot, setup) if kinematics is None else kinematics
     found = []
     for way in METHODS[function] if method is None else (method,):
-        for group in (True, False) if base_parameters else (False,):
-            traced = traced_kane(
-                robot, setup, kinematics, INPUTS[function], name or f"kane_{function}", group,
-                lambda kane, way=way: kane.outputs(function, way),
-            )  # fmt: skip
-            found.append(simplify(traced) if factored else retrace(traced))
+        traced = traced_kane(
+            robot, setup, kinematics, INPUTS[function], name or f"kane_{function}", base_parameters,
+            lambda kane, way=way: kane.outputs(function, way),
+        )  # fmt: skip
+        found.append(simplify(traced) if factored else retrace(traced))
     return min(found, key=lambda program: count(program).total)
 
 

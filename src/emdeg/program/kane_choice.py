@@ -68,7 +68,8 @@ def choose(robot: Robot, setups: Sequence[Setup] | None = None) -> list[Candidat
             kinematics = speed_inverse(robot, setup)
         except (RobotError, BudgetExceeded):
             continue
-        if len(kinematics.det) <= LARGEST:
+        det = kinematics.det
+        if det is not None and len(det) <= LARGEST:
             tried.append((_counted(robot, setup, kinematics, False), kinematics))
     tried.sort(key=lambda pair: pair[0].rank)
     best = [_counted(robot, one.setup, kinematics, True) for one, kinematics in tried[:FINALISTS]]

@@ -47,8 +47,7 @@ def kane_parts(robot: Robot, setup: Setup, kinematics: SpeedInverse | None = Non
         return {"X": X, "H": H, "T": T, "G": G, "E": E, "rhs": rhs}
 
     found = [
-        simplify(traced_kane(robot, setup, kinematics, ("u", "tau"), "kane", group, lambda k, m=method: outputs(k, m)))
+        simplify(traced_kane(robot, setup, kinematics, ("u", "tau"), "kane", True, lambda k, m=method: outputs(k, m)))
         for method in METHODS["equations"]
-        for group in (True, False)
     ]
     return min(found, key=lambda program: count(program).total)

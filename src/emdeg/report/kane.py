@@ -81,7 +81,7 @@ def describe(robot: Robot, setup: Setup, show: Sequence[Part] = (), format: Form
         "letters": {f"q{letter}": name for letter, name in to.of.names.items()},
         "speeds": _speeds(to),
         "rates": _rates(to),
-        "determinant": to.text(kinematics.det) if len(kinematics.det) <= 60 else f"{len(kinematics.det)} terms",
+        "determinant": _determinant(to),
         "singular": [one.where for one in kinematics.singular],
     }
     if "velocities" in show or "partials" in show:
@@ -93,6 +93,13 @@ def describe(robot: Robot, setup: Setup, show: Sequence[Part] = (), format: Form
     if "forces" in show or "equations" in show:
         result |= _dynamics(to, show)
     return result
+
+
+def _determinant(to: _Written) -> str:
+    det = to.kinematics.det
+    if det is None:
+        return "too many terms"
+    return to.text(det) if len(det) <= 60 else f"{len(det)} terms"
 
 
 def definition(speed: Speed, robot: Robot) -> str:
@@ -137,7 +144,7 @@ def _rates(to: _Written) -> list[dict[str, str]]:
 
 def _explicit(to: _Written) -> tuple[list[list[Ratio]], list[Ratio]] | None:
     algebra, blocks = to.of.algebra, to.kinematics.blocks
-    if any(block.inverse is None for block in blocks) or sum(len(block.det) - 1 for block in blocks) > LONGEST:
+    if any(block.inverse is None for block in blocks) or sum(len(block.det or ()) - 1 for block in blocks) > LONGEST:
         return None
     W = [[_moved(entry, to) for entry in row] for row in to.kinematics.matrix]
     sys = to.of.system(to.robot, to.setup)

@@ -86,7 +86,10 @@ class KaneModel:
         return found["X"], found["rhs"]
 
     def check(self, q: ArrayLike, p: ArrayLike | None = None, parameters: ArrayLike | None = None) -> None:
-        """SingularSpeeds where the speeds fail, a warning `NearlySingularSpeeds` close to that."""
+        """SingularSpeeds where the speeds fail, a warning `NearlySingularSpeeds` close to that.
+
+        Where det A is too large to be written out nothing is checked here; `det` of the programs still tells.
+        """
         for one in self.singular:
             share = float(np.min(self._share(one, q, p, parameters)))
             if share < SINGULAR:
@@ -100,6 +103,8 @@ class KaneModel:
     def _share(self, one: Singularity, q: ArrayLike, p: ArrayLike | None, parameters: ArrayLike | None) -> NDArray:
         """|factor| against the sum of its terms' sizes."""
         of = self.kinematics.letters
+        if of.given and p is None:
+            raise TypeError(f"{self.robot.name} has prescribed motions: give p, pd and pdd")
         at: dict[int, NDArray] = {}
         for group, values in ((of.free, q), (of.given, p)):
             if group:
