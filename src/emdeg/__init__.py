@@ -28,16 +28,19 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
+from emdeg.mechanics.speeds_reader import load_setup
 from emdeg.program.best import program
 from emdeg.program.search.optimise import Optimised, optimise
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
+from emdeg.runtime.kane import KaneModel
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BaseParameters",
+    "KaneModel",
     "Model",
     "Optimised",
     "OverBudget",
@@ -63,6 +66,7 @@ __all__ = [
     "library_names",
     "link_transforms",
     "load",
+    "load_setup",
     "mass_matrix",
     "momentum",
     "potential_energy",
