@@ -2,10 +2,11 @@
 
     python benchmarks/bench_speed.py [--quick]
 
-Contestants run interleaved in one process, pinned to one core, over the same random states; each figure is the median
-of the faster half of the repetitions, since other work on the machine only ever lengthens a time. Every contestant's result is compared first: all compute the same. It prints the times a state
-and the ratios to Pinocchio's, and writes benchmarks/results/speed.json. Needs g++, the packages `pin` and
-`cmeel-eigen` (pip install 'emdeg[bench]'); without them only our own times are given.
+Contestants run interleaved in one process, pinned to one core, over the same random states; each figure is the
+median of the faster half of the repetitions, since other work on the machine only ever lengthens a time. Every
+contestant's result is compared first: all compute the same. It prints the times a state and the ratios to Pinocchio's,
+and writes benchmarks/results/speed.json. Needs g++, the packages `pin` and `cmeel-eigen` (pip install
+'emdeg[bench]'); without them only our own times are given.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from peer import NoPeer, Pinocchio, pointer, python_model
 
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.program.count import count
 from emdeg.runtime.kernel import cores
+from peer import NoPeer, Pinocchio, pointer, python_model
 
 STATES = 512
 BATCH = 16_384
@@ -207,7 +208,8 @@ def with_ratios(title: str, times: dict[str, float]) -> dict[str, object]:
         if peers:
             ratios[contestant] = round(min(peers) / value, 2)
         print(f"  {contestant:28} {value:9.1f} ns a state" + (f"  {ratios[contestant]:7.2f} x" if peers else ""))
-    return {"ns_a_state": {name: round(value, 2) for name, value in times.items()}, "times_faster": ratios, **operations}
+    rounded = {name: round(value, 2) for name, value in times.items()}
+    return {"ns_a_state": rounded, "times_faster": ratios, **operations}
 
 
 if __name__ == "__main__":
