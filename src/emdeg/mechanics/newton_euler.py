@@ -106,7 +106,8 @@ def efforts(
 ) -> Efforts:
     """The inward recursion: what the joints must give to make the links move so.
 
-    `external` are the wrenches that act on links from outside, gravity apart. `moments[i]` says how link i's J omegad + omega x J omega is written (`emdeg.mechanics.moments`).
+    `external` are the wrenches that act on links from outside, gravity apart. `moments[i]` says how link i's
+    J omegad + omega x J omega is written (`emdeg.mechanics.moments`).
     """
     f: list[Vec3] = []
     n: list[Vec3] = []
