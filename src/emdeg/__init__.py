@@ -31,11 +31,13 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
+from emdeg.mechanics.speeds_reader import load_setup
 from emdeg.program.best import program
 from emdeg.program.search.optimise import Optimised, optimise
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
+from emdeg.runtime.kane import KaneModel
 
 if TYPE_CHECKING:
     from emdeg.simulation.errors import ScenarioError, SimulationError
@@ -57,6 +59,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "BaseParameters",
+    "KaneModel",
     "Model",
     "Optimised",
     "OverBudget",
@@ -86,6 +89,7 @@ __all__ = [
     "linearise",
     "link_transforms",
     "load",
+    "load_setup",
     "mass_matrix",
     "momentum",
     "potential_energy",

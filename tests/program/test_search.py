@@ -8,6 +8,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_robots import random_robot, random_state, robots
 
 import emdeg
 from emdeg.mechanics import coriolis_composite
@@ -23,7 +24,6 @@ from emdeg.program.search.weights import CYCLES, OPERATIONS, Weights, cost
 from emdeg.program.simplify import retrace
 from emdeg.program.store import digest, keep, stored
 from emdeg.program.verify import Refuted
-from tests.random_robots import random_robot, random_state, robots
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**31)
@@ -142,7 +142,7 @@ def test_a_wrong_program_is_never_handed_out(monkeypatch):
 
     robot = emdeg.load("planar2r")
     right = plain_program(robot, "mass_matrix")
-    broken = Program(right.name, right.inputs, right.ops[:-1] + (Op(Kind.ADD, (0, 0)),), right.outputs)
+    broken = Program(right.name, right.inputs, (*right.ops[:-1], Op(Kind.ADD, (0, 0))), right.outputs)
     with pytest.raises(Refuted):
         verify_program(broken, robot, "mass_matrix")
     monkeypatch.setattr(module, "_search", lambda *args: (broken, None))
