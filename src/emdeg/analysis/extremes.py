@@ -128,15 +128,28 @@ def gravity_ceiling(robot: Robot, i: int, where: Workspace, gap: float = GAP, ef
     A revolute joint's load is gravity's part across the axis times the first moment's part across the axis, which
     depends on the outer joints only; a sliding joint's is gravity's part along the axis times the mass.
     """
-    weight = math.sqrt(sum(float(x) ** 2 for x in robot.gravity)) * (1 + 1e-12)
+    square, places = moment_square(robot, i)
+    most = largest(square, {place: where.ranges[k] for place, k in enumerate(places, 1)}, gap=gap, effort=effort)
+    return gravity_strength(robot) * math.sqrt(max(0.0, most.bound)) * (1 + 1e-12)
+
+
+def gravity_strength(robot: Robot) -> float:
+    """|gravity| [m/s^2], rounded up."""
+    return math.sqrt(sum(float(x) ** 2 for x in robot.gravity)) * (1 + 1e-12)
+
+
+def moment_square(robot: Robot, i: int) -> tuple[TrigPoly, list[int]]:
+    """(the square of the first moment across joint i's axis [kg^2 m^2], or of the mass it lifts; places in `robot`).
+
+    The formula's joints are those of `subtree(robot, i)`, numbered from 1.
+    """
     part, places = subtree(robot, i)
-    if robot.joints[i].kind == "prismatic":
-        return weight * sum(float(link.inertia.mass) for link in part.links) * (1 + 1e-12)
-    across = [derive(part.with_gravity(axis), "g").g[0] for axis in ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO))]
-    square = across[0] * across[0] + across[1] * across[1]
-    box = {place: where.ranges[k] for place, k in enumerate(places, 1)}
-    most = largest(square, box, gap=gap, effort=effort)
-    return weight * math.sqrt(max(0.0, most.bound)) * (1 + 1e-12)
+    axes = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO)) if robot.joints[i].kind == "revolute" else ((ZERO, ZERO, ONE),)
+    across = [derive(part.with_gravity(axis), "g").g[0] for axis in axes]
+    total = across[0].algebra.zero
+    for one in across:
+        total = total + one * one
+    return total, places
 
 
 def subtree(robot: Robot, i: int) -> tuple[Robot, list[int]]:

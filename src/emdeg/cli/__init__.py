@@ -10,7 +10,7 @@ import typer
 from emdeg import __version__
 from emdeg.algebra.budget import BudgetExceeded
 from emdeg.algebra.scalar import UnboundSymbol
-from emdeg.cli import derive, evaluate, show
+from emdeg.cli import analyse, derive, evaluate, show
 from emdeg.cli.common import BAD_INPUT, OVER_BUDGET, robot_command, say
 from emdeg.equations.inverse_jacobian import NotInvertible
 from emdeg.mechanics.numeric import StateError
@@ -50,6 +50,7 @@ app.command("check")(show.check)
 robot_command(app, "show")(show.show)
 robot_command(app, "eval")(evaluate.evaluate)
 robot_command(app, "derive")(derive.derive)
+robot_command(app, "analyse")(analyse.analyse)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.generator import Generator
-from emdeg.equations.bounds.search import Effort, maximum
+from emdeg.equations.bounds.search import Effort, climb, maximum
 from emdeg.equations.bounds.tensor import Range, Tensor, tensor, variable_key
 
 GAP = 1e-3
@@ -32,6 +32,8 @@ class Bounded:
     @property
     def gap(self) -> float:
         """The distance between bound and value, as a share of the larger magnitude; 0 for an exact zero."""
+        if not math.isfinite(self.bound):
+            return 1.0
         scale = max(abs(self.value), abs(self.bound))
         return abs(self.bound - self.value) / scale if scale else 0.0
 
@@ -120,61 +122,95 @@ def largest_ratio(
     below: TrigPoly,
     box: Box,
     *,
+    floor: float | None = None,
+    ceiling: float = math.inf,
     gap: float = GAP,
     parameters: Mapping[str, float] | None = None,
     effort: Effort = Effort(),
 ) -> Bounded:
     """The greatest |above / below| over `box`, for a `below` that is positive throughout.
 
-    above/below <= t wherever above - t below <= 0 (Dinkelbach): a search for the maximum of above - t below at the
-    best ratio t found so far either finds a larger ratio or proves that none is larger by more than the gap.
+    above/below <= t wherever above - t below <= 0 (Dinkelbach): climbs raise t to a ratio that is attained, then a
+    search for the maximum of above - t below proves that none is larger by more than the gap, or finds a larger one.
+    `floor` is a positive lower bound of `below` and `ceiling` an upper bound of the ratio, if they are known.
     """
-    least = extremes(below, box, gap=gap, parameters=parameters, effort=effort).low
-    if least.bound <= 0:
-        raise ValueError("the ratio's denominator is not positive over the whole box")
     if not above:
-        return Bounded(0.0, 0.0, {}, least.boxes)
-    sides = [_ratio(f, below, least.bound, box, gap, parameters, effort) for f in (above, -above)]
-    far = max(sides, key=lambda b: b.value)
-    return Bounded(max(0.0, far.value), max(b.bound for b in sides), far.at, sum(b.boxes for b in sides))
+        return Bounded(0.0, 0.0, {})
+    boxes = 0
+    if floor is None:
+        least = extremes(below, box, gap=0.05, parameters=parameters, effort=effort).low
+        floor, boxes = least.bound, least.boxes
+    if floor <= 0:
+        raise ValueError("the ratio's denominator could not be shown to be positive over the whole box")
+    best, at = -math.inf, {}
+    for f in (above, -above):
+        value, point = _climbed(f, below, box, parameters)
+        if value > best:
+            best, at = value, point
+    bounds = []
+    for f in (above, -above):
+        t, bound, spent, where = _proven(f, below, floor, max(best, 0.0), ceiling, box, gap, parameters, effort)
+        boxes += spent
+        bounds.append(bound)
+        if t > best:
+            best, at = t, where
+    return Bounded(max(best, 0.0), min(max(bounds), ceiling * (1 + 1e-12)), at, boxes)
 
 
-def _ratio(
+def _climbed(
+    above: TrigPoly, below: TrigPoly, box: Box, parameters: Mapping[str, float] | None
+) -> tuple[float, dict[Generator | int, float]]:
+    """(a ratio that is attained, where), by Dinkelbach's steps with climbs in place of a search."""
+    t, at = -math.inf, {}
+    for _ in range(12):
+        f = tensor(above if t == -math.inf else above - below * Fraction(t), box, parameters)
+        _, x = climb(f, 6 if t == -math.inf else 2)
+        point = _at(f, x)
+        value = _value(above, point, box, parameters) / _value(below, point, box, parameters)
+        if value <= t * (1 + 1e-13) + 1e-300:
+            break
+        t, at = value, point
+    return t, at
+
+
+def _proven(
     above: TrigPoly,
     below: TrigPoly,
     floor: float,
+    t: float,
+    ceiling: float,
     box: Box,
     gap: float,
     parameters: Mapping[str, float] | None,
     effort: Effort,
-) -> Bounded:
-    numbers = parameters or {}
-    t = 0.0
-    found = Bounded(0.0, math.inf, {})
+) -> tuple[float, float, int, dict[Generator | int, float]]:
+    """(the ratio attained, its certified bound, boxes, where), starting from an attained ratio t."""
+    at: dict[Generator | int, float] = {}
     boxes = 0
-    for _ in range(30):
-        f = tensor(above - below * Fraction(t), box, numbers)
-        goal = gap * t * floor if t > 0 else 1e-6 * _scale(f)
+    bound = math.inf
+    for _ in range(8):
+        if t * (1 + gap) >= ceiling:
+            return t, ceiling, boxes, at
+        f = tensor(above - below * Fraction(t), box, parameters)
+        goal = 0.95 * gap * t * floor if t > 0 else 1e-6 * _scale(f)
         most = maximum(f, goal, 0.0, effort)
         boxes += most.boxes
-        bound = t + max(0.0, most.upper) / floor
-        at = _at(f, most.at)
-        value = t + max(0.0, most.lower) / _value(below, at, box, numbers) if most.lower > 0 else t
-        if value > t:
-            found = Bounded(value, min(found.bound, bound), at, boxes)
-        else:
-            found = Bounded(t, min(found.bound, bound), found.at or at, boxes)
+        bound = min(bound, t + max(0.0, most.upper) / floor)
         if most.lower <= goal:
-            return found
-        # Rounding down keeps t below the ratio that is attained.
-        t = value * (1 - 1e-9)
-    return found
+            return t, bound, boxes, at
+        at = _at(f, most.at)
+        t = max(t, _value(above, at, box, parameters) / _value(below, at, box, parameters))
+    return t, bound, boxes, at
 
 
-def _value(formula: TrigPoly, at: Mapping[Generator | int, float], box: Box, numbers: Mapping[str, float]) -> float:
-    point = {variable_key(g): at.get(variable_key(g), 0.5 * sum(box[variable_key(g)]))
-             for g in formula.generators if variable_key(g) in box}
-    f = tensor(formula, {key: (value, value) for key, value in point.items()}, numbers)
+def _value(
+    formula: TrigPoly,
+    at: Mapping[Generator | int, float],
+    box: Box,
+    parameters: Mapping[str, float] | None,
+) -> float:
+    keys = {variable_key(g) for g in formula.generators} & set(box)
+    f = tensor(formula, {key: (v, v) for key in keys for v in [at.get(key, 0.5 * sum(box[key]))]}, parameters)
     x = np.array([[v.low if v.is_angle else 0.0 for v in f.variables]])
     return float(f.values(x)[0])
 

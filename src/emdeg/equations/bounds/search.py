@@ -73,7 +73,7 @@ def maximum(
         return Maximum(value - f.rounding, value + f.rounding, np.empty(0), 0)
     middle = np.array([v.middle for v in f.variables])
     half = np.array([v.half for v in f.variables])
-    best, at = _local_maximum(f, middle, half)
+    best, at = climb(f)
     ends = np.array([not v.is_circle for v in f.variables])
     low, high = middle - half, middle + half
     views: dict[tuple[bool, ...], Wide] = {}
@@ -86,7 +86,7 @@ def maximum(
     settled = -np.inf  # the largest bound among boxes dropped for being within the tolerance
     if best + allowed() >= ceiling:
         return Maximum(best - f.rounding, ceiling + f.rounding, at, 0)
-    while len(C) and examined < effort.boxes and time.monotonic() - start < effort.seconds:
+    while len(C) and (not examined or (examined < effort.boxes and time.monotonic() - start < effort.seconds)):
         # The boxes with the largest bounds first: the certified upper bound falls as early as it can.
         take = np.argpartition(-U, BATCH - 1)[:BATCH] if len(U) > BATCH else np.arange(len(U))
         keep = np.ones(len(U), bool)
@@ -233,14 +233,23 @@ def _bisected(c: Array, r: Array, weight: Array) -> tuple[Array, Array]:
     return np.concatenate([left, right]), np.concatenate([r, r])
 
 
-def _local_maximum(f: Tensor, middle: Array, half: Array) -> tuple[float, Array]:
+def climb(f: Tensor, starts: int = STARTS) -> tuple[float, Array]:
+    """(a large value, where in the search's coordinates): not proven to be the largest."""
+    middle = np.array([v.middle for v in f.variables])
+    half = np.array([v.half for v in f.variables])
+    if not f.dimension:
+        return float(f.coefficients.sum()), middle
+    return _local_maximum(f, middle, half, starts)
+
+
+def _local_maximum(f: Tensor, middle: Array, half: Array, starts: int) -> tuple[float, Array]:
     """The best of some climbs from random points; the same every time."""
     rng = np.random.default_rng(0)
     points = middle + half * rng.uniform(-1, 1, (SAMPLES, f.dimension))
     points = np.concatenate([middle[None, :], points])
     values = f.values(points)
     best, at = -np.inf, middle
-    for start in np.argsort(-values)[:STARTS]:
+    for start in np.argsort(-values)[:starts]:
         value, point = _climb(f, points[start], float(values[start]), middle - half, middle + half)
         if value > best:
             best, at = value, point

@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 Range = tuple[float, float]
 
 MAX_SIZE = 4_000_000
+SMALL = 200_000
 TURN = 2 * math.pi
 _UNIT = 2.0**-53
 
@@ -135,7 +136,7 @@ class Tensor:
 
         rights = {by: product(right, split, by) for by in chosen(split, d)}
         for by in chosen(0, split):
-            half = product(left, 0, by) @ matrix
+            half = multiplied(product(left, 0, by), matrix)
             for by_right, factor in rights.items():
                 both = by + by_right
                 if len(both) > order:
@@ -278,6 +279,11 @@ def products(tables: Sequence[list[Array]], index: NDArray[np.intp], orders: Seq
     for table, row, order in zip(tables, index, orders):
         total = total * table[order][:, row]
     return total
+
+
+def multiplied(a: Array, b: Array) -> Array:
+    """a @ b; small products without the threads of the linear-algebra library, whose start costs more than they."""
+    return np.einsum("pl,lk->pk", a, b) if a.shape[0] * b.size < SMALL else a @ b
 
 
 def unraveled(used: NDArray[np.intp], sizes: Sequence[int]) -> NDArray[np.intp]:

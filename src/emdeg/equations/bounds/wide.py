@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.equations.bounds.tensor import Array, Tensor, multi_indices, products, real_of_waves, unraveled
+from emdeg.equations.bounds.tensor import Array, Tensor, multi_indices, multiplied, products, real_of_waves, unraveled
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Wide:
         slope = np.empty((len(x), d, count))
         for k in range(-1, d):
             raised = [int(j == k) for j in range(d)]
-            both = products(tables, self.rows, raised, len(x)) @ self.matrix
+            both = multiplied(products(tables, self.rows, raised, len(x)), self.matrix)
             magnitude = np.hypot(both[:, :count], both[:, count:])
             if k < 0:
                 size = magnitude
