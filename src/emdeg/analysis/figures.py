@@ -105,7 +105,8 @@ def ratio_curves(robot: Robot, one: Curves, folder: Path, stem: str, title: str,
         text = header[k + 1].split(" at ")[-1] if one.family_joint else None
         ax.plot(x, values, label=text, **_line(k))
     ax.set_xlabel(label)
-    ax.set_ylabel(f"{name} = |{one.ratio.name.replace('/', '| / |')}|" + f" [{one.ratio.unit}]")
+    defined = "" if name == one.ratio.name else f"{name} = "
+    ax.set_ylabel(f"{defined}|{one.ratio.name.replace('/', '| / |')}| [{one.ratio.unit}]")
     ax.set_title(title, fontsize=11)
     ax.set_ylim(bottom=0)
     if one.family_joint:

@@ -145,7 +145,7 @@ def ratios_part(study: Study, chosen: Sequence[Ratio] | None = None, joints: tup
     """Coupling, gravity and velocity ratios: largest values (certified within the time), curves and maps."""
     model, where, n = study.model(), study.where, study.robot.n
     kinds = {"coupling": coupling_ratios(model), "gravity": gravity_ratios(model)} if chosen is None else {"chosen": chosen}
-    start = time.monotonic()
+    start = time.thread_time()
     floors: dict[str, float] = {}
     count = sum(len(some) for some in kinds.values())
     result: dict[str, Any] = {}
@@ -153,7 +153,7 @@ def ratios_part(study: Study, chosen: Sequence[Ratio] | None = None, joints: tup
     for kind, some in kinds.items():
         rows = []
         for one in some:
-            left = max(0.4, study.seconds - (time.monotonic() - start)) / max(1, count - done)
+            left = max(0.4, study.seconds - (time.thread_time() - start)) / max(1, count - done)
             done += 1
             below = one.name.split("/")[1]
             if below not in floors:
@@ -192,15 +192,21 @@ def _ratio_figures(
         if not pair or not row["value"]:
             continue
         at = {k: v for k, v in enumerate(row["q"], 1) if v is not None}
-        low, high = study.where.ranges[pair[1] - 1] if len(pair) > 1 else (0.0, 0.0)
-        family = np.linspace(low, high, 3 if not study.where.free[pair[-1] - 1] else 5)[:4] if len(pair) > 1 else []
-        drawn = curves(one, study.where, pair[0], pair[1] if len(pair) > 1 else None, list(family), at=at)
+        family = _family(study.where, pair[1]) if len(pair) > 1 else []
+        drawn = curves(one, study.where, pair[0], pair[1] if len(pair) > 1 else None, family, at=at)
         stem = f"{kind}_{one.name.replace('/', '_over_')}"
         title = f"{study.robot.name}: {one.name}, other joints where it is largest"
         study.keep(figures.ratio_curves(study.robot, drawn, study.folder, stem, title, one.name))
         if len(pair) > 1:
             surface = ratio_map(one, study.where, (pair[0], pair[1]), at=at)
             study.keep(figures.ratio_surface(study.robot, surface, study.folder, f"{stem}_map", title))
+
+
+def _family(where: Workspace, joint: int) -> list[float]:
+    """Values of a joint to draw one curve each for: thirds of a quarter turn, or both ends and the middle."""
+    if where.free[joint - 1]:
+        return [math.radians(angle) for angle in (0, 30, 60, 90)]
+    return np.linspace(*where.ranges[joint - 1], 3).tolist()
 
 
 def restricted_part(study: Study, held: Mapping[int, float], velocity: bool = False) -> dict[str, Any]:
