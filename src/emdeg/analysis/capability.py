@@ -84,10 +84,12 @@ def dynamic_manipulability(robot: Robot, q: ArrayLike, limits: ArrayLike | None 
 
 
 def operational_inertia(robot: Robot, q: ArrayLike) -> Array:
-    """Lambda (..., 3, 3) [kg]: the inertia felt when the tool's point is pushed, base axes; inf-free only away from
-    singular configurations (there a direction cannot be moved and the inverse does not exist)."""
+    """Lambda (..., 3, 3) [kg]: the inertia felt when the tool's point is pushed, base axes.
+
+    RobotError at a singular configuration, where the tool cannot move in every direction.
+    """
     J = jacobian(robot, q)[..., :3, :]
     inverse = J @ np.linalg.solve(mass_matrix(robot, q), np.swapaxes(J, -1, -2))
     if np.any(np.linalg.cond(inverse) > 1e12):
         raise RobotError("the tool cannot move in every direction at this configuration (singular)", body=robot.name)
-    return np.linalg.inv(inverse)
+    return np.asarray(np.linalg.inv(inverse), dtype=np.float64)

@@ -146,7 +146,7 @@ def fit_friction(joint: str, qd: Array, torque: Array, law: Law = "auto", *, slo
 def _coulomb(joint: str, v: Array, y: Array) -> FrictionFit:
     A = np.stack([v, np.sign(v), np.ones_like(v)], axis=1)
     x, *_ = np.linalg.lstsq(A, y, rcond=None)
-    estimates, noise = _intervals(x, A, y - A @ x)
+    estimates, noise = _intervals(np.asarray(x, dtype=np.float64), A, y - A @ x)
     return FrictionFit(joint, "viscous + Coulomb", estimates[0], estimates[1], None, None, estimates[2], noise)
 
 

@@ -28,7 +28,7 @@ class Workspace:
     @property
     def box(self) -> dict[Generator | int, Range]:
         """{joint number: range}, as `emdeg.equations.bounds` takes it."""
-        return {k: ends for k, ends in enumerate(self.ranges, 1)}
+        return dict(enumerate(self.ranges, 1))
 
     def sample(self, count: int, seed: int = 0) -> NDArray[np.float64]:
         """`count` configurations (count, n), uniform over the box."""

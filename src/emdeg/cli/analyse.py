@@ -196,8 +196,8 @@ def _print(robot: Robot, result: dict[str, Any]) -> None:
         table = Table("ratio", "largest", "certified below", "gap", "unit", title="Ratios over the workspace")
         for kind in ("coupling", "gravity", "chosen"):
             for row in result["ratios"].get(kind, ()):
-                bound = row.get("bound")
-                table.add_row(row["ratio"], _number(row["value"]), _number(bound), _percent(row.get("gap")), row["unit"])
+                numbers = (_number(row["value"]), _number(row.get("bound")), _percent(row.get("gap")))
+                table.add_row(row["ratio"], *numbers, row["unit"])
         out.print(table)
     for key in ("formulas", "restricted", "servo", "importance", "capability", "measured"):
         if key in result:

@@ -70,7 +70,7 @@ def maximum(
     start = time.thread_time()
     if f.dimension == 0:
         value = float(f.coefficients.sum())
-        return Maximum(value - f.rounding, value + f.rounding, np.empty(0), 0)
+        return Maximum(float(value - f.rounding), float(value + f.rounding), np.empty(0), 0)
     middle = np.array([v.middle for v in f.variables])
     half = np.array([v.half for v in f.variables])
     best, at = climb(f)
@@ -85,7 +85,7 @@ def maximum(
     examined = 0
     settled = -np.inf  # the largest bound among boxes dropped for being within the tolerance
     if best + allowed() >= ceiling:
-        return Maximum(best - f.rounding, ceiling + f.rounding, at, 0)
+        return Maximum(float(best - f.rounding), float(ceiling + f.rounding), at, 0)
     while len(C) and (not examined or (examined < effort.boxes and time.thread_time() - start < effort.seconds)):
         # The boxes with the largest bounds first: the certified upper bound falls as early as it can.
         take = np.argpartition(-U, BATCH - 1)[:BATCH] if len(U) > BATCH else np.arange(len(U))
@@ -112,7 +112,7 @@ def maximum(
             settled = max(settled, float(U[drop].max()))
             C, R, U = C[~drop], R[~drop], U[~drop]
     upper_bound = max(best, settled, float(U.max(initial=-np.inf))) + f.rounding
-    return Maximum(best - f.rounding, upper_bound, at, examined)
+    return Maximum(float(best - f.rounding), float(upper_bound), at, examined)
 
 
 def _examined(f: Tensor, c: Array, r: Array, views: dict[tuple[bool, ...], Wide]) -> _Found:
@@ -213,7 +213,7 @@ def _without_monotone(
     up = found.slope > 0
     margin = 1e-9 * (high - low)
     touches = ends & np.where(up, c + r >= high - margin, c - r <= low + margin)
-    live = ~(steady & ~touches).any(axis=1)
+    live = np.asarray(~(steady & ~touches).any(axis=1))
     flat = steady & touches
     c = np.where(flat, np.where(up, high, low), c)
     r = np.where(flat, 0.0, r)

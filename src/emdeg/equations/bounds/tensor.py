@@ -129,7 +129,8 @@ class Tensor:
         H = np.empty((points, d if order > 1 else 0, d if order > 1 else 0))
 
         def product(index: NDArray[np.intp], first: int, by: Sequence[int]) -> Array:
-            return products(tables[first : first + len(index)], index, [by.count(first + k) for k in range(len(index))], points)
+            orders = [by.count(first + k) for k in range(len(index))]
+            return products(tables[first : first + len(index)], index, orders, points)
 
         def chosen(low: int, high: int) -> list[tuple[int, ...]]:
             return [by for k in range(order + 1) for by in combinations_with_replacement(range(low, high), k)]
@@ -236,7 +237,7 @@ def tensor(
     # Rounding: T products of d factors and their sum, and as much for slopes and curvatures times half widths.
     reach = 1 + sum(d * v.half for v, d in zip(variables, degrees))
     scale = max(total * _span(variables, degrees), float(np.abs(real).sum()))
-    rounding = 8 * (dense.size + 64) * _UNIT * scale * reach**2
+    rounding = 8 * float(dense.size + 64) * _UNIT * scale * reach**2
     return Tensor(variables, real, np.array(waves), tuple(degrees), rounding)
 
 
