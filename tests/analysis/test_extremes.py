@@ -89,7 +89,8 @@ def test_where_an_extreme_occurs_the_robot_has_that_inertia(loaded, both):
     for k, load in enumerate(both[True]):
         for extreme in (load.inertia.low, load.inertia.high):
             q = extreme.point(6)
-            assert emdeg.mass_matrix(loaded, q)[k, k] == pytest.approx(extreme.value, rel=1e-6)  # less the allowance for rounding
+            # The attained value has the allowance for rounding taken off.
+            assert emdeg.mass_matrix(loaded, q)[k, k] == pytest.approx(extreme.value, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["puma560", "planar3r", "scara"])
@@ -132,9 +133,9 @@ def test_any_entry_of_the_equations_has_a_certified_range():
 
 def test_a_workspace_that_excludes_everything_is_refused():
     robot = emdeg.load("jpl_rrp")
-    with pytest.raises(RobotError, match=r"r3.*from 2 to 3 lies outside its limits, 0 to 1\.1176: the workspace is empty"):
+    with pytest.raises(RobotError, match=r"r3.*from 2 to 3 lies outside its limits, 0 to 1\.1176: .* is empty"):
         workspace(robot, {"r3": (2.0, 3.0)})
-    with pytest.raises(RobotError, match="t2.*range is empty: from 1 to 0"):
+    with pytest.raises(RobotError, match=r"t2.*range is empty: from 1 to 0"):
         workspace(robot, {"t2": (1.0, 0.0)})
     with pytest.raises(RobotError, match="there is no joint 'elbow'"):
         workspace(robot, {"elbow": (0.0, 1.0)})

@@ -67,7 +67,7 @@ def loads(
 ) -> tuple[JointLoad, ...]:
     """Every joint's inertia M_ii and gravity load over the workspace, certified to within `gap` of themselves.
 
-    `seconds` (processor time) bounds the whole; what it does not suffice for is stated with the wider gap that was reached.
+    `seconds` (processor time) bounds the whole; what it does not suffice for is stated with the wider gap it reached.
     """
     where = where or workspace(robot)
     model = derive(robot, "M,g")

@@ -34,7 +34,9 @@ def _new(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 
     return figure, axes
 
 
-def _save(figure: Figure, folder: Path, stem: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> list[Path]:
+def _save(
+    figure: Figure, folder: Path, stem: str, header: Sequence[str], rows: Sequence[Sequence[object]]
+) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     picture, data = folder / f"{stem}.png", folder / f"{stem}.csv"
     figure.savefig(picture, dpi=130)
@@ -146,7 +148,7 @@ def servo_figure(robot: Robot, motion: Motion, view: ServoView, folder: Path, st
     axes[1, 0].set_title("torque from other joints' accelerations and all speeds", fontsize=11)
     axes[1, 0].set_xlabel("time [s]")
     names = [joint.name for joint in robot.joints]
-    header = ["t [s]", *(f"inertia {n}" for n in names), *(f"gain {n}" for n in names), *(f"reaction {n}" for n in names)]
+    header = ["t [s]", *(f"{what} {name}" for what in ("inertia", "gain", "reaction") for name in names)]
     rows = np.column_stack([motion.t, view.inertia, view.velocity_gain, view.reaction]).tolist()
     return _save(figure, folder, stem, header, rows)
 
@@ -161,7 +163,8 @@ def importance_figure(robot: Robot, shares: Sequence[Share], folder: Path, stem:
         mine = [share for share in shares if share.joint == joint.name][:keep][::-1]
         y = np.arange(len(mine))
         ax.barh(y + 0.2, [100 * s.variance for s in mine], 0.38, color=COLOURS[0], label="of variance")
-        ax.barh(y - 0.2, [100 * s.peak for s in mine], 0.38, color=COLOURS[1], hatch="//", edgecolor="white", label="of peak")
+        style = {"color": COLOURS[1], "hatch": "//", "edgecolor": "white"}
+        ax.barh(y - 0.2, [100 * s.peak for s in mine], 0.38, label="of peak", **style)
         ax.set_yticks(y, [s.term for s in mine], fontsize=8)
         ax.set_xlabel("share [%]", fontsize=8)
         ax.set_title(_plain(joint.name), fontsize=10)

@@ -75,7 +75,6 @@ def _shares(joint: str, terms: Mapping[str, Array]) -> list[Share]:
         if not np.any(value):
             continue
         together = float(np.mean((value - value.mean()) * (total - total.mean())))
-        found.append(
-            Share(joint, name, together / variance if variance else 0.0, float(np.abs(value).max()) / peak if peak else 0.0)
-        )
+        largest = float(np.abs(value).max())
+        found.append(Share(joint, name, together / variance if variance else 0.0, largest / peak if peak else 0.0))
     return sorted(found, key=lambda share: -abs(share.variance))

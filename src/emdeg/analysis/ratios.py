@@ -165,7 +165,7 @@ def curves(
         if family_joint and member is not None:
             q[:, family_joint - 1] = member
         values.append(one.values(q))
-    return Curves(one, joint, x, family_joint, np.array([m for m in family], dtype=float), np.array(values))
+    return Curves(one, joint, x, family_joint, np.array(list(family), dtype=float), np.array(values))
 
 
 @dataclass(frozen=True)

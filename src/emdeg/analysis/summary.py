@@ -39,6 +39,10 @@ from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 
+LONGEST = 400
+"""Ratios of formulas with more terms than this together are not certified."""
+
+
 @dataclass
 class Study:
     """One robot, one workspace, and what may be spent on them."""
@@ -141,10 +145,14 @@ def _row(row: tables.Row, n: int) -> dict[str, Any]:
     }
 
 
-def ratios_part(study: Study, chosen: Sequence[Ratio] | None = None, joints: tuple[int, int] | None = None) -> dict[str, Any]:
+def ratios_part(
+    study: Study, chosen: Sequence[Ratio] | None = None, joints: tuple[int, int] | None = None
+) -> dict[str, Any]:
     """Coupling, gravity and velocity ratios: largest values (certified within the time), curves and maps."""
     model, where, n = study.model(), study.where, study.robot.n
-    kinds = {"coupling": coupling_ratios(model), "gravity": gravity_ratios(model)} if chosen is None else {"chosen": chosen}
+    kinds: dict[str, Sequence[Ratio]] = {"chosen": chosen} if chosen is not None else {}
+    if chosen is None:
+        kinds = {"coupling": coupling_ratios(model), "gravity": gravity_ratios(model)}
     start = time.thread_time()
     floors: dict[str, float] = {}
     count = sum(len(some) for some in kinds.values())
@@ -153,28 +161,43 @@ def ratios_part(study: Study, chosen: Sequence[Ratio] | None = None, joints: tup
     for kind, some in kinds.items():
         rows = []
         for one in some:
-            left = max(0.4, study.seconds - (time.thread_time() - start)) / max(1, count - done)
+            left = study.seconds - (time.thread_time() - start)
+            found = _largest(study, one, floors, left / max(1, count - done)) if left > 0 else None
             done += 1
-            below = one.name.split("/")[1]
-            if below not in floors:
-                effort = Effort(seconds=study.seconds / (4 * n))
-                floors[below] = extremes(one.below, where.box, gap=0.05, effort=effort).low.bound
-            try:
-                ceiling = math.inf
-                if one.name[0] == "g" and floors[below] > 0:
-                    joint = int(one.name[1:].split("/")[0].strip("_"))
-                    ceiling = gravity_ratio_ceiling(model, joint, where, floors[below], seconds=left)
-                found = largest_of(one, where, gap=study.gap, seconds=left, floor=floors[below], ceiling=ceiling)
-            except ValueError as problem:
-                rows.append({"ratio": one.name, "unit": one.unit, "value": None, "why": str(problem)})
-            else:
-                rows.append({"ratio": one.name, "unit": one.unit, **bounded(found, n)})
+            rows.append({"ratio": one.name, "unit": one.unit, **(found or _sampled(one, where))})
         result[kind] = rows
         if study.folder is not None:
             _ratio_figures(study, kind, some, rows, joints)
     if chosen is None:
         result["velocity"] = [asdict(term) for term in velocity_terms(model, where)]
     return result
+
+
+def _largest(study: Study, one: Ratio, floors: dict[str, float], seconds: float) -> dict[str, Any] | None:
+    """The certified largest value; None where the formulas are too long for the time, or the bounds do not close."""
+    if len(one.above) + len(one.below) > LONGEST:
+        return None
+    below = one.name.split("/")[1]
+    where = study.where
+    if below not in floors:
+        effort = Effort(seconds=study.seconds / (4 * study.robot.n))
+        floors[below] = extremes(one.below, where.box, gap=0.05, effort=effort).low.bound
+    if floors[below] <= 0:
+        return None
+    ceiling = math.inf
+    if one.name[0] == "g" and len(one.below.generators) <= 8:
+        joint = int(one.name[1:].split("/")[0].strip("_"))
+        ceiling = gravity_ratio_ceiling(study.model(), joint, where, floors[below], seconds=seconds)
+    found = largest_of(one, where, gap=study.gap, seconds=seconds, floor=floors[below], ceiling=ceiling)
+    return {**bounded(found, study.robot.n), "certified": True}
+
+
+def _sampled(one: Ratio, where: Workspace, samples: int = 4096) -> dict[str, Any]:
+    """The largest value on random configurations, not certified."""
+    q = where.sample(samples, seed=13)
+    values = one.values(q)
+    top = int(np.argmax(values))
+    return {"value": float(values[top]), "bound": None, "gap": None, "q": q[top].tolist(), "certified": False}
 
 
 def _ratio_figures(
@@ -216,7 +239,7 @@ def restricted_part(study: Study, held: Mapping[int, float], velocity: bool = Fa
         "moving": [study.where.joints[i - 1] for i in small.moving],
         "held": {study.where.joints[j - 1]: value for j, value in small.held.items()},
         "terms": small.terms,
-        "terms_full": sum(len(f) for f in study.model().entries(("M", "b", "c", "g") if velocity else ("M", "g")).values()),
+        "terms_full": sum(map(len, study.model().entries(("M", "b", "c", "g") if velocity else ("M", "g")).values())),
         "equations": small.equations(),
         "velocity_terms": velocity,
     }
