@@ -67,7 +67,7 @@ def loads(
 ) -> tuple[JointLoad, ...]:
     """Every joint's inertia M_ii and gravity load over the workspace, certified to within `gap` of themselves.
 
-    `seconds` (processor time) bounds the whole; what it does not suffice for is stated with the wider gap it reached.
+    `seconds` bounds the whole; what it does not suffice for is stated with the wider gap it reached.
     """
     where = where or workspace(robot)
     model = derive(robot, "M,g")
@@ -104,13 +104,13 @@ def _in_time(
     gap: float,
 ) -> dict[tuple[str, int], Extremes]:
     """A short search for each, then what time is left for those it did not suffice for, the easier first."""
-    start = time.thread_time()
+    start = time.monotonic()
     first = min(2.0, seconds / (4 * len(tasks)))
     found = {key: search(key, Effort(seconds=first)) for key in tasks}
     hard = [key for key in tasks if max(found[key].low.gap, found[key].high.gap) > gap]
     hard.sort(key=lambda key: (len(tasks[key].generators), len(tasks[key])))
     for done, key in enumerate(hard):
-        left = max(first, seconds - (time.thread_time() - start))
+        left = max(first, seconds - (time.monotonic() - start))
         # Two searches a task, the least and the greatest value.
         again = search(key, Effort(seconds=left / (2 * (len(hard) - done))))
         found[key] = Extremes(_nearer(found[key].low, again.low), _nearer(found[key].high, again.high))

@@ -38,7 +38,6 @@ from emdeg.equations.bounds import Bounded, Effort, extremes
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
-
 LONGEST = 400
 """Ratios of formulas with more terms than this together are not certified."""
 
@@ -149,11 +148,11 @@ def ratios_part(
     study: Study, chosen: Sequence[Ratio] | None = None, joints: tuple[int, int] | None = None
 ) -> dict[str, Any]:
     """Coupling, gravity and velocity ratios: largest values (certified within the time), curves and maps."""
-    model, where, n = study.model(), study.where, study.robot.n
+    model, where = study.model(), study.where
     kinds: dict[str, Sequence[Ratio]] = {"chosen": chosen} if chosen is not None else {}
     if chosen is None:
         kinds = {"coupling": coupling_ratios(model), "gravity": gravity_ratios(model)}
-    start = time.thread_time()
+    start = time.monotonic()
     floors: dict[str, float] = {}
     count = sum(len(some) for some in kinds.values())
     result: dict[str, Any] = {}
@@ -161,7 +160,7 @@ def ratios_part(
     for kind, some in kinds.items():
         rows = []
         for one in some:
-            left = study.seconds - (time.thread_time() - start)
+            left = study.seconds - (time.monotonic() - start)
             found = _largest(study, one, floors, left / max(1, count - done)) if left > 0 else None
             done += 1
             rows.append({"ratio": one.name, "unit": one.unit, **(found or _sampled(one, where))})

@@ -29,7 +29,7 @@ WIDE = 0.75
 
 @dataclass(frozen=True)
 class Effort:
-    """What a search may spend: boxes examined, and seconds of this thread's processor time."""
+    """What a search may spend: boxes examined, and seconds of wall-clock time."""
 
     boxes: int = 2_000_000
     seconds: float = 60.0
@@ -67,7 +67,7 @@ def maximum(
 
     `ceiling` is an upper bound known from elsewhere; the search ends as soon as a value comes that near to it.
     """
-    start = time.thread_time()
+    start = time.monotonic()
     if f.dimension == 0:
         value = float(f.coefficients.sum())
         return Maximum(float(value - f.rounding), float(value + f.rounding), np.empty(0), 0)
@@ -86,7 +86,7 @@ def maximum(
     settled = -np.inf  # the largest bound among boxes dropped for being within the tolerance
     if best + allowed() >= ceiling:
         return Maximum(float(best - f.rounding), float(ceiling + f.rounding), at, 0)
-    while len(C) and (not examined or (examined < effort.boxes and time.thread_time() - start < effort.seconds)):
+    while len(C) and (not examined or (examined < effort.boxes and time.monotonic() - start < effort.seconds)):
         # The boxes with the largest bounds first: the certified upper bound falls as early as it can.
         take = np.argpartition(-U, BATCH - 1)[:BATCH] if len(U) > BATCH else np.arange(len(U))
         keep = np.ones(len(U), bool)
