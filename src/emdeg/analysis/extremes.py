@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -12,6 +11,7 @@ from emdeg.algebra.exact import ONE, ZERO
 from emdeg.analysis.workspace import Workspace, workspace
 from emdeg.equations import Model, derive
 from emdeg.equations.bounds import Bounded, Effort, Extremes, extremes, largest
+from emdeg.equations.bounds.search import clock
 from emdeg.equations.derive import descendants
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE, Placement, Robot
@@ -104,13 +104,13 @@ def _in_time(
     gap: float,
 ) -> dict[tuple[str, int], Extremes]:
     """A short search for each, then what time is left for those it did not suffice for, the easier first."""
-    start = time.monotonic()
+    start = clock()
     first = min(2.0, seconds / (4 * len(tasks)))
     found = {key: search(key, Effort(seconds=first)) for key in tasks}
     hard = [key for key in tasks if max(found[key].low.gap, found[key].high.gap) > gap]
     hard.sort(key=lambda key: (len(tasks[key].generators), len(tasks[key])))
     for done, key in enumerate(hard):
-        left = max(first, seconds - (time.monotonic() - start))
+        left = max(first, seconds - (clock() - start))
         # Two searches a task, the least and the greatest value.
         again = search(key, Effort(seconds=left / (2 * (len(hard) - done))))
         found[key] = Extremes(_nearer(found[key].low, again.low), _nearer(found[key].high, again.high))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -35,6 +34,7 @@ from emdeg.analysis.servo import servo_view, slow_fast_boundary
 from emdeg.analysis.workspace import Workspace
 from emdeg.equations import Model, derive
 from emdeg.equations.bounds import Bounded, Effort, extremes
+from emdeg.equations.bounds.search import clock
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
@@ -152,7 +152,7 @@ def ratios_part(
     kinds: dict[str, Sequence[Ratio]] = {"chosen": chosen} if chosen is not None else {}
     if chosen is None:
         kinds = {"coupling": coupling_ratios(model), "gravity": gravity_ratios(model)}
-    start = time.monotonic()
+    start = clock()
     floors: dict[str, float] = {}
     count = sum(len(some) for some in kinds.values())
     result: dict[str, Any] = {}
@@ -160,7 +160,7 @@ def ratios_part(
     for kind, some in kinds.items():
         rows = []
         for one in some:
-            left = study.seconds - (time.monotonic() - start)
+            left = study.seconds - (clock() - start)
             found = _largest(study, one, floors, left / max(1, count - done)) if left > 0 else None
             done += 1
             rows.append({"ratio": one.name, "unit": one.unit, **(found or _sampled(one, where))})

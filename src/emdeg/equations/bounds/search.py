@@ -27,9 +27,14 @@ WIDE = 0.75
 """An angle is wide in a box where its half width [rad] times its highest multiple is at least this."""
 
 
+def clock() -> float:
+    """Seconds, 0.75 of this thread's processor time and 0.25 of the wall clock's: a crowded machine gets longer."""
+    return 0.75 * time.thread_time() + 0.25 * time.monotonic()
+
+
 @dataclass(frozen=True)
 class Effort:
-    """What a search may spend: boxes examined, and seconds of wall-clock time."""
+    """What a search may spend: boxes examined, and seconds of `clock`."""
 
     boxes: int = 2_000_000
     seconds: float = 60.0
@@ -67,7 +72,7 @@ def maximum(
 
     `ceiling` is an upper bound known from elsewhere; the search ends as soon as a value comes that near to it.
     """
-    start = time.monotonic()
+    start = clock()
     if f.dimension == 0:
         value = float(f.coefficients.sum())
         return Maximum(float(value - f.rounding), float(value + f.rounding), np.empty(0), 0)
@@ -86,7 +91,7 @@ def maximum(
     settled = -np.inf  # the largest bound among boxes dropped for being within the tolerance
     if best + allowed() >= ceiling:
         return Maximum(float(best - f.rounding), float(ceiling + f.rounding), at, 0)
-    while len(C) and (not examined or (examined < effort.boxes and time.monotonic() - start < effort.seconds)):
+    while len(C) and (not examined or (examined < effort.boxes and clock() - start < effort.seconds)):
         # The boxes with the largest bounds first: the certified upper bound falls as early as it can.
         take = np.argpartition(-U, BATCH - 1)[:BATCH] if len(U) > BATCH else np.arange(len(U))
         keep = np.ones(len(U), bool)
