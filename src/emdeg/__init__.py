@@ -6,6 +6,9 @@
 (2, 2)
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from emdeg.equations import Model, derive
 from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.equations.regressor import regressor, regressor_formulas
@@ -15,6 +18,7 @@ from emdeg.mechanics.numeric import (
     coriolis_matrix,
     elements,
     forward_dynamics,
+    forward_dynamics_derivatives,
     forward_kinematics,
     gravity,
     inverse_dynamics,
@@ -27,19 +31,42 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
-from emdeg.program.build import program
+from emdeg.mechanics.speeds_reader import load_setup
+from emdeg.program.best import program
+from emdeg.program.search.optimise import Optimised, optimise
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
+from emdeg.runtime.kane import KaneModel
+
+if TYPE_CHECKING:
+    from emdeg.simulation.errors import ScenarioError, SimulationError
+    from emdeg.simulation.inverse_kinematics import inverse_kinematics
+    from emdeg.simulation.linearisation import linearise
+    from emdeg.simulation.simulate import simulate
 
 __version__ = "0.1.0"
 
+_LAZY = ("ScenarioError", "SimulationError", "inverse_kinematics", "linearise", "simulate")
+
+
+def __getattr__(name: str) -> Any:
+    """Simulation is loaded when it is asked for: it brings half of SciPy along."""
+    if name in _LAZY:
+        return getattr(import_module("emdeg.simulation"), name)
+    raise AttributeError(f"module 'emdeg' has no attribute {name!r}")
+
+
 __all__ = [
     "BaseParameters",
+    "KaneModel",
     "Model",
+    "Optimised",
     "OverBudget",
     "Robot",
     "RobotError",
+    "ScenarioError",
+    "SimulationError",
     "StateError",
     "base_parameters",
     "base_values",
@@ -49,22 +76,28 @@ __all__ = [
     "derive",
     "elements",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "forward_kinematics",
     "gravity",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
+    "inverse_kinematics",
     "jacobian",
     "jacobian_rate",
     "kinetic_energy",
     "library_names",
+    "linearise",
     "link_transforms",
     "load",
+    "load_setup",
     "mass_matrix",
     "momentum",
     "potential_energy",
+    "optimise",
     "program",
     "regressor",
     "regressor_formulas",
     "regrouped",
+    "simulate",
     "substitute",
 ]
