@@ -1,0 +1,81 @@
+"""The analysis of a design: loads over the workspace, couplings, servo view, capability, measured against modelled."""
+
+from emdeg.analysis.capability import (
+    Capability,
+    Ellipsoid,
+    capability,
+    dynamic_manipulability,
+    operational_inertia,
+    torque_limits,
+)
+from emdeg.analysis.extremes import JointLoad, formula_extremes, gravity_ceiling, loads, unloaded
+from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
+from emdeg.analysis.measured import Comparison, Estimate, FrictionFit, JointError, compare, fit_friction
+from emdeg.analysis.motion import Motion, across, point_to_point
+from emdeg.analysis.ratios import (
+    Curves,
+    Map,
+    Ratio,
+    VelocityTerm,
+    coupling_ratios,
+    curves,
+    gravity_ratios,
+    largest_of,
+    most_influential,
+    ratio,
+    ratio_map,
+    velocity_terms,
+)
+from emdeg.analysis.recording import Recording, read_recording
+from emdeg.analysis.restricted import Restricted, restrict
+from emdeg.analysis.servo import ServoView, servo_view, slow_fast_boundary
+from emdeg.analysis.workspace import Workspace, joint_number, workspace
+
+__all__ = [
+    "Capability",
+    "Comparison",
+    "Curves",
+    "Ellipsoid",
+    "Estimate",
+    "FrictionFit",
+    "JointError",
+    "JointLoad",
+    "Map",
+    "Motion",
+    "Ratio",
+    "Recording",
+    "Restricted",
+    "ServoView",
+    "Share",
+    "VelocityTerm",
+    "Workspace",
+    "across",
+    "capability",
+    "compare",
+    "constant_shares",
+    "coupling_ratios",
+    "curves",
+    "dynamic_manipulability",
+    "fit_friction",
+    "formula_extremes",
+    "gravity_ceiling",
+    "gravity_ratios",
+    "joint_number",
+    "largest_of",
+    "loads",
+    "most_influential",
+    "operational_inertia",
+    "over_workspace",
+    "point_to_point",
+    "ratio",
+    "ratio_map",
+    "read_recording",
+    "restrict",
+    "servo_view",
+    "slow_fast_boundary",
+    "term_shares",
+    "torque_limits",
+    "unloaded",
+    "velocity_terms",
+    "workspace",
+]

@@ -1,0 +1,95 @@
+"""What the drives can still do: torque after gravity, acceleration, the tool's inertia and ellipsoids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from emdeg.mechanics.numeric import gravity, jacobian, mass_matrix
+from emdeg.robot.errors import RobotError
+from emdeg.robot.model import Robot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Capability:
+    """At one configuration or many; leading axes as in q."""
+
+    gravity: Array
+    """(..., n) the torque that holds the robot still [N m, N]."""
+    left: Array
+    """(..., n, 2) the torque left in the negative and in the positive direction."""
+    acceleration: Array
+    """(..., n, 2) the least and greatest acceleration of each joint alone, the others held still by their drives."""
+
+    @property
+    def holds(self) -> NDArray[np.bool_]:
+        """(..., n) whether the drive can hold the joint against gravity."""
+        return (self.left[..., 0] <= 0) & (self.left[..., 1] >= 0)
+
+
+def torque_limits(robot: Robot) -> Array:
+    """(n) [N m, N] at the joint; RobotError where the robot's file states none."""
+    limits = []
+    for joint in robot.joints:
+        drive = joint.drive
+        stated = [float(v) for v in (drive.max_torque, joint.limits.effort) if v is not None]
+        if not stated and drive.stall_torque is not None and drive.gear_ratio is not None:
+            stated = [float(drive.stall_torque) * abs(float(drive.gear_ratio))]
+        if not stated:
+            raise RobotError("it has no torque limit (drive.max_torque, or the joint's effort)", body=joint.name)
+        limits.append(min(stated))
+    return np.array(limits)
+
+
+def capability(robot: Robot, q: ArrayLike, limits: ArrayLike | None = None) -> Capability:
+    """Torque left after gravity and the accelerations it gives, from rest at q (..., n)."""
+    tau = torque_limits(robot) if limits is None else np.asarray(limits, float)
+    load = gravity(robot, q)
+    own = np.einsum("...ii->...i", mass_matrix(robot, q))
+    left = np.stack([-tau - load, tau - load], axis=-1)
+    return Capability(load, left, left / own[..., None])
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """Half axes: `directions` (..., 3, 3) has them as columns, `lengths` (..., 3) largest first."""
+
+    lengths: Array
+    directions: Array
+    centre: Array
+
+    @property
+    def manipulability(self) -> Array:
+        """The product of the half axes (Yoshikawa's dynamic manipulability measure, up to the ball's volume)."""
+        return np.prod(self.lengths, axis=-1)
+
+
+def dynamic_manipulability(robot: Robot, q: ArrayLike, limits: ArrayLike | None = None) -> Ellipsoid:
+    """The tool's linear accelerations [m/s^2] from rest under torques with |tau / limit| <= 1 (Yoshikawa 1985).
+
+    The centre is where gravity alone takes the tool: -J M^-1 g.
+    """
+    tau = torque_limits(robot) if limits is None else np.asarray(limits, float)
+    J = jacobian(robot, q)[..., :3, :]
+    M = mass_matrix(robot, q)
+    per_torque = J @ np.linalg.inv(M)
+    U, s, _ = np.linalg.svd(per_torque * tau, full_matrices=True)
+    lengths = np.zeros((*s.shape[:-1], 3))
+    lengths[..., : s.shape[-1]] = s
+    return Ellipsoid(lengths, U, -np.einsum("...ij,...j->...i", per_torque, gravity(robot, q)))
+
+
+def operational_inertia(robot: Robot, q: ArrayLike) -> Array:
+    """Lambda (..., 3, 3) [kg]: the inertia felt when the tool's point is pushed, base axes.
+
+    RobotError at a singular configuration, where the tool cannot move in every direction.
+    """
+    J = jacobian(robot, q)[..., :3, :]
+    inverse = J @ np.linalg.solve(mass_matrix(robot, q), np.swapaxes(J, -1, -2))
+    if np.any(np.linalg.cond(inverse) > 1e12):
+        raise RobotError("the tool cannot move in every direction at this configuration (singular)", body=robot.name)
+    return np.asarray(np.linalg.inv(inverse), dtype=np.float64)

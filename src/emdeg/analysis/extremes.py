@@ -1,0 +1,191 @@
+"""Inertia and gravity loads over the workspace, certified, at the joint and at the motor's shaft."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from emdeg.algebra import TrigPoly
+from emdeg.algebra.exact import ONE, ZERO
+from emdeg.analysis.workspace import Workspace, workspace
+from emdeg.equations import Model, derive
+from emdeg.equations.bounds import Bounded, Effort, Extremes, extremes, largest
+from emdeg.equations.bounds.search import clock
+from emdeg.equations.derive import descendants
+from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.model import BASE, Placement, Robot
+
+GAP = 1e-3
+SECONDS = 45.0
+
+
+@dataclass(frozen=True)
+class JointLoad:
+    """What one joint carries over the workspace; kg m^2 (kg for a sliding joint), N m (N)."""
+
+    joint: str
+    kind: str
+    inertia: Extremes
+    gravity: Extremes
+    gear_ratio: float | None
+    torque_limit: float | None
+    """At the joint: the drive's largest torque, the joint's effort limit, or stall torque times gear ratio."""
+    stall_torque: float | None
+    """At the motor's shaft, as stated."""
+
+    @property
+    def relative(self) -> float:
+        """Largest over least inertia."""
+        return self.inertia.high.value / self.inertia.low.value if self.inertia.low.value > 0 else math.inf
+
+    @property
+    def gravity_load(self) -> Bounded:
+        """The largest absolute gravity torque or force."""
+        return self.gravity.magnitude
+
+    @property
+    def at_motor(self) -> dict[str, float | None]:
+        """Inertia (over the gear ratio squared) and gravity load (over the ratio) at the motor's shaft."""
+        ratio = self.gear_ratio
+        if not ratio:
+            return {"inertia_min": None, "inertia_max": None, "gravity_max": None}
+        return {
+            "inertia_min": self.inertia.low.value / ratio**2,
+            "inertia_max": self.inertia.high.value / ratio**2,
+            "gravity_max": self.gravity_load.value / ratio,
+        }
+
+    @property
+    def share_of_limit(self) -> float | None:
+        """Largest gravity load over the torque limit: 1 or more cannot be held everywhere."""
+        return None if not self.torque_limit else self.gravity_load.bound / self.torque_limit
+
+
+def loads(
+    robot: Robot, where: Workspace | None = None, *, gap: float = GAP, seconds: float = SECONDS
+) -> tuple[JointLoad, ...]:
+    """Every joint's inertia M_ii and gravity load over the workspace, certified to within `gap` of themselves.
+
+    `seconds` bounds the whole; what it does not suffice for is stated with the wider gap it reached.
+    """
+    where = where or workspace(robot)
+    model = derive(robot, "M,g")
+    tasks: dict[tuple[str, int], TrigPoly] = {("M", i): model.M[i][i] for i in range(robot.n)}
+    tasks |= {("g", i): model.g[i] for i in range(robot.n)}
+    found = _in_time(
+        tasks,
+        lambda key, effort: extremes(
+            tasks[key],
+            where.box,
+            gap=gap,
+            effort=effort,
+            ceiling=gravity_ceiling(robot, key[1], where, gap, effort) if key[0] == "g" and tasks[key] else math.inf,
+        ),
+        seconds,
+        gap,
+    )
+    return tuple(
+        JointLoad(
+            joint.name,
+            joint.kind,
+            found["M", i],
+            found["g", i],
+            *_drive(robot, i),
+        )
+        for i, joint in enumerate(robot.joints)
+    )
+
+
+def _in_time(
+    tasks: Mapping[tuple[str, int], TrigPoly],
+    search: Callable[[tuple[str, int], Effort], Extremes],
+    seconds: float,
+    gap: float,
+) -> dict[tuple[str, int], Extremes]:
+    """A short search for each, then what time is left for those it did not suffice for, the easier first."""
+    start = clock()
+    first = min(2.0, seconds / (4 * len(tasks)))
+    found = {key: search(key, Effort(seconds=first)) for key in tasks}
+    hard = [key for key in tasks if max(found[key].low.gap, found[key].high.gap) > gap]
+    hard.sort(key=lambda key: (len(tasks[key].generators), len(tasks[key])))
+    for done, key in enumerate(hard):
+        left = max(first, seconds - (clock() - start))
+        # Two searches a task, the least and the greatest value.
+        again = search(key, Effort(seconds=left / (2 * (len(hard) - done))))
+        found[key] = Extremes(_nearer(found[key].low, again.low), _nearer(found[key].high, again.high))
+    return found
+
+
+def _nearer(a: Bounded, b: Bounded) -> Bounded:
+    return b if b.gap < a.gap else a
+
+
+def _drive(robot: Robot, i: int) -> tuple[float | None, float | None, float | None]:
+    joint = robot.joints[i]
+    drive = joint.drive
+    ratio = None if drive.gear_ratio is None else abs(float(drive.gear_ratio))
+    stall = None if drive.stall_torque is None else float(drive.stall_torque)
+    limits = [float(value) for value in (drive.max_torque, joint.limits.effort) if value is not None]
+    if not limits and stall is not None and ratio is not None:
+        limits = [stall * ratio]
+    return ratio, min(limits) if limits else None, stall
+
+
+def gravity_ceiling(robot: Robot, i: int, where: Workspace, gap: float = GAP, effort: Effort = Effort()) -> float:
+    """An upper bound of joint i's (from 0) gravity load: |gravity| times what it carries, wherever gravity points.
+
+    A revolute joint's load is gravity's part across the axis times the first moment's part across the axis, which
+    depends on the outer joints only; a sliding joint's is gravity's part along the axis times the mass.
+    """
+    square, places = moment_square(robot, i)
+    most = largest(square, {place: where.ranges[k] for place, k in enumerate(places, 1)}, gap=gap, effort=effort)
+    return gravity_strength(robot) * math.sqrt(max(0.0, most.bound)) * (1 + 1e-12)
+
+
+def gravity_strength(robot: Robot) -> float:
+    """|gravity| [m/s^2], rounded up."""
+    return math.sqrt(sum(float(x) ** 2 for x in robot.gravity)) * (1 + 1e-12)
+
+
+def moment_square(robot: Robot, i: int) -> tuple[TrigPoly, list[int]]:
+    """(the square of the first moment across joint i's axis [kg^2 m^2], or of the mass it lifts; places in `robot`).
+
+    The formula's joints are those of `subtree(robot, i)`, numbered from 1.
+    """
+    part, places = subtree(robot, i)
+    axes = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO)) if robot.joints[i].kind == "revolute" else ((ZERO, ZERO, ONE),)
+    across = [derive(part.with_gravity(axis), "g").g[0] for axis in axes]
+    total = across[0].algebra.zero
+    for one in across:
+        total = total + one * one
+    return total, places
+
+
+def subtree(robot: Robot, i: int) -> tuple[Robot, list[int]]:
+    """(the robot made of link i and all beyond it, its first joint's axis the base's z; their places in `robot`)."""
+    places = [i, *descendants([link.parent for link in robot.links])[i]]
+    inertias = loaded_inertias(robot)
+    links = []
+    for k in places:
+        link = robot.links[k]
+        joint = link.joint if k != i else replace(link.joint, placement=Placement())
+        parent = BASE if k == i else places.index(link.parent)
+        links.append(replace(link, parent=parent, joint=joint, inertia=inertias[k]))
+    bare = Robot(f"{robot.name} from {robot.joints[i].name}", tuple(links), gravity=robot.gravity)
+    return bare, places
+
+
+def unloaded(robot: Robot) -> Robot:
+    """The robot without its payloads."""
+    return replace(robot, payloads=())
+
+
+def formula_extremes(
+    model: Model, name: str, where: Workspace, *, gap: float = GAP, seconds: float = 20.0
+) -> Extremes:
+    """The certified range of any entry of the equations: M12, b112, c21, g3."""
+    entries = model.entries(model.parts)
+    if name not in entries:
+        raise KeyError(f"there is no formula {name!r}; there are M11, M12, ..., b112, ..., c12, ..., g1, ...")
+    return extremes(entries[name], where.box, gap=gap, parameters=model.numbers, effort=Effort(seconds=seconds / 2))

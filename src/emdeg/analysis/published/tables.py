@@ -1,0 +1,133 @@
+"""A robot's printed values against certified ones, and the curves its source draws."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from emdeg.analysis.extremes import JointLoad
+from emdeg.analysis.ratios import Curves, curves, largest_of, ratio
+from emdeg.analysis.workspace import Workspace, joint_number
+from emdeg.equations import Model
+from emdeg.equations.bounds import Bounded
+from emdeg.robot.model import Robot
+
+AGREES = 5e-3
+"""A printed value within this of the certified one, relatively, counts as the same number."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One printed value; SI units."""
+
+    table: int | str
+    quantity: str
+    side: str
+    """min, max or magnitude."""
+    load: bool
+    printed: float
+    in_table: float | None
+    """What the table prints, where the text's own equation prints something else."""
+    at_their_configuration: float
+    """The quantity where the source's reasoning places the extreme, exact data."""
+    certified: Bounded
+
+    @property
+    def missed(self) -> bool:
+        """Whether the true extreme is proven to lie beyond the value at the source's configuration."""
+        slack = 1e-6 * abs(self.certified.value)
+        beyond = self.certified.value - self.at_their_configuration
+        return beyond < -slack if self.side == "min" else beyond > slack
+
+    @property
+    def printed_off(self) -> bool:
+        """Whether the printed value differs from the certified one by more than half a per cent."""
+        return abs(self.printed - self.certified.value) > AGREES * abs(self.certified.value)
+
+
+def published(robot: Robot) -> Mapping[str, Any] | None:
+    """What is on file for a robot of this name; None if nothing is."""
+    place = resources.files("emdeg.analysis.published").joinpath(f"{robot.name}.toml")
+    if not robot.name.replace("_", "").isalnum() or not place.is_file():
+        return None
+    return tomllib.loads(place.read_text("utf-8"))
+
+
+def carries_their_load(robot: Robot, data: Mapping[str, Any]) -> bool:
+    """Whether the robot's one payload has the source's mass and place."""
+    theirs = data.get("payload")
+    return theirs is not None and len(robot.payloads) == 1 and (
+        abs(float(robot.payloads[0].mass) - theirs["mass"]) < 1e-9 and robot.payloads[0].link == theirs["link"]
+    )
+
+
+def rows(data: Mapping[str, Any], model: Model, loads: Sequence[JointLoad], load: bool) -> list[Row]:
+    """The printed extremes with (`load`) or without the load, beside the certified ones of `loads`."""
+    entries = model.entries(["M", "g"])
+    found = []
+    for value in data["value"]:
+        if value["load"] != load:
+            continue
+        name, side = value["quantity"], value["side"]
+        one = loads[int(name[-1]) - 1]
+        own = one.inertia if name[0] == "M" else one.gravity
+        certified = {"min": own.low, "max": own.high, "magnitude": own.magnitude}[side]
+        theirs = float(entries[name].evaluate(np.array(value["at"])))
+        theirs = abs(theirs) if side == "magnitude" else theirs
+        found.append(
+            Row(value["table"], name, side, load, value["printed"], value.get("in_table"), theirs, certified)
+        )
+    return found
+
+
+def ratio_rows(data: Mapping[str, Any], model: Model, where: Workspace, load: bool) -> list[Row]:
+    """The printed largest ratios beside the certified ones, other joints held where the source holds them."""
+    found = []
+    for value in data.get("ratio", ()):
+        if value["load"] != load:
+            continue
+        one = ratio(model, value["above"], value["below"])
+        held = {joint_number(model.robot, name): position for name, position in value["held"].items()}
+        ranges = tuple((held[k], held[k]) if k in held else ends for k, ends in enumerate(where.ranges, 1))
+        narrowed = Workspace(where.joints, ranges, where.free)
+        theirs = float(one.values(np.array(value["at"])))
+        certified = largest_of(one, narrowed)
+        found.append(
+            Row("ratios", value["name"], "max", load, value["printed"], None, theirs, certified)
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Figure:
+    number: int
+    name: str
+    title: str
+    curves: Curves
+
+
+def figures(data: Mapping[str, Any], model: Model, where: Workspace, load: bool) -> list[Figure]:
+    """The source's figures, as curves of the exact model."""
+    found = []
+    for one in data.get("figure", ()):
+        if one["load"] != load:
+            continue
+        robot = model.robot
+        held = {joint_number(robot, name): position for name, position in one["held"].items()}
+        family = joint_number(robot, one["family"]) if "family" in one else None
+        drawn = curves(
+            ratio(model, one["above"], one["below"], drives=one["drives"]),
+            where,
+            joint_number(robot, one["along"]),
+            family,
+            one.get("values", ()),
+            ends=(one["ends"][0], one["ends"][1]),
+            at=held,
+        )
+        found.append(Figure(one["number"], one["name"], one["title"], drawn))
+    return found

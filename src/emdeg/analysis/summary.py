@@ -1,0 +1,329 @@
+"""The parts of an analysis as plain data (for JSON), their figures written on the way where a folder is given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emdeg.analysis import figures
+from emdeg.analysis.capability import capability, dynamic_manipulability, operational_inertia
+from emdeg.analysis.extremes import JointLoad, formula_extremes, loads, unloaded
+from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
+from emdeg.analysis.measured import Law, compare
+from emdeg.analysis.motion import Motion, across
+from emdeg.analysis.published import tables
+from emdeg.analysis.ratios import (
+    Ratio,
+    coupling_ratios,
+    curves,
+    gravity_ratio_ceiling,
+    gravity_ratios,
+    largest_of,
+    most_influential,
+    ratio_map,
+    velocity_terms,
+)
+from emdeg.analysis.recording import Recording
+from emdeg.analysis.restricted import restrict
+from emdeg.analysis.servo import servo_view, slow_fast_boundary
+from emdeg.analysis.workspace import Workspace
+from emdeg.equations import Model, derive
+from emdeg.equations.bounds import Bounded, Effort, extremes
+from emdeg.equations.bounds.search import clock
+from emdeg.robot.errors import RobotError
+from emdeg.robot.model import Robot
+
+LONGEST = 400
+"""Ratios of formulas with more terms than this together are not certified."""
+
+
+@dataclass
+class Study:
+    """One robot, one workspace, and what may be spent on them."""
+
+    robot: Robot
+    where: Workspace
+    gap: float = 1e-3
+    seconds: float = 40.0
+    folder: Path | None = None
+    written: list[Path] = field(default_factory=list)
+    _models: dict[str, Model] = field(default_factory=dict)
+
+    @property
+    def bare(self) -> Robot:
+        return unloaded(self.robot)
+
+    def model(self, loaded: bool = True) -> Model:
+        key = "loaded" if loaded else "bare"
+        if key not in self._models:
+            self._models[key] = derive(self.robot if loaded else self.bare)
+        return self._models[key]
+
+    def keep(self, paths: Sequence[Path]) -> None:
+        self.written += paths
+
+
+def bounded(one: Bounded, n: int) -> dict[str, Any]:
+    """An extreme as data: attained value, certified bound, relative gap, where."""
+    at = [one.at.get(k) for k in range(1, n + 1)]
+    bound = one.bound if math.isfinite(one.bound) else None
+    return {"value": one.value, "bound": bound, "gap": one.gap, "q": at, "boxes": one.boxes}
+
+
+def loads_part(study: Study) -> dict[str, Any]:
+    """Every joint's certified loads, with and without the payload; a source's printed values beside them."""
+    robot, n = study.robot, study.robot.n
+    two = bool(robot.payloads)
+    seconds = study.seconds / (2 if two else 1)
+    bare = loads(study.bare, study.where, gap=study.gap, seconds=seconds)
+    loaded = loads(robot, study.where, gap=study.gap, seconds=seconds) if two else None
+    result: dict[str, Any] = {"no_load": [_load(one, n) for one in bare]}
+    if loaded is not None:
+        result["with_load"] = [_load(one, n) for one in loaded]
+        result["relative_with_load"] = [b.inertia.high.value / a.inertia.low.value for a, b in zip(bare, loaded)]
+    data = tables.published(robot)
+    if data is not None:
+        printed = tables.rows(data, study.model(False), bare, False)
+        if loaded is not None and tables.carries_their_load(robot, data):
+            printed += tables.rows(data, study.model(), loaded, True)
+        printed += tables.ratio_rows(data, study.model(False), study.where, False)
+        result["published"] = {"source": data["source"], "rows": [_row(row, n) for row in printed]}
+    if study.folder is not None:
+        stem = "fig03_inertia_variation" if data is not None else "inertia_variation"
+        study.keep(figures.inertia_variation(robot, bare, loaded, study.folder, stem))
+        if data is not None:
+            _published_figures(study, data)
+    return result
+
+
+def _published_figures(study: Study, data: Mapping[str, Any]) -> None:
+    assert study.folder is not None
+    drawn = tables.figures(data, study.model(False), study.where, False)
+    if tables.carries_their_load(study.robot, data):
+        drawn += tables.figures(data, study.model(), study.where, True)
+    for one in drawn:
+        stem = f"fig{one.number:02d}_{one.name}"
+        study.keep(figures.ratio_curves(study.robot, one.curves, study.folder, stem, one.title, one.name))
+
+
+def _load(one: JointLoad, n: int) -> dict[str, Any]:
+    return {
+        "joint": one.joint,
+        "kind": one.kind,
+        "inertia_min": bounded(one.inertia.low, n),
+        "inertia_max": bounded(one.inertia.high, n),
+        "relative": one.relative if np.isfinite(one.relative) else None,
+        "gravity_min": bounded(one.gravity.low, n),
+        "gravity_max": bounded(one.gravity.high, n),
+        "gravity_load": bounded(one.gravity_load, n),
+        "at_motor": one.at_motor,
+        "gear_ratio": one.gear_ratio,
+        "stall_torque": one.stall_torque,
+        "torque_limit": one.torque_limit,
+        "gravity_share_of_limit": one.share_of_limit,
+    }
+
+
+def _row(row: tables.Row, n: int) -> dict[str, Any]:
+    return {
+        "table": row.table,
+        "quantity": row.quantity,
+        "side": row.side,
+        "load": row.load,
+        "printed": row.printed,
+        "printed_in_table": row.in_table,
+        "at_their_configuration": row.at_their_configuration,
+        "certified": bounded(row.certified, n),
+        "extreme_missed": row.missed,
+        "printed_off": row.printed_off,
+    }
+
+
+def ratios_part(
+    study: Study, chosen: Sequence[Ratio] | None = None, joints: tuple[int, int] | None = None
+) -> dict[str, Any]:
+    """Coupling, gravity and velocity ratios: largest values (certified within the time), curves and maps."""
+    model, where = study.model(), study.where
+    kinds: dict[str, Sequence[Ratio]] = {"chosen": chosen} if chosen is not None else {}
+    if chosen is None:
+        kinds = {"coupling": coupling_ratios(model), "gravity": gravity_ratios(model)}
+    start = clock()
+    floors: dict[str, float] = {}
+    count = sum(len(some) for some in kinds.values())
+    result: dict[str, Any] = {}
+    done = 0
+    for kind, some in kinds.items():
+        rows = []
+        for one in some:
+            left = study.seconds - (clock() - start)
+            found = _largest(study, one, floors, left / max(1, count - done)) if left > 0 else None
+            done += 1
+            rows.append({"ratio": one.name, "unit": one.unit, **(found or _sampled(one, where))})
+        result[kind] = rows
+        if study.folder is not None:
+            _ratio_figures(study, kind, some, rows, joints)
+    if chosen is None:
+        result["velocity"] = [asdict(term) for term in velocity_terms(model, where)]
+    return result
+
+
+def _largest(study: Study, one: Ratio, floors: dict[str, float], seconds: float) -> dict[str, Any] | None:
+    """The certified largest value; None where the formulas are too long for the time, or the bounds do not close."""
+    if len(one.above) + len(one.below) > LONGEST:
+        return None
+    below = one.name.split("/")[1]
+    where = study.where
+    if below not in floors:
+        effort = Effort(seconds=study.seconds / (4 * study.robot.n))
+        floors[below] = extremes(one.below, where.box, gap=0.05, effort=effort).low.bound
+    if floors[below] <= 0:
+        return None
+    ceiling = math.inf
+    if one.name[0] == "g" and len(one.below.generators) <= 8:
+        joint = int(one.name[1:].split("/")[0].strip("_"))
+        ceiling = gravity_ratio_ceiling(study.model(), joint, where, floors[below], seconds=seconds)
+    found = largest_of(one, where, gap=study.gap, seconds=seconds, floor=floors[below], ceiling=ceiling)
+    return {**bounded(found, study.robot.n), "certified": True}
+
+
+def _sampled(one: Ratio, where: Workspace, samples: int = 4096) -> dict[str, Any]:
+    """The largest value on random configurations, not certified."""
+    q = where.sample(samples, seed=13)
+    values = one.values(q)
+    top = int(np.argmax(values))
+    return {"value": float(values[top]), "bound": None, "gap": None, "q": q[top].tolist(), "certified": False}
+
+
+def _ratio_figures(
+    study: Study, kind: str, some: Sequence[Ratio], rows: Sequence[Mapping[str, Any]], joints: tuple[int, int] | None
+) -> None:
+    """Curves and a map of each joint's largest ratio of this kind."""
+    assert study.folder is not None
+    best: dict[str, tuple[float, Ratio, Mapping[str, Any]]] = {}
+    for one, row in zip(some, rows):
+        below = one.name.split("/")[1]
+        if row["value"] is not None and row["value"] > best.get(below, (-1.0,))[0]:
+            best[below] = row["value"], one, row
+    for _, one, row in best.values():
+        pair = list(joints) if joints else most_influential(one, study.where)
+        if not pair or not row["value"]:
+            continue
+        at = {k: v for k, v in enumerate(row["q"], 1) if v is not None}
+        family = _family(study.where, pair[1]) if len(pair) > 1 else []
+        drawn = curves(one, study.where, pair[0], pair[1] if len(pair) > 1 else None, family, at=at)
+        stem = f"{kind}_{one.name.replace('/', '_over_')}"
+        title = f"{study.robot.name}: {one.name}, other joints where it is largest"
+        study.keep(figures.ratio_curves(study.robot, drawn, study.folder, stem, title, one.name))
+        if len(pair) > 1:
+            surface = ratio_map(one, study.where, (pair[0], pair[1]), at=at)
+            study.keep(figures.ratio_surface(study.robot, surface, study.folder, f"{stem}_map", title))
+
+
+def _family(where: Workspace, joint: int) -> list[float]:
+    """Values of a joint to draw one curve each for: thirds of a quarter turn, or both ends and the middle."""
+    if where.free[joint - 1]:
+        return [math.radians(angle) for angle in (0, 30, 60, 90)]
+    return np.linspace(*where.ranges[joint - 1], 3).tolist()
+
+
+def restricted_part(study: Study, held: Mapping[int, float], velocity: bool = False) -> dict[str, Any]:
+    """The reduced explicit equations of the joints that are not held."""
+    small = restrict(study.model(), held, velocity=velocity)
+    return {
+        "moving": [study.where.joints[i - 1] for i in small.moving],
+        "held": {study.where.joints[j - 1]: value for j, value in small.held.items()},
+        "terms": small.terms,
+        "terms_full": sum(map(len, study.model().entries(("M", "b", "c", "g") if velocity else ("M", "g")).values())),
+        "equations": small.equations(),
+        "velocity_terms": velocity,
+    }
+
+
+def servo_part(study: Study, motion: Motion | None = None, share: float = 0.1) -> dict[str, Any]:
+    """Effective inertia, damping gain and the slow-fast boundary along a motion."""
+    motion = motion or across(study.where)
+    view = servo_view(study.robot, motion)
+    if study.folder is not None:
+        study.keep(figures.servo_figure(study.robot, motion, view, study.folder, "servo"))
+    return {
+        "duration": float(motion.t[-1] - motion.t[0]),
+        "inertia_min": view.inertia.min(axis=0),
+        "inertia_max": view.inertia.max(axis=0),
+        "velocity_gain_min": view.velocity_gain.min(axis=0),
+        "damping_ratio_max": view.damping_ratio.max(axis=0),
+        "reaction_share": view.reaction_share,
+        "slow_below_speed_factor": slow_fast_boundary(study.robot, motion, share),
+        "share": share,
+    }
+
+
+def importance_part(study: Study, motion: Motion | None = None, keep: int = 5) -> dict[str, Any]:
+    """Which terms and constants carry the torque, along a motion or over the workspace (1 rad/s, 1 rad/s^2)."""
+    robot = study.robot
+    speed = np.array([float(j.limits.velocity) if j.limits.velocity else 1.0 for j in robot.joints])
+    states = motion or over_workspace(study.where, speed, np.ones(robot.n))
+    terms, constants = term_shares(study.model(), states), constant_shares(robot, states)
+    if study.folder is not None:
+        study.keep(figures.importance_figure(robot, terms, study.folder, "importance_terms", keep))
+        study.keep(figures.importance_figure(robot, constants, study.folder, "importance_constants", keep))
+    names = [joint.name for joint in robot.joints]
+    return {
+        "states": "along the motion" if motion else "over the workspace",
+        "terms": _first(terms, names, keep),
+        "constants": _first(constants, names, keep),
+    }
+
+
+def _first(shares: Sequence[Share], names: Sequence[str], keep: int) -> list[dict[str, Any]]:
+    return [asdict(share) for name in names for share in [x for x in shares if x.joint == name][:keep]]
+
+
+def capability_part(study: Study, samples: int = 2000) -> dict[str, Any]:
+    """Torque and acceleration left after gravity over the workspace, and the tool's ellipsoids in its middle."""
+    robot = study.robot
+    q = study.where.sample(samples, seed=11)
+    result: dict[str, Any] = {}
+    try:
+        found = capability(robot, q)
+    except RobotError as problem:
+        return {"why": str(problem)}
+    result["torque_left_min"] = np.minimum(-found.left[..., 0], found.left[..., 1]).min(axis=0)
+    result["acceleration_min"] = np.minimum(-found.acceleration[..., 0], found.acceleration[..., 1]).min(axis=0)
+    result["acceleration_max"] = np.maximum(-found.acceleration[..., 0], found.acceleration[..., 1]).max(axis=0)
+    result["holds_everywhere"] = found.holds.all(axis=0)
+    middle = study.where.sample(1, seed=2)[0]
+    ellipsoid = dynamic_manipulability(robot, middle)
+    result["tool"] = {"q": middle, "acceleration_axes": ellipsoid.lengths, "gravity_pull": ellipsoid.centre}
+    try:
+        result["tool"]["inertia"] = operational_inertia(robot, middle)
+    except RobotError as problem:
+        result["tool"]["why"] = str(problem)
+    return result
+
+
+def measured_part(study: Study, recording: Recording, law: Law = "auto", slowest: float = 0.0) -> dict[str, Any]:
+    """Error per joint and identified friction."""
+    found = compare(study.robot, recording, law, slowest=slowest)
+    if study.folder is not None:
+        study.keep(figures.measured_figure(study.robot, found, study.folder, "measured"))
+    return {
+        "samples": len(recording.t),
+        "differentiated": list(recording.derived),
+        "errors": [asdict(error) for error in found.errors],
+        "friction": [asdict(fit) for fit in found.friction],
+    }
+
+
+def formula_part(study: Study, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The certified range of single entries of the equations."""
+    rows = []
+    for name in names:
+        found = formula_extremes(study.model(), name, study.where, gap=study.gap, seconds=study.seconds / len(names))
+        n = study.robot.n
+        rows.append({"formula": name, "min": bounded(found.low, n), "max": bounded(found.high, n)})
+    return rows

@@ -1,0 +1,277 @@
+"""`emdeg analyse`: loads over the workspace, couplings, servo view, capability, measured against modelled."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.table import Table
+
+from emdeg.algebra.angle import Angle
+from emdeg.analysis import summary
+from emdeg.analysis.motion import Motion
+from emdeg.analysis.ratios import ratio
+from emdeg.analysis.recording import read_recording
+from emdeg.analysis.summary import Study
+from emdeg.analysis.workspace import joint_number, workspace
+from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say
+from emdeg.robot.model import Robot
+
+PARTS = ("loads", "ratios", "servo", "importance", "capability")
+
+
+def analyse(
+    robot: Robot,
+    only: Annotated[
+        str | None, typer.Option(metavar="PARTS", help="Separated by commas: " + ", ".join(PARTS) + ".")
+    ] = None,
+    range_: Annotated[
+        list[str] | None,
+        typer.Option("--range", metavar="JOINT=LOW:HIGH", help="The workspace [rad, m, '30 deg']. Repeatable."),
+    ] = None,
+    formula: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Certified range of entries such as M12,b112,c21,g3.")
+    ] = None,
+    ratios: Annotated[
+        str | None, typer.Option("--ratio", metavar="A/B", help="Ratios of entries, such as M12/M11,g2/M22.")
+    ] = None,
+    over: Annotated[
+        str | None, typer.Option(metavar="JOINT,JOINT", help="The two joints of the ratios' curves and maps.")
+    ] = None,
+    hold: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=VALUE", help="Reduced equations with joints held, M and g. Repeatable."),
+    ] = None,
+    velocity_terms: Annotated[
+        bool, typer.Option("--velocity-terms", help="Keep Coriolis and centrifugal terms with --hold.")
+    ] = False,
+    trajectory: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="t, q1.. (qd1.., qdd1..) for servo and importance.")
+    ] = None,
+    share: Annotated[float, typer.Option(help="Reaction torque's share from which a motion counts as fast.")] = 0.1,
+    measured: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="t, q1.., tau1.. (or i1..): model and friction against it.")
+    ] = None,
+    law: Annotated[Literal["auto", "stribeck", "coulomb", "none"], typer.Option(help="Friction to identify.")] = "auto",
+    slowest: Annotated[float, typer.Option(help="Speed [rad/s, m/s] below which friction is not fitted.")] = 0.0,
+    window: Annotated[float | None, typer.Option(help="Filter's window [s] where rates are not recorded.")] = None,
+    torque_constants: Annotated[
+        str | None, typer.Option(metavar="NUMBERS", help="Torque per current [N m/A] at each joint.")
+    ] = None,
+    gap: Annotated[float, typer.Option(min=1e-9, max=0.5, help="Certified bounds: largest relative gap.")] = 1e-3,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time for the certified bounds of each part.")] = 30.0,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write figures, and CSV beside each.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, measurements.
+
+    Examples:
+
+      emdeg analyse puma560
+
+      emdeg analyse panda --payload mass=2,com=0:0:0.1 --range "q4=-170 deg:-5 deg" --out figures
+
+      emdeg analyse my_arm.urdf --measured log.csv --law stribeck --json
+    """
+    study = Study(robot, workspace(robot, _ranges(range_ or [])), gap, seconds, out_folder)
+    asked = any(option is not None for option in (formula, ratios, hold, measured))
+    parts = _parts(only, asked)
+    motion = None if trajectory is None else _motion(trajectory, robot, window)
+    result: dict[str, Any] = {
+        "robot": robot.name,
+        "payload": [{"mass": float(p.mass), "link": p.link} for p in robot.payloads],
+        "workspace": [
+            {"joint": name, "low": low, "high": high, "free": free}
+            for name, (low, high), free in zip(study.where.joints, study.where.ranges, study.where.free)
+        ],
+    }
+    if formula is not None:
+        try:
+            result["formulas"] = summary.formula_part(study, [x.strip() for x in formula.split(",")])
+        except KeyError as problem:
+            raise UsageError(f"--formula: {problem.args[0]}") from None
+    if "loads" in parts:
+        result["loads"] = summary.loads_part(study)
+    if "ratios" in parts or ratios is not None:
+        result["ratios"] = summary.ratios_part(study, _chosen(study, ratios), _over(robot, over))
+    if hold is not None:
+        held = {joint_number(robot, name): _value(value) for name, value in assignments(hold, "--hold").items()}
+        result["restricted"] = summary.restricted_part(study, held, velocity_terms)
+    if "servo" in parts:
+        result["servo"] = summary.servo_part(study, motion, share)
+    if "importance" in parts:
+        result["importance"] = summary.importance_part(study, motion)
+    if "capability" in parts:
+        result["capability"] = summary.capability_part(study)
+    if measured is not None:
+        constants = None if torque_constants is None else [_value(x) for x in torque_constants.split(",")]
+        recording = read_recording(measured, robot, torque_constants=constants, window=window)
+        result["measured"] = summary.measured_part(study, recording, law, slowest)
+    result["files"] = [str(path) for path in study.written]
+    for path in study.written:
+        if path.suffix == ".png":
+            say(f"wrote {path} and its CSV")
+    if json:
+        print_json(result)
+    else:
+        _print(robot, result)
+
+
+def _parts(only: str | None, asked: bool) -> tuple[str, ...]:
+    if only is None:
+        return () if asked else PARTS
+    parts = tuple(part.strip() for part in only.split(",") if part.strip())
+    for part in parts:
+        if part not in PARTS:
+            raise UsageError(f"--only: there is no part {part!r}. Parts: {', '.join(PARTS)}")
+    return parts
+
+
+def _value(text: str) -> float:
+    try:
+        value = float(Angle.parse(text.strip()))
+    except (ValueError, TypeError) as problem:
+        raise UsageError(f"{text!r} is not a number or an angle: {problem}") from None
+    if not math.isfinite(value):
+        raise UsageError(f"{text!r} is not finite")
+    return value
+
+
+def _ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
+    found = {}
+    for name, value in assignments(texts, "--range").items():
+        low, colon, high = value.partition(":")
+        if not colon:
+            raise UsageError(f"--range needs JOINT=LOW:HIGH; got {name}={value}")
+        found[name] = _value(low), _value(high)
+    return found
+
+
+def _chosen(study: Study, text: str | None):
+    if text is None:
+        return None
+    chosen = []
+    for one in text.split(","):
+        above, slash, below = (part.strip() for part in one.partition("/"))
+        try:
+            if not slash:
+                raise KeyError(f"{one!r} is not of the form A/B")
+            chosen.append(ratio(study.model(), above, below))
+        except KeyError as problem:
+            raise UsageError(f"--ratio: {problem.args[0]}") from None
+    return chosen
+
+
+def _over(robot: Robot, text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or names[0] == names[1]:
+        raise UsageError(f"--over needs two different joints; got {text!r}")
+    return joint_number(robot, names[0]), joint_number(robot, names[1])
+
+
+def _motion(path: Path, robot: Robot, window: float | None) -> Motion:
+    from emdeg.analysis.recording import read_motion
+
+    return read_motion(path, robot, window=window)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+def _print(robot: Robot, result: dict[str, Any]) -> None:
+    for key, title in (("no_load", "without load"), ("with_load", "with load")):
+        rows = result.get("loads", {}).get(key)
+        if rows:
+            _print_loads(f"{robot.name} {title}: inertia and gravity over the workspace, certified", rows)
+    if printed := result.get("loads", {}).get("published"):
+        _print_published(printed)
+    if "ratios" in result:
+        table = Table("ratio", "largest", "certified below", "gap", "unit", title="Ratios over the workspace")
+        for kind in ("coupling", "gravity", "chosen"):
+            for row in result["ratios"].get(kind, ()):
+                numbers = (_number(row["value"]), _number(row.get("bound")), _percent(row.get("gap")))
+                table.add_row(row["ratio"], *numbers, row["unit"])
+        out.print(table)
+    for key in ("formulas", "restricted", "servo", "importance", "capability", "measured"):
+        if key in result:
+            _print_plain(key, result[key])
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else "<0.001%" if 0 < value < 1e-5 else f"{100 * value:.2g}%"
+
+
+def _print_loads(title: str, rows: list[dict[str, Any]]) -> None:
+    table = Table("joint", "M min", "M max", "ratio", "gravity", "M motor", "g motor", "limit", "gap", title=title)
+    for row in rows:
+        gaps = [row[k]["gap"] for k in ("inertia_min", "inertia_max", "gravity_load")]
+        motor = row["at_motor"]
+        table.add_row(
+            row["joint"],
+            _number(row["inertia_min"]["value"]),
+            _number(row["inertia_max"]["value"]),
+            _number(row["relative"]),
+            _number(row["gravity_load"]["value"]),
+            _number(motor["inertia_max"]),
+            _number(motor["gravity_max"]),
+            _percent(row["gravity_share_of_limit"]),
+            _percent(max(gaps)),
+        )
+    out.print(table)
+
+
+def _print_published(printed: dict[str, Any]) -> None:
+    columns = ("table", "quantity", "load", "printed", "their q", "certified", "gap", "")
+    table = Table(*columns, title=printed["source"])
+    for row in printed["rows"]:
+        words = ["missed"] if row["extreme_missed"] else []
+        words += ["off"] if row["printed_off"] else []
+        table.add_row(
+            str(row["table"]),
+            f"{row['quantity']} {row['side'][:3]}",
+            "yes" if row["load"] else "no",
+            f"{row['printed']:g}",
+            f"{row['at_their_configuration']:.6g}",
+            f"{row['certified']['value']:.6g}",
+            _percent(row["certified"]["gap"]),
+            ", ".join(words),
+        )
+    out.print(table)
+
+
+def _print_plain(key: str, data: Any) -> None:
+    out.print(f"[bold]{key}[/bold]")
+    for line in _lines(data):
+        out.print("  " + line, markup=False, soft_wrap=True)
+
+
+def _lines(data: Any) -> list[str]:
+    if isinstance(data, dict):
+        lines = []
+        for name, value in data.items():
+            if isinstance(value, (list, tuple)) and value and isinstance(value[0], (dict, str)):
+                lines.append(f"{name}:")
+                lines += ["  " + line for line in _lines(value)]
+            else:
+                lines.append(f"{name}: {_short(value)}")
+        return lines
+    return [_short(one) for one in data]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {_short(v)}" for k, v in value.items() if v is not None)
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    if hasattr(value, "tolist"):
+        return _short(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_short(v) for v in value) + "]"
+    return str(value)

@@ -1,0 +1,112 @@
+"""`emdeg analyse` as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import emdeg
+
+CUBE = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.0017407487859282@link6"
+DATA = Path(__file__).parents[1] / "data"
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "emdeg.cli", "analyse", *words], capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def result(*words: str):
+    done = run(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["result"]
+
+
+def test_tables_1_and_2_with_the_papers_figures(tmp_path):
+    found = result("jpl_rrp", "--payload", CUBE, "--only", "loads", "--out", str(tmp_path))
+    rows = found["loads"]["published"]["rows"]
+    assert len([row for row in rows if row["table"] == 1]) == 15
+    assert len([row for row in rows if row["table"] == 2]) == 8
+    assert all(row["certified"]["gap"] <= 1e-3 for row in rows)
+    shoulder = next(r for r in rows if r["quantity"] == "M22" and r["side"] == "min")
+    assert shoulder["printed"] == 3.589
+    assert shoulder["extreme_missed"]
+    assert shoulder["certified"]["value"] == pytest.approx(3.4694782, rel=1e-6)
+    names = sorted(path.name[:5] for path in tmp_path.glob("fig*.png"))
+    assert names == ["fig03", "fig04", "fig05", "fig06", "fig07", "fig08", "fig09", "fig10", "fig11"]
+    for picture in tmp_path.glob("*.png"):
+        with picture.with_suffix(".csv").open() as handle:
+            assert len(list(csv.reader(handle))) > 5
+
+
+def test_a_urdf_gives_every_part(tmp_path):
+    found = result(str(DATA / "robots" / "odd_arm.urdf"), "--seconds", "6", "--out", str(tmp_path))
+    robot = emdeg.load(DATA / "robots" / "odd_arm.urdf")
+    assert [row["joint"] for row in found["loads"]["no_load"]] == [joint.name for joint in robot.joints]
+    for row in found["loads"]["no_load"]:
+        assert row["inertia_min"]["bound"] <= row["inertia_min"]["value"] <= row["inertia_max"]["value"]
+    assert {"ratios", "servo", "importance", "capability"} <= set(found)
+    assert all(Path(file).exists() for file in found["files"])
+
+
+def test_formulas_ratios_and_held_joints_on_request():
+    found = result("planar3r", "--formula", "M12,g1", "--ratio", "M12/M11", "--hold", "q3=30 deg")
+    assert "loads" not in found
+    assert [row["formula"] for row in found["formulas"]] == ["M12", "g1"]
+    assert found["ratios"]["chosen"][0]["gap"] <= 1e-3
+    assert [line.split(" ")[0] for line in found["restricted"]["equations"]] == ["tau1", "tau2"]
+
+
+def test_a_recording_against_the_model(tmp_path):
+    robot = emdeg.load("planar2r")
+    t = np.arange(1200) * 5e-3
+    q = np.stack([0.8 * np.sin(2 * t), 0.6 * np.sin(3 * t + 1)], axis=1)
+    qd = np.stack([1.6 * np.cos(2 * t), 1.8 * np.cos(3 * t + 1)], axis=1)
+    qdd = np.stack([-3.2 * np.sin(2 * t), -5.4 * np.sin(3 * t + 1)], axis=1)
+    tau = emdeg.inverse_dynamics(robot, q, qd, qdd) + 0.5 * qd + 0.9 * np.sign(qd)
+    tau = tau + 0.01 * np.random.default_rng(0).normal(size=tau.shape)
+    path = tmp_path / "log.csv"
+    names = ["t", *(f"{x}{k}" for x in ("q", "qd", "qdd", "tau") for k in (1, 2))]
+    np.savetxt(path, np.column_stack([t, q, qd, qdd, tau]), delimiter=",", header=",".join(names), comments="")
+    found = result("planar2r", "--measured", str(path), "--law", "coulomb", "--out", str(tmp_path / "figures"))
+    for fit in found["measured"]["friction"]:
+        assert fit["viscous"]["low"] - 0.005 <= 0.5 <= fit["viscous"]["high"] + 0.005
+    assert (tmp_path / "figures" / "measured.png").exists()
+    servo = result("planar2r", "--only", "servo,importance", "--trajectory", str(path))
+    assert servo["servo"]["duration"] == pytest.approx(t[-1])
+    assert servo["importance"]["states"] == "along the motion"
+
+
+def test_tables_for_people():
+    done = run("planar2r")
+    assert done.returncode == 0, done.stderr
+    assert "inertia and gravity over the workspace" in done.stdout
+    assert "g1/M11" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["jpl_rrp", "--range", "r3=2:3"], 3, "the workspace is empty"),
+        (["jpl_rrp", "--range", "r3"], 2, "NAME=VALUE"),
+        (["jpl_rrp", "--range", "r3=1"], 2, "JOINT=LOW:HIGH"),
+        (["jpl_rrp", "--payload", "mass=1,com=0:0:0@nowhere"], 3, "does not exist"),
+        (["jpl_rrp", "--measured", "none.csv"], 3, "cannot be read"),
+        (["jpl_rrp", "--only", "load"], 2, "no part 'load'"),
+        (["jpl_rrp", "--formula", "M77"], 2, "no formula 'M77'"),
+        (["jpl_rrp", "--ratio", "M12"], 2, "form A/B"),
+        (["jpl_rrp", "--hold", "t9=0"], 3, "no joint 't9'"),
+        (["puma560_symbolic"], 3, "symbol"),
+    ],
+)
+def test_what_is_wrong_is_said(words, code, message):
+    done = run(*words)
+    assert done.returncode == code, done.stderr
+    assert message in " ".join(done.stderr.replace("│", " ").split())
