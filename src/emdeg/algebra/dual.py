@@ -50,6 +50,19 @@ class Dual:
 
     __rmul__ = __mul__
 
+    def __truediv__(self, other: Any) -> Dual:
+        if not isinstance(other, Dual):
+            return Dual(self.value / other, {k: x / other for k, x in self.d.items()})
+        ratio = self.value / other.value
+        d = {k: x / other.value for k, x in self.d.items()}
+        for k, x in other.d.items():
+            change = ratio * x / other.value
+            d[k] = d[k] - change if k in d else -change
+        return Dual(ratio, d)
+
+    def __rtruediv__(self, other: Any) -> Dual:
+        return Dual(other, {}) / self
+
 
 class Duals:
     """Dual numbers over another algebra; a robot's constants have no derivative and stay plain."""
