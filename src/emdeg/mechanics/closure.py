@@ -162,7 +162,7 @@ def triangle(place: Place, step: Turn, loop: Bar | Meeting) -> Triangle:
         C, A = place.local(moving, k), place.point(fixed)
         a = tmul(R, sub(A, p))
         depth = a[2] - C[2]
-        reach = loop.length_squared - depth * depth if depth else loop.length_squared
+        reach = loop.length_squared - depth * depth
     else:
         j = step.elbow
         inner = link_frame(place.mech, j, place.zero(j))
