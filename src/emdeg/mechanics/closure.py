@@ -185,7 +185,8 @@ def _turn(place: Place, step: Turn, loop: Bar | Meeting, root: Root) -> None:
     t = triangle(place, step, loop)
     h = root(t.radicand, step.loop)
     h = h if step.sign > 0 else -h
-    x, y = (t.K * t.a[0] - h * t.a[1]) / t.w, (t.K * t.a[1] + h * t.a[0]) / t.w
+    per = 1 / t.w
+    x, y = (t.K * t.a[0] - h * t.a[1]) * per, (t.K * t.a[1] + h * t.a[0]) * per
     place.position[step.joint] = _angle_of((t.C[0], t.C[1]), (x, y))
 
 
@@ -222,7 +223,8 @@ def _point(place: Place, step: Point, loop: Bar | Meeting, root: Root) -> None:
     axis = column(link_frame(place.mech, j, place.zero(j))[0], 2)
     h = root(t[0] * t[0] + t[1] * t[1], step.loop)
     h = h if step.sign > 0 else -h
-    place.position[i] = _angle_of((axis[0], axis[1]), (-t[1] / h, t[0] / h))
+    per = 1 / h
+    place.position[i] = _angle_of((axis[0], axis[1]), (-(t[1] * per), t[0] * per))
     R, p = place.rest(j)
     t = tmul(R, sub(target, p))
     inner = link_frame(place.mech, k, place.zero(k))
@@ -230,7 +232,8 @@ def _point(place: Place, step: Point, loop: Bar | Meeting, root: Root) -> None:
     start = dot(b, add(inner[1], mul(inner[0], place.local(moving, k))))
     h = root(t[0] * t[0] + t[1] * t[1], step.loop)
     h = h if step.along > 0 else -h
-    place.position[j] = _angle_of((b[0], b[1]), (t[0] / h, t[1] / h))
+    per = 1 / h
+    place.position[j] = _angle_of((b[0], b[1]), (t[0] * per, t[1] * per))
     place.position[k] = h - start
 
 

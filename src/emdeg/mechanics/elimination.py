@@ -66,7 +66,10 @@ def _by_determinants(A: Matrix, B: Matrix) -> Matrix:
     """Cramer's rule; of three unknowns with the 2 x 2 minors of two rows shared by all determinants."""
     n = len(A)
     if n == 1:
-        return [[b / A[0][0] for b in B[0]]]
+        if len(B[0]) == 1:
+            return [[B[0][0] / A[0][0]]]
+        per = 1 / A[0][0]
+        return [[b * per for b in B[0]]]
     solution: Matrix = [[] for _ in range(n)]
     if n == 2:
         (a, b), (c, d) = A

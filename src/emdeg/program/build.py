@@ -8,6 +8,7 @@ from emdeg.equations.base_parameters import regrouped_mechanism
 from emdeg.mechanics.mechanism import mechanism
 from emdeg.program.functions import FUNCTIONS, State
 from emdeg.program.ir import Dependence, Program
+from emdeg.program.loop_functions import LOOP_FUNCTIONS, loop_program
 from emdeg.program.simplify import retrace, simplify
 from emdeg.program.trace import Tracer
 from emdeg.robot.model import Robot
@@ -31,9 +32,13 @@ def program(
     inertias first, which changes no effort; `factored` = False leaves the trace as the recursion wrote it.
     """
     names = [function] if isinstance(function, str) else list(function)
+    known = FUNCTIONS if robot.loops is None else LOOP_FUNCTIONS
     for wanted in names:
-        if wanted not in FUNCTIONS:
-            raise UnknownFunction(f"there is no function {wanted!r}; there are {', '.join(FUNCTIONS)}")
+        if wanted not in known:
+            which = "" if robot.loops is None else " of closed loops"
+            raise UnknownFunction(f"there is no function {wanted!r}{which}; there are {', '.join(known)}")
+    if robot.loops is not None:
+        return loop_program(robot, names, factored=factored, name=name or "_".join(names))
     tracer = Tracer(sorted(robot.symbols))
     mech = mechanism(robot, tracer)
     labels = tuple(joint.name for joint in robot.joints)

@@ -35,6 +35,8 @@ def verify_program(
 ) -> Certificate:
     """A certificate that `program` computes these functions of `robot`; raises `Refuted` where it does not."""
     names = [function] if isinstance(function, str) else list(function)
+    if robot.loops is not None:
+        return _verify_loops(program, robot, names, seed, artefact)
 
     def independent(field: PrimeField) -> Outputs:
         return _outputs(robot, names, field, lambda k: field.joint_sincos(k), field.displacement, field.rate,
@@ -45,6 +47,21 @@ def verify_program(
         program, independent, formulations=formulations, seed=seed, degree=_degree(robot, names),
         artefact=artefact,
     )  # fmt: skip
+
+
+def _verify_loops(
+    program: Program, robot: Robot, names: Sequence[str], seed: int, artefact: bytes | None
+) -> Certificate:
+    from emdeg.program.loop_reference import LOOP_REFERENCES, reference_degree, reference_outputs
+
+    return verify(
+        program,
+        lambda field: reference_outputs(robot, names, field),
+        formulations=("traced program", ", ".join(LOOP_REFERENCES[name][0] for name in names)),
+        seed=seed,
+        degree=reference_degree(robot, names),
+        artefact=artefact,
+    )
 
 
 def _outputs(
