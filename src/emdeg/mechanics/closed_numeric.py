@@ -28,7 +28,7 @@ from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 SINGULAR = 1e-9
-"""A pose counts as singular if the smallest singular value of its equations is below this share of the largest."""
+"""A pose counts as singular if the smallest singular value of its equations, each scaled to one, is below this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +140,19 @@ def _motion(s: State, qd: list[Any]) -> closed_loop.Motion:
 
 
 def conditions(s: State) -> tuple[Array, Array, list[str], list[str]]:
-    """(first kind, second kind): smallest over largest singular value, and the loop that is weakest in each."""
+    """(first kind, second kind): the smallest singular values, and the loop that is weakest in each.
+
+    Each constraint's row is scaled to length one over all joints.
+    """
     link = s.link
     names = [row.name for row in closed_loop.constraints(link, world_frames(link, s.position))]
     Phi = stacked(closed_loop.constraint_jacobian(link, s.position), s.shape)
+    Phi = Phi / np.linalg.norm(Phi, axis=-1, keepdims=True)
     values: list[Array] = []
     loops = []
     for joints in (link.dependent, link.passive):
         U, sizes, _ = np.linalg.svd(Phi[..., list(joints)])
-        values.append(sizes[..., -1] / sizes[..., 0])
+        values.append(sizes[..., -1])
         worst = np.unravel_index(int(np.argmin(values[-1])), values[-1].shape)
         loops.append(names[int(np.argmax(np.abs(U[..., -1][worst])))])
     return values[0], values[1], [loops[0]], [loops[1]]
