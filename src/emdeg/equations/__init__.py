@@ -1,11 +1,18 @@
-"""The explicit model: M, Christoffel symbols, gravity, kinematics, Jacobians and the relations among them."""
+"""The explicit model: M, Christoffel symbols, gravity, kinematics, Jacobians and the relations among them.
 
+Its constants and the forms a person reads: `lumped_constants`, `compact`, `hierarchy`.
+"""
+
+from emdeg.equations.compact import Compact, CompactEntry, compact
 from emdeg.equations.derive import derive
+from emdeg.equations.hierarchy import Hierarchy, hierarchy
 from emdeg.equations.inverse_jacobian import InverseJacobian, NotInvertible, determinant, inverse_jacobian
 from emdeg.equations.json_data import BadData
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.equations.kinematics import Kinematics
 from emdeg.equations.letters import letters
+from emdeg.equations.lumped import Constant, Lumped, lump
+from emdeg.equations.lumped_model import lumped_constants
 from emdeg.equations.model import Known, Model, NotDerived, entry_name
 from emdeg.equations.quotient import Quotient, quotient
 from emdeg.equations.relations import Relation, Relations, Tally, relations
@@ -13,9 +20,14 @@ from emdeg.equations.symbolize import symbolize, with_symbolic_payload
 
 __all__ = [
     "BadData",
+    "Compact",
+    "CompactEntry",
+    "Constant",
+    "Hierarchy",
     "InverseJacobian",
     "Kinematics",
     "Known",
+    "Lumped",
     "Model",
     "NotDerived",
     "NotInvertible",
@@ -23,12 +35,16 @@ __all__ = [
     "Relation",
     "Relations",
     "Tally",
+    "compact",
     "derive",
     "determinant",
     "entry_name",
     "from_json",
+    "hierarchy",
     "inverse_jacobian",
     "letters",
+    "lump",
+    "lumped_constants",
     "quotient",
     "relations",
     "symbolize",

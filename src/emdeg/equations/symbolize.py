@@ -3,9 +3,9 @@
 What is zero stays zero, and angles stay the exact angles they are: they decide the equations' form. Every other
 number gets the name its kind has in the literature, with the link's number: m2, rx2, Ixx2 where the source states
 the inertia about the mass centre, M2, MX2, XX2 where it does not; a2 for the length between axes 2 and 3 and d3
-for the offset along axis 3 (Craig); Ia1 for a drive's inertia; mL, rxL, IxxL for a load; g. A link that is balanced
-about its own joint axis and symmetric to it has one symbol for both transverse moments, because that is why its
-joint's angle drops out of the equations (Armstrong et al., eq. 9).
+for the offset along axis 3 (Craig); Ia1 for a drive's inertia; mL, rxL, IxxL for a load; g. A last link that is
+balanced about its own joint axis and symmetric to it has one symbol for both transverse moments, because that is why
+its joint's angle drops out of the equations (Armstrong et al., eq. 9).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def symbolize(robot: Robot) -> tuple[Robot, dict[str, Known]]:
         inner = link.parent + 1
         length = f"a{inner}" if children[link.parent] == 1 else f"a{inner}_{i}"
         place = _placement(link.joint.placement, i, length, link.joint.name, name)
-        inertia, stated = _inertia(link, i, name)
+        inertia, stated = _inertia(link, i, name, last=not children[i - 1])
         own = link.joint.drive
         drive = replace(own, inertia=name(own.inertia, f"Ia{i}", f"{link.joint.name}.drive.inertia"))
         joint = replace(link.joint, placement=place, drive=drive)
@@ -103,13 +103,13 @@ def _pose(pose: Pose, what: str, name: _Namer) -> Pose:
     return replace(pose, xyz=(x, y, z))
 
 
-def _inertia(link: Link, i: int, name: _Namer) -> tuple[Inertia, Stated | None]:
+def _inertia(link: Link, i: int, name: _Namer, *, last: bool) -> tuple[Inertia, Stated | None]:
     stated = link.stated
     if stated is not None and stated.about == "com" and stated.com is not None and _is_of(stated, link.inertia):
         mass = name(stated.mass, f"m{i}", f"{link.name}.mass")
         x, y, z = (name(r, f"r{k}{i}", f"{link.name}.com.{k}") for k, r in zip(AXES, stated.com))
         tensor = tuple(name(v, f"I{ij}{i}", f"{link.name}.I{ij}") for ij, v in zip(TENSOR, stated.tensor))
-        tensor = _one_transverse(link, tensor, name)
+        tensor = _one_transverse(link, tensor, name) if last else tensor
         changed = replace(stated, mass=mass, com=(x, y, z), tensor=tensor)
         return Inertia.about_mass_center(mass, (x, y, z), tensor), changed
     own = link.inertia
@@ -121,7 +121,7 @@ def _inertia(link: Link, i: int, name: _Namer) -> tuple[Inertia, Stated | None]:
     tensor = tuple(
         name(v, f"{ij.upper()}{i}", f"{link.name}.{ij.upper()}") for ij, v in zip(TENSOR, own.tensor)
     )
-    return Inertia(mass, (x, y, z), _one_transverse(link, tensor, name)), None
+    return Inertia(mass, (x, y, z), _one_transverse(link, tensor, name) if last else tensor), None
 
 
 def _is_of(stated: Stated, inertia: Inertia) -> bool:

@@ -1,0 +1,186 @@
+"""The reading form: an explicit model as a person would write it down.
+
+Sines and cosines are abbreviated (S2, C23, CC4, SC5, S223), terms are grouped by constant, common factors taken out,
+sums of parallel joints' angles used, and for each group the shortest of the forms tried is taken. Entries that are a
+multiple of an earlier one refer to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from emdeg.algebra.trigpoly import TrigPoly
+from emdeg.equations.expression import (
+    Atom,
+    Count,
+    Product,
+    Sum,
+    atoms_of,
+    count,
+    evaluate,
+    latex,
+    scaled,
+    text,
+)
+from emdeg.equations.lumped import Lumped, indices
+from emdeg.equations.nesting import content, nested, terms_of
+from emdeg.equations.waves import Layout, Writer
+
+
+@dataclass(frozen=True)
+class CompactEntry:
+    """An entry's expression in constants and abbreviations, or `alias` (factor, name) of an earlier entry."""
+
+    name: str
+    expression: Sum
+    alias: tuple[Fraction, str] | None = None
+
+    @property
+    def text(self) -> str:
+        """The right-hand side in plain text."""
+        if self.alias is None:
+            return text(self.expression)
+        factor, name = self.alias
+        return text(Sum((Product(factor, (Atom(name),)),)))
+
+    @property
+    def latex(self) -> str:
+        """The equation in LaTeX."""
+        letter, joints = indices(self.name)
+        left = f"{letter}_{{{','.join(map(str, joints)) if max(joints) > 9 else ''.join(map(str, joints))}}}"
+        if self.alias is None:
+            return f"{left} = {latex(self.expression)}"
+        factor, name = self.alias
+        return f"{left} = {latex(Sum((Product(factor, (Atom(name),)),)))}"
+
+    @property
+    def count(self) -> Count:
+        """Operations as printed; an alias is free."""
+        return Count() if self.alias is not None else count(self.expression)
+
+    def evaluate(self, q: Sequence[float] | np.ndarray, constants: Mapping[str, float]) -> np.ndarray:
+        """Its value at the configuration q (..., n), joints numbered from 1 along the last axis."""
+        value = evaluate(self.expression, atom_values(atoms_of(self.expression), q, constants))
+        return np.broadcast_to(value, np.shape(q)[:-1])
+
+
+@dataclass(frozen=True)
+class Compact:
+    """All entries of a model in reading form, in the model's order."""
+
+    entries: Mapping[str, CompactEntry]
+
+    def __getitem__(self, name: str) -> CompactEntry:
+        return self.entries[name]
+
+    @property
+    def text(self) -> str:
+        """One line an entry."""
+        return "\n".join(f"{name} = {entry.text}" for name, entry in self.entries.items())
+
+    @property
+    def latex(self) -> str:
+        """An align* environment."""
+        rows = [entry.latex.replace(" = ", " &= ", 1) for entry in self.entries.values()]
+        return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+    @property
+    def products(self) -> tuple[Atom, ...]:
+        """The abbreviations of two sines or cosines, which cost one multiplication each."""
+        found = {a for e in self.entries.values() if e.alias is None for a in atoms_of(e.expression)}
+        return tuple(sorted(a for a in found if a.is_trigonometric and len(a.kind) == 2))
+
+    @property
+    def count(self) -> Count:
+        """Operations of all entries as printed, each abbreviated product once."""
+        total = Count(len(self.products))
+        for entry in self.entries.values():
+            total += entry.count
+        return total
+
+
+def atom_values(
+    atoms: Iterable[Atom], q: Sequence[float] | np.ndarray, symbols: Mapping[str, float]
+) -> dict[Atom, float | np.ndarray]:
+    """The value of every atom at a configuration q (..., n)."""
+    position = np.asarray(q, dtype=float)
+    found: dict[Atom, float | np.ndarray] = {}
+    for atom in atoms:
+        if not atom.angle:
+            found[atom] = symbols[atom.kind]
+            continue
+        angle = sum(times * position[..., joint - 1] for joint, times in atom.angle)
+        s, c = np.sin(angle), np.cos(angle)
+        found[atom] = {"S": s, "C": c, "SS": s * s, "CC": c * c, "SC": s * c, "q": angle}[atom.kind]
+    return found
+
+
+def compact(lumped: Lumped) -> Compact:
+    """The reading form of a model in lumped constants."""
+    writer = Writer(Layout(lumped.algebra), lumped.groups)
+    forms: dict[TrigPoly, Sum] = {}
+    first: dict[tuple, tuple[str, Fraction]] = {}
+    entries: dict[str, CompactEntry] = {}
+    taken = {constant.name for constant in lumped.constants}  # g1 may be a constant: then no entry refers to g1
+    for name, terms in lumped.expansions.items():
+        key, factor = _direction(terms)
+        if terms and key in first:
+            other, theirs = first[key]
+            entries[name] = CompactEntry(
+                name,
+                scaled(entries[other].expression, factor / theirs),
+                (factor / theirs, other),
+            )
+            continue
+        if terms and name not in taken:
+            first[key] = name, factor
+        entries[name] = CompactEntry(name, _grouped([(c, _function(f, writer, forms)) for c, f in terms]))
+    return Compact(entries)
+
+
+def _direction(terms: Sequence[tuple[str, TrigPoly]]) -> tuple[tuple, Fraction]:
+    """The entry up to a factor, and the factor."""
+    if not terms:
+        return (), Fraction(0)
+    factor = next(iter(terms[0][1].terms()))[0]
+    return tuple((name, function / factor) for name, function in terms), factor
+
+
+def _function(function: TrigPoly, writer: Writer, known: dict[TrigPoly, Sum]) -> Sum:
+    """The shortest nested form of a function of the configuration."""
+    lead = next(iter(function.terms()))[0]
+    direction = function / lead
+    if direction not in known:
+        displacements = function.algebra.prismatic
+        forms = sorted(writer.forms(writer.views(direction)), key=lambda form: form.size)
+        shortest = forms[0].size[0]
+        tried = [nested(terms_of(form, displacements)) for form in forms if form.size[0] <= 2 * shortest]
+        known[direction] = min(tried, key=lambda e: (count(e).total, len(text(e))))
+    return scaled(known[direction], lead)
+
+
+def _grouped(terms: Sequence[tuple[str, Sum]]) -> Sum:
+    """Constants times functions; those with a factor in common, such as 2, in one bracket."""
+    products: list[Product] = []
+    for name, function in terms:
+        if len(function.terms) == 1:
+            only = function.terms[0]
+            products.append(Product(only.coefficient, (Atom(name), *only.factors)))
+        else:
+            common = content({(k,): term.coefficient for k, term in enumerate(function.terms)})
+            products.append(Product(common, (Atom(name), scaled(function, 1 / common))))
+    by_factor: dict[Fraction, list[Product]] = {}
+    for product in products:
+        by_factor.setdefault(abs(product.coefficient), []).append(product)
+    grouped: list[Product] = []
+    for factor, members in sorted(by_factor.items(), key=lambda item: (item[0] != 1, item[0])):
+        if factor == 1 or len(members) == 1:
+            grouped += members
+        else:
+            inner = tuple(Product(p.coefficient / factor, p.factors) for p in members)
+            grouped.append(Product(factor, (Sum(inner),)))
+    return Sum(tuple(grouped))

@@ -1,0 +1,70 @@
+"""The papers' tables against the numeric mechanics, entry by entry, and the pages that show them beside ours."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.equations.compact import atom_values
+from emdeg.equations.derive import derive
+from emdeg.equations.expression import Atom
+from emdeg.mechanics import numeric
+from tests.equations import reading
+from tests.equations.test_lumped import CHECKED
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPER = json.loads((ROOT / "docs" / "errata" / "armstrong_tables.json").read_text(encoding="utf-8"))
+DRIVES = {"Im1": 1.14, "Im2": 4.71, "Im3": 0.83, "Im4": 0.2, "Im5": 0.179, "Im6": 0.193}
+ANGLES = [((2, 1),), ((3, 1),), ((4, 1),), ((5, 1),), ((2, 1), (3, 1)), ((2, 2), (3, 1))]
+
+
+@pytest.fixture(scope="module")
+def values():
+    """{entry: values at 20 configurations}, and the names the paper's formulas use."""
+    robot = emdeg.load("puma560")
+    q = np.random.default_rng(5).uniform(-3, 3, (20, 6))
+    blocks = dict(zip("Mbcg", numeric.elements(robot, q)))
+    expected = {}
+    for letter, block in blocks.items():
+        names = [name for name in PAPER["entries"] if name[0] == letter]
+        expected |= {name: block[:, k] for k, name in enumerate(sorted(names))}
+    atoms = [Atom(kind, angle) for kind in ("S", "C", "SS", "CC", "SC") for angle in ANGLES]
+    trig = {atom.text: value for atom, value in atom_values(atoms, q, {}).items()}
+    aliases = {name: value for name, value in expected.items() if name[0] in "bc"}
+    return expected, {**aliases, **trig, **CHECKED, **DRIVES}
+
+
+@pytest.mark.parametrize("name", PAPER["entries"])
+def test_each_entry_is_right_as_corrected_and_wrong_as_printed(name, values):
+    expected, names = values
+    data = PAPER["entries"][name]
+    right = reading.value(data.get("correct", data["printed"]), names)
+    assert right == pytest.approx(expected[name], abs=1e-8)
+    if "correct" in data and data["printed"].count("(") == data["printed"].count(")"):
+        assert np.max(np.abs(reading.value(data["printed"], names) - expected[name])) > 1e-5
+
+
+def test_the_pages_are_what_the_script_writes(tmp_path):
+    spec = importlib.util.spec_from_file_location("make_paper_tables", ROOT / "examples" / "make_paper_tables.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    (tmp_path / "errata").mkdir()
+    for name in ("armstrong_tables.json", "burdick_appendix2.json"):
+        (tmp_path / "errata" / name).write_bytes((ROOT / "docs" / "errata" / name).read_bytes())
+    script.DOCS = tmp_path
+    script.main()
+    for page in ("puma560_tables.md", "emdeg_appendix2.md"):
+        assert (tmp_path / page).read_text() == (ROOT / "docs" / page).read_text(), f"run {script.COMMAND}"
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_each_constant_of_table_a2_has_the_checked_value_as_corrected(name):
+    known = derive(emdeg.load("puma560"), only="g", symbolic=True).known
+    names = {"m1": 0.0, "ry1": 0.0, **{symbol: float(number.value) for symbol, number in known.items()}}
+    data = PAPER["constants"][name]
+    assert reading.value(data.get("correct", data["printed"]), names) == pytest.approx(CHECKED[name], rel=1e-9)
+    if "correct" in data:
+        assert reading.value(data["printed"], names) != pytest.approx(CHECKED[name], rel=1e-3)
