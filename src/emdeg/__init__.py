@@ -9,6 +9,21 @@
 from emdeg.equations import Model, derive
 from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.equations.regressor import regressor, regressor_formulas
+from emdeg.mechanics.closed_kinematics import (
+    branches,
+    closure_error,
+    coordinates_of,
+    named_jacobians,
+    singularity_map,
+)
+from emdeg.mechanics.closed_numeric import (
+    drive_friction,
+    drive_jacobian,
+    joint_positions,
+    reduced_model,
+    singularity,
+    state_rate,
+)
 from emdeg.mechanics.numeric import (
     StateError,
     bias,
@@ -27,8 +42,10 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
+from emdeg.mechanics.state import ClosureError
 from emdeg.program.build import program
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
+from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
 
@@ -36,6 +53,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BaseParameters",
+    "ClosureError",
     "Model",
     "OverBudget",
     "Robot",
@@ -44,9 +62,14 @@ __all__ = [
     "base_parameters",
     "base_values",
     "bias",
+    "branches",
+    "closure_error",
     "compile",
+    "coordinates_of",
     "coriolis_matrix",
     "derive",
+    "drive_friction",
+    "drive_jacobian",
     "elements",
     "forward_dynamics",
     "forward_kinematics",
@@ -55,16 +78,26 @@ __all__ = [
     "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_rate",
+    "joint_positions",
     "kinetic_energy",
     "library_names",
     "link_transforms",
     "load",
     "mass_matrix",
     "momentum",
+    "named_jacobians",
     "potential_energy",
     "program",
+    "reduced_model",
     "regressor",
     "regressor_formulas",
     "regrouped",
+    "singularity",
+    "singularity_map",
+    "state_rate",
     "substitute",
+    "with_coordinates",
+    "with_driven",
+    "with_modes",
+    "with_start",
 ]

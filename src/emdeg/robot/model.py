@@ -248,6 +248,11 @@ class Robot:
         return tuple(self.links[i].joint for i in self.loops.coordinates)
 
     @property
+    def freedoms(self) -> int:
+        """The number of independent coordinates: of every q, qd, qdd and tau."""
+        return len(self.coordinates)
+
+    @property
     def driven(self) -> tuple[Joint, ...]:
         """The joints with motors: all of a tree's, with loops those the file names."""
         if self.loops is None:
