@@ -7,6 +7,8 @@ bodies they hang on. Nothing of emdeg's mechanics is used but where the links ar
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from emdeg.mechanics.closed_numeric import joint_positions
@@ -214,7 +216,7 @@ def _rates(robot, q, ud):
     table = [[slope(k, h / 2**i) for k in range(len(q))] for i in range(4)]
     table = [np.array(t).T for t in table]
     for order in range(1, 4):  # Romberg: the error falls with h^2, h^4, ..
-        table = [(4**order * b - a) / (4**order - 1) for a, b in zip(table, table[1:])]
+        table = [(4**order * b - a) / (4**order - 1) for a, b in pairwise(table)]
     Phi = table[0]
     own = list(loops.coordinates)
     rest = [k for k in range(len(q)) if k not in own]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mechanics.kkt import constrained_accelerations
 
 import emdeg
 from emdeg.algebra.prime_field import PrimeField
@@ -33,6 +32,7 @@ from emdeg.mechanics.state import ClosureError
 from emdeg.mechanics.virtual_work import virtual_work
 from emdeg.program.loop_reference import field_state
 from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
+from mechanics.kkt import constrained_accelerations
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delta_reference.json").read_text())
 PLACES = {
@@ -342,7 +342,7 @@ def test_the_second_kind_is_where_three_forearms_meet_in_a_point():
     first, second = singularity(robot, [0, 0, low])
     assert second < 1e-9
     assert first > 1e-2
-    with pytest.raises(ClosureError, match="leg[123]: the pose is singular: .* second kind"):
+    with pytest.raises(ClosureError, match=r"leg[123]: the pose is singular: .* second kind"):
         emdeg.inverse_dynamics(robot, [0, 0, low], [0, 0, 0], [0, 0, 0])
 
 
@@ -359,7 +359,7 @@ def test_over_and_under_constrained_descriptions_are_refused():
         ready(with_coordinates(robot, ["q1"]))
     with pytest.raises(emdeg.RobotError, match="over-constrained: its mobility is 2 but its coordinates are 3"):
         ready(with_coordinates(robot, ["q1", "q2", "p1"]))
-    with pytest.raises(emdeg.RobotError, match="under-constrained: .* driven joints are 1"):
+    with pytest.raises(emdeg.RobotError, match=r"under-constrained: .* driven joints are 1"):
         ready(with_driven(robot, ["q1"]))
     arm = robot_of("palletiser")
     with pytest.raises(emdeg.RobotError, match="do not determine how it moves"):

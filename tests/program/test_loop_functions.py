@@ -7,9 +7,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from asadi_heydari import procedure, torques
 
 import emdeg
+from asadi_heydari import procedure, torques
 from emdeg.algebra.scalar import Floats
 from emdeg.codegen.c import emit_c
 from emdeg.mechanics.closed_numeric import drive_jacobian, reduced_model

@@ -118,7 +118,7 @@ def compute(
 
 
 def _friction(robot: Robot, states: dict[str, Any], generalized: bool = False) -> NDArray[np.float64]:
-    """The drives' friction: efforts of the driven joints, or of the coordinates, which differ where loops are closed."""
+    """The drives' friction: efforts of the driven joints, or of the coordinates where loops make them differ."""
     if robot.loops is None:
         return friction_efforts(robot, states["qd"])
     effort = drive_friction(robot, states["q"], states["qd"])

@@ -114,7 +114,7 @@ def _has_drive(drive: Any) -> bool:
 
 def print_summary(robot: Robot) -> None:
     """The robot for a person: what it is, where it comes from, its tables, what was checked."""
-    kind = "a chain" if robot.is_serial else "a tree" if robot.loops is None else "a mechanism with closed loops on a tree"
+    kind = "a chain" if robot.is_serial else "a tree" if robot.loops is None else "closed loops on a tree"
     out.print(f"[bold]{escape(robot.name)}[/bold]  {escape(robot.title)}")
     out.print(f"{kind} of {robot.n} joints; gravity ({', '.join(number(g) for g in robot.gravity)}) m/s^2; "
               f"tool on {escape('the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name)}")

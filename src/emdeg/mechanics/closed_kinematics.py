@@ -34,7 +34,9 @@ def branches(robot: Robot, q: ArrayLike) -> list[Branch]:
     """
     found = ready(robot)
     if found.plan is None:
-        raise RobotError("its loops close only numerically, from a start: the other ways are not known", body=robot.name)
+        raise RobotError(
+            "its loops close only numerically: other ways than the one from its start are not known", body=robot.name
+        )
     q_ = np.asarray(q, dtype=np.float64)
     full = np.zeros(found.link.n)
     full[list(found.link.coordinates)] = q_

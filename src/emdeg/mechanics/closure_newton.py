@@ -58,7 +58,7 @@ def newton(link: Linkage, q: Array, free: Sequence[int]) -> Array:
     missed = np.abs(values).reshape(-1, values.shape[-1]).max(axis=0)
     if not np.all(missed < CLOSED):
         loop = names[int(np.argmax(np.where(np.isfinite(missed), missed, np.inf)))]
-        raise ClosureError(loop, f"the loop cannot close there: it stays open by {missed.max():.3g} after {STEPS} steps")
+        raise ClosureError(loop, f"the loop cannot close there: open by {missed.max():.3g} after {STEPS} steps")
     return q
 
 

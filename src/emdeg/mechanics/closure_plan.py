@@ -33,7 +33,7 @@ NEAR = 1e-9
 
 def find_plan(link: Linkage, loops: Loops, start: Array) -> Plan | None:
     """The steps, their signs those of the closed configuration `start` (n,); None where the loops do not factor."""
-    place = Place(link, {k: position for k, position in enumerate(positions_of(link, start))})
+    place = Place(link, dict(enumerate(positions_of(link, start))))
     open_ = [*link.bars, *link.meetings]
     known = set(link.coordinates)
     plan: list[Step] = []
@@ -129,7 +129,7 @@ def _signed(place: Place, step: Step, q: Array) -> Step:
             return plus if _lands(place, plus, q) else replace(step, sign=-1)
         case Point():
             i, j, _ = step.joints
-            moving, fixed = ends(place, step.joints[2], loops[step.loop])
+            _, fixed = ends(place, step.joints[2], loops[step.loop])
             R, p = place.rest(i)
             t = tmul(R, sub(place.point(fixed), p))
             axis = column(place.world(j)[0], 2)

@@ -61,7 +61,7 @@ def legs_of(link: Linkage, plan: Plan | None) -> Legs | None:
         return None
     if sorted(link.driven) != sorted(link.dependent):
         return None
-    place = Place(link, {k: mech.zero for k in platform})
+    place = Place(link, dict.fromkeys(platform, mech.zero))
     origin = place.world(platform[-1])
     legs = []
     for step in plan:

@@ -11,6 +11,7 @@ space it is another one, and M-dot - 2C is then not skew.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from emdeg.mechanics.closed_loop import Matrix, Model, Motion, motion
 from emdeg.mechanics.linear import Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, total, transpose
@@ -24,10 +25,53 @@ from emdeg.mechanics.linkage import (
     rate_of,
     world_frames,
 )
-from emdeg.mechanics.mechanism import Frames, Position, path
+from emdeg.mechanics.mechanism import BodyInertia, Frames, Position, path
 
 Partials = list[Vec3]
 """A vector for each coordinate."""
+
+
+@dataclass(slots=True)
+class Sums:
+    """M, C and G as far as they are summed; g is the acceleration of gravity in base axes."""
+
+    M: Matrix
+    C: Matrix
+    G: list[Scalar]
+    g: Vec3
+
+    def point(self, m: Scalar, a: Partials, ad: Partials) -> None:
+        """A point mass with the partial velocities a and their rates ad."""
+        for s, (moved, bent) in enumerate(zip(a, ad)):
+            f, c = scale(m, moved), scale(m, bent)
+            for r, partial in enumerate(a):
+                self.M[r][s] = self.M[r][s] + dot(partial, f)
+                self.C[r][s] = self.C[r][s] + dot(partial, c)
+        for r, partial in enumerate(a):
+            self.G[r] = self.G[r] - m * dot(partial, self.g)
+
+    def turning(
+        self, body: BodyInertia, a: Partials, ad: Partials, b: Partials, bd: Partials, omega: Vec3
+    ) -> None:
+        """What a body adds to its mass at its origin: first moment h and tensor J about it, in base axes."""
+        h, J = body.h, body.J
+        for s in range(len(a)):
+            f = cross(b[s], h)
+            c = add(cross(bd[s], h), cross(omega, f))
+            n = add(mul(J, b[s]), cross(h, a[s]))
+            d = add(add(mul(J, bd[s]), cross(omega, mul(J, b[s]))), cross(h, ad[s]))
+            for r in range(len(a)):
+                self.M[r][s] = self.M[r][s] + dot(a[r], f) + dot(b[r], n)
+                self.C[r][s] = self.C[r][s] + dot(a[r], c) + dot(b[r], d)
+        for r, partial in enumerate(b):
+            self.G[r] = self.G[r] - dot(partial, cross(h, self.g))
+
+    def rotor(self, inertia: Scalar, rates: Sequence[Scalar], bent: Sequence[Scalar]) -> None:
+        """A drive: its inertia at the joint, whose rate is `rates` . ud."""
+        for r, own in enumerate(rates):
+            for s, (rate, change) in enumerate(zip(rates, bent)):
+                self.M[r][s] = self.M[r][s] + inertia * own * rate
+                self.C[r][s] = self.C[r][s] + inertia * own * change
 
 
 def virtual_work(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) -> Model:
@@ -36,57 +80,31 @@ def virtual_work(link: Linkage, position: Sequence[Position], ud: Sequence[Scala
     move = motion(link, position, ud)
     world = world_frames(link, position)
     moving = world_frames(link, in_motion(link.tree, position, move.qd))
-    g = mul(link.bare.base[0], link.bare.gravity)
-    M: Matrix = [[zero] * nu for _ in range(nu)]
-    C: Matrix = [[zero] * nu for _ in range(nu)]
-    G: list[Scalar] = [zero] * nu
-
-    def account(
-        a: Partials, ad: Partials, m: Scalar, b: Partials | None = None, bd: Partials | None = None,
-        h: Vec3 | None = None, J=None, omega: Vec3 | None = None,
-    ) -> None:  # fmt: skip
-        """A body with partial velocities a of its point and b of its turning: force on a, moment on b."""
-        for s in range(nu):
-            f, c = scale(m, a[s]), scale(m, ad[s])
-            n = d = None
-            if b is not None and bd is not None and h is not None and omega is not None:
-                f = add(f, cross(b[s], h))
-                c = add(c, add(cross(bd[s], h), cross(omega, cross(b[s], h))))
-                n = add(mul(J, b[s]), cross(h, a[s]))
-                d = add(add(mul(J, bd[s]), cross(omega, mul(J, b[s]))), cross(h, ad[s]))
-            for r in range(nu):
-                M[r][s] = M[r][s] + dot(a[r], f)
-                C[r][s] = C[r][s] + dot(a[r], c)
-                if b is not None and n is not None and d is not None:
-                    M[r][s] = M[r][s] + dot(b[r], n)
-                    C[r][s] = C[r][s] + dot(b[r], d)
-        for r in range(nu):
-            G[r] = G[r] - m * dot(a[r], g)
-            if b is not None and h is not None:
-                G[r] = G[r] - dot(b[r], cross(h, g))
-
+    sums = Sums(
+        [[zero] * nu for _ in range(nu)],
+        [[zero] * nu for _ in range(nu)],
+        [zero] * nu,
+        mul(link.bare.base[0], link.bare.gravity),
+    )
     for i, body in enumerate(link.bare.inertia):
-        a, ad = point_partials(link, move, world, moving, Anchor(i, world.R[i], (zero, zero, zero)))
-        b, bd = turning_partials(link, move, world, moving, i)
         R = world.R[i]
-        omega = _combined(b, ud)
-        account(a, ad, body.m, b, bd, mul(R, body.h), matmul(matmul(R, body.J), transpose(R)), omega)
+        a, ad = point_partials(link, move, world, moving, Anchor(i, R, (zero, zero, zero)))
+        b, bd = turning_partials(link, move, world, moving, i)
+        in_base = BodyInertia(body.m, mul(R, body.h), matmul(matmul(R, body.J), transpose(R)))
+        sums.point(body.m, a, ad)
+        sums.turning(in_base, a, ad, b, bd, _combined(b, ud))
     for bar in link.bars:
-        ends = [point_partials(link, move, world, moving, end) for end in (bar.first, bar.second)]
-        centre = [
-            [add(u, scale(bar.com, sub(v, u))) for u, v in zip(one, other)]
-            for one, other in zip(ends[0], ends[1])
-        ]
-        for (a, ad), m in zip((*ends, centre), bar.masses):
-            account(a, ad, m)
+        first, second = (point_partials(link, move, world, moving, end) for end in (bar.first, bar.second))
+        centre = tuple(
+            [add(u, scale(bar.com, sub(v, u))) for u, v in zip(one, other)] for one, other in zip(first, second)
+        )
+        for (a, ad), m in zip((first, second, centre), bar.masses):
+            sums.point(m, a, ad)
     for k, inertia in enumerate(link.bare.drive):
         if inertia:
-            for r in range(nu):
-                for s in range(nu):
-                    M[r][s] = M[r][s] + inertia * move.W[k][r] * move.W[k][s]
-                    C[r][s] = C[r][s] + inertia * move.W[k][r] * move.W_rate[k][s]
+            sums.rotor(inertia, move.W[k], move.W_rate[k])
     J = [move.W[k] for k in link.driven]
-    return Model(M, C, G, J, [move.W_rate[k] for k in link.driven])
+    return Model(sums.M, sums.C, sums.G, J, [move.W_rate[k] for k in link.driven])
 
 
 def _combined(partials: Partials, ud: Sequence[Scalar]) -> Vec3:

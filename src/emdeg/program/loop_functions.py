@@ -144,7 +144,8 @@ def traced_state(robot: Robot, tracer: Tracer, names: Sequence[str]) -> LoopStat
     looked = ready(robot)
     if looked.plan is None:
         raise RobotError(
-            "its loops do not close analytically, so there is no program of its independent coordinates", body=robot.name
+            "its loops do not close analytically, so there is no program in its independent coordinates",
+            body=robot.name,
         )
     link = linkage(robot, tracer, looked.mobility.rows)
     n = len(link.coordinates)

@@ -207,7 +207,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class Robot:
-    """A fixed-base tree of rigid links, its loops closed by `loops`; frozen, exact, in normal form. See `emdeg.load`."""
+    """A fixed-base tree of rigid links, closed by `loops` if it has any; frozen, exact. See `emdeg.load`."""
 
     name: str
     links: tuple[Link, ...]
