@@ -28,7 +28,8 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
-from emdeg.program.build import program
+from emdeg.program.best import program
+from emdeg.program.search.optimise import Optimised, optimise
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BaseParameters",
     "Model",
+    "Optimised",
     "OverBudget",
     "Robot",
     "RobotError",
@@ -64,6 +66,7 @@ __all__ = [
     "mass_matrix",
     "momentum",
     "potential_energy",
+    "optimise",
     "program",
     "regressor",
     "regressor_formulas",

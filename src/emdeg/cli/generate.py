@@ -11,10 +11,10 @@ from rich.table import Table
 
 from emdeg import __version__
 from emdeg.cli.common import Chosen, Json, UsageError, out, print_json, say
+from emdeg.cli.effort import Effort, Seed, smallest
 from emdeg.codegen.artefact import Request, Target, artefact
 from emdeg.codegen.store import CERTIFICATE, write
 from emdeg.program.build import UnknownFunction, known_functions
-from emdeg.program.build import program as build_program
 from emdeg.program.count import count as count_operations
 from emdeg.program.count import count_by_dependence
 from emdeg.program.functions import FUNCTIONS
@@ -40,7 +40,14 @@ def chosen_functions(text: str, base: bool = False) -> tuple[str, ...]:
     return tuple(names)
 
 
-def count(robot: Robot, function: FunctionArgument, base: Base = False, json: Json = False) -> None:
+def count(
+    robot: Robot,
+    function: FunctionArgument,
+    base: Base = False,
+    effort: Effort = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
     """Count the operations of a function's program, as emitted.
 
     Examples:
@@ -50,7 +57,7 @@ def count(robot: Robot, function: FunctionArgument, base: Base = False, json: Js
       emdeg count panda mass_matrix+bias --json
     """
     names = chosen_functions(function, base)
-    program = build_program(robot, names, base=base)
+    program = smallest(robot, names, effort, seed, base)
     total = count_operations(program)
     if json:
         print_json(total.as_dict())
@@ -82,6 +89,8 @@ def generate(
     ] = False,
     single: Annotated[bool, typer.Option("--float", help="C: float instead of double.")] = False,
     base: Base = False,
+    effort: Effort = None,
+    seed: Seed = 0,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Instead of the robot's name, in files and functions.")
     ] = None,
@@ -116,12 +125,15 @@ def generate(
         words += [option for option in given if option != "--trig"]
         words += ["--base"] if of_base else []
         words += [f"--name={name}"] if name else []
+        words += [] if effort is None else [f"--effort={effort:g}"]
+        words += [f"--seed={seed}"] if seed else []
         request = Request(
             functions=names, target=target, robot_name=name or Path(robot.argument).stem, base=of_base,
             command=shlex.join(["emdeg", "generate", *words, "--out=."]),
             trig=trig or "libm", batch=batch, casadi=casadi, multirate=multirate, single=single,
         )  # fmt: skip
-        made.append(artefact(loaded, request, made_by=f"emdeg {__version__}"))
+        found = smallest(loaded, names, effort, seed, of_base)
+        made.append(artefact(loaded, request, made_by=f"emdeg {__version__}", program=found))
     paths = write(made, out_dir, force)
     for path, one in zip(paths, made):
         proof = one.certificate

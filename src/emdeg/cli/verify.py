@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from emdeg.cli.common import CHECK_FAILED, Chosen, Json, UsageError, out, print_json, say
+from emdeg.cli.effort import Effort, smallest
 from emdeg.cli.generate import Base, chosen_functions
 from emdeg.codegen.artefact import NotCertified
 from emdeg.codegen.store import recheck_file
-from emdeg.program.build import program as build_program
 from emdeg.program.count import count
 from emdeg.program.functions import FUNCTIONS
 from emdeg.program.reference import verify_program
@@ -31,6 +31,7 @@ def verify(
     ] = None,
     base: Base = False,
     seed: Annotated[int, typer.Option(min=0, help="For a robot: where the random points come from.")] = 0,
+    effort: Effort = None,
     json: Json = False,
 ) -> None:
     """Check by exact arithmetic modulo 2^61 - 1 that a program computes what it should.
@@ -45,7 +46,7 @@ def verify(
       emdeg verify code/puma560_inverse_dynamics.c
     """
     try:
-        result = _of_file(robot.argument) if function is None else _of_robot(robot, function, base, seed)
+        result = _of_file(robot.argument) if function is None else _of_robot(robot, function, base, seed, effort)
     except (NotCertified, Refuted) as problem:
         if json:
             print_json({"verified": False, "reason": str(problem)})
@@ -76,10 +77,10 @@ def _of_file(argument: str) -> dict[str, Any]:
     return {"robot": certificate["robot"]["name"]} | {key: certificate[key] for key in _SHOWN}
 
 
-def _of_robot(robot: Chosen, function: str, base: bool, seed: int) -> dict[str, Any]:
+def _of_robot(robot: Chosen, function: str, base: bool, seed: int, effort: float | None) -> dict[str, Any]:
     names = chosen_functions(function, base)
     loaded = robot.load()
-    program = build_program(loaded, names, base=base)
+    program = smallest(loaded, names, effort, 0, base)
     proof = verify_program(program, loaded, names, base=base, seed=seed).as_dict()
     return {
         "robot": loaded.name,

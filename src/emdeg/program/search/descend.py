@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from emdeg.program.ir import Program
+from emdeg.program.search.effort import FORMULATION
 from emdeg.program.search.formulation import Formulation, Option, options, plain_formulation, write
 from emdeg.program.search.weights import Weights, cost
 from emdeg.program.simplify import retrace, simplify
@@ -14,6 +15,8 @@ from emdeg.robot.model import Robot
 
 TOGETHER = 0.35
 """How often two choices are changed at once."""
+Spend = Callable[[float], None]
+"""Told the nominal seconds of each step."""
 PATIENCE = 2
 """Rounds without a win after which a descent ends."""
 
@@ -29,12 +32,13 @@ class Found:
 
 
 class Descent:
-    """The search over formulations of one function of one robot; deterministic for a seed."""
+    """The search over formulations of some functions of one robot; deterministic for a seed."""
 
-    def __init__(self, robot: Robot, function: str, seed: int, weights: Weights) -> None:
-        self.robot, self.function, self.weights = robot, function, weights
+    def __init__(self, robot: Robot, functions: Sequence[str], seed: int, weights: Weights, spend: Spend) -> None:
+        self.robot, self.functions, self.weights = robot, functions, weights
         self.random = random.Random(seed)
-        self.options = options(robot, function)
+        self.options = options(robot, functions)
+        self._spend = spend
         self._known: dict[Formulation, float] = {}
         self.tried = 0
 
@@ -43,21 +47,23 @@ class Descent:
         if formulation not in self._known:
             self.tried += 1
             try:
-                program = retrace(write(self.robot, self.function, formulation))
+                program = retrace(write(self.robot, self.functions, formulation))
                 self._known[formulation] = cost(program, self.weights)
+                self._spend(FORMULATION * program.size)
             except ValueError:
                 self._known[formulation] = float("inf")
         return self._known[formulation]
 
     def finished(self, formulation: Formulation) -> Found:
         """The formulation's program, factored."""
-        program = simplify(write(self.robot, self.function, formulation))
+        program = simplify(write(self.robot, self.functions, formulation))
+        self._spend(2 * FORMULATION * program.size)
         return Found(formulation, self.raw_cost(formulation), program, cost(program, self.weights))
 
     def run(self, stop: Callable[[], bool]) -> Iterator[Found]:
         """Descents one after the other, each from a method's plain formulation; yields each one's end, factored."""
         methods = [option for option in self.options if option.name == "method"]
-        first = plain_formulation(self.robot, self.function)
+        first = plain_formulation(self.robot, self.functions)
         starts = [option.applied(first) for option in methods]
         turn = 0
         while not stop():

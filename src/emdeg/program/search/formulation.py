@@ -34,7 +34,7 @@ class Formulation:
 
     `back`: by which joints' angle a link's frame is turned back. `slide`: how far a frame is moved along its axis.
     `axial`, `keep_mass`: what a link hands to its parent. `moment`: how its Euler equation is written. `closed`: the
-    first so many links contribute by closed form, the others by recursion. `method`: which algorithm.
+    first so many links contribute by closed form, the others by recursion. `method`: which algorithm, per function.
     """
 
     back: tuple[Joints, ...]
@@ -43,7 +43,7 @@ class Formulation:
     keep_mass: tuple[bool, ...]
     moment: tuple[str, ...]
     closed: int = 0
-    method: str = ""
+    method: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,16 @@ class Written:
 Method = Callable[[Written], Mapping[str, Any]]
 
 
-def plain_formulation(robot: Robot, function: str) -> Formulation:
+def plain_formulation(robot: Robot, functions: Sequence[str]) -> Formulation:
     """What the plain program uses: body-fixed frames as given, YY, MZ and M handed over."""
     n = robot.n
-    return Formulation(
-        ((),) * n, (Exact(),) * n, ("yy",) * n, (False,) * n, ("euler",) * n, 0, next(iter(METHODS[function]))
-    )
+    first = tuple(next(iter(METHODS[function])) for function in functions)
+    return Formulation(((),) * n, (Exact(),) * n, ("yy",) * n, (False,) * n, ("euler",) * n, 0, first)
+
+
+def has_formulations(functions: Sequence[str]) -> bool:
+    """Whether there is anything to choose: every function has methods."""
+    return all(function in METHODS for function in functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +97,8 @@ class Option:
         return bool((chosen if self.place is None else chosen[self.place]) == self.value)
 
 
-def options(robot: Robot, function: str) -> list[Option]:
-    """Every single choice open for this robot and function."""
+def options(robot: Robot, functions: Sequence[str]) -> list[Option]:
+    """Every single choice open for this robot and these functions."""
     found: list[Option] = []
     joints = range(robot.n)
     turns = turn_choices(mechanism(robot, Tracer(sorted(robot.symbols))))
@@ -104,19 +108,19 @@ def options(robot: Robot, function: str) -> list[Option]:
         if robot.joints[i].kind == "revolute":
             found += [Option("axial", i, value) for value in ("yy", "xx", "mean")]
             found += [Option("keep_mass", i, value) for value in (False, True)]
-    methods = METHODS[function]
-    if any(name == "recursion" for name in methods) or function == "forward_dynamics":
+    if any(function in RECURSIVE for function in functions):
         found += [Option("moment", i, value) for i in joints for value in MOMENTS]
-    if function == "inverse_dynamics":
+    if "inverse_dynamics" in functions:
         found += [Option("closed", None, k) for k in range(min(robot.n, 4))]
-    serial = robot.is_serial
-    found += [Option("method", None, name) for name in methods if serial or name not in SERIAL_ONLY]
+    for place, function in enumerate(functions):
+        names = [name for name in METHODS[function] if robot.is_serial or name not in SERIAL_ONLY]
+        found += [Option("method", place, name) for name in names]
     return found
 
 
-def write(robot: Robot, function: str, formulation: Formulation) -> Program:
-    """The function traced as the formulation says; not simplified."""
-    trace = open_trace(robot, [function])
+def write(robot: Robot, functions: Sequence[str], formulation: Formulation) -> Program:
+    """The functions traced as the formulation says; not simplified."""
+    trace = open_trace(robot, functions)
     mech = drives_in_links(robot, mechanism(robot, trace.tracer))
     mech = handed_over(slid(mech, formulation.slide), formulation.axial, formulation.keep_mass)
 
@@ -128,7 +132,10 @@ def write(robot: Robot, function: str, formulation: Formulation) -> Program:
 
     turned, frame = turned_back(mech, trace.position, formulation.back, pair_of)
     written = Written(turned, frame, formulation, **trace.rates)
-    return trace.tracer.program(function, METHODS[function][formulation.method](written))
+    results: dict[str, Any] = {}
+    for function, method in zip(functions, formulation.method):
+        results |= METHODS[function][method](written)
+    return trace.tracer.program("_".join(functions), results)
 
 
 def _recursion(w: Written, qd: Sequence[Scalar], qdd: Sequence[Scalar], mech: Mechanism | None = None) -> list[Scalar]:
@@ -211,6 +218,7 @@ def _elements(coefficients: Callable[[Mechanism, Frames], Coefficients]) -> Meth
     return method
 
 
+RECURSIVE = ("inverse_dynamics", "bias", "gravity", "forward_dynamics")
 SERIAL_ONLY = ("extended bodies",)
 
 METHODS: dict[str, dict[str, Method]] = {

@@ -6,16 +6,16 @@ plain program stands in where it is not better or the proof fails.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from emdeg.program.build import program
+from emdeg.program.build import known_functions, program
 from emdeg.program.count import Count, count
 from emdeg.program.ir import Program
 from emdeg.program.reference import verify_program
 from emdeg.program.search.descend import Descent
-from emdeg.program.search.formulation import METHODS, Formulation
+from emdeg.program.search.effort import Effort
+from emdeg.program.search.formulation import Formulation, has_formulations
 from emdeg.program.search.resubstitute import Resubstitution
 from emdeg.program.search.weights import OPERATIONS, Weights, cost
 from emdeg.program.simplify import fold_signs, prune, retrace, schedule, simplify
@@ -48,22 +48,9 @@ class Optimised:
         return count(self.program)
 
 
-class _Clock:
-    def __init__(self, effort: float) -> None:
-        self.start = time.monotonic()
-        self.effort = effort
-
-    @property
-    def spent(self) -> float:
-        return time.monotonic() - self.start
-
-    def until(self, share: float) -> Callable[[], bool]:
-        return lambda: self.spent >= share * self.effort
-
-
 def optimise(
     robot: Robot,
-    function: str,
+    function: str | Sequence[str],
     effort: float = 5.0,
     *,
     seed: int = 0,
@@ -72,32 +59,33 @@ def optimise(
 ) -> Optimised:
     """The cheapest verified program found in `effort` seconds; 0 gives the plain one.
 
-    The search visits the same programs in the same order for the same seed; how far it comes is a matter of time.
-    A keyboard interrupt ends it early with the best so far.
+    The seconds are nominal (`Effort`): the same effort and seed give the same program on any machine. A keyboard
+    interrupt ends the search early with the best so far.
     """
     tell = progress or (lambda phase, best: None)
-    clock = _Clock(effort)
-    plain = program(robot, function)
+    clock = Effort(effort)
+    names = known_functions(function)
+    plain = program(robot, names)
     best, found = plain, None
     tell("plain", cost(plain, weights))
     if effort > 0:
         try:
-            best, found = _search(robot, function, clock, seed, weights, plain, tell)
+            best, found = _search(robot, names, clock, seed, weights, plain, tell)
         except KeyboardInterrupt as stopped:
             best, found = getattr(stopped, "best", (plain, None))
     if cost(best, weights) >= cost(plain, weights):
         best, found = plain, None
     try:
-        certificate = verify_program(best, robot, function, seed=seed)
+        certificate = verify_program(best, robot, names, seed=seed)
     except Refuted:
         best, found = plain, None
-        certificate = verify_program(plain, robot, function, seed=seed)
+        certificate = verify_program(plain, robot, names, seed=seed)
     tell("verified", cost(best, weights))
-    return Optimised(best, certificate, found, seed, clock.spent)
+    return Optimised(best, certificate, found, seed, clock.elapsed)
 
 
 def _search(
-    robot: Robot, function: str, clock: _Clock, seed: int, weights: Weights, plain: Program, tell: Progress
+    robot: Robot, names: Sequence[str], clock: Effort, seed: int, weights: Weights, plain: Program, tell: Progress
 ) -> tuple[Program, Formulation | None]:
     best: tuple[Program, Formulation | None] = (plain, None)
     low = cost(plain, weights)
@@ -112,8 +100,8 @@ def _search(
 
     try:
         contenders: list[tuple[float, Program, Formulation | None]] = [(low, plain, None)]
-        if function in METHODS:
-            for end in Descent(robot, function, seed, weights).run(clock.until(FORMULATIONS)):
+        if has_formulations(names):
+            for end in Descent(robot, names, seed, weights, clock.spend).run(clock.until(FORMULATIONS)):
                 if all(end.formulation != other for _, _, other in contenders):
                     contenders.append((end.cost, end.program, end.formulation))
                 keep(end.program, end.formulation, "formulation")
@@ -124,15 +112,16 @@ def _search(
         for turn, (_, start, formulation) in enumerate(contenders):
             if start.size > LARGE:
                 continue
-            search = Resubstitution(start, seed + turn, weights)
+            search = Resubstitution(start, seed + turn, weights, clock.spend)
             search.run(clock.until(FORMULATIONS + trial * (turn + 1)))
             keep(search.result(), formulation, "resubstitution")
             searches.append((search.best, turn, search, formulation))
         searches.sort(key=lambda item: item[:2])
         for _, _, search, formulation in searches[:1]:
-            while clock.spent < clock.effort:
+            done = clock.until(1.0)
+            while not done():
                 before = search.best
-                search.sweep(clock.until(1.0))
+                search.sweep(done)
                 if search.best < before:
                     keep(search.result(), formulation, "resubstitution")
     except KeyboardInterrupt as stopped:

@@ -8,12 +8,12 @@ random, so that the program drifts among its equals until another win appears.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from emdeg.program.ir import Kind, Program
+from emdeg.program.search.effort import TARGET, Effort
 from emdeg.program.search.expressions import (
     Candidate,
     one_operation,
@@ -34,9 +34,16 @@ SELDOM = 0.15
 
 
 class Resubstitution:
-    """The search on one program; deterministic for a seed, but for where the clock stops it."""
+    """The search on one program; deterministic for a seed."""
 
-    def __init__(self, program: Program, seed: int = 0, weights: Weights = OPERATIONS) -> None:
+    def __init__(
+        self,
+        program: Program,
+        seed: int = 0,
+        weights: Weights = OPERATIONS,
+        spend: Callable[[float], None] = lambda seconds: None,
+    ) -> None:
+        self._spend = spend
         self.net = Net(program, seed, weights)
         self.random = random.Random(seed)
         self.tables = Tables(self.net, TABLE_LIMIT)
@@ -75,6 +82,7 @@ class Resubstitution:
     def improve(self, target: int) -> None:
         """Replace the target by the best expression that does not cost more than it; by chance among equals."""
         net = self.net
+        self._spend(TARGET * len(net.nodes))
         cone, beyond = net.cone(target), net.beyond(target)
         spare = net.weight(cone)
         weights = net.weights
@@ -136,7 +144,7 @@ class Resubstitution:
 
 
 def resubstitute(program: Program, seconds: float, seed: int = 0, weights: Weights = OPERATIONS) -> Program:
-    """The program after resubstitution for so many seconds; never dearer than it was."""
-    end = time.monotonic() + seconds
-    smaller = Resubstitution(program, seed, weights).run(lambda: time.monotonic() > end)
+    """The program after resubstitution for so many nominal seconds; never dearer than it was."""
+    effort = Effort(seconds)
+    smaller = Resubstitution(program, seed, weights, effort.spend).run(effort.until(1.0))
     return smaller if cost(smaller, weights) < cost(program, weights) else program
