@@ -69,7 +69,8 @@ def handed_over(mech: Mechanism, axial: Sequence[Axial], keep_mass: Sequence[boo
         if mech.revolute[i]:
             bodies[i], given = _about_axis(bodies[i], axial[i], keep_mass[i], zero)
         else:
-            nothing: Mat3 = ((zero,) * 3,) * 3
+            none = (zero, zero, zero)
+            nothing: Mat3 = (none, none, none)
             given = BodyInertia(zero, (zero,) * 3, bodies[i].J)
             bodies[i] = replace(bodies[i], J=nothing)
         if parent != BASE:

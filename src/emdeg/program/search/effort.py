@@ -1,7 +1,7 @@
 """Effort: seconds on a machine of one fixed, nominal speed, so that the same effort does the same work everywhere.
 
 What a step costs is estimated from the size of the program it looks at. A machine much slower than nominal is spared:
-past `PATIENCE` times the effort on the wall clock the search ends where it is.
+past `PATIENCE` times the effort of the processor's time the search ends where it is.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Effort:
         self.seconds = seconds
         self.spent = 0.0
         self._start = time.monotonic()
+        self._start_cpu = time.process_time()
 
     @property
     def elapsed(self) -> float:
@@ -33,5 +34,6 @@ class Effort:
         self.spent += seconds
 
     def until(self, share: float) -> Callable[[], bool]:
-        """Whether that share of the budget is spent, or the clock has run out."""
-        return lambda: self.spent >= share * self.seconds or self.elapsed > PATIENCE * self.seconds
+        """Whether that share of the budget is spent, or the processor's time has run out."""
+        last = self._start_cpu + PATIENCE * self.seconds
+        return lambda: self.spent >= share * self.seconds or time.process_time() > last

@@ -162,7 +162,8 @@ def _inverse_dynamics(w: Written) -> Mapping[str, Any]:
 def _without(mech: Mechanism, links: Sequence[int]) -> Mechanism:
     """The mechanism with these links' inertias and drives set to nothing."""
     zero = mech.zero
-    nothing = BodyInertia(zero, (zero,) * 3, ((zero,) * 3,) * 3)
+    none = (zero, zero, zero)
+    nothing = BodyInertia(zero, none, (none, none, none))
     bodies = tuple(nothing if i in links else body for i, body in enumerate(mech.inertia))
     drives = tuple(zero if i in links else drive for i, drive in enumerate(mech.drive))
     return replace(mech, inertia=bodies, drive=drives)
