@@ -30,6 +30,7 @@ from emdeg.mechanics.numeric import (
     coriolis_matrix,
     elements,
     forward_dynamics,
+    forward_dynamics_derivatives,
     forward_kinematics,
     gravity,
     inverse_dynamics,
@@ -43,7 +44,8 @@ from emdeg.mechanics.numeric import (
     potential_energy,
 )
 from emdeg.mechanics.state import ClosureError
-from emdeg.program.build import program
+from emdeg.program.best import program
+from emdeg.program.search.optimise import Optimised, optimise
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
 from emdeg.robot.load import library_names, load
@@ -55,6 +57,7 @@ __all__ = [
     "BaseParameters",
     "ClosureError",
     "Model",
+    "Optimised",
     "OverBudget",
     "Robot",
     "RobotError",
@@ -72,6 +75,7 @@ __all__ = [
     "drive_jacobian",
     "elements",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "forward_kinematics",
     "gravity",
     "inverse_dynamics",
@@ -87,6 +91,7 @@ __all__ = [
     "momentum",
     "named_jacobians",
     "potential_energy",
+    "optimise",
     "program",
     "reduced_model",
     "regressor",

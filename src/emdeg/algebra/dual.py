@@ -53,15 +53,16 @@ class Dual:
     def __truediv__(self, other: Any) -> Dual:
         if not isinstance(other, Dual):
             return Dual(self.value / other, {k: x / other for k, x in self.d.items()})
-        ratio = self.value / other.value
-        d = {k: x / other.value for k, x in self.d.items()}
-        for k, x in other.d.items():
-            change = ratio * x / other.value
-            d[k] = d[k] - change if k in d else -change
-        return Dual(ratio, d)
+        return self * other.inverse()
 
     def __rtruediv__(self, other: Any) -> Dual:
-        return Dual(other, {}) / self
+        return self.inverse() * other
+
+    def inverse(self) -> Dual:
+        """1 / self, in an algebra that divides."""
+        inverse = 1 / self.value
+        slope = -(inverse * inverse)
+        return Dual(inverse, {k: x * slope for k, x in self.d.items()})
 
 
 class Duals:

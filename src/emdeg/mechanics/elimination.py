@@ -23,7 +23,7 @@ def solve_system(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]], a
         return _solve_doubles(A, B)
     n = len(A)
     X: list[list[Scalar]] = [[] for _ in range(n)]
-    for rows, columns in _blocks(A):
+    for rows, columns in blocks(A):
         if len(rows) != len(columns):
             raise ZeroDivisionError("a linear system is singular by its structure")
         inner = [[A[i][j] for j in columns] for i in rows]
@@ -45,7 +45,7 @@ def _solve_doubles(A: Sequence[Sequence[Any]], B: Sequence[Sequence[Any]]) -> Ma
     return [[X[..., i, j] for j in range(X.shape[-1])] for i in range(X.shape[-2])]
 
 
-def _blocks(A: Sequence[Sequence[Scalar]]) -> list[tuple[list[int], list[int]]]:
+def blocks(A: Sequence[Sequence[Scalar]]) -> list[tuple[list[int], list[int]]]:
     """(rows, columns) of the connected parts of A's pattern."""
     left = set(range(len(A)))
     found = []

@@ -6,12 +6,15 @@ is linear in the ten parameters of a link.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, cross, dot, mul, plus_z, scale, tmul
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward
 from emdeg.robot.model import BASE
+
+Moment = Callable[[Mat3, Vec3, Vec3], Vec3]
+"""(J, omega, omegad) -> J omegad + omega x J omega."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +87,20 @@ def efforts(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
     gyroscopic: bool = False,
+    moments: Sequence[Moment] | None = None,
 ) -> Efforts:
-    """The inward recursion: what the joints must give to make the links move so."""
+    """The inward recursion: what the joints must give to make the links move so.
+
+    `moments[i]` says how link i's J omegad + omega x J omega is written (`emdeg.mechanics.moments`).
+    """
     f: list[Vec3] = []
     n: list[Vec3] = []
     for i, _ in outward(mech):
         body = mech.inertia[i]
         w, wd, a = move.omega[i], move.omegad[i], move.vd[i]
         f.append(add(scale(body.m, a), mul(whirl(w, wd), body.h)))
-        n.append(add(add(mul(body.J, wd), cross(w, mul(body.J, w))), cross(body.h, a)))
+        spin = moments[i](body.J, w, wd) if moments else add(mul(body.J, wd), cross(w, mul(body.J, w)))
+        n.append(add(spin, cross(body.h, a)))
     tau: list[Scalar] = [mech.zero] * mech.n
     for i, parent in inward(mech):
         axial = n[i][2] if mech.revolute[i] else f[i][2]
