@@ -26,7 +26,7 @@ from emdeg.program.trace import Tracer
 from emdeg.runtime import compile as compile_program
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from asadi_heydari import torques  # noqa: E402
+from asadi_heydari import torques
 
 STATES = 100_000
 ROUNDS = 15

@@ -23,12 +23,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from peer import NoPeer, Pinocchio, pointer, python_model
 
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.program.count import count
 from emdeg.runtime.kernel import cores
+from peer import NoPeer, Pinocchio, pointer, python_model
 
 STATES = 512
 BATCH = 16_384

@@ -13,6 +13,7 @@ from emdeg.mechanics.closed_kinematics import (
     branches,
     closure_error,
     coordinates_of,
+    motor_inertias,
     named_jacobians,
     singularity_map,
 )
@@ -89,6 +90,7 @@ __all__ = [
     "load",
     "mass_matrix",
     "momentum",
+    "motor_inertias",
     "named_jacobians",
     "potential_energy",
     "optimise",

@@ -8,6 +8,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_robots import random_robot, random_state, robots
 
 import emdeg
 from emdeg.mechanics import coriolis_composite
@@ -23,7 +24,6 @@ from emdeg.program.search.weights import CYCLES, OPERATIONS, Weights, cost
 from emdeg.program.simplify import retrace
 from emdeg.program.store import digest, keep, stored
 from emdeg.program.verify import Refuted
-from tests.random_robots import random_robot, random_state, robots
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**31)

@@ -150,7 +150,7 @@ def _print_loops(robot: Robot) -> None:
     out.print(f"coordinates: {escape(', '.join(joint.name for joint in robot.coordinates))}; "
               f"driven: {escape(', '.join(joint.name for joint in robot.driven))}")
     if not robot.symbols:
-        out.print(str(ready(robot).mobility), markup=False)
+        out.print(str(ready(robot).mobility), markup=False, soft_wrap=True)
 
 
 def _loops_data(robot: Robot) -> dict[str, Any]:

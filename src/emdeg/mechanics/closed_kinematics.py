@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.mechanics.closed_loop import motion
-from emdeg.mechanics.closed_numeric import Array, joint_positions, ready, singularity, stacked
+from emdeg.mechanics.closed_numeric import (
+    Array,
+    drive_jacobian,
+    joint_positions,
+    mass_matrix,
+    ready,
+    singularity,
+    stacked,
+)
 from emdeg.mechanics.closure import Aim, Trilaterate, solve
 from emdeg.mechanics.closure_newton import evaluated, positions_of
 from emdeg.mechanics.linkage import Anchor, in_motion, world_frames
@@ -117,6 +125,13 @@ def closure_error(robot: Robot, joints: ArrayLike) -> float:
     found = ready(robot)
     _, values, _ = evaluated(replace(found.link, rows=None), np.asarray(joints, dtype=np.float64))
     return float(np.abs(values).max())
+
+
+def motor_inertias(robot: Robot, q: ArrayLike) -> Array:
+    """(..., n) [kg m^2, kg]: the inertia that each motor feels if it alone accelerates, the others held still."""
+    J, M = drive_jacobian(robot, q), mass_matrix(robot, q)
+    inverse = np.linalg.inv(J)
+    return np.einsum("...ji,...jk,...ki->...i", inverse, M, inverse)
 
 
 def singularity_map(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:

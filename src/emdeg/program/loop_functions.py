@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from emdeg.mechanics import closed_loop, kinematics, rod_legs
 from emdeg.mechanics.closed_numeric import ready
 from emdeg.mechanics.closure import Plan, Root, solve
@@ -127,6 +130,13 @@ LOOP_FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[Formulation, ...]]] = {
     "drive_jacobian": ((), (_drive_jacobian,)),
 }
 """Name -> (inputs beyond q, the formulations that yield it)."""
+
+
+def closed_place(robot: Robot) -> NDArray[np.float64] | None:
+    """Coordinates near which the robot's loops close; None for a robot without loops."""
+    if robot.loops is None:
+        return None
+    return ready(robot).start[list(robot.loops.coordinates)]
 
 
 def loop_program(robot: Robot, names: Sequence[str], *, factored: bool, name: str) -> Program:
