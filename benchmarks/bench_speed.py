@@ -2,10 +2,11 @@
 
     python benchmarks/bench_speed.py [--quick]
 
-Contestants run interleaved in one process, pinned to one core, over the same random states; each figure is the median
-of the faster half of the repetitions, since other work on the machine only ever lengthens a time. Every contestant's result is compared first: all compute the same. It prints the times a state
-and the ratios to Pinocchio's, and writes benchmarks/results/speed.json. Needs g++, the packages `pin` and
-`cmeel-eigen` (pip install 'emdeg[bench]'); without them only our own times are given.
+Contestants run interleaved in one process, pinned to one core, over the same random states; each figure is the
+median of the faster half of the repetitions, since other work on the machine only ever lengthens a time. Every
+contestant's result is compared first: all compute the same. It prints the times a state and the ratios to Pinocchio's,
+and writes benchmarks/results/speed.json. Needs g++, the packages `pin` and `cmeel-eigen` (pip install
+'emdeg[bench]'); without them only our own times are given.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ def c_library(program, compiler: str, folder: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(target))
 
 
-def typical_times(contestants: dict[str, tuple[Call, int]], repetitions: int) -> dict[str, float]:
+def typical_times(
+    contestants: dict[str, tuple[Call, int]], repetitions: int, quantile: float = 0.25
+) -> dict[str, float]:
     """Nanoseconds a state of each call (a call, how many states it does), interleaved."""
     times: dict[str, list[int]] = {name: [] for name in contestants}
     for call, _ in contestants.values():
@@ -77,7 +80,7 @@ def typical_times(contestants: dict[str, tuple[Call, int]], repetitions: int) ->
             start = time.perf_counter_ns()
             call()
             times[name].append(time.perf_counter_ns() - start)
-    return {name: float(np.quantile(times[name], 0.25)) / states for name, (_, states) in contestants.items()}
+    return {name: float(np.quantile(times[name], quantile)) / states for name, (_, states) in contestants.items()}
 
 
 def repeated(call: Call, number: int) -> Call:
@@ -133,7 +136,7 @@ def _called(function, *args) -> Call:
 
 
 def two_cores(robot, function: str, repetitions: int) -> dict[str, float]:
-    """A large batch on one core and on two, interleaved."""
+    """A large batch on one core and on two, interleaved; the best times, at which both cores were free."""
     program = emdeg.program(robot, function)
     rng = np.random.default_rng(1)
     inputs = {group.name: rng.uniform(-3, 3, (8 * BATCH, group.size)) for group in program.inputs}
@@ -143,7 +146,7 @@ def two_cores(robot, function: str, repetitions: int) -> dict[str, float]:
         compiled = emdeg.compile(program, threads=threads)
         contestants[f"batch of {8 * BATCH}, {threads} cores"] = (
             lambda compiled=compiled: compiled(**inputs, out=outs), 8 * BATCH)  # fmt: skip
-    return typical_times(contestants, repetitions)
+    return typical_times(contestants, 3 * repetitions, quantile=0.0)
 
 
 def from_python(robot, repetitions: int) -> dict[str, float]:
@@ -168,6 +171,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     repetitions = 25 if parser.parse_args().quick else 101
     results: dict[str, object] = {"machine": platform.processor() or platform.machine(), "cores": cores()}
+    if hasattr(os, "getloadavg"):
+        results["load_average"] = round(os.getloadavg()[0], 1)
+        print(f"{cores()} cores, load average {results['load_average']} at the start")
     everywhere = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     with tempfile.TemporaryDirectory() as folder:
         for name in ("puma560", "panda"):
@@ -207,7 +213,8 @@ def with_ratios(title: str, times: dict[str, float]) -> dict[str, object]:
         if peers:
             ratios[contestant] = round(min(peers) / value, 2)
         print(f"  {contestant:28} {value:9.1f} ns a state" + (f"  {ratios[contestant]:7.2f} x" if peers else ""))
-    return {"ns_a_state": {name: round(value, 2) for name, value in times.items()}, "times_faster": ratios, **operations}
+    rounded = {name: round(value, 2) for name, value in times.items()}
+    return {"ns_a_state": rounded, "times_faster": ratios, **operations}
 
 
 if __name__ == "__main__":

@@ -45,18 +45,21 @@ from emdeg.mechanics.numeric import (
     potential_energy,
 )
 from emdeg.mechanics.state import ClosureError
+from emdeg.mechanics.speeds_reader import load_setup
 from emdeg.program.best import program
 from emdeg.program.search.optimise import Optimised, optimise
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
+from emdeg.runtime.kane import KaneModel
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BaseParameters",
     "ClosureError",
+    "KaneModel",
     "Model",
     "Optimised",
     "OverBudget",
@@ -88,6 +91,7 @@ __all__ = [
     "library_names",
     "link_transforms",
     "load",
+    "load_setup",
     "mass_matrix",
     "momentum",
     "motor_inertias",

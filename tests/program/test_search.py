@@ -142,7 +142,7 @@ def test_a_wrong_program_is_never_handed_out(monkeypatch):
 
     robot = emdeg.load("planar2r")
     right = plain_program(robot, "mass_matrix")
-    broken = Program(right.name, right.inputs, right.ops[:-1] + (Op(Kind.ADD, (0, 0)),), right.outputs)
+    broken = Program(right.name, right.inputs, (*right.ops[:-1], Op(Kind.ADD, (0, 0))), right.outputs)
     with pytest.raises(Refuted):
         verify_program(broken, robot, "mass_matrix")
     monkeypatch.setattr(module, "_search", lambda *args: (broken, None))

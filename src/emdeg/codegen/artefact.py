@@ -115,7 +115,7 @@ def _certificate(
         "false_pass_probability": proof.false_pass_probability,
         "float_error_ulps": {name: round(error, 2) for name, error in errors.items()},
         "operations": count(program).as_dict(),
-        "request": asdict(request),
+        "request": asdict(request) | {"functions": list(request.functions)},
         "robot": {"name": robot.name, "digest": hashlib.sha256(toml.encode()).hexdigest(), "toml": toml},
         "program": to_data(program),
     }
