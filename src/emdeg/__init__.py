@@ -44,8 +44,8 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
-from emdeg.mechanics.state import ClosureError
 from emdeg.mechanics.speeds_reader import load_setup
+from emdeg.mechanics.state import ClosureError
 from emdeg.program.best import program
 from emdeg.program.search.optimise import Optimised, optimise
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
