@@ -4,19 +4,29 @@
 
 Searches from nothing stored. The peers' figures are theirs, measured on the very same robots and functions and counted
 the same way (docs/optimiser.md says by whom). With --robots also every fixed-base arm of up to seven joints of the
-package example-robot-data, against Pinocchio traced in CasADi where casadi and pinocchio.casadi are there. Writes
-benchmarks/results/counts.json.
+package example-robot-data, against Newton-Euler traced in CasADi (needs casadi; Pinocchio's own CasADi bindings are
+not in its pip package). Writes benchmarks/results/counts.json.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from fractions import Fraction
 from pathlib import Path
 
 import emdeg
+from emdeg.algebra.angle import Angle
+from emdeg.mechanics.mechanism import frames, mechanism
+from emdeg.mechanics.newton_euler import newton_euler
 from emdeg.program.build import program as plain_program
 from emdeg.program.count import count
+
+try:
+    import casadi
+except ImportError:
+    casadi = None
 
 TABLE = [
     # robot, function, best peer, its name, what we want to reach
@@ -68,49 +78,60 @@ def main() -> None:
     (RESULTS / "counts.json").write_text(json.dumps({"table": rows, "others": others}, indent=1) + "\n")
 
 
-def other_robots(effort: float, seed: int) -> list[dict[str, object]]:
-    """Arms nobody tuned for: our count beside Pinocchio's inverse dynamics traced in CasADi."""
-    import example_robot_data
-    import numpy as np
+def robot_files() -> list[Path]:
+    """The URDF files of the package example-robot-data (`pip install emdeg[robots]`)."""
+    for entry in map(Path, sys.path):
+        for folder in (entry / "cmeel.prefix" / "share", entry.parent.parent.parent / "share"):
+            found = sorted(folder.glob("example-robot-data/robots/**/*.urdf"))
+            if found:
+                return found
+    raise SystemExit("the package example-robot-data is not installed: pip install 'emdeg[robots]'")
 
-    folder = Path(example_robot_data.__file__).resolve()
-    while not (folder / "share").is_dir():
-        folder = folder.parent
-    files = sorted((folder / "share").glob("example-robot-data/robots/**/*.urdf"))
+
+def other_robots(effort: float, seed: int) -> list[dict[str, object]]:
+    """Arms nobody tuned for: our count beside Newton-Euler traced in CasADi."""
     rows: list[dict[str, object]] = []
     seen: set[str] = set()
-    print(f"\n{'robot':34}{'joints':>7}{'casadi':>8}{'plain':>7}{'found':>7}")
-    for path in files:
+    print(f"\n{'robot':34}{'joints':>7}{'CasADi':>8}{'plain':>7}{'found':>7}{'of CasADi':>11}")
+    for path in robot_files():
         try:
             robot = emdeg.load(path, allow_nonphysical=True)
         except emdeg.RobotError:
             continue
-        kind = repr([link.joint.placement for link in robot.links])
-        if robot.n > 7 or kind in seen or not np.isfinite(robot.n):
+        kind = repr([(link.joint.placement, link.inertia) for link in robot.links])
+        if robot.n > 7 or not robot.is_serial or kind in seen:
             continue
         seen.add(kind)
+        peer = casadi_count(robot)
         plain = count(plain_program(robot, "inverse_dynamics")).total
         found = emdeg.optimise(robot, "inverse_dynamics", effort, seed=seed).count.total
-        peer = casadi_count(path, robot.n)
         rows.append({"robot": path.stem, "joints": robot.n, "casadi": peer, "plain": plain, "found": found})
-        print(f"{path.stem:34}{robot.n:7}{peer if peer is not None else '-':>8}{plain:7}{found:7}", flush=True)
+        print(f"{path.stem:34}{robot.n:7}{peer:8}{plain:7}{found:7}{found / peer:11.2f}", flush=True)
     return rows
 
 
-def casadi_count(path: Path, joints: int) -> int | None:
-    """Multiplications, additions and divisions of Pinocchio's rnea as a CasADi graph after cse; None without them."""
-    try:
-        import casadi
-        import pinocchio as pin
-        import pinocchio.casadi as cpin
-    except ImportError:
-        return None
-    model = cpin.Model(pin.buildModelFromUrdf(str(path)))
-    if model.nv != joints:
-        return None
-    q, v, a = (casadi.SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("a", model.nv)))
-    tau = casadi.cse(cpin.rnea(model, model.createData(), q, v, a))
-    function = casadi.Function("rnea", [q, v, a], [tau])
+class CasadiScalars:
+    """CasADi's symbols as an algebra: the mechanics run over it is a CasADi graph."""
+
+    def number(self, value: Fraction):
+        return casadi.SX(float(value))
+
+    def symbol(self, name: str):
+        return casadi.SX.sym(name)
+
+    def sincos(self, angle: Angle):
+        s, c = angle.sincos()
+        return casadi.SX(float(s)), casadi.SX(float(c))
+
+
+def casadi_count(robot: emdeg.Robot) -> int:
+    """Multiplications, additions and divisions of Newton-Euler as a CasADi graph after its cse."""
+    mech = mechanism(robot, CasadiScalars())
+    q, qd, qdd = (casadi.SX.sym(name, robot.n) for name in ("q", "qd", "qdd"))
+    position = [(casadi.sin(q[k]), casadi.cos(q[k])) if mech.revolute[k] else q[k] for k in range(robot.n)]
+    rates, accelerations = ([x[k] for k in range(robot.n)] for x in (qd, qdd))
+    tau = casadi.cse(casadi.vertcat(*newton_euler(mech, frames(mech, position), rates, accelerations)))
+    function = casadi.Function("tau", [q, qd, qdd], [tau])
     counted = {casadi.OP_ADD, casadi.OP_SUB, casadi.OP_MUL, casadi.OP_DIV, casadi.OP_SQ, casadi.OP_TWICE}
     return sum(function.instruction_id(k) in counted for k in range(function.n_instructions()))
 

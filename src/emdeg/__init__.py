@@ -6,6 +6,9 @@
 (2, 2)
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from emdeg.equations import Model, derive
 from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.equations.regressor import regressor, regressor_formulas
@@ -54,7 +57,23 @@ from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
 from emdeg.runtime.kane import KaneModel
 
+if TYPE_CHECKING:
+    from emdeg.simulation.errors import ScenarioError, SimulationError
+    from emdeg.simulation.inverse_kinematics import inverse_kinematics
+    from emdeg.simulation.linearisation import linearise
+    from emdeg.simulation.simulate import simulate
+
 __version__ = "0.1.0"
+
+_LAZY = ("ScenarioError", "SimulationError", "inverse_kinematics", "linearise", "simulate")
+
+
+def __getattr__(name: str) -> Any:
+    """Simulation is loaded when it is asked for: it brings half of SciPy along."""
+    if name in _LAZY:
+        return getattr(import_module("emdeg.simulation"), name)
+    raise AttributeError(f"module 'emdeg' has no attribute {name!r}")
+
 
 __all__ = [
     "BaseParameters",
@@ -65,6 +84,8 @@ __all__ = [
     "OverBudget",
     "Robot",
     "RobotError",
+    "ScenarioError",
+    "SimulationError",
     "StateError",
     "base_parameters",
     "base_values",
@@ -84,11 +105,13 @@ __all__ = [
     "gravity",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
+    "inverse_kinematics",
     "jacobian",
     "jacobian_rate",
     "joint_positions",
     "kinetic_energy",
     "library_names",
+    "linearise",
     "link_transforms",
     "load",
     "load_setup",
@@ -103,6 +126,7 @@ __all__ = [
     "regressor",
     "regressor_formulas",
     "regrouped",
+    "simulate",
     "singularity",
     "singularity_map",
     "state_rate",

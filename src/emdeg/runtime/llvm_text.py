@@ -6,8 +6,10 @@ the distance between states, in entries (0 where one state serves all).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from emdeg.program.evaluate import constants
-from emdeg.program.ir import Kind, Program, live
+from emdeg.program.ir import Kind, Program, Slot, live
 from emdeg.runtime.llvm_memory import Rows
 from emdeg.runtime.llvm_writer import PRECISIONS, Writer
 
@@ -66,10 +68,22 @@ def _function(program: Program, out: Writer, name: str, shared: frozenset[str]) 
 
 
 def _body(program: Program, out: Writer, shared: frozenset[str]) -> None:
-    needed, numbers = live(program), constants(program)
     rows = {g.name: Rows(out, g.name, g.size, g.name in shared) for g in program.inputs}
+    results = operations(program, out, lambda slot: rows[slot[0]].load(slot[1]), {})
+    for group in program.outputs:
+        Rows(out, group.name, len(group.entries)).store(results[group.name])
+
+
+def operations(
+    program: Program, out: Writer, load: Callable[[Slot], str], pairs: dict[str, tuple[str, str]]
+) -> dict[str, list[str]]:
+    """The program's operations written to `out`; the names of its outputs' values.
+
+    `load` names an input's value; `pairs` remembers sines and cosines by the name of their angle's value, so that
+    programs written one after the other on the same values share them.
+    """
+    needed, numbers = live(program), constants(program)
     value: dict[int, str] = {}
-    pairs: dict[int, tuple[str, str]] = {}
     for index, op in enumerate(program.ops):
         if not needed[index]:
             continue
@@ -77,13 +91,13 @@ def _body(program: Program, out: Writer, shared: frozenset[str]) -> None:
         if index in numbers:
             value[index] = out.constant(numbers[index])
         elif op.kind is Kind.INPUT:
-            value[index] = rows[op.slot[0]].load(op.slot[1])
+            value[index] = load(op.slot)
         elif op.kind is Kind.ANGLE:
             value[index] = out.constant(float(op.angle))
         elif op.kind in (Kind.SIN, Kind.COS):
-            if op.args[0] not in pairs:
-                pairs[op.args[0]] = out.sincos(args[0])
-            value[index] = pairs[op.args[0]][op.kind is Kind.COS]
+            if args[0] not in pairs:
+                pairs[args[0]] = out.sincos(args[0])
+            value[index] = pairs[args[0]][op.kind is Kind.COS]
         elif op.kind is Kind.NEG:
             value[index] = out.put(f"fneg {out.real} {args[0]}")
         elif op.kind is Kind.SQRT:
@@ -91,9 +105,10 @@ def _body(program: Program, out: Writer, shared: frozenset[str]) -> None:
         else:
             value[index] = out.binary(_BINARY[op.kind], args[0], args[1])
     zero = out.constant(0.0)
+    results: dict[str, list[str]] = {}
     for group in program.outputs:
-        results = []
+        results[group.name] = named = []
         for ref in group.entries:
             result = zero if not ref.sign else value[ref.value]
-            results.append(out.put(f"fneg {out.real} {result}") if ref.sign < 0 else result)
-        Rows(out, group.name, len(group.entries)).store(results)
+            named.append(out.put(f"fneg {out.real} {result}") if ref.sign < 0 else result)
+    return results

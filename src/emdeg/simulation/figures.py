@@ -1,0 +1,89 @@
+"""Figures of motions, drawn with matplotlib's own objects: no global state, no window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emdeg.simulation.perform import Outcome, effort_name
+
+Array = NDArray[np.float64]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#7F7F7F")
+STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+"""Told apart without colour, too."""
+
+UNITS = (("revolute", "rad"), ("prismatic", "m"))
+
+
+def outcome_figure(outcome: Outcome) -> Any:
+    """Positions (turning and sliding joints apart), every joint's effort on its own scale, balances of a simulation."""
+    from matplotlib.figure import Figure
+
+    robot, present, shown = outcome.robot, outcome.scenario.present, outcome.shown()
+    kinds = [robot.joints[k].kind for k in present.order]
+    t = shown["t"]
+    effort_rows = -(-robot.n // 3)
+    balances = outcome.motion is not None
+    heights = [3.0, *[2.0] * effort_rows, *[2.2] * balances]
+    figure = Figure(figsize=(11, sum(heights) + 0.6), layout="constrained")
+    grid = figure.add_gridspec(len(heights), 6, height_ratios=heights)
+    groups = [(unit, [i for i, k in enumerate(kinds) if k == kind]) for kind, unit in UNITS]
+    groups = [(unit, columns) for unit, columns in groups if columns]
+    for i, (unit, columns) in enumerate(groups):
+        width = 6 // len(groups)
+        axes = _axes(figure, grid[0, i * width : (i + 1) * width], f"position [{unit}]")
+        for c in columns:
+            label = _plain(robot.joints[present.order[c]].name)
+            axes.plot(t, shown["q"][:, c], color=COLOURS[c % 8], linestyle=STYLES[c % 8], label=label, linewidth=1.4)
+        axes.legend(loc="best", ncols=2, fontsize=8)
+    for c, k in enumerate(present.order):
+        unit = "N m" if kinds[c] == "revolute" else "N"
+        name = _plain(effort_name(present, robot, k))
+        axes = _axes(figure, grid[1 + c // 3, 2 * (c % 3) : 2 * (c % 3) + 2], f"{name} [{unit}]")
+        axes.plot(t, shown["tau"][:, c], color=COLOURS[c % 8], linewidth=1.4)
+    if balances:
+        _balances(outcome, _axes(figure, grid[-1, :], "drift of constants"))
+    figure.suptitle(_plain(outcome.scenario.title or f"{robot.name}: {outcome.scenario.name}"))
+    return figure
+
+
+def _axes(figure: Any, place: Any, label: str) -> Any:
+    axes = figure.add_subplot(place)
+    axes.set_ylabel(label)
+    axes.set_xlabel("time [s]")
+    axes.grid(alpha=0.3)
+    axes.margins(x=0)
+    return axes
+
+
+def _balances(outcome: Outcome, axes: Any) -> None:
+    assert outcome.motion is not None
+    inv = outcome.motion.invariants
+    t = outcome.motion.t
+    curves = [("energy less work [J]", inv.power_balance)]
+    for m, k in enumerate(inv.joints):
+        name = outcome.robot.joints[k].name
+        curves.append((f"momentum of {name} less impulse", inv.momentum_balance[..., m]))
+    for i, (label, values) in enumerate(curves):
+        worst = np.abs(values).reshape(-1, len(t)).max(axis=0)
+        worst = np.where(worst > 0, worst, np.nan)
+        axes.semilogy(t, worst, color=COLOURS[i], linestyle=STYLES[i], label=_plain(label))
+    axes.legend(loc="best", fontsize=8)
+
+
+def _plain(text: str) -> str:
+    """A name from a file, shown as it is: matplotlib would read $ as mathematics."""
+    return text.replace("$", r"\$")
+
+
+def save_figure(outcome: Outcome, path: Path) -> None:
+    """PNG, SVG or PDF, by the file's ending."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = outcome_figure(outcome)
+    FigureCanvasAgg(figure)
+    figure.savefig(path, dpi=130)

@@ -1,0 +1,80 @@
+"""Whether a motion keeps what the robot's joints allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from emdeg.robot.model import Robot
+from emdeg.simulation.conditioning import drive_limits
+from emdeg.simulation.errors import ScenarioError
+from emdeg.simulation.trajectories import Trajectory
+
+Array = NDArray[np.float64]
+
+SAMPLES = 2001
+SLACK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A limit passed: the joint, what ('position', 'speed', 'effort'), when [s], the value and the limit."""
+
+    joint: str
+    what: str
+    t: float
+    value: float
+    limit: float
+
+    def __str__(self) -> str:
+        return f"{self.joint}: {self.what} {self.value:.6g} at t = {self.t:.4g} s is beyond the limit {self.limit:.6g}"
+
+
+def excesses(
+    robot: Robot, t: Array, q: Array | None = None, qd: Array | None = None, tau: Array | None = None
+) -> list[Excess]:
+    """The worst breach of each limit of each joint along a motion sampled at t (k), arrays (k, n)."""
+    found: list[Excess] = []
+    effort = drive_limits(robot)
+    for k, joint in enumerate(robot.joints):
+        limits = joint.limits
+        low, high = (None if v is None else float(v) for v in (limits.lower, limits.upper))
+        speed = None if limits.velocity is None else float(limits.velocity)
+        for what, values, lower, upper in (
+            ("position", q, low, high),
+            ("speed", qd, None if speed is None else -speed, speed),
+            ("effort", tau, -effort[k], effort[k]),
+        ):
+            if values is None:
+                continue
+            for limit, sign in ((upper, 1), (lower, -1)):
+                if limit is None:
+                    continue
+                beyond = sign * (values[:, k] - limit)
+                at = int(np.argmax(beyond))
+                if beyond[at] > SLACK * max(1.0, abs(limit)):
+                    found.append(Excess(joint.name, what, float(t[at]), float(values[at, k]), limit))
+    return found
+
+
+def need_within_limits(robot: Robot, trajectory: Trajectory) -> None:
+    """An error naming the joint, the time and the limit where a trajectory passes a position or speed limit."""
+    t = np.linspace(0, trajectory.duration, SAMPLES)
+    knots = getattr(trajectory, "knots", None)
+    if knots is not None:
+        t = np.union1d(t, knots)
+    q, qd, _ = trajectory(t)
+    found = excesses(robot, t, q, qd)
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise ScenarioError(f"the trajectory leaves the robot's limits: {found[0]}{more}", body=robot.name)
+
+
+def need_start_within_limits(robot: Robot, q: ArrayLike, qd: ArrayLike) -> None:
+    """An error where initial states (..., n) lie outside the position or speed limits."""
+    at, rate = (np.atleast_2d(np.asarray(v, dtype=np.float64)) for v in (q, qd))
+    found = excesses(robot, np.zeros(len(at)), at, rate)
+    if found:
+        raise ScenarioError(f"the run would start outside the robot's limits: {found[0]}", body=robot.name)

@@ -1,0 +1,180 @@
+"""Linear models of the motion about a point or along a trajectory, from exact derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from emdeg.mechanics.numeric import forward_dynamics, inverse_dynamics_derivatives, mass_matrix
+from emdeg.program.evaluate import constants
+from emdeg.program.ir import Kind, Program
+from emdeg.robot.model import Robot
+from emdeg.simulation.conditioning import Conditioning
+from emdeg.simulation.controllers import Law, NoEffort, ProgramLaw
+from emdeg.simulation.errors import ScenarioError
+from emdeg.simulation.passive import Passive
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """x-dot = A x + B u, y = C x + D u, of small deviations; x = (dq, dqd), u = dtau. Arrays (..., rows, columns)."""
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+
+    def poles(self) -> NDArray[np.complex128]:
+        """The eigenvalues of A [1/s], fastest first."""
+        found = np.linalg.eigvals(self.A)
+        order = np.argsort(-np.abs(found), axis=-1)
+        return np.take_along_axis(found, order, axis=-1).astype(np.complex128)
+
+    def to_scipy(self) -> Any:
+        """scipy.signal.StateSpace; of one point only."""
+        from scipy.signal import StateSpace as ScipyStateSpace
+
+        self._need_one()
+        return ScipyStateSpace(self.A, self.B, self.C, self.D)
+
+    def to_control(self) -> Any:
+        """python-control's StateSpace; needs the package `control`, which emdeg does not install."""
+        self._need_one()
+        try:
+            import control  # pyright: ignore[reportMissingImports]
+        except ImportError:
+            raise ScenarioError("python-control is not installed: pip install control") from None
+        return control.ss(self.A, self.B, self.C, self.D, states=list(self.states), inputs=list(self.inputs),
+                          outputs=list(self.states))
+
+    def _need_one(self) -> None:
+        if self.A.ndim != 2:
+            raise ScenarioError(f"{self.A.shape[:-2]} linear models are not one; linearise about a point")
+
+
+def linearise(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
+              *, qdd: ArrayLike | None = None) -> StateSpace:
+    """The linear model about the states q, qd (..., n) and the efforts tau there (those that hold it, by default).
+
+    Give qdd instead of tau along a trajectory. With ID the inverse dynamics at qdd: A = (0, 1; -M^-1 dID/dq,
+    -M^-1 dID/dqd), B = (0; M^-1), exact to rounding.
+    """
+    at = np.asarray(q, dtype=np.float64)
+    rate = np.zeros_like(at) if qd is None else np.asarray(qd, dtype=np.float64)
+    if tau is not None and qdd is not None:
+        raise ScenarioError("give the efforts or the accelerations, not both")
+    if tau is not None:
+        qdd = forward_dynamics(robot, at, rate, tau)
+    acceleration = np.zeros_like(at) if qdd is None else np.asarray(qdd, dtype=np.float64)
+    n = robot.n
+    by_q, by_qd = inverse_dynamics_derivatives(robot, at, rate, acceleration)
+    M = mass_matrix(robot, at)
+    batch = by_q.shape[:-2]
+    A, B = np.zeros((*batch, 2 * n, 2 * n)), np.zeros((*batch, 2 * n, n))
+    A[..., :n, n:] = np.eye(n)
+    A[..., n:, :n] = -np.linalg.solve(M, by_q)
+    A[..., n:, n:] = -np.linalg.solve(M, by_qd)
+    B[..., n:, :] = np.linalg.inv(M)
+    names = [joint.name for joint in robot.joints]
+    states = tuple(names + [f"{name}'" for name in names])
+    C = np.broadcast_to(np.eye(2 * n), A.shape).copy()
+    return StateSpace(A, B, C, np.zeros_like(B), states, tuple(f"tau_{name}" for name in names))
+
+
+def closed_loop(
+    robot: Robot,
+    law: Law,
+    q: ArrayLike,
+    qd: ArrayLike,
+    t: float = 0.0,
+    *,
+    conditioning: Conditioning = Conditioning(),
+    passive: Passive = Passive(),
+) -> StateSpace:
+    """The linear model about one state with a law closed round it; its input is an additional effort.
+
+    Derivatives of laws that are programs are exact; those of Python functions and of friction are central
+    differences. Converters and sampling are left out: the law is taken as continuous.
+    """
+    at, rate = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+    applied = conditioning.applied(law(t, at, rate))
+    open_loop = linearise(robot, at, rate, applied + passive.efforts(at, rate))
+    K = law_jacobian(law, t, at, rate)
+    if conditioning.max_effort is not None:  # a joint at its limit does not answer
+        K[np.abs(applied) >= np.asarray(conditioning.max_effort)] = 0
+    if not passive.is_none:
+        K = K + _differences(lambda a, b: passive.efforts(a, b), at, rate)
+    return StateSpace(
+        open_loop.A + open_loop.B @ K, open_loop.B, open_loop.C, open_loop.D, open_loop.states, open_loop.inputs
+    )
+
+
+def law_jacobian(law: Law, t: float, q: Array, qd: Array) -> Array:
+    """(n, 2 n): the derivatives of a law's efforts by q and qd."""
+    if isinstance(law, NoEffort):
+        return np.zeros((len(q), 2 * len(q)))
+    if isinstance(law, ProgramLaw):
+        return program_jacobian(law.program, {"q": q, "qd": qd, "reference": law.reference_at(t)}, ("q", "qd"))
+    return _differences(lambda a, b: law(t, a, b), q, qd)
+
+
+def program_jacobian(program: Program, inputs: dict[str, Array], by: tuple[str, ...]) -> Array:
+    """(outputs, directions): a program's first output differentiated forwards by the input groups `by`."""
+    offsets, size = {}, 0
+    for name in by:
+        offsets[name], size = size, size + len(inputs[name])
+    known = constants(program)
+    value: list[Any] = []
+    slope: list[Array] = []
+    still = np.zeros(size)
+    for index, op in enumerate(program.ops):
+        x = [value[arg] for arg in op.args]
+        d = [slope[arg] for arg in op.args]
+        match op.kind:
+            case _ if index in known:
+                v, s = float(known[index]), still
+            case Kind.INPUT:
+                group, place = op.slot
+                v, s = inputs[group][place], still
+                if group in offsets:
+                    s = np.eye(1, size, offsets[group] + place)[0]
+            case Kind.ANGLE:
+                v, s = float(op.angle), still
+            case Kind.ADD:
+                v, s = x[0] + x[1], d[0] + d[1]
+            case Kind.SUB:
+                v, s = x[0] - x[1], d[0] - d[1]
+            case Kind.MUL:
+                v, s = x[0] * x[1], d[0] * x[1] + x[0] * d[1]
+            case Kind.DIV:
+                v = x[0] / x[1]
+                s = (d[0] - v * d[1]) / x[1]
+            case Kind.NEG:
+                v, s = -x[0], -d[0]
+            case Kind.SQRT:
+                v = np.sqrt(x[0])
+                s = d[0] / (2 * v)
+            case Kind.SIN:
+                v, s = np.sin(x[0]), np.cos(x[0]) * d[0]
+            case _:
+                v, s = np.cos(x[0]), -np.sin(x[0]) * d[0]
+        value.append(v)
+        slope.append(s)
+    return np.stack([ref.sign * slope[ref.value] if ref.sign else still for ref in program.outputs[0].entries])
+
+
+def _differences(function: Any, q: Array, qd: Array, h: float = 1e-6) -> Array:
+    x, n = np.concatenate([q, qd]), len(q)
+    columns = []
+    for k in range(2 * n):
+        step = h * np.eye(1, 2 * n, k)[0]
+        high, low = function(x[:n] + step[:n], x[n:] + step[n:]), function(x[:n] - step[:n], x[n:] - step[n:])
+        columns.append((high - low) / (2 * h))
+    return np.stack(columns, axis=1)

@@ -1,0 +1,172 @@
+"""The right-hand side of a controlled robot as LLVM instructions: law, converters, friction, stops, plant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from emdeg.program.ir import Slot
+from emdeg.runtime.llvm_text import operations
+from emdeg.runtime.llvm_writer import Writer
+from emdeg.simulation.loop import Loop
+from emdeg.simulation.passive import Rubbing, Stop
+
+LOG2_E = 1.4426950408889634
+LN2_PARTS = (0.6931471803691238, 1.9082149292705877e-10)
+"""ln 2 in two parts, the first short enough for k times it to be exact."""
+
+
+class RightHandSide:
+    """Writes the loop's instructions into one writer."""
+
+    def __init__(self, loop: Loop, out: Writer) -> None:
+        self.loop, self.out = loop, out
+
+    def rates(
+        self, q: Sequence[str], v: Sequence[str], reference: str | None, held: Sequence[str] | None = None
+    ) -> list[str]:
+        """The derivatives of all entries of the state. `reference` points at the law's reference; `held`
+        are efforts that the sampled law gave before."""
+        loop, out = self.loop, self.out
+        pairs: dict[str, tuple[str, str]] = {}
+        qd = list(v)
+        if loop.velocities is not None:
+            qd = self.speeds(q, v, pairs)
+        tau = list(held) if held is not None else self.law(q, qd, reference, pairs)
+        tau = self._with_passive(q, qd, tau)
+        (rate,) = operations(loop.plant, out, _loader(q=q, qd=qd, tau=tau), pairs).values()
+        extra = [self._sum_of_products(tau, qd)] if loop.work else []
+        return [*qd, *rate, *extra, *(tau[k] for k in loop.impulses)]
+
+    def speeds(self, q: Sequence[str], p: Sequence[str], pairs: dict[str, tuple[str, str]]) -> list[str]:
+        """Joint speeds from momenta."""
+        assert self.loop.velocities is not None
+        return operations(self.loop.velocities, self.out, _loader(q=q, p=p), pairs)["qd"]
+
+    def law(
+        self, q: Sequence[str], qd: Sequence[str], reference: str | None, pairs: dict[str, tuple[str, str]]
+    ) -> list[str]:
+        """The efforts that reach the joints."""
+        loop, out = self.loop, self.out
+        if loop.law is None:
+            return [out.constant(0.0)] * loop.n
+        seen = self._rounded(q, loop.conditioning.position_step)
+        values: dict[int, str] = {}
+
+        def load(slot: Slot) -> str:
+            name, place = slot
+            if name != "reference":
+                return (seen if name == "q" else qd)[place]
+            if place not in values:
+                values[place] = load_shared(out, f"{reference}", place)
+            return values[place]
+
+        tau = operations(loop.law, out, load, pairs)["tau"]
+        tau = self._rounded(tau, loop.conditioning.effort_step)
+        if loop.conditioning.max_effort is not None:
+            tau = [self._clipped(t, -limit, limit) for t, limit in zip(tau, loop.conditioning.max_effort)]
+        return tau
+
+    def _with_passive(self, q: Sequence[str], qd: Sequence[str], tau: list[str]) -> list[str]:
+        out, passive = self.out, self.loop.passive
+        result = list(tau)
+        for k, law in enumerate(passive.friction or ()):
+            if not law.is_none:
+                result[k] = out.binary("fsub", result[k], self._friction(law, qd[k]))
+        for stop in passive.stops:
+            k = stop.joint
+            result[k] = out.binary("fadd", result[k], self._stop(stop, q[k], qd[k]))
+        return result
+
+    def _friction(self, law: Rubbing, v: str) -> str:
+        out = self.out
+        dry = out.constant(law.coulomb)
+        if law.peak:
+            share = out.binary("fmul", v, out.constant(1 / law.stribeck_velocity))
+            falling = out.put(f"fneg {out.real} {out.binary('fmul', share, share)}")
+            peak = out.binary("fmul", out.constant(law.peak), falling_exponential(out, falling))
+            dry = out.binary("fadd", dry, peak)
+        square = out.binary("fadd", out.binary("fmul", v, v), out.constant(law.rest_speed**2))
+        sign = out.binary("fdiv", v, out.call("llvm.sqrt", square))
+        viscous = out.binary("fmul", v, out.constant(law.viscous))
+        return out.binary("fadd", viscous, out.binary("fmul", dry, sign))
+
+    def _stop(self, stop: Stop, q: str, qd: str) -> str:
+        out = self.out
+        zero = out.constant(0.0)
+        result = zero
+        damping = out.binary("fmul", qd, out.constant(-stop.damping))
+        for limit, beyond, keep in ((stop.lower, "olt", "ogt"), (stop.upper, "ogt", "olt")):
+            if math.isinf(limit):
+                continue
+            deep = out.binary("fsub", q, out.constant(limit))
+            push = out.binary("fadd", out.binary("fmul", deep, out.constant(-stop.stiffness)), damping)
+            push = out.select(out.put(f"fcmp {keep} {out.real} {push}, {zero}"), push, zero)
+            inside = out.put(f"fcmp {beyond} {out.real} {deep}, {zero}")
+            result = out.binary("fadd", result, out.select(inside, push, zero))
+        return result
+
+    def _rounded(self, values: Sequence[str], steps: tuple[float, ...] | None) -> list[str]:
+        if steps is None:
+            return list(values)
+        out = self.out
+        result = []
+        for value, step in zip(values, steps):
+            if step > 0:
+                counts = out.call("llvm.rint", out.put(f"fdiv {out.real} {value}, {out.constant(step)}"))
+                value = out.put(f"fmul {out.real} {counts}, {out.constant(step)}")
+            result.append(value)
+        return result
+
+    def _clipped(self, value: str, lower: float, upper: float) -> str:
+        if math.isinf(upper):
+            return value
+        out = self.out
+        low, high = out.constant(lower), out.constant(upper)
+        value = out.select(out.put(f"fcmp olt {out.real} {value}, {low}"), low, value)
+        return out.select(out.put(f"fcmp ogt {out.real} {value}, {high}"), high, value)
+
+    def _sum_of_products(self, a: Sequence[str], b: Sequence[str]) -> str:
+        out = self.out
+        terms = [out.binary("fmul", x, y) for x, y in zip(a, b)]
+        total = terms[0]
+        for term in terms[1:]:
+            total = out.binary("fadd", total, term)
+        return total
+
+
+def falling_exponential(out: Writer, x: str) -> str:
+    """exp(x) for x <= 0, to a few units in the last place; below exp(-700) it stays there.
+
+    exp(k ln 2 + r) = 2^k exp(r) with |r| <= ln 2 / 2, Taylor's polynomial, and k added to the exponent's bits. A
+    library's function could not be called: it may lie further away than the code's addresses reach.
+    """
+    lowest = out.constant(-700.0)
+    x = out.select(out.put(f"fcmp olt {out.real} {x}, {lowest}"), lowest, x)
+    rounder = out.constant(out.precision.table.rounder)
+    shifted = out.put(f"fadd {out.real} {out.put(f'fmul {out.real} {x}, {out.constant(LOG2_E)}')}, {rounder}")
+    k = out.put(f"fsub {out.real} {shifted}, {rounder}")
+    r = x
+    for part in LN2_PARTS:
+        r = out.binary("fsub", r, out.binary("fmul", k, out.constant(part)))
+    power = out.polynomial(tuple(1 / math.factorial(i) for i in range(14)), r)
+    exponent = out.whole("shl", out.cast(shifted, out.real, out.bits), out.integer(52))
+    return out.cast(out.whole("add", out.cast(power, out.real, out.bits), exponent), out.bits, out.real)
+
+
+def load_shared(out: Writer, base: str, place: int) -> str:
+    """Entry `place` of the doubles at `base`, in all lanes."""
+    address = out.put(f"getelementptr double, ptr {base}, i64 {place}")
+    return spread(out, out.put(f"load double, ptr {address}"))
+
+
+def spread(out: Writer, value: str) -> str:
+    if out.width == 1:
+        return value
+    first = out.put(f"insertelement {out.real} poison, double {value}, i32 0")
+    lanes = ", ".join(["i32 0"] * out.width)
+    return out.put(f"shufflevector {out.real} {first}, {out.real} poison, <{out.width} x i32> <{lanes}>")
+
+
+def _loader(**groups: Sequence[str]) -> Callable[[Slot], str]:
+    return lambda slot: groups[slot[0]][slot[1]]

@@ -1,0 +1,169 @@
+"""Scenarios carried out: tables and summaries of what came of them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emdeg.robot.model import Robot
+from emdeg.runtime import compile as compile_program
+from emdeg.simulation.invariants import DriftWarning
+from emdeg.simulation.limits import Excess, excesses
+from emdeg.simulation.motion import Motion
+from emdeg.simulation.plant import robot_program
+from emdeg.simulation.scenario import Present, Scenario
+from emdeg.simulation.simulate import simulate
+from emdeg.simulation.tables import csv_text
+from emdeg.simulation.trajectories import Trajectory
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prescribed:
+    """A given motion and its efforts: t (k), the rest (k, n)."""
+
+    robot: Robot
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    excesses: tuple[Excess, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a scenario yields; `warnings` are for people."""
+
+    scenario: Scenario
+    motion: Motion | None = None
+    prescribed: Prescribed | None = None
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def robot(self) -> Robot:
+        return self.scenario.robot
+
+    def shown(self) -> dict[str, Array]:
+        """t, q, qd, tau, in the order and with the signs in which the scenario presents them; of a batch the first."""
+        present = self.scenario.present
+        run = self.prescribed or self.motion
+        assert run is not None
+        q, qd, tau = (v[0] if v.ndim == 3 else v for v in (run.q, run.qd, run.tau))
+        order = list(present.order)
+        signs = np.array([present.sign(k) for k in order])
+        # + 0.0: a negative zero is no result to show.
+        return {"t": run.t, "q": q[:, order], "qd": qd[:, order], "tau": tau[:, order] * signs + 0.0}
+
+
+def torques(robot: Robot, trajectory: Trajectory, times: Array) -> Prescribed:
+    """The efforts of a motion at `times` [s]: compiled inverse dynamics, drive inertia included, friction not."""
+    q, qd, qdd = trajectory(times)
+    tau = compile_program(robot_program(robot, "inverse_dynamics"))(q, qd, qdd)
+    found = excesses(robot, times, tau=tau)
+    return Prescribed(robot, np.asarray(times, dtype=np.float64), q, qd, qdd, tau, tuple(found))
+
+
+def perform(scenario: Scenario, progress: Callable[[float], None] | None = None) -> Outcome:
+    """Carry a scenario out."""
+    if scenario.mode == "torques":
+        assert scenario.trajectory is not None
+        count = max(1, round(scenario.duration / scenario.output_step))
+        result = torques(scenario.robot, scenario.trajectory, np.linspace(0, scenario.duration, count + 1))
+        return Outcome(scenario, prescribed=result, warnings=tuple(str(found) for found in result.excesses))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DriftWarning)
+        motion = simulate(
+            scenario.robot, scenario.law, scenario.q0, scenario.qd0, scenario.duration,
+            output_step=scenario.output_step, conditioning=scenario.conditioning, progress=progress,
+            **scenario.options,
+        )  # fmt: skip
+    said = [str(entry.message) for entry in caught if issubclass(entry.category, DriftWarning)]
+    for entry in caught:
+        if not issubclass(entry.category, DriftWarning):
+            warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
+    return Outcome(scenario, motion=motion, warnings=tuple(said))
+
+
+def effort_name(present: Present, robot: Robot, k: int) -> str:
+    return present.efforts.get(k, f"tau.{robot.joints[k].name}")
+
+
+def table(outcome: Outcome) -> str:
+    """CSV: time, positions, speeds, efforts (accelerations, or energies and balances), presented as asked."""
+    present, robot, shown = outcome.scenario.present, outcome.robot, outcome.shown()
+    joints = [robot.joints[k].name for k in present.order]
+    names = ["t", *(f"q.{j}" for j in joints), *(f"qd.{j}" for j in joints)]
+    names += [effort_name(present, robot, k) for k in present.order]
+    columns = [shown["t"], *shown["q"].T, *shown["qd"].T, *shown["tau"].T]
+    if outcome.prescribed is not None:
+        names += [f"qdd.{j}" for j in joints]
+        columns += list(outcome.prescribed.qdd[:, list(present.order)].T)
+    else:
+        assert outcome.motion is not None
+        motion = outcome.motion if outcome.motion.q.ndim == 2 else outcome.motion.one(0)
+        more, values = motion.columns()
+        names += more[1 + 3 * robot.n :]
+        columns += values[1 + 3 * robot.n :]
+    return csv_text(names, columns)
+
+
+def summary(outcome: Outcome) -> dict[str, Any]:
+    """What a program wants to know of a run: samples at whole seconds, extremes, drift, events. SI units."""
+    scenario, robot, present = outcome.scenario, outcome.robot, outcome.scenario.present
+    shown = outcome.shown()
+    at = _sample_places(shown["t"])
+    result: dict[str, Any] = {
+        "scenario": scenario.name,
+        "title": scenario.title,
+        "robot": robot.name,
+        "mode": scenario.mode,
+        "duration": scenario.duration,
+        "joints": [robot.joints[k].name for k in present.order],
+        "efforts": [effort_name(present, robot, k) for k in present.order],
+        "efforts_on_inner_body": [robot.joints[k].name for k in present.order if k in present.inner],
+        "samples": {key: values[at].tolist() for key, values in shown.items()},
+        "largest_speed": np.max(np.abs(shown["qd"]), axis=0).tolist(),
+        "largest_effort": np.max(np.abs(shown["tau"]), axis=0).tolist(),
+        "warnings": list(outcome.warnings),
+    }
+    motion = outcome.motion
+    if motion is None:
+        return result
+    result |= {
+        "method": motion.method,
+        "law": motion.settings.get("law"),
+        "steps": motion.steps,
+        "evaluations": motion.evaluations,
+        "drift": motion.drift,
+        "free_joints": [robot.joints[k].name for k in motion.invariants.joints],
+        "events": [{"t": event.t, "joint": event.joint, "what": event.what} for event in motion.events],
+    }
+    if motion.q.ndim == 3:
+        last = motion.q[:, -1][:, list(present.order)]
+        result |= {
+            "trajectories": len(motion.q),
+            "final_mean": last.mean(axis=0).tolist(),
+            "final_spread": (last.max(axis=0) - last.min(axis=0)).tolist(),
+        }
+    elif scenario.trajectory is not None:
+        error = np.abs(motion.q - scenario.trajectory(motion.t)[0])
+        result["tracking_error"] = error.max(axis=0)[list(present.order)].tolist()
+    return result
+
+
+def _sample_places(t: Array) -> NDArray[np.intp]:
+    """The records at whole seconds; of a run shorter than two seconds, or very long, ten even ones."""
+    last = float(t[-1])
+    if 2 <= last <= 1000:
+        wanted = np.arange(math.floor(last + 1e-9) + 1, dtype=np.float64)
+    else:
+        wanted = np.linspace(0, last, 11)
+    return np.unique(np.argmin(np.abs(t[None, :] - wanted[:, None]), axis=1))

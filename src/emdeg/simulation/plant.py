@@ -1,0 +1,112 @@
+"""The robot as programs for simulation: accelerations from efforts, and Hamilton's equations."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from emdeg.algebra.dual import Dual, derivative
+from emdeg.equations.base_parameters import regrouped_mechanism
+from emdeg.mechanics import composite_body
+from emdeg.mechanics.energy import kinetic_energy, potential_energy
+from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
+from emdeg.mechanics.newton_euler import newton_euler
+from emdeg.program.best import program
+from emdeg.program.functions import solved
+from emdeg.program.ir import Dependence, Program
+from emdeg.program.simplify import simplify
+from emdeg.program.trace import Tracer
+from emdeg.robot.model import Robot
+from emdeg.simulation.errors import ScenarioError
+
+
+def need_numbers(robot: Robot) -> None:
+    """A motion needs a robot without symbols and with at least one joint."""
+    if robot.symbols:
+        names = ", ".join(sorted(robot.symbols)[:6])
+        raise ScenarioError(f"it has symbols without a number ({names}); give them values to move it", body=robot.name)
+    if not robot.n:
+        raise ScenarioError("it has no joint to move", body=robot.name)
+
+
+@lru_cache(maxsize=64)
+def robot_program(robot: Robot, function: str) -> Program:
+    """The smallest program on file of a model's function, remembered: deriving it twice would only cost time."""
+    need_numbers(robot)
+    return program(robot, function)
+
+
+def accelerations(robot: Robot) -> Program:
+    """q, qd, tau -> qdd."""
+    return robot_program(robot, "forward_dynamics")
+
+
+@lru_cache(maxsize=32)
+def velocities(robot: Robot) -> Program:
+    """q, p -> qd: joint speeds from the generalized momenta p = M qd [kg m^2/s, kg m/s]."""
+    tracer, mech, position = _traced(robot)
+    p = tracer.inputs("p", robot.n, Dependence.RATES)
+    M = composite_body.mass_matrix(mech, frames(mech, position))
+    return simplify(tracer.program("velocities", {"qd": solved(M, p, mech.one)}))
+
+
+@lru_cache(maxsize=32)
+def momenta(robot: Robot) -> Program:
+    """q, qd -> p = M qd [kg m^2/s, kg m/s]."""
+    tracer, mech, position = _traced(robot)
+    qd = tracer.inputs("qd", robot.n, Dependence.RATES)
+    rest = [mech.zero] * robot.n
+    return simplify(
+        tracer.program("momenta", {"p": newton_euler(mech, frames(mech, position), rest, qd, gravity=False)})
+    )
+
+
+@lru_cache(maxsize=32)
+def momentum_rates(robot: Robot) -> Program:
+    """q, qd, tau -> pd: Hamilton's second equation, pd = tau + dT/dq - g.
+
+    With Christoffel's C, M-dot = C + C^T, so dT/dq = C^T qd = M-dot qd - C qd: the first is the derivative of the
+    momentum along the motion at constant qd, the second the bias without gravity.
+    """
+    tracer, mech, position = _traced(robot)
+    n = robot.n
+    qd = tracer.inputs("qd", n, Dependence.RATES)
+    tau = tracer.inputs("tau", n, Dependence.RATES)
+    moving = []
+    for k, at in enumerate(position):
+        if mech.revolute[k]:
+            s, c = at
+            moving.append((Dual(s, {0: c * qd[k]}), Dual(c, {0: -s * qd[k]})))
+        else:
+            moving.append(Dual(at, {0: qd[k]}))
+    rest = [mech.zero] * n
+    carried = newton_euler(mech, frames(mech, moving), rest, qd, gravity=False)
+    bias = newton_euler(mech, frames(mech, position), qd, rest)
+    rates = [tau[i] + derivative(carried[i], 0, mech.zero) - bias[i] for i in range(n)]
+    return simplify(tracer.program("momentum_rates", {"pd": rates}))
+
+
+@lru_cache(maxsize=32)
+def energies(robot: Robot) -> Program:
+    """q, qd -> T [J], V [J], p [kg m^2/s, kg m/s]."""
+    tracer, _, position = _traced(robot)
+    mech = mechanism(robot, tracer)  # energies need the whole inertias: grouping moves the potential's zero
+    qd = tracer.inputs("qd", robot.n, Dependence.RATES)
+    frame = frames(mech, position)
+    p = newton_euler(mech, frame, [mech.zero] * robot.n, qd, gravity=False)
+    outputs = {"T": kinetic_energy(mech, frame, qd), "V": potential_energy(mech, frame), "p": p}
+    return simplify(tracer.program("energies", outputs))
+
+
+def _traced(robot: Robot) -> tuple[Tracer, Mechanism, list[Any]]:
+    need_numbers(robot)
+    tracer = Tracer()
+    mech = regrouped_mechanism(robot, tracer)
+    q = tracer.inputs("q", robot.n, Dependence.CONFIGURATION, tuple(joint.name for joint in robot.joints))
+    position = [tracer.sincos_of(x) if turning else x for x, turning in zip(q, mech.revolute)]
+    return tracer, mech, position
+
+
+__all__ = [
+    "accelerations", "energies", "momenta", "momentum_rates", "need_numbers", "robot_program", "velocities",
+]  # fmt: skip

@@ -1,0 +1,118 @@
+"""Fixed-step runs of one robot from one or many initial states, on all cores."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emdeg.runtime.kernel import cores, machine_available
+from emdeg.simulation.errors import ScenarioError
+from emdeg.simulation.loop import Hold, Loop
+from emdeg.simulation.tableaus import METHODS, nodes
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """A compiled loop of robot, law and method. `lanes` trajectories run side by side."""
+
+    loop: Loop
+    method: str
+    hold: Hold | None
+    lanes: int
+    _one: Callable[..., None]
+    _many: Callable[..., None]
+    _engine: Any
+
+    @property
+    def row(self) -> int:
+        """Entries of a record: the state, then the held efforts of a sampled law."""
+        return self.loop.size + (self.loop.n if self.hold else 0)
+
+    def __call__(
+        self,
+        initial: Array,
+        step: float,
+        per_record: int,
+        records: int,
+        references: Array | None = None,
+        *,
+        out: Array | None = None,
+        threads: int | None = None,
+    ) -> Array:
+        """(trajectories, records, row): the states after every `per_record` steps of `step` seconds.
+
+        `initial` is (trajectories, loop.size). `references` is (steps, nodes, reference size), or (1, nodes, size)
+        where it does not change: the law's reference at the method's nodes in each step.
+        """
+        initial = np.ascontiguousarray(initial, dtype=np.float64)
+        count = initial.shape[0]
+        if out is None:
+            out = np.empty((count, records, self.row))
+        if not count or not records:
+            return out
+        reference = np.zeros((1, 1, 1)) if references is None else np.ascontiguousarray(references, dtype=np.float64)
+        rows = 1 if self.hold else len(nodes(METHODS[self.method]))
+        needed = (rows, self.loop.reference_size)
+        if self.loop.law is not None and (
+            reference.shape[0] not in (1, per_record * records) or reference.shape[1:] != needed
+        ):
+            raise ValueError(f"references of shape {reference.shape} for {per_record * records} steps, each {needed}")
+        length = np.array([step])
+        per_step = 0 if reference.shape[0] == 1 else reference.shape[1] * reference.shape[2]
+        words = (ctypes.c_int64 * 9)(
+            *(array.ctypes.data for array in (initial, out, reference)),
+            self.loop.size, records * self.row, per_step, per_record, records, length.ctypes.data,
+        )  # fmt: skip
+        self._run(words, count, threads or cores())
+        return out
+
+    def _run(self, words: Any, count: int, threads: int) -> None:
+        if count < self.lanes:
+            self._one(words, 0, count)
+            return
+        workers = max(1, min(threads, count // self.lanes))
+        if workers == 1:
+            self._many(words, 0, count)
+            return
+        edges = [count * i // workers for i in range(workers + 1)]
+        pool = _pool(workers)
+        parts = [pool.submit(self._many, words, a, b) for a, b in pairwise(edges)]
+        for part in parts:
+            part.result()
+
+
+@lru_cache(maxsize=16)
+def compiled_rollout(loop: Loop, method: str, hold: Hold | None = None) -> Rollout:
+    """The loop compiled for this processor."""
+    if not machine_available():
+        raise ScenarioError(f"{method} is compiled with llvmlite, which is not installed here; use DOP853")
+    from llvmlite import binding as llvm
+
+    from emdeg.runtime.engine import target_machine, vector_bits
+    from emdeg.simulation.step_text import kernel_text
+
+    lanes = vector_bits() // 64
+    module = llvm.parse_assembly(kernel_text(loop, METHODS[method], hold, lanes))
+    module.verify()
+    engine = llvm.create_mcjit_compiler(module, target_machine(), use_lmm=True)
+    engine.finalize_object()
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    return Rollout(
+        loop, method, hold, lanes,
+        kind(engine.get_function_address("one")), kind(engine.get_function_address("lanes")), engine,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="emdeg-motion")

@@ -1,0 +1,208 @@
+"""Simulation: a robot, a control law, a beginning, and what follows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from emdeg.robot.model import Robot
+from emdeg.simulation.adaptive import SOLVERS, AdaptiveRun, Rigid
+from emdeg.simulation.conditioning import Conditioning
+from emdeg.simulation.controllers import Law, NoEffort, UserLaw
+from emdeg.simulation.errors import ScenarioError
+from emdeg.simulation.fixed import FixedRun, make_grid
+from emdeg.simulation.invariants import DriftWarning, free_joints, invariants
+from emdeg.simulation.limits import need_start_within_limits
+from emdeg.simulation.linearisation import closed_loop
+from emdeg.simulation.motion import Event, Motion
+from emdeg.simulation.passive import Passive, drive_friction, elastic_stops
+from emdeg.simulation.plant import need_numbers
+from emdeg.simulation.stability import need_stable_step
+from emdeg.simulation.tableaus import METHODS
+
+Array = NDArray[np.float64]
+Stops = Literal["record", "halt", "bounce", "spring", "ignore"]
+
+RTOL, ATOL = 1e-10, 1e-12
+"""The adaptive integrators' default tolerances."""
+
+
+def simulate(
+    robot: Robot,
+    law: Law | Callable[[float, Array, Array], ArrayLike] | None = None,
+    q0: ArrayLike | None = None,
+    qd0: ArrayLike | None = None,
+    duration: float = 1.0,
+    *,
+    method: str = "DOP853",
+    step: float | None = None,
+    output_step: float | None = None,
+    rtol: float = RTOL,
+    atol: float = ATOL,
+    conditioning: Conditioning = Conditioning(),
+    friction: bool | Passive = False,
+    stops: Stops = "record",
+    stiffness: float = 1e5,
+    damping: float = 1e2,
+    restitution: float = 0.5,
+    drift_tolerance: float = 1e-6,
+    check_step: bool = True,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Motion:
+    """The motion of `robot` under `law` from q0, qd0 [rad, m, 1/s] over `duration` seconds.
+
+    `law` is a control law, a Python function (t, q, qd) -> tau, or None for no effort. `method` is adaptive (DOP853,
+    Radau, RK45) or of fixed `step` [s], compiled with the robot (rk4, euler, midpoint; gauss2 and gauss4 are
+    symplectic). With a fixed step q0 may be (trajectories, n): a batch, run side by side on `threads` cores. States
+    are recorded every `output_step` [s] (a hundredth of the run; a fixed step: every step).
+
+    `stops` says what happens at the position limits of the robot's file: "record" notes that they are passed,
+    "halt" ends the run, "bounce" throws the joint back with `restitution` (adaptive methods), "spring" is an elastic
+    stop of `stiffness` and `damping`, "ignore" looks away. With `friction` the drives' friction acts.
+
+    Energy and momentum are balanced along the run; a drift above `drift_tolerance`, relative to what moved, is a
+    `DriftWarning`. Everything that cannot work is a `ScenarioError` before the run begins.
+    """
+    need_numbers(robot)
+    q, qd = _initial(robot, q0, qd0)
+    if not 0 < duration < np.inf:
+        raise ScenarioError(f"the duration must be positive; got {duration} s")
+    conditioning.need(robot.n)
+    control = _law(robot, law)
+    if stops not in ("record", "halt", "bounce", "spring", "ignore"):
+        raise ScenarioError(f"stops must be record, halt, bounce, spring or ignore; got {stops!r}")
+    if stops != "ignore":
+        need_start_within_limits(robot, q, qd)
+    passive = _passive(robot, friction, stops, stiffness, damping)
+    if hasattr(control, "reset"):
+        control.reset()  # type: ignore[attr-defined]
+    settings = {"method": method, "duration": duration, "stops": stops, "law": control.name}
+    if method in SOLVERS:
+        if q.ndim != 1:
+            raise ScenarioError(f"{method} runs one trajectory at a time; a batch needs a fixed step, rk4 for instance")
+        if step is not None:
+            raise ScenarioError(f"{method} chooses its steps itself; a fixed step needs {', '.join(METHODS)}")
+        if not (rtol > 0 and atol > 0):
+            raise ScenarioError(f"tolerances must be positive; got rtol {rtol}, atol {atol}")
+        motion = _adaptive(robot, control, q, qd, duration, method, output_step, rtol, atol, conditioning, passive,
+                           Rigid(_rigid_limits(robot, stops), stops, restitution), progress, settings)
+    elif method in METHODS:
+        if step is None:
+            raise ScenarioError(f"{method} needs a step")
+        if stops == "bounce":
+            raise ScenarioError('stops = "bounce" needs an adaptive method; with a fixed step use "spring"')
+        grid = make_grid(duration, step, output_step)
+        if check_step:
+            first_q, first_qd = (np.atleast_2d(v)[0] for v in (q, qd))
+            about = closed_loop(robot, control, first_q, first_qd, conditioning=conditioning, passive=passive)
+            if conditioning.period is None:
+                need_stable_step(method, about.A, grid.step)
+        run = FixedRun(robot, control, conditioning, passive, free_joints(robot), method, threads)
+        states, tau = run(np.atleast_2d(q), np.atleast_2d(qd), grid, progress)
+        motion = _fixed_motion(robot, grid, states, tau, q.ndim == 1, method, stops, settings)
+    else:
+        known = ", ".join([*SOLVERS, *METHODS])
+        raise ScenarioError(f"there is no method {method!r}; there are {known}")
+    _warn(motion, drift_tolerance)
+    return motion
+
+
+def _initial(robot: Robot, q0: ArrayLike | None, qd0: ArrayLike | None) -> tuple[Array, Array]:
+    arrays = []
+    for name, values in (("q0", q0), ("qd0", qd0)):
+        array = np.zeros(robot.n) if values is None else np.asarray(values, dtype=np.float64)
+        if array.ndim not in (1, 2) or array.shape[-1] != robot.n:
+            raise ScenarioError(f"{name} has shape {array.shape}; {robot.name} has {robot.n} joints")
+        if not np.isfinite(array).all():
+            raise ScenarioError(f"{name} holds a number that is not finite")
+        arrays.append(array)
+    q, qd = np.broadcast_arrays(*arrays)
+    return q.copy(), qd.copy()
+
+
+def _law(robot: Robot, law: Law | Callable[..., ArrayLike] | None) -> Law:
+    if law is None:
+        return NoEffort(robot.n)
+    return law if hasattr(law, "name") else UserLaw(law, robot.n)  # type: ignore[return-value, arg-type]
+
+
+def _passive(robot: Robot, friction: bool | Passive, stops: Stops, stiffness: float, damping: float) -> Passive:
+    if isinstance(friction, Passive):
+        rubbing, springs = friction.friction, friction.stops
+    else:
+        rubbing, springs = (drive_friction(robot) if friction else None), ()
+        if rubbing is not None and all(law.is_none for law in rubbing):
+            raise ScenarioError("friction is asked for, but its drives have none", body=robot.name)
+    if stops == "spring":
+        if not (stiffness > 0 and damping >= 0):
+            raise ScenarioError(f"a stop needs stiffness > 0 and damping >= 0; got {stiffness}, {damping}")
+        springs = (*springs, *elastic_stops(robot, stiffness, damping))
+    return Passive(rubbing, springs)
+
+
+def _rigid_limits(robot: Robot, stops: Stops) -> tuple[tuple[int, float, int], ...]:
+    if stops in ("ignore", "spring"):
+        return ()
+    found = []
+    for k, joint in enumerate(robot.joints):
+        if joint.limits.lower is not None:
+            found.append((k, float(joint.limits.lower), -1))
+        if joint.limits.upper is not None:
+            found.append((k, float(joint.limits.upper), 1))
+    return tuple(found)
+
+
+def _adaptive(robot, law, q, qd, duration, method, output_step, rtol, atol, conditioning, passive, rigid, progress,
+              settings) -> Motion:  # fmt: skip
+    joints = free_joints(robot)
+    run = AdaptiveRun(robot, law, conditioning, passive, joints, rigid, method, rtol, atol, progress)
+    count = 100 if output_step is None else max(1, round(duration / output_step))
+    if output_step is not None and abs(count * output_step - duration) > 1e-9 * duration:
+        raise ScenarioError(f"the duration {duration:g} s is no multiple of the output's step {output_step:g} s")
+    grid = np.linspace(0, duration, count + 1)
+    x = np.concatenate([q, qd, np.zeros(1 + len(joints))])
+    result = run.run(x, duration, grid)
+    n = robot.n
+    balance = invariants(robot, result.x[:, :n], result.x[:, n : 2 * n], result.x[:, 2 * n], result.x[:, 2 * n + 1 :])
+    settings = settings | {"rtol": rtol, "atol": atol}
+    return Motion(robot, result.t, result.x[:, :n], result.x[:, n : 2 * n], result.tau, balance, method, result.events,
+                  result.dense, result.steps, result.evaluations, (), settings)
+
+
+def _fixed_motion(robot, grid, states, tau, single, method, stops, settings) -> Motion:
+    n = robot.n
+    t, events = grid.times, []
+    limits = _rigid_limits(robot, stops)
+    kept = len(t)
+    for k, limit, side in limits:
+        passed = np.argwhere(side * (states[..., k] - limit) > 0)
+        if len(passed):
+            at = int(np.min(passed[:, 1]))
+            events.append(Event(float(t[at]), robot.joints[k].name, f"{'upper' if side > 0 else 'lower'} limit"))
+            kept = min(kept, at + 1) if stops == "halt" else kept
+    t, states, tau = t[:kept], states[:, :kept], tau[:, :kept]
+    if single:
+        states, tau = states[0], tau[0]
+    balance = invariants(robot, states[..., :n], states[..., n : 2 * n], states[..., 2 * n], states[..., 2 * n + 1 :])
+    steps = grid.per_record * (kept - 1)
+    settings = settings | {"step": grid.step}
+    return Motion(robot, t, states[..., :n], states[..., n : 2 * n], tau, balance, method,
+                  tuple(sorted(events, key=lambda event: event.t)), None, steps, 0, (), settings)
+
+
+def _warn(motion: Motion, tolerance: float) -> None:
+    drift = motion.drift
+    for name, unit in (("energy", "J"), ("momentum", "kg m^2/s")):
+        relative = drift.get(f"{name}_relative", 0.0)
+        if not relative <= tolerance:
+            warnings.warn(
+                f"{motion.robot.name}: the {name} drifts by {drift[name]:.3g} {unit}, {relative:.3g} of what moved "
+                f"(tolerance {tolerance:g}): the run by {motion.method} is too coarse",
+                DriftWarning,
+                stacklevel=3,
+            )

@@ -1,0 +1,87 @@
+"""Motions as CSV: trajectories read from a table, runs written to one."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emdeg.robot.checks import BUDGET
+from emdeg.robot.errors import OverBudget
+from emdeg.robot.model import Robot
+from emdeg.simulation.errors import ScenarioError
+from emdeg.simulation.trajectories import Spline, through
+
+Array = NDArray[np.float64]
+
+
+def read_trajectory(
+    path: Path | str, robot: Robot, *, deg: bool = False, degree: int = 5, rest: bool = False
+) -> Spline:
+    """A spline through the rows of a CSV file: a header with `t` [s] and every joint's name, in any order.
+
+    Without a header the columns are t and the joints in the robot's order. `deg`: revolute joints in degrees.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > BUDGET.bytes:
+            raise OverBudget(f"it is larger than {BUDGET.bytes} bytes", file=str(file))
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as problem:
+        why = getattr(problem, "strerror", None) or problem
+        raise ScenarioError(f"cannot be read: {why}", file=str(file)) from None
+    rows = [(line, row) for line, row in enumerate(csv.reader(text.splitlines()), 1) if "".join(row).strip()]
+    if not rows:
+        raise ScenarioError("it is empty", file=str(file))
+    names = [joint.name for joint in robot.joints]
+    order = list(range(robot.n + 1))
+    if not _is_number(rows[0][1][0]):
+        header = [cell.strip() for cell in rows.pop(0)[1]]
+        missing = [name for name in ("t", *names) if name not in header]
+        if missing:
+            raise ScenarioError(f"it has no column {missing[0]!r}; it has {', '.join(header)}", file=str(file), line=1)
+        order = [header.index(name) for name in ("t", *names)]
+    values = np.array([_numbers(row, order, str(file), line) for line, row in rows])
+    if deg:
+        turning = np.array([joint.kind == "revolute" for joint in robot.joints])
+        values[:, 1:] *= np.where(turning, math.pi / 180, 1.0)
+    try:
+        return through(values[:, 0], values[:, 1:], degree=degree, rest=rest)
+    except ScenarioError as problem:
+        raise problem.at(file=str(file)) from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(row: list[str], order: Sequence[int], file: str, line: int) -> list[float]:
+    try:
+        values = [float(row[place]) for place in order]
+    except (ValueError, IndexError):
+        raise ScenarioError(f"a row needs {len(order)} numbers: t and one a joint; got {','.join(row)[:60]!r}",
+                            file=file, line=line) from None
+    if not all(map(math.isfinite, values)):
+        raise ScenarioError("a number is not finite", file=file, line=line)
+    return values
+
+
+def csv_text(names: Sequence[str], columns: Sequence[Array]) -> str:
+    """Columns as CSV, every number with all its digits."""
+    lines = [",".join(_quoted(name) for name in names)]
+    lines += [",".join(map(repr, row)) for row in np.column_stack(columns).tolist()]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(name: str) -> str:
+    if name[:1] in "=+-@":  # a spreadsheet would take it for a formula
+        name = "'" + name
+    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n\r') else name
