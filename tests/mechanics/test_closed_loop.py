@@ -415,3 +415,13 @@ def test_a_motors_inertia_is_what_it_feels_alone():
     joints = with_coordinates(robot, ["q1", "q2", "q3"])
     q = joint_positions(robot, X)[:3]
     np.testing.assert_allclose(emdeg.motor_inertias(robot, X), np.diag(emdeg.mass_matrix(joints, q)), rtol=1e-9)
+
+
+def test_what_knows_only_trees_refuses_loops():
+    robot = robot_of("delta")
+    with pytest.raises(emdeg.RobotError, match="closed loops: use"):
+        emdeg.derive(robot)
+    with pytest.raises(emdeg.RobotError, match="regressor is not known for closed loops"):
+        emdeg.mechanics.numeric.regressor(robot, [0, 0, -0.45], [0, 0, 0], [0, 0, 0])
+    with pytest.raises(ValueError, match="closed loops: integrate"):
+        emdeg.simulate(robot, [0, 0, -0.45], duration=1.0)
