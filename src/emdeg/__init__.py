@@ -12,6 +12,22 @@ from typing import TYPE_CHECKING, Any
 from emdeg.equations import Model, derive
 from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.equations.regressor import regressor, regressor_formulas
+from emdeg.mechanics.closed_kinematics import (
+    branches,
+    closure_error,
+    coordinates_of,
+    motor_inertias,
+    named_jacobians,
+    singularity_map,
+)
+from emdeg.mechanics.closed_numeric import (
+    drive_friction,
+    drive_jacobian,
+    joint_positions,
+    reduced_model,
+    singularity,
+    state_rate,
+)
 from emdeg.mechanics.numeric import (
     StateError,
     bias,
@@ -32,9 +48,11 @@ from emdeg.mechanics.numeric import (
     potential_energy,
 )
 from emdeg.mechanics.speeds_reader import load_setup
+from emdeg.mechanics.state import ClosureError
 from emdeg.program.best import program
 from emdeg.program.search.optimise import Optimised, optimise
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
+from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
 from emdeg.runtime.kane import KaneModel
@@ -59,6 +77,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "BaseParameters",
+    "ClosureError",
     "KaneModel",
     "Model",
     "Optimised",
@@ -71,9 +90,14 @@ __all__ = [
     "base_parameters",
     "base_values",
     "bias",
+    "branches",
+    "closure_error",
     "compile",
+    "coordinates_of",
     "coriolis_matrix",
     "derive",
+    "drive_friction",
+    "drive_jacobian",
     "elements",
     "forward_dynamics",
     "forward_dynamics_derivatives",
@@ -84,6 +108,7 @@ __all__ = [
     "inverse_kinematics",
     "jacobian",
     "jacobian_rate",
+    "joint_positions",
     "kinetic_energy",
     "library_names",
     "linearise",
@@ -92,12 +117,22 @@ __all__ = [
     "load_setup",
     "mass_matrix",
     "momentum",
+    "motor_inertias",
+    "named_jacobians",
     "potential_energy",
     "optimise",
     "program",
+    "reduced_model",
     "regressor",
     "regressor_formulas",
     "regrouped",
     "simulate",
+    "singularity",
+    "singularity_map",
+    "state_rate",
     "substitute",
+    "with_coordinates",
+    "with_driven",
+    "with_modes",
+    "with_start",
 ]

@@ -38,6 +38,14 @@ def residue_of(value: Fraction) -> int:
     return value.numerator * inverse(value.denominator) % P
 
 
+def root_of(value: int) -> int:
+    """A root of value modulo P; ZeroDivisionError if it has none."""
+    root = pow(value, (P + 1) // 4, P)
+    if (root * root - value) % P:
+        raise ZeroDivisionError("a radicand has no root modulo 2^61 - 1: take another random point")
+    return root
+
+
 class Residue:
     """An integer modulo P; immutable. +, -, * and / take residues, int and Fraction.
 
@@ -250,6 +258,11 @@ class PrimeField:
             root = self._element([ROOT_OF_HALF] * (self.points or 1))
             return root, root
         return self._circle_point(f"constant {piece.pi_times} {piece.radians} {piece.symbol}")
+
+    def sqrt(self, value: Any) -> Any:
+        """The root that is itself a square; ZeroDivisionError where there is none: take another random point."""
+        values = value.values if isinstance(value, Residues) else (value.value,)
+        return self._element([root_of(a) for a in values])
 
     def joint_sincos(self, joint: int | str) -> tuple[Any, Any]:
         """(sine, cosine) of a revolute joint's random angle."""

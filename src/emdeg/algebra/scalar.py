@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from emdeg.algebra.angle import Angle
 
 S = TypeVar("S")
@@ -112,3 +114,7 @@ class Floats:
             return math.sin(value), math.cos(value)
         s, c = angle.sincos()
         return float(s), float(c)
+
+    def sqrt(self, value: Any) -> Any:
+        """The root of a double, or of an array of them."""
+        return math.sqrt(value) if isinstance(value, float) else np.sqrt(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.cli.common import Json, UsageError, as_json, say, write_new
 from emdeg.equations import Model
 from emdeg.equations import derive as derive_
+from emdeg.equations.closed_loop import LOOP_PARTS, derive_loops, loop_document
 from emdeg.equations.json_form import to_data
 from emdeg.equations.writing import latex, markdown, mathml, sympy_form, text
 from emdeg.equations.writing.document import Document
@@ -60,12 +61,19 @@ def derive(
 
       emdeg derive my_arm.urdf --only J,Jinv --format sympy
     """
+    if robot.loops is not None:
+        _derive_loops(robot, only, format, json, budget, symbolic, out_file, force)
+        return
     parts = chosen_parts(only)
     model = derive_(robot, {need for part in parts for need in NEEDS.get(part, ())}, symbolic=symbolic, budget=budget)
     if json or format == "json":
         written = as_json(model_data(model, parts))
     else:
         written = WRITERS[format](document(model, parts))
+    _put(written, out_file, force)
+
+
+def _put(written: str, out_file: Path | None, force: bool) -> None:
     if out_file is None:
         sys.stdout.write(written)
     else:
@@ -73,7 +81,23 @@ def derive(
         say(f"wrote {out_file}")
 
 
-def chosen_parts(only: str) -> list[str]:
+def _derive_loops(
+    robot: Robot, only: str, format: Format, json: bool, budget: int, symbolic: bool, out_file: Path | None,
+    force: bool,
+) -> None:  # fmt: skip
+    """The named blocks of a mechanism with closed loops; all of them unless --only names some."""
+    if symbolic:
+        raise UsageError("--symbolic is not known for closed loops")
+    parts = list(LOOP_PARTS) if only == DEFAULT_PARTS else chosen_parts(only, LOOP_PARTS)
+    found = loop_document(derive_loops(robot, budget=budget), parts)
+    if json or format == "json":
+        written = as_json(sections_data(found))
+    else:
+        written = WRITERS[format](found)
+    _put(written, out_file, force)
+
+
+def chosen_parts(only: str, PARTS: Mapping[str, Any] = PARTS) -> list[str]:
     """The parts named in --only, each once; UsageError for an unknown one."""
     parts = list(dict.fromkeys(part.strip() for part in only.split(",") if part.strip()))
     for part in parts:

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.equations.base_parameters import base_parameters
+from emdeg.mechanics.closed_numeric import drive_friction, drive_jacobian
 from emdeg.mechanics.friction import friction as friction_efforts
 from emdeg.mechanics.numeric import FUNCTIONS, StateError
 from emdeg.robot.checks import BUDGET
@@ -91,9 +92,9 @@ def compute(
         if text is not None and name not in names:
             raise UsageError(f"{function} takes no --{name}; it takes {', '.join('--' + n for n in names)}")
         if text is None and name in names:
-            raise UsageError(f"{function} needs --{name} ({robot.n} numbers: {', '.join(_joints(robot))})")
-    revolute = np.array([joint.kind == "revolute" for joint in robot.joints])
-    to_radians = np.where(revolute, math.pi / 180, 1.0) if deg else np.ones(robot.n)
+            raise UsageError(f"{function} needs --{name} ({robot.freedoms} numbers: {', '.join(_joints(robot))})")
+    revolute = np.array([joint.kind == "revolute" for joint in robot.coordinates])
+    to_radians = np.where(revolute, math.pi / 180, 1.0) if deg else np.ones(robot.freedoms)
     states = {}
     for name in names:
         values = read_state(given[name] or "", name, robot)
@@ -106,15 +107,23 @@ def compute(
     if friction and function not in FRICTION_FUNCTIONS:
         raise UsageError(f"--friction applies to {', '.join(FRICTION_FUNCTIONS)}, not to {function}")
     if friction and function == "forward_dynamics":
-        states["tau"] = states["tau"] - friction_efforts(robot, states["qd"])
+        states["tau"] = states["tau"] - _friction(robot, states)
     value = compute_(robot, *(states[name] for name in names), **options)
     if friction and function != "forward_dynamics":
-        value = value + friction_efforts(robot, states["qd"])
+        value = value + _friction(robot, states, generalized=function == "bias")
     if deg and function == "forward_dynamics":
         value = value / to_radians
     if function in PARTS:
         return dict(zip(PARTS[function], value))
     return value
+
+
+def _friction(robot: Robot, states: dict[str, Any], generalized: bool = False) -> NDArray[np.float64]:
+    """The drives' friction: efforts of the driven joints, or of the coordinates where loops make them differ."""
+    if robot.loops is None:
+        return friction_efforts(robot, states["qd"])
+    effort = drive_friction(robot, states["q"], states["qd"])
+    return np.einsum("...ji,...j->...i", drive_jacobian(robot, states["q"]), effort) if generalized else effort
 
 
 def read_state(text: str, name: str, robot: Robot) -> NDArray[np.float64]:
@@ -125,7 +134,7 @@ def read_state(text: str, name: str, robot: Robot) -> NDArray[np.float64]:
 
 
 def _joints(robot: Robot) -> list[str]:
-    return [joint.name for joint in robot.joints]
+    return [joint.name for joint in robot.coordinates]
 
 
 def _numbers(cells: list[str], place: str, robot: Robot) -> list[float]:
@@ -136,9 +145,9 @@ def _numbers(cells: list[str], place: str, robot: Robot) -> list[float]:
         raise StateError(f"{place}: {bad.strip()!r} is not a number (write 0.5, with a point)") from None
     if not all(math.isfinite(value) for value in values):
         raise StateError(f"{place}: every number must be finite")
-    if len(values) != robot.n:
+    if len(values) != robot.freedoms:
         raise StateError(
-            f"{place}: {len(values)} numbers given, {robot.n} needed, one a joint of {robot.name} "
+            f"{place}: {len(values)} numbers given, {robot.freedoms} needed, one a joint of {robot.name} "
             f"({', '.join(_joints(robot))})"
         )
     return values
@@ -165,16 +174,16 @@ def _read_csv(path: Path, name: str, robot: Robot) -> NDArray[np.float64]:
         raise RobotError(f"is not a CSV file: {problem}", file=str(path)) from None
     if not rows:
         raise RobotError("holds no state", file=str(path))
-    columns = list(range(robot.n))
+    columns = list(range(robot.freedoms))
     header = [cell.strip() for cell in rows[0][1]]
     if not all(_is_float(cell) for cell in header):
         columns = _columns(header, name, robot, path)
         rows = rows[1:]
         if not rows:
             raise RobotError("has a header but no state", file=str(path))
-    elif len(header) != robot.n:
+    elif len(header) != robot.freedoms:
         raise RobotError(
-            f"has {len(header)} columns and no header; {robot.n} are needed, one a joint", file=str(path), line=1
+            f"has {len(header)} columns and no header; {robot.freedoms} are needed, one a joint", file=str(path), line=1
         )
     states = []
     for number, row in rows:
@@ -190,7 +199,7 @@ def _read_csv(path: Path, name: str, robot: Robot) -> NDArray[np.float64]:
 
 def _columns(header: list[str], name: str, robot: Robot, path: Path) -> list[int]:
     """The columns called q1..qn (qd1.., qdd1.., tau1..), or by the joints' names."""
-    numbered = [f"{name}{k + 1}" for k in range(robot.n)]
+    numbered = [f"{name}{k + 1}" for k in range(robot.freedoms)]
     for wanted in (numbered, [f"{name}_{joint}" for joint in _joints(robot)], _joints(robot)):
         if all(column in header for column in wanted):
             return [header.index(column) for column in wanted]
@@ -206,9 +215,10 @@ def _print(robot: Robot, function: str, result: Any) -> None:
 
 
 def _print_array(title: str, value: NDArray[np.float64], robot: Robot | None = None) -> None:
-    if value.ndim == 1 and robot is not None and value.shape == (robot.n,):
+    if value.ndim == 1 and robot is not None and value.shape == (robot.freedoms,):
         table = Table("joint", "value", title=title)
-        for joint, entry in zip(robot.joints, value):
+        named = robot.driven if title.endswith("inverse_dynamics") else robot.coordinates
+        for joint, entry in zip(named, value):
             table.add_row(joint.name, f"{entry:.10g}")
         out.print(table)
         return

@@ -27,10 +27,10 @@ FunctionArgument = Annotated[
 Base = Annotated[bool, typer.Option("--base", help="The regressor's columns of the base parameters only.")]
 
 
-def chosen_functions(text: str, base: bool = False) -> tuple[str, ...]:
+def chosen_functions(text: str, base: bool = False, robot: Robot | None = None) -> tuple[str, ...]:
     """The functions of one program, from "A" or "A+B"; UsageError for an unknown one."""
     try:
-        names = known_functions([part.strip() for part in text.split("+")])
+        names = known_functions([part.strip() for part in text.split("+")], robot)
     except UnknownFunction as problem:
         raise UsageError(str(problem)) from None
     if base and "regressor" not in names:
@@ -56,7 +56,7 @@ def count(
 
       emdeg count panda mass_matrix+bias --json
     """
-    names = chosen_functions(function, base)
+    names = chosen_functions(function, base, robot=robot)
     program = smallest(robot, names, effort, seed, base)
     total = count_operations(program)
     if json:
@@ -113,10 +113,10 @@ def generate(
         raise UsageError(f"{', '.join(given)}: for --target c only, not for {target}")
     if casadi and single:
         raise UsageError("--casadi and --float exclude each other: CasADi's interface is of doubles")
-    wanted = {text: chosen_functions(text, base and "regressor" in text) for text in function}
+    loaded = robot.load()
+    wanted = {text: chosen_functions(text, base and "regressor" in text, robot=loaded) for text in function}
     if base and not any("regressor" in names for names in wanted.values()):
         raise UsageError("--base applies to regressor, which is not among the functions")
-    loaded = robot.load()
     made = []
     for text, names in wanted.items():
         of_base = base and "regressor" in names

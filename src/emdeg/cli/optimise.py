@@ -42,7 +42,7 @@ def optimise_command(
       emdeg optimise my_arm.urdf mass_matrix+bias --effort 20 --weights cycles
     """
     checked_effort(effort)
-    names = chosen_functions(function)
+    names = chosen_functions(function, robot=robot)
     chosen = WEIGHTS[weights]
     with progress_line() as progress:
         found = optimise(robot, names, effort, seed=seed, weights=chosen, progress=progress)

@@ -13,7 +13,11 @@ from rich.table import Table
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
 from emdeg.cli.common import CHECK_FAILED, Json, assignments, out, print_json, say, write_new
+from emdeg.mechanics.closed_numeric import ready
+from emdeg.mechanics.linkage import loops_of
+from emdeg.mechanics.state import StateError
 from emdeg.robot.assemble import assemble, findings
+from emdeg.robot.errors import RobotError
 from emdeg.robot.load import SNAP, library_names, load, parse_locks, read_draft
 from emdeg.robot.model import BASE, Robot
 from emdeg.robot.template import TEMPLATE
@@ -110,10 +114,12 @@ def _has_drive(drive: Any) -> bool:
 
 def print_summary(robot: Robot) -> None:
     """The robot for a person: what it is, where it comes from, its tables, what was checked."""
-    kind = "a chain" if robot.is_serial else "a tree"
+    kind = "a chain" if robot.is_serial else "a tree" if robot.loops is None else "closed loops on a tree"
     out.print(f"[bold]{escape(robot.name)}[/bold]  {escape(robot.title)}")
     out.print(f"{kind} of {robot.n} joints; gravity ({', '.join(number(g) for g in robot.gravity)}) m/s^2; "
               f"tool on {escape('the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name)}")
+    if robot.loops is not None:
+        _print_loops(robot)
     if robot.source:
         out.print(f"source: {escape(robot.source)}")
     if robot.symbols:
@@ -133,6 +139,34 @@ def print_summary(robot: Robot) -> None:
         out.print("checked: mass, positive semidefinite inertia, triangle inequality: kept by every link")
     if robot.tolerances:
         out.print(f"tolerances stated for {len(robot.tolerances)} parameters")
+
+
+def _print_loops(robot: Robot) -> None:
+    loops = loops_of(robot)
+    for rod in loops.rods:
+        out.print(f"rod {escape(rod.name)}: {number(rod.length)} m, {number(rod.mass)} kg")
+    for closure in loops.closures:
+        out.print(f"{closure.kind} joint {escape(closure.name)} closes a loop")
+    out.print(f"coordinates: {escape(', '.join(joint.name for joint in robot.coordinates))}; "
+              f"driven: {escape(', '.join(joint.name for joint in robot.driven))}")
+    if not robot.symbols:
+        out.print(str(ready(robot).mobility), markup=False, soft_wrap=True)
+
+
+def _loops_data(robot: Robot) -> dict[str, Any]:
+    loops = loops_of(robot)
+    data: dict[str, Any] = {
+        "rods": [{"name": r.name, "length": str(r.length), "mass": str(r.mass), "com": str(r.com),
+                  "inertia": str(r.inertia)} for r in loops.rods],
+        "closures": [{"name": c.name, "type": c.kind} for c in loops.closures],
+        "coordinates": [joint.name for joint in robot.coordinates],
+        "driven": [joint.name for joint in robot.driven],
+    }  # fmt: skip
+    if not robot.symbols:
+        found = ready(robot).mobility
+        data |= {"equations": found.equations, "rank": found.rank, "mobility": found.freedoms,
+                 "redundant": list(found.redundant)}  # fmt: skip
+    return data
 
 
 def as_data(robot: Robot) -> dict[str, Any]:
@@ -163,6 +197,7 @@ def as_data(robot: Robot) -> dict[str, Any]:
                  "xyz": [str(v) for v in robot.tool.pose.xyz], "rpy": [str(v) for v in robot.tool.pose.rpy]},
         "links": links, "notes": list(robot.notes), "nonphysical": robot.nonphysical,
         "tolerances": {path: float(value) for path, value in robot.tolerances.items()},
+        "loops": None if robot.loops is None else _loops_data(robot),
     }  # fmt: skip
 
 
@@ -222,6 +257,11 @@ def check(
     draft = read_draft(file, snap=snap)
     locks = parse_locks(assignments(lock or [], "--lock"))
     robot = assemble(draft, locks=locks, allow_nonphysical=True)
+    if robot.loops is not None and not robot.symbols:
+        try:
+            ready(robot)  # the loops close and leave the freedoms that the file says
+        except StateError as problem:
+            raise RobotError(str(problem), file=file) from None
     broken = findings(draft)
     excused = bool(draft.nonphysical) or allow_nonphysical
     passed = not broken or excused

@@ -14,6 +14,7 @@ from emdeg.codegen.artefact import NotCertified
 from emdeg.codegen.store import recheck_file
 from emdeg.program.count import count
 from emdeg.program.functions import FUNCTIONS
+from emdeg.program.loop_functions import closed_place
 from emdeg.program.reference import verify_program
 from emdeg.program.verify import Refuted, float_error
 from emdeg.robot.load import SUFFIXES, library_names
@@ -78,13 +79,14 @@ def _of_file(argument: str) -> dict[str, Any]:
 
 
 def _of_robot(robot: Chosen, function: str, base: bool, seed: int, effort: float | None) -> dict[str, Any]:
-    names = chosen_functions(function, base)
     loaded = robot.load()
+    names = chosen_functions(function, base, robot=loaded)
     program = smallest(loaded, names, effort, 0, base)
     proof = verify_program(program, loaded, names, base=base, seed=seed).as_dict()
+    errors = float_error(program, near=closed_place(loaded))
     return {
         "robot": loaded.name,
         **{key: proof[key] for key in _SHOWN if key in proof},
-        "float_error_ulps": {name: round(error, 2) for name, error in float_error(program).items()},
+        "float_error_ulps": {name: round(error, 2) for name, error in errors.items()},
         "operations": count(program).as_dict(),
     }

@@ -20,6 +20,7 @@ from emdeg.program.build import program as build_program
 from emdeg.program.count import count
 from emdeg.program.ir import Program
 from emdeg.program.json_form import NotAProgram, from_data, to_data
+from emdeg.program.loop_functions import closed_place
 from emdeg.program.reference import verify_program
 from emdeg.program.verify import FALSE_PASS, Certificate, Refuted, float_error
 from emdeg.robot.assemble import assemble
@@ -100,6 +101,7 @@ def _certificate(
     robot: Robot, request: Request, program: Program, proof: Certificate, made_by: str
 ) -> dict[str, Any]:
     toml = to_toml(robot)
+    errors = float_error(program, near=closed_place(robot))
     return {
         "schema_version": SCHEMA_VERSION,
         "made_by": made_by,
@@ -111,7 +113,7 @@ def _certificate(
         "points": proof.points,
         "degree_bound": proof.degree_bound,
         "false_pass_probability": proof.false_pass_probability,
-        "float_error_ulps": {name: round(error, 2) for name, error in float_error(program).items()},
+        "float_error_ulps": {name: round(error, 2) for name, error in errors.items()},
         "operations": count(program).as_dict(),
         "request": asdict(request) | {"functions": list(request.functions)},
         "robot": {"name": robot.name, "digest": hashlib.sha256(toml.encode()).hexdigest(), "toml": toml},

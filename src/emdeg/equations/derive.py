@@ -14,7 +14,7 @@ from emdeg.equations.symbolize import symbolize
 from emdeg.mechanics.composite_body import mass_matrix
 from emdeg.mechanics.energy import potential_energy
 from emdeg.mechanics.mechanism import frames, mechanism
-from emdeg.robot import BASE, Robot
+from emdeg.robot import BASE, Robot, RobotError
 
 HALF = Fraction(1, 2)
 
@@ -32,6 +32,8 @@ def derive(
     Ixx2, a2, ...) that remembers its value and tolerance. `only`, say "M,g", leaves the other parts out. A formula
     of more than `budget` terms is an error (`BudgetExceeded`). Friction and rotors' gyroscopic terms are not in it.
     """
+    if robot.loops is not None:  # its links alone are a tree, which is another machine
+        raise RobotError("it has closed loops: use emdeg.equations.closed_loop.derive_loops", body=robot.name)
     parts = _parts(only)
     known: Mapping[str, Known] = {}
     if symbolic:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from emdeg.algebra import Angle, Exact, TrigAlgebra, TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.robot import Robot, RobotError
+from emdeg.robot.loops import values as loop_values
 
 
 def letters(robot: Robot, *, rates: bool = False, budget: int = DEFAULT_MAX_TERMS) -> TrigAlgebra:
@@ -49,6 +50,8 @@ def values(robot: Robot) -> Iterator[Exact | Angle]:
         yield from carriers[payload.link].pose.xyz
         yield from (payload.mass, *payload.com, *payload.tensor)
     yield from robot.gravity
+    if robot.loops is not None:
+        yield from loop_values(robot.loops)
 
 
 def positions(robot: Robot, algebra: TrigAlgebra) -> list[TrigPoly | tuple[TrigPoly, TrigPoly]]:

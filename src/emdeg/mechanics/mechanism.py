@@ -206,25 +206,25 @@ def pose_matrices(pose: Pose, algebra: Algebra) -> tuple[Mat3, Vec3]:
 
 def frames(mech: Mechanism, position: Sequence[Position]) -> Frames:
     """Every link's frame in its parent's at the given joint positions."""
-    zero, one = mech.zero, mech.one
-    R: list[Mat3] = []
-    p: list[Vec3] = []
-    for i, step in enumerate(mech.step):
-        theta, d = step.theta, step.d
-        if mech.revolute[i]:
-            theta = position[i] if theta is None else sum_of_angles(theta, position[i])
-        else:
-            d = d + position[i]
-        R.append(
-            rotations((("z", step.gamma), ("x", step.alpha), ("y", step.beta), ("z", theta)), zero, one)
-        )
-        lift = rotations((("x", step.alpha), ("y", step.beta)), zero, one)
-        x, y, z = (step.a + lift[0][2] * d, lift[1][2] * d, step.b + lift[2][2] * d)
-        if step.gamma is not None:
-            s, c = step.gamma
-            x, y = c * x - s * y, s * x + c * y
-        p.append((x, y, z))
-    return Frames(tuple(R), tuple(p))
+    placed = [link_frame(mech, i, at) for i, at in enumerate(position)]
+    return Frames(tuple(R for R, _ in placed), tuple(p for _, p in placed))
+
+
+def link_frame(mech: Mechanism, i: int, at: Position) -> tuple[Mat3, Vec3]:
+    """(R, p) of link i in its parent with its joint at `at`."""
+    zero, one, step = mech.zero, mech.one, mech.step[i]
+    theta, d = step.theta, step.d
+    if mech.revolute[i]:
+        theta = at if theta is None else sum_of_angles(theta, at)
+    else:
+        d = d + at
+    R = rotations((("z", step.gamma), ("x", step.alpha), ("y", step.beta), ("z", theta)), zero, one)
+    lift = rotations((("x", step.alpha), ("y", step.beta)), zero, one)
+    x, y, z = (step.a + lift[0][2] * d, lift[1][2] * d, step.b + lift[2][2] * d)
+    if step.gamma is not None:
+        s, c = step.gamma
+        x, y = c * x - s * y, s * x + c * y
+    return R, (x, y, z)
 
 
 def sum_of_angles(first: Pair, second: Pair) -> Pair:

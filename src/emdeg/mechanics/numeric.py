@@ -2,13 +2,14 @@
 
 Every function takes a robot without symbols and arrays whose last axis runs over the joints, `(..., n)`; leading
 axes are states and broadcast. SI units, radians; torques are positive along the joint's axis and act on the outer
-link. Drive inertia is included, friction is not.
+link. Drive inertia is included, friction is not. Of a robot with closed loops q are the independent coordinates and
+tau the driven joints' efforts; see `emdeg.mechanics.closed_numeric`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -26,16 +27,31 @@ from emdeg.mechanics import (
 from emdeg.mechanics import regressor as regressor_
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
 from emdeg.mechanics.newton_euler import newton_euler
+from emdeg.mechanics.state import StateError
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 Array = NDArray[np.float64]
 
 
-class StateError(ValueError):
-    """A state's array has the wrong shape or is not made of finite numbers."""
+def _closing_loops(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, for a robot with closed loops the one of the same name in `closed_numeric`."""
+
+    @wraps(function)
+    def run(robot: Robot, *args: Any, **options: Any) -> Any:
+        if robot.loops is None:
+            return function(robot, *args, **options)
+        from emdeg.mechanics import closed_numeric
+
+        other = getattr(closed_numeric, function.__name__, None)
+        if other is None:
+            raise RobotError(f"{function.__name__} is not known for closed loops", body=robot.name)
+        return other(robot, *args, **options)
+
+    return run
 
 
+@_closing_loops
 def inverse_dynamics(
     robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, gyroscopic: bool = False
 ) -> Array:
@@ -46,6 +62,7 @@ def inverse_dynamics(
     return _stacked(tau, shape)
 
 
+@_closing_loops
 def forward_dynamics(
     robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, gyroscopic: bool = False
 ) -> Array:
@@ -65,6 +82,7 @@ def forward_dynamics(
     return _stacked(qdd, shape)
 
 
+@_closing_loops
 def mass_matrix(robot: Robot, q: ArrayLike, *, gyroscopic: bool = False) -> Array:
     """M (..., n, n) [kg m^2, kg m, kg], symmetric."""
     mech, (q_,), shape = _prepared(robot, {"q": q})
@@ -73,6 +91,7 @@ def mass_matrix(robot: Robot, q: ArrayLike, *, gyroscopic: bool = False) -> Arra
     return _stacked(build(mech, _frames(mech, q_)), shape)
 
 
+@_closing_loops
 def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike, *, gyroscopic: bool = False) -> Array:
     """C (..., n, n) from Christoffel symbols: C qd are the Coriolis and centrifugal efforts, M-dot - 2C is skew."""
     mech, (q_, qd_), shape = _prepared(robot, {"q": q, "qd": qd})
@@ -85,6 +104,7 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike, *, gyroscopic: bo
     return _stacked(coriolis.coriolis_matrix(mech, _frames(mech, q_), qd_), shape)
 
 
+@_closing_loops
 def bias(robot: Robot, q: ArrayLike, qd: ArrayLike, *, gyroscopic: bool = False) -> Array:
     """h (..., n) [N m, N] = C qd + g: the efforts that hold the joints' speeds."""
     mech, (q_, qd_), shape = _prepared(robot, {"q": q, "qd": qd})
@@ -93,6 +113,7 @@ def bias(robot: Robot, q: ArrayLike, qd: ArrayLike, *, gyroscopic: bool = False)
     return _stacked(newton_euler(mech, _frames(mech, q_), qd_, rest, gyroscopic=gyroscopic), shape)
 
 
+@_closing_loops
 def gravity(robot: Robot, q: ArrayLike) -> Array:
     """g (..., n) [N m, N] = dV/dq: the efforts that hold the robot still."""
     mech, (q_,), shape = _prepared(robot, {"q": q})
@@ -100,18 +121,21 @@ def gravity(robot: Robot, q: ArrayLike) -> Array:
     return _stacked(newton_euler(mech, _frames(mech, q_), rest, rest), shape)
 
 
+@_closing_loops
 def kinetic_energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
     """T (...) [J], drives included."""
     mech, (q_, qd_), shape = _prepared(robot, {"q": q, "qd": qd})
     return _stacked(energy.kinetic_energy(mech, _frames(mech, q_), qd_), shape)
 
 
+@_closing_loops
 def potential_energy(robot: Robot, q: ArrayLike) -> Array:
     """V (...) [J] of gravity, zero for masses at the base frame's origin."""
     mech, (q_,), shape = _prepared(robot, {"q": q})
     return _stacked(energy.potential_energy(mech, _frames(mech, q_)), shape)
 
 
+@_closing_loops
 def momentum(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
     """(..., 6): linear momentum [kg m/s], then angular about the base frame's origin [kg m^2/s], base axes."""
     mech, (q_, qd_), shape = _prepared(robot, {"q": q, "qd": qd})
@@ -125,7 +149,7 @@ def elements(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array, Array]:
     tau_i = sum M_ij qdd_j + sum_{j<k} b_ijk qd_j qd_k + sum c_ij qd_j^2 + g_i (Armstrong et al., eqs. 1, 4-6).
     """
     M = mass_matrix(robot, q)
-    n = robot.n
+    n = len(robot.coordinates)
     q_ = np.asarray(q, float)[..., None, :]
     beta = np.moveaxis(coriolis_matrix(robot, q_, np.eye(n)), -3, -1)  # C_ij(q, e_k) = beta_ijk
     upper, pairs = np.triu_indices(n), np.triu_indices(n, 1)
@@ -135,6 +159,7 @@ def elements(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array, Array]:
     return M[..., upper[0], upper[1]], b.reshape(flat), c.reshape(flat), gravity(robot, q)
 
 
+@_closing_loops
 def forward_kinematics(robot: Robot, q: ArrayLike) -> Array:
     """T (..., 4, 4): the tool in the base frame."""
     mech, (q_,), shape = _prepared(robot, {"q": q})
@@ -142,6 +167,7 @@ def forward_kinematics(robot: Robot, q: ArrayLike) -> Array:
     return _stacked(kinematics.homogeneous(R, p, 0.0, 1.0), shape)
 
 
+@_closing_loops
 def link_transforms(robot: Robot, q: ArrayLike) -> Array:
     """(..., n, 4, 4): every link's frame in the base frame."""
     mech, (q_,), shape = _prepared(robot, {"q": q})
@@ -149,24 +175,28 @@ def link_transforms(robot: Robot, q: ArrayLike) -> Array:
     return _stacked([kinematics.homogeneous(R, p, 0.0, 1.0) for R, p in zip(world.R, world.p)], shape)
 
 
+@_closing_loops
 def jacobian(robot: Robot, q: ArrayLike) -> Array:
     """J (..., 6, n) at the tool, base axes, linear rows first."""
     mech, (q_,), shape = _prepared(robot, {"q": q})
     return _stacked(kinematics.jacobian(mech, _frames(mech, q_)), shape)
 
 
+@_closing_loops
 def jacobian_rate(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
     """J-dot (..., 6, n): the time derivative of `jacobian` along qd."""
     mech, (q_, qd_), shape = _prepared(robot, {"q": q, "qd": qd})
     return _stacked(kinematics.jacobian_rate(mech, _frames(mech, q_), qd_), shape)
 
 
+@_closing_loops
 def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     """Y (..., n, 11 n) with tau = Y pi; per link XX XY XZ YY YZ ZZ MX MY MZ M, then its drive's inertia Ia."""
     mech, (q_, qd_, qdd_), shape = _prepared(robot, {"q": q, "qd": qd, "qdd": qdd})
     return _stacked(regressor_.regressor(mech, _frames(mech, q_), qd_, qdd_), shape)
 
 
+@_closing_loops
 def inverse_dynamics_derivatives(
     robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> tuple[Array, Array]:

@@ -31,10 +31,10 @@ def program(
     `effort` > 0: what a search of so many seconds finds, unless a smaller one is on file. The robot's symbols become
     the input `parameters`, in alphabetical order. `base`: the regressor's columns of the base parameters only.
     """
-    names = known_functions(function)
+    names = known_functions(function, robot)
     label = name or "_".join(names)
     plain = plain_program(robot, names, base=base, name=label)
-    if effort == 0 or base:
+    if effort == 0 or base or robot.loops is not None:  # closed loops have their own formulations to choose from
         return plain
     candidates = [plain]
     filed = stored(robot, names)

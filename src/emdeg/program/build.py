@@ -12,6 +12,7 @@ from emdeg.equations.base_parameters import regrouped_mechanism
 from emdeg.mechanics.mechanism import mechanism
 from emdeg.program.functions import FUNCTIONS, State, of_base_parameters
 from emdeg.program.ir import Dependence, Program
+from emdeg.program.loop_functions import LOOP_FUNCTIONS, loop_program
 from emdeg.program.simplify import retrace, simplify
 from emdeg.program.trace import Traced, Tracer
 from emdeg.robot.model import Robot
@@ -62,7 +63,9 @@ def program(
     columns of a regressor. `base_parameters` regroups the inertias first, which changes no effort; `factored` =
     False leaves the trace as the recursion wrote it.
     """
-    names = known_functions(function)
+    names = known_functions(function, robot)
+    if robot.loops is not None:
+        return loop_program(robot, names, factored=factored, name=name or "_".join(names))
     trace = open_trace(robot, names)
     tracer = trace.tracer
     mech = mechanism(robot, tracer)
@@ -83,14 +86,17 @@ def program(
     return simplify(traced) if factored else retrace(traced)
 
 
-def known_functions(function: str | Sequence[str]) -> list[str]:
-    """The names of one function or several, each of which exists; UnknownFunction otherwise."""
+def known_functions(function: str | Sequence[str], robot: Robot | None = None) -> list[str]:
+    """The names of one function or several, each of which exists (for `robot`); UnknownFunction otherwise."""
     names = [function] if isinstance(function, str) else list(function)
+    loops = robot is not None and robot.loops is not None
+    known = LOOP_FUNCTIONS if loops else FUNCTIONS
     for wanted in names:
-        if wanted not in FUNCTIONS:
-            near = difflib.get_close_matches(wanted, FUNCTIONS, 1)
+        if wanted not in known:
+            near = difflib.get_close_matches(wanted, known, 1)
             hint = f"did you mean {near[0]}? " if near else ""
-            raise UnknownFunction(f"there is no function {wanted!r}; {hint}there are {', '.join(FUNCTIONS)}")
+            which = " of closed loops" if loops else ""
+            raise UnknownFunction(f"there is no function {wanted!r}{which}; {hint}there are {', '.join(known)}")
     return names
 
 

@@ -40,7 +40,9 @@ def verify_program(
 
     `base`: the regressor has the base parameters' columns only. `points` defaults to as many as are needed.
     """
-    names = known_functions(function)
+    names = known_functions(function, robot)
+    if robot.loops is not None:
+        return _verify_loops(program, robot, names, seed, points, artefact)
     places = base_places(robot) if base else None
 
     def independent(field: PrimeField) -> Outputs:
@@ -53,6 +55,22 @@ def verify_program(
         program, independent, formulations=formulations, seed=seed, points=points,
         degree=_degree(robot, names), artefact=artefact,
     )  # fmt: skip
+
+
+def _verify_loops(
+    program: Program, robot: Robot, names: Sequence[str], seed: int, points: int | None, artefact: bytes | None
+) -> Certificate:
+    from emdeg.program.loop_reference import LOOP_REFERENCES, reference_degree, reference_outputs
+
+    return verify(
+        program,
+        lambda field: reference_outputs(robot, names, field),
+        formulations=("traced program", ", ".join(LOOP_REFERENCES[name][0] for name in names)),
+        seed=seed,
+        points=points,
+        degree=reference_degree(robot, names),
+        artefact=artefact,
+    )
 
 
 def _outputs(

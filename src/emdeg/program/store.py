@@ -30,6 +30,8 @@ def digest(robot: Robot, functions: Sequence[str], weights: str = "operations") 
         for link, inertia in zip(robot.links, loaded_inertias(robot))
     ]  # fmt: skip
     parts = (links, repr(robot.base), repr(robot.tool), repr(robot.gravity), list(functions), weights)
+    if robot.loops is not None:
+        parts = (*parts, repr(robot.loops))
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 

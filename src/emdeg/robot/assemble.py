@@ -10,6 +10,8 @@ from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
 from emdeg.robot.checks import BUDGET, Finding, inertia_findings
 from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.robot.loops import LoopsDraft
+from emdeg.robot.loops_toml import resolved
 from emdeg.robot.model import BASE, Frame, Inertia, Payload, Pose, Robot, Vector
 from emdeg.robot.normal_form import Body, NormalForm, depth_first, lock, normal_form
 from emdeg.robot.transform import Transform, move_inertia, of_pose, to_pose
@@ -39,6 +41,7 @@ class Draft:
     tolerances: Mapping[str, Fraction] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    loops: LoopsDraft | None = None
     file: str | None = None
 
 
@@ -104,11 +107,13 @@ def _assemble(
         raise RobotError("it has no moving joint")
     frames = _frames(draft, form)
     owners = _owners(locked, form)
+    hosts = _hosts(form, frames)
+    loops = draft.loops
     robot = Robot(
         name=draft.name,
         links=form.links,
         base=form.base,
-        tool=_tool(draft, ordered, _hosts(form, frames), tip),
+        tool=_tool(draft, ordered, hosts, tip),
         gravity=draft.gravity if gravity is None else gravity,
         frames=tuple(frames.values()),
         payloads=draft.payloads,
@@ -118,6 +123,7 @@ def _assemble(
         tolerances={path: v for path, v in draft.tolerances.items() if path.startswith(owners)},
         sources={path: v for path, v in draft.sources.items() if path.startswith(owners)},
         notes=tuple(notes),
+        loops=None if loops is None else resolved(loops, form.links, lambda name, what: _known(hosts, name, what)),
     )
     for payload in robot.payloads:
         _known(frames, payload.link, f"the payload {payload.name!r} is attached to")

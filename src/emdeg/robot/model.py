@@ -14,6 +14,7 @@ from typing import Literal
 
 from emdeg.algebra.angle import NO_ANGLE, Angle
 from emdeg.algebra.exact import ONE, ZERO, Exact
+from emdeg.robot import loops as loops_
 
 Vector = tuple[Exact, Exact, Exact]
 Angles = tuple[Angle, Angle, Angle]
@@ -206,7 +207,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class Robot:
-    """A fixed-base tree of rigid links; frozen, exact, in normal form. See `emdeg.load`."""
+    """A fixed-base tree of rigid links, closed by `loops` if it has any; frozen, exact. See `emdeg.load`."""
 
     name: str
     links: tuple[Link, ...]
@@ -225,9 +226,10 @@ class Robot:
     """Path of a parameter -> where its value comes from."""
     notes: tuple[str, ...] = ()
     """What a reader changed or found worth saying."""
+    loops: loops_.Loops | None = None
 
     def __hash__(self) -> int:
-        return hash((self.name, self.links, self.base, self.tool, self.gravity, self.payloads))
+        return hash((self.name, self.links, self.base, self.tool, self.gravity, self.payloads, self.loops))
 
     @property
     def joints(self) -> tuple[Joint, ...]:
@@ -237,6 +239,25 @@ class Robot:
     def n(self) -> int:
         """The number of joint variables."""
         return len(self.links)
+
+    @property
+    def coordinates(self) -> tuple[Joint, ...]:
+        """The joints whose variables are the independent coordinates: all of a tree's, with loops those chosen."""
+        if self.loops is None:
+            return self.joints
+        return tuple(self.links[i].joint for i in self.loops.coordinates)
+
+    @property
+    def freedoms(self) -> int:
+        """The number of independent coordinates: of every q, qd, qdd and tau."""
+        return len(self.coordinates)
+
+    @property
+    def driven(self) -> tuple[Joint, ...]:
+        """The joints with motors: all of a tree's, with loops those the file names."""
+        if self.loops is None:
+            return self.joints
+        return tuple(self.links[i].joint for i in self.loops.driven)
 
     @property
     def is_serial(self) -> bool:
@@ -292,6 +313,8 @@ def _values(robot: Robot):
         yield from (*link.inertia.parameters, link.joint.drive.inertia)
     for payload in robot.payloads:
         yield from (payload.mass, *payload.com, *payload.tensor)
+    if robot.loops is not None:
+        yield from loops_.values(robot.loops)
 
 
 __all__ = [

@@ -12,6 +12,7 @@ from emdeg.algebra.exact import ZERO, Exact
 from emdeg.robot.assemble import GRAVITY, Draft
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.errors import OverBudget
+from emdeg.robot.loops_toml import KEYS, read_loops
 from emdeg.robot.model import (
     NOWHERE,
     Drive,
@@ -33,7 +34,7 @@ from emdeg.robot.transform import Transform, about, move_inertia, of_pose
 SCHEMA = 1
 _ROBOT = (
     "schema", "name", "title", "source", "convention", "gravity", "nonphysical", "notes", "base", "tool",
-    "link", "frame", "payload", "tolerances", "sources",
+    "link", "frame", "payload", "tolerances", "sources", *KEYS,
 )  # fmt: skip
 _DH = ("alpha", "a", "theta", "d")
 _EXTRA = ("gamma", "b", "beta")
@@ -78,6 +79,12 @@ def read_toml(text: str, file: str) -> Draft:
         tolerances=remarks.tolerances | tolerances,
         sources=remarks.sources | sources,
         notes=_notes(top),
+        loops=read_loops(
+            _array(top, "rod"),
+            _array(top, "closure"),
+            _single(top, "loops"),
+            {body.joint: body.kind == "revolute" for body in bodies if body.kind != "fixed"},
+        ),
         file=file,
     )
 

@@ -25,6 +25,8 @@ def need_numbers(robot: Robot) -> None:
     if robot.symbols:
         names = ", ".join(sorted(robot.symbols)[:6])
         raise ScenarioError(f"it has symbols without a number ({names}); give them values to move it", body=robot.name)
+    if robot.loops is not None:  # its links alone are a tree, which is another machine
+        raise ScenarioError("it has closed loops: integrate emdeg.state_rate, its state-space form", body=robot.name)
     if not robot.n:
         raise ScenarioError("it has no joint to move", body=robot.name)
 

@@ -64,11 +64,11 @@ def optimise(
     """
     tell = progress or (lambda phase, best: None)
     clock = Effort(effort)
-    names = known_functions(function)
+    names = known_functions(function, robot)
     plain = program(robot, names)
     best, found = plain, None
     tell("plain", cost(plain, weights))
-    if effort > 0:
+    if effort > 0 and robot.loops is None:  # closed loops choose among formulations of their own
         try:
             best, found = _search(robot, names, clock, seed, weights, plain, tell)
         except KeyboardInterrupt as stopped:

@@ -1,0 +1,156 @@
+"""What programs of mechanisms with closed loops are verified against: virtual work, body by body.
+
+The loops are closed over the field by the same steps, and it is checked that every constraint then holds exactly:
+the point lies on the constraint variety. Dynamics come from `emdeg.mechanics.virtual_work`, which shares nothing with
+the formulations that programs are traced from but the constraints' Jacobian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from emdeg.algebra.dual import Dual, derivative
+from emdeg.algebra.prime_field import PrimeField
+from emdeg.mechanics import closed_loop, kinematics
+from emdeg.mechanics.closed_numeric import ready
+from emdeg.mechanics.closure import solve
+from emdeg.mechanics.elimination import solve_system
+from emdeg.mechanics.linear import Scalar, total
+from emdeg.mechanics.linkage import constraints, linkage, world_frames
+from emdeg.mechanics.mechanism import frames
+from emdeg.mechanics.mobility import field_coordinates
+from emdeg.mechanics.virtual_work import virtual_work
+from emdeg.program.degree import degree_bound
+from emdeg.program.loop_functions import LOOP_FUNCTIONS, LoopState, traced_state
+from emdeg.program.trace import Tracer
+from emdeg.robot.model import Robot
+
+
+class OffTheVariety(ArithmeticError):
+    """The steps that should close the loops leave one open."""
+
+
+def field_state(robot: Robot, field: PrimeField) -> LoopState:
+    """A random state over the field, every loop closed; ZeroDivisionError where a root or quotient fails."""
+    looked = ready(robot)
+    assert looked.plan is not None
+    link = linkage(robot, field, looked.mobility.rows)
+    n = range(len(link.coordinates))
+    known = field_coordinates(link, field)
+    q = [field.displacement(i) for i in n]
+    state = LoopState(
+        link, looked.plan, lambda value, _: field.sqrt(value), q, known,
+        [field.rate(i) for i in n], [field.acceleration(i) for i in n], [field.random(f"tau {i}") for i in n],
+    )  # fmt: skip
+    for row in constraints(link, world_frames(link, state.position())):
+        if row.value:
+            raise OffTheVariety(f"{row.name} stays open")
+    return state
+
+
+def reference_outputs(robot: Robot, names: Sequence[str], field: PrimeField) -> Mapping[str, Any]:
+    """The functions' outputs over the field."""
+    return _outputs(field_state(robot, field), names)
+
+
+def _outputs(state: LoopState, names: Sequence[str]) -> dict[str, Any]:
+    results: dict[str, Any] = {}
+    for name in names:
+        results |= LOOP_REFERENCES[name][1](state)
+    return results
+
+
+def reference_degree(robot: Robot, names: Sequence[str]) -> int:
+    """A bound on the degree of the reference's outputs, read off its own trace."""
+    tracer = Tracer(sorted(robot.symbols))
+    results = _outputs(traced_state(robot, tracer, ["inverse_dynamics", "forward_dynamics"]), names)
+    return degree_bound(tracer.program("reference", {f"{name}_out": value for name, value in results.items()}))
+
+
+def _combined(s: LoopState, udd: Sequence[Scalar] | None) -> list[Scalar]:
+    """M udd + C ud + G."""
+    model = virtual_work(s.link, s.position(), s.qd)
+    h = [total([c * v for c, v in zip(row, s.qd)]) + g for row, g in zip(model.C, model.G)]
+    if udd is None:
+        return h
+    return [total([m * a for m, a in zip(row, udd)]) + b for row, b in zip(model.M, h)]
+
+
+def _drives(s: LoopState) -> closed_loop.Matrix:
+    W = s.rate_map(s.position())
+    return [W[k] for k in s.link.driven]
+
+
+def _tau(s: LoopState) -> Mapping[str, Any]:
+    force = _combined(s, s.qdd)
+    Jt = closed_loop.transposed(_drives(s))
+    return {"tau": [x[0] for x in solve_system(Jt, [[f] for f in force], s.link.algebra)]}
+
+
+def _qdd(s: LoopState) -> Mapping[str, Any]:
+    model = virtual_work(s.link, s.position(), s.qd)
+    h = _combined(s, None)
+    push = [total([row[i] * t for row, t in zip(model.J, s.tau)]) for i in range(len(h))]
+    right = [[p - b] for p, b in zip(push, h)]
+    return {"qdd": [x[0] for x in solve_system(model.M, right, s.link.algebra)]}
+
+
+def _still(s: LoopState) -> closed_loop.Model:
+    return virtual_work(s.link, s.position(), [s.link.tree.zero] * len(s.q))
+
+
+def _christoffel(s: LoopState) -> Mapping[str, Any]:
+    """C from derivatives of M by the coordinates: dual numbers through the closure itself."""
+    n, zero = len(s.q), s.link.tree.zero
+    half = s.link.algebra.number(Fraction(1, 2))
+    known: dict[int, Any] = {}
+    for i, k in enumerate(s.link.coordinates):
+        at: Any = s.known[k]
+        one = s.link.tree.one
+        known[k] = (
+            (Dual(at[0], {i: at[1]}), Dual(at[1], {i: -at[0]})) if s.link.tree.revolute[k] else Dual(at, {i: one})
+        )
+    position = solve(s.link, s.plan, known, lambda value, loop: _dual_root(value, loop, s.root))
+    M = virtual_work(s.link, position, [zero] * n).M
+    D = [[[derivative(M[i][j], k, zero) for k in range(n)] for j in range(n)] for i in range(n)]
+    C = [
+        [half * total([(D[i][j][k] + D[i][k][j] - D[j][k][i]) * s.qd[k] for k in range(n)]) for j in range(n)]
+        for i in range(n)
+    ]
+    return {"C": C}
+
+
+def _dual_root(value: Any, loop: str, root: Callable[[Any, str], Any]) -> Any:
+    if not isinstance(value, Dual):
+        return root(value, loop)
+    r = root(value.value, loop)
+    return Dual(r, {k: x / (r + r) for k, x in value.d.items()})
+
+
+def _pose(s: LoopState) -> Mapping[str, Any]:
+    mech = s.link.tree
+    R, p = kinematics.tool_pose(mech, frames(mech, s.position()))
+    return {"T": kinematics.homogeneous(R, p, mech.zero, mech.one)}
+
+
+def _tool(s: LoopState) -> Mapping[str, Any]:
+    mech, position = s.link.tree, s.position()
+    J = kinematics.jacobian(mech, frames(mech, position))
+    return {"J": closed_loop.product(J, s.rate_map(position), mech.zero)}
+
+
+LOOP_REFERENCES: dict[str, tuple[str, Callable[[LoopState], Mapping[str, Any]]]] = {
+    "inverse_dynamics": ("virtual work", _tau),
+    "forward_dynamics": ("virtual work", _qdd),
+    "mass_matrix": ("virtual work", lambda s: {"M": _still(s).M}),
+    "coriolis_matrix": ("derivatives of the mass matrix of virtual work", _christoffel),
+    "bias": ("virtual work", lambda s: {"h": _combined(s, None)}),
+    "gravity": ("virtual work", lambda s: {"g": _still(s).G}),
+    "forward_kinematics": ("pose of the tool", _pose),
+    "jacobian": ("the tree's Jacobian, reduced", _tool),
+    "drive_jacobian": ("the constraints' Jacobian", lambda s: {"J_drive": _drives(s)}),
+}
+assert LOOP_REFERENCES.keys() == LOOP_FUNCTIONS.keys()
+

@@ -1,0 +1,55 @@
+"""Other choices for a robot with closed loops: its independent coordinates, its driven joints, its modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from emdeg.robot.errors import RobotError
+from emdeg.robot.loops import Loops
+from emdeg.robot.model import Robot
+
+
+def with_coordinates(robot: Robot, coordinates: Sequence[str]) -> Robot:
+    """The robot described by other independent coordinates: joints of its tree, by name."""
+    return replace(robot, loops=replace(_loops(robot), coordinates=_numbers(robot, coordinates)))
+
+
+def with_driven(robot: Robot, driven: Sequence[str]) -> Robot:
+    """The robot with motors at other joints of its tree, by name."""
+    return replace(robot, loops=replace(_loops(robot), driven=_numbers(robot, driven)))
+
+
+def with_modes(robot: Robot, modes: Mapping[str, int]) -> Robot:
+    """The robot whose named loops close the one way (1) or the other (-1): its working or assembly mode."""
+    loops = _loops(robot)
+    for name, sign in modes.items():
+        if name not in loops.names:
+            raise RobotError(f"there is no loop {name!r}; loops: {', '.join(loops.names)}", body=robot.name)
+        if sign not in (1, -1):
+            raise RobotError(f"a mode is 1 or -1, not {sign!r}", body=name)
+    return replace(robot, loops=replace(loops, modes=tuple({**dict(loops.modes), **modes}.items())))
+
+
+def with_start(robot: Robot, start: Mapping[str, float]) -> Robot:
+    """The robot whose loops are closed from another start [rad, m]; joints that are not named stay where they were."""
+    loops = _loops(robot)
+    values = list(loops.start)
+    for k, value in zip(_numbers(robot, tuple(start)), start.values()):
+        values[k] = Fraction(value)
+    return replace(robot, loops=replace(loops, start=tuple(values)))
+
+
+def _loops(robot: Robot) -> Loops:
+    if robot.loops is None:
+        raise RobotError("it has no closed loops", body=robot.name)
+    return robot.loops
+
+
+def _numbers(robot: Robot, names: Sequence[str]) -> tuple[int, ...]:
+    known = {joint.name: i for i, joint in enumerate(robot.joints)}
+    for name in names:
+        if name not in known:
+            raise RobotError(f"there is no joint {name!r}; joints: {', '.join(known)}", body=robot.name)
+    return tuple(known[name] for name in names)

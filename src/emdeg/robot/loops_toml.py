@@ -1,0 +1,187 @@
+"""The tables [[rod]], [[closure]] and [loops] of a robot file: read, resolved against the tree, written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from emdeg.algebra.angle import NO_ANGLE
+from emdeg.algebra.exact import ZERO, Exact
+from emdeg.robot.errors import RobotError
+from emdeg.robot.loops import CLOSURE_KINDS, Closure, End, Loops, LoopsDraft, Place, Rod
+from emdeg.robot.model import BASE, Frame, Link, Pose
+from emdeg.robot.toml_table import Table
+from emdeg.robot.transform import Transform, about, of_pose, to_pose
+
+KEYS = ("rod", "closure", "loops")
+
+
+def read_loops(
+    rods: Sequence[Table], closures: Sequence[Table], loops: Table | None, turning: Mapping[str, bool]
+) -> LoopsDraft | None:
+    """What the tables say; None without any. `turning`: each joint's name -> whether it is revolute."""
+    if not rods and not closures:
+        if loops is not None:
+            raise loops.error("there is no [[rod]] and no [[closure]] that closes a loop")
+        return None
+    if loops is None:
+        table = (*rods, *closures)[0]
+        raise table.error("a loop is closed, so write [loops] with coordinates = [..] and driven = [..]")
+    loops.only(("coordinates", "driven", "start", "modes"))
+    named = [*map(_rod, rods), *map(_closure, closures)]
+    names = [loop.name for loop, _, _ in named]
+    for name, table in zip(names, (*rods, *closures)):
+        if names.count(name) > 1:
+            raise table.error(f"two loops are called {name!r}", "name")
+    return LoopsDraft(
+        rods=tuple(entry for entry in named if isinstance(entry[0], Rod)),  # type: ignore[misc]
+        closures=tuple(entry for entry in named if isinstance(entry[0], Closure)),  # type: ignore[misc]
+        coordinates=_joints(loops, "coordinates", turning),
+        driven=_joints(loops, "driven", turning),
+        start=_start(loops, turning),
+        modes=_modes(loops, names),
+    )
+
+
+def _rod(table: Table) -> tuple[Rod, Place, Place]:
+    table.only(("name", "from", "to", "length", "mass", "com", "inertia"))
+    name, length = table.name("name"), table.number("length")
+    if length is None or (length.is_number and length.number <= 0):
+        raise table.error("a rod needs a positive length", "length" if "length" in table else None)
+    mass, inertia = table.number("mass") or ZERO, table.number("inertia") or ZERO
+    for key, value in (("mass", mass), ("inertia", inertia)):
+        if value.is_number and value.number < 0:
+            raise table.error(f"{key} must not be negative", key)
+    com = table.rational("com")
+    com = Fraction(1, 2) if com is None else com
+    if not 0 <= com <= 1:
+        raise table.error("com is a share of the length, from 0 to 1", "com")
+    if inertia and not length.is_number:
+        raise table.error("a rod with inertia needs a length that is a number", "length")
+    if inertia and not 0 < com < 1:
+        raise table.error("a rod with inertia has its mass centre between its ends", "com")
+    rod = Rod(name, length, mass=mass, com=com, inertia=inertia)
+    return rod, _place(table, "from"), _place(table, "to")
+
+
+def _closure(table: Table) -> tuple[Closure, Place, Place]:
+    table.only(("name", "type", "from", "to"))
+    kind = table.choice("type", CLOSURE_KINDS)
+    closure = Closure(table.name("name"), kind)  # type: ignore[arg-type]
+    return closure, _place(table, "from"), _place(table, "to")
+
+
+def _place(table: Table, key: str) -> Place:
+    end = table.subtable(key)
+    if end is None:
+        raise table.error(f"{key} is missing: {key} = {{ link = .., xyz = [..] }}")
+    end.only(("link", "turn", "xyz", "rpy"))
+    pose = end.pose()
+    return Place(end.name("link"), End(turn=end.angle("turn"), xyz=pose.xyz, rpy=pose.rpy))
+
+
+def _joints(table: Table, key: str, known: Mapping[str, bool]) -> tuple[str, ...]:
+    value = table.data.get(key)
+    if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
+        raise table.error(f"{key} must be an array of joints' names", key if key in table else None)
+    for name in value:
+        if name not in known:
+            raise table.error(f"{key}: there is no joint {name[:60]!r}; joints: {', '.join(known)}", key)
+    if len(set(value)) < len(value):
+        raise table.error(f"{key} names a joint twice", key)
+    return tuple(value)
+
+
+def _start(table: Table, turning: Mapping[str, bool]) -> tuple[tuple[str, Fraction], ...]:
+    start = table.subtable("start")
+    if start is None:
+        return ()
+    start.only(tuple(turning))
+    return tuple((joint, start.limit(joint, turning=turning[joint]) or Fraction(0)) for joint in start.data)
+
+
+def _modes(table: Table, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    modes = table.subtable("modes")
+    if modes is None:
+        return ()
+    modes.only(tuple(names))
+    for name in modes.data:
+        if modes.data[name] not in (1, -1):
+            raise modes.error("a mode is 1 or -1", name)
+    return tuple((name, int(modes.data[name])) for name in modes.data)
+
+
+def resolved(draft: LoopsDraft, links: Sequence[Link], host: Callable[[str, str], Frame]) -> Loops:
+    """The loops with numbers for names; `host` finds a link, joint or frame (name, what for)."""
+    numbers = {link.joint.name: i for i, link in enumerate(links)}
+
+    def joint(name: str, what: str) -> int:
+        if name not in numbers:
+            raise RobotError(f"{what} {name!r}, which is locked or does not move", body=name)
+        return numbers[name]
+
+    def end(place: Place, name: str) -> End:
+        frame = host(place.host, f"the loop {name!r} is attached to")
+        if frame.pose.is_identity:
+            return replace(place.end, link=frame.link)
+        inner = Transform(about("z", place.end.turn)) @ of_pose(Pose(place.end.xyz, place.end.rpy))
+        pose = to_pose(of_pose(frame.pose) @ inner)
+        return End(frame.link, NO_ANGLE, pose.xyz, pose.rpy)
+
+    start = dict(draft.start)
+    loops = Loops(
+        rods=tuple(replace(r, first=end(a, r.name), second=end(b, r.name)) for r, a, b in draft.rods),
+        closures=tuple(replace(c, first=end(a, c.name), second=end(b, c.name)) for c, a, b in draft.closures),
+        coordinates=tuple(joint(name, "a coordinate is the joint") for name in draft.coordinates),
+        driven=tuple(joint(name, "a driven joint is") for name in draft.driven),
+        start=tuple(start.get(link.joint.name, Fraction(0)) for link in links),
+        modes=draft.modes,
+    )
+    for loop in (*loops.rods, *loops.closures):
+        if loop.first.link == loop.second.link:
+            raise RobotError("both ends are on the same link: it closes no loop", body=loop.name)
+    return loops
+
+
+def written_loops(
+    loops: Loops,
+    links: Sequence[Link],
+    root: str,
+    number: Callable[[Exact | Fraction], str],
+    angle: Callable,
+    quoted: Callable[[str], str],
+) -> list[str]:
+    """The TOML tables, each as text."""
+    names = [link.joint.name for link in links]
+
+    def end(value: End) -> str:
+        pairs = [("link", quoted(root if value.link == BASE else names[value.link]))]
+        if not value.turn.is_zero:
+            pairs.append(("turn", angle(value.turn)))
+        if any(value.xyz):
+            pairs.append(("xyz", "[" + ", ".join(number(v) for v in value.xyz) + "]"))
+        if not all(a.is_zero for a in value.rpy):
+            pairs.append(("rpy", "[" + ", ".join(angle(a) for a in value.rpy) + "]"))
+        return "{ " + ", ".join(f"{k} = {v}" for k, v in pairs) + " }"
+
+    def table(header: str, pairs: list[tuple[str, str]]) -> str:
+        return "\n".join([header, *(f"{key} = {value}" for key, value in pairs)]) + "\n"
+
+    parts = []
+    for rod in loops.rods:
+        pairs = [("name", quoted(rod.name)), ("from", end(rod.first)), ("to", end(rod.second))]
+        pairs += [("length", number(rod.length)), ("mass", number(rod.mass)), ("com", number(rod.com))]
+        parts.append(table("[[rod]]", [*pairs, ("inertia", number(rod.inertia))]))
+    for closure in loops.closures:
+        pairs = [("name", quoted(closure.name)), ("type", quoted(closure.kind))]
+        parts.append(table("[[closure]]", [*pairs, ("from", end(closure.first)), ("to", end(closure.second))]))
+    start = ", ".join(f"{quoted(names[i])} = {number(v)}" for i, v in enumerate(loops.start) if v)
+    pairs = [
+        (key, "[" + ", ".join(quoted(names[i]) for i in joints) + "]")
+        for key, joints in (("coordinates", loops.coordinates), ("driven", loops.driven))
+    ]
+    pairs += [("start", "{ " + start + " }")] if start else []
+    if loops.modes:
+        pairs.append(("modes", "{ " + ", ".join(f"{quoted(k)} = {v}" for k, v in loops.modes) + " }"))
+    return [*parts, table("[loops]", pairs)]

@@ -1,0 +1,120 @@
+"""Programs of mechanisms with closed loops: proofs, counts, C, compiled evaluation."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import emdeg
+from asadi_heydari import procedure, torques
+from emdeg.algebra.scalar import Floats
+from emdeg.codegen.c import emit_c
+from emdeg.mechanics.closed_numeric import drive_jacobian, reduced_model
+from emdeg.program.count import count
+from emdeg.program.evaluate import evaluate
+from emdeg.program.ir import Dependence
+from emdeg.program.loop_functions import LOOP_FUNCTIONS
+from emdeg.program.reference import verify_program
+from emdeg.program.simplify import retrace, simplify
+from emdeg.program.trace import Tracer
+from emdeg.program.verify import Refuted
+from emdeg.robot.choose import with_coordinates
+from emdeg.runtime import compile as compile_program
+from mechanics.test_closed_loop import PLACES, circle, robot_of, states
+
+PROVABLE = ["delta", "delta_lumped", "fivebar", "fourbar", "palletiser"]
+
+
+@pytest.mark.parametrize("function", LOOP_FUNCTIONS)
+@pytest.mark.parametrize("name", PROVABLE)
+def test_program_equals_virtual_work_over_the_prime_field(name, function):
+    robot = robot_of(name)
+    program = emdeg.program(robot, function)
+    assert verify_program(program, robot, function).false_pass_probability < 1e-15
+
+
+def test_a_wrong_program_is_refuted():
+    robot = robot_of("delta")
+    program = emdeg.program(robot_of("delta_lumped"), "inverse_dynamics")
+    with pytest.raises(Refuted):
+        verify_program(program, robot, "inverse_dynamics")
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_programs_compute_what_the_mechanics_computes(name):
+    robot = robot_of(name)
+    q, qd, other = states(name, 4)
+    arrays = {"q": q, "qd": qd, "qdd": other, "tau": other}
+    for function in ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "drive_jacobian"):
+        program = emdeg.program(robot, function)
+        given = [arrays[group.name] for group in program.inputs]
+        expected = drive_jacobian(robot, q) if function == "drive_jacobian" else getattr(emdeg, function)(robot, *given)
+        scale = np.abs(expected).max() + 1
+        found = next(iter(evaluate(program, {g.name: arrays[g.name] for g in program.inputs}).values()))
+        np.testing.assert_allclose(found, expected, atol=1e-10 * scale)
+        np.testing.assert_allclose(compile_program(program)(*given), expected, atol=1e-10 * scale)
+
+
+def test_delta_inverse_dynamics_takes_at_most_250_operations():
+    found = count(emdeg.program(robot_of("delta"), "inverse_dynamics"))
+    assert found.mul + found.add + found.div <= 250
+    assert found.sqrt == 3
+    assert found.sincos == 0
+
+
+def papers_program(lumped=False):
+    tracer = Tracer()
+    X = tracer.inputs("q", 3, Dependence.CONFIGURATION)
+    Xd, Xdd = (tracer.inputs(name, 3, Dependence.RATES) for name in ("qd", "qdd"))
+    return tracer.program("paper", {"tau": torques(tracer, X, Xd, Xdd, tracer.sqrt, lumped=lumped)})
+
+
+def test_papers_procedure_gives_our_torques_at_a_higher_cost():
+    program = retrace(papers_program())
+    X, Xd, Xdd = circle(np.linspace(0, 6, 13))
+    found = evaluate(program, {"q": X, "qd": Xd, "qdd": Xdd})["tau"]
+    np.testing.assert_allclose(found, emdeg.inverse_dynamics(robot_of("delta"), X, Xd, Xdd), atol=1e-12)
+    own = count(emdeg.program(robot_of("delta"), "inverse_dynamics"))
+    assert count(simplify(papers_program())).total > 2 * own.total
+
+
+def test_papers_matrices_equal_ours_once_m_B_is_m_A():
+    q, qd, _ = states("delta", 5)
+    model = reduced_model(robot_of("delta"), q, qd)
+    for k in range(5):
+        steps = procedure(Floats(), list(q[k]), list(qd[k]), np.sqrt)
+        for name in ("J", "J_rate", "M", "C", "G"):
+            np.testing.assert_allclose(getattr(steps, name), model[name][k], atol=1e-11)
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="no C compiler on this machine")
+def test_delta_in_c_compiles_without_a_warning_and_computes_the_torques(tmp_path):
+    program = emdeg.program(robot_of("delta"), "inverse_dynamics", name="delta_inverse_dynamics")
+    main = """
+#include <stdio.h>
+int main(void) {
+    const double q[3] = {0.05, -0.08, -0.45}, qd[3] = {0.3, -0.2, 0.1}, qdd[3] = {1.0, -2.0, 0.5};
+    double tau[3];
+    delta_inverse_dynamics(q, qd, qdd, tau);
+    printf("%.17g %.17g %.17g\\n", tau[0], tau[1], tau[2]);
+    return 0;
+}
+"""
+    source = tmp_path / "delta.c"
+    source.write_text(emit_c(program) + main)
+    flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
+    done = subprocess.run(["gcc", *flags, str(source), "-o", str(tmp_path / "delta"), "-lm"], capture_output=True)
+    assert done.returncode == 0, done.stderr
+    tau = [float(x) for x in subprocess.run([tmp_path / "delta"], capture_output=True, check=True).stdout.split()]
+    expected = emdeg.inverse_dynamics(robot_of("delta"), [0.05, -0.08, -0.45], [0.3, -0.2, 0.1], [1, -2, 0.5])
+    np.testing.assert_allclose(tau, expected, atol=1e-14)
+
+
+def test_functions_and_closures_that_have_no_program_are_refused():
+    with pytest.raises(ValueError, match="no function 'regressor' of closed loops"):
+        emdeg.program(robot_of("delta"), "regressor")
+    with pytest.raises(emdeg.RobotError, match="do not close analytically"):
+        emdeg.program(with_coordinates(robot_of("rrr3"), ["q1", "q2", "q3"]), "mass_matrix")
