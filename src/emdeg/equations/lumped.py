@@ -292,11 +292,7 @@ def _numeric(entries: Mapping[str, TrigPoly], writer: Writer, unit: str) -> list
     functions: dict[Fraction, dict[str, dict]] = {}
     for name, formula in entries.items():
         for exponents, c in layout.split(formula).get((), {}).items():
-            odd = abs(c)
-            while odd.numerator % 2 == 0:
-                odd /= 2
-            while odd.denominator % 2 == 0:
-                odd *= 2
+            odd = Fraction(_odd(abs(c.numerator)), _odd(c.denominator))
             functions.setdefault(odd, {}).setdefault(name, {})[exponents] = c / odd
     found = []
     for odd, by_entry in functions.items():
@@ -304,6 +300,11 @@ def _numeric(entries: Mapping[str, TrigPoly], writer: Writer, unit: str) -> list
         formulas = {name: layout.formula(wave) / least for name, wave in by_entry.items()}
         found.append(_Found(layout.algebra.number(odd * least), formulas, unit))
     return found
+
+
+def _odd(value: int) -> int:
+    """A whole number without its factors of two."""
+    return value // (value & -value)
 
 
 def _named(
