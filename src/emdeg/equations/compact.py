@@ -124,7 +124,7 @@ def compact(lumped: Lumped) -> Compact:
     printer = _Printer(lumped)
     first: dict[tuple, tuple[str, Fraction]] = {}
     entries: dict[str, CompactEntry] = {}
-    taken = {constant.name for constant in lumped.constants}  # g1 may be a constant: then no entry refers to g1
+    taken = {constant.name for constant in lumped.constants}  # renamed, g1 may be one: then no entry refers to g1
     for name, terms in lumped.expansions.items():
         key, factor = _direction(terms)
         if terms and key in first:
