@@ -31,6 +31,8 @@ from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.newton_euler import newton_euler
 from emdeg.robot import Body, Draft, Drive, Placement, Robot, RobotError, assemble, substitute
 from emdeg.robot.load import library_names, load
+from tests.example_robots import Outcome, robot_files
+from tests.example_robots import _read as read_robot
 from tests.random_robots import random_inertia, random_state
 
 RIGHT = Angle(Fraction(1, 2))
@@ -126,6 +128,16 @@ def test_count_is_the_numerical_rank_for_every_urdf_file(file: Path) -> None:
     for drives in (False, True):
         assert len(base_parameters(robot, drives)) == numerical_rank(robot, drives)
     same_torques(robot, regrouped(robot))
+
+
+@pytest.mark.robots
+@pytest.mark.parametrize("name", robot_files())
+def test_count_is_the_numerical_rank_for_every_robot_of_example_robot_data(name: str) -> None:
+    robot = read_robot(robot_files()[name].read_text(encoding="utf-8"), Outcome(name))
+    if robot is None or robot.n == 0 or robot.n > 12:
+        pytest.skip("emdeg refuses it, it has no joints, or more than a regressor's rank can be told in doubles")
+    for drives in (False, True):
+        assert len(base_parameters(robot, drives)) == numerical_rank(robot, drives)
 
 
 @settings(max_examples=40, deadline=None)
