@@ -15,6 +15,7 @@ from emdeg.mechanics.numeric import (
     coriolis_matrix,
     elements,
     forward_dynamics,
+    forward_dynamics_derivatives,
     forward_kinematics,
     gravity,
     inverse_dynamics,
@@ -27,16 +28,21 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
-from emdeg.program.build import program
+from emdeg.mechanics.speeds_reader import load_setup
+from emdeg.program.best import program
+from emdeg.program.search.optimise import Optimised, optimise
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
+from emdeg.runtime.kane import KaneModel
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BaseParameters",
+    "KaneModel",
     "Model",
+    "Optimised",
     "OverBudget",
     "Robot",
     "RobotError",
@@ -49,6 +55,7 @@ __all__ = [
     "derive",
     "elements",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "forward_kinematics",
     "gravity",
     "inverse_dynamics",
@@ -59,9 +66,11 @@ __all__ = [
     "library_names",
     "link_transforms",
     "load",
+    "load_setup",
     "mass_matrix",
     "momentum",
     "potential_energy",
+    "optimise",
     "program",
     "regressor",
     "regressor_formulas",

@@ -309,3 +309,14 @@ def test_casadi_loads_the_entry_point(tmp_path):
     np.testing.assert_allclose(np.array(matrix), expected[0], rtol=1e-14)
     np.testing.assert_allclose(float(scalar), expected[1], rtol=1e-14)
     assert function.name_in() == ["q", "qd", "parameters"]
+
+
+@each_compiler
+def test_float_can_be_the_default_and_double_the_choice(compiler, tmp_path):
+    program, reference = pendulum_pair()
+    text = emit_c(program, COptions(single=True, trig="inline", batch=True))
+    state = {name: array[0] for name, array in samples(program, 1).items()}
+    for flags, dtype, tolerance in (((), np.float32, 1e-5), (("-DEMDEG_DOUBLE",), np.float64, 1e-13)):
+        library = build(text, tmp_path, compiler, *flags)
+        out = run(library, program, state, dtype)
+        np.testing.assert_allclose(out["tau"], reference(**state), rtol=tolerance, atol=10 * tolerance)

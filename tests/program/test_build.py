@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.program.build import UnknownFunction, program
+from emdeg.program.build import CannotJoin, UnknownFunction, program
 from emdeg.program.count import count
 from emdeg.program.evaluate import evaluate
 from emdeg.program.functions import FUNCTIONS
@@ -101,3 +101,36 @@ def test_inverse_dynamics_needs_no_more_than_a_plain_trace_elsewhere(name, most)
 def test_an_unknown_function_is_named():
     with pytest.raises(UnknownFunction, match=r"'torques'.*inverse_dynamics"):
         program(load("planar2r"), "torques")
+
+
+def test_derivatives_of_forward_dynamics_are_its_differences():
+    robot = load("stanford_arm")
+    built = program(robot, "forward_dynamics_derivatives")
+    state = inputs_of(built, 1)
+    out = evaluate(built, state)
+    step = 1e-6
+    for name, derivative in (("q", "dqdd_dq"), ("qd", "dqdd_dqd"), ("tau", "dqdd_dtau")):
+        for k in range(robot.n):
+            moved = [{**state, name: state[name] + sign * step * np.eye(robot.n)[k]} for sign in (1, -1)]
+            up, down = (emdeg.forward_dynamics(robot, **each) for each in moved)
+            difference = (up - down)[0] / (2 * step)
+            scale = np.abs(out[derivative]).max()
+            np.testing.assert_allclose(out[derivative][0, :, k], difference, rtol=1e-5, atol=1e-6 * scale)
+
+
+def test_the_base_parameters_regressor_gives_the_torques():
+    robot = load("puma560")
+    built = program(robot, "regressor", base=True)
+    assert built.outputs[0].shape == (6, 40)
+    inputs = inputs_of(built)
+    values = [float(value) for value in emdeg.base_values(robot)]
+    torques = emdeg.inverse_dynamics(robot, **inputs)
+    np.testing.assert_allclose(evaluate(built, inputs)["Y"] @ values, torques, rtol=1e-10, atol=1e-10)
+    verify_program(built, robot, "regressor", base=True)
+
+
+def test_functions_whose_names_clash_cannot_be_one_program():
+    with pytest.raises(CannotJoin, match="is input and output"):
+        program(load("planar2r"), ("inverse_dynamics", "forward_dynamics"))
+    with pytest.raises(CannotJoin, match="two have an output M"):
+        program(load("planar2r"), ("mass_matrix", "elements"))

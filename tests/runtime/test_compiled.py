@@ -238,3 +238,12 @@ def test_without_llvmlite_numpy_serves():
     )
     path = f"import sys; sys.path[:0] = {sys.path!r}\n"
     subprocess.run([sys.executable, "-c", path + code], check=True)
+
+
+def test_rows_are_not_mistaken_for_states_when_they_broadcast():
+    """(3, n) against (2, 3, n): each row serves two states."""
+    program, reference = pendulum_pair()
+    rng = np.random.default_rng(5)
+    q, qd, qdd = rng.uniform(-1, 1, (3, 2)), rng.uniform(-1, 1, (2, 3, 2)), rng.uniform(-1, 1, (1, 2))
+    expected = reference(*np.broadcast_arrays(q, qd, qdd))
+    np.testing.assert_allclose(compile(program)(q, qd, qdd), expected, rtol=1e-13, atol=1e-13)

@@ -182,7 +182,7 @@ def _identity(zero: Scalar, one: Scalar) -> Mat3:
     return ((one, zero, zero), (zero, one, zero), (zero, zero, one))
 
 
-def _chain(rotations: Sequence[tuple[str, Pair | None]], zero: Scalar, one: Scalar) -> Mat3:
+def rotations(rotations: Sequence[tuple[str, Pair | None]], zero: Scalar, one: Scalar) -> Mat3:
     """The product of elementary rotations, those that are None left out."""
     result: Mat3 | None = None
     for axis, pair in reversed(rotations):
@@ -193,13 +193,13 @@ def _chain(rotations: Sequence[tuple[str, Pair | None]], zero: Scalar, one: Scal
 
 
 def _twist(step: Step, zero: Scalar, one: Scalar) -> Mat3:
-    return _chain((("z", step.gamma), ("x", step.alpha), ("y", step.beta)), zero, one)
+    return rotations((("z", step.gamma), ("x", step.alpha), ("y", step.beta)), zero, one)
 
 
 def pose_matrices(pose: Pose, algebra: Algebra) -> tuple[Mat3, Vec3]:
     """(R, p) of a pose."""
     roll, pitch, yaw = (None if angle.quarter_turns == 0 else algebra.sincos(angle) for angle in pose.rpy)
-    R = _chain((("z", yaw), ("y", pitch), ("x", roll)), number(algebra, 0), number(algebra, 1))
+    R = rotations((("z", yaw), ("y", pitch), ("x", roll)), number(algebra, 0), number(algebra, 1))
     x, y, z = (written(algebra, v) for v in pose.xyz)
     return R, (x, y, z)
 
@@ -216,9 +216,9 @@ def frames(mech: Mechanism, position: Sequence[Position]) -> Frames:
         else:
             d = d + position[i]
         R.append(
-            _chain((("z", step.gamma), ("x", step.alpha), ("y", step.beta), ("z", theta)), zero, one)
+            rotations((("z", step.gamma), ("x", step.alpha), ("y", step.beta), ("z", theta)), zero, one)
         )
-        lift = _chain((("x", step.alpha), ("y", step.beta)), zero, one)
+        lift = rotations((("x", step.alpha), ("y", step.beta)), zero, one)
         x, y, z = (step.a + lift[0][2] * d, lift[1][2] * d, step.b + lift[2][2] * d)
         if step.gamma is not None:
             s, c = step.gamma

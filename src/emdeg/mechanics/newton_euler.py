@@ -6,12 +6,15 @@ is linear in the ten parameters of a link.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, cross, dot, mul, plus_z, scale, tmul
+from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, cross, dot, mul, plus_z, scale, sub, tmul
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward
 from emdeg.robot.model import BASE
+
+Moment = Callable[[Mat3, Vec3, Vec3], Vec3]
+"""(J, omega, omegad) -> J omegad + omega x J omega."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,10 @@ class Motion:
     omega: tuple[Vec3, ...]
     omegad: tuple[Vec3, ...]
     vd: tuple[Vec3, ...]
+
+
+Wrench = tuple[Vec3, Vec3]
+"""A force and a moment about a link frame's origin, in that frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +40,17 @@ class Efforts:
 
 
 def motion(
-    mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: bool = True
+    mech: Mechanism,
+    frame: Frames,
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    gravity: bool = True,
+    turning: Mapping[int, tuple[Vec3, Vec3]] | None = None,
 ) -> Motion:
-    """The outward recursion: how every link moves."""
+    """The outward recursion: how every link moves.
+
+    `turning` gives the angular velocity and acceleration of links for which they are already at hand.
+    """
     zero = mech.zero
     still = (zero, zero, zero)
     g = mech.gravity
@@ -62,6 +77,8 @@ def motion(
             omega.append(w)
             omegad.append(wd)
             vd.append(plus_z((a[0] + w[1] * twice, a[1] - w[0] * twice, a[2]), qdd[i]))
+        if turning and i in turning:
+            omega[i], omegad[i] = turning[i]
     return Motion(tuple(omega), tuple(omegad), tuple(vd))
 
 
@@ -84,15 +101,24 @@ def efforts(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
     gyroscopic: bool = False,
+    moments: Sequence[Moment] | None = None,
+    external: Mapping[int, Wrench] | None = None,
 ) -> Efforts:
-    """The inward recursion: what the joints must give to make the links move so."""
+    """The inward recursion: what the joints must give to make the links move so.
+
+    `external` are the wrenches that act on links from outside, gravity apart. `moments[i]` says how link i's
+    J omegad + omega x J omega is written (`emdeg.mechanics.moments`).
+    """
     f: list[Vec3] = []
     n: list[Vec3] = []
     for i, _ in outward(mech):
         body = mech.inertia[i]
         w, wd, a = move.omega[i], move.omegad[i], move.vd[i]
         f.append(add(scale(body.m, a), mul(whirl(w, wd), body.h)))
-        n.append(add(add(mul(body.J, wd), cross(w, mul(body.J, w))), cross(body.h, a)))
+        spin = moments[i](body.J, w, wd) if moments else add(mul(body.J, wd), cross(w, mul(body.J, w)))
+        n.append(add(spin, cross(body.h, a)))
+        if external and i in external:
+            f[i], n[i] = sub(f[i], external[i][0]), sub(n[i], external[i][1])
     tau: list[Scalar] = [mech.zero] * mech.n
     for i, parent in inward(mech):
         axial = n[i][2] if mech.revolute[i] else f[i][2]

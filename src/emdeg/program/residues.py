@@ -119,11 +119,12 @@ def _circle_of(
     return total
 
 
-def _root(a: int) -> int:
-    root = pow(a, (P + 1) // 4, P)
-    if root * root % P != a:
+def root(a: int) -> int:
+    """A square root modulo the prime, the one that is a square itself; UnluckyPoint where there is none."""
+    found = pow(a, (P + 1) // 4, P)
+    if found * found % P != a:
         raise UnluckyPoint("a radicand has no root here")
-    return root
+    return found
 
 
 _FIELD: Functions = {
@@ -132,5 +133,5 @@ _FIELD: Functions = {
     Kind.MUL: lambda a, b: a * b % P,
     Kind.NEG: lambda a: -a % P,
     Kind.DIV: lambda a, b: a * inverse(b) % P,
-    Kind.SQRT: _root,
+    Kind.SQRT: root,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
@@ -18,6 +19,8 @@ from emdeg.program.ir import Program
 
 STATES_PER_THREAD = 8192
 """Fewer are done before another core has woken up."""
+STATES_PER_CHUNK = 4096
+"""What a thread takes at a time: long against taking it, short against waiting for one that was interrupted."""
 
 
 class Kernel(Protocol):
@@ -56,12 +59,7 @@ class MachineKernel:
             if workers == 1:
                 vectors(words, 0, states)
                 return
-            edges = [states * i // workers for i in range(workers + 1)]
-            pool = _pool(threads)
-            parts = [pool.submit(vectors, words, a, b) for a, b in pairwise(edges[1:])]
-            vectors(words, edges[0], edges[1])
-            for part in parts:
-                part.result()
+            _spread(partial(vectors, words), states, workers, _pool(threads))
 
     def bound(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> Callable[[], None]:
         run = partial(self._code.one, self._words(inputs, outputs))
@@ -81,6 +79,26 @@ class MachineKernel:
         arrays = [*inputs, *outputs]
         steps = [0 if a.shape[0] == 1 else a.strides[0] // self._size for a in arrays]
         return (ctypes.c_int64 * (2 * len(arrays)))(*(a.__array_interface__["data"][0] for a in arrays), *steps)
+
+
+def _spread(run: Callable[[int, int], None], states: int, workers: int, pool: ThreadPoolExecutor) -> None:
+    """Run over all states, this thread and others taking chunks until none is left."""
+    count = max(workers, states // STATES_PER_CHUNK)
+    chunks = deque(pairwise(states * i // count for i in range(count + 1)))
+
+    def work() -> None:
+        while True:
+            try:
+                start, stop = chunks.popleft()
+            except IndexError:
+                return
+            run(start, stop)
+
+    others = [pool.submit(work) for _ in range(workers - 1)]
+    work()
+    for other in others:
+        if not other.cancel():  # one that has not begun by now has nothing left to do
+            other.result()
 
 
 class NumpyKernel:

@@ -1,0 +1,119 @@
+"""Operations of the smallest programs found, beside the best that others need for the same functions.
+
+    python benchmarks/bench_counts.py [--effort 60] [--seed 0] [--only puma560] [--robots]
+
+Searches from nothing stored. The peers' figures are theirs, measured on the very same robots and functions and counted
+the same way (docs/optimiser.md says by whom). With --robots also every fixed-base arm of up to seven joints of the
+package example-robot-data, against Pinocchio traced in CasADi where casadi and pinocchio.casadi are there. Writes
+benchmarks/results/counts.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import emdeg
+from emdeg.program.build import program as plain_program
+from emdeg.program.count import count
+
+TABLE = [
+    # robot, function, best peer, its name, what we want to reach
+    ("puma560", "inverse_dynamics", 362, "OpenSYMORO", 260),
+    ("puma560", "mass_matrix", 227, "SymPyBotics", 140),
+    ("puma560_emdeg", "elements", 418, "EMDEG, recounted", 320),
+    ("puma560", "coriolis_matrix", 4836, "SymPyBotics, symbolic", 400),
+    ("puma560", "forward_dynamics", 1034, "OpenSYMORO", 550),
+    ("stanford_arm", "inverse_dynamics", 218, "plain trace", 180),
+    ("ur5e", "inverse_dynamics", 315, "OpenSYMORO", 252),
+    ("iiwa14", "inverse_dynamics", 434, "OpenSYMORO", 347),
+    ("panda", "inverse_dynamics", 649, "OpenSYMORO", 519),
+    ("ur5e", "mass_matrix", 188, "SymPyBotics", 150),
+    ("iiwa14", "mass_matrix", 329, "OpenSYMORO", 263),
+    ("panda", "mass_matrix", 530, "OpenSYMORO", 424),
+    ("ur5e", "forward_dynamics", 1021, "OpenSYMORO", 714),
+    ("iiwa14", "forward_dynamics", 1121, "OpenSYMORO", 784),
+    ("panda", "forward_dynamics", 1807, "OpenSYMORO", 1264),
+]
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--effort", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--robots", action="store_true")
+    arguments = parser.parse_args()
+    rows = []
+    print(f"{'robot':14}{'function':20}{'peer':>6}{'plain':>7}{'found':>7}{'of peer':>9}{'aim':>6}{'seconds':>9}")
+    for name, function, peer, whose, aim in TABLE:
+        if arguments.only not in f"{name} {function}":
+            continue
+        robot = emdeg.load(name)
+        plain = count(plain_program(robot, function)).total
+        found = emdeg.optimise(robot, function, arguments.effort, seed=arguments.seed)
+        row = {
+            "robot": name, "function": function, "peer": peer, "whose": whose, "plain": plain,
+            "found": found.count.total, "operations": found.count.as_dict(), "aim": aim, "seed": arguments.seed,
+            "effort": arguments.effort, "seconds": round(found.seconds, 1),
+            "false_pass_probability": found.certificate.false_pass_probability,
+        }  # fmt: skip
+        rows.append(row)
+        print(f"{name:14}{function:20}{peer:6}{plain:7}{row['found']:7}{row['found'] / peer:9.2f}{aim:6}"
+              f"{row['seconds']:9.1f}", flush=True)  # fmt: skip
+    others = other_robots(arguments.effort, arguments.seed) if arguments.robots else []
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "counts.json").write_text(json.dumps({"table": rows, "others": others}, indent=1) + "\n")
+
+
+def other_robots(effort: float, seed: int) -> list[dict[str, object]]:
+    """Arms nobody tuned for: our count beside Pinocchio's inverse dynamics traced in CasADi."""
+    import example_robot_data
+    import numpy as np
+
+    folder = Path(example_robot_data.__file__).resolve()
+    while not (folder / "share").is_dir():
+        folder = folder.parent
+    files = sorted((folder / "share").glob("example-robot-data/robots/**/*.urdf"))
+    rows: list[dict[str, object]] = []
+    seen: set[str] = set()
+    print(f"\n{'robot':34}{'joints':>7}{'casadi':>8}{'plain':>7}{'found':>7}")
+    for path in files:
+        try:
+            robot = emdeg.load(path, allow_nonphysical=True)
+        except emdeg.RobotError:
+            continue
+        kind = repr([link.joint.placement for link in robot.links])
+        if robot.n > 7 or kind in seen or not np.isfinite(robot.n):
+            continue
+        seen.add(kind)
+        plain = count(plain_program(robot, "inverse_dynamics")).total
+        found = emdeg.optimise(robot, "inverse_dynamics", effort, seed=seed).count.total
+        peer = casadi_count(path, robot.n)
+        rows.append({"robot": path.stem, "joints": robot.n, "casadi": peer, "plain": plain, "found": found})
+        print(f"{path.stem:34}{robot.n:7}{peer if peer is not None else '-':>8}{plain:7}{found:7}", flush=True)
+    return rows
+
+
+def casadi_count(path: Path, joints: int) -> int | None:
+    """Multiplications, additions and divisions of Pinocchio's rnea as a CasADi graph after cse; None without them."""
+    try:
+        import casadi
+        import pinocchio as pin
+        import pinocchio.casadi as cpin
+    except ImportError:
+        return None
+    model = cpin.Model(pin.buildModelFromUrdf(str(path)))
+    if model.nv != joints:
+        return None
+    q, v, a = (casadi.SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("a", model.nv)))
+    tau = casadi.cse(cpin.rnea(model, model.createData(), q, v, a))
+    function = casadi.Function("rnea", [q, v, a], [tau])
+    counted = {casadi.OP_ADD, casadi.OP_SUB, casadi.OP_MUL, casadi.OP_DIV, casadi.OP_SQ, casadi.OP_TWICE}
+    return sum(function.instruction_id(k) in counted for k in range(function.n_instructions()))
+
+
+if __name__ == "__main__":
+    main()

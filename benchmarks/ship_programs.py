@@ -1,0 +1,62 @@
+"""Search for the programs that come with the package, and file them where they are shipped from.
+
+    python benchmarks/ship_programs.py [--effort 60] [--seeds 0,1] [--only puma560] [--folder DIR]
+
+A program replaces the one that is there only if it is smaller; each is proved before it is filed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import emdeg
+from emdeg.program.count import count
+from emdeg.program.store import keep, stored
+
+SHIPPED = Path(__file__).parent.parent / "src" / "emdeg" / "program" / "programs"
+SHORT = 0.2
+"""The share of the effort for functions that are small anyway."""
+FUNCTIONS = {
+    "inverse_dynamics": 1.0, "mass_matrix": 0.7, "forward_dynamics": 1.0, "bias": 0.7, "gravity": SHORT,
+    "coriolis_matrix": 1.0, "elements": 1.0, "jacobian": SHORT, "forward_kinematics": SHORT,
+}  # fmt: skip
+LARGE = ("coriolis_matrix", "elements")
+"""Only for robots of up to six joints."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Search for the programs that come with the package.")
+    parser.add_argument("--effort", type=float, default=60.0)
+    parser.add_argument("--seeds", default="0")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--functions", default=",".join(FUNCTIONS))
+    parser.add_argument("--folder", type=Path, default=SHIPPED)
+    arguments = parser.parse_args()
+    for name in emdeg.library_names():
+        if arguments.only and name not in arguments.only.split(","):
+            continue
+        robot = emdeg.load(name)
+        for function in arguments.functions.split(","):
+            if function in LARGE and robot.n > 6:
+                continue
+            for seed in map(int, arguments.seeds.split(",")):
+                search(robot, function, arguments.effort * FUNCTIONS[function], seed, arguments.folder)
+
+
+def search(robot: emdeg.Robot, function: str, effort: float, seed: int, folder: Path) -> None:
+    before = stored(robot, [function])
+    found = emdeg.optimise(robot, function, effort, seed=seed)
+    better = before is None or found.count.total < count(before).total
+    word = f"{count(before).total} on file" if before is not None else "nothing on file"
+    print(f"{robot.name:18}{function:20} seed {seed}: {found.count.total} operations ({word})", flush=True)
+    if better:
+        data: dict[str, object] = {
+            "operations": found.count.as_dict(), "seed": seed, "effort": effort,
+            "certificate": found.certificate.as_dict(),
+        }  # fmt: skip
+        keep(found.program, robot, [function], found=data, folder=folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Small formulas in text, "sin(q2)*cos(q3) + 0.1*L": parsed by hand, never run.
+
+An expression is inert data; what its names mean is decided when it is evaluated over some algebra.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from emdeg.algebra.exact import parse_number, shown
+from emdeg.algebra.scalar import add_angles, multiple_angle
+
+MAX_LENGTH = 2000
+MAX_DEPTH = 40
+MAX_POWER = 12
+
+_TOKEN = re.compile(r"\s*(?:([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+\.)|([A-Za-z][A-Za-z0-9_]*)|(.))")
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    terms: tuple[tuple[int, Node], ...]
+    """(sign, term)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    factors: tuple[tuple[Node, int], ...]
+    """(factor, exponent)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """The sine or cosine of a sum of named angles with whole multiples."""
+
+    cosine: bool
+    angles: tuple[tuple[str, int], ...]
+
+
+Node = Sum | Product | Name | Wave | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A polynomial in names and in sines and cosines of named angles.
+
+    >>> parsed("2*sin(q1 + q2) - L").names
+    ('L', 'q1', 'q2')
+    """
+
+    text: str
+    node: Node
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that occurs, sorted."""
+        return tuple(sorted(_names(self.node)))
+
+    def evaluate(
+        self,
+        number: Callable[[Fraction], Any],
+        value: Callable[[str], Any],
+        sincos: Callable[[str], tuple[Any, Any]],
+    ) -> Any:
+        """The expression over an algebra: how it writes a number, a name's value, a named angle's (sine, cosine)."""
+
+        def of(node: Node) -> Any:
+            if isinstance(node, Fraction):
+                return number(node)
+            if isinstance(node, Name):
+                return value(node.name)
+            if isinstance(node, Wave):
+                total = number(Fraction(0)), number(Fraction(1))
+                for name, times in node.angles:
+                    step = multiple_angle(sincos(name), times, number(Fraction(1)), number(Fraction(0)))
+                    total = add_angles(total, step)
+                return total[node.cosine]
+            if isinstance(node, Sum):
+                total = number(Fraction(0))
+                for sign, term in node.terms:
+                    total = total + of(term) if sign > 0 else total - of(term)
+                return total
+            product = number(Fraction(1))
+            for factor, exponent in node.factors:
+                base = of(factor)
+                for _ in range(exponent):
+                    product = product * base
+            return product
+
+        return of(self.node)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parsed(text: str) -> Expression:
+    """The expression that `text` writes: numbers, names, + - *, powers, parentheses, sin(...) and cos(...).
+
+    Inside sin and cos stand sums of names with whole multiples. ValueError says what is wrong.
+    """
+    if len(text) > MAX_LENGTH:
+        raise ValueError(f"the formula {shown(text)} has more than {MAX_LENGTH} characters")
+    reader = _Reader(text)
+    node = reader.sum(0)
+    if reader.token is not None:
+        raise ValueError(f"unexpected {reader.token!r} in the formula {shown(text)}")
+    return Expression(text.strip(), node)
+
+
+class _Reader:
+    """Recursive descent over the tokens of one formula."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = [match[1] or match[2] or match[3] for match in _TOKEN.finditer(text.rstrip())]
+        self.place = 0
+
+    @property
+    def token(self) -> str | None:
+        return self.tokens[self.place] if self.place < len(self.tokens) else None
+
+    def take(self) -> str:
+        token = self.token
+        if token is None:
+            raise ValueError(f"the formula {shown(self.text)} ends too early")
+        self.place += 1
+        return token
+
+    def expect(self, wanted: str) -> None:
+        if self.token != wanted:
+            raise ValueError(f"{wanted!r} is missing in the formula {shown(self.text)}")
+        self.place += 1
+
+    def sum(self, depth: int) -> Node:
+        if depth > MAX_DEPTH:
+            raise ValueError(f"the formula {shown(self.text)} is nested more than {MAX_DEPTH} deep")
+        terms = [(self.sign(), self.product(depth))]
+        while self.token in ("+", "-"):
+            terms.append((self.sign(), self.product(depth)))
+        return terms[0][1] if len(terms) == 1 and terms[0][0] > 0 else Sum(tuple(terms))
+
+    def sign(self) -> int:
+        sign = 1
+        while self.token in ("+", "-"):
+            sign = -sign if self.take() == "-" else sign
+        return sign
+
+    def product(self, depth: int) -> Node:
+        factors = [self.power(depth)]
+        while self.token in ("*", "/"):
+            if self.take() == "/":
+                divisor = self.power(depth)
+                if not (isinstance(divisor[0], Fraction) and divisor[0]):
+                    raise ValueError(f"only a number may be divided by, in the formula {shown(self.text)}")
+                factors.append((1 / divisor[0], divisor[1]))
+            else:
+                factors.append(self.power(depth))
+        return factors[0][0] if len(factors) == 1 and factors[0][1] == 1 else Product(tuple(factors))
+
+    def power(self, depth: int) -> tuple[Node, int]:
+        base = self.atom(depth)
+        if self.token != "^":
+            return base, 1
+        self.take()
+        exponent = self.take()
+        if not exponent.isdecimal() or not 1 <= int(exponent) <= MAX_POWER:
+            raise ValueError(f"an exponent must be 1 to {MAX_POWER}, in the formula {shown(self.text)}")
+        return base, int(exponent)
+
+    def atom(self, depth: int) -> Node:
+        token = self.take()
+        if token == "(":
+            inner = self.sum(depth + 1)
+            self.expect(")")
+            return inner
+        if token in ("sin", "cos"):
+            self.expect("(")
+            wave = Wave(token == "cos", self.angles())
+            self.expect(")")
+            return wave
+        if token[0].isalpha():
+            return Name(token)
+        try:
+            return parse_number(token)
+        except ValueError:
+            raise ValueError(f"unexpected {token!r} in the formula {shown(self.text)}") from None
+
+    def angles(self) -> tuple[tuple[str, int], ...]:
+        found: dict[str, int] = {}
+        while True:
+            times = self.sign()
+            if self.token is not None and self.token.isdecimal():
+                times *= int(self.take())
+                self.expect("*")
+            name = self.take()
+            if not name[0].isalpha() or name in ("sin", "cos") or abs(times) > MAX_POWER:
+                raise ValueError(
+                    f"inside sin and cos stand joints' names with whole multiples, in the formula {shown(self.text)}"
+                )
+            found[name] = found.get(name, 0) + times
+            if self.token not in ("+", "-"):
+                return tuple(found.items())
+
+
+def _names(node: Node) -> set[str]:
+    if isinstance(node, Name):
+        return {node.name}
+    if isinstance(node, Wave):
+        return {name for name, _ in node.angles}
+    if isinstance(node, Sum):
+        return {name for _, term in node.terms for name in _names(term)}
+    if isinstance(node, Product):
+        return {name for factor, _ in node.factors for name in _names(factor)}
+    return set()

@@ -1,0 +1,56 @@
+"""The options of commands that work with a program: how much effort to spend on making it small."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from emdeg.cli.common import UsageError, err
+from emdeg.program.best import program as best_program
+from emdeg.program.ir import Program
+from emdeg.program.search.optimise import Progress
+from emdeg.program.store import stored
+from emdeg.robot.model import Robot
+
+DEFAULT_EFFORT = 3.0
+
+Effort = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help=f"How long to search for a smaller program; 0 takes the plain one. Default: what is on file, else "
+        f"{DEFAULT_EFFORT:g} s.",
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="The search is the same for the same seed.")]
+
+
+def checked_effort(effort: float | None) -> float | None:
+    if effort is not None and not 0 <= effort <= 86_400:
+        raise UsageError(f"--effort must lie between 0 and 86400 seconds; got {effort}")
+    return effort
+
+
+def smallest(robot: Robot, names: tuple[str, ...], effort: float | None, seed: int, base: bool = False) -> Program:
+    """The program a command works with: on file, or found with the given or the default effort."""
+    effort = checked_effort(effort)
+    if effort is None and not base:
+        effort = None if stored(robot, names) is not None else DEFAULT_EFFORT
+    with progress_line() as progress:
+        return best_program(robot, names, effort=effort, seed=seed, base=base, progress=progress)
+
+
+class progress_line:
+    """The best count so far, on one line of a terminal; silent elsewhere."""
+
+    def __enter__(self) -> Progress | None:
+        if not err.is_terminal:
+            return None
+        self._status = err.status("")
+        self._status.start()
+        return lambda phase, best: self._status.update(f"{phase}: {best:g} operations")
+
+    def __exit__(self, *problem: object) -> None:
+        if err.is_terminal:
+            self._status.stop()

@@ -1,0 +1,150 @@
+"""`emdeg kane`: Kane's equations with generalized speeds of one's choice."""
+
+from __future__ import annotations
+
+import json as json_
+from typing import Annotated, Any, Literal, get_args
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from emdeg.cli.common import Json, UsageError, out, print_json, say
+from emdeg.codegen.c import COptions, emit_c
+from emdeg.equations.speed_inverse import SpeedInverse, speed_inverse
+from emdeg.mechanics.speeds import Setup
+from emdeg.mechanics.speeds_reader import load_setup
+from emdeg.program.count import count
+from emdeg.program.kane import INPUTS, Function, kane_program
+from emdeg.program.kane_choice import Candidate, choose
+from emdeg.program.kane_reference import FORMULATION, verify_kane
+from emdeg.report.kane import PARTS, Part, describe
+from emdeg.report.kane_writing import as_latex, as_text
+from emdeg.robot.model import Robot
+
+PROBLEMS: tuple[Function, ...] = ("torques", "accelerations", "equations", "rates")
+
+
+def kane(
+    robot: Robot,
+    speeds: Annotated[
+        str, typer.Option(metavar="FILE|auto", help="A file of generalized speeds, or: try the natural ones.")
+    ] = "auto",
+    show: Annotated[
+        str, typer.Option(metavar="PARTS", help="Print " + ", ".join(PARTS) + " (comma-separated), or all.")
+    ] = "",
+    format: Annotated[Literal["text", "latex", "json"], typer.Option(help="How formulas are written.")] = "text",
+    emit: Annotated[
+        str | None, typer.Option(metavar="FUNCTION", help="Print C instead: " + ", ".join(INPUTS) + ".")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Kane's equations with generalized speeds of your choice: formulas, programs, their operations.
+
+    Every program is verified modulo 2^61 - 1 before it is counted or printed. docs/kane.md describes the file.
+
+    Examples:
+
+      emdeg kane stanford_arm --speeds examples/speeds/stanford_arm.toml --show velocities,equations
+
+      emdeg kane puma560 --speeds auto
+    """
+    parts = _parts(show)
+    if emit is not None and emit not in INPUTS:
+        raise UsageError(f"--emit takes {', '.join(INPUTS)}, not {emit!r}")
+    ranking: list[Candidate] = []
+    if speeds == "auto":
+        ranking = choose(robot)
+        setup = ranking[0].setup
+    else:
+        setup = load_setup(speeds, robot)
+    kinematics = speed_inverse(robot, setup)
+    if emit is not None:
+        function: Any = emit
+        program = kane_program(robot, setup, function, kinematics=kinematics)
+        verify_kane(program, robot, setup, function)
+        typer.echo(emit_c(program, COptions(robot=robot.name), name=f"{robot.name}_kane_{emit}"), nl=False)
+        return
+    for one in kinematics.singular:
+        say(f"note: the speeds fail at {one.where}")
+    latex = format == "latex"
+    result = describe(robot, setup, parts, "latex" if latex else "text")
+    result["programs"] = {name: _program(robot, setup, kinematics, name) for name in PROBLEMS}
+    if ranking:
+        result["tried"] = [_tried(one) for one in ranking]
+    if json or format == "json":
+        if json:
+            print_json(result)
+        else:
+            typer.echo(json_.dumps(result, indent=2))
+    elif latex:
+        typer.echo(as_latex(result), nl=False)
+    else:
+        if ranking:
+            _print_ranking(ranking)
+        typer.echo(as_text(result))
+        _print_programs(result["programs"])
+
+
+def _parts(text: str) -> list[Part]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if words == ["all"]:
+        return list(PARTS)
+    known = get_args(Part)
+    if wrong := [word for word in words if word not in known]:
+        raise UsageError(f"--show takes {', '.join(known)} or all, not {wrong[0]!r}")
+    return [part for part in PARTS if part in words]
+
+
+def _program(robot: Robot, setup: Setup, kinematics: SpeedInverse, function: Function) -> dict[str, Any]:
+    program = kane_program(robot, setup, function, kinematics=kinematics)
+    certificate = verify_kane(program, robot, setup, function)
+    return {
+        "inputs": {group.name: list(group.labels) or group.size for group in program.inputs},
+        "outputs": {group.name: list(group.shape) for group in program.outputs},
+        "count": count(program).as_dict(),
+        "certificate": certificate.as_dict(),
+    }
+
+
+def _tried(one: Candidate) -> dict[str, Any]:
+    return {
+        "speeds": one.setup.title,
+        "torques": one.torques.as_dict(),
+        "accelerations": one.accelerations.as_dict(),
+        "singular": list(one.singular),
+        "simplified": one.simplified,
+    }
+
+
+_WORDS: dict[Function, str] = {
+    "torques": "torques from motion",
+    "accelerations": "ud (and qd) from torques",
+    "equations": "X and right-hand side",
+    "rates": "qd from u",
+}
+
+
+def _print_programs(programs: dict[str, Any]) -> None:
+    table = Table("program", "inputs", "x", "+", "/", "root", "sin cos", title="Programs", title_justify="left")
+    for name, program in programs.items():
+        found = program["count"]
+        cells = [found[key] for key in ("mul", "add", "div", "sqrt", "sincos")]
+        table.add_row(_WORDS[name], ", ".join(program["inputs"]), *(str(cell or "") for cell in cells))  # type: ignore[index]
+    out.print(table)
+    out.print("each verified modulo 2^61 - 1 against " + FORMULATION, soft_wrap=True)
+
+
+def _print_ranking(ranking: list[Candidate]) -> None:
+    table = Table("generalized speeds", "torques", "ud", "fail at", title_justify="left",
+                  title=f"{len(ranking)} sets tried; operations of the programs (~ not yet simplified)")  # fmt: skip
+    for one in ranking[:12]:
+        mark = "" if one.simplified else "~"
+        where = "; ".join(one.singular) or "never"
+        table.add_row(
+            escape(one.setup.title),
+            f"{mark}{one.torques.mul + one.torques.div} x {one.torques.add} +",
+            f"{mark}{one.accelerations.mul + one.accelerations.div} x {one.accelerations.add} +",
+            escape(where if len(where) < 60 else where[:57] + "..."),
+        )
+    out.print(table)

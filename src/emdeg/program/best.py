@@ -1,0 +1,65 @@
+"""The program to use: the best that is on file, or what some effort finds, or the plain one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from emdeg.algebra.prime_field import PrimeField
+from emdeg.program.build import known_functions
+from emdeg.program.build import program as plain_program
+from emdeg.program.count import count
+from emdeg.program.ir import Program
+from emdeg.program.residues import evaluate_residues
+from emdeg.program.search.optimise import Progress, optimise
+from emdeg.program.store import stored
+from emdeg.robot.model import Robot
+
+
+def program(
+    robot: Robot,
+    function: str | Sequence[str],
+    *,
+    effort: float | None = None,
+    seed: int = 0,
+    base: bool = False,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> Program:
+    """The program of one function of `robot`, or of several in one (their outputs side by side).
+
+    `effort` None: the smallest on file (see `emdeg optimise`), else the plain program. `effort` 0: the plain one.
+    `effort` > 0: what a search of so many seconds finds, unless a smaller one is on file. The robot's symbols become
+    the input `parameters`, in alphabetical order. `base`: the regressor's columns of the base parameters only.
+    """
+    names = known_functions(function)
+    label = name or "_".join(names)
+    plain = plain_program(robot, names, base=base, name=label)
+    if effort == 0 or base:
+        return plain
+    candidates = [plain]
+    filed = stored(robot, names)
+    if filed is not None and _same_interface(filed, plain) and _same_function(filed, plain):
+        candidates.append(Program(label, plain.inputs, filed.ops, filed.outputs))
+    if effort:
+        found = optimise(robot, names, effort, seed=seed, progress=progress).program
+        candidates.append(Program(label, plain.inputs, found.ops, found.outputs))
+    return min(candidates, key=lambda candidate: count(candidate).total)
+
+
+def _same_function(one: Program, other: Program, points: int = 3) -> bool:
+    """Whether the two agree at random points modulo 2^61 - 1: a file may have been tampered with."""
+    for seed in range(points):
+        field = PrimeField(seed)
+        try:
+            if evaluate_residues(one, field) != evaluate_residues(other, field):
+                return False
+        except (ZeroDivisionError, ValueError):
+            return False
+    return True
+
+
+def _same_interface(one: Program, other: Program) -> bool:
+    def face(p: Program) -> tuple[object, object]:
+        return [(g.name, g.size) for g in p.inputs], [(g.name, g.shape) for g in p.outputs]
+
+    return face(one) == face(other)

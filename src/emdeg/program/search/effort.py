@@ -1,0 +1,39 @@
+"""Effort: seconds on a machine of one fixed, nominal speed, so that the same effort does the same work everywhere.
+
+What a step costs is estimated from the size of the program it looks at. A machine much slower than nominal is spared:
+past `PATIENCE` times the effort of the processor's time the search ends where it is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+FORMULATION = 9e-5
+"""Seconds an operation of a traced formulation takes."""
+TARGET = 4e-6
+"""Seconds per value of the program when one of its values is said anew."""
+PATIENCE = 3.0
+
+
+class Effort:
+    """A budget of nominal seconds, and what has been spent of it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.spent = 0.0
+        self._start = time.monotonic()
+        self._start_cpu = time.process_time()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds on the wall clock."""
+        return time.monotonic() - self._start
+
+    def spend(self, seconds: float) -> None:
+        self.spent += seconds
+
+    def until(self, share: float) -> Callable[[], bool]:
+        """Whether that share of the budget is spent, or the processor's time has run out."""
+        last = self._start_cpu + PATIENCE * self.seconds
+        return lambda: self.spent >= share * self.seconds or time.process_time() > last

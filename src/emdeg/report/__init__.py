@@ -1,0 +1,1 @@
+"""What emdeg found, written for people."""

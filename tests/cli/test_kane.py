@@ -1,0 +1,134 @@
+"""`emdeg kane` as a user meets it, and the reports behind it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.mechanics.speeds_reader import load_setup, read_setup
+from emdeg.program.evaluate import evaluate
+from emdeg.program.kane_choice import choose, natural_setups
+from emdeg.program.kane_parts import kane_parts
+from emdeg.report.kane import PARTS, describe
+from emdeg.report.kane_writing import as_latex, as_text
+from emdeg.robot.errors import RobotError
+from emdeg.runtime.kane import KaneModel
+from tests.random_robots import random_robot
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "speeds"
+PAPER = str(EXAMPLES / "stanford_arm.toml")
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "emdeg.cli", "kane", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_papers_arm_as_one_json_object():
+    done = run("stanford_arm", "--speeds", PAPER, "--show", "all", "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["schema_version"] == 1
+    result = answer["result"]
+    assert [speed["formula"] for speed in result["speeds"][:3]] == [
+        "s2*s3*qd1 + c3*qd2",  # Kane and Levinson (5)-(7)
+        "c2*qd1 + qd3",
+        "-s2*c3*qd1 + s3*qd2",
+    ]
+    assert result["singular"] == ["q2 = 0 or 180 deg"]
+    assert "fail at q2 = 0 or 180 deg" in done.stderr
+    torques = result["programs"]["torques"]
+    assert torques["count"]["mul"] < 646
+    assert torques["certificate"]["false_pass_probability"] < 1e-15
+    # (26) and (27): omega_1^B = c3 b1 + Z6 b2 + Z8 b3, where b1, b2, b3 are B's axes z, -y, x
+    of_B = result["partials"][1]["omega"]
+    assert of_B["u1"] == ["-s3", "-c2*s3/s2", "c3"]
+    assert of_B["u2"] == ["0", "0", "0"]
+    assert of_B["u3"] == ["c3", "c2*c3/s2", "s3"]
+    assert result["velocities"][3]["omega"]["explicit"] == ["u3", "u1", "u2"]  # (18)
+    assert len(result["equations"]["X"]) == 6
+
+
+def test_text_and_c_and_latex():
+    text = run("stanford_arm", "--speeds", PAPER)
+    assert "qd1 = s3/s2*u1 - c3/s2*u3" in text.stdout
+    c = run("stanford_arm", "--speeds", PAPER, "--emit", "accelerations")
+    assert "void stanford_arm_kane_accelerations(" in c.stdout
+    latex = run("planar2r", "--speeds", "auto", "--format", "latex", "--show", "forces")
+    assert latex.stdout.count(r"\begin{align*}") == latex.stdout.count(r"\end{align*}") > 2
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("stanford_arm", "--speeds", "nowhere.toml"), 3, "nowhere.toml: it cannot be read"),
+        (("planar2r", "--show", "poetry"), 2, "--show takes"),
+        (("planar2r", "--emit", "poetry"), 2, "--emit takes"),
+    ],
+)
+def test_wrong_usage_is_said(words, code, message):
+    done = run(*words)
+    assert done.returncode == code
+    assert message in done.stderr
+
+
+def test_speeds_that_are_not_invertible_are_said(tmp_path):
+    file = tmp_path / "bad.toml"
+    file.write_text("[[speed]]\nrate = 'q1'\n[[speed]]\nrate = 'q1'\n")
+    done = run("planar2r", "--speeds", str(file))
+    assert done.returncode == 3
+    assert "do not determine the joints' rates in any configuration: u2 follows from u1" in done.stderr
+
+
+def test_a_speed_named_like_a_joint_is_refused():
+    robot = emdeg.load("planar2r")
+    with pytest.raises(RobotError, match="rename it"):
+        describe(robot, read_setup("[[speed]]\nrate='q1'\nname='q2'\n[[speed]]\nrate='q2'\nname='qd1'\n", robot))
+
+
+@pytest.mark.parametrize("file", ["stanford_arm.toml", "arm_on_vehicle.toml"])
+def test_the_parts_add_up_to_the_equations(file):
+    """X ud = sum T tau + G + E - H: the generalized forces that are printed are those of the equations."""
+    robot = emdeg.load("stanford_arm")
+    program = kane_parts(robot, load_setup(EXAMPLES / file, robot))
+    inputs = {g.name: np.random.default_rng(3).uniform(0.3, 1, (7, g.size)) for g in program.inputs}
+    found = evaluate(program, inputs)
+    K = np.einsum("nrk,nk->nr", found["T"], inputs["tau"]) + found["G"] + found["E"]
+    np.testing.assert_allclose(K - found["H"], found["rhs"], atol=1e-11)
+    plain = KaneModel(robot, load_setup(EXAMPLES / file, robot)).equations(**inputs)
+    np.testing.assert_allclose(found["X"], plain[0], atol=1e-12)
+    np.testing.assert_allclose(found["rhs"], plain[1], atol=1e-11)
+
+
+@pytest.mark.parametrize("format", ["text", "latex"])
+def test_everything_can_be_printed_for_any_robot(format):
+    for robot in (random_robot(1, 3), random_robot(2, 3, tree=True), emdeg.load("scara")):
+        for setup in natural_setups(robot)[1:3]:
+            result = describe(robot, setup, PARTS, format)
+            text = as_text(result) if format == "text" else as_latex(result)
+            assert text
+            if format == "latex":
+                assert text.count("{") == text.count("}")
+                assert not re.search(r"(?<!\\)[%&#](?!=)", text)
+
+
+def test_auto_finds_absolute_rates_for_a_planar_arm():
+    best, *others = choose(emdeg.load("planar3r"))
+    assert best.setup.title in ("sums of the rates about parallel axes",
+                                "each link's angular velocity about its own joint's axis")  # fmt: skip
+    plain = next(one for one in others if one.setup.title == "joint rates")
+    assert best.torques.total < plain.torques.total
+    assert best.accelerations.total < plain.accelerations.total
+
+
+def test_the_page_on_the_papers_arm_is_written_with_its_claims():
+    text = (Path(__file__).parents[2] / "docs" / "kane_stanford.md").read_text(encoding="utf-8")
+    assert "| torques from motion, the paper's count | 646 | 394 |" in text
+    assert text.count("\n| Z") == 196

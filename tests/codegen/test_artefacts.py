@@ -1,0 +1,222 @@
+"""Every library robot, every function, every target: proved, emitted, compiled, run, equal to the numeric mechanics."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import re
+import subprocess
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.codegen.artefact import Request, artefact, emit, recheck
+from emdeg.program.functions import FUNCTIONS
+from emdeg.program.split import split_constants
+from emdeg.program.verify import FALSE_PASS, Refuted
+from emitted import COMPILERS, STRICT, c_library, python_module, run_c
+
+QUICK = ("planar2r", "scara", "stanford_arm")
+JOINT = ["mass_matrix+bias", "regressor --base"]
+STATES = 5
+JAX = ["jax"] if importlib.util.find_spec("jax") else []
+CASES = [
+    pytest.param(name, function, marks=() if name in QUICK else pytest.mark.targets)
+    for name in emdeg.library_names()
+    for function in [*FUNCTIONS, *JOINT]
+]
+
+
+def request_of(name: str, function: str, **options) -> Request:
+    words = function.split()
+    return Request(tuple(words[0].split("+")), robot_name=name, base="--base" in words, **options)
+
+
+def with_numbers(robot):
+    """(the robot with a number for every symbol, the numbers in the order of the input `parameters`)."""
+    names = sorted(robot.symbols)
+    rng = np.random.default_rng(3)
+    # Moments of inertia well above products and first moments, so that the mass matrix is far from singular.
+    scale = {"XX": 4, "YY": 4, "ZZ": 4, "Ixx": 4, "Iyy": 4, "Izz": 4}
+    values = [
+        Fraction(int(k), 64) * scale.get(name.rstrip("0123456789"), Fraction(1, 4))
+        for k, name in zip(rng.integers(40, 64, len(names)), names)
+    ]
+    return emdeg.substitute(robot, dict(zip(names, values))) if names else robot, [float(v) for v in values]
+
+
+def expected_of(robot, request: Request, inputs) -> list[np.ndarray]:
+    results: list[np.ndarray] = []
+    for function in request.functions:
+        needed = {"q": inputs["q"]} | {name: inputs[name] for name in FUNCTIONS[function].inputs}
+        if request.base:
+            found = emdeg.regressor(robot, **needed, base=emdeg.base_parameters(robot))
+        else:
+            found = getattr(emdeg, function)(robot, **needed)
+        results += found if isinstance(found, tuple) else [found]
+    return results
+
+
+def close(found, expected, what) -> None:
+    assert np.shape(found) == expected.shape, what
+    scale = max(1.0, np.abs(expected).max(initial=0.0))
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * scale, err_msg=what)
+
+
+def several(result) -> tuple:
+    return result if isinstance(result, tuple) else (result,)
+
+
+@pytest.fixture
+def doubles_in_jax():
+    if JAX:
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+
+
+@pytest.mark.usefixtures("doubles_in_jax")
+@pytest.mark.parametrize(("name", "function"), CASES)
+def test_every_target_computes_what_the_numeric_mechanics_computes(name, function, tmp_path):
+    robot = emdeg.load(name)
+    request = request_of(name, function, trig="inline")
+    program = emdeg.program(robot, request.functions, base=request.base)
+    made = artefact(robot, request, program=program)
+    assert made.certificate["false_pass_probability"] < FALSE_PASS
+    if name in QUICK:
+        assert recheck(made.text.encode(), made.certificate) is made.certificate
+
+    numeric, parameters = with_numbers(robot)
+    rng = np.random.default_rng(7)
+    inputs = {g.name: rng.uniform(-2, 2, (STATES, g.size)) for g in program.inputs if g.name != "parameters"}
+    expected = expected_of(numeric, request, inputs)
+    constants, main = split_constants(program)
+    shapes = [group.shape for group in main.outputs]
+
+    given = inputs | ({"parameters": np.array(parameters)} if parameters else {})
+    for got, wanted in zip(several(emdeg.compile(program)(**given)), expected, strict=True):
+        close(got, wanted, "compiled in process")
+
+    for compiler in COMPILERS:
+        library = ctypes.CDLL(str(c_library(made.text, tmp_path, compiler, "-O1" if name in QUICK else "-O0")))
+        extra = []
+        if constants is not None:
+            extra = run_c(library, f"{request.name}_constants", [np.array(parameters)], [constants.outputs[0].shape])
+        for state in range(STATES):
+            found = run_c(library, request.name, [*(array[state] for array in inputs.values()), *extra], shapes)
+            for got, wanted in zip(found, expected, strict=True):
+                close(got, wanted[state], f"C by {compiler}")
+
+    for target in ("python", "numpy", *JAX):
+        module = python_module(emit(program, robot.name, request_of(name, function, target=target)), tmp_path)
+        compute = getattr(module, request.name)
+        extra = [getattr(module, f"{request.name}_constants")(np.array(parameters))] if constants is not None else []
+        if target == "python":
+            results = several(compute(*(array[0].tolist() for array in inputs.values()), *extra))
+            for got, wanted in zip(results, expected, strict=True):
+                close(got, wanted[0], target)
+        else:
+            results = several(compute(*inputs.values(), *extra))
+            for got, wanted in zip(results, expected, strict=True):
+                close(np.asarray(got), wanted, target)
+
+
+@pytest.mark.targets
+@pytest.mark.usefixtures("doubles_in_jax")
+def test_jax_compiles_and_differentiates_the_emitted_function(tmp_path):
+    jax = pytest.importorskip("jax", reason="jax is not installed (make test-targets)")
+    robot = emdeg.load("stanford_arm")
+    request = request_of("stanford_arm", "gravity", target="jax")
+    module = python_module(emit(emdeg.program(robot, "gravity"), robot.name, request), tmp_path)
+    q = np.random.default_rng(0).uniform(-1, 1, 6)
+    stiffness = jax.jit(jax.jacfwd(module.stanford_arm_gravity))(q)
+    expected, _ = emdeg.inverse_dynamics_derivatives(robot, q, np.zeros(6), np.zeros(6))
+    np.testing.assert_allclose(np.asarray(stiffness), expected, atol=1e-12)
+
+
+@pytest.mark.targets
+@pytest.mark.parametrize("function", ["inverse_dynamics", "mass_matrix+bias", "forward_dynamics_derivatives"])
+@pytest.mark.parametrize("name", ["puma560", "panda", "jpl_rrp"])
+def test_casadi_loads_the_entry_point(name, function, tmp_path):
+    casadi = pytest.importorskip("casadi", reason="casadi is not installed (make test-targets)")
+    robot = emdeg.load(name)
+    numeric, parameters = with_numbers(robot)
+    request = request_of(name, function, casadi=True)
+    program = emdeg.program(robot, request.functions)
+    library = c_library(emit(program, robot.name, request), tmp_path, COMPILERS[0])
+    external = casadi.external(f"{request.name}_casadi", str(library))
+    assert external.name_in() == [group.name for group in program.inputs]
+    assert external.name_out() == [group.name for group in program.outputs]
+    rng = np.random.default_rng(7)
+    inputs = {g.name: rng.uniform(-2, 2, g.size) for g in program.inputs if g.name != "parameters"}
+    results = external(*inputs.values(), *([parameters] if parameters else []))
+    expected = expected_of(numeric, request, inputs)
+    for got, wanted in zip(results if isinstance(results, tuple) else (results,), expected, strict=True):
+        close(np.array(got).reshape(wanted.shape), wanted, "casadi")
+
+
+@pytest.mark.targets
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", ["puma560", "panda", "puma560_symbolic"])
+def test_sanitizers_find_nothing_in_a_robots_functions(name, compiler, tmp_path):
+    robot = emdeg.load(name)
+    request = request_of(name, "inverse_dynamics", trig="inline", batch=True, multirate=True, casadi=True)
+    program = emdeg.program(robot, "inverse_dynamics")
+    text = emit(program, robot.name, request)
+    n, sizes = robot.n, {group.name: group.size for group in program.inputs}
+    constants = "constants, " if "parameters" in sizes else ""
+    text += f"""
+int main(void)
+{{
+    static double q[3*{n}], qd[3*{n}], qdd[3*{n}], tau[3*{n}];
+    static double parameters[{sizes.get("parameters", 1)}], constants[4096];
+    for (int i = 0; i < 3*{n}; ++i) q[i] = qd[i] = qdd[i] = i * 1e3 - 7.0;
+    q[1] = NAN; q[2] = INFINITY; q[3] = -1e300;
+    {f"{request.name}_constants(parameters, constants);" if constants else "(void)constants;"}
+    {request.name}(q, qd, qdd, {constants}tau);
+    {request.name}_batch(3, q, qd, qdd, {constants}tau);
+    const double *arg[4] = {{q, qd, 0, parameters}};
+    double *res[1] = {{tau}};
+    return {request.name}_casadi(arg, res, 0, 0, 0);
+}}
+"""
+    source = tmp_path / "main.c"
+    source.write_text(text)
+    checks = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    subprocess.run(
+        [compiler, *STRICT, *checks, str(source), "-o", str(tmp_path / "main"), "-lm"],
+        check=True, capture_output=True, text=True)  # fmt: skip
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+    subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True, env=environment)
+
+
+VECTORISED = {
+    "gcc": (["-fopt-info-vec"], r"loop vectorized"),
+    "clang": (["-Rpass=loop-vectorize"], r"vectorized loop"),
+}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", ["scara", pytest.param("puma560", marks=pytest.mark.targets)])
+def test_compilers_vectorise_the_batch_loop_of_a_robot(name, compiler, tmp_path):
+    robot = emdeg.load(name)
+    request = request_of(name, "inverse_dynamics", trig="inline", batch=True)
+    text = emit(emdeg.program(robot, "inverse_dynamics"), robot.name, request)
+    source = tmp_path / "a.c"
+    source.write_text(text)
+    line = text[: text.index("for (size_t i = 0;")].count("\n") + 1
+    flags, message = VECTORISED[compiler]
+    march = ["-march=native"] if os.uname().machine == "x86_64" else []
+    done = subprocess.run(
+        [compiler, "-std=c99", "-O3", *march, *flags, "-c", str(source), "-o", str(tmp_path / "a.o")],
+        check=True, capture_output=True, text=True)  # fmt: skip
+    assert re.search(rf":{line}:\d+: .*{message}", done.stderr), done.stderr
+
+
+def test_a_wrong_program_never_becomes_an_artefact():
+    lighter, robot = emdeg.load("planar2r"), emdeg.load("planar2r", payload="mass=1,com=0:0:0@link2")
+    with pytest.raises(Refuted):
+        artefact(robot, Request(("gravity",)), program=emdeg.program(lighter, "gravity"))
