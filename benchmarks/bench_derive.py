@@ -2,9 +2,10 @@
 
     python benchmarks/bench_derive.py [--sympy-limit SECONDS]
 
-Every figure is of a fresh process: interpreter, imports, reading the robot, and the derivation with its relations;
-the derivation alone stands beside it. SymPy's LagrangesMethod and KanesMethod get the same links (frames, masses,
-inertias; Kane's without the drives) and are stopped at the limit; what they return is neither expanded nor
+Every figure is of a fresh process: interpreter, imports, reading the robot, and the whole derivation (M, b, c, g,
+relations, lumped constants, reading form); its stages stand beside it, and its processor time, which a busy machine
+does not lengthen. SymPy's LagrangesMethod and KanesMethod get the same links (frames, masses, inertias; Kane's
+without the drives) and are stopped at the limit; what they return is neither expanded nor
 canonical, and M11 at one state is compared. Prints ratios, writes benchmarks/results/derive.json.
 """
 
@@ -22,10 +23,13 @@ from pathlib import Path
 from typing import Any
 
 EMDEG = {
-    "puma560_symbolic": "puma560_symbolic",
-    "panda": "panda",
-    "panda, 70 inertial symbols": "panda:inertia",
+    "puma560_symbolic": ("puma560_symbolic", 10, 3),
+    "panda": ("panda", 20, 5),
+    "panda, 70 inertial symbols": ("panda:inertia", 60, 15),
 }
+"""Name -> robot, and the seconds that the whole may and should take."""
+MEMORY = 2048
+"""MiB that it may take."""
 AGAINST_SYMPY = {
     "planar2r": "planar2r",
     "planar3r": "planar3r",
@@ -68,11 +72,19 @@ def emdeg_run(spec: str) -> dict:
     model = derive(subject)
     derived = time.perf_counter()
     found = relations(model)
+    related = time.perf_counter()
+    constants = model.constants
+    lumped = time.perf_counter()
+    table = model.compact()
     done = time.perf_counter()
     return {
         "derive_s": derived - start,
-        "relations_s": done - derived,
+        "relations_s": related - derived,
+        "constants_s": lumped - related,
+        "compact_s": done - lumped,
         "whole_s": done - start,
+        "constants": len(constants),
+        "operations": [table.count.mul, table.count.add],
         "terms": {part: sum(map(len, model.entries([part]).values())) for part in "Mbcg"},
         "christoffel": [found.christoffel.possible, found.christoffel.nonzero, found.christoffel.up_to_sign],
     }
@@ -162,15 +174,21 @@ def main() -> None:
     given = options.parse_args()
     if given.run:
         result = emdeg_run(given.run[0]) if len(given.run) == 1 else sympy_run(*given.run)
+        result["cpu_s"] = time.process_time()
         result["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps(result))
         return
     results: dict = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(),
                      "emdeg": {}, "sympy": {}}
-    print(f"{'robot':32} {'cold [s]':>9} {'derivation [s]':>15} {'peak [MiB]':>11}")
-    for name, spec in EMDEG.items():
+    stages = ("derive", "relations", "constants", "compact", "whole")
+    heads = "".join(f"{stage:>11}" for stage in ("cold", "cpu", *stages))
+    print(f"{'robot, seconds':32}{heads} {'peak [MiB]':>11}  limit, target")
+    for name, (spec, limit, target) in EMDEG.items():
         results["emdeg"][name] = row = fresh([spec], 600)
-        print(f"{name:32} {row['cold_s']:9.2f} {row['whole_s']:15.3f} {row['peak_mib']:11.0f}")
+        times = "".join(f"{row[f'{stage}_s']:11.3f}" for stage in ("cold", "cpu", *stages))
+        held = row["cold_s"] <= limit and row["peak_mib"] <= MEMORY
+        print(f"{name:32}{times} {row['peak_mib']:11.0f}  {limit} s, {target} s: {'held' if held else 'NOT HELD'}"
+              f"{', target met' if row['cold_s'] <= target else ''}", flush=True)
     print(f"\n{'robot':32} {'emdeg [s]':>10}  " + "  ".join(f"{m + ' [s]':>20} {'ratio':>8}" for m in METHODS))
     for name, spec in AGAINST_SYMPY.items():
         own = fresh([spec], 600)

@@ -38,10 +38,11 @@ def paper_names(found: Lumped, paper: dict) -> dict[str, str]:
     names: dict[str, str] = {}
     for constant in found.constants:
         assert constant.value is not None
-        kind = constant.name.rstrip("0123456789")
+        kind = constant.name.rstrip("0123456789").replace("G", "g")
         known = [name for name in paper if name.rstrip("0123456789") == kind]
-        if constant.name in known and distance(constant.value, constant.name) < 0.2:
-            names[constant.name] = constant.name
+        own = constant.name.replace("G", "g")
+        if own in known and distance(constant.value, own) < 0.2:
+            names[constant.name] = own
         else:
             names[constant.name] = min(known, key=lambda name: distance(constant.value, name))
     return names

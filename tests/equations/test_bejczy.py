@@ -1,4 +1,4 @@
-"""Bejczy's explicit equations (48)-(68) for the JPL arm, misprints corrected: equal as formulas, not as numbers."""
+"""Bejczy's explicit equations (28)-(68) for the JPL arm, misprints corrected: equal as formulas, not as numbers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 import emdeg
 from emdeg.equations import derive
+from emdeg.mechanics.lagrange import first_derivatives, pseudo_inertias
 
 HALF = Fraction(1, 2)
 MASS = {1: "9.29", 2: "5.505", 3: "4.25", 4: "1.08", 5: "0.63", 6: "0.51"}
@@ -36,6 +37,88 @@ def arm():
         y2=Fraction("-0.1054"), z2=Fraction("-0.0079"), z3=Fraction("-0.6447"), y4=Fraction("0.0092"),
         z4=Fraction("-0.0054"), z5=Fraction("0.0566"), z6=Fraction("-0.0922"), g=Fraction("9.81"),
     )  # fmt: skip
+
+
+RESTRICTED = """
+schema = 1
+name = "first_three_links"
+convention = "standard"
+
+[[link]]
+name = "post"
+joint = { name = "t1", type = "revolute", theta = 0, d = 0, a = 0, alpha = "-90 deg" }
+inertia = { about = "frame", mass = "m1", com = [0, "y1", "z1"], XX = "K111", YY = "K122", ZZ = "K133" }
+
+[[link]]
+name = "shoulder"
+joint = { name = "t2", type = "revolute", theta = 0, d = "r2", a = 0, alpha = "90 deg" }
+inertia = { about = "frame", mass = "m2", com = [0, "y2", "z2"], XX = "K211", YY = "K222", ZZ = "K233" }
+
+[[link]]
+name = "boom"
+joint = { name = "r3", type = "prismatic", theta = "-90 deg", d = 0, a = 0, alpha = 0 }
+inertia = { about = "frame", mass = "m3", com = [0, 0, "z3"], XX = "K311", YY = "K322", ZZ = "K333" }
+"""
+"""The model of the first three joints, the wrist part of the boom: K322 is the paper's m3* k*322^2."""
+
+
+@pytest.fixture(scope="module")
+def restricted(tmp_path_factory):
+    file = tmp_path_factory.mktemp("robot") / "first_three_links.toml"
+    file.write_text(RESTRICTED)
+    return derive(emdeg.load(file))
+
+
+def test_restricted_gravity_29_to_33(restricted):
+    """With the sign of a torque that holds the arm: the printed D_i are -dV/dq_i."""
+    algebra = restricted.algebra
+    s2, c2 = algebra.joint_sincos(2)
+    r3, g = algebra.displacement(3), Fraction("9.81")
+    m2, z2, m3, z3 = map(algebra.symbol, ("m2", "z2", "m3", "z3"))
+    D2 = g * (m2 * z2 + m3 * (z3 + r3)) * s2
+    D3 = -g * m3 * c2
+    assert restricted.g == (0, -D2, -D3)
+
+
+def test_restricted_inertias_36_to_38_and_couplings_42_to_44(restricted):
+    algebra = restricted.algebra
+    s2, c2 = algebra.joint_sincos(2)
+    r3 = algebra.displacement(3)
+    r2, m2, y2, z2, m3, z3 = map(algebra.symbol, ("r2", "m2", "y2", "z2", "m3", "z3"))
+    K122, K211, K222, K233, K311, K322, K333 = (
+        algebra.symbol(f"K{k}") for k in (122, 211, 222, 233, 311, 322, 333)
+    )
+    D11 = (
+        K122
+        + K211 * s2 * s2 + K233 * c2 * c2 + m2 * r2 * (2 * y2 + r2)
+        + K322 * s2 * s2 + K333 * c2 * c2 + m3 * (r3 * s2 * s2 * (2 * z3 + r3) + r2 * r2)
+    )  # fmt: skip
+    D22 = K222 + K311 + m3 * r3 * (2 * z3 + r3)
+    D12 = -(m2 * z2 * r2 + m3 * r2 * (z3 + r3)) * c2
+    D13 = -m3 * r2 * s2
+    assert restricted.M_links == ((D11, D12, D13), (D12, D22, 0), (D13, 0, m3))
+
+
+@pytest.mark.parametrize("which", ["restricted", "arm"])
+def test_the_defining_sums_28_to_35_39_to_41_45_47_57_59(which, request):
+    """D_i = sum_j m_j G U_ji p_j and D_ij = sum_k Tr(U_kj J_k U_ki^T): both kinds of the paper's definitions."""
+    found = request.getfixturevalue(which)
+    model = found if which == "restricted" else found.model
+    mech, frame = model.kinematics.mechanism, model.kinematics.frames
+    U, J = first_derivatives(mech, frame), pseudo_inertias(mech)
+    zero = model.algebra.zero
+    gravity = Fraction("9.81")
+    for i in range(model.n):
+        D = sum((-gravity * U[j, i][2][a] * J[j][a][3] for j in range(i, model.n) for a in range(4)), zero)
+        assert model.g[i] == -D
+        for j in range(i, model.n):
+            trace = zero
+            for k in range(j, model.n):
+                for row in range(3):
+                    for a in range(4):
+                        for b in range(4):
+                            trace = trace + U[k, j][row][a] * J[k][a][b] * U[k, i][row][b]
+            assert model.M_links[i][j] == trace
 
 
 def test_gravity_48_to_56(arm):

@@ -70,18 +70,92 @@ def test_mathml_is_well_formed_and_has_every_equation():
 
 def test_latex_is_balanced_and_escapes_names():
     model = derive(replace(emdeg.load("planar2r"), title=r"50% \input{x} & a_b #1 $ ü"))
-    source = latex.write(document(model, ALL[:6]))
+    source = latex.write(document(model, ["M", "b", "c", "g", "C", "T"]))
     assert r"50\% \textbackslash{}input\{x\} \& a\_b \#1 \$ ?" in source
     assert source.count(r"\begin{") == source.count(r"\end{")
     assert source.replace(r"\{", "").count("{") == source.replace(r"\}", "").count("}")
 
 
+HOSTILE = r"""<robot name="50% \input{x} $a_b$ &amp; #1 ^ ~ { \end{document}">
+  <link name="base"/>
+  <link name="\write18{x} %"><inertial><origin xyz="0.1 0 0"/><mass value="2"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="}}$$"><inertial><origin xyz="0.2 0.05 0"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="a_b^c&amp;" type="revolute"><parent link="base"/><child link="\write18{x} %"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <joint name="\\" type="revolute"><parent link="\write18{x} %"/><child link="}}$$"/><origin xyz="0.4 0 0"/>
+    <axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+</robot>"""
+"""A URDF file whose names are LaTeX."""
+READING = ("constants", "M", "b", "c", "g", "hierarchy")
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    file = tmp_path / "hostile.urdf"
+    file.write_text(HOSTILE)
+    return derive(emdeg.load(file))
+
+
+def balanced(source: str) -> bool:
+    """Environments, braces and brackets of one size opened as often as closed."""
+    pairs = [(r"\begin{", r"\end{"), (r"\bigl(", r"\bigr)"), (r"\left(", r"\right)")]
+    plain = source.replace(r"\{", "").replace(r"\}", "")
+    return all(source.count(a) == source.count(b) for a, b in [*pairs]) and plain.count("{") == plain.count("}")
+
+
+def test_latex_of_the_reading_form_is_balanced(hostile):
+    for model in (derive(emdeg.load("puma560")), derive(emdeg.load("jpl_rrp")), hostile):
+        source = latex.write(document(model, READING))
+        assert balanced(source)
+        assert "write18{" not in source
+        assert source.count(r"\end{document}") == 1
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_latex_compiles(tmp_path):
-    (tmp_path / "model.tex").write_text(latex.write(everything("puma560")))
+@pytest.mark.parametrize("name", ["puma560", "jpl_rrp", "hostile"])
+def test_latex_compiles(name, tmp_path, hostile):
+    model = hostile if name == "hostile" else derive(emdeg.load(name))
+    parts = READING if name != "hostile" else (*READING, "C", "T", "U", "J", "relations", "base", "regressor")
+    (tmp_path / "model.tex").write_text(latex.write(document(model, parts)))
     command = ["pdflatex", "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", "model.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_of_long_formulas_and_matrices_compiles(tmp_path):
+    model = derive(emdeg.load("puma560"))
+    (tmp_path / "model.tex").write_text(latex.write(document(model, ["M", "g", "T", "J", "Jinv"])))
+    command = ["pdflatex", "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", "model.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_sympy_of_the_reading_form_equals_the_formulas_once_the_constants_are_put_in():
+    model = derive(emdeg.load("planar2r"))
+    found = sympy_form.expressions(document(model, ["constants", "M", "b", "c", "g"]))
+    known = {sympy.Symbol(name, real=True): sympy.Rational(number.value.numerator, number.value.denominator)
+             for name, number in derive(model.robot, symbolic=True).known.items()}  # fmt: skip
+    names = {sympy.Symbol(c.name, real=True): found[c.name].subs(known) for c in model.constants}
+    aliases = {sympy.Symbol(name): found[name] for name in ("b112",)}
+    for name, value in model.entries().items():
+        assert model.algebra.from_sympy(sympy.expand(found[name].subs(aliases).subs(names))) == value, name
+
+
+def test_mathml_of_the_reading_form_parses(hostile):
+    for model in (derive(emdeg.load("puma560")), hostile):
+        page = ElementTree.fromstring(mathml.write(document(model, READING)))
+        assert len(page.findall(".//{http://www.w3.org/1998/Math/MathML}math")) > 5
+
+
+def test_constants_decide_between_the_reading_form_and_expanded_formulas():
+    model = derive(emdeg.load("puma560"))
+    compact = text.write(document(model, ["constants", "M"]))
+    assert "I4 = a2*((d3 + d2)*(m3 + m4 + m5 + m6) + m3*rz3) + m2*rx2*(d2 + rz2)" in compact
+    assert "M35 = I15*C4*C5 + I17*C4 + I21*S5" in compact
+    assert "I12*C2*C23" not in text.write(document(model, ["M"]))
 
 
 def test_hostile_titles_stay_text_in_markdown_and_mathml():
@@ -121,6 +195,9 @@ def test_a_model_shows_itself_in_a_notebook():
     assert model._repr_latex_().startswith(r"$$\begin{aligned}M_{11} &= c_{2}")
     ElementTree.fromstring(f"<div>{model._repr_html_()}</div>")
     assert "panda: 7 joints" in derive(emdeg.load("panda"))._repr_latex_()
+    puma = derive(emdeg.load("puma560"))
+    assert r"M_{35} &= I_{15}\,C_{4}\,C_{5} + I_{17}\,C_{4} + I_{21}\,S_{5}" in puma._repr_latex_()
+    ElementTree.fromstring(f"<div>{puma._repr_html_()}</div>")
 
 
 def run(*words):
@@ -137,6 +214,38 @@ def test_the_command_prints_json_that_reads_back(tmp_path):
     assert answer["result"]["sections"]["relations"]["tables"][0][0]["up to sign"] == "35"
 
 
+def test_the_command_prints_constants_reading_form_and_hierarchy_in_json():
+    done = run("puma560", "--only", "constants,M,b,c,g,hierarchy", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)["result"]
+    assert from_json(done.stdout) == derive(emdeg.load("puma560"))
+    first = next(c for c in result["constants"] if c["name"] == "I15")
+    assert first["formula"] == [["1", {"d4": 1, "m6": 1, "rz6": 1}]]
+    assert (first["unit"], first["value"]) == ("kg m^2", pytest.approx(0.001247328))
+    assert first["tolerance"] == pytest.approx(0.25 * 2**0.5 * 0.001247328)
+    assert "b112" in first["uses"]
+    assert result["compact"]["M35"] == "I15*C4*C5 + I17*C4 + I21*S5"
+    assert result["hierarchy"]["steps"]["M66"]
+
+
+def test_the_command_shows_the_tables_by_default():
+    done = run("puma560")
+    assert done.returncode == 0, done.stderr
+    assert "I2        1.748114002    0.0465" in done.stdout
+    assert "c21 = -1/2 b112" in done.stdout
+
+
+def test_the_command_takes_a_frame_rows_and_a_symbolic_load():
+    done = run("planar2r", "--only", "J,Jinv", "--rows", "1,3")
+    assert done.returncode == 0, done.stderr
+    assert "rows 1, 3 of 6" in done.stdout
+    assert "detJ = s2" in done.stdout
+    done = run("puma560", "--only", "J", "--frame", "link4", "--rows", "4,5,6")
+    assert "axes of frame link4, rows 4, 5, 6 of 6" in done.stdout
+    done = run("planar2r", "--symbolic-payload", "tool")
+    assert "I2 = mL*rxL + 0.5" in done.stdout
+
+
 def test_the_command_writes_a_file_and_does_not_overwrite_it(tmp_path):
     file = tmp_path / "arm.tex"
     assert run("planar2r", "--format", "latex", "--out", str(file)).returncode == 0
@@ -149,7 +258,11 @@ def test_the_command_writes_a_file_and_does_not_overwrite_it(tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("panda", "--only", "Jinv"), 3, "redundant"),
+        (("panda", "--only", "Jinv"), 3, "redundant, its Jacobian is 6 x 7 and has no inverse. Lock a joint"),
+        (("planar2r", "--only", "Jinv"), 3, "Pick 2 of its six rows (--rows 1,2,.."),
+        (("planar2r", "--only", "J", "--rows", "1,9"), 2, "--rows needs different numbers from 1 to 6"),
+        (("planar2r", "--only", "J", "--frame", "x"), 3, "there is no frame 'x'; there are base, tool, 1 to 2"),
+        (("planar2r", "--symbolic-payload", "x"), 3, "there is no link 'x' to carry the load"),
         (("panda", "--budget", "50"), 4, "the budget is 50"),
         (("panda", "--only", "relation"), 2, "relations"),
         (("panda", "--only", ","), 2, "names no part"),

@@ -6,23 +6,23 @@ import difflib
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.cli.common import Json, UsageError, as_json, say, write_new
-from emdeg.equations import Model
+from emdeg.equations import Model, with_symbolic_payload
 from emdeg.equations import derive as derive_
 from emdeg.equations.closed_loop import LOOP_PARTS, derive_loops, loop_document
 from emdeg.equations.json_form import to_data
-from emdeg.equations.writing import latex, markdown, mathml, sympy_form, text
+from emdeg.equations.writing import latex, markdown, mathml, reading, sympy_form, text
 from emdeg.equations.writing.document import Document
 from emdeg.equations.writing.json_sections import sections_data
 from emdeg.equations.writing.parts import NEEDS, PARTS, document
 from emdeg.robot.model import Robot
 
-DEFAULT_PARTS = "M,b,c,g"
+DEFAULT_PARTS = "constants,M,b,c,g"
 Format = Literal["text", "latex", "mathml", "markdown", "json", "sympy"]
 WRITERS: dict[str, Callable[[Document], str]] = {
     "text": text.write,
@@ -31,6 +31,13 @@ WRITERS: dict[str, Callable[[Document], str]] = {
     "markdown": markdown.write,
     "sympy": sympy_form.write,
 }
+
+
+class Axes(NamedTuple):
+    """Whose axes, and which rows, of the Jacobian and its inverse."""
+
+    frame: str | None
+    rows: tuple[int, ...] | None
 
 
 def derive(
@@ -42,6 +49,17 @@ def derive(
     symbolic: Annotated[
         bool, typer.Option("--symbolic", help="Symbols for the robot's numbers: m2, rx2, Ixx2, a2, ...")
     ] = False,
+    frame: Annotated[
+        str | None, typer.Option(metavar="FRAME", help="Axes of J and Jinv: base, tool, a link's number or name.")
+    ] = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(metavar="ROWS", help="Rows of J and Jinv, say 1,2,6: 1-3 velocity, 4-6 angular velocity."),
+    ] = None,
+    symbolic_payload: Annotated[
+        str | None,
+        typer.Option(metavar="LINK", help="A load with symbols mL, rxL, IxxL, .. on this link, or on the `tool`."),
+    ] = None,
     budget: Annotated[
         int, typer.Option(metavar="TERMS", min=1, help="Terms that one formula may have.")
     ] = DEFAULT_MAX_TERMS,
@@ -53,9 +71,15 @@ def derive(
 ) -> None:
     """Derive the explicit equations of motion: M, Coriolis and centrifugal terms, gravity; kinematics on request.
 
+    With the part `constants` M, b, c and g are written in the mechanism's lumped constants, without it expanded.
+
     Examples:
 
+      emdeg derive puma560
+
       emdeg derive puma560 --only M,relations
+
+      emdeg derive planar2r --only J,Jinv --rows 1,2
 
       emdeg derive puma560 --symbolic --format latex --out puma560.tex
 
@@ -65,11 +89,15 @@ def derive(
         _derive_loops(robot, only, format, json, budget, symbolic, out_file, force)
         return
     parts = chosen_parts(only)
+    axes = Axes(frame, chosen_rows(rows))
+    if symbolic_payload is not None:
+        at_tool = symbolic_payload == "tool" and all(place.name != "tool" for place in robot.frames)
+        robot = with_symbolic_payload(robot, None if at_tool else symbolic_payload)
     model = derive_(robot, {need for part in parts for need in NEEDS.get(part, ())}, symbolic=symbolic, budget=budget)
     if json or format == "json":
-        written = as_json(model_data(model, parts))
+        written = as_json(model_data(model, parts, axes))
     else:
-        written = WRITERS[format](document(model, parts))
+        written = WRITERS[format](document(model, parts, frame=axes.frame, rows=axes.rows))
     _put(written, out_file, force)
 
 
@@ -110,12 +138,25 @@ def chosen_parts(only: str, PARTS: Mapping[str, Any] = PARTS) -> list[str]:
     return parts
 
 
-def model_data(model: Model, parts: list[str]) -> dict[str, Any]:
+def chosen_rows(text: str | None) -> tuple[int, ...] | None:
+    """The rows of --rows; UsageError for what is no list of different numbers from 1 to 6."""
+    if text is None:
+        return None
+    rows = tuple(int(part) if part.strip() in "123456" and part.strip() else 0 for part in text.split(","))
+    if 0 in rows or len(set(rows)) < len(rows):
+        raise UsageError(f"--rows needs different numbers from 1 to 6, say 1,2,6; got {text!r}")
+    return rows
+
+
+def model_data(model: Model, parts: list[str], axes: Axes) -> dict[str, Any]:
     """The model as `emdeg.equations.from_json` reads it, and the other parts asked for beside it."""
     data = to_data(model)
-    others = [part for part in parts if part not in ("M", "b", "c", "g")]
+    if "constants" in parts:
+        data["constants"] = reading.constants_data(model)
+        data["compact"] = reading.compact_data(model, parts)
+    if "hierarchy" in parts:
+        data["hierarchy"] = reading.hierarchy_data(model)
+    others = [part for part in parts if part not in ("constants", "hierarchy", "M", "b", "c", "g")]
     if others:
-        data["sections"] = sections_data(document(model, others))
+        data["sections"] = sections_data(document(model, others, frame=axes.frame, rows=axes.rows))
     return data
-
-

@@ -27,8 +27,8 @@ from emdeg.equations.expression import (
     text,
 )
 from emdeg.equations.lumped import Lumped, indices
-from emdeg.equations.nesting import content, nested, terms_of
-from emdeg.equations.waves import Layout, Writer
+from emdeg.equations.nesting import LONG, Nester, content, terms_of
+from emdeg.equations.waves import Layout, Views, Writer
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,10 @@ def atom_values(
 
 def compact(lumped: Lumped) -> Compact:
     """The reading form of a model in lumped constants."""
-    writer = Writer(Layout(lumped.algebra), lumped.groups)
-    forms: dict[TrigPoly, Sum] = {}
+    printer = _Printer(lumped)
     first: dict[tuple, tuple[str, Fraction]] = {}
     entries: dict[str, CompactEntry] = {}
-    taken = {constant.name for constant in lumped.constants}  # g1 may be a constant: then no entry refers to g1
+    taken = {constant.name for constant in lumped.constants}  # renamed, g1 may be one: then no entry refers to g1
     for name, terms in lumped.expansions.items():
         key, factor = _direction(terms)
         if terms and key in first:
@@ -138,7 +137,7 @@ def compact(lumped: Lumped) -> Compact:
             continue
         if terms and name not in taken:
             first[key] = name, factor
-        entries[name] = CompactEntry(name, _grouped([(c, _function(f, writer, forms)) for c, f in terms]))
+        entries[name] = CompactEntry(name, _grouped([(c, printer(f)) for c, f in terms]))
     return Compact(entries)
 
 
@@ -146,21 +145,39 @@ def _direction(terms: Sequence[tuple[str, TrigPoly]]) -> tuple[tuple, Fraction]:
     """The entry up to a factor, and the factor."""
     if not terms:
         return (), Fraction(0)
-    factor = next(iter(terms[0][1].terms()))[0]
+    factor = terms[0][1].leading_coefficient
     return tuple((name, function / factor) for name, function in terms), factor
 
 
-def _function(function: TrigPoly, writer: Writer, known: dict[TrigPoly, Sum]) -> Sum:
-    """The shortest nested form of a function of the configuration."""
-    lead = next(iter(function.terms()))[0]
-    direction = function / lead
-    if direction not in known:
-        displacements = function.algebra.prismatic
-        forms = sorted(writer.forms(writer.views(direction)), key=lambda form: form.size)
-        shortest = forms[0].size[0]
-        tried = [nested(terms_of(form, displacements)) for form in forms if form.size[0] <= 2 * shortest]
-        known[direction] = min(tried, key=lambda e: (count(e).total, len(text(e))))
-    return scaled(known[direction], lead)
+class _Printer:
+    """The shortest nested form of functions of the configuration; remembers what it found."""
+
+    def __init__(self, lumped: Lumped) -> None:
+        self.writer = Writer(Layout(lumped.algebra), lumped.groups)
+        self.displacements = lumped.algebra.prismatic
+        self.nested = Nester()
+        self.known: dict[TrigPoly, tuple[Fraction, Sum]] = {}
+
+    def __call__(self, function: TrigPoly) -> Sum:
+        """The function as it is to be written."""
+        lead = function.leading_coefficient
+        direction = function / lead
+        if direction not in self.known:
+            self.known[direction] = self._shortest(direction)
+        scale, expression = self.known[direction]
+        return scaled(expression, lead * scale)
+
+    def _shortest(self, function: TrigPoly) -> tuple[Fraction, Sum]:
+        """A factor and the expression that it multiplies, whose coefficients are whole numbers."""
+        views = self.writer.views(function)
+        scale = content(views[0])
+        whole: Views = tuple({e: (c / scale).numerator for e, c in wave.items()} for wave in views)
+        forms = sorted(self.writer.forms(whole), key=lambda form: form.size)
+        most = (2 if len(forms[0].wave) < LONG else 1) * forms[0].size[0]
+        tried = [self.nested(terms_of(form, self.displacements)) for form in forms if form.size[0] <= most]
+        counts = [count(expression).total for expression in tried]
+        least = [expression for expression, total in zip(tried, counts) if total == min(counts)]
+        return scale, min(least, key=lambda e: len(text(e))) if len(least) > 1 else least[0]
 
 
 def _grouped(terms: Sequence[tuple[str, Sum]]) -> Sum:

@@ -11,6 +11,9 @@ from typing import Any
 from emdeg.algebra.generator import name_latex
 from emdeg.equations.angles import Combination, angle_latex, angle_name
 
+MAX_DIGITS = 17
+"""Characters of a ratio above which its nearest double is written instead."""
+
 
 @dataclass(frozen=True, slots=True)
 class Atom:
@@ -93,13 +96,18 @@ def _number_text(value: Fraction) -> str:
     if value.denominator == 1:
         return str(value)
     decimal = f"{float(value):.12g}"
-    return decimal if Fraction(decimal) == value else f"({value})"
+    if Fraction(decimal) == value:
+        return decimal
+    return f"({value})" if len(str(value)) <= MAX_DIGITS else repr(float(value))
 
 
 def _number_latex(value: Fraction) -> str:
     if value.denominator == 1:
         return str(value)
-    return rf"\tfrac{{{value.numerator}}}{{{value.denominator}}}"
+    if len(str(value)) <= MAX_DIGITS:
+        return rf"\tfrac{{{value.numerator}}}{{{value.denominator}}}"
+    mantissa, _, exponent = repr(float(value)).partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
 def evaluate(expression: Sum, atoms: Mapping[Atom, Any]) -> Any:

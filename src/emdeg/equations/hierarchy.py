@@ -117,7 +117,7 @@ def _sums_of_products(lumped: Lumped, symbol: Mapping[str, str]) -> dict[str, Po
                     factors += [Atom("C", angle)] * exponents[2 * place + 1]
                 for joint, power in zip(lumped.algebra.prismatic, exponents[2 * angles :]):
                     factors += [Atom("q", ((joint, 1),))] * power
-                polynomial[tuple(sorted(factors))] = c
+                polynomial[tuple(sorted(factors))] = Fraction(c)
         found[name] = polynomial
     return found
 

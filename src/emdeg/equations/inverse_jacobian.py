@@ -134,7 +134,7 @@ def _check_square(kinematics: Kinematics, rows: Sequence[int] | None) -> None:
     if n < 6:
         raise NotInvertible(
             f"{name} has {n} joints: its Jacobian is 6 x {n} and has no inverse. Pick {n} of its six rows "
-            f"(rows=(1, 2, ..) of inverse_jacobian; 1-3 linear, 4-6 angular), or use a pseudo-inverse"
+            "(--rows 1,2,.., rows= of inverse_jacobian; 1-3 linear, 4-6 angular), or use a pseudo-inverse"
         )
 
 

@@ -9,22 +9,43 @@ from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.robot import Robot, RobotError
 from emdeg.robot.loops import values as loop_values
 
+SHORT = 10**10
+"""The largest denominator of the tangent of half a constant angle; its error is below one over the square."""
 
-def letters(robot: Robot, *, rates: bool = False, budget: int = DEFAULT_MAX_TERMS) -> TrigAlgebra:
+
+class _RationalAngles(TrigAlgebra):
+    """Constant angles have numbers for sine and cosine: the nearest of the circle's points with short fractions."""
+
+    def sincos(self, angle: Angle) -> tuple[TrigPoly, TrigPoly]:
+        if angle.symbol is not None or angle.quarter_turns is not None:
+            return super().sincos(angle)
+        quarters, rest = angle.split()
+        s, c = rest.sincos()
+        half = (s / (1 + c)).limit_denominator(SHORT)  # tan(rest / 2)
+        s, c = 2 * half / (1 + half * half), (1 - half * half) / (1 + half * half)
+        turned = ((s, c), (c, -s), (-s, -c), (-c, s))[quarters]
+        return self.number(turned[0]), self.number(turned[1])
+
+
+def letters(
+    robot: Robot, *, rates: bool = False, rational_angles: bool = False, budget: int = DEFAULT_MAX_TERMS
+) -> TrigAlgebra:
     """The trigonometric polynomials of `robot`: joints numbered from 1, its symbols, its constant angles.
 
     A link's symbols stand in the order of its geometry, inertia and drive; then come payloads and gravity. With
-    `rates` the letters qd1, qdd1, ... exist too. No formula may have more than `budget` terms.
+    `rates` the letters qd1, qdd1, ... exist too; with `rational_angles` numeric constant angles are no letters. No
+    formula may have more than `budget` terms.
     """
     names: dict[str, None] = {}
     angles: dict[Angle, None] = {}
     for value in values(robot):
         if isinstance(value, Angle):
-            angles[value] = None
+            if value.symbol is not None or not rational_angles:
+                angles[value] = None
         else:
             names.update(dict.fromkeys(sorted(value.symbols)))
     try:
-        return TrigAlgebra(
+        return (_RationalAngles if rational_angles else TrigAlgebra)(
             revolute=[i for i, joint in enumerate(robot.joints, 1) if joint.kind == "revolute"],
             prismatic=[i for i, joint in enumerate(robot.joints, 1) if joint.kind != "revolute"],
             parameters=names,

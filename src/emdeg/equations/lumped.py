@@ -2,7 +2,7 @@
 
 Every entry of an explicit model is a sum of (function of the configuration) * (polynomial in the robot's parameters).
 `lump` finds the fewest constants of which every such polynomial is a combination, picks them so that the entries are
-short (`short_basis`), names them I1, I2, ... (inertia), g1, ... (gravity) and Im1, ... (drives), and states for each
+short (`short_basis`), names them I1, I2, ... (inertia), G1, ... (gravity) and Im1, ... (drives), and states for each
 its formula, unit, value and tolerance.
 """
 
@@ -24,7 +24,7 @@ from emdeg.equations.angles import Group
 from emdeg.equations.expression import Atom, Sum
 from emdeg.equations.nesting import nested
 from emdeg.equations.short_basis import Basis, Column, short_bases
-from emdeg.equations.waves import Layout, ParameterKey, Views, Writer, added
+from emdeg.equations.waves import Exponents, Layout, Number, ParameterKey, Views, Wave, Writer, added
 
 _NAME = re.compile(r"([A-Za-z]+)_?(.*)\Z")
 
@@ -97,12 +97,15 @@ def lump(
     drives: Mapping[int, TrigPoly] | None = None,
     values: Mapping[str, Fraction | int | float] | None = None,
     tolerances: Mapping[str, Fraction | int | float] | None = None,
+    by_coefficient: bool = False,
 ) -> Lumped:
     """The constants of a model and its entries in them.
 
     `entries` are named by a letter and joint numbers from 1: M12, b112, c12, g3 (past nine b_1_2_10); formulas of
     one algebra. `groups` are the parallel joints (`angles.parallel_joints`); `drives` the drive inertias contained
     in the diagonal of M, by joint, which get constants of their own; `values` and `tolerances` those of parameters.
+    With `by_coefficient` no combinations are looked for: every distinct coefficient is a constant, as it always is
+    where the formulas hold numbers only.
 
     The constants are numbered by falling magnitude, the configuration-independent one of the first diagonal entry
     first; without values, in the order in which the entries use them.
@@ -122,7 +125,10 @@ def lump(
         chosen = {name: f for name, f in bare.items() if name[0] in letters and f}
         spanning = [name for name in chosen if name[0] == first] or list(chosen)
         for unit, part in _by_unit(chosen, algebra).items():
-            found += _constants(part, [n for n in spanning if n in part], writer, unit)
+            if by_coefficient:
+                found += _by_coefficient(part, writer.layout, unit)
+            else:
+                found += _constants(part, [n for n in spanning if n in part], writer, unit)
     named = _named(found, numbers, [name for name in bare if name in entries])
     expansions: dict[str, list[tuple[str, TrigPoly]]] = {name: [] for name in entries}
     constants = []
@@ -215,7 +221,7 @@ def _constants(
         for key, views in parts.items():
             columns.setdefault(key, {})[name] = views
     if set(columns) <= {()}:
-        return _numeric(entries, writer, unit)
+        return _by_coefficient(entries, writer.layout, unit)
     basis = short_bases(columns, writer)[0]
     scales = [_scale(column, writer) for column in basis.column]
     formulas = [{k: c * s for k, c in formula.items()} for formula, s in zip(basis.formula, scales)]
@@ -286,24 +292,35 @@ def _shortest(views: Views, writer: Writer):
     return min(writer.forms(views), key=lambda form: form.size).wave
 
 
-def _numeric(entries: Mapping[str, TrigPoly], writer: Writer, unit: str) -> list[_Found]:
-    """For entries without parameters: the distinct coefficients, up to sign and powers of two."""
-    layout = writer.layout
-    functions: dict[Fraction, dict[str, dict]] = {}
+def _by_coefficient(entries: Mapping[str, TrigPoly], layout: Layout, unit: str) -> list[_Found]:
+    """The distinct coefficients: numbers up to sign and powers of two, formulas in parameters up to a factor."""
+    functions: dict[tuple, dict[str, Wave]] = {}
+    coefficients: dict[tuple, dict[ParameterKey, Fraction]] = {}
     for name, formula in entries.items():
-        for exponents, c in layout.split(formula).get((), {}).items():
-            odd = abs(c)
-            while odd.numerator % 2 == 0:
-                odd /= 2
-            while odd.denominator % 2 == 0:
-                odd *= 2
-            functions.setdefault(odd, {}).setdefault(name, {})[exponents] = c / odd
+        terms: dict[Exponents, dict[ParameterKey, Number]] = {}
+        for key, wave in layout.split(formula).items():
+            for exponents, c in wave.items():
+                terms.setdefault(exponents, {})[key] = c
+        for exponents, parts in terms.items():
+            factor = Fraction(next(iter(parts.values())))
+            if parts.keys() == {()}:
+                factor /= Fraction(_odd(abs(factor.numerator)), _odd(factor.denominator))
+            direction = {key: c / factor for key, c in parts.items()}
+            same = tuple(direction.items())
+            coefficients[same] = direction
+            functions.setdefault(same, {}).setdefault(name, {})[exponents] = factor
     found = []
-    for odd, by_entry in functions.items():
+    for same, by_entry in functions.items():
         least = min(abs(c) for wave in by_entry.values() for c in wave.values())
-        formulas = {name: layout.formula(wave) / least for name, wave in by_entry.items()}
-        found.append(_Found(layout.algebra.number(odd * least), formulas, unit))
+        formula = layout.algebra.from_terms((c * least, dict(key)) for key, c in coefficients[same].items())
+        scaled = {name: layout.formula(wave) / least for name, wave in by_entry.items()}
+        found.append(_Found(formula, scaled, unit))
     return found
+
+
+def _odd(value: int) -> int:
+    """A whole number without its factors of two."""
+    return value // (value & -value)
 
 
 def _named(
@@ -319,8 +336,8 @@ def _named(
         return not leading, -abs(value) if value is not None else 0, first
 
     named: list[tuple[str, _Found]] = []
-    for letter in "Ig":
-        mine = sorted((item for item in found if item.unit.startswith("N") == (letter == "g")), key=key)
+    for letter in "IG":
+        mine = sorted((item for item in found if item.unit.startswith("N") == (letter == "G")), key=key)
         named += [(f"{letter}{k}", item) for k, item in enumerate(mine, 1)]
     return named
 

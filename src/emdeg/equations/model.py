@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.equations.kinematics import Kinematics
 from emdeg.equations.letters import lifted, with_rates
 from emdeg.robot import Robot
+
+if TYPE_CHECKING:
+    from emdeg.equations.compact import Compact
+    from emdeg.equations.hierarchy import Hierarchy
+    from emdeg.equations.lumped import Constant, Lumped
 
 Row = tuple[TrigPoly, ...]
 Matrix = tuple[Row, ...]
@@ -154,6 +159,38 @@ class Model:
     def kinematics(self) -> Kinematics:
         """Frames, Jacobians and their inverses, each formed when asked for."""
         return Kinematics(self.robot, self.algebra)
+
+    @cached_property
+    def lumped(self) -> Lumped:
+        """The mechanism's constants and every entry in them; see `lumped_constants`."""
+        from emdeg.equations.lumped_model import lumped_constants
+
+        return lumped_constants(self)
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """The lumped constants: name, formula in the robot's parameters, value, tolerance, unit, uses."""
+        return self.lumped.constants
+
+    def compact(self) -> Compact:
+        """The reading form: entries in lumped constants and abbreviated sines and cosines."""
+        return self._compact
+
+    def hierarchy(self) -> Hierarchy:
+        """EMDEG's hierarchical form: constants K, products T, brackets V, entries."""
+        return self._hierarchy
+
+    @cached_property
+    def _compact(self) -> Compact:
+        from emdeg.equations.compact import compact
+
+        return compact(self.lumped)
+
+    @cached_property
+    def _hierarchy(self) -> Hierarchy:
+        from emdeg.equations.hierarchy import hierarchy
+
+        return hierarchy(self.lumped)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{part} {sum(map(len, self.entries([part]).values()))}" for part in self._parts)

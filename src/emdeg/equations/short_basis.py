@@ -15,11 +15,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
+from math import gcd
 
 from flint import fmpq, fmpq_mat, nmod_mat
 
 from emdeg.algebra.prime_field import P
-from emdeg.equations.waves import ParameterKey, Views, Wave, Writer, added, with_sine_squares
+from emdeg.equations.waves import Number, ParameterKey, Views, Wave, Writer, added, with_sine_squares
 
 Vector = dict[ParameterKey, Fraction]
 Column = dict[str, Views]
@@ -68,7 +69,7 @@ def _echelon(
     order: list[ParameterKey], columns: Mapping[ParameterKey, Column]
 ) -> tuple[list[Vector], list[int]]:
     """The rows of the reduced echelon form of all coefficient vectors, and the columns of their pivots."""
-    rows: dict[tuple[str, tuple[int, ...]], dict[int, Fraction]] = {}
+    rows: dict[tuple[str, tuple[int, ...]], dict[int, Number]] = {}
     for k, key in enumerate(order):
         for entry, views in columns[key].items():
             for exponents, c in views[0].items():
@@ -88,8 +89,8 @@ def _echelon(
     return formulas, pivots
 
 
-def _scaled(row: dict[int, Fraction]) -> tuple[tuple[int, Fraction], ...]:
-    lead = row[min(row)]
+def _scaled(row: dict[int, Number]) -> tuple[tuple[int, Fraction], ...]:
+    lead = Fraction(row[min(row)])
     return tuple(sorted((k, c / lead) for k, c in row.items()))
 
 
@@ -129,6 +130,8 @@ class _Search:
     def __init__(self, basis: Basis, writer: Writer) -> None:
         self.writer = writer
         self._in_sines: dict[int, tuple[Views, list[Wave]]] = {}
+        self._known_ratios: dict[tuple[int, int], set[Fraction]] = {}
+        self._known_sizes: dict[tuple[int, int, Fraction], tuple[int, int]] = {}
         self.state = _State(tuple(basis.formula), tuple(basis.column), {})
 
     def run(self) -> list[Basis]:
@@ -176,18 +179,34 @@ class _Search:
         for i, other in enumerate(state.column):
             if i == j or not (shared := column.keys() & other.keys()):
                 continue
-            ratios = {
-                c / theirs[m]
-                for entry in shared
-                for mine, theirs in zip(self._tables(column[entry]), self._tables(other[entry]))
-                for m, c in mine.items()
-                if m in theirs
-            }
+            ratios: set[Fraction] = set()
+            for entry in shared:
+                ratios |= self._ratios(column[entry], other[entry])
             for r in sorted(ratios):
-                if max(abs(r.numerator), r.denominator) > SIMPLE:
-                    continue
                 if (change := self._change(column, other, r)) is not None:
                     yield i, r, change
+
+    def _ratios(self, mine: Views, theirs: Views) -> set[Fraction]:
+        """Simple r for which a term of one drops out of mine - r * theirs; remembered, functions recur unchanged."""
+        key = id(mine), id(theirs)  # `_tables` keeps both, so that their ids stay taken
+        if key not in self._known_ratios:
+            self._known_ratios[key] = found = set()
+            for one, other in zip(self._tables(mine), self._tables(theirs)):
+                for m, c in one.items():
+                    if (d := other.get(m)) is not None:
+                        top, bottom = c.numerator * d.denominator, c.denominator * d.numerator
+                        common = gcd(top, bottom)
+                        if max(abs(top), abs(bottom)) <= SIMPLE * common:
+                            found.add(Fraction(top, bottom))
+        return self._known_ratios[key]
+
+    def _size_less(self, mine: Views, theirs: Views, r: Fraction) -> tuple[int, int]:
+        """The size of mine - r * theirs."""
+        key = id(mine), id(theirs), r
+        if key not in self._known_sizes:
+            after = _less(mine, theirs, r)
+            self._known_sizes[key] = self.writer.size(after) if after[0] else (0, 0)
+        return self._known_sizes[key]
 
     def _tables(self, views: Views) -> list[Wave]:
         """A function in every angle system, once in squared cosines and once in squared sines.
@@ -220,8 +239,7 @@ class _Search:
         for entry, old, old_factors in shared:
             if terms - hope > DETOUR:
                 return None
-            after = _less(column[entry], other[entry], r)
-            new = size(after) if after[0] else (0, 0)
+            new = self._size_less(column[entry], other[entry], r)
             hope -= old
             terms += new[0] - old
             factors += new[1] - old_factors

@@ -19,7 +19,9 @@ from emdeg.algebra.trigpoly import TrigPoly
 from emdeg.equations.angles import Combination, Group, angle_systems
 
 Exponents = tuple[int, ...]
-Wave = dict[Exponents, Fraction]
+Number = int | Fraction
+"""Whole numbers are int, because arithmetic with those is much faster; so nothing here divides with /."""
+Wave = dict[Exponents, Number]
 Views = tuple[Wave, ...]
 """One function in each angle system, sines at most linear."""
 
@@ -70,10 +72,10 @@ class Layout:
                     key.append((letter, power))
                 else:
                     exponents[at] = power
-            found.setdefault(tuple(key), {})[tuple(exponents)] = coefficient
+            found.setdefault(tuple(key), {})[tuple(exponents)] = whole(coefficient)
         return found
 
-    def formula(self, wave: Mapping[Exponents, Fraction]) -> TrigPoly:
+    def formula(self, wave: Mapping[Exponents, Number]) -> TrigPoly:
         """The wave as a formula of the algebra."""
         return self.algebra.from_terms(
             (c, {letter: e for letter, e in zip(self.letters, exponents) if e})
@@ -81,13 +83,19 @@ class Layout:
         )
 
 
-def added(wave: Wave, other: Wave, times: Fraction) -> Wave:
+def whole(value: Number) -> Number:
+    """The same number, an int if it is one."""
+    return value.numerator if value.denominator == 1 else value
+
+
+def added(wave: Wave, other: Wave, times: Number) -> Wave:
     """wave + times * other."""
+    times = whole(times)
     total = dict(wave)
     for exponents, c in other.items():
         value = total.get(exponents, 0) + times * c
         if value:
-            total[exponents] = Fraction(value)
+            total[exponents] = value
         else:
             del total[exponents]
     return total
@@ -111,10 +119,10 @@ def with_sine_squares(wave: Wave, angle: int) -> Wave:
     return out
 
 
-def _accumulate(wave: Wave, exponents: Exponents, c: Fraction) -> None:
+def _accumulate(wave: Wave, exponents: Exponents, c: Number) -> None:
     value = wave.get(exponents, 0) + c
     if value:
-        wave[exponents] = Fraction(value)
+        wave[exponents] = value
     else:
         wave.pop(exponents, None)
 
@@ -141,7 +149,7 @@ class Writer:
         self.layout = layout
         self.groups = tuple(groups)
         self.systems = angle_systems(layout.algebra, groups)
-        self._sizes: dict[frozenset[tuple[Exponents, Fraction]], tuple[int, int]] = {}
+        self._sizes: dict[frozenset[tuple[Exponents, Number]], tuple[int, int]] = {}
         self._meanings = [tuple(s.meaning[j] for j in layout.angles) for s in self.systems]
 
     def split(self, formula: TrigPoly) -> dict[ParameterKey, Views]:
@@ -188,7 +196,7 @@ class Writer:
         if sum(any(e[2 * k] or e[2 * k + 1] for e in wave) for k in places) < 2 or len(wave) > LONG:
             return None
         names = [self.layout.angles[k] for k in places]
-        table: dict[tuple[tuple[Combination, bool], Exponents], Fraction] = {}
+        table: dict[tuple[tuple[Combination, bool], Exponents], Number] = {}
         for exponents, c in wave.items():
             rest = list(exponents)
             for k in places:
@@ -196,7 +204,7 @@ class Writer:
             pairs = tuple((exponents[2 * k], exponents[2 * k + 1]) for k in places)
             for multiples, odd, weight in _harmonics(pairs):
                 key = (tuple((j, m) for j, m in zip(names, multiples) if m), odd), tuple(rest)
-                table[key] = table.get(key, Fraction(0)) + c * weight
+                table[key] = table.get(key, 0) + c * weight
         return _form_of_sums(self._meanings[0], table, len(self.layout.angles))
 
 
@@ -243,7 +251,7 @@ def _harmonics(pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[tuple[int, ...
 
 def _form_of_sums(
     own: tuple[Combination, ...],
-    table: Mapping[tuple[tuple[Combination, bool], Exponents], Fraction],
+    table: Mapping[tuple[tuple[Combination, bool], Exponents], Number],
     angles: int,
 ) -> Form:
     """The form with one more angle for each combination that occurs; twice an angle as its square or product."""

@@ -8,12 +8,15 @@ from emdeg.algebra import TrigPoly
 from emdeg.equations.quotient import Quotient
 from emdeg.equations.writing.document import Document, Equation, Formula, Item, MatrixEquation, Table, Zeros
 from emdeg.equations.writing.numbers import mantissa_and_exponent, readable
+from emdeg.equations.writing.printed import Printed
 from emdeg.equations.writing.terms import joined, lines, signed_products
 
 WIDTH = 150
 """Characters of source in one line of an equation: about what fits a page."""
 MATRIX_WIDTH = 330
 """Characters of source a matrix may have and still be set as one."""
+ROWS = 45
+"""Rows of a table that fit a page."""
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
@@ -70,7 +73,7 @@ def formula(value: Formula) -> list[str]:
         if len(" ".join(top)) < WIDTH and len(" ".join(bottom)) < WIDTH:
             return [rf"\frac{{{' '.join(top)}}}{{{' '.join(bottom)}}}"]
         return [r"\bigl(" + top[0], *top[1:], r"\bigr) \big/ \bigl(" + bottom[0], *bottom[1:], r"\bigr)"]
-    return [value.latex]
+    return value.latex_parts if isinstance(value, Printed) else [value.latex]
 
 
 def number(value: Fraction) -> str:
@@ -115,8 +118,12 @@ def _item(item: Item) -> list[str]:
         parts[-1] = parts[-1].rstrip(",") + " = 0"
         return [r"\begin{gather*}", " \\\\\n".join(parts), r"\end{gather*}"]
     if isinstance(item, Table):
-        rows = " \\\\\n".join(" & ".join(escape(cell) for cell in row) for row in (item.head, *item.rows))
-        return ["\\par\\noindent", f"\\begin{{tabular}}{{{'l' * len(item.head)}}}", rows, r"\end{tabular}", ""]
+        blocks: list[str] = []
+        for start in range(0, len(item.rows), ROWS):
+            part = (item.head, *item.rows[start : start + ROWS])
+            rows = " \\\\\n".join(" & ".join(escape(cell) for cell in row) for row in part)
+            blocks += ["\\par\\noindent", f"\\begin{{tabular}}{{{'l' * len(item.head)}}}", rows, r"\end{tabular}", ""]
+        return blocks
     if isinstance(item, Equation):
         return _aligned(_equation(item))
     return ["", r"\noindent " + escape(item.text), ""]

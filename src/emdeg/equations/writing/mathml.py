@@ -83,9 +83,9 @@ def number(value: Fraction) -> str:
     return f"<mn>{mantissa}</mn><mo>&#xB7;</mo>{power}"
 
 
-def label(name: Label) -> str:
+def label(of: Label) -> str:
     """A letter with its subscript."""
-    return _subscripted(name.letter, name.subscript.strip("_").replace("_", ","))
+    return _subscripted(of.letter, of.subscript.strip("_").replace("_", ","))
 
 
 def letter(generator: Generator) -> str:
@@ -97,11 +97,16 @@ def letter(generator: Generator) -> str:
         inside = f"<mrow><mo>(</mo><mtext>{text(str(angle))}</mtext><mo>)</mo></mrow>"
         return f"<mrow><mi>{generator.kind[:3]}</mi><mo>&#x2061;</mo>{inside}</mrow>"
     if generator.kind == "parameter":
-        match = _NAME.match(str(generator.of))
-        return f"<mi>{text(str(generator.of))}</mi>" if match is None else _subscripted(match[1], match[2])
+        return name(str(generator.of))
     accent = {"displacement": "", "rate": "&#x2D9;", "acceleration": "&#xA8;"}[generator.kind]
     head = f'<mover accent="true"><mi>q</mi><mo>{accent}</mo></mover>' if accent else "<mi>q</mi>"
     return f"<msub>{head}<mn>{generator.of}</mn></msub>"
+
+
+def name(head: str, tail: str = "") -> str:
+    """A name with its subscript, or one that ends in digits: those are the subscript."""
+    match = _NAME.match(head) if not tail else None
+    return _subscripted(head, tail) if match is None else _subscripted(match[1], match[2])
 
 
 def _power(generator: Generator, exponent: int) -> str:
@@ -130,7 +135,7 @@ def _item(item: Item) -> str:
         matrix = f"<mrow><mo>(</mo><mtable>{rows}</mtable><mo>)</mo></mrow>"
         return _math(f"<mrow>{label(item.label)}<mo>=</mo>{matrix}</mrow>")
     if isinstance(item, Zeros):
-        names = "<mo>,</mo>".join(label(name) for name in item.labels)
+        names = "<mo>,</mo>".join(label(one) for one in item.labels)
         return _math(f"<mrow>{names}<mo>=</mo><mn>0</mn></mrow>")
     if isinstance(item, Table):
         head = "".join(f"<th>{text(cell)}</th>" for cell in item.head)

@@ -5,32 +5,40 @@ from __future__ import annotations
 from emdeg.equations.model import DYNAMICS, Model
 from emdeg.equations.writing import latex as latex_
 from emdeg.equations.writing import mathml
+from emdeg.equations.writing.document import Equation
 from emdeg.equations.writing.parts import document
 
 MAX_TERMS = 400
+"""Terms of a part above which it is shown in lumped constants."""
+MAX_COMPACT = 6000
+"""Terms of the whole above which no part is shown: finding its constants would take seconds."""
 
 
 def latex(model: Model) -> str:
-    """The equations of motion in LaTeX, the zero entries left out; of a long model only its sizes."""
+    """The equations of motion in LaTeX, the zero entries left out; of a very long model only its sizes."""
     shown = _shown(model)
-    if set(shown) != model.parts:
+    if not shown:
         return rf"$\text{{{latex_.escape(repr(model))}}}$"
-    rows = []
-    for name, value in model.entries(shown).items():
-        if value:
-            rows.append(f"{name[0]}_{{{name[1:]}}} &= {' '.join(latex_.formula(value))}")
+    rows = [
+        f"{item.label.latex} &= {' '.join(latex_.formula(item.value))}"
+        for section in document(model, shown).sections
+        for item in section.items
+        if isinstance(item, Equation)
+    ]
     return "$$\\begin{aligned}" + r" \\ ".join(rows) + "\\end{aligned}$$"
 
 
 def html(model: Model) -> str:
-    """The sizes of the model and, in MathML, those of its parts that fit on a screen."""
+    """The sizes of the model and, in MathML, its equations where they fit on a screen."""
     head = f"<p><b>{mathml.text(model.robot.name)}</b> {mathml.text(repr(model)[1:-1])}</p>"
     shown = _shown(model)
     return head + mathml.body(document(model, shown)) if shown else head
 
 
 def _shown(model: Model) -> list[str]:
-    """The parts that fit on a screen."""
+    """The parts to show: expanded if all are short, else in lumped constants, else none."""
     derived = [part for part in DYNAMICS if part in model.parts]
-    sizes = {part: sum(map(len, model.entries([part]).values())) for part in derived}
-    return [part for part, size in sizes.items() if size <= MAX_TERMS]
+    sizes = [sum(map(len, model.entries([part]).values())) for part in derived]
+    if all(size <= MAX_TERMS for size in sizes):
+        return derived
+    return ["constants", *derived] if sum(sizes) <= MAX_COMPACT else []

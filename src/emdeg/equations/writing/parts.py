@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from emdeg.algebra import TrigPoly
 from emdeg.equations.base_parameters import base_parameters
-from emdeg.equations.inverse_jacobian import determinant, inverse_jacobian
+from emdeg.equations.inverse_jacobian import NotInvertible, determinant, inverse_jacobian
+from emdeg.equations.kinematics import FrameName, Matrix
 from emdeg.equations.model import Model
 from emdeg.equations.regressor import regressor_formulas
 from emdeg.equations.relations import Relation, Tally, compare, relations
+from emdeg.equations.writing import reading
 from emdeg.equations.writing.document import (
     Document,
     Equation,
@@ -26,47 +29,68 @@ from emdeg.equations.writing.document import (
 from emdeg.equations.writing.grouped import Grouped
 from emdeg.mechanics.lagrange import first_derivatives, pseudo_inertias, second_derivatives
 
-Builder = Callable[[Model], Section]
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the parts are to be written."""
+
+    compact: bool = False
+    """M, b, c and g in lumped constants instead of expanded."""
+    frame: FrameName | None = None
+    """Whose axes the Jacobian and its inverse are in."""
+    rows: tuple[int, ...] | None = None
+    """Which rows (1-6) of the Jacobian."""
 
 
-def document(model: Model, parts: Iterable[str]) -> Document:
-    """The parts asked for, in their order; ValueError for an unknown one."""
+Builder = Callable[[Model, Choice], Section]
+
+
+def document(
+    model: Model, parts: Iterable[str], *, frame: FrameName | None = None, rows: Sequence[int] | None = None
+) -> Document:
+    """The parts asked for, in their order; ValueError for an unknown one.
+
+    With "constants" among them M, b, c and g are written in those constants, otherwise as expanded formulas.
+    `frame` and `rows` are for J and Jinv.
+    """
+    parts = tuple(parts)
+    choice = Choice("constants" in parts, frame, None if rows is None else tuple(rows))
     sections = []
     for part in parts:
         if part not in PARTS:
             raise ValueError(f"there is no part {part!r}; parts: {', '.join(PARTS)}")
-        sections.append(PARTS[part](model))
+        sections.append(PARTS[part](model, choice))
     title = f"Equations of motion of {model.robot.title or model.robot.name}"
     return resolved(Document(title, tuple(sections)))
 
 
-def mass_matrix(model: Model) -> Section:
+def mass_matrix(model: Model, choice: Choice) -> Section:
     """M's upper triangle."""
-    return Section("M", "Mass matrix M [kg m^2, kg m, kg], symmetric", tuple(_entries(model, "M")))
+    return Section("M", "Mass matrix M [kg m^2, kg m, kg], symmetric", _entries(model, "M", choice))
 
 
-def coriolis(model: Model) -> Section:
+def coriolis(model: Model, choice: Choice) -> Section:
     """The coefficients of products of two rates."""
-    return Section("b", "Coriolis coefficients b_ijk of qd_j qd_k", tuple(_entries(model, "b")))
+    return Section("b", "Coriolis coefficients b_ijk of qd_j qd_k", _entries(model, "b", choice))
 
 
-def centrifugal(model: Model) -> Section:
+def centrifugal(model: Model, choice: Choice) -> Section:
     """The coefficients of squared rates."""
-    return Section("c", "Centrifugal coefficients c_ij of qd_j^2", tuple(_entries(model, "c")))
+    return Section("c", "Centrifugal coefficients c_ij of qd_j^2", _entries(model, "c", choice))
 
 
-def gravity(model: Model) -> Section:
+def gravity(model: Model, choice: Choice) -> Section:
     """The efforts that hold the robot still."""
-    return Section("g", "Gravity g [N m, N]", tuple(_entries(model, "g")))
+    return Section("g", "Gravity g [N m, N]", _entries(model, "g", choice))
 
 
-def coriolis_matrix(model: Model) -> Section:
+def coriolis_matrix(model: Model, _: Choice) -> Section:
     """C with M-dot - 2C skew."""
     matrix = MatrixEquation(Label("C"), model.coriolis_matrix)
     return Section("C", "Coriolis matrix from Christoffel symbols: M-dot - 2C is skew", (matrix,))
 
 
-def transforms(model: Model) -> Section:
+def transforms(model: Model, _: Choice) -> Section:
     """Every frame in its parent's, and the tool in the base."""
     kinematics = model.kinematics
     items: list[Item] = []
@@ -79,23 +103,37 @@ def transforms(model: Model) -> Section:
     return Section("T", "Transforms T_i_j: frame j in frame i (0 is the base)", tuple(items))
 
 
-def jacobian(model: Model) -> Section:
-    """The tool's Jacobian in base axes and in the axes where it is shortest; its determinant."""
+def jacobian(model: Model, choice: Choice) -> Section:
+    """The tool's Jacobian in base axes and where it is shortest, or in the axes asked for; its determinant."""
     kinematics = model.kinematics
-    items: list[Item] = [MatrixEquation(Label("J"), kinematics.jacobian())]
+    frame: FrameName = "base" if choice.frame is None else choice.frame
+    rows = choice.rows or tuple(range(1, 7))
+    for row in rows:
+        if not 1 <= row <= 6:
+            raise NotInvertible(f"a Jacobian has rows 1 to 6 (1-3 linear, 4-6 angular), not {row}")
+
+    def matrix(axes: FrameName) -> Matrix:
+        whole = kinematics.jacobian(axes)
+        return tuple(whole[row - 1] for row in rows)
+
+    items: list[Item] = [MatrixEquation(Label("J"), matrix(frame))]
     simplest = kinematics.simplest_frame()
-    if simplest != "base":
+    if simplest != "base" and choice.frame is None:
         items.append(Remark(f"In the axes of frame {simplest}, where it is shortest:"))
-        items.append(MatrixEquation(Label("J", f"_{simplest}"), kinematics.jacobian(simplest)))
-    if model.n == 6:
-        items += _determinant(determinant(kinematics))
-    return Section("J", "Jacobian at the tool: velocity, then angular velocity, base axes", tuple(items))
+        items.append(MatrixEquation(Label("J", f"_{simplest}"), matrix(simplest)))
+    if model.n == len(rows):
+        items += _determinant(determinant(kinematics, choice.rows))
+    axes = f"axes of {'frame ' if frame != 'base' else 'the '}{frame}"
+    which = "" if choice.rows is None else f", rows {', '.join(map(str, rows))} of 6"
+    return Section("J", f"Jacobian at the tool: velocity, then angular velocity, {axes}{which}", tuple(items))
 
 
-def inverse(model: Model) -> Section:
+def inverse(model: Model, choice: Choice) -> Section:
     """The inverse Jacobian."""
-    found = inverse_jacobian(model.kinematics)
+    found = inverse_jacobian(model.kinematics, choice.frame, choice.rows)
     items: list[Item] = [Remark(f"Axes of frame {found.frame}; qd = Jinv (v, omega) with v of the tool's origin.")]
+    if choice.rows is not None:
+        items.append(Remark(f"Of (v, omega) only the components {', '.join(map(str, found.rows))}."))
     if found.wrist is not None:
         items.append(
             Remark(f"The last three axes meet in the origin of frame {found.wrist.point}: inverted by blocks.")
@@ -105,7 +143,7 @@ def inverse(model: Model) -> Section:
     return Section("Jinv", "Inverse of the Jacobian", tuple(items))
 
 
-def uicker(model: Model) -> Section:
+def uicker(model: Model, _: Choice) -> Section:
     """The derivatives of the transforms and the pseudo-inertias of Bejczy's Appendices A and B."""
     mech, frame = model.kinematics.mechanism, model.kinematics.frames
     items: list[Item] = []
@@ -119,7 +157,7 @@ def uicker(model: Model) -> Section:
     return Section("U", title, tuple(items))
 
 
-def base(model: Model) -> Section:
+def base(model: Model, _: Choice) -> Section:
     """The base parameters: which are kept and what is grouped into them."""
     found = base_parameters(model.robot)
     items: list[Item] = [Remark(f"{len(found)} base parameters of {len(found.columns)}; the torques show no others.")]
@@ -130,7 +168,7 @@ def base(model: Model) -> Section:
     return Section("base", "Base parameters", tuple(items))
 
 
-def regressor(model: Model) -> Section:
+def regressor(model: Model, _: Choice) -> Section:
     """Y with tau = Y pi for the base parameters."""
     found = regressor_formulas(model.robot, base=True, max_terms=model.algebra.max_terms)
     names = ", ".join(f"{k} {column.name}r{column.link + 1}" for k, column in enumerate(found.columns, 1))
@@ -138,7 +176,7 @@ def regressor(model: Model) -> Section:
     return Section("regressor", "Regressor Y of the base parameters: tau = Y pi", items)
 
 
-def found_relations(model: Model) -> Section:
+def found_relations(model: Model, _: Choice) -> Section:
     """Counts, and every relation among the coefficients."""
     found = relations(model)
     head = ("", "possible", "after the general rules", "nonzero", "distinct", "up to sign", "up to a multiple")
@@ -155,10 +193,12 @@ def found_relations(model: Model) -> Section:
 
 
 PARTS: dict[str, Builder] = {
+    "constants": lambda model, _: reading.constants(model),
     "M": mass_matrix,
     "b": coriolis,
     "c": centrifugal,
     "g": gravity,
+    "hierarchy": lambda model, _: reading.hierarchy(model),
     "C": coriolis_matrix,
     "T": transforms,
     "J": jacobian,
@@ -171,6 +211,8 @@ PARTS: dict[str, Builder] = {
 """Part name -> what makes its section."""
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
+    "constants": ("M", "b", "c", "g"),
+    "hierarchy": ("M", "b", "c", "g"),
     "M": ("M",),
     "b": ("M", "b", "c"),
     "c": ("M", "b", "c"),
@@ -181,7 +223,11 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 """Part name -> what of the dynamics must be derived for it; none for the others."""
 
 
-def _entries(model: Model, part: str) -> Iterable[Item]:
+def _entries(model: Model, part: str, choice: Choice) -> tuple[Item, ...]:
+    return tuple(reading.entries(model, part) if choice.compact else _expanded(model, part))
+
+
+def _expanded(model: Model, part: str) -> Iterable[Item]:
     """Equations; one that repeats another up to a factor refers to it, and the zeros stand in one line."""
     entries = model.entries([part])
     aliases = _aliases(model, part)

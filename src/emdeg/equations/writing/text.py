@@ -6,6 +6,7 @@ from emdeg.algebra import TrigPoly
 from emdeg.equations.quotient import Quotient
 from emdeg.equations.writing.document import Document, Equation, Formula, Item, MatrixEquation, Table, Zeros
 from emdeg.equations.writing.numbers import readable
+from emdeg.equations.writing.printed import Printed
 from emdeg.equations.writing.terms import joined, lines, signed_products
 
 WIDTH = 110
@@ -35,7 +36,7 @@ def formula(value: Formula) -> list[str]:
             return top
         bottom = formula(value.denominator)
         return [_bracketed(" ".join(top), len(top)), "/ " + _bracketed(" ".join(bottom), 2)]
-    return [str(value)]
+    return value.text_parts if isinstance(value, Printed) else [str(value)]
 
 
 def _bracketed(text: str, terms: int) -> str:
