@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from emdeg.program.store import stored
 from emdeg.robot.model import Robot
 
 DEFAULT_EFFORT = 3.0
+"""Seconds; the environment variable EMDEG_EFFORT sets another."""
 
 Effort = Annotated[
     float | None,
@@ -26,6 +28,15 @@ Effort = Annotated[
 Seed = Annotated[int, typer.Option(metavar="N", help="The search is the same for the same seed.")]
 
 
+def default_effort() -> float:
+    """What is spent on a program that is not on file."""
+    text = os.environ.get("EMDEG_EFFORT", "")
+    try:
+        return checked_effort(float(text)) or 0.0 if text else DEFAULT_EFFORT
+    except ValueError:
+        raise UsageError(f"EMDEG_EFFORT is not a number of seconds: {text!r}") from None
+
+
 def checked_effort(effort: float | None) -> float | None:
     if effort is not None and not 0 <= effort <= 86_400:
         raise UsageError(f"--effort must lie between 0 and 86400 seconds; got {effort}")
@@ -36,7 +47,7 @@ def smallest(robot: Robot, names: tuple[str, ...], effort: float | None, seed: i
     """The program a command works with: on file, or found with the given or the default effort."""
     effort = checked_effort(effort)
     if effort is None and not base:
-        effort = None if stored(robot, names) is not None else DEFAULT_EFFORT
+        effort = None if stored(robot, names) is not None else default_effort()
     with progress_line() as progress:
         return best_program(robot, names, effort=effort, seed=seed, base=base, progress=progress)
 
