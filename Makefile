@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: demo test test-robots lint bench clean help
+.PHONY: demo test test-robots test-targets lint bench clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -29,12 +29,20 @@ $(VENV)/.robots: $(STAMP)
 test-robots: $(VENV)/.robots   ## every fixed-base robot of example-robot-data against Pinocchio and MuJoCo
 	$(BIN)/python -m pytest -q -n $(JOBS) -m robots
 
+$(VENV)/.targets: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,targets]'
+	@touch $@
+
+test-targets: $(VENV)/.targets   ## every library robot and function in every target language; CasADi, JAX
+	$(BIN)/python -m pytest -q -n $(JOBS) -m targets
+
 lint: $(STAMP)   ## ruff, pyright, import-linter
 	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
 bench: $(STAMP)  ## the benchmarks; each writes benchmarks/results/*.json
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,bench]'
 	for b in benchmarks/bench_*.py; do $(BIN)/python $$b; done
 
 clean:           ## remove the virtual environment and what was generated

@@ -50,6 +50,20 @@ class Dual:
 
     __rmul__ = __mul__
 
+    def __truediv__(self, other: Any) -> Dual:
+        if not isinstance(other, Dual):
+            return Dual(self.value / other, {k: x / other for k, x in self.d.items()})
+        return self * other.inverse()
+
+    def __rtruediv__(self, other: Any) -> Dual:
+        return self.inverse() * other
+
+    def inverse(self) -> Dual:
+        """1 / self, in an algebra that divides."""
+        inverse = 1 / self.value
+        slope = -(inverse * inverse)
+        return Dual(inverse, {k: x * slope for k, x in self.d.items()})
+
 
 class Duals:
     """Dual numbers over another algebra; a robot's constants have no derivative and stay plain."""

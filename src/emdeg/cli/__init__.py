@@ -10,10 +10,11 @@ import typer
 from emdeg import __version__
 from emdeg.algebra.budget import BudgetExceeded
 from emdeg.algebra.scalar import UnboundSymbol
-from emdeg.cli import derive, evaluate, show
-from emdeg.cli.common import BAD_INPUT, OVER_BUDGET, robot_command, say
+from emdeg.cli import derive, evaluate, generate, show, verify
+from emdeg.cli.common import BAD_INPUT, OVER_BUDGET, USAGE, robot_command, say
 from emdeg.equations.inverse_jacobian import NotInvertible
 from emdeg.mechanics.numeric import StateError
+from emdeg.program.build import CannotJoin
 from emdeg.robot.errors import OverBudget, RobotError
 
 app = typer.Typer(
@@ -50,12 +51,18 @@ app.command("check")(show.check)
 robot_command(app, "show")(show.show)
 robot_command(app, "eval")(evaluate.evaluate)
 robot_command(app, "derive")(derive.derive)
+robot_command(app, "count")(generate.count)
+robot_command(app, "generate")(generate.generate)
+robot_command(app, "verify", argument=verify.RobotOrFile)(verify.verify)
 
 
 def main() -> None:
     """The program `emdeg`."""
     try:
         app()
+    except CannotJoin as problem:
+        say(f"error: {problem}")
+        sys.exit(USAGE)
     except (OverBudget, BudgetExceeded) as problem:
         say(f"error: {problem}")
         sys.exit(OVER_BUDGET)

@@ -6,6 +6,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -193,8 +194,36 @@ def load_robot(
     return found
 
 
-def robot_command(app: typer.Typer, name: str, **settings: Any) -> Callable[[Callable[..., None]], None]:
-    """Register a command whose first parameter is a loaded Robot; the common options are added to its own."""
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a person wrote for ROBOT and the common options; not loaded yet."""
+
+    argument: str
+    options: Mapping[str, Any]
+
+    def load(self) -> Robot:
+        return load_robot(self.argument, **self.options)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of a command that choose the same robot."""
+        words = [self.argument]
+        for key, (_, default) in _COMMON.items():
+            value, option = self.options[key], "--" + key.strip("_").replace("_", "-")
+            if value == default:
+                continue
+            for one in value if isinstance(value, list) else [value]:
+                words.append(option if value is True else f"{option}={one}")
+        return words
+
+
+def robot_command(
+    app: typer.Typer, name: str, argument: Any = RobotArgument, **settings: Any
+) -> Callable[[Callable[..., None]], None]:
+    """Register a command whose first parameter is a loaded Robot; the common options are added to its own.
+
+    A command that wants to know what was written, or to load later, annotates that parameter as `Chosen`.
+    """
 
     def register(command: Callable[..., None]) -> None:
         own = inspect.signature(command, eval_str=True).parameters
@@ -202,10 +231,11 @@ def robot_command(app: typer.Typer, name: str, **settings: Any) -> Callable[[Cal
         @wraps(command)
         def run(robot: str, **given: Any) -> None:
             common = {key: given.pop(key) for key in _COMMON}
-            command(load_robot(robot, **common), **given)
+            chosen = Chosen(robot, common)
+            command(chosen if own["robot"].annotation is Chosen else chosen.load(), **given)
 
         kind = inspect.Parameter.KEYWORD_ONLY
-        positional = inspect.Parameter("robot", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=RobotArgument)
+        positional = inspect.Parameter("robot", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=argument)
         parameters = [
             positional,
             *(p.replace(kind=kind) for key, p in own.items() if key != "robot"),

@@ -26,6 +26,7 @@ FRICTION_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "bias")
 PARTS: dict[str, tuple[str, ...]] = {
     "elements": ("M", "b", "c", "g"),
     "inverse_dynamics_derivatives": ("dtau_dq", "dtau_dqd"),
+    "forward_dynamics_derivatives": ("qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
 }
 """The names of the outputs of functions that have several."""
 

@@ -176,6 +176,19 @@ def inverse_dynamics_derivatives(
     return _stacked(by_q, shape), _stacked(by_qd, shape)
 
 
+def forward_dynamics_derivatives(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike
+) -> tuple[Array, Array, Array, Array]:
+    """(qdd, dqdd/dq, dqdd/dqd, dqdd/dtau): the accelerations (..., n) and their derivatives, each (..., n, n)."""
+    qdd = forward_dynamics(robot, q, qd, tau)
+    by_q, by_qd = inverse_dynamics_derivatives(robot, q, qd, qdd)
+    M = np.broadcast_to(mass_matrix(robot, q), by_q.shape)
+    # tau(q, qd, qdd(q, qd, tau)) = tau, differentiated.
+    solutions = (-np.linalg.solve(M, by_q), -np.linalg.solve(M, by_qd), np.linalg.inv(M))
+    a, b, c = (np.asarray(solution, np.float64) for solution in solutions)
+    return qdd, a, b, c
+
+
 @lru_cache(maxsize=64)
 def _mechanism(robot: Robot) -> Mechanism:
     if robot.symbols:
@@ -270,6 +283,7 @@ FUNCTIONS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "jacobian_rate": (("q", "qd"), jacobian_rate),
     "regressor": (("q", "qd", "qdd"), regressor),
     "inverse_dynamics_derivatives": (("q", "qd", "qdd"), inverse_dynamics_derivatives),
+    "forward_dynamics_derivatives": (("q", "qd", "tau"), forward_dynamics_derivatives),
     "kinetic_energy": (("q", "qd"), kinetic_energy),
     "potential_energy": (("q",), potential_energy),
     "momentum": (("q", "qd"), momentum),

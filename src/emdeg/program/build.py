@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from emdeg.equations.base_parameters import base_parameters as find_base_parameters
 from emdeg.equations.base_parameters import regrouped_mechanism
 from emdeg.mechanics.mechanism import mechanism
-from emdeg.program.functions import FUNCTIONS, State
+from emdeg.program.functions import FUNCTIONS, State, of_base_parameters
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import retrace, simplify
-from emdeg.program.trace import Tracer
+from emdeg.program.trace import Traced, Tracer
 from emdeg.robot.model import Robot
 
 
@@ -17,42 +21,79 @@ class UnknownFunction(ValueError):
     """There is no function of that name."""
 
 
+class CannotJoin(ValueError):
+    """Two functions cannot be one program: one's output has the name of another's input or output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """An open trace: the tracer, the joint variables and the other inputs that some functions read."""
+
+    tracer: Tracer
+    q: Sequence[Traced]
+    position: Sequence[Any]
+    rates: Mapping[str, Sequence[Traced]]
+
+
+def open_trace(robot: Robot, names: Sequence[str]) -> Trace:
+    """A tracer with the inputs that the named functions of the robot need, in the project's order."""
+    tracer = Tracer(sorted(robot.symbols))
+    q = tracer.inputs("q", robot.n, Dependence.CONFIGURATION, tuple(joint.name for joint in robot.joints))
+    wanted = {group for name in known_functions(names) for group in FUNCTIONS[name].inputs}
+    rates = {
+        group: tracer.inputs(group, robot.n, Dependence.RATES) for group in ("qd", "qdd", "tau") if group in wanted
+    }
+    position = [tracer.sincos_of(x) if joint.kind == "revolute" else x for x, joint in zip(q, robot.joints)]
+    return Trace(tracer, q, position, rates)
+
+
 def program(
     robot: Robot,
     function: str | Sequence[str],
     *,
+    base: bool = False,
     base_parameters: bool = True,
     factored: bool = True,
     name: str | None = None,
 ) -> Program:
     """The program of one function of `robot`, or of several in one (their outputs side by side).
 
-    The robot's symbols become the input `parameters`, in alphabetical order. `base_parameters` regroups the
-    inertias first, which changes no effort; `factored` = False leaves the trace as the recursion wrote it.
+    The robot's symbols become the input `parameters`, in alphabetical order. `base` keeps only the base parameters'
+    columns of a regressor. `base_parameters` regroups the inertias first, which changes no effort; `factored` =
+    False leaves the trace as the recursion wrote it.
     """
+    names = known_functions(function)
+    trace = open_trace(robot, names)
+    tracer = trace.tracer
+    mech = mechanism(robot, tracer)
+    efforts = any(FUNCTIONS[wanted].efforts for wanted in names)
+    grouped = regrouped_mechanism(robot, tracer) if base_parameters and efforts else mech
+    results: dict[str, Any] = {}
+    for wanted in names:
+        function_ = FUNCTIONS[wanted]
+        found = function_.outputs(State(grouped if function_.efforts else mech, trace.position, **trace.rates))
+        if shared := results.keys() & found.keys():
+            raise CannotJoin(f"{' and '.join(names)} cannot be one program: two have an output {min(shared)}")
+        results |= found
+    outputs = of_base_parameters(results, base_places(robot) if base else None)
+    clash = outputs.keys() & {"q", *trace.rates}
+    if clash:
+        raise CannotJoin(f"{' and '.join(names)} cannot be one program: {', '.join(clash)} is input and output")
+    traced = tracer.program(name or "_".join(names), outputs)
+    return simplify(traced) if factored else retrace(traced)
+
+
+def known_functions(function: str | Sequence[str]) -> list[str]:
+    """The names of one function or several, each of which exists; UnknownFunction otherwise."""
     names = [function] if isinstance(function, str) else list(function)
     for wanted in names:
         if wanted not in FUNCTIONS:
-            raise UnknownFunction(f"there is no function {wanted!r}; there are {', '.join(FUNCTIONS)}")
-    tracer = Tracer(sorted(robot.symbols))
-    mech = mechanism(robot, tracer)
-    labels = tuple(joint.name for joint in robot.joints)
-    q = tracer.inputs("q", robot.n, Dependence.CONFIGURATION, labels)
-    wanted_inputs = {group for wanted in names for group in FUNCTIONS[wanted].inputs}
-    rates = {
-        group: tracer.inputs(group, robot.n, Dependence.RATES)
-        for group in ("qd", "qdd", "tau")
-        if group in wanted_inputs
-    }
-    position = [tracer.sincos_of(x) if revolute else x for x, revolute in zip(q, mech.revolute)]
-    efforts = any(FUNCTIONS[wanted].efforts for wanted in names)
-    grouped = regrouped_mechanism(robot, tracer) if base_parameters and efforts else mech
-    results = {}
-    for wanted in names:
-        function_ = FUNCTIONS[wanted]
-        results |= function_.outputs(State(grouped if function_.efforts else mech, position, **rates))
-    clash = results.keys() & {"q", *rates}
-    if clash:
-        raise ValueError(f"{' and '.join(names)} cannot be one program: {', '.join(clash)} is input and output")
-    traced = tracer.program(name or "_".join(names), results)
-    return simplify(traced) if factored else retrace(traced)
+            near = difflib.get_close_matches(wanted, FUNCTIONS, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise UnknownFunction(f"there is no function {wanted!r}; {hint}there are {', '.join(FUNCTIONS)}")
+    return names
+
+
+def base_places(robot: Robot) -> tuple[int, ...]:
+    """The columns of the full regressor that belong to the robot's base parameters."""
+    return tuple(column.place for column in find_base_parameters(robot).kept)

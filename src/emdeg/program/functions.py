@@ -89,6 +89,26 @@ def _forward_dynamics(state: State) -> Outputs:
     return {"qdd": solved(M, [t - b for t, b in zip(state.tau, h)], mech.one)}
 
 
+def _forward_dynamics_derivatives(state: State) -> Outputs:
+    """From tau(q, qd, qdd(q, qd, tau)) = tau: dqdd/dx = -M^-1 dtau/dx at the acceleration found, and M^-1."""
+    mech, n = state.mech, state.mech.n
+    M = composite_body.mass_matrix(mech, state.frame)
+    qdd = _forward_dynamics(state)["qdd"]
+    by_q, by_qd = differentiation.inverse_dynamics_derivatives(mech, state.position, state.qd, qdd)
+    return {
+        "qdd": qdd,
+        "dqdd_dq": _response(M, [[-by_q[i][k] for i in range(n)] for k in range(n)], mech.one),
+        "dqdd_dqd": _response(M, [[-by_qd[i][k] for i in range(n)] for k in range(n)], mech.one),
+        "dqdd_dtau": _response(M, [unit_rates(mech, k) for k in range(n)], mech.one),
+    }
+
+
+def _response(M: Sequence[Sequence[Scalar]], columns: Sequence[Sequence[Scalar]], one: Scalar) -> list[list[Scalar]]:
+    """M^-1 times the matrix with these columns; equal factorisations are one in a trace."""
+    solutions = [solved(M, column, one) for column in columns]
+    return [[solution[i] for solution in solutions] for i in range(len(M))]
+
+
 def _forward_kinematics(state: State) -> Outputs:
     R, p = kinematics.tool_pose(state.mech, state.frame)
     return {"T": kinematics.homogeneous(R, p, state.mech.zero, state.mech.one)}
@@ -119,7 +139,15 @@ FUNCTIONS: dict[str, Function] = {
     "jacobian": Function((), _jacobian, efforts=False),
     "regressor": Function(("qd", "qdd"), _regressor, efforts=False),
     "inverse_dynamics_derivatives": Function(("qd", "qdd"), _derivatives),
+    "forward_dynamics_derivatives": Function(("qd", "tau"), _forward_dynamics_derivatives),
 }
+
+
+def of_base_parameters(outputs: Outputs, places: Sequence[int] | None) -> Outputs:
+    """The outputs with only these columns of the regressor Y; all of them where `places` is None."""
+    if places is None or "Y" not in outputs:
+        return outputs
+    return {**outputs, "Y": [[row[place] for place in places] for row in outputs["Y"]]}
 
 
 def solved(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar], one: Scalar) -> list[Scalar]:

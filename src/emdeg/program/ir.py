@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from fractions import Fraction
+from importlib import import_module
+from typing import Any
 
 from emdeg.algebra.angle import Angle
 
@@ -158,6 +160,10 @@ class Program:
     @property
     def size(self) -> int:
         return len(self.ops)
+
+    def compile(self, **options: Any) -> Any:
+        """The program as a callable: `emdeg.compile(self, ...)`, which is a room above and found when called."""
+        return import_module("emdeg.runtime").compile(self, **options)
 
     def roots(self) -> Iterator[int]:
         """The values that outputs name, each entry in order, zeros left out."""

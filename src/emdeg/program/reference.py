@@ -17,8 +17,9 @@ from emdeg.mechanics import articulated_body, composite_body, coriolis, differen
 from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, matmul, mul, total
 from emdeg.mechanics.mechanism import BodyInertia, Frames, Mechanism, frames, mechanism, path
 from emdeg.mechanics.newton_euler import newton_euler
+from emdeg.program.build import base_places, known_functions
 from emdeg.program.degree import degree_bound
-from emdeg.program.functions import FUNCTIONS, Outputs, State, unit_rates
+from emdeg.program.functions import FUNCTIONS, Outputs, State, of_base_parameters, unit_rates
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.trace import Tracer
 from emdeg.program.verify import Certificate, verify
@@ -30,20 +31,27 @@ def verify_program(
     robot: Robot,
     function: str | Sequence[str],
     *,
+    base: bool = False,
     seed: int = 0,
+    points: int | None = None,
     artefact: bytes | None = None,
 ) -> Certificate:
-    """A certificate that `program` computes these functions of `robot`; raises `Refuted` where it does not."""
-    names = [function] if isinstance(function, str) else list(function)
+    """A certificate that `program` computes these functions of `robot`; raises `Refuted` where it does not.
+
+    `base`: the regressor has the base parameters' columns only. `points` defaults to as many as are needed.
+    """
+    names = known_functions(function)
+    places = base_places(robot) if base else None
 
     def independent(field: PrimeField) -> Outputs:
-        return _outputs(robot, names, field, lambda k: field.joint_sincos(k), field.displacement, field.rate,
+        found = _outputs(robot, names, field, lambda k: field.joint_sincos(k), field.displacement, field.rate,
                         field.acceleration, lambda k: field.random(f"tau {k}"))  # fmt: skip
+        return of_base_parameters(found, places)
 
     formulations = ("traced program", ", ".join(REFERENCES[name][0] for name in names))
     return verify(
-        program, independent, formulations=formulations, seed=seed, degree=_degree(robot, names),
-        artefact=artefact,
+        program, independent, formulations=formulations, seed=seed, points=points,
+        degree=_degree(robot, names), artefact=artefact,
     )  # fmt: skip
 
 
@@ -183,6 +191,17 @@ def _derivatives(state: State) -> Outputs:
     }
 
 
+def _forward_dynamics_derivatives(state: State) -> Outputs:
+    """Articulated bodies, their divisions included, over dual numbers: positions, rates and efforts vary."""
+    mech, n, zero = state.mech, state.mech.n, state.mech.zero
+    qd = [Dual(v, {n + k: mech.one}) for k, v in enumerate(state.qd)]
+    tau = [Dual(v, {2 * n + k: mech.one}) for k, v in enumerate(state.tau)]
+    frame = frames(mech, differentiation.seeded(mech, state.position))
+    qdd = articulated_body.forward_dynamics(mech, frame, qd, tau)
+    by = [[[derivative(a, m * n + k, zero) for k in range(n)] for a in qdd] for m in range(3)]
+    return {"qdd": [a.value for a in qdd], "dqdd_dq": by[0], "dqdd_dqd": by[1], "dqdd_dtau": by[2]}
+
+
 REFERENCES: dict[str, tuple[str, Callable[[State], Outputs]]] = {
     "inverse_dynamics": ("M qdd + C qd + dV/dq", lambda s: {"tau": _efforts(s, s.qd, s.qdd)}),
     "forward_dynamics": (
@@ -198,5 +217,6 @@ REFERENCES: dict[str, tuple[str, Callable[[State], Outputs]]] = {
     "jacobian": ("derivatives of the pose", _jacobian),
     "regressor": ("M qdd + C qd + dV/dq of unit parameters", _regressor),
     "inverse_dynamics_derivatives": ("derivatives of M qdd + C qd + g", _derivatives),
+    "forward_dynamics_derivatives": ("derivatives of articulated bodies", _forward_dynamics_derivatives),
 }
 assert REFERENCES.keys() == FUNCTIONS.keys()

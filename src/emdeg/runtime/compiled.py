@@ -84,7 +84,7 @@ class CompiledProgram:
         shaped = self._results(out, batch)
         outputs = [a.reshape(states, len(g.entries)) for a, g in zip(shaped, self.program.outputs)]
         if states and outputs:
-            if out is not None:
+            if out is not None and states > 1:
                 # Vectors of states overlap at the end, so an input must not change while it is read.
                 arrays = [a.copy() if any(np.may_share_memory(a, o) for o in outputs) else a for a in arrays]
             self._run([_rows(array, batch) for array in arrays], outputs)
@@ -209,6 +209,8 @@ class BoundProgram:
 
 def _rows(array: NDArray, batch: tuple[int, ...]) -> NDArray:
     """The array as (states, size), or (1, size) where one state serves all; copied only where it must be."""
+    if array.ndim == 2 and len(batch) == 1 and array.flags.c_contiguous:
+        return array
     if math.prod(array.shape[:-1]) == 1:
         rows = array.reshape(1, array.shape[-1])
     else:

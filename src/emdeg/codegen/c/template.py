@@ -22,6 +22,8 @@ class COptions:
     batch: bool = False
     casadi: bool = False
     multirate: bool = False
+    single: bool = False
+    """Float unless the compiler is told otherwise, instead of double."""
     robot: str = ""
     command: str = ""
 
@@ -46,7 +48,16 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
         parts.append(entry_point(main, name, constants))
     code = "\n".join(parts)
     trigonometry = inline(code) if options.trig == "inline" else library(code)
-    return "\n".join(filter(None, [_header(program, name, options), PRECISION, trigonometry, code]))
+    precision = _SINGLE + PRECISION if options.single else PRECISION
+    return "\n".join(filter(None, [_header(program, name, options), precision, trigonometry, code]))
+
+
+_SINGLE = """\
+/* float; compile with -DEMDEG_DOUBLE for double */
+#ifndef EMDEG_DOUBLE
+#define EMDEG_FLOAT
+#endif
+"""
 
 
 def _header(program: Program, name: str, options: COptions) -> str:

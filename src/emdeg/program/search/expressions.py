@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from emdeg.program.ir import Kind
 from emdeg.program.search.fingerprint import Print, ratio
-from emdeg.program.search.net import Net, Signed
+from emdeg.program.search.net import Net, Node, Signed
 from emdeg.program.search.tables import Tables
 
 Build = Callable[[Net], Signed]
@@ -24,9 +25,10 @@ Build = Callable[[Net], Signed]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An expression equal to the target: new operations, operands, and how to build it."""
+    """An expression equal to the target: its additions and multiplications, operands, and how to build it."""
 
-    cost: int
+    adds: int
+    muls: int
     operands: tuple[int, ...]
     build: Build
 
@@ -38,19 +40,20 @@ def one_operation(target: int, net: Net, tables: Tables) -> Iterator[Candidate]:
     key = tables.key(own)
     same = tables.values.get(key)
     if same is not None and same != target and same in net.nodes:
-        yield Candidate(0, (same,), lambda net: _as(net, (same, 1), own))
+        yield Candidate(0, 0, (same,), lambda net: _as(net, (same, 1), own))
     pair = tables.products.get(key)
     if pair is not None and _living(net, pair) and not (node.kind is Kind.MUL and tuple(sorted(pair)) == now):
-        yield Candidate(1, pair, lambda net: _as(net, net.mul((pair[0], 1), (pair[1], 1)), own))
+        yield Candidate(0, 1, pair, lambda net: _as(net, net.mul((pair[0], 1), (pair[1], 1)), own))
     three = tables.sums.get(key)
-    if three is not None and _living(net, three[:2]) and not (node.kind is Kind.ADD and tuple(sorted(three[:2])) == now):
-        yield Candidate(1, three[:2], lambda net: _as(net, net.add((three[0], 1), (three[1], three[2])), own))
+    if three is not None and _living(net, three[:2]) and (node.kind is not Kind.ADD or tuple(sorted(three[:2])) != now):
+        yield Candidate(1, 0, three[:2], lambda net: _as(net, net.add((three[0], 1), (three[1], three[2])), own))
     if own.all():
         multiple = tables.ratios.get(tables.ratio_keys(own[None, :], net.points.inverse(own)[None, :])[0])
-        if multiple is not None and multiple != target and multiple in net.nodes and not _is_multiple(net, node, multiple):
+        known = multiple is None or multiple == target or multiple not in net.nodes
+        if multiple is not None and not known and not _is_multiple(net, node, multiple):
             factor = ratio(own, net.nodes[multiple].print, net.points)
             if factor is not None:
-                yield Candidate(1, (multiple,), lambda net: net.mul(net.constant(factor), (multiple, 1)))
+                yield Candidate(0, 1, (multiple,), lambda net: net.mul(net.constant(factor), (multiple, 1)))
 
 
 def two_operations(target: int, net: Net, tables: Tables) -> Iterator[Candidate]:
@@ -111,9 +114,10 @@ def _living(net: Net, pair: tuple[int, ...]) -> bool:
     return all(index in net.nodes for index in pair)
 
 
-def _is_multiple(net: Net, node, other: int) -> bool:
+def _is_multiple(net: Net, node: Node, other: int) -> bool:
     """Whether the node already is a constant times `other`."""
-    return node.kind is Kind.MUL and other in (a for a, _ in node.args) and any(net.is_constant(a) for a, _ in node.args)
+    args = [arg for arg, _ in node.args]
+    return node.kind is Kind.MUL and other in args and any(net.is_constant(arg) for arg in args)
 
 
 def _as(net: Net, made: Signed, residues: Print) -> Signed:
@@ -127,15 +131,17 @@ def _pair(net: Net, pair: tuple[int, int], kind: Kind, sign: int, residues: Prin
 
 
 def _plus(a: int, sign: int, pair: tuple[int, int], rest: Print, kind: Kind, inner: int) -> Candidate:
-    return Candidate(2, (a, *pair), lambda net: net.add((a, sign), _pair(net, pair, kind, inner, rest)))
+    adds, muls = (2, 0) if kind is Kind.ADD else (1, 1)
+    return Candidate(adds, muls, (a, *pair), lambda net: net.add((a, sign), _pair(net, pair, kind, inner, rest)))
 
 
 def _times(a: int, pair: tuple[int, int], rest: Print, kind: Kind, inner: int) -> Candidate:
-    return Candidate(2, (a, *pair), lambda net: net.mul((a, 1), _pair(net, pair, kind, inner, rest)))
+    adds, muls = (1, 1) if kind is Kind.ADD else (0, 2)
+    return Candidate(adds, muls, (a, *pair), lambda net: net.mul((a, 1), _pair(net, pair, kind, inner, rest)))
 
 
-def _multiple_plus(a: int, factor, b: int, sign: int) -> Candidate:
-    return Candidate(2, (a, b), lambda net: net.add(net.mul(net.constant(factor), (a, 1)), (b, sign)))
+def _multiple_plus(a: int, factor: Fraction, b: int, sign: int) -> Candidate:
+    return Candidate(1, 1, (a, b), lambda net: net.add(net.mul(net.constant(factor), (a, 1)), (b, sign)))
 
 
 def _two_products(first: tuple[int, int], sign: int, second: tuple[int, int], rest: Print) -> Candidate:
@@ -143,4 +149,4 @@ def _two_products(first: tuple[int, int], sign: int, second: tuple[int, int], re
         index, own = net.mul((first[0], 1), (first[1], 1))
         return net.add((index, own * sign), _pair(net, second, Kind.MUL, 1, rest))
 
-    return Candidate(3, (*first, *second), build)
+    return Candidate(1, 2, (*first, *second), build)

@@ -13,12 +13,11 @@ from fractions import Fraction
 from emdeg.program.ir import Dependence, Kind, Op, OutputGroup, Program, Ref, dependences
 from emdeg.program.network import signed
 from emdeg.program.search.fingerprint import Points, Print, fingerprints
+from emdeg.program.search.weights import OPERATIONS, Weights
 from emdeg.program.trace import Traced, Tracer
 
 Signed = tuple[int, int]
 """(node, +1 or -1)."""
-
-COUNTED = (Kind.ADD, Kind.MUL, Kind.DIV, Kind.SQRT)
 
 
 @dataclass(slots=True)
@@ -35,8 +34,9 @@ class Node:
 class Net:
     """The program as a graph. Ids are never re-used; `order` lists the living nodes, arguments first."""
 
-    def __init__(self, program: Program, seed: int) -> None:
+    def __init__(self, program: Program, seed: int, weights: Weights = OPERATIONS) -> None:
         self.program = program
+        self.weights = weights
         self.points = Points(seed)
         self.moduli = self.points.moduli
         self.nodes: dict[int, Node] = {}
@@ -126,8 +126,8 @@ class Net:
             self.read[root] += 1
 
     @property
-    def cost(self) -> int:
-        return sum(1 for node in self.nodes.values() if node.kind in COUNTED)
+    def cost(self) -> float:
+        return sum(self.weights.of(node.kind) for node in self.nodes.values())
 
     def cone(self, root: int) -> set[int]:
         """The values that only `root` needs, itself included: what goes if it goes."""
@@ -142,8 +142,8 @@ class Net:
                     stack.append(arg)
         return gone
 
-    def weight(self, group: Iterable[int]) -> int:
-        return sum(1 for index in group if self.nodes[index].kind in COUNTED)
+    def weight(self, group: Iterable[int]) -> float:
+        return sum(self.weights.of(self.nodes[index].kind) for index in group)
 
     def beyond(self, root: int) -> set[int]:
         """Every node that depends on `root`, itself included."""

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from emdeg.program.count import count
 from emdeg.program.ir import Kind, Program
 from emdeg.program.search.expressions import (
     Candidate,
@@ -24,6 +23,7 @@ from emdeg.program.search.expressions import (
 )
 from emdeg.program.search.net import Net
 from emdeg.program.search.tables import Tables
+from emdeg.program.search.weights import OPERATIONS, Weights, cost
 
 TABLE_LIMIT = 700
 """Sums and products are listed for the first so many values: the tables grow with the square."""
@@ -36,8 +36,8 @@ SELDOM = 0.15
 class Resubstitution:
     """The search on one program; deterministic for a seed, but for where the clock stops it."""
 
-    def __init__(self, program: Program, seed: int = 0) -> None:
-        self.net = Net(program, seed)
+    def __init__(self, program: Program, seed: int = 0, weights: Weights = OPERATIONS) -> None:
+        self.net = Net(program, seed, weights)
         self.random = random.Random(seed)
         self.tables = Tables(self.net, TABLE_LIMIT)
         self.best = self.net.cost
@@ -77,13 +77,15 @@ class Resubstitution:
         net = self.net
         cone, beyond = net.cone(target), net.beyond(target)
         spare = net.weight(cone)
-        best: tuple[int, float] | None = None
+        weights = net.weights
+        best: tuple[float, float] | None = None
         chosen: Candidate | None = None
         for candidate in self._candidates(target, spare):
-            if candidate.cost > spare or not beyond.isdisjoint(candidate.operands):
+            new = candidate.adds * weights.add + candidate.muls * weights.mul
+            if new > spare or not beyond.isdisjoint(candidate.operands):
                 continue
             # Operands inside the cone keep their own operations alive.
-            cost = candidate.cost + self._kept(candidate.operands, cone) - spare
+            cost = new + self._kept(candidate.operands, cone) - spare
             if cost <= 0:
                 score = (cost, self.random.random())
                 if best is None or score < best:
@@ -91,20 +93,21 @@ class Resubstitution:
         if chosen is not None:
             self._make(target, chosen)
 
-    def _candidates(self, target: int, spare: int) -> Iterator[Candidate]:
+    def _candidates(self, target: int, spare: float) -> Iterator[Candidate]:
         net, tables = self.net, self.tables
         yield from one_operation(target, net, tables)
-        if spare < 2:
+        least = min(net.weights.add, net.weights.mul)
+        if spare < 2 * least:
             return
         tables.compact()
         yield from two_operations(target, net, tables)
         if self.random.random() < SELDOM:
             yield from with_new_constant(target, net, tables)
-        if spare >= 3 and tables.ids and self.random.random() < SELDOM:
+        if spare >= 3 * least and tables.ids and self.random.random() < SELDOM:
             some = np.array(self.random.sample(range(len(tables.ids)), min(12, len(tables.ids))))
             yield from two_products(target, net, tables, some)
 
-    def _kept(self, operands: tuple[int, ...], cone: set[int]) -> int:
+    def _kept(self, operands: tuple[int, ...], cone: set[int]) -> float:
         found: set[int] = set()
         stack = [index for index in operands if index in cone]
         while stack:
@@ -132,8 +135,8 @@ class Resubstitution:
             self._since_rebuild = 0
 
 
-def resubstitute(program: Program, seconds: float, seed: int = 0) -> Program:
-    """The program after resubstitution for so many seconds; never larger than it was."""
+def resubstitute(program: Program, seconds: float, seed: int = 0, weights: Weights = OPERATIONS) -> Program:
+    """The program after resubstitution for so many seconds; never dearer than it was."""
     end = time.monotonic() + seconds
-    smaller = Resubstitution(program, seed).run(lambda: time.monotonic() > end)
-    return smaller if count(smaller).total < count(program).total else program
+    smaller = Resubstitution(program, seed, weights).run(lambda: time.monotonic() > end)
+    return smaller if cost(smaller, weights) < cost(program, weights) else program

@@ -1,0 +1,214 @@
+"""How fast generated programs run, against Pinocchio's C++ routines in the same run.
+
+    python benchmarks/bench_speed.py [--quick]
+
+Contestants run interleaved in one process, pinned to one core, over the same random states; each figure is the median
+of the faster half of the repetitions, since other work on the machine only ever lengthens a time. Every contestant's result is compared first: all compute the same. It prints the times a state
+and the ratios to Pinocchio's, and writes benchmarks/results/speed.json. Needs g++, the packages `pin` and
+`cmeel-eigen` (pip install 'emdeg[bench]'); without them only our own times are given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from peer import NoPeer, Pinocchio, pointer, python_model
+
+import emdeg
+from emdeg.codegen.c import COptions, emit_c
+from emdeg.program.count import count
+from emdeg.runtime.kernel import cores
+
+STATES = 512
+BATCH = 16_384
+FLAGS = ["-O3", "-march=native", "-ffp-contract=fast", "-fPIC"]
+ROUTINES = {
+    "inverse_dynamics": ("rnea",),
+    "mass_matrix": ("crba", "crba_local"),
+    "forward_dynamics": ("aba", "aba_local"),
+    "inverse_dynamics_derivatives": ("rnea_derivatives",),
+}
+"""Pinocchio's routine for each function; of two conventions the faster one counts."""
+
+Call = Callable[[], object]
+
+
+def c_library(program, compiler: str, folder: Path) -> ctypes.CDLL:
+    """The emitted function with inlined trigonometry and, compiled apart, a loop that calls it state by state."""
+    arrays = [(group.name, group.size) for group in program.inputs]
+    arrays += [(group.name, len(group.entries)) for group in program.outputs]
+    types = ", ".join(["const double *"] * len(program.inputs) + ["double *"] * len(program.outputs))
+    given = ", ".join(f"{kind} {name}" for kind, (name, _) in zip(types.split(", "), arrays))
+    passed = ", ".join(f"{name} + {size} * i" for name, size in arrays)
+    name = f"{program.name}_{compiler}"
+    sources = {
+        f"{name}.c": emit_c(program, COptions(trig="inline"), name="f"),
+        f"{name}_loop.c": f"#include <stddef.h>\nvoid f({types});\nvoid loop(size_t n, {given})\n"
+        f"{{ for (size_t i = 0; i < n; ++i) f({passed}); }}\n",
+    }
+    objects = []
+    for file, text in sources.items():
+        (folder / file).write_text(text)
+        objects.append(str(folder / f"{file}.o"))
+        subprocess.run([compiler, *FLAGS, "-c", str(folder / file), "-o", objects[-1]], check=True)
+    target = folder / f"{name}.so"
+    subprocess.run([compiler, "-shared", *objects, "-o", str(target), "-lm"], check=True)
+    return ctypes.CDLL(str(target))
+
+
+def typical_times(contestants: dict[str, tuple[Call, int]], repetitions: int) -> dict[str, float]:
+    """Nanoseconds a state of each call (a call, how many states it does), interleaved."""
+    times: dict[str, list[int]] = {name: [] for name in contestants}
+    for call, _ in contestants.values():
+        call()
+    for _ in range(repetitions):
+        for name, (call, _) in contestants.items():
+            start = time.perf_counter_ns()
+            call()
+            times[name].append(time.perf_counter_ns() - start)
+    return {name: float(np.quantile(times[name], 0.25)) / states for name, (_, states) in contestants.items()}
+
+
+def repeated(call: Call, number: int) -> Call:
+    def run() -> None:
+        for _ in range(number):
+            call()
+
+    return run
+
+
+def agree(name: str, found: np.ndarray, expected: np.ndarray) -> None:
+    np.testing.assert_allclose(
+        found, expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max(), err_msg=f"{name} computes something else"
+    )
+
+
+def measure(robot, function: str, peer: Pinocchio | None, folder: Path, repetitions: int) -> dict[str, float]:
+    """Nanoseconds a state, by contestant."""
+    program = emdeg.program(robot, function)
+    rng = np.random.default_rng(1)
+    inputs = {group.name: rng.uniform(-3, 3, (BATCH, group.size)) for group in program.inputs}
+    few = {name: np.ascontiguousarray(array[:STATES]) for name, array in inputs.items()}
+    exact = getattr(emdeg, function)(robot, **{name: array[STATES - 1] for name, array in few.items()})
+    expected = np.concatenate([np.ravel(part) for part in (exact if isinstance(exact, tuple) else (exact,))])
+    contestants: dict[str, tuple[Call, int]] = {}
+    if peer is not None:
+        filled = [few.get(name, few["q"]) for name in ("q", "qd")] + [few.get("qdd", few.get("tau", few["q"]))]
+        peer.states(*filled)
+        for routine in ROUTINES[function]:
+            out = np.empty(expected.size)
+            peer.call(routine, out)()
+            agree(f"Pinocchio's {routine}", out, expected)
+            contestants[f"pinocchio {routine}"] = (peer.call(routine), STATES)
+    for compiler in filter(shutil.which, ("gcc", "clang")):
+        loop = c_library(program, compiler, folder).loop
+        loop.restype = None
+        results = [np.empty((STATES, len(group.entries))) for group in program.outputs]
+        pointers = [pointer(array) for array in [*few.values(), *results]]
+        call = _called(loop, ctypes.c_size_t(STATES), *pointers)
+        call()
+        agree(f"C by {compiler}", np.concatenate([part[-1] for part in results]), expected)
+        contestants[f"C, {compiler}"] = (call, STATES)
+    compiled = emdeg.compile(program, threads=1)
+    outs = [np.empty((BATCH, *group.shape)) for group in program.outputs]
+    contestants["batch, 1 core"] = (lambda: compiled(**inputs, out=outs), BATCH)
+    times = typical_times(contestants, repetitions)
+    agree("the batch", np.concatenate([np.ravel(part[STATES - 1]) for part in outs]), expected)
+    return times | {"operations": count(program).total, "sincos": count(program).sincos}
+
+
+def _called(function, *args) -> Call:
+    return lambda: function(*args)
+
+
+def two_cores(robot, function: str, repetitions: int) -> dict[str, float]:
+    """A large batch on one core and on two, interleaved."""
+    program = emdeg.program(robot, function)
+    rng = np.random.default_rng(1)
+    inputs = {group.name: rng.uniform(-3, 3, (8 * BATCH, group.size)) for group in program.inputs}
+    outs = [np.empty((8 * BATCH, *group.shape)) for group in program.outputs]
+    contestants: dict[str, tuple[Call, int]] = {}
+    for threads in (1, 2):
+        compiled = emdeg.compile(program, threads=threads)
+        contestants[f"batch of {8 * BATCH}, {threads} cores"] = (
+            lambda compiled=compiled: compiled(**inputs, out=outs), 8 * BATCH)  # fmt: skip
+    return typical_times(contestants, repetitions)
+
+
+def from_python(robot, repetitions: int) -> dict[str, float]:
+    """One state from Python: our bound call and Pinocchio's."""
+    program = emdeg.program(robot, "inverse_dynamics")
+    state = np.random.default_rng(2).uniform(-3, 3, (3, robot.n))
+    bound = emdeg.compile(program).bind(*(row.copy() for row in state))
+    contestants: dict[str, tuple[Call, int]] = {"bound call": (repeated(bound.run, 1000), 1000)}
+    try:
+        pin, model = python_model(robot)
+        data = model.createData()
+        agree("Pinocchio in Python", pin.rnea(model, data, *state), emdeg.inverse_dynamics(robot, *state))
+        rnea, (q, qd, qdd) = pin.rnea, state
+        contestants["pinocchio's Python call"] = (repeated(lambda: rnea(model, data, q, qd, qdd), 1000), 1000)
+    except ImportError:
+        pass
+    return typical_times(contestants, repetitions)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Times of generated programs against Pinocchio's C++ routines.")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    repetitions = 25 if parser.parse_args().quick else 101
+    results: dict[str, object] = {"machine": platform.processor() or platform.machine(), "cores": cores()}
+    everywhere = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("puma560", "panda"):
+            robot = emdeg.load(name)
+            try:
+                peer = Pinocchio(robot)
+            except NoPeer as problem:
+                print(f"without Pinocchio: {problem}")
+                peer = None
+            row: dict[str, object] = {}
+            if everywhere:
+                os.sched_setaffinity(0, {max(everywhere)})
+            for function in ROUTINES:
+                Path(folder, name).mkdir(exist_ok=True)
+                times = measure(robot, function, peer, Path(folder, name), repetitions)
+                row[function] = with_ratios(f"{name} {function}", times)
+            row["from_python"] = with_ratios(f"{name} from Python", from_python(robot, repetitions))
+            if everywhere:
+                os.sched_setaffinity(0, everywhere)
+            if cores() > 1:
+                row["two_cores"] = with_ratios(f"{name} batch", two_cores(robot, "inverse_dynamics", repetitions))
+            results[name] = row
+    target = Path(__file__).parent / "results" / "speed.json"
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(json.dumps(results, indent=2) + "\n")
+    print(f"wrote {target}")
+
+
+def with_ratios(title: str, times: dict[str, float]) -> dict[str, object]:
+    """The times and, where Pinocchio took part, how many times faster each contestant is; printed too."""
+    times = dict(times)
+    operations = {key: int(times.pop(key)) for key in ("operations", "sincos") if key in times}
+    peers = [value for name, value in times.items() if name.startswith("pinocchio")]
+    print(f"\n{title}" + "".join(f"  {key} {value}" for key, value in operations.items()))
+    ratios = {}
+    for contestant, value in times.items():
+        if peers:
+            ratios[contestant] = round(min(peers) / value, 2)
+        print(f"  {contestant:28} {value:9.1f} ns a state" + (f"  {ratios[contestant]:7.2f} x" if peers else ""))
+    return {"ns_a_state": {name: round(value, 2) for name, value in times.items()}, "times_faster": ratios, **operations}
+
+
+if __name__ == "__main__":
+    main()

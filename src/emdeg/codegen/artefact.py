@@ -1,0 +1,184 @@
+"""A robot's function as an artefact: a text that was proved right before it leaves, and its certificate.
+
+The certificate holds everything needed to repeat the proof without the place the artefact came from: the robot, the
+program number for number, the options of the printer, seed and points. `recheck` repeats it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from emdeg.codegen.c import COptions, emit_c
+from emdeg.codegen.infix import identifier
+from emdeg.codegen.jax import emit_jax
+from emdeg.codegen.numpy import emit_numpy
+from emdeg.codegen.python import emit_python
+from emdeg.program.build import program as build_program
+from emdeg.program.count import count
+from emdeg.program.ir import Program
+from emdeg.program.json_form import NotAProgram, from_data, to_data
+from emdeg.program.reference import verify_program
+from emdeg.program.verify import FALSE_PASS, Certificate, Refuted, float_error
+from emdeg.robot.assemble import assemble
+from emdeg.robot.errors import RobotError
+from emdeg.robot.model import Robot
+from emdeg.robot.toml_reader import read_toml
+from emdeg.robot.toml_writer import to_toml
+
+SCHEMA_VERSION = 1
+MOST_POINTS = 1_000
+Target = Literal["c", "numpy", "python", "jax"]
+SUFFIX: Mapping[str, str] = {"c": ".c", "numpy": ".py", "python": ".py", "jax": ".py"}
+_PYTHON = {"numpy": emit_numpy, "python": emit_python, "jax": emit_jax}
+
+
+class NotCertified(Exception):
+    """An artefact is not what its certificate says, or the certificate does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to emit. `robot_name` begins the artefact's name; `command` stands in its header comment.
+
+    The options after `base` are the C target's.
+    """
+
+    functions: tuple[str, ...]
+    target: Target = "c"
+    robot_name: str = "robot"
+    command: str = ""
+    base: bool = False
+    trig: Literal["libm", "inline"] = "libm"
+    batch: bool = False
+    casadi: bool = False
+    multirate: bool = False
+    single: bool = False
+
+    @property
+    def name(self) -> str:
+        """The function's name and the file's stem."""
+        return identifier("_".join([self.robot_name, *self.functions]))
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact:
+    """A file's name and text, and the data of its certificate."""
+
+    file: str
+    text: str
+    certificate: dict[str, Any] = field(repr=False)
+
+
+def artefact(
+    robot: Robot, request: Request, *, seed: int = 0, made_by: str = "", program: Program | None = None
+) -> Artefact:
+    """The artefact, verified; raises `Refuted` rather than hand out one that is wrong.
+
+    `program` replaces the one that `emdeg.program` derives; it is proved like any other.
+    """
+    built = build_program(robot, request.functions, base=request.base) if program is None else program
+    text = emit(built, robot.name, request)
+    proof = verify_program(built, robot, request.functions, base=request.base, seed=seed, artefact=text.encode())
+    return Artefact(_file(request), text, _certificate(robot, request, built, proof, made_by))
+
+
+def emit(program: Program, robot: str, request: Request) -> str:
+    """The text of a program in the target's language."""
+    if request.target == "c":
+        options = COptions(
+            trig=request.trig, batch=request.batch, casadi=request.casadi, multirate=request.multirate,
+            single=request.single, robot=robot, command=request.command,
+        )  # fmt: skip
+        return emit_c(program, options, name=request.name)
+    return _PYTHON[request.target](program, name=request.name, robot=robot, command=request.command)
+
+
+def _certificate(
+    robot: Robot, request: Request, program: Program, proof: Certificate, made_by: str
+) -> dict[str, Any]:
+    toml = to_toml(robot)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "made_by": made_by,
+        "artefact": _file(request),
+        "digest": proof.digest,
+        "formulations": list(proof.formulations),
+        "prime": proof.prime,
+        "seed": proof.seed,
+        "points": proof.points,
+        "degree_bound": proof.degree_bound,
+        "false_pass_probability": proof.false_pass_probability,
+        "float_error_ulps": {name: round(error, 2) for name, error in float_error(program).items()},
+        "operations": count(program).as_dict(),
+        "request": asdict(request),
+        "robot": {"name": robot.name, "digest": hashlib.sha256(toml.encode()).hexdigest(), "toml": toml},
+        "program": to_data(program),
+    }
+
+
+def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
+    """The certificate, after everything in it was found to hold for the artefact `text`; else NotCertified.
+
+    Four links: the bytes have the digest; the stored program prints to these bytes; the program equals an
+    independent formulation of the stored robot at the stored seed's points; the probability is what these imply.
+    """
+    try:
+        request, robot, program = _stored(certificate)
+        stated = {key: certificate[key] for key in _PROOF}
+        name = robot.name
+    except (KeyError, TypeError, NotAProgram, RobotError, ValueError) as problem:
+        raise NotCertified(f"the certificate is damaged: {problem}") from None
+    if hashlib.sha256(text).hexdigest() != stated["digest"]:
+        raise NotCertified("the artefact was changed: its digest is not the certificate's")
+    if emit(program, name, request).encode() != text:
+        maker = certificate.get("made_by") or "an unknown version"
+        raise NotCertified(f"the stored program does not print to this artefact (it was made by {maker})")
+    if not isinstance(stated["points"], int) or not 0 < stated["points"] <= MOST_POINTS:
+        raise NotCertified("the certificate is damaged: points must be a number from 1 to 1000")
+    try:
+        proof = verify_program(
+            program, robot, request.functions, base=request.base, seed=stated["seed"], points=stated["points"],
+            artefact=text,
+        )  # fmt: skip
+    except (Refuted, ValueError) as problem:
+        raise NotCertified(f"the artefact is wrong: {problem}") from None
+    found = {key: value for key, value in proof.as_dict().items() if key in _PROOF}
+    found["formulations"] = list(proof.formulations)
+    for key in _PROOF:
+        if found[key] != stated[key]:
+            raise NotCertified(f"the certificate was changed: {key} is {stated[key]!r}, found {found[key]!r}")
+    if proof.false_pass_probability >= FALSE_PASS:
+        raise NotCertified(f"the points are too few: a false pass has probability {proof.false_pass_probability:.1g}")
+    for key, value in (("operations", count(program).as_dict()), ("artefact", _file(request))):
+        if certificate.get(key) != value:
+            raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")
+    return certificate
+
+
+_PROOF = ("digest", "formulations", "prime", "seed", "points", "degree_bound", "false_pass_probability")
+
+
+def _file(request: Request) -> str:
+    return f"{request.name}{SUFFIX[request.target]}"
+
+
+def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
+    if certificate["schema_version"] != SCHEMA_VERSION:
+        raise ValueError(f"it has schema_version {certificate['schema_version']!r}, expected {SCHEMA_VERSION}")
+    given = certificate["request"]
+    kinds = {each.name: str(each.type) for each in fields(Request)}
+    plain = set(given) == set(kinds) and all(
+        isinstance(given[name], bool if kind == "bool" else list if name == "functions" else str)
+        for name, kind in kinds.items()
+    )
+    if not plain or given["target"] not in SUFFIX or not all(isinstance(f, str) for f in given["functions"]):
+        raise ValueError("its request is not one of this program's")
+    request = Request(**{**given, "functions": tuple(given["functions"])})
+    toml = certificate["robot"]["toml"]
+    if hashlib.sha256(toml.encode()).hexdigest() != certificate["robot"]["digest"]:
+        raise ValueError("the stored robot does not have the stated digest")
+    robot = assemble(read_toml(toml, "the stored robot"), allow_nonphysical=True)
+    return request, robot, from_data(certificate["program"])

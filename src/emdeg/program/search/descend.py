@@ -1,0 +1,98 @@
+"""Descent over formulations: change one choice, or two at once, and keep what is no dearer."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from emdeg.program.ir import Program
+from emdeg.program.search.formulation import Formulation, Option, options, plain_formulation, write
+from emdeg.program.search.weights import Weights, cost
+from emdeg.program.simplify import retrace, simplify
+from emdeg.robot.model import Robot
+
+TOGETHER = 0.35
+"""How often two choices are changed at once."""
+PATIENCE = 2
+"""Rounds without a win after which a descent ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A formulation with what it costs before and after factoring."""
+
+    formulation: Formulation
+    raw: float
+    program: Program
+    cost: float
+
+
+class Descent:
+    """The search over formulations of one function of one robot; deterministic for a seed."""
+
+    def __init__(self, robot: Robot, function: str, seed: int, weights: Weights) -> None:
+        self.robot, self.function, self.weights = robot, function, weights
+        self.random = random.Random(seed)
+        self.options = options(robot, function)
+        self._known: dict[Formulation, float] = {}
+        self.tried = 0
+
+    def raw_cost(self, formulation: Formulation) -> float:
+        """The cost of the trace as it is written, or infinity if the choices do not go together."""
+        if formulation not in self._known:
+            self.tried += 1
+            try:
+                program = retrace(write(self.robot, self.function, formulation))
+                self._known[formulation] = cost(program, self.weights)
+            except ValueError:
+                self._known[formulation] = float("inf")
+        return self._known[formulation]
+
+    def finished(self, formulation: Formulation) -> Found:
+        """The formulation's program, factored."""
+        program = simplify(write(self.robot, self.function, formulation))
+        return Found(formulation, self.raw_cost(formulation), program, cost(program, self.weights))
+
+    def run(self, stop: Callable[[], bool]) -> Iterator[Found]:
+        """Descents one after the other, each from a method's plain formulation; yields each one's end, factored."""
+        methods = [option for option in self.options if option.name == "method"]
+        first = plain_formulation(self.robot, self.function)
+        starts = [option.applied(first) for option in methods]
+        turn = 0
+        while not stop():
+            start = starts[turn % len(starts)]
+            if turn >= len(starts):
+                start = self._shaken(start)
+            yield self.finished(self._descend(start, stop, fixed_method=turn < len(starts)))
+            turn += 1
+
+    def _shaken(self, formulation: Formulation) -> Formulation:
+        for option in self.random.sample(self.options, k=min(6, len(self.options))):
+            changed = option.applied(formulation)
+            if self.raw_cost(changed) < float("inf"):
+                formulation = changed
+        return formulation
+
+    def _descend(self, here: Formulation, stop: Callable[[], bool], fixed_method: bool) -> Formulation:
+        best = self.raw_cost(here)
+        moves = [option for option in self.options if not (fixed_method and option.name == "method")]
+        idle = 0
+        while idle < PATIENCE:
+            self.random.shuffle(moves)
+            before = best
+            for move in moves:
+                if stop():
+                    return here
+                there = self._changed(here, move, moves)
+                value = self.raw_cost(there)
+                if value <= best:
+                    here, best = there, value
+            idle = idle + 1 if best == before else 0
+        return here
+
+    def _changed(self, here: Formulation, move: Option, moves: list[Option]) -> Formulation:
+        there = move.applied(here)
+        if move.is_in(here) or self.random.random() < TOGETHER:
+            there = self.random.choice(moves).applied(there)
+        return there

@@ -1,0 +1,168 @@
+"""The smallest program that can be found in a given time: formulations first, then their algebra.
+
+Nothing unproved comes out: whatever the search ends with is verified against an independent formulation, and the
+plain program stands in where it is not better or the proof fails.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from emdeg.program.build import program
+from emdeg.program.count import Count, count
+from emdeg.program.ir import Program
+from emdeg.program.reference import verify_program
+from emdeg.program.search.descend import Descent
+from emdeg.program.search.formulation import METHODS, Formulation
+from emdeg.program.search.resubstitute import Resubstitution
+from emdeg.program.search.weights import OPERATIONS, Weights, cost
+from emdeg.program.simplify import fold_signs, prune, retrace, schedule, simplify
+from emdeg.program.verify import Certificate, Refuted
+from emdeg.robot.model import Robot
+
+FORMULATIONS = 0.3
+"""The share of the effort that goes into formulations."""
+CONTENDERS = 4
+"""How many formulations are carried into the algebra."""
+LARGE = 6000
+"""Programs of more operations are not resubstituted: the tables would not fit."""
+
+Progress = Callable[[str, float], None]
+"""Told the phase and the best cost so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Optimised:
+    """A verified program, how it was found and what proves it."""
+
+    program: Program
+    certificate: Certificate
+    formulation: Formulation | None
+    seed: int
+    seconds: float
+
+    @property
+    def count(self) -> Count:
+        return count(self.program)
+
+
+class _Clock:
+    def __init__(self, effort: float) -> None:
+        self.start = time.monotonic()
+        self.effort = effort
+
+    @property
+    def spent(self) -> float:
+        return time.monotonic() - self.start
+
+    def until(self, share: float) -> Callable[[], bool]:
+        return lambda: self.spent >= share * self.effort
+
+
+def optimise(
+    robot: Robot,
+    function: str,
+    effort: float = 5.0,
+    *,
+    seed: int = 0,
+    weights: Weights = OPERATIONS,
+    progress: Progress | None = None,
+) -> Optimised:
+    """The cheapest verified program found in `effort` seconds; 0 gives the plain one.
+
+    The search visits the same programs in the same order for the same seed; how far it comes is a matter of time.
+    A keyboard interrupt ends it early with the best so far.
+    """
+    tell = progress or (lambda phase, best: None)
+    clock = _Clock(effort)
+    plain = program(robot, function)
+    best, found = plain, None
+    tell("plain", cost(plain, weights))
+    if effort > 0:
+        try:
+            best, found = _search(robot, function, clock, seed, weights, plain, tell)
+        except KeyboardInterrupt as stopped:
+            best, found = getattr(stopped, "best", (plain, None))
+    if cost(best, weights) >= cost(plain, weights):
+        best, found = plain, None
+    try:
+        certificate = verify_program(best, robot, function, seed=seed)
+    except Refuted:
+        best, found = plain, None
+        certificate = verify_program(plain, robot, function, seed=seed)
+    tell("verified", cost(best, weights))
+    return Optimised(best, certificate, found, seed, clock.spent)
+
+
+def _search(
+    robot: Robot, function: str, clock: _Clock, seed: int, weights: Weights, plain: Program, tell: Progress
+) -> tuple[Program, Formulation | None]:
+    best: tuple[Program, Formulation | None] = (plain, None)
+    low = cost(plain, weights)
+
+    def keep(candidate: Program, formulation: Formulation | None, phase: str) -> None:
+        nonlocal best, low
+        candidate = tidied(candidate)
+        value = cost(candidate, weights)
+        if value < low:
+            best, low = (candidate, formulation), value
+        tell(phase, low)
+
+    try:
+        contenders: list[tuple[float, Program, Formulation | None]] = [(low, plain, None)]
+        if function in METHODS:
+            for end in Descent(robot, function, seed, weights).run(clock.until(FORMULATIONS)):
+                if all(end.formulation != other for _, _, other in contenders):
+                    contenders.append((end.cost, end.program, end.formulation))
+                keep(end.program, end.formulation, "formulation")
+        contenders = _shortlist(contenders)
+        # A trial for each, then the rest of the time for the one that came furthest.
+        trial = (1 - FORMULATIONS) * 0.5 / len(contenders)
+        searches = []
+        for turn, (_, start, formulation) in enumerate(contenders):
+            if start.size > LARGE:
+                continue
+            search = Resubstitution(start, seed + turn, weights)
+            search.run(clock.until(FORMULATIONS + trial * (turn + 1)))
+            keep(search.result(), formulation, "resubstitution")
+            searches.append((search.best, turn, search, formulation))
+        searches.sort(key=lambda item: item[:2])
+        for _, _, search, formulation in searches[:1]:
+            while clock.spent < clock.effort:
+                before = search.best
+                search.sweep(clock.until(1.0))
+                if search.best < before:
+                    keep(search.result(), formulation, "resubstitution")
+    except KeyboardInterrupt as stopped:
+        stopped.best = best  # type: ignore[attr-defined]
+        raise
+    return best
+
+
+def _shortlist(
+    contenders: list[tuple[float, Program, Formulation | None]],
+) -> list[tuple[float, Program, Formulation | None]]:
+    """The cheapest few, and the cheapest of every method: where algebra will win most cannot be told beforehand."""
+    ranked = sorted(contenders, key=lambda item: item[0])
+    chosen = ranked[:2]
+    methods = {item[2].method for item in chosen if item[2] is not None}
+    for item in ranked[2:]:
+        if item[2] is not None and item[2].method not in methods:
+            methods.add(item[2].method)
+            chosen.append(item)
+    for item in ranked[2:]:
+        if len(chosen) >= CONTENDERS:
+            break
+        if item not in chosen:
+            chosen.append(item)
+    return chosen[:CONTENDERS]
+
+
+def tidied(found: Program) -> Program:
+    """The program factored if that helps, ready to be emitted."""
+    found = retrace(found)
+    factored = simplify(found)
+    plain = schedule(fold_signs(prune(found)))
+    return factored if count(factored).total < count(plain).total else plain

@@ -1,0 +1,207 @@
+"""`emdeg count`, `generate` and `verify` as a user meets them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import emdeg
+from emdeg.program.count import count
+from emdeg.program.verify import FALSE_PASS
+
+
+def run(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "emdeg.cli", *words], capture_output=True, text=True, cwd=cwd, check=False,
+        timeout=120, env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def result(*words: str):
+    done = run(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["result"]
+
+
+def test_count_answers_with_five_numbers():
+    found = result("count", "puma560", "inverse_dynamics")
+    assert list(found) == ["mul", "add", "div", "sqrt", "sincos"]
+    assert found == count(emdeg.program(emdeg.load("puma560"), "inverse_dynamics")).as_dict()
+
+
+def test_functions_joined_by_a_plus_are_one_program():
+    together = result("count", "scara", "mass_matrix+bias")
+    apart = [result("count", "scara", name) for name in ("mass_matrix", "bias")]
+    assert together["sincos"] < sum(each["sincos"] for each in apart)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["count", "planar2r", "torque"], "there is no function 'torque'"),
+        (["count", "planar2r", "inverse_dynamic"], "did you mean inverse_dynamics?"),
+        (["count", "planar2r", "gravity+gravity"], "names a function twice"),
+        (["count", "planar2r", "gravity+elements"], "two have an output g"),
+        (["count", "planar2r", "inverse_dynamics+forward_dynamics"], "is input and output"),
+        (["count", "planar2r", "gravity", "--base"], "--base applies to regressor"),
+        (["verify", "planar2r"], "say which FUNCTION"),
+        (["generate", "planar2r", "-f", "gravity", "--target", "numpy", "--batch", "--out", "x"], "--target c only"),
+        (["generate", "planar2r", "-f", "gravity", "--casadi", "--float", "--out", "x"], "exclude each other"),
+        (["generate", "planar2r", "-f", "gravity", "--base", "--out", "x"], "--base applies to regressor"),
+        (["generate", "planar2r", "-f", "gravity", "--target", "cobol", "--out", "x"], "cobol"),
+    ],
+)
+def test_wrong_usage_is_code_two_and_leaves_nothing(words, reason, tmp_path):
+    done = run(*words, cwd=tmp_path, COLUMNS="200")
+    assert done.returncode == 2, done.stderr
+    assert reason in " ".join(done.stderr.replace("│", " ").split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_verify_says_how_sure_it_is():
+    found = result("verify", "stanford_arm", "inverse_dynamics", "--seed=5")
+    assert found["verified"] is True
+    assert found["seed"] == 5
+    assert found["false_pass_probability"] < FALSE_PASS
+    assert found["float_error_ulps"]["tau"] < 100
+
+
+def generate(folder: Path, *words: str) -> Path:
+    done = run("generate", "planar2r", "--function=inverse_dynamics", *words, f"--out={folder}", "--json")
+    assert done.returncode == 0, done.stderr
+    return Path(json.loads(done.stdout)["result"][0]["file"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--target=c", "--trig=inline", "--batch", "--casadi", "--multirate"],
+        ["--target=c", "--float"],
+        ["--target=numpy"],
+        ["--target=python"],
+        ["--target=jax"],
+        ["--target=c", "--payload=mass=m,com=x:0:0", "--name=Loaded arm"],
+    ],
+    ids=" ".join,
+)
+def test_the_same_command_gives_the_same_bytes_and_verifies(words, tmp_path):
+    files = []
+    for seed in ("1", "2"):
+        done = run("generate", "planar2r", "-f", "inverse_dynamics", *words, "-o", str(tmp_path / seed),
+                   PYTHONHASHSEED=seed)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        files.append({path.name: path.read_bytes() for path in (tmp_path / seed).iterdir()})
+    assert files[0] == files[1]
+    assert len(files[0]) == 2
+    (artefact,) = (name for name in files[0] if not name.endswith(".json"))
+    stem = "loaded_arm" if "--name=Loaded arm" in words else "planar2r"
+    assert Path(artefact).stem == f"{stem}_inverse_dynamics"
+    text = files[0][artefact].decode()
+    certificate = json.loads(files[0][f"{artefact}.certificate.json"])
+    assert certificate["digest"] == hashlib.sha256(text.encode()).hexdigest()
+    assert "command: emdeg generate planar2r" in text
+    assert "robot: planar2r" in text
+    assert f"operations: {certificate['operations']['mul']} multiplications" in text
+    found = result("verify", str(tmp_path / "1" / artefact))
+    assert found["digest"] == certificate["digest"]
+
+
+def test_several_functions_are_several_files(tmp_path):
+    words = ["-f", "gravity", "-f", "mass_matrix+bias", "-f", "regressor", "--base"]
+    made = result("generate", "planar2r", *words, "--out", str(tmp_path))
+    assert [Path(one["file"]).name for one in made] == [
+        "planar2r_gravity.c", "planar2r_mass_matrix_bias.c", "planar2r_regressor.c"]  # fmt: skip
+    for one in made:
+        assert run("verify", one["file"]).returncode == 0
+    assert "out  Y[14]: 2 x 7" in Path(made[2]["file"]).read_text()
+
+
+def test_symbols_of_the_robot_stay_inputs(tmp_path):
+    path = result("generate", "puma560_symbolic", "-f", "gravity", "--out", str(tmp_path))[0]["file"]
+    text = Path(path).read_text()
+    assert "void puma560_symbolic_gravity_constants(const emdeg_real *parameters" in text
+    assert run("verify", path).returncode == 0
+
+
+def changed(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def with_digest(artefact: Path, old: str, new: str) -> None:
+    """Change the artefact and put its new digest into the certificate."""
+    beside = artefact.with_name(artefact.name + ".certificate.json")
+    before = hashlib.sha256(artefact.read_bytes()).hexdigest()
+    changed(artefact, old, new)
+    changed(beside, before, hashlib.sha256(artefact.read_bytes()).hexdigest())
+
+
+def in_certificate(old: str, new: str):
+    return lambda path: changed(path.with_name(path.name + ".certificate.json"), old, new)
+
+
+@pytest.mark.parametrize(
+    ("tamper", "word"),
+    [
+        (lambda path: changed(path, " + ", " - "), "the artefact was changed"),
+        (lambda path: with_digest(path, " + ", " - "), "does not print to this artefact"),
+        (in_certificate('"points": 2', '"points": 1'), "false_pass_probability is"),
+        (in_certificate('"points": 2', '"points": 0'), "points must be"),
+        (in_certificate("traced program", "wishful thinking"), "formulations is"),
+        (in_certificate('"prime": 2305843009213693951', '"prime": 7'), "prime is 7"),
+        (in_certificate('"mul": ', '"mul": 9'), "operations is"),
+        (in_certificate('"add ', '"sub '), "does not print"),
+        (in_certificate("link2", "link9"), "the stored robot does not have the stated digest"),
+        (in_certificate('"schema_version": 1', '"schema_version": 9'), "schema_version 9"),
+        (in_certificate('"trig": "libm"', '"trig": 5'), "its request is not"),
+        (in_certificate("{", "["), "is no JSON"),
+        (lambda path: path.with_name(path.name + ".certificate.json").unlink(), "there is no certificate"),
+    ],
+)
+def test_what_was_tampered_with_is_refused(tamper, word, tmp_path):
+    path = generate(tmp_path)
+    tamper(path)
+    done = run("verify", str(path), "--json")
+    assert done.returncode == 1, done.stdout
+    assert word in done.stderr
+    answer = json.loads(done.stdout)["result"]
+    assert answer["verified"] is False
+    assert word in answer["reason"]
+
+
+def test_a_program_of_another_robot_is_refused(tmp_path):
+    """Artefact, digest and stored program fit together; only the robot is another."""
+    path, other = generate(tmp_path / "a"), generate(tmp_path / "b", "--gravity=0,-9.8,0")
+    beside, theirs = (p.with_name(p.name + ".certificate.json") for p in (path, other))
+    certificate = json.loads(beside.read_text())
+    certificate["robot"] = json.loads(theirs.read_text())["robot"]
+    beside.write_text(json.dumps(certificate))
+    done = run("verify", str(path))
+    assert done.returncode == 1
+    assert "tau[0] differs" in done.stderr
+
+
+def test_files_of_others_are_not_overwritten(tmp_path):
+    mine = tmp_path / "planar2r_gravity.c"
+    mine.write_text("int precious;\n")
+    words = ["generate", "planar2r", "-f", "gravity", "-f", "bias", "-o", str(tmp_path)]
+    done = run(*words)
+    assert done.returncode == 3
+    assert "was not generated by emdeg" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["planar2r_gravity.c"]
+    assert run(*words, "--force").returncode == 0
+    assert "generated by emdeg" in mine.read_text()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_missing_file_is_bad_input(tmp_path):
+    done = run("verify", str(tmp_path / "nothing.c"))
+    assert done.returncode == 3
+    assert "No such file" in done.stderr
