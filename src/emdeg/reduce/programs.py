@@ -99,7 +99,7 @@ class Entries:
                 elif factor.angle:
                     factors.append(self._atom(factor))
                 else:
-                    number = number * self._short.values[factor.kind]
+                    number = number * self._short.numbers[factor.kind]
             if not factors:
                 still += number
                 continue

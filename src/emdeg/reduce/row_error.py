@@ -73,14 +73,14 @@ def row(
     )
 
 
-def _corners(row: Row) -> Array:
+def corner_products(pairs: Sequence[tuple[int, int]], speed: Array) -> Array:
     """patterns x pairs: the products of speeds at the corners of their box, up to a common sign."""
-    if not row.pairs:
+    if not pairs:
         return np.zeros((1, 0))
-    moving = sorted({j for pair in row.pairs for j in pair})
+    moving = sorted({j for pair in pairs for j in pair})
     place = {j: k for k, j in enumerate(moving)}
     signs = np.array([(1, *rest) for rest in product((1, -1), repeat=len(moving) - 1)], dtype=float)
-    columns = [signs[:, place[j]] * signs[:, place[k]] * row.speed[j] * row.speed[k] for j, k in row.pairs]
+    columns = [signs[:, place[j]] * signs[:, place[k]] * speed[j] * speed[k] for j, k in pairs]
     return np.unique(np.stack(columns, axis=1), axis=0)
 
 
@@ -89,7 +89,7 @@ class RowObjective:
 
     def __init__(self, row: Row) -> None:
         self.row = row
-        self.corners = _corners(row)
+        self.corners = corner_products(row.pairs, row.speed)
         self.squares = np.array([row.speed[j] ** 2 for j in row.squares])
 
     def __call__(self, centre: Array, half: Array) -> tuple[Array, Array]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
@@ -16,6 +16,9 @@ from emdeg.robot import Robot
 
 Term = tuple[str, str]
 """An entry's name and a constant's: one summand, constant * function."""
+
+Expansion = tuple[tuple[str, TrigPoly], ...]
+"""An entry's summands: (constant, function), ..."""
 
 SYMBOLIC_JOINTS = 6
 """Up to so many joints constants are sought among the robot's parameters; beyond, its numbers are the constants."""
@@ -38,14 +41,18 @@ class FullModel:
         """Every summand's function of the configuration."""
         return {(e, c): f for e, terms in self.lumped.expansions.items() for c, f in terms}
 
-    def entries(self, terms: Iterable[Term] | None = None, values: Mapping[str, Fraction] | None = None):
-        """{entry: formula with numbers} of some summands, of all without `terms`."""
-        numbers = self.values if values is None else values
-        zero = self.lumped.algebra.zero
-        found: dict[str, TrigPoly] = dict.fromkeys(self.lumped.expansions, zero)
-        for entry, constant in self.functions if terms is None else terms:
-            found[entry] = found[entry] + self.functions[entry, constant] * numbers[constant]
-        return found
+    @cached_property
+    def entries(self) -> dict[str, TrigPoly]:
+        """{entry: formula with numbers}."""
+        return ShortModel(self, self.lumped.expansions, self.values).entries
+
+    def keeping(self, kept: Collection[Term]) -> ShortModel:
+        """The model of some summands."""
+        expansions = {
+            entry: tuple((c, f) for c, f in terms if (entry, c) in kept)
+            for entry, terms in self.lumped.expansions.items()
+        }
+        return ShortModel(self, expansions, self.values)
 
 
 def full_model(robot: Robot, only: str | None = None) -> FullModel:
@@ -72,30 +79,40 @@ def exact(formula: TrigPoly, known: Mapping[str, Fraction]) -> Fraction:
 
 @dataclass(frozen=True)
 class ShortModel:
-    """The kept summands of a full model; constants may have got new values (merged, or with means put in)."""
+    """A model in fewer summands; `values` may differ from the full model's, `means` stand for what was averaged out.
+
+    `means`: numbers added to entries, each a constant of its own in print.
+    """
 
     full: FullModel
-    kept: frozenset[Term]
+    expansions: Mapping[str, Expansion]
     values: Mapping[str, Fraction]
-    notes: tuple[str, ...] = ()
+    means: Mapping[str, Fraction] = field(default_factory=dict)
 
     @cached_property
     def lumped(self) -> Lumped:
         """The kept summands, and the constants that still occur."""
-        expansions = {
-            entry: tuple((c, f) for c, f in terms if (entry, c) in self.kept)
-            for entry, terms in self.full.lumped.expansions.items()
-        }
+        algebra = self.full.lumped.algebra
+        expansions = dict(self.expansions)
         uses: dict[str, list[str]] = {}
         for entry, terms in expansions.items():
             for c, _ in terms:
                 uses.setdefault(c, []).append(entry)
-        constants = tuple(
+        constants = [
             Constant(c.name, c.formula, c.unit, tuple(uses[c.name]), float(self.values[c.name]), c.tolerance)
             for c in self.full.lumped.constants
             if c.name in uses
-        )
-        return Lumped(constants or self.full.lumped.constants[:1], expansions, self.full.lumped.groups)
+        ]
+        for entry, mean in self.means.items():
+            name = mean_name(entry)
+            expansions[entry] = (*expansions[entry], (name, algebra.one))
+            constants.append(Constant(name, algebra.number(mean), "", (entry,), float(mean), None))
+        return Lumped(tuple(constants) or self.full.lumped.constants[:1], expansions, self.full.lumped.groups)
+
+    @cached_property
+    def numbers(self) -> dict[str, Fraction]:
+        """Every constant's value, means included."""
+        return {**self.values, **{mean_name(entry): mean for entry, mean in self.means.items()}}
 
     @cached_property
     def compact(self) -> Compact:
@@ -105,13 +122,17 @@ class ShortModel:
     @cached_property
     def entries(self) -> dict[str, TrigPoly]:
         """{entry: formula with numbers}, zeros included."""
-        return self.full.entries([t for t in self.full.functions if t in self.kept], self.values)
+        zero = self.full.lumped.algebra.zero
+        found = {}
+        for entry, terms in self.expansions.items():
+            parts = [function * self.values[c] for c, function in terms]
+            found[entry] = sum(parts, zero + self.means.get(entry, 0))
+        return found
 
     @cached_property
     def difference(self) -> dict[str, TrigPoly]:
         """{entry: full less short}, exactly."""
-        whole = self.full.entries()
-        return {name: formula - self.entries[name] for name, formula in whole.items()}
+        return {name: formula - self.entries[name] for name, formula in self.full.entries.items()}
 
     @cached_property
     def model(self) -> Model:
@@ -150,9 +171,14 @@ class ShortModel:
             text = entry.text
             if entry.alias is None:
                 for c in sorted(self.lumped.constants, key=lambda c: -len(c.name)):
-                    text = _with_number(text, c.name, float(self.values[c.name]), digits)
+                    text = _with_number(text, c.name, float(self.numbers[c.name]), digits)
             found[name] = text
         return found
+
+
+def mean_name(entry: str) -> str:
+    """The constant that an entry's averaged terms become."""
+    return f"mean_{entry}"
 
 
 def _with_number(text: str, name: str, value: float, digits: int) -> str:

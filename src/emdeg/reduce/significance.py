@@ -108,7 +108,7 @@ def significant(
                 dropped.append(Dropped(entry, c, size[entry, c], tests[failed[0]], failed[0]))
             else:
                 kept.add((entry, c))
-    return ShortModel(full, frozenset(kept), full.values), tuple(dropped)
+    return full.keeping(kept), tuple(dropped)
 
 
 def _constant_part(full: FullModel, entry: str) -> float:
