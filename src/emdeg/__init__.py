@@ -29,6 +29,7 @@ from emdeg.mechanics.numeric import (
     potential_energy,
 )
 from emdeg.program.build import program
+from emdeg.reduce import abbreviate
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
@@ -42,6 +43,7 @@ __all__ = [
     "Robot",
     "RobotError",
     "StateError",
+    "abbreviate",
     "base_parameters",
     "base_values",
     "bias",

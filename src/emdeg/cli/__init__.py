@@ -10,7 +10,7 @@ import typer
 from emdeg import __version__
 from emdeg.algebra.budget import BudgetExceeded
 from emdeg.algebra.scalar import UnboundSymbol
-from emdeg.cli import derive, evaluate, generate, show, verify
+from emdeg.cli import abbreviate, derive, evaluate, generate, show, verify
 from emdeg.cli.common import BAD_INPUT, OVER_BUDGET, USAGE, robot_command, say
 from emdeg.equations.inverse_jacobian import NotInvertible
 from emdeg.mechanics.numeric import StateError
@@ -51,6 +51,7 @@ app.command("check")(show.check)
 robot_command(app, "show")(show.show)
 robot_command(app, "eval")(evaluate.evaluate)
 robot_command(app, "derive")(derive.derive)
+robot_command(app, "abbreviate")(abbreviate.command)
 robot_command(app, "count")(generate.count)
 robot_command(app, "generate")(generate.generate)
 robot_command(app, "verify", argument=verify.RobotOrFile)(verify.verify)

@@ -193,7 +193,7 @@ def maximum(
     tolerance: float = 0.02,
     seconds: float = 10.0,
     most_boxes: int = 3_000_000,
-    batch: int = 8192,
+    batch: int = 2048,
 ) -> Range:
     """The largest value of an objective over a box: branch and bound, always the worst boxes next.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +13,7 @@ from emdeg.program import Program, Traced, Tracer, count, simplify
 from emdeg.program.functions import solved
 from emdeg.program.ir import Dependence
 from emdeg.program.search.resubstitute import resubstitute
+from emdeg.reduce.efforts import traces
 from emdeg.reduce.short_model import ShortModel
 
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "gravity", "bias", "forward_dynamics")
@@ -30,19 +31,20 @@ def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: f
 
 
 def _traces(short: ShortModel, function: str) -> Iterator[Program]:
-    for nest in _NESTINGS if function in ("inverse_dynamics", "bias") else _NESTINGS[:1]:
-        tracer = Tracer()
-        n = short.full.robot.n
-        labels = tuple(joint.name for joint in short.full.robot.joints)
-        q = tracer.inputs("q", n, Dependence.CONFIGURATION, labels)
-        entries = Entries(short, tracer, q)
-        wanted = {"inverse_dynamics": ("qd", "qdd"), "bias": ("qd",), "forward_dynamics": ("qd", "tau")}
-        rates = {name: tracer.inputs(name, n, Dependence.RATES) for name in wanted.get(function, ())}
-        yield tracer.program(function, _outputs(function, entries, rates, nest, tracer, n))
+    if function == "inverse_dynamics":
+        yield from traces(short)
+    tracer = Tracer()
+    n = short.full.robot.n
+    labels = tuple(joint.name for joint in short.full.robot.joints)
+    q = tracer.inputs("q", n, Dependence.CONFIGURATION, labels)
+    entries = Entries(short, tracer, q)
+    wanted = {"inverse_dynamics": ("qd", "qdd"), "bias": ("qd",), "forward_dynamics": ("qd", "tau")}
+    rates = {name: tracer.inputs(name, n, Dependence.RATES) for name in wanted.get(function, ())}
+    yield tracer.program(function, _outputs(function, entries, rates, tracer, n))
 
 
 def _outputs(
-    function: str, entries: Entries, rates: Mapping[str, Sequence[Traced]], nest: Nesting, tracer: Tracer, n: int
+    function: str, entries: Entries, rates: Mapping[str, Sequence[Traced]], tracer: Tracer, n: int
 ) -> dict[str, list]:
     M = [[entries("M", min(i, j), max(i, j)) for j in range(1, n + 1)] for i in range(1, n + 1)]
     if function == "mass_matrix":
@@ -51,7 +53,7 @@ def _outputs(
     if function == "gravity":
         return {"g": g}
     qd = rates["qd"]
-    h = [g[i - 1] + nest(entries, qd, i, n) for i in range(1, n + 1)]
+    h = [g[i - 1] + _by_outer_speeds(entries, qd, i, n) for i in range(1, n + 1)]
     if function == "bias":
         return {"h": h}
     if function == "forward_dynamics":
@@ -124,39 +126,13 @@ class Entries:
         return _sum(self._q[joint - 1] * times for joint, times in combination)
 
 
-Nesting = Callable[[Entries, Sequence[Traced], int, int], Traced]
-
-
-def _by_products(entries: Entries, qd: Sequence[Traced], i: int, n: int) -> Traced:
-    """Armstrong et al., eq. 1: coefficients times products of speeds."""
-    joints = range(1, n + 1)
-    squares = [entries("c", i, j) * (qd[j - 1] * qd[j - 1]) for j in joints]
-    return _sum(squares + [entries("b", i, j, k) * (qd[j - 1] * qd[k - 1]) for j in joints for k in range(j + 1, n + 1)])
-
-
-def _by_speeds(entries: Entries, qd: Sequence[Traced], i: int, n: int) -> Traced:
-    """Each speed times the sum of what it multiplies, the inner joints' first."""
-    joints = range(1, n + 1)
-    return _sum(
-        qd[j - 1]
-        * (
-            entries("c", i, j) * qd[j - 1]
-            + _sum(entries("b", i, j, k) * qd[k - 1] for k in range(j + 1, n + 1))
-        )
-        for j in joints
-    )
-
-
 def _by_outer_speeds(entries: Entries, qd: Sequence[Traced], i: int, n: int) -> Traced:
-    """The same with the outer joints' speeds first."""
+    """The terms in the speeds: each speed times the sum of what it multiplies."""
     return _sum(
         qd[k - 1]
         * (entries("c", i, k) * qd[k - 1] + _sum(entries("b", i, j, k) * qd[j - 1] for j in range(1, k)))
         for k in range(1, n + 1)
     )
-
-
-_NESTINGS: tuple[Nesting, ...] = (_by_speeds, _by_products, _by_outer_speeds)
 
 
 def _sum(values: Iterable[Traced]) -> Any:

@@ -13,7 +13,6 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from scipy.optimize import minimize
 
 from emdeg.algebra import TrigPoly
 from emdeg.equations.bounds import Array, Range, Waves, maximum
@@ -93,6 +92,7 @@ class RowObjective:
         self.squares = np.array([row.speed[j] ** 2 for j in row.squares])
 
     def __call__(self, centre: Array, half: Array) -> tuple[Array, Array]:
+        """(upper bounds on the boxes, values reached at their centres)."""
         known = self.row.waves.enclose(centre, half)
         M, b, c, g = self.row.parts
         spread = known.spread(half)
@@ -126,6 +126,14 @@ class RowObjective:
             at_corner = value + (known.value[:, c] * sign * self.squares - inside * squares).sum(axis=1)
             reached = np.maximum(reached, at_corner + (sign * corner_value).max(axis=1))
         return upper * (1 + 1e-12), reached * (1 - 1e-12)
+
+    def reached(self, q: Array) -> Array:
+        """N: a value of |e| that is reached at each configuration, at a corner of speeds and accelerations."""
+        v = self.row.waves.values(q)
+        M, b, c, g = self.row.parts
+        corner = v[:, b] @ self.corners.T
+        moving = (v[:, c] @ self.squares)[:, None] + corner + v[:, g].sum(axis=1)[:, None]
+        return np.abs(v[:, M]) @ self.row.acceleration + np.abs(moving).max(axis=1)
 
     def best_speeds(self, q: Array) -> tuple[float, float, Array]:
         """(|e|, sign, speeds) at one configuration: corners, then one speed after the other."""
@@ -169,22 +177,27 @@ def largest_error(
 def search(
     objective: RowObjective, lower: Array, upper: Array, starts: int = 24, seed: int = 0
 ) -> tuple[float, Sequence[float]]:
-    """Multistart maximisation over the configuration: many random points, then local search from the best."""
+    """Multistart maximisation over the configuration: the best of many random points climb, all at once."""
+    if not len(lower):
+        return objective.best_speeds(np.zeros(0))[0] * (1 - 1e-12), ()
     random = np.random.default_rng(seed)
-    points = random.uniform(lower, upper, (4000, len(lower)))
-    _, reached = objective(points, np.zeros_like(points)) if len(lower) else (None, np.zeros(len(points)))
-    best = (-np.inf, np.zeros(len(lower)))
-    for index in np.argsort(-reached)[: starts if len(lower) else 1]:
-        x = points[index]
-        if len(lower):
+    points = random.uniform(lower, upper, (3000, len(lower)))
+    reached = objective.reached(points)
+    order = np.argsort(-reached)[:starts]
+    points, reached = points[order], reached[order]
+    step, tries = 0.15 * (upper - lower), 12
+    for _ in range(CLIMBS):
+        moved = points[:, None, :] + step * random.normal(size=(len(points), tries, len(lower)))
+        moved = np.clip(moved, lower, upper)
+        got = objective.reached(moved.reshape(-1, len(lower))).reshape(len(points), tries)
+        best = got.argmax(axis=1)
+        better = got[np.arange(len(points)), best] > reached
+        points[better] = moved[better, best[better]]
+        reached[better] = got[better, best[better]]
+        step = step * (0.9 if better.mean() > 0.3 else 0.75)
+    values = [objective.best_speeds(x)[0] for x in points]
+    top = int(np.argmax(values))
+    return values[top] * (1 - 1e-12), tuple(float(x) for x in points[top])
 
-            def negative(q: Array) -> float:
-                return -float(objective(q[None, :], np.zeros((1, len(q))))[1][0])
 
-            x = minimize(
-                negative, x, method="Powell", bounds=list(zip(lower, upper)), options={"maxfev": 250, "xtol": 1e-5}
-            ).x
-        value = objective.best_speeds(x)[0]
-        if value > best[0]:
-            best = (value, x)
-    return best[0] * (1 - 1e-12), tuple(float(x) for x in best[1])
+CLIMBS = 40
