@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
+from emdeg.algebra import TrigPoly
 from emdeg.equations.bounds import Range, Waves, largest, maximum
 from emdeg.equations.expression import count
 from emdeg.equations.lumped import indices
 from emdeg.reduce.box import Box
-from emdeg.reduce.pieces import Piece, mean, pieces
+from emdeg.reduce.pieces import mean, summands
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
 
 SAMPLES = 20_000
@@ -56,50 +58,53 @@ def within_average(
     q = np.random.default_rng(1).uniform(box.lower, box.upper, (SAMPLES // 4, len(box.lower)))
     expansions: dict[str, Expansion] = dict(full.lumped.expansions)
     means = {}
-    by_entry: dict[str, list[Piece]] = {}
-    for piece in pieces(full):
-        by_entry.setdefault(piece.entry, []).append(piece)
     for name in names:
-        kept, left = _fewest(by_entry[name], name, q, average, worst)
+        kept, left = _fewest(full, name, q, average, worst)
         expansions[name] = _expansion(kept)
         if left:
             means[name] = left
     return ShortModel(full, expansions, full.values, means)
 
 
-def _fewest(cut: list[Piece], name: str, q: np.ndarray, average: float, worst: float | None):
-    """Pieces dropped while the errors allow it: the one that raises the average least first."""
-    values = {id(p): p.formula.evaluate(q) for p in cut}
-    whole = np.sum([values[id(p)] for p in cut], axis=0)
+Summand = tuple[str, TrigPoly]
+
+
+def _fewest(
+    full: FullModel, name: str, q: np.ndarray, average: float, worst: float | None
+) -> tuple[list[Summand], Fraction]:
+    """Summands dropped while the errors allow it: the one that raises the average least first."""
+    kept = summands(full, name)
+    values = {s: (s[1] * full.values[s[0]]).evaluate(q) for s in kept}
+    whole = np.sum(list(values.values()), axis=0)
     scale = np.abs(whole) if indices(name)[0] == "M" else np.full(len(q), np.abs(whole).max())
     scale = np.maximum(scale, 1e-9 * np.abs(whole).max())
-    still = any(p.function.is_number for p in cut)
-    left = cut[0].value * 0
+    still = any(f.is_number for _, f in kept)
+    left = Fraction(0)
     error = np.zeros(len(q))
-    kept = list(cut)
     while True:
         best = None
-        for piece in kept:
-            if piece.function.is_number or len(kept) == 1:
+        for summand in kept:
+            constant, function = summand
+            if function.is_number or len(kept) == 1:
                 continue
-            average_left = mean(piece.function) * piece.value if still else left * 0
-            tried = error + values[id(piece)] - float(average_left)
+            stays = mean(function) * full.values[constant] if still else Fraction(0)
+            tried = error + values[summand] - float(stays)
             relative = np.abs(tried) / scale
             if relative.mean() <= average and (worst is None or relative.max() <= worst):
                 score = float(relative.mean())
                 if best is None or score < best[0]:
-                    best = (score, piece, tried, average_left)
+                    best = (score, summand, tried, stays)
         if best is None:
             return kept, left
-        _, gone, error, average_left = best
+        _, gone, error, stays = best
         kept.remove(gone)
-        left += average_left
+        left += stays
 
 
-def _expansion(kept: Sequence[Piece]) -> Expansion:
+def _expansion(kept: Sequence[Summand]) -> Expansion:
     found: dict[str, list] = {}
-    for piece in kept:
-        found.setdefault(piece.constant, []).append(piece.function)
+    for constant, function in kept:
+        found.setdefault(constant, []).append(function)
     return tuple((c, sum(parts[1:], parts[0])) for c, parts in found.items())
 
 

@@ -8,41 +8,71 @@ accelerations, of products of speeds, and alone; how the table is summed up is a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import TrigPoly
-from emdeg.equations import entry_name
-from emdeg.equations.angles import AngleSystem, Group, angle_systems
+from emdeg.algebra import TrigAlgebra, TrigPoly
+from emdeg.equations.angles import Combination, Group
 from emdeg.equations.expression import Atom, Sum
-from emdeg.equations.nesting import nested
+from emdeg.equations.lumped import indices
+from emdeg.equations.nesting import nested, terms_of
+from emdeg.equations.waves import Layout, Writer
 from emdeg.program import Program, Traced, Tracer
 from emdeg.program.ir import Dependence
-from emdeg.reduce.short_model import ShortModel
+from emdeg.reduce.short_model import Expansion, ShortModel
 
 Rates = tuple[int, ...]
 """(j,) stands for qdd_j, (j, k) with j <= k for qd_j qd_k, () for 1."""
 Table = Mapping[tuple[int, Rates], TrigPoly]
 """(row, rates) -> coefficient; no zeros."""
+Product = tuple[Atom, ...]
+"""Sines, cosines and displacements, sorted; a square is two."""
+Polynomial = dict[Product, Fraction]
 
 ORDERS = ("expanded", "inner", "outer")
 """Every product written out; each speed times the sum of what it multiplies, inner or outer joints first."""
 
 
-def table(short: ShortModel) -> Table:
-    """The coefficients of every row."""
-    entries, joints = short.entries, range(1, short.full.robot.n + 1)
-    zero = short.full.lumped.algebra.zero
-    found: dict[tuple[int, Rates], TrigPoly] = {}
-    for i in joints:
-        found[i, ()] = entries.get(entry_name("g", i), zero)
-        for j in joints:
-            found[i, (j,)] = entries.get(entry_name("M", min(i, j), max(i, j)), zero)
-            found[i, (j, j)] = entries.get(entry_name("c", i, j), zero)
-            for k in range(j + 1, len(joints) + 1):
-                found[i, (j, k)] = entries.get(entry_name("b", i, j, k), zero)
-    return {key: f for key, f in found.items() if f}
+def places(entry: str) -> list[tuple[int, Rates]]:
+    """Where an entry stands in the table of coefficients."""
+    letter, of = indices(entry)
+    if letter == "M":
+        return list(dict.fromkeys([(of[0], (of[1],)), (of[1], (of[0],))]))
+    if letter == "g":
+        return [(of[0], ())]
+    return [(of[0], (of[1], of[1]) if letter == "c" else (of[1], of[2]))]
+
+
+def tables(expansions: Mapping[str, Expansion]) -> dict[str, Table]:
+    """{constant: the table of what multiplies it}."""
+    found: dict[str, dict[tuple[int, Rates], TrigPoly]] = {}
+    for entry, terms in expansions.items():
+        for constant, function in terms:
+            mine = found.setdefault(constant, {})
+            for key in places(entry):
+                mine[key] = mine[key] + function if key in mine else function
+    return {constant: {key: f for key, f in mine.items() if f} for constant, mine in found.items()}
+
+
+class Forms:
+    """Functions of the configuration as polynomials in sines and cosines of angles, each in its shortest form."""
+
+    def __init__(self, algebra: TrigAlgebra, groups: Sequence[Group]) -> None:
+        self._writer = Writer(Layout(algebra), groups)
+        self._prismatic = algebra.prismatic
+        self._known: dict[TrigPoly, Polynomial] = {}
+
+    def __call__(self, function: TrigPoly) -> Polynomial:
+        lead = function.leading_coefficient
+        unit = function / lead
+        if unit not in self._known:
+            form = min(self._writer.forms(self._writer.views(unit)), key=lambda form: form.size)
+            found: Polynomial = {}
+            for key, c in terms_of(form, self._prismatic).items():
+                atoms = [Atom(letter, atom.angle) for atom in key for letter in atom.kind]
+                found[tuple(sorted(atoms))] = c
+            self._known[unit] = found
+        return {key: c * lead for key, c in self._known[unit].items()}
 
 
 def inner_neighbours(groups: Sequence[Group]) -> dict[int, int]:
@@ -73,31 +103,28 @@ def _differences(rates: Rates, before: Mapping[int, int]) -> dict[Rates, int]:
     return found
 
 
-@dataclass
 class _Writing:
     """A tracer with the state's letters in it."""
 
-    tracer: Tracer
-    q: Sequence[Traced]
-    qd: list[Any]
-    qdd: list[Any]
-    system: AngleSystem
-    angles: dict[int, tuple[Traced, Traced]]
+    def __init__(self, short: ShortModel, before: Mapping[int, int]) -> None:
+        robot = short.full.robot
+        n = robot.n
+        self.tracer = Tracer()
+        self.q = self.tracer.inputs("q", n, Dependence.CONFIGURATION, tuple(joint.name for joint in robot.joints))
+        self.qd: list[Any] = list(self.tracer.inputs("qd", n, Dependence.RATES))
+        self.qdd: list[Any] = list(self.tracer.inputs("qdd", n, Dependence.RATES))
+        for j, inner in sorted(before.items()):
+            self.qd[j - 1] = self.qd[j - 1] + self.qd[inner - 1]
+            self.qdd[j - 1] = self.qdd[j - 1] + self.qdd[inner - 1]
 
     def letter(self, atom: Atom) -> Traced:
-        joint = atom.angle[0][0]
-        return self.q[joint - 1] if atom.kind == "q" else self.angles[joint][atom.kind == "C"]
+        if atom.kind == "q":
+            return self.q[atom.angle[0][0] - 1]
+        angle = angle_of(atom.angle, self.q)
+        return self.tracer.sine(angle) if atom.kind == "S" else self.tracer.cosine(angle)
 
-    def polynomial(self, formula: TrigPoly) -> dict[tuple[Atom, ...], Fraction]:
-        kinds = {"sine": "S", "cosine": "C", "displacement": "q"}
-        found = {}
-        for c, monomial in self.system.write(formula).terms():
-            atoms = [Atom(kinds[g.kind], ((int(str(g.of)), 1),)) for g, e in monomial.items() for _ in range(e)]
-            found[tuple(sorted(atoms))] = c
-        return found
-
-    def nested(self, formula: TrigPoly) -> Any:
-        return self._sum(nested(self.polynomial(formula)))
+    def nested(self, polynomial: Polynomial) -> Any:
+        return self._sum(nested(polynomial))
 
     def _sum(self, expression: Sum) -> Any:
         total: Any = Fraction(0)
@@ -113,9 +140,9 @@ class _Writing:
                 total = total + value * term.coefficient
         return total + still
 
-    def expanded(self, formula: TrigPoly, rates: Any) -> Any:
+    def expanded(self, polynomial: Polynomial, rates: Any) -> Any:
         total: Any = Fraction(0)
-        for atoms, c in self.polynomial(formula).items():
+        for atoms, c in polynomial.items():
             value = rates
             for atom in atoms:
                 value = self.letter(atom) if value is None else value * self.letter(atom)
@@ -123,48 +150,49 @@ class _Writing:
         return total
 
 
+def angle_of(combination: Combination, q: Sequence[Traced]) -> Any:
+    """A sum of joint angles, inner sums first, so that what angles have in common is added once."""
+    rest = dict(combination)
+    total: Any = None
+    while rest:
+        run = [k for k in sorted(rest, reverse=True) if rest[k] > 0] or sorted(rest, reverse=True)
+        sign = 1 if rest[run[0]] > 0 else -1
+        for k in sorted(run):
+            total = q[k - 1] * sign if total is None else total + q[k - 1] * sign
+            rest[k] -= sign
+        rest = {k: times for k, times in rest.items() if times}
+    return total
+
+
 def traces(short: ShortModel) -> Iterator[Program]:
     """Inverse dynamics written in every way known here."""
-    before = inner_neighbours(short.full.lumped.groups)
-    own = table(short)
-    forms = [(own, {})] + ([(on_links(own, before), before)] if before else [])
-    for rows, neighbours in forms:
+    groups = short.full.lumped.groups
+    forms = Forms(short.full.lumped.algebra, groups)
+    by_constant = tables(short.lumped.expansions)
+    before = inner_neighbours(groups)
+    for neighbours in ({}, before) if before else ({},):
+        rows: dict[tuple[int, Rates], Polynomial] = {}
+        for constant, mine in by_constant.items():
+            for key, function in on_links(mine, neighbours).items():
+                into = rows.setdefault(key, {})
+                for product, c in forms(function).items():
+                    into[product] = into.get(product, Fraction(0)) + c * short.numbers[constant]
         for order in ORDERS:
             yield _trace(short, rows, neighbours, order)
 
 
-def _trace(short: ShortModel, rows: Table, before: Mapping[int, int], order: str) -> Program:
-    robot, algebra, groups = short.full.robot, short.full.lumped.algebra, short.full.lumped.groups
-    n = robot.n
-    tracer = Tracer()
-    q = tracer.inputs("q", n, Dependence.CONFIGURATION, tuple(joint.name for joint in robot.joints))
-    qd = list(tracer.inputs("qd", n, Dependence.RATES))
-    qdd = list(tracer.inputs("qdd", n, Dependence.RATES))
-    for j, inner in sorted(before.items()):
-        qd[j - 1], qdd[j - 1] = qd[j - 1] + qd[inner - 1], qdd[j - 1] + qdd[inner - 1]
-    system = _summed(angle_systems(algebra, groups), groups)
-    used = {g.of for f in rows.values() for g in system.write(f).generators if g.is_joint_angle}
-    angles = {}
-    for j in algebra.revolute:
-        if j in used:
-            parts = [q[k - 1] * times for k, times in system.meaning[j]]
-            angles[j] = tracer.sincos_of(sum(parts[1:], parts[0]))
-    writing = _Writing(tracer, q, qd, qdd, system, angles)
+def _trace(
+    short: ShortModel, rows: Mapping[tuple[int, Rates], Polynomial], before: Mapping[int, int], order: str
+) -> Program:
+    n = short.full.robot.n
+    writing = _Writing(short, before)
     tau = [_row({rates: f for (at, rates), f in rows.items() if at == i}, writing, n, order) for i in range(1, n + 1)]
     for j, inner in sorted(before.items(), reverse=True):
         tau[inner - 1] = tau[inner - 1] + tau[j - 1]
-    return tracer.program("inverse_dynamics", {"tau": tau})
+    return writing.tracer.program("inverse_dynamics", {"tau": tau})
 
 
-def _summed(systems: Sequence[AngleSystem], groups: Sequence[Group]) -> AngleSystem:
-    """The system in which every parallel joint's letters stand for the angle of its link."""
-    for system in systems:
-        if all(len(system.meaning[b]) == k + 1 for group in groups for k, (b, _) in enumerate(group)):
-            return system
-    return systems[0]
-
-
-def _row(row: Mapping[Rates, TrigPoly], writing: _Writing, n: int, order: str) -> Any:
+def _row(row: Mapping[Rates, Polynomial], writing: _Writing, n: int, order: str) -> Any:
     qd, qdd = writing.qd, writing.qdd
     total: Any = Fraction(0)
     if order == "expanded":
@@ -182,7 +210,8 @@ def _row(row: Mapping[Rates, TrigPoly], writing: _Writing, n: int, order: str) -
             f = row.get((min(j, k), max(j, k)))
             if f is not None:
                 # Twice the speed rather than twice the coefficient, which other rows have without the 2.
-                inside = inside + (writing.nested(f) * qd[k - 1] if j == k else writing.nested(f / 2) * (qd[k - 1] * 2))
+                half = f if j == k else {product: c / 2 for product, c in f.items()}
+                inside = inside + writing.nested(half) * (qd[k - 1] if j == k else qd[k - 1] * 2)
         total = total + inside * qd[j - 1]
         if (j,) in row:
             total = total + writing.nested(row[j,]) * qdd[j - 1]

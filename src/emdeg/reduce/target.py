@@ -18,10 +18,12 @@ import numpy as np
 from emdeg.equations.bounds import Array, Range
 from emdeg.equations.lumped import indices
 from emdeg.reduce.box import Box
-from emdeg.reduce.pieces import Piece, mean, pieces
+from emdeg.reduce.pieces import Piece, mean, model_of, pieces
+from emdeg.program import count
+from emdeg.reduce.programs import program
 from emdeg.reduce.row_error import RowObjective, largest_error, row, search
 from emdeg.reduce.sampled import SampledError
-from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
+from emdeg.reduce.short_model import FullModel, ShortModel
 
 SAMPLES = 1200
 ROUNDS = 6
@@ -59,7 +61,7 @@ def within(
     goal = np.array(limits, dtype=float)
     while True:
         for _ in range(ROUNDS):
-            short = _dropped(full, cut, box, q, goal)
+            short = _smallest(full, cut, box, q, goal)
             worst = [_worst(short.difference, j, box, 8) for j in range(1, n + 1)]
             beyond = [at for (value, at), limit in zip(worst, goal) if value > limit and at is not None]
             if not beyond:
@@ -71,6 +73,12 @@ def within(
             return Found(short, errors, tuple(map(float, limits)), tuple(largest))
         shrink = [limit / e.bound if a else 1.0 for e, limit, a in zip(errors, limits, above)]
         goal = goal * np.minimum(shrink, 0.98 if any(above) else 1.0) ** np.array(above)
+
+
+def _smallest(full: FullModel, cut: Sequence[Piece], box: Box, q: Array, goal: Array) -> ShortModel:
+    """The shorter of what dropping single pieces and dropping families leaves."""
+    tried = [_dropped(full, cut, box, q, goal, families) for families in (False, True)]
+    return min(tried, key=lambda short: count(program(short)).total)
 
 
 def certified(short: ShortModel, box: Box, *, seconds: float = 8.0) -> tuple[Range, ...]:
@@ -100,59 +108,58 @@ def _around(q: Array, box: Box, random: np.random.Generator) -> Array:
     return np.clip(np.concatenate([q[None, :], near]), box.lower, box.upper)
 
 
-def _dropped(full: FullModel, cut: Sequence[Piece], box: Box, q: Array, goal: Array) -> ShortModel:
-    """Pieces dropped one after the other while every joint stays below its goal at the samples."""
+def _dropped(full: FullModel, cut: Sequence[Piece], box: Box, q: Array, goal: Array, families: bool) -> ShortModel:
+    """Pieces dropped one after the other, or family by family, while every joint stays below its goal at the samples."""
     n = full.robot.n
     state = SampledError(n, box, q)
     values = [piece.formula.evaluate(q) for piece in cut]
     averages = [mean(piece.function) * piece.value for piece in cut]
-    still = {piece.entry for piece in cut if piece.function.is_number}
-    kept = [True] * len(cut)
+    still = {entry for piece in cut if piece.function.is_number for entry, _ in piece.entries}
+    left = [average if {e for e, _ in p.entries} <= still else Fraction(0) for p, average in zip(cut, averages)]
+    changes = [value - float(average) for value, average in zip(values, left)]
+    sets: dict[tuple, list[int]] = {}
+    for index, piece in enumerate(cut):
+        if not piece.is_drive:
+            sets.setdefault(piece.family if families else (index,), []).append(index)
+
+    def share(members: list[int]) -> float:
+        total = 0.0
+        for j in {j for index in members for j in cut[index].rows}:
+            size = sum(np.abs(changes[i]) * _weight(cut[i], j, box) for i in members)
+            total = max(total, float(np.max(size)) / goal[j - 1])
+        return total
+
+    def change(members: list[int], sign: float) -> None:
+        for index in members:
+            for entry, factor in cut[index].entries:
+                state.add(entry, sign * float(factor) * changes[index])
+
+    kept = set(range(len(cut)))
+    for members in sorted(sets.values(), key=share):
+        change(members, 1.0)
+        if all(state.row(j - 1).max() <= goal[j - 1] for j in {j for i in members for j in cut[i].rows}):
+            kept.difference_update(members)
+        else:
+            change(members, -1.0)
     means: dict[str, Fraction] = {}
-
-    def share(index: int) -> float:
-        piece = cut[index]
-        spread = values[index] - (float(averages[index]) if piece.entry in still else 0.0)
-        size = float(np.abs(spread).max())
-        return max(size * _weight(piece.entry, j, box) / goal[j - 1] for j in piece.rows)
-
-    order = sorted((index for index, piece in enumerate(cut) if not _is_diagonal(piece)), key=share)
-    for _ in range(2):
-        for index in order:
-            piece = cut[index]
-            if not kept[index]:
-                continue
-            left = averages[index] if piece.entry in still else Fraction(0)
-            change = values[index] - float(left)
-            state.add(piece.entry, change)
-            if all(state.row(j - 1).max() <= goal[j - 1] for j in piece.rows):
-                kept[index] = False
-                if left:
-                    means[piece.entry] = means.get(piece.entry, Fraction(0)) + left
-            else:
-                state.add(piece.entry, -change)
-    expansions: dict[str, Expansion] = dict.fromkeys(full.lumped.expansions, ())
-    for piece, keep in zip(cut, kept):
-        if keep:
-            expansions[piece.entry] = _joined(expansions[piece.entry], piece)
-    return ShortModel(full, expansions, full.values, {e: m for e, m in means.items() if m})
+    for index, piece in enumerate(cut):
+        if index not in kept and left[index]:
+            for entry, factor in piece.entries:
+                means[entry] = means.get(entry, Fraction(0)) + left[index] * factor
+    return model_of(full, [cut[index] for index in sorted(kept)], means)
 
 
-def _joined(terms: Expansion, piece: Piece) -> Expansion:
-    if terms and terms[-1][0] == piece.constant:
-        return (*terms[:-1], (piece.constant, terms[-1][1] + piece.function))
-    return (*terms, (piece.constant, piece.function))
-
-
-def _is_diagonal(piece: Piece) -> bool:
-    letter, of = indices(piece.entry)
-    return letter == "M" and of[0] == of[1] and piece.function.is_number
-
-
-def _weight(entry: str, joint: int, box: Box) -> float:
-    letter, of = indices(entry)
-    if letter == "M":
-        return box.acceleration[(of[1] if of[0] == joint else of[0]) - 1]
-    if letter == "b":
-        return box.speed[of[1] - 1] * box.speed[of[2] - 1]
-    return box.speed[of[1] - 1] ** 2 if letter == "c" else 1.0
+def _weight(piece: Piece, joint: int, box: Box) -> float:
+    """The largest that the rates which the piece multiplies become in a joint's row."""
+    total = 0.0
+    for entry, factor in piece.entries:
+        letter, of = indices(entry)
+        if letter == "M" and joint in of:
+            total += float(factor) * box.acceleration[(of[1] if of[0] == joint else of[0]) - 1]
+        elif letter == "b" and of[0] == joint:
+            total += float(factor) * box.speed[of[1] - 1] * box.speed[of[2] - 1]
+        elif letter == "c" and of[0] == joint:
+            total += float(factor) * box.speed[of[1] - 1] ** 2
+        elif letter == "g" and of[0] == joint:
+            total += float(factor)
+    return total
