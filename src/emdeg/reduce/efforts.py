@@ -164,7 +164,7 @@ def angle_of(combination: Combination, q: Sequence[Traced]) -> Any:
     return total
 
 
-def traces(short: ShortModel) -> Iterator[Program]:
+def traces(short: ShortModel, orders: Sequence[str] = ORDERS) -> Iterator[Program]:
     """Inverse dynamics written in every way known here."""
     groups = short.full.lumped.groups
     forms = Forms(short.full.lumped.algebra, groups)
@@ -177,7 +177,7 @@ def traces(short: ShortModel) -> Iterator[Program]:
                 into = rows.setdefault(key, {})
                 for product, c in forms(function).items():
                     into[product] = into.get(product, Fraction(0)) + c * short.numbers[constant]
-        for order in ORDERS:
+        for order in orders:
             yield _trace(short, rows, neighbours, order)
 
 

@@ -30,6 +30,12 @@ def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: f
     return best
 
 
+def quick_count(short: ShortModel) -> int:
+    """The operations of one way of writing the inverse dynamics: to compare models in a search."""
+    *_, last = traces(short, orders=("expanded",))
+    return count(simplify(last)).total
+
+
 def _traces(short: ShortModel, function: str) -> Iterator[Program]:
     if function == "inverse_dynamics":
         yield from traces(short)

@@ -19,14 +19,16 @@ from emdeg.equations.bounds import Array, Range
 from emdeg.equations.lumped import indices
 from emdeg.reduce.box import Box
 from emdeg.reduce.pieces import Piece, mean, model_of, pieces
-from emdeg.program import count
-from emdeg.reduce.programs import program
+from emdeg.reduce.programs import quick_count
 from emdeg.reduce.row_error import RowObjective, largest_error, row, search
 from emdeg.reduce.sampled import SampledError
 from emdeg.reduce.short_model import FullModel, ShortModel
 
 SAMPLES = 1200
 ROUNDS = 6
+TRIES = 60
+AIM = 0.94
+"""The part of a limit that the search may use: what is left is for the certified bound to be above the error found."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ def largest_efforts(full: FullModel, box: Box, starts: int = 12) -> tuple[float,
 
 
 def within(
-    full: FullModel, box: Box, limits: Sequence[float], *, seconds: float = 60.0, largest: Sequence[float] = ()
+    full: FullModel, box: Box, limits: Sequence[float], *, seconds: float = 60.0, largest: Sequence[float] = (),
+    tries: int = TRIES, seed: int = 0,
 ) -> Found:
     """The smallest model found whose certified error at each joint is at most its limit."""
     end = time.monotonic() + seconds
@@ -58,10 +61,13 @@ def within(
     cut = pieces(full)
     random = np.random.default_rng(0)
     q = random.uniform(box.lower, box.upper, (SAMPLES, n))
-    goal = np.array(limits, dtype=float)
+    goal = np.array(limits, dtype=float) * AIM
+    bias = dict.fromkeys(range(len(cut)), 0.0)
     while True:
         for _ in range(ROUNDS):
-            short = _smallest(full, cut, box, q, goal)
+            dropping = Dropping(full, cut, box, q, goal)
+            short = dropping.search(tries, bias, seed)
+            tries = max(4, tries // 4)
             worst = [_worst(short.difference, j, box, 8) for j in range(1, n + 1)]
             beyond = [at for (value, at), limit in zip(worst, goal) if value > limit and at is not None]
             if not beyond:
@@ -73,12 +79,6 @@ def within(
             return Found(short, errors, tuple(map(float, limits)), tuple(largest))
         shrink = [limit / e.bound if a else 1.0 for e, limit, a in zip(errors, limits, above)]
         goal = goal * np.minimum(shrink, 0.98 if any(above) else 1.0) ** np.array(above)
-
-
-def _smallest(full: FullModel, cut: Sequence[Piece], box: Box, q: Array, goal: Array) -> ShortModel:
-    """The shorter of what dropping single pieces and dropping families leaves."""
-    tried = [_dropped(full, cut, box, q, goal, families) for families in (False, True)]
-    return min(tried, key=lambda short: count(program(short)).total)
 
 
 def certified(short: ShortModel, box: Box, *, seconds: float = 8.0) -> tuple[Range, ...]:
@@ -108,45 +108,62 @@ def _around(q: Array, box: Box, random: np.random.Generator) -> Array:
     return np.clip(np.concatenate([q[None, :], near]), box.lower, box.upper)
 
 
-def _dropped(full: FullModel, cut: Sequence[Piece], box: Box, q: Array, goal: Array, families: bool) -> ShortModel:
-    """Pieces dropped one after the other, or family by family, while every joint stays below its goal at the samples."""
-    n = full.robot.n
-    state = SampledError(n, box, q)
-    values = [piece.formula.evaluate(q) for piece in cut]
-    averages = [mean(piece.function) * piece.value for piece in cut]
-    still = {entry for piece in cut if piece.function.is_number for entry, _ in piece.entries}
-    left = [average if {e for e, _ in p.entries} <= still else Fraction(0) for p, average in zip(cut, averages)]
-    changes = [value - float(average) for value, average in zip(values, left)]
-    sets: dict[tuple, list[int]] = {}
-    for index, piece in enumerate(cut):
-        if not piece.is_drive:
-            sets.setdefault(piece.family if families else (index,), []).append(index)
+class Dropping:
+    """Dropping pieces one after the other, in an order to be chosen, while every joint stays below its goal."""
 
-    def share(members: list[int]) -> float:
-        total = 0.0
-        for j in {j for index in members for j in cut[index].rows}:
-            size = sum(np.abs(changes[i]) * _weight(cut[i], j, box) for i in members)
-            total = max(total, float(np.max(size)) / goal[j - 1])
-        return total
+    def __init__(self, full: FullModel, cut: Sequence[Piece], box: Box, q: Array, goal: Array) -> None:
+        self.full, self.cut, self.box, self.q, self.goal = full, cut, box, q, goal
+        averages = [mean(piece.function) * piece.value for piece in cut]
+        still = {entry for piece in cut if piece.function.is_number for entry, _ in piece.entries}
+        self.left = [a if {e for e, _ in p.entries} <= still else Fraction(0) for p, a in zip(cut, averages)]
+        self.changes = [p.formula.evaluate(q) - float(a) for p, a in zip(cut, self.left)]
+        self.droppable = [index for index, piece in enumerate(cut) if not piece.is_drive]
+        self.shares = {index: self._share(index) for index in self.droppable}
 
-    def change(members: list[int], sign: float) -> None:
-        for index in members:
-            for entry, factor in cut[index].entries:
-                state.add(entry, sign * float(factor) * changes[index])
+    def _share(self, index: int) -> float:
+        size = float(np.abs(self.changes[index]).max())
+        piece = self.cut[index]
+        return max(size * _weight(piece, j, self.box) / self.goal[j - 1] for j in piece.rows)
 
-    kept = set(range(len(cut)))
-    for members in sorted(sets.values(), key=share):
-        change(members, 1.0)
-        if all(state.row(j - 1).max() <= goal[j - 1] for j in {j for i in members for j in cut[i].rows}):
-            kept.difference_update(members)
-        else:
-            change(members, -1.0)
-    means: dict[str, Fraction] = {}
-    for index, piece in enumerate(cut):
-        if index not in kept and left[index]:
-            for entry, factor in piece.entries:
-                means[entry] = means.get(entry, Fraction(0)) + left[index] * factor
-    return model_of(full, [cut[index] for index in sorted(kept)], means)
+    def __call__(self, order: Sequence[int]) -> ShortModel:
+        """What is left when pieces are dropped in this order, each if it can be."""
+        state = SampledError(self.full.robot.n, self.box, self.q)
+        kept = set(range(len(self.cut)))
+        for index in order:
+            self._change(state, index, 1.0)
+            if all(state.row(j - 1).max() <= self.goal[j - 1] for j in self.cut[index].rows):
+                kept.discard(index)
+            else:
+                self._change(state, index, -1.0)
+        means: dict[str, Fraction] = {}
+        for index, piece in enumerate(self.cut):
+            if index not in kept and self.left[index]:
+                for entry, factor in piece.entries:
+                    means[entry] = means.get(entry, Fraction(0)) + self.left[index] * factor
+        return model_of(self.full, [self.cut[index] for index in sorted(kept)], means)
+
+    def _change(self, state: SampledError, index: int, sign: float) -> None:
+        for entry, factor in self.cut[index].entries:
+            state.add(entry, sign * float(factor) * self.changes[index])
+
+    def search(self, tries: int, bias: dict[int, float], seed: int = 0) -> ShortModel:
+        """The shortest model over random changes of the order; `bias` (log factors on the shares) is kept up to date."""
+        random = np.random.default_rng(seed)
+
+        def order(of: dict[int, float]) -> list[int]:
+            hopeless = [i for i in self.droppable if self.shares[i] > 1]
+            return sorted((i for i in self.droppable if i not in hopeless), key=lambda i: self.shares[i] * np.exp(of[i]))
+
+        best = self(order(bias))
+        cost = quick_count(best)
+        for _ in range(tries):
+            tried = {i: b + (random.normal() * 0.8 if random.random() < 0.15 else 0.0) for i, b in bias.items()}
+            short = self(order(tried))
+            now = quick_count(short)
+            if now <= cost:
+                best, cost = short, now
+                bias.update(tried)
+        return best
 
 
 def _weight(piece: Piece, joint: int, box: Box) -> float:
