@@ -47,7 +47,7 @@ def command(
     acceleration: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Largest accelerations.", rich_help_panel=_BOX)
     ] = str(ACCELERATION),
-    seconds: Annotated[float, typer.Option(help="Time for search and certification.", min=1)] = 60.0,
+    seconds: Annotated[float, typer.Option(help="Time for search and certification.", min=1)] = 90.0,
     tables_: Annotated[
         bool, typer.Option("--tables", help="Operations by method, and rates attainable.", rich_help_panel=_MORE)
     ] = False,
@@ -93,11 +93,11 @@ def command(
             worst_error=_numbers(worst_error),
             average_error=average_error,
             within_box=region,
-            seconds=seconds / 2,
+            seconds=0.6 * seconds,
         )
     except ValueError as problem:
         raise UsageError(str(problem)) from None
-    data = _data(short, seconds / 2)
+    data = _data(short, 0.35 * seconds)
     if tables_ and short.errors:
         data["tables"] = tables(short, seconds=seconds / 4, operations_per_second=flops, ratio=ratio)
     if short.errors:

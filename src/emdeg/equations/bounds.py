@@ -118,6 +118,15 @@ class Waves:
         rest = (size * (0.5 * (1 + slack) * reach**2 + slack * (1 + reach))) @ self.amplitude
         return Enclosure(value, slope, rest)
 
+    def bend(self, half: Array, weights: Array | None = None) -> Array:
+        """N x d: what each side of the boxes adds to the remainders, roughly."""
+        total = self.amplitude @ (np.ones(self.size) if weights is None else weights)
+        reach = half[:, self.turning] @ np.abs(self.m).T
+        found = half * 1e-3
+        found[:, self.turning] += 0.5 * half[:, self.turning] * ((reach * total) @ np.abs(self.m))
+        found[:, self.sliding] += half[:, self.sliding] * float(total.sum())
+        return found
+
     def _waves(self, angles: Array) -> tuple[Array, Array]:
         """cos(m.q), sin(m.q) for angles N x k, from certified sines and cosines of the single angles."""
         c = np.ones((len(angles), len(self.m)))
@@ -179,8 +188,8 @@ class Range:
         return self.bound / self.found if self.found > 0 else 1.0 if self.bound <= 0 else float("inf")
 
 
-Objective = Callable[[Array, Array], tuple[Array, Array]]
-"""(centres, half-widths) -> (upper bounds on the boxes, values reached at the centres)."""
+Objective = Callable[[Array, Array], tuple[Array, Array, Array]]
+"""(centres, half-widths) -> (upper bounds on the boxes, values reached at the centres, what each side adds)."""
 
 
 def maximum(
@@ -191,43 +200,44 @@ def maximum(
     found: float = -np.inf,
     at: Sequence[float] = (),
     tolerance: float = 0.02,
+    enough: float = -np.inf,
     seconds: float = 10.0,
     most_boxes: int = 3_000_000,
     batch: int = 2048,
 ) -> Range:
     """The largest value of an objective over a box: branch and bound, always the worst boxes next.
 
-    It stops when the bound is within `tolerance` of a value reached, or when time or boxes are used up; the bound
-    holds in any case. `found` and `at`: a value known to be reached, from a search elsewhere.
+    It stops when the bound is within `tolerance` of a value reached or not above `enough`, or when time (of this
+    thread) or boxes are used up; the bound holds in any case. `found` and `at`: a value known to be reached.
     """
-    end = time.monotonic() + seconds
+    end = time.thread_time() + seconds
     lo, hi = np.asarray(lower, float), np.asarray(upper, float)
     # Outward by more than a rounding of the centres and half-widths can lose.
     centre = (0.5 * (lo + hi))[None, :]
     half = (0.5 * (hi - lo) + 4 * UNIT * (np.abs(lo) + np.abs(hi)))[None, :]
     best, where, settled, boxes = found, tuple(at), -np.inf, 0
     if not lo.size:
-        up, got = objective(centre, half)
+        up, got, _ = objective(centre, half)
         return Range(float(up[0]), float(got[0]), (), 1)
-    up, got = objective(centre, half)
+    up, got, side = objective(centre, half)
     if got[0] > best:
         best, where = float(got[0]), tuple(centre[0])
-    queue_c, queue_h, queue_u = centre, half, up
+    queue_c, queue_h, queue_u, queue_s = centre, half, up, side
     while len(queue_u):
-        goal = best + tolerance * abs(best)
+        goal = max(best + tolerance * abs(best), enough)
         open_ = queue_u > goal
         if not open_.all():
             settled = max(settled, float(queue_u[~open_].max()))
-            queue_c, queue_h, queue_u = queue_c[open_], queue_h[open_], queue_u[open_]
-        if not len(queue_u) or time.monotonic() > end or boxes > most_boxes:
+            queue_c, queue_h, queue_u, queue_s = (x[open_] for x in (queue_c, queue_h, queue_u, queue_s))
+        if not len(queue_u) or time.thread_time() > end or boxes > most_boxes:
             break
         if len(queue_u) > batch:
             order = np.argpartition(-queue_u, batch)
             now, later = order[:batch], order[batch:]
         else:
             now, later = np.arange(len(queue_u)), np.arange(0)
-        centre, half = _split(queue_c[now], queue_h[now], lo, hi)
-        up, got = objective(centre, half)
+        centre, half = _split(queue_c[now], queue_h[now], queue_s[now])
+        up, got, side = objective(centre, half)
         up = np.minimum(up, np.concatenate([queue_u[now], queue_u[now]]))
         boxes += len(centre)
         top = int(np.argmax(got))
@@ -236,14 +246,15 @@ def maximum(
         queue_c = np.concatenate([queue_c[later], centre])
         queue_h = np.concatenate([queue_h[later], half])
         queue_u = np.concatenate([queue_u[later], up])
+        queue_s = np.concatenate([queue_s[later], side])
     bound = max(settled, best, float(queue_u.max(initial=-np.inf)))
     return Range(bound, best, tuple(float(x) for x in where), boxes)
 
 
-def _split(centre: Array, half: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
-    """Each box in two, across its widest side measured by the whole box's."""
+def _split(centre: Array, half: Array, side: Array) -> tuple[Array, Array]:
+    """Each box in two, across the side that adds most to its bound."""
     rows = np.arange(len(centre))
-    widest = np.argmax(half / np.maximum(hi - lo, 1e-300), axis=1)
+    widest = np.argmax(side, axis=1)
     halves = half.copy()
     # A little more than half, so that the two cover the whole whatever is rounded.
     halves[rows, widest] = halves[rows, widest] * (0.5 + 2 * UNIT) + UNIT * np.abs(centre[rows, widest])
@@ -259,6 +270,7 @@ def largest(waves: Waves, column: int = 0) -> Objective:
     def objective(centre: Array, half: Array) -> tuple[Array, Array]:
         known = waves.enclose(centre, half)
         got = np.abs(known.value[:, column])
-        return got + known.spread(half)[:, column], got
+        side = np.abs(known.slope[:, :, column]) * half + waves.bend(half)
+        return got + known.spread(half)[:, column], got, side
 
     return objective

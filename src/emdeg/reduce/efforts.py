@@ -7,7 +7,7 @@ accelerations, of products of speeds, and alone; how the table is summed up is a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -43,13 +43,13 @@ def places(entry: str) -> list[tuple[int, Rates]]:
     return [(of[0], (of[1], of[1]) if letter == "c" else (of[1], of[2]))]
 
 
-def tables(expansions: Mapping[str, Expansion]) -> dict[str, Table]:
+def tables(expansions: Mapping[str, Expansion], one_sided: Collection[str] = ()) -> dict[str, Table]:
     """{constant: the table of what multiplies it}."""
     found: dict[str, dict[tuple[int, Rates], TrigPoly]] = {}
     for entry, terms in expansions.items():
         for constant, function in terms:
             mine = found.setdefault(constant, {})
-            for key in places(entry):
+            for key in places(entry)[1:] if entry in one_sided else places(entry):
                 mine[key] = mine[key] + function if key in mine else function
     return {constant: {key: f for key, f in mine.items() if f} for constant, mine in found.items()}
 
@@ -168,7 +168,7 @@ def traces(short: ShortModel, orders: Sequence[str] = ORDERS) -> Iterator[Progra
     """Inverse dynamics written in every way known here."""
     groups = short.full.lumped.groups
     forms = Forms(short.full.lumped.algebra, groups)
-    by_constant = tables(short.lumped.expansions)
+    by_constant = tables(short.lumped.expansions, short.one_sided)
     before = inner_neighbours(groups)
     for neighbours in ({}, before) if before else ({},):
         rows: dict[tuple[int, Rates], Polynomial] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,8 @@ from emdeg.equations.lumped import indices
 from emdeg.program import Program, Traced, Tracer, count, simplify
 from emdeg.program.functions import solved
 from emdeg.program.ir import Dependence
-from emdeg.program.search.resubstitute import resubstitute
+from emdeg.program.search.optimise import tidied
+from emdeg.program.search.resubstitute import Resubstitution
 from emdeg.reduce.efforts import traces
 from emdeg.reduce.short_model import ShortModel
 
@@ -24,10 +26,16 @@ def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: f
     if function not in FUNCTIONS:
         raise ValueError(f"a short model has {', '.join(FUNCTIONS)}; not {function}")
     candidates = [simplify(traced) for traced in _traces(short, function)]
-    best = min(candidates, key=lambda p: count(p).total)
-    if seconds:
-        best = simplify(resubstitute(best, seconds, seed))
-    return best
+    candidates.sort(key=lambda p: count(p).total)
+    if not seconds:
+        return candidates[0]
+    tried = [_searched(p, seconds / 2, seed) for p in candidates[:2]]
+    return min((*tried, candidates[0]), key=lambda p: count(p).total)
+
+
+def _searched(program: Program, seconds: float, seed: int) -> Program:
+    end = time.thread_time() + seconds
+    return tidied(Resubstitution(program, seed).run(lambda: time.thread_time() > end))
 
 
 def quick_count(short: ShortModel) -> int:

@@ -88,6 +88,9 @@ class ShortModel:
     expansions: Mapping[str, Expansion]
     values: Mapping[str, Fraction]
     means: Mapping[str, Fraction] = field(default_factory=dict)
+    one_sided: frozenset[str] = frozenset()
+    """Entries M_ij, i < j, that the inverse dynamics has in row j alone: to joint i they do not matter. M itself is
+    symmetric all the same."""
 
     @cached_property
     def lumped(self) -> Lumped:
@@ -133,6 +136,14 @@ class ShortModel:
     def difference(self) -> dict[str, TrigPoly]:
         """{entry: full less short}, exactly."""
         return {name: formula - self.entries[name] for name, formula in self.full.entries.items()}
+
+    def row_difference(self, joint: int) -> dict[str, TrigPoly]:
+        """Full less short as the inverse dynamics of one joint has it: `one_sided` entries are not in inner rows."""
+        found = dict(self.difference)
+        for name in self.one_sided:
+            if indices(name)[1][0] == joint:
+                found[name] = self.full.entries[name]
+        return found
 
     @cached_property
     def model(self) -> Model:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -27,7 +27,7 @@ from emdeg.reduce.short_model import FullModel, ShortModel
 SAMPLES = 1200
 ROUNDS = 6
 TRIES = 60
-AIM = 0.94
+AIM = 0.9
 """The part of a limit that the search may use: what is left is for the certified bound to be above the error found."""
 
 
@@ -56,7 +56,8 @@ def within(
     tries: int = TRIES, seed: int = 0,
 ) -> Found:
     """The smallest model found whose certified error at each joint is at most its limit."""
-    end = time.monotonic() + seconds
+    start = time.thread_time()
+    end = start + seconds
     n = full.robot.n
     cut = pieces(full)
     random = np.random.default_rng(0)
@@ -66,27 +67,31 @@ def within(
     while True:
         for _ in range(ROUNDS):
             dropping = Dropping(full, cut, box, q, goal)
-            short = dropping.search(tries, bias, seed)
+            short = dropping.search(tries, bias, seed, until=start + 0.3 * seconds)
             tries = max(4, tries // 4)
-            worst = [_worst(short.difference, j, box, 8) for j in range(1, n + 1)]
+            worst = [_worst(short.row_difference(j), j, box, 8) for j in range(1, n + 1)]
             beyond = [at for (value, at), limit in zip(worst, goal) if value > limit and at is not None]
             if not beyond:
                 break
             q = np.concatenate([q, *(_around(at, box, random) for at in beyond)])
-        errors = certified(short, box, seconds=max(2.0, (end - time.monotonic()) / (2 * n)))
+        errors = certified(short, box, seconds=0.12 * seconds, enough=limits)
         above = [e.bound > limit for e, limit in zip(errors, limits)]
-        if not any(above) or time.monotonic() > end:
+        if not any(above) or time.thread_time() > end:
             return Found(short, errors, tuple(map(float, limits)), tuple(largest))
-        shrink = [limit / e.bound if a else 1.0 for e, limit, a in zip(errors, limits, above)]
-        goal = goal * np.minimum(shrink, 0.98 if any(above) else 1.0) ** np.array(above)
+        goal = np.where(above, 0.97 * goal, goal)
 
 
-def certified(short: ShortModel, box: Box, *, seconds: float = 8.0) -> tuple[Range, ...]:
-    """The certified largest error at each joint, beside the largest found."""
+def certified(
+    short: ShortModel, box: Box, *, seconds: float = 8.0, enough: Sequence[float] | None = None
+) -> tuple[Range, ...]:
+    """The certified largest error at each joint, beside the largest found; `enough`: bounds that need no betterment."""
     found = []
     for joint in range(1, short.full.robot.n + 1):
-        part = row(joint, short.difference, box)
-        found.append(Range(0.0, 0.0, (), 0) if part is None else largest_error(part, box, seconds=seconds))
+        part = row(joint, short.row_difference(joint), box)
+        limit = -np.inf if enough is None else enough[joint - 1]
+        found.append(
+            Range(0.0, 0.0, (), 0) if part is None else largest_error(part, box, seconds=seconds, enough=limit)
+        )
     return tuple(found)
 
 
@@ -146,7 +151,29 @@ class Dropping:
         for entry, factor in self.cut[index].entries:
             state.add(entry, sign * float(factor) * self.changes[index])
 
-    def search(self, tries: int, bias: dict[int, float], seed: int = 0) -> ShortModel:
+    def one_sided(self, short: ShortModel) -> ShortModel:
+        """Entries of M left out of the inner joint's row where that joint stays below its goal without them."""
+        state = SampledError(self.full.robot.n, self.box, self.q)
+        for name, formula in short.difference.items():
+            if formula:
+                state.add(name, formula.evaluate(self.q))
+        chosen: list[str] = []
+        sizes = {}
+        for name, formula in short.entries.items():
+            letter, of = indices(name)
+            if letter == "M" and of[0] != of[1] and formula:
+                values = formula.evaluate(self.q)
+                sizes[name] = (float(np.abs(values).max()) / self.goal[of[0] - 1], values)
+        for name, (_, values) in sorted(sizes.items(), key=lambda item: item[1][0]):
+            i, j = (k - 1 for k in indices(name)[1])
+            state.M[i, j] += values
+            if state.row(i).max() <= self.goal[i]:
+                chosen.append(name)
+            else:
+                state.M[i, j] -= values
+        return replace(short, one_sided=frozenset(chosen))
+
+    def search(self, tries: int, bias: dict[int, float], seed: int = 0, until: float = np.inf) -> ShortModel:
         """The shortest model over random changes of the order; `bias` (log factors on the shares) is kept up to date."""
         random = np.random.default_rng(seed)
 
@@ -154,11 +181,13 @@ class Dropping:
             hopeless = [i for i in self.droppable if self.shares[i] > 1]
             return sorted((i for i in self.droppable if i not in hopeless), key=lambda i: self.shares[i] * np.exp(of[i]))
 
-        best = self(order(bias))
+        best = self.one_sided(self(order(bias)))
         cost = quick_count(best)
         for _ in range(tries):
+            if time.thread_time() > until:
+                break
             tried = {i: b + (random.normal() * 0.8 if random.random() < 0.15 else 0.0) for i, b in bias.items()}
-            short = self(order(tried))
+            short = self.one_sided(self(order(tried)))
             now = quick_count(short)
             if now <= cost:
                 best, cost = short, now
