@@ -29,6 +29,10 @@ def command(
     joint_significance: Annotated[
         float, typer.Option(help="Drop terms below this part of the joint's constant inertia.", rich_help_panel=_TARGET)
     ] = 0.001,
+    neglect: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONSTANT", help="Drop a constant everywhere. Repeatable.", rich_help_panel=_TARGET),
+    ] = None,
     worst_error: Annotated[
         str | None,
         typer.Option(
@@ -38,11 +42,11 @@ def command(
     ] = None,
     average_error: Annotated[
         float | None,
-        typer.Option(help="Every entry of M's diagonal and of g within this average relative error.", rich_help_panel=_TARGET),
+        typer.Option(help="M's diagonal and g, each entry within this average error.", rich_help_panel=_TARGET),
     ] = None,
     only: Annotated[str | None, typer.Option(metavar="PARTS", help="M, b, c, g, separated by commas.")] = None,
-    lower: Annotated[str | None, typer.Option(metavar="NUMBERS", help="Lowest positions.", rich_help_panel=_BOX)] = None,
-    upper: Annotated[str | None, typer.Option(metavar="NUMBERS", help="Highest positions.", rich_help_panel=_BOX)] = None,
+    lower: Annotated[str | None, typer.Option(metavar="LIST", help="Lowest positions.", rich_help_panel=_BOX)] = None,
+    upper: Annotated[str | None, typer.Option(metavar="LIST", help="Highest positions.", rich_help_panel=_BOX)] = None,
     speed: Annotated[str, typer.Option(metavar="NUMBERS", help="Largest speeds.", rich_help_panel=_BOX)] = str(SPEED),
     acceleration: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Largest accelerations.", rich_help_panel=_BOX)
@@ -58,7 +62,7 @@ def command(
     ] = None,
     tradeoff: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.png", help="Draw operations against error; a .csv beside it.", rich_help_panel=_MORE),
+        typer.Option(metavar="FILE.png", help="Draw operations against error; a CSV beside.", rich_help_panel=_MORE),
     ] = None,
     emit: Annotated[
         Path | None,
@@ -90,6 +94,7 @@ def command(
             only=only,
             significance=significance,
             joint_significance=joint_significance,
+            neglect=neglect or (),
             worst_error=_numbers(worst_error),
             average_error=average_error,
             within_box=region,

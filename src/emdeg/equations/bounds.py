@@ -267,7 +267,7 @@ def _split(centre: Array, half: Array, side: Array) -> tuple[Array, Array]:
 def largest(waves: Waves, column: int = 0) -> Objective:
     """|f| of one function as an objective."""
 
-    def objective(centre: Array, half: Array) -> tuple[Array, Array]:
+    def objective(centre: Array, half: Array) -> tuple[Array, Array, Array]:
         known = waves.enclose(centre, half)
         got = np.abs(known.value[:, column])
         side = np.abs(known.slope[:, :, column]) * half + waves.bend(half)

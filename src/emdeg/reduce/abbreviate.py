@@ -69,6 +69,7 @@ def abbreviate(
     only: str | None = None,
     significance: float = 0.01,
     joint_significance: float = 0.001,
+    neglect: Sequence[str] = (),
     worst_error: Sequence[float] | None = None,
     average_error: float | None = None,
     within_box: Box | None = None,
@@ -79,7 +80,7 @@ def abbreviate(
     Without error targets the significance rule decides. `worst_error`: fractions of each joint's largest effort over
     the box; the smallest model found whose certified error stays below them. `average_error`: a fraction; every entry
     of M and g by itself, its average relative error below that (with `worst_error`, one number, its worst too).
-    `seconds`: for search and certification together.
+    `neglect`: constants that the rule is to drop everywhere. `seconds`: for search and certification together.
 
     >>> import emdeg
     >>> short = abbreviate(emdeg.load("planar2r"), significance=0.05, seconds=2)
@@ -95,13 +96,13 @@ def abbreviate(
     largest = largest_efforts(full, region)
     if worst_error is not None:
         fractions = list(worst_error) * (robot.n if len(worst_error) == 1 else 1)
-        if len(fractions) != robot.n or any(not 0 < f for f in fractions):
+        if len(fractions) != robot.n or any(not f > 0 for f in fractions):
             raise ValueError(f"the worst error needs one fraction, or {robot.n}, each above 0")
         limits = [f * peak for f, peak in zip(fractions, largest)]
         found = within(full, region, limits, seconds=seconds, largest=largest)
         return Abbreviated(found.short, region, found.errors, largest, found.limits)
     short, dropped = significant(
-        full, region, significance=significance, joint_significance=joint_significance
+        full, region, significance=significance, joint_significance=joint_significance, neglect=neglect
     )
     errors = certified(short, region, seconds=seconds / robot.n)
     return Abbreviated(short, region, errors, largest, (), dropped)

@@ -45,7 +45,7 @@ def box(
     """The robot's box: its joint limits where it has them, a whole turn for a revolute joint that has none."""
     n = robot.n
     low, high = [], []
-    for joint in robot.joints:
+    for joint in robot.joints if lower is None or upper is None else ():
         limits = joint.limits
         if limits.lower is not None and limits.upper is not None:
             ends = float(limits.lower), float(limits.upper)

@@ -1,7 +1,7 @@
 """The efforts of a short model as traces: in the joints' own rates, or in those of links turning about parallel axes.
 
-Joints with parallel axes turn their links at sums of rates: with w3 = qd2 + qd3 and the efforts tau2 - tau3, tau3 on the
-links, most coefficients of a run of parallel joints become one. Either way tau is a table of coefficients: of
+Joints with parallel axes turn their links at sums of rates: with w3 = qd2 + qd3 and the efforts tau2 - tau3, tau3 on
+the links, most coefficients of a run of parallel joints become one. Either way tau is a table of coefficients: of
 accelerations, of products of speeds, and alone; how the table is summed up is a choice of its own.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
@@ -77,7 +78,7 @@ class Forms:
 
 def inner_neighbours(groups: Sequence[Group]) -> dict[int, int]:
     """{joint: the joint before it with the same axis direction}."""
-    return {b: a for group in groups for (a, s), (b, t) in zip(group, group[1:]) if s == t}
+    return {b: a for group in groups for (a, s), (b, t) in pairwise(group) if s == t}
 
 
 def on_links(rows: Table, before: Mapping[int, int]) -> Table:

@@ -1,8 +1,8 @@
 """A model cut into its smallest summands: number * product of sines, cosines, displacements and rates.
 
 The cut is made in the rates of links that turn about parallel axes (see `efforts`), where a model has the fewest
-summands, and knows what each contributes to the joints' entries. Dropping a piece leaves its mean behind where the entry
-has a constant to take it (Bejczy's merging of near-equal moments: a s^2 + b c^2 is about (a + b) / 2).
+summands, and knows what each contributes to the joints' entries. Dropping a piece leaves its mean behind where the
+entry has a constant to take it (Bejczy's merging of near-equal moments: a s^2 + b c^2 is about (a + b) / 2).
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ from emdeg.equations.lumped import indices
 from emdeg.reduce.efforts import Forms, Product, Rates, inner_neighbours, on_links, tables
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
 
-ARM = 3
-"""The inner joints that carry; those beyond turn about them, and what they turn has much in common."""
-
 
 @dataclass(frozen=True)
 class Piece:
@@ -30,8 +27,6 @@ class Piece:
     function: TrigPoly
     value: Fraction
     entries: tuple[tuple[str, Fraction], ...]
-    family: tuple = ()
-    """Pieces of one family come and go together: the same arm's motion, seen by different wrist joints."""
 
     @property
     def formula(self) -> TrigPoly:
@@ -66,8 +61,7 @@ def pieces(full: FullModel) -> list[Piece]:
             entries = _joint_entries(row, rates, before)
             for product, c in forms(f).items():
                 function = _printed(algebra, product) * c
-                family = _family(constant, row, rates, product)
-                found.append(Piece(constant, function, full.values[constant], entries, family))
+                found.append(Piece(constant, function, full.values[constant], entries))
     return found
 
 
@@ -97,12 +91,6 @@ def _joint_entries(row: int, rates: Rates, before: Mapping[int, int]) -> tuple[t
                     name = entry_name("c", i, j) if j == k else entry_name("b", i, min(j, k), max(j, k))
                     found[name] = found.get(name, Fraction(0)) + 1
     return tuple(found.items())
-
-
-def _family(constant: str, row: int, rates: Rates, product: Product) -> tuple:
-    if row <= ARM:
-        return (constant, row, rates, product)
-    return (constant, "wrist", rates, tuple(atom for atom in product if atom.angle[0][0] <= ARM))
 
 
 def model_of(full: FullModel, kept: list[Piece], means: Mapping[str, Fraction]) -> ShortModel:

@@ -176,7 +176,8 @@ def largest_error(
     objective = RowObjective(row)
     found, at = search(objective, lower, upper, starts, seed)
     return maximum(
-        objective, lower, upper, found=found, at=at, tolerance=tolerance, seconds=seconds, enough=enough
+        objective, list(lower), list(upper), found=found, at=at, tolerance=tolerance, seconds=seconds,
+        enough=min(enough, CLOSE * found),
     )
 
 
@@ -207,3 +208,5 @@ def search(
 
 
 CLIMBS = 40
+CLOSE = 1.2
+"""A bound within this of the error found is close enough, even where a limit would allow for more."""

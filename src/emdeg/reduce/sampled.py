@@ -6,11 +6,8 @@ ends with is certified by `row_error`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from emdeg.algebra import TrigPoly
 from emdeg.equations.bounds import Array
 from emdeg.equations.lumped import indices
 from emdeg.reduce.box import Box
@@ -52,17 +49,10 @@ class SampledError:
         """The largest |error| at joint i (from 0) at every sample."""
         moving = [c for c in range(len(self.pairs)) if self.b[i, c].any()]
         still = self.acceleration @ np.abs(self.M[i])
-        corner = np.unique(self.corners[:, moving], axis=0) @ self.b[i, moving] if moving else np.zeros((1, len(self.q)))
+        corners = np.unique(self.corners[:, moving], axis=0)
+        corner = corners @ self.b[i, moving] if moving else np.zeros((1, len(self.q)))
         worst = np.full(len(self.q), -np.inf)
         for sign in (1.0, -1.0):
             squares = self.squares @ np.maximum(sign * self.c[i], 0)
             worst = np.maximum(worst, squares + sign * self.g[i] + (sign * corner).max(axis=0))
         return still + worst
-
-    def extended(self, entries: Mapping[str, TrigPoly], q: Array) -> SampledError:
-        """The same differences at more samples."""
-        other = SampledError(self.n, self.box, np.concatenate([self.q, q]))
-        for name, formula in entries.items():
-            if formula:
-                other.add(name, formula.evaluate(other.q))
-        return other

@@ -9,7 +9,7 @@ Gravity has another unit: there the first test alone applies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -42,7 +42,8 @@ def largest_value(function: TrigPoly, box: Box) -> float:
         return abs(float(function.number))
     waves = Waves([function])
     ends = [(box.lower[j - 1], box.upper[j - 1]) for j in waves.joints]
-    points = np.random.default_rng(0).uniform(*np.transpose(ends), (2000, len(ends)))
+    lower, upper = np.transpose(ends)
+    points = np.random.default_rng(0).uniform(lower, upper, (2000, len(ends)))
     reached = np.abs(waves.values(points)[:, 0])
 
     def downhill(q: NDArray) -> tuple[float, NDArray]:
@@ -75,9 +76,12 @@ def joint_constants(full: FullModel) -> dict[int, float]:
 
 
 def significant(
-    full: FullModel, box: Box, *, significance: float = 0.01, joint_significance: float = 0.001
+    full: FullModel, box: Box, *, significance: float = 0.01, joint_significance: float = 0.001,
+    neglect: Collection[str] = (),
 ) -> tuple[ShortModel, tuple[Dropped, ...]]:
-    """The model without its insignificant terms, and what was dropped."""
+    """The model without its insignificant terms, and what was dropped; `neglect` names constants to drop everywhere."""
+    if unknown := set(neglect) - set(full.values):
+        raise ValueError(f"there is no constant {', '.join(sorted(unknown))}; there are {', '.join(full.values)}")
     size = sizes(full, box)
     constants = joint_constants(full)
     rows = serving(full.lumped)
@@ -104,7 +108,9 @@ def significant(
         for c, f in terms:
             judged = still if f.is_number else size[entry, c]
             failed = [rule for rule, threshold in tests.items() if judged < threshold]
-            if failed:
+            if c in neglect:
+                dropped.append(Dropped(entry, c, size[entry, c], float("inf"), "neglected"))
+            elif failed:
                 dropped.append(Dropped(entry, c, size[entry, c], tests[failed[0]], failed[0]))
             else:
                 kept.add((entry, c))

@@ -65,6 +65,7 @@ def within(
     goal = np.array(limits, dtype=float) * AIM
     bias = dict.fromkeys(range(len(cut)), 0.0)
     while True:
+        short = full.keeping(full.functions)
         for _ in range(ROUNDS):
             dropping = Dropping(full, cut, box, q, goal)
             short = dropping.search(tries, bias, seed, until=start + 0.3 * seconds)
@@ -174,12 +175,12 @@ class Dropping:
         return replace(short, one_sided=frozenset(chosen))
 
     def search(self, tries: int, bias: dict[int, float], seed: int = 0, until: float = np.inf) -> ShortModel:
-        """The shortest model over random changes of the order; `bias` (log factors on the shares) is kept up to date."""
+        """The shortest model over random changes of the order; `bias`, log factors on the shares, is updated."""
         random = np.random.default_rng(seed)
 
         def order(of: dict[int, float]) -> list[int]:
-            hopeless = [i for i in self.droppable if self.shares[i] > 1]
-            return sorted((i for i in self.droppable if i not in hopeless), key=lambda i: self.shares[i] * np.exp(of[i]))
+            hopeful = [i for i in self.droppable if self.shares[i] <= 1]
+            return sorted(hopeful, key=lambda i: self.shares[i] * np.exp(of[i]))
 
         best = self.one_sided(self(order(bias)))
         cost = quick_count(best)

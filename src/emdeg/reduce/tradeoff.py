@@ -86,10 +86,11 @@ def draw(points: Sequence[Point], joints: Sequence[str], title: str, path: Path)
     axes = figure.add_subplot()
     shown = [p for p in points if max(p.certified) > 0]
     for k, name in enumerate(joints):
-        style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
+        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
         pairs = [(p.operations, 100 * p.certified[k]) for p in shown if p.certified[k] > 0]
         if pairs:
-            axes.plot(*zip(*pairs), label=name, linewidth=1.5, markersize=6, **style)
+            across, up = zip(*pairs)
+            axes.plot(across, up, label=name, linewidth=1.5, markersize=6, color=colour, marker=marker)
     axes.set_yscale("log")
     axes.set_xlabel("operations of the inverse dynamics [multiplications + additions]")
     axes.set_ylabel("certified worst error [% of the joint's largest effort]")
