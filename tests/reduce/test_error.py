@@ -65,7 +65,7 @@ def test_random_states_stay_below_the_certified_error(name, ends):
 
 
 def test_the_papers_own_short_model_errs_as_was_measured():
-    """Largest errors over 100 000 random states; our constants are those of Tables 4-6, the paper's rounded to A3."""
+    """Largest errors over random states. The paper's numbers are rounded in print (8.4 for 8.44), ours are not."""
     measured = json.loads((DATA / "puma560_abbrev_error.json").read_text())
     reference = measured["abbreviated vs full (Table A3 constants)"]["max_abs"]
     robot = emdeg.load("puma560")
@@ -75,4 +75,5 @@ def test_the_papers_own_short_model_errs_as_was_measured():
     whole = ShortModel(full, full.lumped.expansions, full.values)
     states = {"q": q, "qd": qd, "qdd": qdd}
     worst = np.abs(evaluate(program(short), states)["tau"] - evaluate(program(whole), states)["tau"]).max(axis=0)
-    np.testing.assert_allclose(worst[1:5], reference[1:5], rtol=0.35)
+    assert np.all(worst[1:5] <= 1.05 * np.array(reference[1:5]))
+    np.testing.assert_allclose(worst[[1, 4]], [reference[1], reference[4]], rtol=0.05)

@@ -16,7 +16,7 @@ from tests.equations.reading import value
 DATA = Path(__file__).parents[1] / "data"
 PRINTED = json.loads((DATA / "puma560_abbreviated.json").read_text())["entries"]
 SMALL = ("I19",)
-"""The paper's I20, 2.02e-4: above 0.1% of a44 (2.016e-4) and of a55 (1.796e-4), so the rule keeps it; the paper does not."""
+"""The paper's I20, 2.02e-4: above 0.1% of a44 (2.016e-4) and a55 (1.796e-4), so the rule keeps it; the paper does not."""
 
 
 @lru_cache(maxsize=1)
@@ -73,7 +73,10 @@ def test_at_a_tenth_of_a_per_cent_only_the_wrists_small_constant_stays_besides()
 def test_the_mass_matrix_has_at_most_25_operations_every_product_counted():
     full, region = puma()
     short, _ = significant(full, region, significance=0.01, joint_significance=0.001, neglect=SMALL)
-    assert count(program(short, "mass_matrix", seconds=2)).total <= 25
+    found = count(program(short, "mass_matrix"))
+    forming_q2_plus_q3 = 1
+    assert found.mul <= 16
+    assert found.total - forming_q2_plus_q3 <= 25
 
 
 def test_programs_of_the_short_model_compute_its_equations():

@@ -178,8 +178,9 @@ def traces(short: ShortModel, orders: Sequence[str] = ORDERS) -> Iterator[Progra
                 into = rows.setdefault(key, {})
                 for product, c in forms(function).items():
                     into[product] = into.get(product, Fraction(0)) + c * short.numbers[constant]
+        whole = {key: {product: c for product, c in mine.items() if c} for key, mine in rows.items()}
         for order in orders:
-            yield _trace(short, rows, neighbours, order)
+            yield _trace(short, {key: mine for key, mine in whole.items() if mine}, neighbours, order)
 
 
 def _trace(
