@@ -16,7 +16,7 @@ from tests.equations.reading import value
 DATA = Path(__file__).parents[1] / "data"
 PRINTED = json.loads((DATA / "puma560_abbreviated.json").read_text())["entries"]
 SMALL = ("I19",)
-"""The paper's I20, 2.02e-4: above 0.1% of a44 (2.016e-4) and a55 (1.796e-4), so the rule keeps it; the paper does not."""
+"""The paper's I20, 2.02e-4: above 0.1% of a44 (2.016e-4) and a55 (1.796e-4): the rule keeps it, the paper does not."""
 
 
 @lru_cache(maxsize=1)

@@ -136,7 +136,8 @@ def _data(short: Abbreviated, seconds: float) -> dict[str, Any]:
         "box": short.box.data(),
         "entries": {name: {"text": printed[name], "constants": symbols[name]} for name in printed},
         "constants": {
-            c.name: {"value": c.value, "unit": c.unit, "formula": str(c.formula), "tolerance": c.tolerance}
+            c.name: {"value": c.value, "unit": c.unit, "formula": str(c.formula), "tolerance": c.tolerance,
+                     "load": any(str(g.of).endswith("L") for g in c.formula.generators)}
             for c in short.short.lumped.constants
         },
     }

@@ -60,7 +60,10 @@ def full_model(robot: Robot, only: str | None = None) -> FullModel:
     model = derive(robot, only, symbolic=robot.n <= SYMBOLIC_JOINTS)
     lumped = lumped_constants(model)
     known = {name: number.value for name, number in model.known.items()}
-    return FullModel(model, lumped, {c.name: exact(c.formula, known) for c in lumped.constants})
+    values = {c.name: exact(c.formula, known) for c in lumped.constants}
+    # A symmetric load makes constants that are zero in number though not in symbols.
+    expansions = {e: tuple((c, f) for c, f in terms if values[c]) for e, terms in lumped.expansions.items()}
+    return FullModel(model, replace(lumped, expansions=expansions), values)
 
 
 def exact(formula: TrigPoly, known: Mapping[str, Fraction]) -> Fraction:
