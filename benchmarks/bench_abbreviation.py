@@ -1,6 +1,7 @@
 """Certified errors against ten million random states a robot; writes benchmarks/results/abbreviation.json.
 
-The bound of each joint must never be beaten. Run: python benchmarks/bench_abbreviation.py [STATES]
+The bound of each joint must never be beaten, by more than doubles round: ROUNDING of the largest effort, which shows
+where a joint's row was kept whole and the bound is 0. Run: python benchmarks/bench_abbreviation.py [STATES]
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from emdeg.reduce.target import certified
 
 ROBOTS = ("puma560", "stanford_arm", "jpl_rrp", "panda")
 CHUNK = 250_000
+ROUNDING = 1e-13
 
 
 def main(states: int = 10_000_000) -> None:
@@ -33,12 +35,19 @@ def main(states: int = 10_000_000) -> None:
         exact = emdeg.compile(emdeg.program(robot, "inverse_dynamics"))
         brief = emdeg.compile(program(short))
         random = np.random.default_rng(0)
-        worst = np.zeros(robot.n)
+        worst, peak = np.zeros(robot.n), np.zeros(robot.n)
         for _ in range(math.ceil(states / CHUNK)):
             q, qd, qdd = region.sample(CHUNK, random)
-            worst = np.maximum(worst, np.abs(exact(q, qd, qdd) - brief(q, qd, qdd)).max(axis=0))
+            tau = exact(q, qd, qdd)
+            peak = np.maximum(peak, np.abs(tau).max(axis=0))
+            worst = np.maximum(worst, np.abs(tau - brief(q, qd, qdd)).max(axis=0))
         rows = [
-            {"certified": e.bound, "found": e.found, "largest_of_random_states": float(w), "inside": bool(w <= e.bound)}
+            {
+                "certified": e.bound,
+                "found": e.found,
+                "largest_of_random_states": float(w),
+                "inside": bool(w <= e.bound + ROUNDING * peak.max()),
+            }
             for e, w in zip(errors, worst)
         ]
         results[name] = {"states": states, "terms_dropped": len(dropped), "joints": rows}
