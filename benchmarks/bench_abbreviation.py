@@ -25,6 +25,8 @@ ROUNDING = 1e-13
 
 def main(states: int = 10_000_000) -> None:
     results = {}
+    path = Path(__file__).parent / "results" / "abbreviation.json"
+    path.parent.mkdir(exist_ok=True)
     for name in ROBOTS:
         robot = emdeg.load(name)
         lower, upper = zip(*(_range(joint) for joint in robot.joints))
@@ -51,12 +53,10 @@ def main(states: int = 10_000_000) -> None:
             for e, w in zip(errors, worst)
         ]
         results[name] = {"states": states, "terms_dropped": len(dropped), "joints": rows}
+        path.write_text(json.dumps(results, indent=1) + "\n")
         print(name, "inside" if all(row["inside"] for row in rows) else "BEATEN", flush=True)
         for row in rows:
             print("  ", {k: v if isinstance(v, bool) else float(f"{v:.4g}") for k, v in row.items()}, flush=True)
-    path = Path(__file__).parent / "results" / "abbreviation.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(results, indent=1) + "\n")
 
 
 def _range(joint) -> tuple[float, float]:
