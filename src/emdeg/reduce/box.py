@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from emdeg.robot import Robot, RobotError
 
 SPEED, ACCELERATION = 2.0, 5.0
-"""Defaults: rad/s or m/s, rad/s^2 or m/s^2; those with which the checked values of the PUMA's error were found."""
+"""Defaults: rad/s or m/s, rad/s^2 or m/s^2; those of the checked errors that the tests compare with."""
 
 
 @dataclass(frozen=True)
