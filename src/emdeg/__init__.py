@@ -51,6 +51,7 @@ from emdeg.mechanics.speeds_reader import load_setup
 from emdeg.mechanics.state import ClosureError
 from emdeg.program.best import program
 from emdeg.program.search.optimise import Optimised, optimise
+from emdeg.reduce import abbreviate
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
 from emdeg.robot.load import library_names, load
@@ -87,6 +88,7 @@ __all__ = [
     "ScenarioError",
     "SimulationError",
     "StateError",
+    "abbreviate",
     "base_parameters",
     "base_values",
     "bias",

@@ -1,0 +1,71 @@
+"""Certified errors against ten million random states a robot; writes benchmarks/results/abbreviation.json.
+
+The bound of each joint must never be beaten, by more than doubles round: ROUNDING of the largest effort, which shows
+where a joint's row was kept whole and the bound is 0. Run: python benchmarks/bench_abbreviation.py [STATES]
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import emdeg
+from emdeg.reduce import box, full_model, significant
+from emdeg.reduce.programs import program
+from emdeg.reduce.target import certified
+
+ROBOTS = ("puma560", "stanford_arm", "jpl_rrp", "panda")
+CHUNK = 250_000
+ROUNDING = 1e-13
+
+
+def main(states: int = 10_000_000) -> None:
+    results = {}
+    path = Path(__file__).parent / "results" / "abbreviation.json"
+    path.parent.mkdir(exist_ok=True)
+    for name in ROBOTS:
+        robot = emdeg.load(name)
+        lower, upper = zip(*(_range(joint) for joint in robot.joints))
+        region = box(robot, lower=lower, upper=upper)
+        full = full_model(robot)
+        short, dropped = significant(full, region)
+        errors = certified(short, region, seconds=4.0)
+        exact = emdeg.compile(emdeg.program(robot, "inverse_dynamics"))
+        brief = emdeg.compile(program(short))
+        random = np.random.default_rng(0)
+        worst, peak = np.zeros(robot.n), np.zeros(robot.n)
+        for _ in range(math.ceil(states / CHUNK)):
+            q, qd, qdd = region.sample(CHUNK, random)
+            tau = exact(q, qd, qdd)
+            peak = np.maximum(peak, np.abs(tau).max(axis=0))
+            worst = np.maximum(worst, np.abs(tau - brief(q, qd, qdd)).max(axis=0))
+        rows = [
+            {
+                "certified": e.bound,
+                "found": e.found,
+                "largest_of_random_states": float(w),
+                "inside": bool(w <= e.bound + ROUNDING * peak.max()),
+            }
+            for e, w in zip(errors, worst)
+        ]
+        results[name] = {"states": states, "terms_dropped": len(dropped), "joints": rows}
+        path.write_text(json.dumps(results, indent=1) + "\n")
+        print(name, "inside" if all(row["inside"] for row in rows) else "BEATEN", flush=True)
+        for row in rows:
+            print("  ", {k: v if isinstance(v, bool) else float(f"{v:.4g}") for k, v in row.items()}, flush=True)
+
+
+def _range(joint) -> tuple[float, float]:
+    """The joint's own limits, else a whole turn, else a metre either way."""
+    limits = joint.limits
+    if limits.lower is not None and limits.upper is not None:
+        return float(limits.lower), float(limits.upper)
+    return (-math.pi, math.pi) if joint.kind == "revolute" else (-1.0, 1.0)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,203 @@
+"""`emdeg abbreviate`: a short model, how wrong it can be, and what it costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from emdeg.cli.common import Json, UsageError, out, print_json, say, write_new
+from emdeg.codegen.c import COptions, emit_c
+from emdeg.program import count
+from emdeg.reduce import Abbreviated, abbreviate, box, full_model, multirate
+from emdeg.reduce import split as split_program
+from emdeg.reduce.box import ACCELERATION, SPEED
+from emdeg.reduce.tables import tables
+from emdeg.reduce.tradeoff import curve, curve_csv, draw
+from emdeg.robot.model import Robot
+
+_TARGET, _BOX, _MORE = "Targets", "The box of states", "More"
+
+
+def command(
+    robot: Robot,
+    significance: Annotated[
+        float, typer.Option(help="Drop terms below this part of an equation's greatest.", rich_help_panel=_TARGET)
+    ] = 0.01,
+    joint_significance: Annotated[
+        float, typer.Option(help="Drop terms below this part of the joint's constant inertia.", rich_help_panel=_TARGET)
+    ] = 0.001,
+    neglect: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONSTANT", help="Drop a constant everywhere. Repeatable.", rich_help_panel=_TARGET),
+    ] = None,
+    worst_error: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FRACTIONS", help="Smallest model within these parts of each joint's largest effort.",
+            rich_help_panel=_TARGET,
+        ),
+    ] = None,
+    average_error: Annotated[
+        float | None,
+        typer.Option(help="M's diagonal and g, each entry within this average error.", rich_help_panel=_TARGET),
+    ] = None,
+    only: Annotated[str | None, typer.Option(metavar="PARTS", help="M, b, c, g, separated by commas.")] = None,
+    lower: Annotated[str | None, typer.Option(metavar="LIST", help="Lowest positions.", rich_help_panel=_BOX)] = None,
+    upper: Annotated[str | None, typer.Option(metavar="LIST", help="Highest positions.", rich_help_panel=_BOX)] = None,
+    speed: Annotated[str, typer.Option(metavar="NUMBERS", help="Largest speeds.", rich_help_panel=_BOX)] = str(SPEED),
+    acceleration: Annotated[
+        str, typer.Option(metavar="NUMBERS", help="Largest accelerations.", rich_help_panel=_BOX)
+    ] = str(ACCELERATION),
+    seconds: Annotated[float, typer.Option(help="Time for search and certification.", min=1)] = 90.0,
+    tables_: Annotated[
+        bool, typer.Option("--tables", help="Operations by method, and rates attainable.", rich_help_panel=_MORE)
+    ] = False,
+    flops: Annotated[float, typer.Option(help="Operations a second, for the rates.", rich_help_panel=_MORE)] = 1e5,
+    ratio: Annotated[int, typer.Option(help="Rate parts for each configuration part.", rich_help_panel=_MORE)] = 4,
+    processors: Annotated[
+        int | None, typer.Option(help="Split the program among so many.", rich_help_panel=_MORE)
+    ] = None,
+    tradeoff: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.png", help="Draw operations against error; a CSV beside.", rich_help_panel=_MORE),
+    ] = None,
+    emit: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.c", help="C of the short inverse dynamics, in two rates.", rich_help_panel=_MORE),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    json: Json = False,
+) -> None:
+    """A short model: by significance, or the smallest found within given errors; its error certified.
+
+    Examples:
+
+      emdeg abbreviate puma560 --significance 0.01 --joint-significance 0.001
+
+      emdeg abbreviate puma560 --worst-error 0.01,0.01,0.01,0.03,0.03,0.03 --emit short.c
+
+      emdeg abbreviate jpl_rrp --only M,g --average-error 0.05
+    """
+    try:
+        region = box(
+            robot, lower=_numbers(lower), upper=_numbers(upper), speed=_numbers(speed) or SPEED,
+            acceleration=_numbers(acceleration) or ACCELERATION,
+        )
+        if tradeoff is not None:
+            _draw(robot, region, tradeoff, seconds, force, json)
+            return
+        short = abbreviate(
+            robot,
+            only=only,
+            significance=significance,
+            joint_significance=joint_significance,
+            neglect=neglect or (),
+            worst_error=_numbers(worst_error),
+            average_error=average_error,
+            within_box=region,
+            seconds=0.6 * seconds,
+        )
+    except ValueError as problem:
+        raise UsageError(str(problem)) from None
+    data = _data(short, 0.35 * seconds)
+    if tables_ and short.errors:
+        data["tables"] = tables(short, seconds=seconds / 4, operations_per_second=flops, ratio=ratio)
+    if short.errors:
+        program = data.pop("_program")
+        data["multirate"] = multirate(program, flops, ratio).data()
+        if processors:
+            data["processors"] = split_program(program, processors).data()
+        if emit is not None:
+            write_new(emit, emit_c(program, COptions(multirate=True, robot=robot.name), name=emit.stem), force)
+            say(f"wrote {emit}")
+    if json:
+        print_json(data)
+    else:
+        _print(data)
+
+
+def _numbers(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{text!r} is not a list of numbers with commas between them") from None
+
+
+def _data(short: Abbreviated, seconds: float) -> dict[str, Any]:
+    printed = short.short.numeric_text()
+    symbols = {name: entry.text for name, entry in short.short.compact.entries.items()}
+    data: dict[str, Any] = {
+        "robot": short.short.full.robot.name,
+        "box": short.box.data(),
+        "entries": {name: {"text": printed[name], "constants": symbols[name]} for name in printed},
+        "constants": {
+            c.name: {"value": c.value, "unit": c.unit, "formula": str(c.formula), "tolerance": c.tolerance,
+                     "load": any(str(g.of).endswith("L") for g in c.formula.generators)}
+            for c in short.short.lumped.constants
+        },
+    }
+    if short.entries:
+        data["entry_errors"] = [
+            {
+                "entry": e.entry, "average": e.average, "worst": e.worst, "operations": e.operations,
+                "certified_difference": e.certified.bound, "found_difference": e.certified.found,
+            }
+            for e in short.entries
+        ]
+        return data
+    program = short.program(seconds=seconds)
+    matrix = short.program("mass_matrix", seconds=min(4.0, seconds))
+    data["_program"] = program
+    data["operations"] = {
+        "inverse_dynamics": {**count(program).as_dict(), "total": count(program).total},
+        "mass_matrix": {**count(matrix).as_dict(), "total": count(matrix).total},
+    }
+    data["errors"] = short.error_data()
+    data["dropped_terms"] = len(short.dropped)
+    if short.limits:
+        data["within_target"] = short.within_limits
+    return data
+
+
+def _print(data: dict[str, Any]) -> None:
+    for name, entry in data["entries"].items():
+        if entry["text"] != "0":
+            out.print(f"{name} = {entry['text']}", markup=False, soft_wrap=True)
+    for part, c in data.get("operations", {}).items():
+        out.print(f"{part}: {c['mul']} x {c['add']} + = {c['total']} operations, {c['sincos']} sine-cosine pairs")
+    for key in ("errors", "entry_errors"):
+        if key in data:
+            _rows(data[key])
+    for key in ("multirate", "processors"):
+        if key in data:
+            out.print(f"{key}: {data[key]}", markup=False, soft_wrap=True)
+    for name, rows in data.get("tables", {}).items():
+        out.print(name)
+        for method, values in rows.items():
+            shown = values if name == "rates" else values["total"]
+            out.print(f"  {method}: {shown}", markup=False, soft_wrap=True)
+
+
+def _rows(rows: list[dict[str, Any]]) -> None:
+    table = Table()
+    for column in rows[0]:
+        table.add_column(column.replace("_", " "))
+    for row in rows:
+        table.add_row(*(f"{x:.4g}" if isinstance(x, float) else "-" if x is None else str(x) for x in row.values()))
+    out.print(table)
+
+
+def _draw(robot: Robot, region: Any, path: Path, seconds: float, force: bool, json: bool) -> None:
+    points = curve(full_model(robot), region, seconds=seconds)
+    joints = [joint.name for joint in robot.joints]
+    write_new(path.with_suffix(".csv"), curve_csv(points, joints), force)
+    draw(points, joints, f"{robot.title or robot.name}: length against error", path)
+    say(f"wrote {path} and {path.with_suffix('.csv')}")
+    if json:
+        fields = ("significance", "mul", "add", "operations", "found", "certified")
+        print_json([{field: getattr(p, field) for field in fields} for p in points])

@@ -1,0 +1,27 @@
+"""Abbreviated models: significance rules, certified error bounds, multi-rate split, tolerances."""
+
+from emdeg.reduce.abbreviate import Abbreviated, abbreviate
+from emdeg.reduce.box import Box, box
+from emdeg.reduce.multirate import Multirate, holding_error, multirate
+from emdeg.reduce.processors import Split, split
+from emdeg.reduce.short_model import FullModel, ShortModel, full_model
+from emdeg.reduce.significance import significant
+from emdeg.reduce.tolerance import Spread, Tolerances
+
+__all__ = [
+    "Abbreviated",
+    "Box",
+    "FullModel",
+    "Multirate",
+    "ShortModel",
+    "Split",
+    "Spread",
+    "Tolerances",
+    "abbreviate",
+    "box",
+    "full_model",
+    "holding_error",
+    "multirate",
+    "significant",
+    "split",
+]

@@ -1,0 +1,117 @@
+"""Abbreviated models: by a significance rule, or the smallest one found within given errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from emdeg.equations.ranges import Range
+from emdeg.program import Program
+from emdeg.reduce.average import EntryError, diagonal, entry_errors, within_average
+from emdeg.reduce.box import Box, box
+from emdeg.reduce.programs import program as short_program
+from emdeg.reduce.short_model import FullModel, ShortModel, full_model
+from emdeg.reduce.significance import Dropped, significant
+from emdeg.reduce.target import certified, largest_efforts, within
+from emdeg.robot import Robot
+
+
+@dataclass(frozen=True)
+class Abbreviated:
+    """A short model and how wrong it can be over its box."""
+
+    short: ShortModel
+    box: Box
+    errors: tuple[Range, ...] = ()
+    """By joint: the certified largest |effort of the full model - effort of the short one|, and the largest found."""
+    largest: tuple[float, ...] = ()
+    """By joint: the full model's largest effort found over the box."""
+    limits: tuple[float, ...] = ()
+    """By joint: what the error was to stay below, where a target was given."""
+    dropped: tuple[Dropped, ...] = ()
+    entries: tuple[EntryError, ...] = ()
+
+    @property
+    def model(self):
+        """The short model as a `Model`: equations to print, to differentiate, to evaluate."""
+        return self.short.model
+
+    def program(self, function: str = "inverse_dynamics", *, seconds: float = 0.0, seed: int = 0) -> Program:
+        """A program of the short model; `seconds` of search for a smaller one."""
+        return short_program(self.short, function, seconds=seconds, seed=seed)
+
+    @property
+    def within_limits(self) -> bool:
+        return all(e.bound <= limit for e, limit in zip(self.errors, self.limits))
+
+    def error_data(self) -> list[dict[str, Any]]:
+        """By joint: bound, found, their ratio, and both against the joint's own range and its torque limit."""
+        found = []
+        for index, e in enumerate(self.errors):
+            joint = self.short.full.robot.joints[index]
+            limit = joint.drive.max_torque
+            if limit is None and joint.limits.effort is not None:
+                limit = joint.limits.effort
+            data: dict[str, Any] = {"joint": joint.name, "certified": e.bound, "found": e.found, "ratio": e.ratio}
+            data["largest_effort"] = self.largest[index]
+            data["certified_over_largest"] = e.bound / self.largest[index] if self.largest[index] else None
+            data["certified_over_limit"] = e.bound / float(limit) if limit else None
+            if self.limits:
+                data["target"] = self.limits[index]
+            found.append(data)
+        return found
+
+
+def abbreviate(
+    robot: Robot,
+    *,
+    only: str | None = None,
+    significance: float = 0.01,
+    joint_significance: float = 0.001,
+    neglect: Sequence[str] = (),
+    worst_error: Sequence[float] | None = None,
+    average_error: float | None = None,
+    within_box: Box | None = None,
+    seconds: float = 60.0,
+) -> Abbreviated:
+    """A short model of a robot.
+
+    Without error targets the significance rule decides. `worst_error`: fractions of each joint's largest effort over
+    the box; the smallest model found whose certified error stays below them. `average_error`: a fraction; every entry
+    of M and g by itself, its average relative error below that (with `worst_error`, one number, its worst too).
+    `neglect`: constants that the rule is to drop everywhere. `seconds`: for search and certification together.
+
+    >>> import emdeg
+    >>> short = abbreviate(emdeg.load("planar2r"), significance=0.05, seconds=2)
+    >>> all(e.found <= e.bound for e in short.errors)
+    True
+    """
+    full = full_model(robot, only)
+    region = within_box or box(robot)
+    if average_error is not None:
+        return _by_average(full, region, average_error, worst_error, seconds)
+    if not {"M", "b", "c", "g"} <= full.model.parts:
+        raise ValueError("efforts need M, b, c and g; for M and g alone give an average error")
+    largest = largest_efforts(full, region)
+    if worst_error is not None:
+        fractions = list(worst_error) * (robot.n if len(worst_error) == 1 else 1)
+        if len(fractions) != robot.n or any(not f > 0 for f in fractions):
+            raise ValueError(f"the worst error needs one fraction, or {robot.n}, each above 0")
+        limits = [f * peak for f, peak in zip(fractions, largest)]
+        found = within(full, region, limits, seconds=seconds, largest=largest)
+        return Abbreviated(found.short, region, found.errors, largest, found.limits)
+    short, dropped = significant(
+        full, region, significance=significance, joint_significance=joint_significance, neglect=neglect
+    )
+    errors = certified(short, region, seconds=seconds / robot.n)
+    return Abbreviated(short, region, errors, largest, (), dropped)
+
+
+def _by_average(
+    full: FullModel, region: Box, average: float, worst: Sequence[float] | None, seconds: float
+) -> Abbreviated:
+    names = diagonal(full)
+    short = within_average(full, region, average, worst=worst[0] if worst else None, entries=names)
+    errors = entry_errors(short, region, names, seconds=seconds / max(1, len(names)))
+    return Abbreviated(short, region, entries=tuple(errors))

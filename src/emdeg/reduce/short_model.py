@@ -1,0 +1,217 @@
+"""A short model: some terms of a model's entries, as a model again, in its constants, as programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+
+from emdeg.algebra import Angle, Generator, TrigPoly
+from emdeg.equations import Compact, Lumped, Model, compact, derive, entry_name, lumped_constants
+from emdeg.equations.lumped import Constant, indices
+from emdeg.robot import Robot
+
+Term = tuple[str, str]
+"""An entry's name and a constant's: one summand, constant * function."""
+
+Expansion = tuple[tuple[str, TrigPoly], ...]
+"""An entry's summands: (constant, function), ..."""
+
+SYMBOLIC_JOINTS = 6
+"""Up to so many joints constants are sought among the robot's parameters; beyond, its numbers are the constants."""
+
+
+@dataclass(frozen=True)
+class FullModel:
+    """A model with its lumped constants' exact values: what is abbreviated."""
+
+    model: Model
+    lumped: Lumped
+    values: Mapping[str, Fraction]
+
+    @property
+    def robot(self) -> Robot:
+        return self.model.robot
+
+    @cached_property
+    def functions(self) -> dict[Term, TrigPoly]:
+        """Every summand's function of the configuration."""
+        return {(e, c): f for e, terms in self.lumped.expansions.items() for c, f in terms}
+
+    @cached_property
+    def entries(self) -> dict[str, TrigPoly]:
+        """{entry: formula with numbers}."""
+        return ShortModel(self, self.lumped.expansions, self.values).entries
+
+    def keeping(self, kept: Collection[Term]) -> ShortModel:
+        """The model of some summands."""
+        expansions = {
+            entry: tuple((c, f) for c, f in terms if (entry, c) in kept)
+            for entry, terms in self.lumped.expansions.items()
+        }
+        return ShortModel(self, expansions, self.values)
+
+
+def full_model(robot: Robot, only: str | None = None) -> FullModel:
+    """The robot's model, derived, with its lumped constants."""
+    model = derive(robot, only, symbolic=robot.n <= SYMBOLIC_JOINTS)
+    lumped = lumped_constants(model)
+    known = {name: number.value for name, number in model.known.items()}
+    values = {c.name: exact(c.formula, known) for c in lumped.constants}
+    # A symmetric load makes constants that are zero in number though not in symbols.
+    expansions = {e: tuple((c, f) for c, f in terms if values[c]) for e, terms in lumped.expansions.items()}
+    return FullModel(model, replace(lumped, expansions=expansions), values)
+
+
+def exact(formula: TrigPoly, known: Mapping[str, Fraction]) -> Fraction:
+    """The value of a formula free of joint variables; sines of constant angles to 60 digits."""
+
+    def letter(g: Generator) -> Fraction:
+        if isinstance(g.of, Angle):
+            s, c = g.of.sincos()
+            return s if g.kind == "sine" else c
+        if str(g.of) not in known:
+            raise ValueError(f"{g.of} has no number: a term's size is not known")
+        return known[str(g.of)]
+
+    return formula.map(letter, Fraction)
+
+
+@dataclass(frozen=True)
+class ShortModel:
+    """A model in fewer summands; `values` may differ from the full model's, `means` stand for what was averaged out.
+
+    `means`: numbers added to entries, each a constant of its own in print.
+    """
+
+    full: FullModel
+    expansions: Mapping[str, Expansion]
+    values: Mapping[str, Fraction]
+    means: Mapping[str, Fraction] = field(default_factory=dict)
+    one_sided: frozenset[str] = frozenset()
+    """Entries M_ij, i < j, that the inverse dynamics has in row j alone: to joint i they do not matter. M itself is
+    symmetric all the same."""
+
+    @cached_property
+    def lumped(self) -> Lumped:
+        """The kept summands, and the constants that still occur."""
+        algebra = self.full.lumped.algebra
+        expansions = dict(self.expansions)
+        uses: dict[str, list[str]] = {}
+        for entry, terms in expansions.items():
+            for c, _ in terms:
+                uses.setdefault(c, []).append(entry)
+        constants = [
+            Constant(c.name, c.formula, c.unit, tuple(uses[c.name]), float(self.values[c.name]), c.tolerance)
+            for c in self.full.lumped.constants
+            if c.name in uses
+        ]
+        for entry, mean in self.means.items():
+            name = mean_name(entry)
+            expansions[entry] = (*expansions[entry], (name, algebra.one))
+            constants.append(Constant(name, algebra.number(mean), "", (entry,), float(mean), None))
+        return Lumped(tuple(constants) or self.full.lumped.constants[:1], expansions, self.full.lumped.groups)
+
+    @cached_property
+    def numbers(self) -> dict[str, Fraction]:
+        """Every constant's value, means included."""
+        return {**self.values, **{mean_name(entry): mean for entry, mean in self.means.items()}}
+
+    @cached_property
+    def compact(self) -> Compact:
+        """The reading form, in constants."""
+        return compact(self.lumped)
+
+    @cached_property
+    def entries(self) -> dict[str, TrigPoly]:
+        """{entry: formula with numbers}, zeros included."""
+        zero = self.full.lumped.algebra.zero
+        found = {}
+        for entry, terms in self.expansions.items():
+            parts = [function * self.values[c] for c, function in terms]
+            found[entry] = sum(parts, zero + self.means.get(entry, 0))
+        return found
+
+    @cached_property
+    def difference(self) -> dict[str, TrigPoly]:
+        """{entry: full less short}, exactly."""
+        return {name: formula - self.entries[name] for name, formula in self.full.entries.items()}
+
+    def row_difference(self, joint: int) -> dict[str, TrigPoly]:
+        """Full less short as the inverse dynamics of one joint has it: `one_sided` entries are not in inner rows."""
+        found = dict(self.difference)
+        for name in self.one_sided:
+            if indices(name)[1][0] == joint:
+                found[name] = self.full.entries[name]
+        return found
+
+    @cached_property
+    def model(self) -> Model:
+        """The short model as a model: M, Christoffel symbols and gravity with numbers in them."""
+        entries, full, n = self.entries, self.full.model, self.full.model.n
+        joints = range(1, n + 1)
+        algebra = self.full.lumped.algebra
+        known = {name: number.value for name, number in full.known.items()}
+        drives = tuple(
+            algebra.number(exact(d, known)) if ("M" in full.parts) else algebra.zero for d in full.drives
+        )
+        M = ()
+        if "M" in full.parts:
+            M = tuple(
+                tuple(
+                    entries[entry_name("M", min(i, j), max(i, j))] - (drives[i - 1] if i == j else algebra.zero)
+                    for j in joints
+                )
+                for i in joints
+            )
+        beta = {}
+        for i, j, k in full.beta:
+            if j == k and entry_name("c", i, j) in entries:
+                beta[i, j, k] = entries[entry_name("c", i, j)]
+            elif j != k and entry_name("b", i, j, k) in entries:
+                beta[i, j, k] = entries[entry_name("b", i, j, k)] / 2
+        g = tuple(entries[entry_name("g", i)] for i in joints) if "g" in full.parts else ()
+        return replace(
+            full, M_links=M, drives=drives, beta=MappingProxyType(beta), g=g, known=MappingProxyType({})
+        )
+
+    def numeric_text(self, digits: int = 3) -> dict[str, str]:
+        """{entry: expression with numbers in place of constants}, rounded in print."""
+        found = {}
+        for name, entry in self.compact.entries.items():
+            text = entry.text
+            if entry.alias is None:
+                for c in sorted(self.lumped.constants, key=lambda c: -len(c.name)):
+                    text = _with_number(text, c.name, float(self.numbers[c.name]), digits)
+            found[name] = text
+        return found
+
+
+def mean_name(entry: str) -> str:
+    """The constant that an entry's averaged terms become."""
+    return f"mean_{entry}"
+
+
+def _with_number(text: str, name: str, value: float, digits: int) -> str:
+    return re.sub(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", f"({value:.{digits}g})", text)
+
+
+def serving(lumped: Lumped) -> dict[str, tuple[int, ...]]:
+    """Entry -> the joints whose rows use it or a multiple of it: its own first."""
+    groups: dict[tuple, set[int]] = {}
+    keys: dict[str, tuple] = {}
+    for name, terms in lumped.expansions.items():
+        if not terms:
+            continue
+        keys[name] = direction(terms)
+        groups.setdefault(keys[name], set()).add(indices(name)[1][0])
+    return {name: tuple(sorted(groups[key], key=lambda j: j != indices(name)[1][0])) for name, key in keys.items()}
+
+
+def direction(terms: Sequence[tuple[str, TrigPoly]]) -> tuple:
+    """An entry's summands up to a common factor."""
+    lead = terms[0][1].leading_coefficient
+    return tuple((c, f / lead) for c, f in terms)

@@ -1,0 +1,123 @@
+"""The significance rule of Armstrong, Khatib and Burdick, section 3.
+
+Within each equation the terms are dropped that are less than 1% of its greatest, or less than 0.1% of the largest
+constant term applicable to the same joint. A term is a constant times its function of the configuration; its size is
+the largest it becomes over the box. The constant of a joint is the part of M_ii that does not change; an expression
+that serves several joints, because entries of other rows are multiples of it, is judged by the smallest of theirs.
+Gravity has another unit: there the first test alone applies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from emdeg.algebra import TrigPoly
+from emdeg.equations.lumped import indices
+from emdeg.equations.ranges import Waves
+from emdeg.reduce.box import Box
+from emdeg.reduce.short_model import FullModel, ShortModel, Term, direction, serving
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A term that was dropped, and why: its size and the threshold it stays below."""
+
+    entry: str
+    constant: str
+    size: float
+    threshold: float
+    rule: str
+
+
+@lru_cache(maxsize=4096)
+def largest_value(function: TrigPoly, box: Box) -> float:
+    """The largest |function| over the box's positions, by search from many points: a size, not a proof."""
+    if function.is_number:
+        return abs(float(function.number))
+    waves = Waves([function])
+    ends = [(box.lower[j - 1], box.upper[j - 1]) for j in waves.joints]
+    lower, upper = np.transpose(ends)
+    points = np.random.default_rng(0).uniform(lower, upper, (2000, len(ends)))
+    reached = np.abs(waves.values(points)[:, 0])
+
+    def downhill(q: NDArray) -> tuple[float, NDArray]:
+        known = waves.enclose(q[None, :], np.zeros((1, len(q))))
+        sign = -np.sign(known.value[0, 0])
+        return float(sign * known.value[0, 0]), sign * known.slope[0, :, 0]
+
+    starts = points[np.argsort(-reached)[:4]]
+    return max(-float(minimize(downhill, q, jac=True, bounds=ends).fun) for q in starts)
+
+
+def sizes(full: FullModel, box: Box) -> dict[Term, float]:
+    """Every term's largest value over the box."""
+    found: dict[Term, float] = {}
+    for (entry, constant), function in full.functions.items():
+        lead = function.leading_coefficient
+        size = largest_value(function / lead, box) * abs(float(lead))
+        found[entry, constant] = size * abs(float(full.values[constant]))
+    return found
+
+
+def joint_constants(full: FullModel) -> dict[int, float]:
+    """The configuration-independent part of M_ii, by joint."""
+    constants: dict[int, float] = {}
+    for (entry, constant), function in full.functions.items():
+        letter, of = indices(entry)
+        if letter == "M" and of[0] == of[1] and function.is_number:
+            constants[of[0]] = constants.get(of[0], 0.0) + float(full.values[constant] * function.number)
+    return constants
+
+
+def significant(
+    full: FullModel, box: Box, *, significance: float = 0.01, joint_significance: float = 0.001,
+    neglect: Collection[str] = (),
+) -> tuple[ShortModel, tuple[Dropped, ...]]:
+    """The model without its insignificant terms, and what was dropped; `neglect` names constants to drop everywhere."""
+    if unknown := set(neglect) - set(full.values):
+        raise ValueError(f"there is no constant {', '.join(sorted(unknown))}; there are {', '.join(full.values)}")
+    size = sizes(full, box)
+    constants = joint_constants(full)
+    rows = serving(full.lumped)
+    kept: set[Term] = set()
+    dropped: list[Dropped] = []
+    judged_first: dict[tuple, str] = {}
+    for entry, terms in full.lumped.expansions.items():
+        letter, _ = indices(entry)
+        if not terms:
+            continue
+        # A multiple of an earlier entry is that entry over again, and keeps the same terms.
+        leader = judged_first.setdefault(direction(terms), entry)
+        if leader != entry:
+            kept.update((entry, c) for c, _ in terms if (leader, c) in kept)
+            dropped += [replace(d, entry=entry) for d in dropped if d.entry == leader]
+            continue
+        still = _constant_part(full, entry)
+        greatest = max([size[entry, c] for c, _ in terms] + [still], default=0.0)
+        mine = [constants[j] for j in rows.get(entry, ()) if j in constants]
+        tests: Mapping[str, float] = {
+            "equation": significance * greatest,
+            "joint": joint_significance * min(mine) if mine and letter != "g" else 0.0,
+        }
+        for c, f in terms:
+            judged = still if f.is_number else size[entry, c]
+            failed = [rule for rule, threshold in tests.items() if judged < threshold]
+            if c in neglect:
+                dropped.append(Dropped(entry, c, size[entry, c], float("inf"), "neglected"))
+            elif failed:
+                dropped.append(Dropped(entry, c, size[entry, c], tests[failed[0]], failed[0]))
+            else:
+                kept.add((entry, c))
+    return full.keeping(kept), tuple(dropped)
+
+
+def _constant_part(full: FullModel, entry: str) -> float:
+    """The sum of an entry's configuration-independent summands: one term, whatever constants make it up."""
+    parts = [full.values[c] * f.number for c, f in full.lumped.expansions[entry] if f.is_number]
+    return abs(float(np.sum([float(p) for p in parts]))) if parts else 0.0

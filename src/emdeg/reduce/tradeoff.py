@@ -1,0 +1,100 @@
+"""The trade-off between a short model's length and its error: a curve as data, CSV and figure."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from emdeg.program import count
+from emdeg.reduce.box import Box
+from emdeg.reduce.programs import program
+from emdeg.reduce.short_model import FullModel, ShortModel
+from emdeg.reduce.significance import significant
+from emdeg.reduce.target import certified, largest_efforts
+
+SIGNIFICANCES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One short model: its rule's threshold, its operations, and its worst errors by joint, over the largest effort."""
+
+    significance: float
+    mul: int
+    add: int
+    found: tuple[float, ...]
+    certified: tuple[float, ...]
+
+    @property
+    def operations(self) -> int:
+        return self.mul + self.add
+
+
+def curve(
+    full: FullModel, box: Box, *, thresholds: Sequence[float] = SIGNIFICANCES, seconds: float = 40.0
+) -> tuple[Point, ...]:
+    """Short models by the significance rule, the joints' threshold a tenth of the equations'."""
+    largest = largest_efforts(full, box)
+    points = []
+    for threshold in thresholds:
+        short = (
+            significant(full, box, significance=threshold, joint_significance=threshold / 10)[0]
+            if threshold
+            else ShortModel(full, full.lumped.expansions, full.values)
+        )
+        c = count(program(short))
+        errors = certified(short, box, seconds=seconds / len(thresholds) / full.robot.n)
+        points.append(
+            Point(
+                threshold,
+                c.mul,
+                c.add,
+                tuple(e.found / peak if peak else 0.0 for e, peak in zip(errors, largest)),
+                tuple(e.bound / peak if peak else 0.0 for e, peak in zip(errors, largest)),
+            )
+        )
+    return tuple(points)
+
+
+def curve_csv(points: Sequence[Point], joints: Sequence[str]) -> str:
+    """One row a model."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = [f"{kind}_{name}" for kind in ("found", "certified") for name in joints]
+    writer.writerow(["significance", "multiplications", "additions", "operations", *names])
+    for p in points:
+        errors = [f"{x:.6g}" for x in (*p.found, *p.certified)]
+        writer.writerow([p.significance, p.mul, p.add, p.operations, *errors])
+    return text.getvalue()
+
+
+# Okabe and Ito's colours, told apart by colour-blind eyes; markers differ too.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
+MARKERS = "osD^vP*X"
+
+
+def draw(points: Sequence[Point], joints: Sequence[str], title: str, path: Path) -> None:
+    """Operations against the worst error of each joint, certified, in per cent of its largest effort."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    shown = [p for p in points if max(p.certified) > 0]
+    for k, name in enumerate(joints):
+        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+        pairs = [(p.operations, 100 * p.certified[k]) for p in shown if p.certified[k] > 0]
+        if pairs:
+            across, up = zip(*pairs)
+            axes.plot(across, up, label=name, linewidth=1.5, markersize=6, color=colour, marker=marker)
+    axes.set_yscale("log")
+    axes.set_xlabel("operations of the inverse dynamics [multiplications + additions]")
+    axes.set_ylabel("certified worst error [% of the joint's largest effort]")
+    axes.set_title(title)
+    axes.grid(True, which="both", linewidth=0.4, color="#cccccc")
+    axes.legend(title="joint")
+    figure.savefig(path, dpi=150)
