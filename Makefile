@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: demo test test-robots test-targets lint bench clean help
+.PHONY: demo test test-slow test-robots test-targets lint bench clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -21,6 +21,9 @@ demo: $(STAMP)   ## load the PUMA 560, print what it is, its torques along a mot
 
 test: $(STAMP)   ## the test suite
 	$(BIN)/python -m pytest -q -n $(JOBS)
+
+test-slow: $(STAMP)   ## what takes minutes: certified bounds, whole analyses
+	$(BIN)/python -m pytest -q -n $(JOBS) -m slow
 
 $(VENV)/.robots: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,robots]'

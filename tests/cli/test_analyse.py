@@ -13,6 +13,8 @@ import pytest
 
 import emdeg
 
+pytestmark = pytest.mark.slow
+
 CUBE = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.0017407487859282@link6"
 DATA = Path(__file__).parents[1] / "data"
 

@@ -25,7 +25,7 @@ def everything(name="stanford_arm"):
     return document(derive(emdeg.load(name)), ALL)
 
 
-@pytest.mark.parametrize("name", emdeg.library_names())
+@pytest.mark.parametrize("name", [name for name in emdeg.library_names() if emdeg.load(name).loops is None])
 def test_json_reads_back_to_an_equal_model(name):
     model = derive(emdeg.load(name))
     assert from_json(to_json(model)) == model

@@ -15,6 +15,8 @@ from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import ShortModel
 from emdeg.reduce.target import certified
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data"
 
 

@@ -13,6 +13,8 @@ from emdeg.reduce import box, full_model, significant
 from emdeg.reduce.programs import FUNCTIONS, program
 from tests.equations.reading import value
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data"
 PRINTED = json.loads((DATA / "puma560_abbreviated.json").read_text())["entries"]
 SMALL = ("I19",)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from emdeg.analysis.extremes import JointLoad
@@ -25,6 +24,9 @@ Array = NDArray[np.float64]
 
 
 def _new(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 1):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(rows, columns, squeeze=False)
@@ -35,7 +37,7 @@ def _new(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 
 
 
 def _save(
-    figure: Figure, folder: Path, stem: str, header: Sequence[str], rows: Sequence[Sequence[object]]
+    figure: Any, folder: Path, stem: str, header: Sequence[str], rows: Sequence[Sequence[object]]
 ) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     picture, data = folder / f"{stem}.png", folder / f"{stem}.csv"

@@ -11,8 +11,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
-from scipy.stats import t as student
 
 from emdeg.analysis.recording import Recording
 from emdeg.mechanics.numeric import inverse_dynamics
@@ -151,6 +149,8 @@ def _coulomb(joint: str, v: Array, y: Array) -> FrictionFit:
 
 
 def _stribeck(joint: str, v: Array, y: Array, plain: FrictionFit) -> FrictionFit | None:
+    from scipy.optimize import least_squares
+
     fastest = float(np.abs(v).max())
 
     def model(x: Array) -> Array:
@@ -183,6 +183,8 @@ def _stribeck(joint: str, v: Array, y: Array, plain: FrictionFit) -> FrictionFit
 
 
 def _intervals(x: Array, A: Array, residual: Array) -> tuple[list[Estimate], float]:
+    from scipy.stats import t as student
+
     n, p = A.shape
     degrees = max(1, n - p)
     variance = float(residual @ residual) / degrees

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import savgol_filter
 
 from emdeg.analysis.motion import Motion
 from emdeg.robot.checks import BUDGET
@@ -100,6 +99,8 @@ def _with_rates(
     file: str,
 ) -> tuple[Array, Array, Array, Array, Array]:
     """The arrays with what was missing computed, all smoothed alike if anything was."""
+    from scipy.signal import savgol_filter
+
     torque = np.zeros_like(q) if tau is None else tau
     if qd is not None and qdd is not None:
         return t, q, qd, qdd, torque

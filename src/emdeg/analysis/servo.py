@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from emdeg.analysis.motion import Motion
 from emdeg.mechanics.numeric import gravity, inverse_dynamics, mass_matrix
@@ -72,6 +71,8 @@ def slow_fast_boundary(robot: Robot, motion: Motion, share: float = 0.1) -> list
     Below the factor the motion is dynamically slow for that joint. None: it never becomes fast, or (for a joint
     without gravity and own motion) it always is, where 0.0 is returned.
     """
+    from scipy.optimize import brentq
+
     view = servo_view(robot, motion)
 
     def excess(k: int, factor: float) -> float:

@@ -15,7 +15,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from emdeg.algebra import TrigPoly
 from emdeg.equations.lumped import indices
@@ -38,6 +37,8 @@ class Dropped:
 @lru_cache(maxsize=4096)
 def largest_value(function: TrigPoly, box: Box) -> float:
     """The largest |function| over the box's positions, by search from many points: a size, not a proof."""
+    from scipy.optimize import minimize
+
     if function.is_number:
         return abs(float(function.number))
     waves = Waves([function])

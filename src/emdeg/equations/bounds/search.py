@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from emdeg.equations.bounds.tensor import Array, Tensor
 from emdeg.equations.bounds.wide import Wide, wide
@@ -262,6 +261,8 @@ def _local_maximum(f: Tensor, middle: Array, half: Array, starts: int) -> tuple[
 
 
 def _climb(f: Tensor, x: Array, value: float, low: Array, high: Array) -> tuple[float, Array]:
+    from scipy.optimize import minimize
+
     def downhill(point: Array) -> tuple[float, Array]:
         v, g, _ = f.derivatives(point[None, :], 1)
         return -float(v[0]), -g[0]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy
-
 from emdeg.equations.writing.document import Document, Equation, MatrixEquation, Table, Zeros
 
 
 def expressions(document: Document) -> dict[str, Any]:
     """{name: SymPy expression or matrix} of every equation, in real symbols q1, qd1 and the parameters."""
+    import sympy
+
     found: dict[str, Any] = {}
     for section in document.sections:
         for item in section.items:
