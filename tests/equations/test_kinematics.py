@@ -106,10 +106,10 @@ def test_too_few_joints_wrong_rows_and_unknown_frames():
 
 
 def test_the_matrices_u_are_the_derivatives_of_the_transforms():
-    from emdeg.equations.writing.parts import PARTS
+    from emdeg.equations.writing.parts import PARTS, Choice
 
     model = derive(emdeg.load("scara"), only=())
-    shown = {str(item.label): item.rows for item in PARTS["U"](model).items}
+    shown = {str(item.label): item.rows for item in PARTS["U"](model, Choice()).items}
     n = model.n
     for j in range(1, n + 1):
         T = model.kinematics.transform(j)  # this robot's frame 0 is its base
