@@ -23,7 +23,7 @@ from emdeg.mechanics.linear import dot, mul
 from emdeg.mechanics.linkage import Linkage, anchor_point, linkage, loops_of, world_frames
 from emdeg.mechanics.mechanism import frames, in_base
 from emdeg.mechanics.mobility import Mobility, check, mobility
-from emdeg.mechanics.state import ClosureError, StateError
+from emdeg.mechanics.state import ClosureError, StateError, checked_arrays
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
@@ -80,23 +80,10 @@ class State:
 def _state(robot: Robot, **arrays: ArrayLike) -> State:
     found = ready(robot)
     n = len(found.link.coordinates)
-    checked = []
-    for name, values in arrays.items():
-        try:
-            array = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise StateError(f"{name} is not an array of numbers") from None
-        if array.ndim == 0 or array.shape[-1] != n:
-            what = "driven joint" if name == "tau" else "independent coordinate"
-            raise StateError(
-                f"{name} has shape {array.shape}; its last axis must have {n} entries, one a {what} of {robot.name}"
-            )
-        checked.append(array)
-    try:
-        shape = np.broadcast_shapes(*(array.shape[:-1] for array in checked))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(arrays, checked))
-        raise StateError(f"the states do not fit together: {shapes}") from None
+    def entry(name: str) -> str:
+        return f"{'driven joint' if name == 'tau' else 'independent coordinate'} of {robot.name}"
+
+    checked, shape = checked_arrays(arrays, n, entry)
     lists = [[array[..., k] for k in range(n)] for array in checked]
     return State(found, positions(found, checked[0]), lists, shape)
 

@@ -27,7 +27,8 @@ from emdeg.mechanics import (
 from emdeg.mechanics import regressor as regressor_
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
 from emdeg.mechanics.newton_euler import newton_euler
-from emdeg.mechanics.state import StateError
+from emdeg.mechanics.state import StateError as StateError
+from emdeg.mechanics.state import checked_arrays
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
@@ -237,22 +238,7 @@ def _prepared(
 ) -> tuple[Mechanism, list[list[Any]], tuple[int, ...]]:
     """The mechanism, each array as a list of n scalars (floats, or arrays of one shape), and that shape."""
     mech = _mechanism(robot)
-    checked = []
-    for name, values in arrays.items():
-        try:
-            array = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise StateError(f"{name} is not an array of numbers") from None
-        if array.ndim == 0 or array.shape[-1] != mech.n:
-            raise StateError(
-                f"{name} has shape {array.shape}; its last axis must have {mech.n} entries, one a joint of {robot.name}"
-            )
-        checked.append(array)
-    try:
-        shape = np.broadcast_shapes(*(array.shape[:-1] for array in checked))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(arrays, checked))
-        raise StateError(f"the states do not fit together: {shapes}") from None
+    checked, shape = checked_arrays(arrays, mech.n, lambda name: f"joint of {robot.name}")
     if shape == ():
         return mech, [[float(v) for v in array] for array in checked], shape
     return mech, [[array[..., k] for k in range(mech.n)] for array in checked], shape

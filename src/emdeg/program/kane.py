@@ -13,7 +13,6 @@ from typing import Any, Literal
 from emdeg.equations.base_parameters import regrouped_mechanism
 from emdeg.equations.speed_inverse import Solver, SpeedInverse, speed_inverse
 from emdeg.mechanics.composite_body import mass_matrix
-from emdeg.mechanics.grouping import grouped
 from emdeg.mechanics.kane_forces import external_wrenches, joint_actions
 from emdeg.mechanics.kane_partials import congruent, inertia_coefficients, speed_partials, transposed
 from emdeg.mechanics.kane_system import (
@@ -26,7 +25,9 @@ from emdeg.mechanics.kane_system import (
     velocities,
 )
 from emdeg.mechanics.linear import Scalar, Vec3
+from emdeg.mechanics.mechanism import Mechanism
 from emdeg.mechanics.newton_euler import efforts, motion
+from emdeg.mechanics.regauge import Axial, handed_over
 from emdeg.mechanics.speeds import Setup
 from emdeg.program.count import count
 from emdeg.program.functions import solved
@@ -245,7 +246,7 @@ def traced_kane(
     sys = system(robot, setup, tracer, at[: len(free)], at[len(free) :])
     if group:
         # On a moving base every parameter may matter that a base at rest hides.
-        sys = replace(sys, mech=grouped(sys.mech) if setup.base else regrouped_mechanism(robot, tracer))
+        sys = replace(sys, mech=_handed_over(sys.mech) if setup.base else regrouped_mechanism(robot, tracer))
     kane = Kane(sys, kinematics, Inputs(variables=(*q, *p), **inputs), tracer.sqrt)
     return tracer.program(name, outputs(kane))
 
@@ -254,3 +255,9 @@ def turning_variables(robot: Robot, setup: Setup) -> list[bool]:
     """Whether each variable, free then prescribed, is an angle."""
     joints = [*setup.free(robot), *setup.prescribed]
     return [robot.joints[k].kind == "revolute" for k in joints] + [a in ("yaw", "pitch", "roll") for a in setup.base]
+
+
+def _handed_over(mech: Mechanism) -> Mechanism:
+    """Base parameters as far as they hold on a moving base: what a joint cannot tell goes to the link before it."""
+    axial: tuple[Axial, ...] = ("yy",) * mech.n
+    return handed_over(mech, axial, (False,) * mech.n)
