@@ -51,7 +51,8 @@ def main() -> None:
     parser.add_argument("--effort", type=float, default=8.0)
     arguments = parser.parse_args()
     rows = []
-    print(f"{'robot':14}{'plain':>7}" + "".join(f"{name:>21}" for name in KINDS) + f"{'all':>6}{'+ algebra':>11}{'algebra alone':>15}")
+    titles = "".join(f"{name:>21}" for name in KINDS) + f"{'all':>6}{'+ algebra':>11}{'algebra alone':>15}"
+    print(f"{'robot':14}{'plain':>7}{titles}")
     for name in ROBOTS:
         robot = emdeg.load(name)
         row: dict[str, object] = {"robot": name, "plain": count(plain_program(robot, arguments.function)).total}
