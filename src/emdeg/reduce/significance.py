@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import TrigPoly
+from emdeg.equations.bounds import tensor
+from emdeg.equations.bounds.family import basis
+from emdeg.equations.bounds.search import climb
+from emdeg.equations.bounds.tensor import Variable
 from emdeg.equations.lumped import indices
-from emdeg.equations.ranges import Waves
 from emdeg.reduce.box import Box
 from emdeg.reduce.short_model import FullModel, ShortModel, Term, direction, serving
 
@@ -37,23 +40,31 @@ class Dropped:
 @lru_cache(maxsize=4096)
 def largest_value(function: TrigPoly, box: Box) -> float:
     """The largest |function| over the box's positions, by search from many points: a size, not a proof."""
-    from scipy.optimize import minimize
-
     if function.is_number:
         return abs(float(function.number))
-    waves = Waves([function])
-    ends = [(box.lower[j - 1], box.upper[j - 1]) for j in waves.joints]
-    lower, upper = np.transpose(ends)
-    points = np.random.default_rng(0).uniform(lower, upper, (2000, len(ends)))
-    reached = np.abs(waves.values(points)[:, 0])
+    f = tensor(function, box.positions)
+    if (factors := _factors(f.coefficients)) is not None:
+        largest = [_largest(v, d, a) for v, d, a in zip(f.variables, f.degrees, factors)]
+        return float(np.prod(largest)) * abs(f.coefficients.flat[np.abs(f.coefficients).argmax()])
+    return max(climb(g, 3)[0] for g in (f, tensor(-function, box.positions)))
 
-    def downhill(q: NDArray) -> tuple[float, NDArray]:
-        known = waves.enclose(q[None, :], np.zeros((1, len(q))))
-        sign = -np.sign(known.value[0, 0])
-        return float(sign * known.value[0, 0]), sign * known.slope[0, :, 0]
 
-    starts = points[np.argsort(-reached)[:4]]
-    return max(-float(minimize(downhill, q, jac=True, bounds=ends).fun) for q in starts)
+def _factors(coefficients: NDArray) -> list[NDArray] | None:
+    """A product of functions of one variable each: their coefficients, the largest being 1; None if it is no such."""
+    top = np.unravel_index(np.abs(coefficients).argmax(), coefficients.shape)
+    scale = coefficients[top]
+    fibres = [coefficients[(*top[:k], slice(None), *top[k + 1 :])] / scale for k in range(coefficients.ndim)]
+    whole = scale * reduce(np.multiply.outer, fibres)
+    return fibres if np.abs(whole - coefficients).max() <= 1e-12 * abs(scale) else None
+
+
+def _largest(variable: Variable, degree: int, coefficients: NDArray) -> float:
+    """The largest magnitude of a function of one variable, at many points and at the quarters of the circle."""
+    x = variable.middle + variable.half * np.linspace(-1, 1, 1441)
+    if variable.is_angle:
+        quarters = np.arange(np.ceil(4 * x[0] / np.pi), np.floor(4 * x[-1] / np.pi) + 1) * (np.pi / 4)
+        x = np.concatenate([x, quarters])
+    return float(np.abs(basis(variable, degree, np.cos, np.sin, x) @ coefficients).max())
 
 
 def sizes(full: FullModel, box: Box) -> dict[Term, float]:
