@@ -34,7 +34,7 @@ class Box:
     @property
     def positions(self) -> dict[Generator | int, tuple[float, float]]:
         """{joint number: its range}, as `emdeg.equations.bounds` takes it."""
-        return {j: ends for j, ends in enumerate(zip(self.lower, self.upper), start=1)}
+        return dict(enumerate(zip(self.lower, self.upper), start=1))
 
     def data(self) -> dict[str, list[float]]:
         return {name: list(getattr(self, name)) for name in ("lower", "upper", "speed", "acceleration")}

@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 
 from emdeg.algebra import TrigPoly
+from emdeg.algebra.generator import Generator
 from emdeg.equations.bounds import Bounded, Family, family, supremum
 from emdeg.equations.bounds.search import clock
 from emdeg.equations.bounds.tensor import Array
@@ -159,8 +160,8 @@ def largest_error(
     better, there = search(objective, bounded.starts, seed=seed)
     if better > found:
         found, at = better, there
-    positions = {v.letter.of: float(x) for v, x in zip(row.formulas.variables, row.formulas.outside(at))}
-    return Bounded(max(found, 0.0), max(bounded.bound, found, 0.0), positions, bounded.points)
+    where: dict[Generator | int, float] = {**row.formulas.positions(at)}
+    return Bounded(max(found, 0.0), max(bounded.bound, found, 0.0), where, bounded.points)
 
 
 def search(

@@ -9,9 +9,9 @@ Gravity has another unit: there the first test alone applies.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from emdeg.algebra import TrigPoly
 from emdeg.equations.bounds import tensor
 from emdeg.equations.bounds.family import basis
-from emdeg.equations.bounds.search import climb
 from emdeg.equations.bounds.tensor import Variable
 from emdeg.equations.lumped import indices
 from emdeg.reduce.box import Box
@@ -43,28 +42,47 @@ def largest_value(function: TrigPoly, box: Box) -> float:
     if function.is_number:
         return abs(float(function.number))
     f = tensor(function, box.positions)
-    if (factors := _factors(f.coefficients)) is not None:
-        largest = [_largest(v, d, a) for v, d, a in zip(f.variables, f.degrees, factors)]
-        return float(np.prod(largest)) * abs(f.coefficients.flat[np.abs(f.coefficients).argmax()])
-    return max(climb(g, 3)[0] for g in (f, tensor(-function, box.positions)))
+    tables = [basis(v, d, np.cos, np.sin, _many(v)) for v, d in zip(f.variables, f.degrees)]
+    # Each variable in turn where the function is largest in it: at once right for a product of functions of one each.
+    points = np.array([v.middle for v in f.variables]) + _spread(f.dimension) * [v.half for v in f.variables]
+    best = np.argsort(-np.abs(f.values(points)))[:STARTS]
+    rows = [basis(v, d, np.cos, np.sin, x) for v, d, x in zip(f.variables, f.degrees, points[best].T)]
+    return max(_climbed(f.coefficients, tables, [row[k] for row in rows]) for k in range(len(best)))
 
 
-def _factors(coefficients: NDArray) -> list[NDArray] | None:
-    """A product of functions of one variable each: their coefficients, the largest being 1; None if it is no such."""
-    top = np.unravel_index(np.abs(coefficients).argmax(), coefficients.shape)
-    scale = coefficients[top]
-    fibres = [coefficients[(*top[:k], slice(None), *top[k + 1 :])] / scale for k in range(coefficients.ndim)]
-    whole = scale * reduce(np.multiply.outer, fibres)
-    return fibres if np.abs(whole - coefficients).max() <= 1e-12 * abs(scale) else None
+STARTS = 3
+SWEEPS = 4
 
 
-def _largest(variable: Variable, degree: int, coefficients: NDArray) -> float:
-    """The largest magnitude of a function of one variable, at many points and at the quarters of the circle."""
-    x = variable.middle + variable.half * np.linspace(-1, 1, 1441)
-    if variable.is_angle:
-        quarters = np.arange(np.ceil(4 * x[0] / np.pi), np.floor(4 * x[-1] / np.pi) + 1) * (np.pi / 4)
-        x = np.concatenate([x, quarters])
-    return float(np.abs(basis(variable, degree, np.cos, np.sin, x) @ coefficients).max())
+@lru_cache(maxsize=16)
+def _spread(dimension: int) -> NDArray:
+    return np.random.default_rng(0).uniform(-1, 1, (512, dimension))
+
+
+def _many(variable: Variable) -> NDArray:
+    """Many values of a variable, the quarters of the circle among them."""
+    x = variable.middle + variable.half * np.linspace(-1, 1, 361)
+    if not variable.is_angle:
+        return x
+    return np.concatenate([x, np.arange(np.ceil(4 * x[0] / np.pi), np.floor(4 * x[-1] / np.pi) + 1) * (np.pi / 4)])
+
+
+def _climbed(coefficients: NDArray, tables: Sequence[NDArray], at: list[NDArray]) -> float:
+    best = 0.0
+    for _ in range(SWEEPS):
+        before = best
+        for k, table in enumerate(tables):
+            left = coefficients
+            for other in reversed(at[k + 1 :]):
+                left = left @ other
+            for other in at[:k]:
+                left = other @ left.reshape(len(other), -1)
+            values = np.abs(table @ left.ravel())
+            top = int(values.argmax())
+            best, at[k] = float(values[top]), table[top]
+        if best <= before * (1 + 1e-9):
+            break
+    return best
 
 
 def sizes(full: FullModel, box: Box) -> dict[Term, float]:

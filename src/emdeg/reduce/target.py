@@ -103,8 +103,8 @@ def _worst(entries, joint: int, box: Box, starts: int) -> tuple[float, Array | N
         return 0.0, None
     value, at = search(RowObjective(part), count=starts)
     q = np.zeros(len(box.lower))
-    for v, x in zip(part.formulas.variables, part.formulas.outside(at)):
-        q[int(v.letter.of) - 1] = x
+    for j, x in part.formulas.positions(at).items():
+        q[j - 1] = x
     return value, q
 
 

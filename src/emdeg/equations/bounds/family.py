@@ -67,9 +67,9 @@ class Family:
             outer += 1
         yield from _unfolded(self.coefficients, tables, outer, ())
 
-    def outside(self, x: Array) -> Array:
-        """A point of the search as joints' values."""
-        return np.array([float(v.outside(x[k])) for k, v in enumerate(self.variables)])
+    def positions(self, x: Array) -> dict[int, float]:
+        """A point of the search as {joint number: its value}."""
+        return {v.letter.of: float(v.outside(x[k])) for k, v in enumerate(self.variables) if isinstance(v.letter.of, int)}
 
 
 def family(
@@ -113,8 +113,9 @@ def basis(variable: Variable, degree: int, cos: Callable, sin: Callable, x: Arra
 
 def _certified(variable: Variable, degree: int, x: Array) -> Array:
     """The basis at the nodes; sines and cosines from balls, each good to half a unit in the last place."""
-    balls = [np.vectorize(lambda a, f=f: float(getattr(arb(a), f)()), otypes=[float]) for f in ("cos", "sin")]
-    return basis(variable, degree, *balls, x) if degree else np.ones((len(x), 1))
+    cos = np.vectorize(lambda a: float(arb(a).cos()), otypes=[float])
+    sin = np.vectorize(lambda a: float(arb(a).sin()), otypes=[float])
+    return basis(variable, degree, cos, sin, x) if degree else np.ones((len(x), 1))
 
 
 def _outer(bases: Sequence[Array], points: int) -> Array:
