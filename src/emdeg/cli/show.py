@@ -23,6 +23,7 @@ from emdeg.robot.model import BASE, Robot
 from emdeg.robot.template import TEMPLATE
 from emdeg.robot.toml_writer import to_toml
 
+
 def summary(robot: Robot) -> list[Table]:
     """The tables that describe a robot: frames, inertias, drives."""
     cells = [tables.frames(robot), *tables.inertias(robot)]

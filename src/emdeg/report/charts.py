@@ -32,7 +32,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     if not span > 0 or not math.isfinite(span):
         return [low]
     step = 10.0 ** math.floor(math.log10(span / about))
-    step *= min((m for m in (1, 2, 5, 10) if span / (m * step) <= about + 0.5), default=10)
+    step *= min((m for m in (1, 2, 5, 10) if span / (m * step) <= about + 1.5), default=10)
     first = math.ceil(low / step - 1e-9)
     return [round(k * step, 12) + 0.0 for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
@@ -146,7 +146,13 @@ class Curve:
 
 
 def curves(
-    x: Sequence[float], rows: Sequence[Curve], title: str, across: str, up: str, *, key: bool = True,
+    x: Sequence[float],
+    rows: Sequence[Curve],
+    title: str,
+    across: str,
+    up: str,
+    *,
+    key: bool = True,
     size: tuple[float, float] = (320.0, 190.0),
 ) -> Drawing:
     """Lines over a common x."""

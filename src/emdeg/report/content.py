@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.equations.expression import Product
+from emdeg.equations.expression import Product, Sum
 from emdeg.equations.writing.document import Item as FormulaItem
 from emdeg.equations.writing.document import Label, Reference
 from emdeg.report.drawing import Drawing
@@ -20,6 +20,14 @@ class Paragraph:
     """Some sentences."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One formula of ours in both languages."""
+
+    mathml: str
+    latex: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,15 @@ class Grid:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """The lumped constants: label, formula (None where it is but a number), value, tolerance, unit, entries."""
+
+    title: str
+    rows: tuple[tuple[Label, Sum | None, str, str, str, str], ...]
     folded: bool = False
 
 
@@ -144,7 +161,19 @@ class Command:
 
 
 Item = (
-    Paragraph | Note | Facts | Grid | Figures | Scene | Entries | Slider | Formulas | Files | Command
+    Paragraph
+    | Statement
+    | Note
+    | Facts
+    | Grid
+    | Constants
+    | Figures
+    | Scene
+    | Entries
+    | Slider
+    | Formulas
+    | Files
+    | Command
 )
 
 
@@ -159,9 +188,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole: title, a line under it, sections, and the version that made it."""
+    """The whole: title, a line under it, a few figures to begin with, sections, and the version that made it."""
 
     title: str
     subtitle: str
+    highlights: tuple[tuple[str, str], ...]
+    """(figure, what it is)"""
     sections: tuple[Section, ...]
     made_by: str

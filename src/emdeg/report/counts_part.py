@@ -12,14 +12,10 @@ from emdeg.report.charts import Bar, bars
 from emdeg.report.content import Figure, Figures, Grid, Item, Paragraph, Section
 from emdeg.report.published import Published, published
 from emdeg.report.study import Study
-from emdeg.report.tradeoff import Tradeoff
+from emdeg.report.tradeoff import QUOTED, Tradeoff
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity", "coriolis_matrix", "jacobian")
-CODE = ("inverse_dynamics", "mass_matrix", "gravity")
-"""Functions whose programs the section on code takes."""
 LOOPS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
-ABBREVIATED = 0.01
-"""The threshold whose short model stands among the bars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +40,9 @@ def counts(study: Study, short: Tradeoff | None) -> Found:
     figures = published(robot)
     items: list[Item] = [
         Paragraph(
-            "Multiplications and additions of one evaluation, exact models unless said otherwise; sines and cosines are "
-            "counted apart, one pair an angle. Constants are folded beforehand. Recounting the operators in the C code "
-            "below gives the same numbers."
+            "Multiplications and additions of one evaluation, exact models unless said otherwise; sines and cosines "
+            "are counted apart, one pair an angle. Constants are folded beforehand. Recounting the operators in the C "
+            "code below gives the same numbers."
         ),
         Figures((Figure("counts", bars(_rows(study, totals, short, figures), ("multiplications", "additions"),
                                        f"Operations of the inverse dynamics of {robot.name}")),),
@@ -54,14 +50,12 @@ def counts(study: Study, short: Tradeoff | None) -> Found:
         _table(totals),
     ]  # fmt: skip
     if figures:
-        items.append(Grid(("figure", "source"), tuple((f.what, f.source) for f in figures), "Where the grey bars come from",
-                          folded=True))  # fmt: skip
+        rows = tuple((f.what, f.source) for f in figures)
+        items.append(Grid(("figure", "source"), rows, "Where the grey bars come from", folded=True))
     return Found(Section("operations", "Operations", tuple(items)), programs, totals, figures)
 
 
-def _rows(
-    study: Study, totals: dict[str, Count], short: Tradeoff | None, figures: tuple[Published, ...]
-) -> list[Bar]:
+def _rows(study: Study, totals: dict[str, Count], short: Tradeoff | None, figures: tuple[Published, ...]) -> list[Bar]:
     robot = study.robot
     rows: list[Bar] = []
     if not study.closed:
@@ -77,9 +71,9 @@ def _rows(
     if short is not None and short.levels:
         whole = short.levels[0]
         rows.append(_bar("emdeg: explicit equations, all terms", Count(whole.mul, whole.add)))
-        level = next(one for one in short.levels if one.threshold == ABBREVIATED)
+        level = next(one for one in short.levels if one.threshold == QUOTED)
         share = max(level.certified, default=0.0)
-        name = f"emdeg: explicit equations, terms below {100 * ABBREVIATED:g} % hidden (error below {100 * share:.2g} %)"
+        name = f"emdeg: explicit, terms below {100 * QUOTED:g} % hidden (error certified below {100 * share:.2g} %)"
         rows.append(_bar(name, Count(level.mul, level.add)))
     rows.append(_bar("emdeg: smallest program found, exact", totals["inverse_dynamics"]))
     rows.sort(key=lambda row: -sum(row.parts))

@@ -13,7 +13,20 @@ from emdeg.equations.writing.document import Label, Reference
 from emdeg.equations.writing.printed import Printed
 from emdeg.equations.writing.reading import ABBREVIATIONS, label
 from emdeg.reduce.short_model import FullModel
-from emdeg.report.content import Command, Entries, Entry, Formulas, Grid, Item, Note, Paragraph, Section, Slider, Term
+from emdeg.report.content import (
+    Command,
+    Constants,
+    Entries,
+    Entry,
+    Formulas,
+    Item,
+    Note,
+    Paragraph,
+    Section,
+    Slider,
+    Statement,
+    Term,
+)
 from emdeg.report.study import Study
 from emdeg.report.tradeoff import MOST_TERMS, Tradeoff, full_model, tradeoff
 
@@ -23,12 +36,27 @@ TITLES = {
     "c": "Centrifugal coefficients c of squared speeds",
     "g": "Gravity g",
 }
+_SUM = "<munder><mo>&#x2211;</mo><mrow>{}</mrow></munder>"
+
+
+def _rate(accent: str, index: str) -> str:
+    return f'<msub><mover accent="true"><mi>q</mi><mo>{accent}</mo></mover><mi>{index}</mi></msub>'
+
+
+EQUATION = Statement(
+    "<msub><mi>&#x3C4;</mi><mi>i</mi></msub><mo>=</mo>"
+    + _SUM.format("<mi>j</mi>") + "<msub><mi>M</mi><mi>ij</mi></msub>" + _rate("&#xA8;", "j") + "<mo>+</mo>"
+    + _SUM.format("<mi>j</mi><mo>&lt;</mo><mi>k</mi>") + "<msub><mi>b</mi><mi>ijk</mi></msub>"
+    + _rate("&#x2D9;", "j") + _rate("&#x2D9;", "k") + "<mo>+</mo>"
+    + _SUM.format("<mi>j</mi>") + "<msub><mi>c</mi><mi>ij</mi></msub>"
+    + '<msubsup><mover accent="true"><mi>q</mi><mo>&#x2D9;</mo></mover><mi>j</mi><mn>2</mn></msubsup><mo>+</mo>'
+    + "<msub><mi>g</mi><mi>i</mi></msub>",
+    r"\tau_i = \sum_j M_{ij}\,\ddot q_j + \sum_{j<k} b_{ijk}\,\dot q_j \dot q_k + \sum_j c_{ij}\,\dot q_j^2 + g_i",
+)  # fmt: skip
 OPEN = 14
 """Entries up to which a part is open at first."""
 LONGEST = 1_200_000
 """Characters of formulas that a page holds; parts beyond are named with the command that prints them."""
-FORMULA = 60
-"""Characters of a constant's formula in its table."""
 LOOP_LONGEST = 120_000
 
 
@@ -60,10 +88,11 @@ def _section(
 ) -> Section:
     items: list[Item] = [
         Paragraph(
-            "The effort of joint i is the sum over j of M_ij times the acceleration of j, over j < k of b_ijk times "
-            "the speeds of j and k, over j of c_ij times the squared speed of j, and g_i. All coefficients depend on "
-            "the configuration alone. " + ABBREVIATIONS
-        )
+            "The effort of joint i is made of its inertia and its couplings M, Coriolis terms b, centrifugal terms c "
+            "and gravity g, which depend on the configuration alone:"
+        ),
+        EQUATION,
+        Paragraph(ABBREVIATIONS),
     ]
     if found is not None and found.levels:
         items.append(_slider(study, found))
@@ -94,16 +123,15 @@ def _section(
     return Section("equations", "The equations of motion", tuple(items))
 
 
-def _constants(lumped: Lumped) -> Grid:
+def _constants(lumped: Lumped) -> Constants:
     rows = []
     for c in lumped.constants:
-        formula = text(c.expression)
-        shown = formula if len(formula) <= FORMULA else formula[: FORMULA - 1] + "…"
         value = "" if c.value is None else f"{c.value:.6g}"
-        rows.append((c.name, "" if c.formula.is_number else shown, value, f"{c.tolerance:.2g}" if c.tolerance else "",
+        formula = None if c.formula.is_number else c.expression
+        rows.append((label(c.name), formula, value, f"{c.tolerance:.2g}" if c.tolerance else "",
                      c.unit.replace("^2", "²"), str(len(c.uses))))  # fmt: skip
     title = f"{len(rows)} lumped constants: I inertial, G gravitational, Im of the drives"
-    return Grid(("constant", "formula", "value", "±", "unit", "entries"), tuple(rows), title, folded=len(rows) > 45)
+    return Constants(title, tuple(rows), folded=len(rows) > 45)
 
 
 def _slider(study: Study, found: Tradeoff) -> Slider:
@@ -121,9 +149,10 @@ def _slider(study: Study, found: Tradeoff) -> Slider:
     box = study.box
     text = (
         "Hide the terms that stay below a share of the greatest in their equation, or below a tenth of that share of "
-        "their joint's constant inertia. The error is of a joint's effort, as a share of that joint's largest, over all "
-        f"positions of the workspace, speeds up to {box.speed[0]:g} and accelerations up to {box.acceleration[0]:g} "
-        "(rad or m, s). Operations are those of the inverse dynamics written from these equations, without further search."
+        "their joint's constant inertia. The error is of a joint's effort, as a share of that joint's largest, over "
+        f"all positions of the workspace, speeds up to {box.speed[0]:g} and accelerations up to "
+        f"{box.acceleration[0]:g} (rad or m, s). Operations are those of the inverse dynamics written from these "
+        "equations, without further search."
     )
     return Slider(tuple(levels), text)
 
@@ -173,7 +202,8 @@ def flattened(expression: Sum, constants: Iterable[str]) -> Iterable[tuple[str, 
 def _loops(study: Study, command: str) -> Section:
     items: list[Item] = [Paragraph(
         "With closed loops the reduced model multiplied out is long and tells nothing; its blocks are derived instead: "
-        "closure equations, their derivatives, the map W from the coordinates' speeds to all joints', and the tree's M, C, g."
+        "closure equations, their derivatives, the map W from the coordinates' speeds to all joints', and the "
+        "tree's M, C and g."
     )]  # fmt: skip
     items.append(Note("Lumped constants, shading by significance and the threshold slider are for chains and trees."))
     model = derive_loops(study.robot)

@@ -16,8 +16,10 @@ from emdeg.equations.expression import Sum, text
 from emdeg.equations.writing import mathml
 from emdeg.equations.writing.document import Equation, Label, MatrixEquation, Table, Zeros
 from emdeg.equations.writing.document import Item as FormulaItem
+from emdeg.equations.writing.printed import Printed
 from emdeg.report.content import (
     Command,
+    Constants,
     Entries,
     Entry,
     Facts,
@@ -33,6 +35,7 @@ from emdeg.report.content import (
     Scene,
     Section,
     Slider,
+    Statement,
     Term,
 )
 from emdeg.report.drawing import escape, svg
@@ -51,13 +54,15 @@ def write(report: Report) -> str:
     )
     links = "".join(f'<a href="#{s.key}">{escape(s.title)}</a>' for s in report.sections)
     body = "".join(_section(section) for section in report.sections)
+    highlights = "".join(f"<li><b>{escape(figure)}</b> {escape(what)}</li>" for figure, what in report.highlights)
+    highlights = f'<ul class="highlights">{highlights}</ul>' if highlights else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en"><!-- {MARK} -->\n<head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(report.title)}</title>\n<style>{style}</style></head>\n<body>\n"
         f'<header><p class="brand">emdeg report</p><h1>{escape(report.title)}</h1>'
-        f"<p class=\"sub\">{escape(report.subtitle)}</p><nav>{links}</nav></header>\n<main>\n{body}</main>\n"
+        f'<p class="sub">{escape(report.subtitle)}</p>{highlights}<nav>{links}</nav></header>\n<main>\n{body}</main>\n'
         f"<footer>{escape(report.made_by)}</footer>\n<script>{script}</script>\n</body></html>\n"
     )
 
@@ -87,6 +92,10 @@ def _item(item: Item) -> str:
     match item:
         case Paragraph():
             return f"<p>{escape(item.text)}</p>\n"
+        case Statement():
+            return f'<p class="statement"><math display="block"><mrow>{item.mathml}</mrow></math></p>\n'
+        case Constants():
+            return _constants(item)
         case Note():
             return f'<p class="note{" warn" if item.warning else ""}">{escape(item.text)}</p>\n'
         case Facts():
@@ -118,20 +127,45 @@ def _fold(summary: str, body: str, is_open: bool, kind: str, key: str = "") -> s
 
 
 def _grid(grid: Grid) -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in grid.head)
-    rows = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in grid.rows)
-    table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
-    if grid.folded:
-        return _fold(escape(grid.title or "Table"), table, False, "part")
-    return (f"<h3>{escape(grid.title)}</h3>" if grid.title else "") + table
+    numbers = [all(_is_number(cell) for cell in column) and any(column) for column in zip(*grid.rows)]
+    kind = [' class="n"' if number else "" for number in numbers or [False] * len(grid.head)]
+    head = "".join(f"<th{k}>{escape(cell)}</th>" for k, cell in zip(kind, grid.head))
+    rows = "".join(
+        "<tr>" + "".join(f"<td{k}>{escape(cell)}</td>" for k, cell in zip(kind, row)) + "</tr>" for row in grid.rows
+    )
+    return _titled(grid.title, _table(head, rows), grid.folded)
 
 
-def _cell(cell: str) -> str:
+def _table(head: str, rows: str) -> str:
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>\n'
+
+
+def _titled(title: str, table: str, folded: bool) -> str:
+    if folded:
+        return _fold(escape(title or "Table"), table, False, "part")
+    return f'<div class="block">{f"<h3>{escape(title)}</h3>" if title else ""}{table}</div>'
+
+
+def _is_number(cell: str) -> bool:
     try:
-        float(cell.removesuffix(" %").removesuffix(" deg"))
+        float(cell.removeprefix("< ").removesuffix(" %").removesuffix(" deg") or "0")
     except ValueError:
-        return f"<td>{escape(cell)}</td>"
-    return f'<td class="n">{escape(cell)}</td>'
+        return False
+    return True
+
+
+def _constants(item: Constants) -> str:
+    titles = (("constant", ""), ("value", "n"), ("±", "n"), ("unit", ""), ("entries", "n"), ("formula", ""))
+    head = "".join(f'<th class="{kind}">{name}</th>' if kind else f"<th>{name}</th>" for name, kind in titles)
+    rows = []
+    for name, expression, value, tolerance, unit, uses in item.rows:
+        written = "" if expression is None else " ".join(math(piece) for piece in formula(Printed(expression)))
+        cells = "".join(f'<td class="n">{escape(cell)}</td>' for cell in (value, tolerance))
+        rows.append(
+            f'<tr><td>{math(mathml.label(name))}</td>{cells}<td>{escape(unit)}</td><td class="n">{uses}</td>'
+            f'<td class="f">{written}</td></tr>'
+        )
+    return _titled(item.title, _table(head, "".join(rows)), item.folded)
 
 
 def _figures(item: Figures) -> str:
@@ -158,24 +192,23 @@ def _scene(item: Scene) -> str:
 
 
 def _slider(item: Slider) -> str:
-    shades = "".join(
-        f'<span class="key t s{k}">{escape(name)}</span>' for k, (_, name) in enumerate(SHADES)
-    )
+    shades = "".join(f'<span class="key t s{k}">{escape(name)}</span>' for k, (_, name) in enumerate(SHADES))
     rows = "".join(
         f"<tr><td>{'none' if not one['threshold'] else format(100 * one['threshold'], 'g') + ' %'}</td>"
         f'<td class="n">{one["terms"]}</td><td class="n">{one["mul"] + one["add"]}</td>'
         f'<td class="n">{100 * one["certified"]:.2g} %</td><td class="n">{100 * one["found"]:.2g} %</td></tr>'
         for one in item.levels
     )
-    head = "<th>terms hidden below</th><th>terms kept</th><th>operations</th><th>error, certified</th><th>error, found</th>"
+    titles = ("terms hidden below", "terms kept", "operations", "error, certified", "error, found")
+    head = "".join(f"<th>{name}</th>" for name in titles)
     return (
         f'<div class="slider"><p>{escape(item.text)}</p><label for="level">Hide terms below '
         f'<output id="level-name">nothing</output></label>'
         f'<input type="range" id="level" min="0" max="{len(item.levels) - 1}" value="0" step="1">'
         '<p id="level-text" aria-live="polite"></p>'
         f'<p class="legend">Largest value of a term, of the greatest in its equation: {shades}</p>'
-        f'<details class="part"><summary>All thresholds</summary><div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div></details></div>\n" + data_block("level-data", list(item.levels))
+        f"{_fold('All thresholds', _table(head, rows), False, 'part')}</div>\n"
+        + data_block("level-data", list(item.levels))
     )
 
 
@@ -185,7 +218,8 @@ def _entries(item: Entries) -> str:
         names = ", ".join(math(mathml.label(one)) for one in item.zeros)
         body += f'<p class="zeros">{names} {math("<mo>=</mo><mn>0</mn>")}</p>'
     buttons = '<p class="buttons"><button class="all">open all</button><button class="none">close all</button></p>'
-    return f'<div class="entries"><h3>{escape(item.title)}</h3>{buttons if item.entries else ""}{_open(body, item.open)}</div>\n'
+    head = f"<h3>{escape(item.title)}</h3>" + (buttons if item.entries else "")
+    return f'<div class="entries">{head}{_open(body, item.open)}</div>\n'
 
 
 def _open(body: str, is_open: bool) -> str:
@@ -237,10 +271,14 @@ def _matrix(item: MatrixEquation) -> str:
     """A small matrix as one, a large one entry by entry."""
     length = sum(len(str(entry)) for row in item.rows for entry in row)
     if length < 260:
-        rows = "".join("<mtr>" + "".join(f"<mtd>{mathml.formula(e)}</mtd>" for e in row) + "</mtr>" for row in item.rows)
+        rows = "".join(
+            "<mtr>" + "".join(f"<mtd>{mathml.formula(e)}</mtd>" for e in row) + "</mtr>" for row in item.rows
+        )
         whole = f"{mathml.label(item.label)}<mo>=</mo><mrow><mo>(</mo><mtable>{rows}</mtable><mo>)</mo></mrow>"
         return f'<div class="sum scroll">{math(whole)}</div>\n'
-    found = [f"<p>{math(mathml.label(item.label))} is {len(item.rows)} × {len(item.rows[0])}; entries not listed vanish.</p>"]
+    found = [
+        f"<p>{math(mathml.label(item.label))} is {len(item.rows)} × {len(item.rows[0])}; entries not listed vanish.</p>"
+    ]
     for i, row in enumerate(item.rows, 1):
         for j, entry in enumerate(row, 1):
             written = formula(entry)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.codegen.artefact import Artefact
-from emdeg.report import html
+from emdeg.report import counts_part, equations_part, html
 from emdeg.report.code_part import code
 from emdeg.report.content import Report
 from emdeg.report.counts_part import counts
@@ -55,7 +55,9 @@ def make(
     last, artefacts = code(study, operations.programs, chosen, stem or robot.name, command, made_by)
     title = robot.title or robot.name
     subtitle = f"{robot.name}: explicit equations of motion, operations, loads and code"
-    report = Report(title, subtitle, (first, found.section, operations.section, loads, last), made_by)
+    highlights = _highlights(robot, found, operations, artefacts)
+    sections = (first, found.section, operations.section, loads, last)
+    report = Report(title, subtitle, highlights, sections, made_by)
     summary: dict[str, Any] = {
         "robot": robot.name,
         "joints": robot.n,
@@ -70,3 +72,17 @@ def make(
         ],
     }  # fmt: skip
     return Made(report, tuple(artefacts), summary)
+
+
+def _highlights(
+    robot: Robot, found: equations_part.Found, operations: counts_part.Found, artefacts: Sequence[Artefact]
+) -> tuple[tuple[str, str], ...]:
+    """A few figures to begin with."""
+    rows = [(str(robot.freedoms), "degrees of freedom")]
+    if found.constants:
+        rows.append((str(found.constants), "lumped constants"))
+    rows.append((str(operations.counts["inverse_dynamics"].total), "operations of the exact inverse dynamics"))
+    rows += [(str(f.total), f"operations: {f.what}") for f in operations.published if f.headline]
+    false_pass = max(one.certificate["false_pass_probability"] for one in artefacts)
+    rows.append((f"{false_pass:.0e}", "probability that a wrong program passed its proof"))
+    return tuple(rows)

@@ -23,6 +23,7 @@ class Published:
     total: int = 0
     exact: bool = True
     """Whether it is of the exact model; an abbreviated one has fewer terms."""
+    headline: bool = False
 
 
 def published(robot: Robot) -> tuple[Published, ...]:
@@ -39,7 +40,14 @@ def published(robot: Robot) -> tuple[Published, ...]:
             total = figure["total"] if mul is None else mul + add
             found.append(
                 Published(
-                    figure["function"], figure["what"], figure["source"], mul, add, total, figure.get("exact", True)
+                    figure["function"],
+                    figure["what"],
+                    figure["source"],
+                    mul,
+                    add,
+                    total,
+                    figure.get("exact", True),
+                    figure.get("headline", False),
                 )
             )
     return tuple(found)

@@ -26,6 +26,8 @@ from emdeg.report.study import Study
 THRESHOLDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 BOXES = 6000
 """Boxes that the search for one joint's certified bound may examine."""
+QUOTED, QUOTED_BOXES = 0.01, 24_000
+"""The threshold of the short model that is quoted elsewhere: its bound is looked for longer."""
 MOST_TERMS = 700
 """Terms of a model whose short models are worked out; beyond, terms are only shaded."""
 SAMPLES = 512
@@ -85,7 +87,8 @@ def tradeoff(study: Study, full: FullModel) -> Tradeoff:
 
 def _level(study: Study, short: ShortModel, threshold: float, largest: Sequence[float]) -> Level:
     operations = count(program(short))
-    errors = [_error(study, short, joint) for joint in range(1, study.robot.n + 1)] if threshold else []
+    boxes = QUOTED_BOXES if threshold == QUOTED else BOXES
+    errors = [_error(study, short, joint, boxes) for joint in range(1, study.robot.n + 1)] if threshold else []
     shares = [
         (bound / peak if peak else 0.0, found / peak if peak else 0.0) for (bound, found), peak in zip(errors, largest)
     ]
@@ -99,7 +102,7 @@ def _level(study: Study, short: ShortModel, threshold: float, largest: Sequence[
     )
 
 
-def _error(study: Study, short: ShortModel, joint: int) -> tuple[float, float]:
+def _error(study: Study, short: ShortModel, joint: int, boxes: int) -> tuple[float, float]:
     """(certified, found): the largest error of one joint's effort over the box."""
     part = row(joint, short.row_difference(joint), study.box)
     if part is None:
@@ -109,7 +112,7 @@ def _error(study: Study, short: ShortModel, joint: int) -> tuple[float, float]:
     objective = RowObjective(part)
     found, at = search(objective, lower, upper)
     result = maximum(
-        objective, list(lower), list(upper), found=found, at=at, tolerance=0.05, seconds=math.inf, most_boxes=BOXES
+        objective, list(lower), list(upper), found=found, at=at, tolerance=0.05, seconds=math.inf, most_boxes=boxes
     )
     return result.bound, result.found
 

@@ -38,7 +38,9 @@ def loads_section(study: Study) -> Section:
     """The section; what a robot cannot have is left out with a line that says why."""
     title = "Loads over the workspace"
     if study.symbolic:
-        why = "Its parameters are symbols: loads, couplings and efforts need numbers (--set NAME=VALUE) and are left out."
+        why = (
+            "Its parameters are symbols: loads, couplings and efforts need numbers (--set NAME=VALUE) and are left out."
+        )
         return Section("loads", title, (Note(why),))
     items: list[Item] = []
     if study.closed:
@@ -93,23 +95,38 @@ def _extremes(study: Study) -> list[Item]:
         limit = one.joint.drive.max_torque or one.joint.limits.effort
         rows.append((
             one.joint.name, readable(low.value), readable(high.value), readable(ratio) if math.isfinite(ratio) else "",
-            unit[0], readable(g.low.value), readable(g.high.value), unit[1], "" if limit is None else readable(float(limit)),
-            f"{100 * max(low.gap, high.gap, g.low.gap, g.high.gap):.2g} %",
+            unit[0], readable(g.low.value), readable(g.high.value), unit[1],
+            "" if limit is None else readable(float(limit)), _gap(max(low.gap, high.gap, g.low.gap, g.high.gap)),
         ))  # fmt: skip
         if low.value > 0:
             inertia.append(Span(one.joint.name, low.value, high.value, f"x {ratio:.3g}"))
         gravity.append(Span(one.joint.name, g.low.value, g.high.value, "",
                             None if limit is None else float(limit)))  # fmt: skip
     head = ("joint", "least M_ii", "largest M_ii", "ratio", "", "least g_i", "largest g_i", "", "limit", "gap at most")
-    figures = [Figure("gravity", spans(gravity, "Gravity effort over the workspace", "gravity effort [N m; N]"),
-                      "Gravity effort, least to largest; orange marks are the drive's limits where they are in reach.")]
+    figures = [
+        Figure(
+            "gravity",
+            spans(gravity, "Gravity effort over the workspace", "gravity effort [N m; N]"),
+            "Gravity effort, least to largest; orange marks are the drive's limits where they are in reach.",
+        )
+    ]
     if inertia:
-        figures.insert(0, Figure("inertia", spans(inertia, "Inertia over the workspace", "M_ii [kg m²; kg]", log=True),
-                                 "Inertia felt at each joint, least to largest, with their ratio."))
+        figures.insert(
+            0,
+            Figure(
+                "inertia",
+                spans(inertia, "Inertia over the workspace", "M_ii [kg m²; kg]", log=True),
+                "Inertia felt at each joint, least to largest, with their ratio.",
+            ),
+        )
     return [
         Figures(tuple(figures)),
         Grid(head, tuple(rows), "Inertia and gravity: values attained; the certified bound differs by the gap at most"),
     ]
+
+
+def _gap(gap: float) -> str:
+    return "< 0.01 %" if gap < 1e-4 else f"{100 * gap:.2g} %"
 
 
 def _couplings(study: Study) -> list[Item]:
@@ -138,9 +155,13 @@ def _motion(study: Study) -> list[Item]:
     total = numeric.inverse_dynamics(robot, motion.q, motion.qd, motion.qdd)
     gravity = numeric.inverse_dynamics(robot, motion.q, zero, zero)
     speeds = numeric.inverse_dynamics(robot, motion.q, motion.qd, zero) - gravity
+    inertia = total - gravity - speeds
+    scale = np.abs(total).max(axis=0) + 1e-300
+    for part in (gravity, speeds, inertia):  # what is zero but for rounding is zero
+        part[:, np.abs(part).max(axis=0) < 1e-9 * scale] = 0.0
     parts = (
         ("total", total, INK, (), 2.0), ("gravity", gravity, GREEN, (6.0, 3.0), 1.5),
-        ("speeds", speeds, ORANGE, (2.0, 3.0), 1.5), ("accelerations", total - gravity - speeds, BLUE, (8.0, 3.0, 2.0, 3.0), 1.5),
+        ("speeds", speeds, ORANGE, (2.0, 3.0), 1.5), ("accelerations", inertia, BLUE, (8.0, 3.0, 2.0, 3.0), 1.5),
     )  # fmt: skip
     figures = []
     t = [round(float(v), 6) for v in motion.t]
@@ -157,7 +178,7 @@ def _motion(study: Study) -> list[Item]:
     peak = np.abs(total).max(axis=0)
     table = Grid(("joint", "peak effort", "of gravity", "of speeds", "of accelerations", ""), tuple(
         (joint.name, readable(float(peak[k])), *(readable(float(np.abs(v[:, k]).max())) for v in
-         (gravity, speeds, total - gravity - speeds)), "N m" if joint.kind == "revolute" else "N")
+         (gravity, speeds, inertia)), "N m" if joint.kind == "revolute" else "N")
         for k, joint in enumerate(robot.driven)
     ), "Largest values along the motion")  # fmt: skip
     caption = f"Efforts of the driven joints along a motion of {motion.t[-1]:g} s {where}, from rest to rest."
