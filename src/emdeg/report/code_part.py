@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from emdeg.codegen.store import CERTIFICATE
 from emdeg.program import Program
 from emdeg.report.content import Command, Facts, File, Files, Grid, Item, Note, Paragraph, Section
 from emdeg.report.study import Study
+from emdeg.robot.toml_writer import to_toml
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity")
 LARGEST = 1_500_000
@@ -28,9 +30,12 @@ def code(
     for name in FUNCTIONS:
         study.progress(f"code and proof of {name}")
         line = shlex.join(["emdeg", "generate", *words, f"--function={name}", "--target=c", "--out=."])
-        one = artefact(
-            study.robot, Request((name,), robot_name=stem, command=line), made_by=made_by, program=programs[name]
-        )
+        request = Request((name,), robot_name=stem, command=line)
+        try:
+            one = artefact(study.robot, request, made_by=made_by, program=programs[name])
+        except ValueError as problem:  # a proof that is out of reach; a wrong program is another error
+            notes.append(Note(f"{name} is left out because it cannot be proved: {problem}", warning=True))
+            continue
         proof = json.dumps(one.certificate, indent=1) + "\n"
         made.append(one)
         rows.append(_proof(name, one))
@@ -46,9 +51,11 @@ def code(
         "formulation of the same robot there; the certificate beside it says how to repeat that "
         "(emdeg verify FILE, both files in one folder)."
     )
-    digest = made[0].certificate["robot"]["digest"]
-    items: list[Item] = [
-        Paragraph(text), Files(tuple(files)), *notes, Grid(head, tuple(rows), "Proofs"),
+    digest = hashlib.sha256(to_toml(study.robot).encode()).hexdigest()
+    items: list[Item] = [Paragraph(text), Files(tuple(files)), *notes] if files else [*notes]
+    if rows:
+        items.append(Grid(head, tuple(rows), "Proofs"))
+    items += [
         Facts((("made by", made_by), ("digest of the robot", digest))),
         Paragraph("This page is made anew, byte for byte, by"), Command(command),
     ]  # fmt: skip

@@ -83,6 +83,7 @@ def _highlights(
         rows.append((str(found.constants), "lumped constants"))
     rows.append((str(operations.counts["inverse_dynamics"].total), "operations of the exact inverse dynamics"))
     rows += [(str(f.total), f"operations: {f.what}") for f in operations.published if f.headline]
-    false_pass = max(one.certificate["false_pass_probability"] for one in artefacts)
-    rows.append((f"{false_pass:.0e}", "probability that a wrong program passed its proof"))
+    if artefacts:
+        false_pass = max(one.certificate["false_pass_probability"] for one in artefacts)
+        rows.append((f"{false_pass:.0e}", "probability that a wrong program passed its proof"))
     return tuple(rows)
