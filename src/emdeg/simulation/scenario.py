@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.robot.fields import flag, joint_index, joint_list, optional_real, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Remarks, Table
 from emdeg.robot.toml_text import MAX_BYTES, Document
@@ -19,7 +20,6 @@ from emdeg.simulation.adaptive import SOLVERS
 from emdeg.simulation.conditioning import Conditioning, converter_steps, drive_limits
 from emdeg.simulation.controllers import Law
 from emdeg.simulation.errors import ScenarioError
-from emdeg.simulation.fields import flag, joint_index, joint_list, optional_real, per_joint, real
 from emdeg.simulation.plant import need_numbers
 from emdeg.simulation.read_trajectory import KEYS, trajectory_from
 from emdeg.simulation.tableaus import METHODS
