@@ -9,6 +9,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from emdeg._version import __version__
 from emdeg.equations import Model, derive
 from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.equations.regressor import regressor, regressor_formulas
@@ -64,8 +65,6 @@ if TYPE_CHECKING:
     from emdeg.simulation.linearisation import linearise
     from emdeg.simulation.simulate import simulate
 
-__version__ = "0.1.0"
-
 _LAZY = ("ScenarioError", "SimulationError", "inverse_kinematics", "linearise", "simulate")
 
 
@@ -88,6 +87,7 @@ __all__ = [
     "ScenarioError",
     "SimulationError",
     "StateError",
+    "__version__",
     "abbreviate",
     "base_parameters",
     "base_values",

@@ -75,7 +75,7 @@ def _machine_fold() -> Any:
     engine = machine_engine(_assembly())
     kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 2)
     fold = kind(engine.get_function_address("fold"))
-    fold.engine = engine  # the code lives as long as the function
+    vars(fold)["engine"] = engine  # the code lives as long as the function
     return fold
 
 

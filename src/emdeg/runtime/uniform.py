@@ -80,11 +80,11 @@ def _machine_fill() -> Any:
     engine = machine_engine(_assembly())
     kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2, ctypes.c_uint64)
     fill = kind(engine.get_function_address("fill"))
-    fill.engine = engine  # the code lives as long as the function
+    vars(fill)["engine"] = engine  # the code lives as long as the function
     return fill
 
 
-def _spread(value: int | float, kind: str) -> str:
+def _spread(value: int | str, kind: str) -> str:
     return "<" + ", ".join([f"{kind} {value}"] * LANES) + ">"
 
 
