@@ -126,10 +126,7 @@ class _Hand(Thread):
 
 
 def _started() -> subprocess.Popen[bytes]:
-    import emdeg
-
-    home = str(Path(emdeg.__file__).parents[1])
-    paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])]
     # One thread for linear algebra in each: there is a process for each core.
     alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return subprocess.Popen(

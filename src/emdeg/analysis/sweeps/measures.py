@@ -66,7 +66,7 @@ def _tool_inertia(values: Values, limits: Array) -> Mapping[str, Array]:
 
 
 def _eigenvalues(values: Values, limits: Array) -> Mapping[str, Array]:
-    found = np.linalg.eigvalsh(values["mass_matrix"]["M"])
+    found = np.asarray(np.linalg.eigvalsh(values["mass_matrix"]["M"]), np.float64)
     return {"eigenvalue": found, "condition": np.asarray(found[..., -1] / found[..., 0], np.float64)}
 
 
