@@ -14,6 +14,7 @@ from emdeg.mechanics.closed_kinematics import coordinates_of
 from emdeg.mechanics.closed_numeric import ready
 from emdeg.program.ir import Program
 from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.robot.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Remarks, Table
 from emdeg.robot.toml_text import MAX_BYTES, Document
@@ -22,7 +23,6 @@ from emdeg.simulation.adaptive import SOLVERS
 from emdeg.simulation.conditioning import Conditioning, converter_steps, drive_limits
 from emdeg.simulation.controllers import Law
 from emdeg.simulation.errors import ScenarioError
-from emdeg.simulation.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
 from emdeg.simulation.plant import need_numbers
 from emdeg.simulation.read_trajectory import KEYS, trajectory_from
 from emdeg.simulation.tableaus import METHODS
