@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,8 @@ HOSTILE = (
 )
 
 ROBOT = """schema = 1
-name = {name}
+name = "hostile"
+convention = "modified"
 title = {title}
 source = {source}
 [[link]]
@@ -47,7 +49,7 @@ def hostile_file(folder: Path) -> Path:
     quoted = [
         f'"{name.translate(str.maketrans({chr(92): chr(92) * 2, chr(34): chr(92) + chr(34)}))}"' for name in HOSTILE
     ]
-    keys = ("name", "title", "source", "link1", "joint1", "note", "link2", "joint2")
+    keys = ("", "title", "source", "link1", "joint1", "note", "link2", "joint2")
     path = folder / "hostile.toml"
     path.write_text(ROBOT.format(**dict(zip(keys, quoted))), encoding="utf-8")
     return path
@@ -57,10 +59,11 @@ def hostile_file(folder: Path) -> Path:
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The pages under test, made once."""
     folder = tmp_path_factory.mktemp("reports")
+    hostile = replace(emdeg.load(hostile_file(folder)), name=HOSTILE[0])
     robots = {
         "planar2r": emdeg.load("planar2r"),
         "delta": emdeg.load("delta"),
-        "hostile": emdeg.load(hostile_file(folder)),
+        "hostile": hostile,
     }
     words = {"hostile": ["<script>window.ran=8</script>.toml"]}
     return {
@@ -176,7 +179,8 @@ def test_hostile_names_run_nothing(browser: Page, reports: dict[str, Path]) -> N
     opened(browser, reports["hostile"])
     assert quiet(browser, reports["hostile"]), (browser.said, browser.requests)
     browser.value(
-        "document.querySelectorAll('*').forEach((e) => { for (const n of ['click', 'mouseover', 'focus', 'error', 'load'])"
+        "document.querySelectorAll('*').forEach((e) => {"
+        " for (const n of ['click', 'mouseover', 'focus', 'error', 'load'])"
         " if (e.tagName !== 'A') e.dispatchEvent(new Event(n)); })"
     )
     assert browser.value("window.ran === undefined")
@@ -195,7 +199,8 @@ def test_policy_refuses_other_scripts(browser: Page, reports: dict[str, Path]) -
     """Even markup that got into the page would not run."""
     opened(browser, reports["planar2r"])
     browser.value(
-        "(() => { const s = document.createElement('script'); s.textContent = 'window.ran = 9'; document.body.append(s);"
+        "(() => { const s = document.createElement('script');"
+        " s.textContent = 'window.ran = 9'; document.body.append(s);"
         " const d = document.createElement('div'); d.innerHTML = '<img src=x onerror=\"window.ran = 10\">';"
         " document.body.append(d); })()"
     )
