@@ -15,7 +15,8 @@ from emdeg.program.functions import solved
 from emdeg.program.ir import Dependence
 from emdeg.program.search.optimise import tidied
 from emdeg.program.search.resubstitute import Resubstitution
-from emdeg.reduce.efforts import traces
+from emdeg.reduce.efforts import inner_neighbours, traces
+from emdeg.reduce.shared import SharedEfforts
 from emdeg.reduce.short_model import ShortModel
 
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "gravity", "bias", "forward_dynamics")
@@ -26,11 +27,33 @@ def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: f
     if function not in FUNCTIONS:
         raise ValueError(f"a short model has {', '.join(FUNCTIONS)}; not {function}")
     candidates = [simplify(traced) for traced in _traces(short, function)]
+    if function == "inverse_dynamics":
+        candidates += _extracted(short, 0.4 * seconds, seed)
     candidates.sort(key=lambda p: count(p).total)
     if not seconds:
         return candidates[0]
-    tried = [_searched(p, seconds / 2, seed) for p in candidates[:2]]
+    share = 0.6 if function == "inverse_dynamics" else 1.0
+    tried = [_searched(p, share * seconds / 2, seed) for p in candidates[:2]]
     return min((*tried, candidates[0]), key=lambda p: count(p).total)
+
+
+RUNS = 3
+"""Runs of extraction where no time is given for more."""
+NOISE = (0.3, 0.6, 1.2, 2.0)
+
+
+def _extracted(short: ShortModel, seconds: float, seed: int) -> list[Program]:
+    """Programs of several runs of extraction, the two shortest."""
+    ways = [SharedEfforts(short), *([SharedEfforts(short, links=True)] if inner_neighbours(short.full.lumped.groups) else [])]
+    end = time.thread_time() + seconds
+    found: list[Program] = []
+    turn = 0
+    while turn < RUNS or time.thread_time() < end:
+        way = ways[turn % len(ways)]
+        found.append(simplify(way.program(seed + turn, NOISE[turn // len(ways) % len(NOISE)])))
+        found = sorted(found, key=lambda p: count(p).total)[:2]
+        turn += 1
+    return found
 
 
 def _searched(program: Program, seconds: float, seed: int) -> Program:
@@ -40,8 +63,7 @@ def _searched(program: Program, seconds: float, seed: int) -> Program:
 
 def quick_count(short: ShortModel) -> int:
     """The operations of one way of writing the inverse dynamics: to compare models in a search."""
-    *_, last = traces(short, orders=("expanded",))
-    return count(simplify(last)).total
+    return count(SharedEfforts(short, links=True).program(noise=0.0)).total
 
 
 def _traces(short: ShortModel, function: str) -> Iterator[Program]:

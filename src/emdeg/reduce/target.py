@@ -28,7 +28,7 @@ from emdeg.reduce.short_model import FullModel, ShortModel
 SAMPLES = 1200
 ROUNDS = 6
 TRIES = 60
-AIM = 0.9
+AIM = 0.95
 """The part of a limit that the search may use: what is left is for the certified bound to be above the error found."""
 
 
