@@ -191,34 +191,38 @@ class Extraction:
         self._pairs.pop(at, None)
 
     def _inline(self) -> None:
-        """Letters that are read once, as a whole term, dissolve into their sum: it can be taken apart in other ways."""
-        again = True
-        while again:
-            again = False
-            readers = self._readers()
-            for letter, place in list(self.quotients.items()):
-                where = readers.get(letter, [])
-                if len(where) == 1 and where[0] is not None and where[0][1] == (letter,):
-                    at = where[0][0]
-                    c = self.sums[at][letter,]
-                    inner = self.sums[place]
-                    if abs(c) != 1 and any(not self._factors(k, d * c) - self._factors(k, d) == 0 for k, d in inner.items()):
-                        continue
-                    del self.sums[at][letter,], self.sums[place], self.quotients[letter]
-                    self._pairs.pop(place, None)
-                    for key, d in inner.items():
-                        self._add(at, key, c * d)
-                    again = True
-                    break
-            for letter, pair in list(self.products.items()) if not again else ():
-                where = readers.get(letter, [])
-                if len(where) == 1 and where[0] is not None:
-                    at, key = where[0]
-                    c = self.sums[at].pop(key)
-                    del self.products[letter]
-                    self._add(at, tuple(sorted((*_without(key, (letter,)), *pair))), c)
-                    again = True
-                    break
+        """Letters that are read once dissolve into the sum that reads them: it can be taken apart in other ways."""
+        while self._dissolve_quotient() or self._dissolve_product():
+            pass
+
+    def _dissolve_quotient(self) -> bool:
+        readers = self._readers()
+        for letter, place in self.quotients.items():
+            where = readers.get(letter, [])
+            if len(where) != 1 or where[0] is None or where[0][1] != (letter,):
+                continue
+            at = where[0][0]
+            c, inner = self.sums[at][letter,], self.sums[place]
+            if any(self._factors(key, c * d) > self._factors(key, d) for key, d in inner.items()):
+                continue
+            del self.sums[at][letter,], self.sums[place], self.quotients[letter]
+            self._pairs.pop(place, None)
+            for key, d in inner.items():
+                self._add(at, key, c * d)
+            return True
+        return False
+
+    def _dissolve_product(self) -> bool:
+        readers = self._readers()
+        for letter, pair in self.products.items():
+            where = readers.get(letter, [])
+            if len(where) == 1 and where[0] is not None:
+                at, key = where[0]
+                c = self.sums[at].pop(key)
+                del self.products[letter]
+                self._add(at, tuple(sorted((*_without(key, (letter,)), *pair))), c)
+                return True
+        return False
 
     def _readers(self) -> dict[int, list[tuple[int, Key] | None]]:
         """Letter -> the terms that read it; None where a product does."""
