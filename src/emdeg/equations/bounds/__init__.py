@@ -8,7 +8,8 @@
 (-5.0, 5.0, True)
 """
 
-from emdeg.equations.bounds.ranges import Bounded, Extremes, extremes, largest, largest_magnitude, largest_ratio
+from emdeg.equations.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
+from emdeg.equations.bounds.ratio import largest_ratio
 from emdeg.equations.bounds.search import Effort
 from emdeg.equations.bounds.tensor import EmptyBox, Range, Tensor, tensor
 
@@ -19,6 +20,7 @@ __all__ = [
     "Extremes",
     "Range",
     "Tensor",
+    "extreme",
     "extremes",
     "largest",
     "largest_magnitude",

@@ -55,19 +55,25 @@ class Maximum:
 
 
 def maximum(
-    f: Tensor, tolerance: float, relative: float = 0.0, effort: Effort = Effort(), ceiling: float = np.inf
+    f: Tensor,
+    tolerance: float,
+    relative: float = 0.0,
+    effort: Effort = Effort(),
+    ceiling: float = np.inf,
+    start: Array | None = None,
 ) -> Maximum:
     """The largest value of `f`, to within the larger of tolerance and relative |max f|, or as near as `effort` allows.
 
-    `ceiling` is an upper bound known from elsewhere; the search ends as soon as a value comes that near to it.
+    `ceiling` is an upper bound known from elsewhere; the search ends as soon as a value comes that near to it. With
+    `start`, a point known to be good, no climbs are made first.
     """
-    start = clock()
+    began = clock()
     if f.dimension == 0:
         value = float(f.coefficients.sum())
         return Maximum(float(value - f.rounding), float(value + f.rounding), np.empty(0), 0)
     middle = np.array([v.middle for v in f.variables])
     half = np.array([v.half for v in f.variables])
-    best, at = climb(f)
+    best, at = climb(f) if start is None else (float(f.values(start[None, :])[0]), start)
     ends = np.array([not v.is_circle for v in f.variables])
     low, high = middle - half, middle + half
     views: dict[tuple[bool, ...], Wide] = {}
@@ -81,7 +87,7 @@ def maximum(
     settled = -np.inf  # the largest bound among boxes dropped for being within the tolerance
     if best + allowed() >= ceiling:
         return Maximum(float(best - f.rounding), float(ceiling + f.rounding), at, 0)
-    while len(C) and (not examined or (examined < effort.boxes and clock() - start < effort.seconds)):
+    while len(C) and (not examined or (examined < effort.boxes and clock() - began < effort.seconds)):
         # The boxes with the largest bounds first: the certified upper bound falls as early as it can.
         take = np.argpartition(-U, BATCH - 1)[:BATCH] if len(U) > BATCH else np.arange(len(U))
         keep = np.ones(len(U), bool)
