@@ -89,7 +89,7 @@ def test_computed_torque_with_a_shortened_model_strays_with_the_exact_one_does_n
 def test_thresholds_of_a_shortened_model_are_checked():
     with pytest.raises(RobotError, match="significance must be at least 0 and below 1; got 3"):
         read(MOVE + 'model = "abbreviated"\nsignificance = 3\n')
-    with pytest.raises(RobotError, match="run.toml:12: significance belongs to model = 'abbreviated'"):
+    with pytest.raises(RobotError, match=r"run\.toml:12: significance belongs to model = 'abbreviated'"):
         read(MOVE + "significance = 0.01\n")
 
 

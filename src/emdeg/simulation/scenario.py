@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.mechanics.closed_kinematics import coordinates_of
+from emdeg.mechanics.closed_numeric import ready
 from emdeg.program.ir import Program
 from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.robot.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Remarks, Table
 from emdeg.robot.toml_text import MAX_BYTES, Document
@@ -20,7 +23,6 @@ from emdeg.simulation.adaptive import SOLVERS
 from emdeg.simulation.conditioning import Conditioning, converter_steps, drive_limits
 from emdeg.simulation.controllers import Law
 from emdeg.simulation.errors import ScenarioError
-from emdeg.simulation.fields import flag, joint_index, joint_list, optional_real, per_joint, real
 from emdeg.simulation.plant import need_numbers
 from emdeg.simulation.read_trajectory import KEYS, trajectory_from
 from emdeg.simulation.tableaus import METHODS
@@ -179,15 +181,15 @@ def _empty(top: Table, key: str) -> Table:
 
 def _present(table: Table, robot: Robot) -> Present:
     table.only(("order", "inner", "efforts"))
-    order = joint_list(table, "order", robot) or tuple(range(robot.n))
-    if sorted(order) != list(range(robot.n)):
+    order = joint_list(table, "order", robot) or tuple(range(robot.freedoms))
+    if sorted(order) != list(range(robot.freedoms)):
         raise table.error("order must name every joint once", "order")
     names = table.subtable("efforts")
     efforts = {}
     for key in () if names is None else names.data:
         assert names is not None
-        efforts[joint_index(table, key, robot, "efforts")] = names.name(key)
-    return Present(order, frozenset(joint_list(table, "inner", robot)), efforts)
+        efforts[joint_index(table, key, robot, "efforts", robot.driven)] = names.name(key)
+    return Present(order, frozenset(joint_list(table, "inner", robot, robot.driven)), efforts)
 
 
 def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None) -> tuple[Conditioning, Law | None]:
@@ -219,7 +221,7 @@ def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None
         raise table.error(f"{kind} needs a target, or a table [trajectory]")
     gains: dict[str, Any] = {key: per_joint(table, key, robot, spread=True) for key in ("kp", "kd")}
     if kind == "pd":
-        weight, off = flag(table, "gravity", True), joint_list(table, "off", robot)
+        weight, off = flag(table, "gravity", True), joint_list(table, "off", robot, robot.driven)
         return conditioning, controllers.pd(robot, **gains, target=target, gravity=weight, off=off)
     slow = optional_real(table, "configuration_period")
     if slow is None:
@@ -254,15 +256,28 @@ def _max_effort(table: Table, robot: Robot) -> tuple[float, ...] | None:
         if not np.isfinite(limits).any():
             raise table.error("max_effort = 'drive', but no drive of the robot states one", "max_effort")
         return limits
-    return tuple(per_joint(table, "max_effort", robot, float("inf"), spread=True))
+    return tuple(per_joint(table, "max_effort", robot, float("inf"), spread=True, driven=True))
 
 
 def _initial(table: Table, robot: Robot, trajectory: Trajectory | None) -> tuple[Array, Array]:
-    table.only(("q", "qd"))
-    q, qd = (np.zeros(robot.n),) * 2 if trajectory is None else trajectory(0.0)[:2]
-    if "q" in table:
-        q, qd = per_joint(table, "q", robot, 0.0), np.zeros(robot.n)
+    table.only(("q", "qd") if robot.loops is None else ("q", "qd", "joints"))
+    rest = np.zeros(robot.freedoms)
+    home = rest if robot.loops is None else ready(robot).start[list(robot.loops.coordinates)]
+    q, qd = (home, rest) if trajectory is None else trajectory(0.0)[:2]
+    if "joints" in table:
+        q, qd = _of_all_joints(table, robot), rest
+    elif "q" in table:
+        q, qd = per_joint(table, "q", robot, home), rest
     return q, per_joint(table, "qd", robot, 0.0) if "qd" in table else qd
+
+
+def _of_all_joints(table: Table, robot: Robot) -> Array:
+    """The coordinates of a configuration in which every joint of the tree is named; its loops must be closed."""
+    given = need_table(table, "joints")
+    if "q" in table:
+        raise table.error("give q, the independent coordinates, or joints, all of the tree's; not both", "joints")
+    given.only(tuple(joint.name for joint in robot.joints))
+    return coordinates_of(robot, [real(given, joint.name) for joint in robot.joints])
 
 
 def _batch(table: Table | None, robot: Robot, q: Array, qd: Array) -> tuple[Array, Array]:
@@ -275,7 +290,7 @@ def _batch(table: Table | None, robot: Robot, q: Array, qd: Array) -> tuple[Arra
         raise table.error("count is missing: how many trajectories")
     rng = np.random.default_rng(table.integer("seed", 0, 2**63) or 0)
     spreads = [per_joint(table, key, robot, 0.0, spread=True) for key in ("q_spread", "qd_spread")]
-    return tuple(v + s * rng.uniform(-1, 1, (count, robot.n)) for v, s in zip((q, qd), spreads))  # type: ignore[return-value]
+    return tuple(v + s * rng.uniform(-1, 1, (count, robot.freedoms)) for v, s in zip((q, qd), spreads))  # type: ignore[return-value]
 
 
 def _integration(table: Table) -> dict[str, Any]:

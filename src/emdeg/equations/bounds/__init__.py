@@ -8,6 +8,7 @@
 (-5.0, 5.0, True)
 """
 
+from emdeg.equations.bounds.family import Family, Supremum, family, supremum
 from emdeg.equations.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
 from emdeg.equations.bounds.ratio import largest_ratio
 from emdeg.equations.bounds.search import Effort
@@ -18,12 +19,16 @@ __all__ = [
     "Effort",
     "EmptyBox",
     "Extremes",
+    "Family",
     "Range",
+    "Supremum",
     "Tensor",
     "extreme",
     "extremes",
+    "family",
     "largest",
     "largest_magnitude",
     "largest_ratio",
+    "supremum",
     "tensor",
 ]

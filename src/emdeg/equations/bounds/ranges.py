@@ -36,6 +36,11 @@ class Bounded:
         scale = max(abs(self.value), abs(self.bound))
         return abs(self.bound - self.value) / scale if scale else 0.0
 
+    @property
+    def ratio(self) -> float:
+        """bound / value, of a magnitude; 1 for an exact zero."""
+        return self.bound / self.value if self.value > 0 else 1.0 if self.bound <= 0 else math.inf
+
     def point(self, n: int, rest: float = 0.0) -> list[float]:
         """q (n) where it occurs, joints that do not matter at `rest`."""
         return [self.at.get(k, rest) for k in range(1, n + 1)]
