@@ -130,13 +130,18 @@ def ratio_curves(robot: Robot, one: Curves, folder: Path, stem: str, title: str,
 
 def ratio_surface(robot: Robot, one: Map, folder: Path, stem: str, title: str) -> list[Path]:
     """A ratio as a map over two joints."""
+    from matplotlib.ticker import MaxNLocator
+
     figure, axes = _new(6.4, 4.8)
     ax = axes[0, 0]
     ax.grid(False)
     (xl, xf), (yl, yf) = (axis_of(robot, joint) for joint in one.joints)
     mesh = ax.pcolormesh(one.x * xf, one.y * yf, one.values, cmap="cividis", shading="auto", rasterized=True)
     if np.ptp(one.values) > 1e-12 * np.abs(one.values).max():
-        lines = ax.contour(one.x * xf, one.y * yf, one.values, 6, colors="white", linewidths=0.7)
+        # |above| has a kink where it is zero, along which a contour would only trace the grid.
+        top = one.values.max()
+        levels = [level for level in MaxNLocator(7).tick_values(0.0, top) if 0.02 * top < level < top]
+        lines = ax.contour(one.x * xf, one.y * yf, one.values, levels, colors="white", linewidths=0.7)
         ax.clabel(lines, fontsize=7, fmt="%.3g")
     figure.colorbar(mesh, ax=ax, label=f"|{one.ratio.name.replace('/', '| / |')}| [{one.ratio.unit}]")
     ax.set_xlabel(xl)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import TrigPoly
+from emdeg.equations.bounds.ascent import ascend
 from emdeg.equations.bounds.ranges import GAP, Bounded, Box, extreme, magnitude, place_of
 from emdeg.equations.bounds.search import STARTS, Effort, maximum
 from emdeg.equations.bounds.tensor import Array, Tensor, Variable, tensor
@@ -85,29 +86,26 @@ class _Pair:
 
     def climb(self) -> tuple[float, Array]:
         """(a large ratio, where): the best of some climbs from random points."""
-        from scipy.optimize import minimize
-
         variables = self.above.variables
         middle, half = (np.array([getattr(v, what) for v in variables]) for what in ("middle", "half"))
+        if not variables:
+            return self.value(middle), middle
         points = middle + half * np.random.default_rng(0).uniform(-1, 1, (SAMPLES, len(variables)))
         points = np.concatenate([middle[None, :], points])
         ratios = self.above.values(points) / self.below.values(points)
+        points = points[np.argsort(-np.abs(ratios))[:STARTS]]
 
-        def downhill(x: Array, side: float) -> tuple[float, Array]:
-            a, da, _ = self.above.derivatives(x[None, :], 1)
-            b, db, _ = self.below.derivatives(x[None, :], 1)
-            return -side * float(a[0] / b[0]), -side * (da[0] - db[0] * (a[0] / b[0])) / b[0]
+        def steep(x: Array) -> tuple[Array, Array, Array]:
+            """|a / b|, its slopes, and the curvatures that Newton's step needs where the slopes are small."""
+            a, da, dda = self.above.derivatives(x, 2)
+            b, db, ddb = self.below.derivatives(x, 2)
+            sign, t = np.sign(a), np.abs(a / b)
+            slope = (sign[:, None] * da - t[:, None] * db) / b[:, None]
+            return t, slope, (sign[:, None, None] * dda - t[:, None, None] * ddb) / b[:, None, None]
 
-        best, at = self.value(middle), middle
-        bounds = list(zip(middle - half, middle + half))
-        for start in np.argsort(-np.abs(ratios))[:STARTS] if variables else ():
-            options = {"maxiter": 60, "ftol": 1e-15}
-            side = math.copysign(1.0, ratios[start])
-            found = minimize(downhill, points[start], (side,), "L-BFGS-B", jac=True, bounds=bounds, options=options)
-            for x in (np.clip(found.x, middle - half, middle + half), points[start]):
-                if (value := self.value(x)) > best:
-                    best, at = value, x
-        return best, at
+        values, reached = ascend(steep, points, middle - half, middle + half)
+        x = reached[int(np.argmax(values))]
+        return self.value(x), x
 
 
 @dataclass(frozen=True)
