@@ -20,6 +20,8 @@ from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import simplify
 from emdeg.program.split import split_rates
 from emdeg.program.trace import Traced, Tracer
+from emdeg.reduce import box, full_model, significant
+from emdeg.reduce.programs import program as short_program
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
@@ -197,6 +199,16 @@ class MultiRate:
         wanted, rate, acceleration = self.trajectory(now)
         a = acceleration + self.kp * (wanted - q) + self.kd * (rate - qd)
         return self._fast(q=q, qd=qd, qdd=a, x=self._x)
+
+
+def abbreviated_model(robot: Robot, *, significance: float = 0.01, joint_significance: float = 0.001) -> Program:
+    """Inverse dynamics q, qd, qdd -> tau of the robot's model as the significance rule shortens it, for a controller.
+
+    `emdeg.reduce.abbreviate` gives the same model with its certified error.
+    """
+    short, _ = significant(full_model(robot), box(robot), significance=significance,
+                           joint_significance=joint_significance)  # fmt: skip
+    return short_program(short, "inverse_dynamics")
 
 
 def feed_forward(robot: Robot, trajectory: Trajectory, model: Program | None = None) -> UserLaw:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from emdeg.robot.errors import RobotError
+from emdeg.robot.fields import as_joints, flag, numbers, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Table
 from emdeg.simulation import cartesian, trajectories
-from emdeg.simulation.fields import as_joints, flag, numbers, per_joint, real
 from emdeg.simulation.limits import need_within_limits
 from emdeg.simulation.tables import read_trajectory
 from emdeg.simulation.trajectories import Profile, Trajectory

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from emdeg.mechanics.closed_kinematics import coordinates_of
 from emdeg.mechanics.closed_numeric import ready
+from emdeg.program.ir import Program
 from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.robot.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Remarks, Table
 from emdeg.robot.toml_text import MAX_BYTES, Document
@@ -21,7 +23,6 @@ from emdeg.simulation.adaptive import SOLVERS
 from emdeg.simulation.conditioning import Conditioning, converter_steps, drive_limits
 from emdeg.simulation.controllers import Law
 from emdeg.simulation.errors import ScenarioError
-from emdeg.simulation.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
 from emdeg.simulation.plant import need_numbers
 from emdeg.simulation.read_trajectory import KEYS, trajectory_from
 from emdeg.simulation.tableaus import METHODS
@@ -32,6 +33,10 @@ Array = NDArray[np.float64]
 MOST_STEPS = 10**9
 MOST_NUMBERS = 2 * 10**8
 """A run may take so many steps and record so many numbers (1.6 GB)."""
+
+SIGNIFICANCE = {"significance": 0.01, "joint_significance": 0.001}
+BELIEF = ("model", *SIGNIFICANCE)
+"""Keys of a controller that works with a model of the robot, and the rule that shortens it."""
 
 _TOP = ("schema", "name", "title", "source", "robot", "mode", "duration", "initial", "trajectory", "controller",
         "integration", "effects", "batch", "present")  # fmt: skip
@@ -193,8 +198,8 @@ def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None
     kind = table.choice("kind", ("pd", "computed_torque", "feed_forward", "none"))
     own = {
         "pd": ("kp", "kd", "target", "gravity", "off"),
-        "computed_torque": ("kp", "kd", "target", "configuration_period"),
-        "feed_forward": (),
+        "computed_torque": ("kp", "kd", "target", "configuration_period", *BELIEF),
+        "feed_forward": BELIEF,
         "none": (),
     }[kind]
     table.only(("kind", "period", "delay", "max_effort", "converter_bits", "position_step", *own))
@@ -210,7 +215,7 @@ def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None
     if kind == "feed_forward":
         if trajectory is None:
             raise table.error("feed_forward needs a table [trajectory]")
-        return conditioning, controllers.feed_forward(robot, trajectory)
+        return conditioning, controllers.feed_forward(robot, trajectory, _believed(table, robot))
     target: Any = per_joint(table, "target", robot) if "target" in table else trajectory
     if target is None:
         raise table.error(f"{kind} needs a target, or a table [trajectory]")
@@ -220,11 +225,27 @@ def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None
         return conditioning, controllers.pd(robot, **gains, target=target, gravity=weight, off=off)
     slow = optional_real(table, "configuration_period")
     if slow is None:
-        return conditioning, controllers.computed_torque(robot, **gains, target=target)
+        return conditioning, controllers.computed_torque(robot, **gains, target=target, model=_believed(table, robot))
     if conditioning.period is None:
         raise table.error("configuration_period needs a sampling period", "configuration_period")
     followed = controllers.as_trajectory(robot, target)
-    return conditioning, controllers.MultiRate(robot, **gains, trajectory=followed, configuration_period=slow)
+    return conditioning, controllers.MultiRate(
+        robot, **gains, trajectory=followed, configuration_period=slow, model=_believed(table, robot)
+    )
+
+
+def _believed(table: Table, robot: Robot) -> Program | None:
+    """The inverse dynamics that the controller works with, where it is not the robot's own."""
+    if table.choice("model", ("full", "abbreviated"), "full") == "full":
+        for key in ("significance", "joint_significance"):
+            if key in table:
+                raise table.error(f"{key} belongs to model = 'abbreviated'", key)
+        return None
+    shares = {key: real(table, key, default) for key, default in SIGNIFICANCE.items()}
+    for key, share in shares.items():
+        if not 0 <= share < 1:
+            raise table.error(f"{key} must be at least 0 and below 1; got {share}", key)
+    return controllers.abbreviated_model(robot, **shares)
 
 
 def _max_effort(table: Table, robot: Robot) -> tuple[float, ...] | None:

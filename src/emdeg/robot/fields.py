@@ -1,4 +1,4 @@
-"""Values of a scenario's file: numbers, and one number a joint, by name or in the robot's order."""
+"""Values of a study's or scenario's file: numbers, and one number a joint, by name or in the robot's order."""
 
 from __future__ import annotations
 
