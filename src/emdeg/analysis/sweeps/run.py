@@ -136,6 +136,8 @@ def _run(folder: Folder, workers: int, address: str | None, progress: Progress |
             folder.keep(one.chunk, one.data)
             busy += one.seconds
             tell(len(folder.done), chunks)
+        if len(folder.done) < chunks:
+            raise SweepError(f"the workers gave only {len(folder.done)} of {chunks} chunks")
         rows = folder.finish()
     except KeyboardInterrupt:
         raise Interrupted(len(folder.done), chunks) from None
