@@ -10,10 +10,9 @@ import numpy as np
 import pinocchio as pin
 import pyarrow.parquet as pq
 import pytest
-from analysis.sweep_studies import ARM, puma_study
-from oracles import Pinocchio, relative_error
 
 import emdeg
+from analysis.sweep_studies import ARM, puma_study
 from emdeg.analysis import capability, torque_limits, workspace
 from emdeg.analysis.sweeps import Compute, States, Study, Tolerances, Vary, Workspace, sweep
 from emdeg.analysis.sweeps.chunk import compute_chunk
@@ -21,6 +20,7 @@ from emdeg.analysis.sweeps.plan import plan_from_json
 from emdeg.analysis.sweeps.prepare import prepare
 from emdeg.analysis.sweeps.sampling import permuted, samples
 from emdeg.analysis.sweeps.tables import write_results
+from oracles import Pinocchio, relative_error
 
 
 def table(study: Study, folder: Path):
@@ -62,8 +62,8 @@ def test_a_latin_hypercube_has_one_draw_in_every_stratum():
 
 
 def test_grids_are_their_product_and_samples_do_not_depend_on_who_asks():
-    grids = (Vary("mL", values=(0.0, 1.0, 2.5)), Vary("link2.mass", values=(17.0, 18.0)), Vary("q3.a", normal=(0.4, 0.01)))
-    plan = prepare(puma_study(draws=4, vary=grids, tolerances=None))
+    grids = (Vary("mL", values=(0.0, 1.0, 2.5)), Vary("link2.mass", values=(17.0, 18.0)))
+    plan = prepare(puma_study(draws=4, vary=(*grids, Vary("q3.a", normal=(0.4, 0.01))), tolerances=None))
     whole = samples(plan, 0, 24)
     assert [tuple(row[:2]) for row in whole.values[::4]] == list(itertools.product((0, 1, 2.5), (17, 18)))
     for a, b in ((0, 1), (5, 9), (23, 24)):
@@ -126,7 +126,8 @@ def test_statistics_are_those_of_the_states(states, tmp_path):
 
 
 def test_results_do_not_depend_on_how_the_work_is_cut(tmp_path):
-    study = puma_study(20000, 1, compute=(Compute(function="inverse_dynamics", statistics=("min", "max", "at", "mean")),))
+    wanted = Compute(function="inverse_dynamics", statistics=("min", "max", "at", "mean"))
+    study = puma_study(20000, 1, compute=(wanted,))
     cuts = []
     for chunk_states in (None, 4096, 10**6):
         folder = tmp_path / str(chunk_states)
@@ -195,7 +196,8 @@ def test_analyses_are_those_of_the_analysis_room(tmp_path):
 
 
 def test_certified_loads_of_every_sample(tmp_path):
-    study = Study("loads", ("planar2r",), (Compute(analysis="loads"),), vary=(Vary("gravity.z", values=(-9.81, -1.62)),))
+    vary = (Vary("gravity.z", values=(-9.81, -1.62)),)
+    study = Study("loads", ("planar2r",), (Compute(analysis="loads"),), vary=vary)
     found = table(study, tmp_path)
     q = workspace(emdeg.load("planar2r")).sample(4000)
     for row, gravity in zip(found.to_pylist(), (-9.81, -1.62)):

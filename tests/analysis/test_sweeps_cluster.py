@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from analysis.sweep_studies import MANY_CHUNKS, command
 
+from analysis.sweep_studies import MANY_CHUNKS, command
 from emdeg.analysis.sweeps import SweepError, sweep
 from emdeg.analysis.sweeps.cluster import scheduler_address
 
@@ -75,7 +75,7 @@ def cluster(tmp_path):
 def test_a_worker_killed_in_the_middle_changes_no_bit(cluster, tmp_path):
     address, (_, worker, _) = cluster
     study = tmp_path / "many.toml"
-    study.write_text(MANY_CHUNKS.format(states=1_000_000, draws=60).replace("chunk_states = 8192", "chunk_states = 262144"))
+    study.write_text(MANY_CHUNKS.format(states=500_000, draws=60).replace("= 8192", "= 131072"))
     folder = tmp_path / "cluster"
     process = command(study, "--out", folder, "--scheduler", address, "--json")
     wait_for_chunks(folder, 20, process)
@@ -98,7 +98,7 @@ def test_a_scheduler_that_goes_away_is_an_error_and_loses_nothing(cluster, tmp_p
     process = command(study, "--out", folder, "--scheduler", address)
     wait_for_chunks(folder, 5, process)
     scheduler.kill()
-    out, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 3
     assert b"is gone" in err
     assert b"what is finished is kept" in err

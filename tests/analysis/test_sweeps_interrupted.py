@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from analysis.sweep_studies import MANY_CHUNKS, command
 
+from analysis.sweep_studies import MANY_CHUNKS, command
 from emdeg.analysis.sweeps import SweepError, sweep
 from emdeg.analysis.sweeps import local as local_module
 from emdeg.analysis.sweeps.folder import open_folder
@@ -31,7 +31,7 @@ def killed(study: Path, folder: Path, more: int, delay: float, how: signal.Signa
         time.sleep(0.002)
     time.sleep(delay)
     process.send_signal(how)
-    out, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=30)
     assert b"Traceback" not in err, err.decode()
     return process.returncode
 

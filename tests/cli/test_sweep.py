@@ -74,7 +74,7 @@ def test_a_dry_run_writes_nothing(emdeg_sweep, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"gravity.z"', '"gravity.w"', "small.toml: planar2r: there is no parameter 'gravity.w'; did you mean gravity."),
+        ('"gravity.z"', '"gravity.w"', "small.toml: planar2r: there is no parameter 'gravity.w'; did you mean"),
         ('"gravity.z"', '"link1.mas"', "did you mean link1.mass"),
         ("values = [-9.81, -1.62]", "values = []", "small.toml:7: gravity.z: its grid is empty"),
         ("values = [-9.81, -1.62]", "from = 0\nto = 1\ncount = 0", "its grid is empty: count = 0"),
@@ -146,8 +146,8 @@ def test_another_study_in_the_folder_is_left_alone(emdeg_sweep, tmp_path):
 
 
 def test_a_full_disk_loses_nothing(emdeg_sweep, tmp_path, monkeypatch):
-    text = STUDY.replace("[[vary]]", "chunk_states = 4096\n[[vary]]").replace("-9.81, -1.62", "-9.81, -5, -3, -2, -1.62")
-    (tmp_path / "small.toml").write_text(text)
+    text = STUDY.replace("[[vary]]", "chunk_states = 4096\n[[vary]]")
+    (tmp_path / "small.toml").write_text(text.replace("-9.81, -1.62", "-9.81, -5, -3, -2, -1.62"))
     real, calls = os.fsync, []
 
     def fsync(handle: int) -> None:

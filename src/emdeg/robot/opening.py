@@ -1,9 +1,9 @@
 """Numbers of a robot made symbols by the path that names them, so that they may vary.
 
 A path is a link's, joint's or payload's name and what of it: `link2.mass`, `link2.com.x`, `link2.Ixx`, as the robot's
-file states them; where it is no emdeg file with a mass centre, they are in the joint's frame, and `link2.M`, `link2.MX`,
-`link2.XX` are the parameters in which the equations are linear. `q3.a`, `q3.d`, `q3.alpha`, `q1.drive.inertia`,
-`payload.mass`; `gravity.z`, `tool.x`. A symbol is its own path.
+file states them; where it is no emdeg file with a mass centre, they are in the joint's frame, and `link2.M`,
+`link2.MX`, `link2.XX` are the parameters in which the equations are linear. `q3.a`, `q3.d`, `q3.alpha`,
+`q1.drive.inertia`, `payload.mass`; `gravity.z`, `tool.x`. A symbol is its own path.
 """
 
 from __future__ import annotations
