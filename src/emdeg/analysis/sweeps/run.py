@@ -55,7 +55,7 @@ class Results:
 
     def columns(self, *names: str) -> Any:
         """Some columns as NumPy arrays by name."""
-        table = arrow().parquet.read_table(self.path, columns=list(names))
+        table = arrow().parquet.read_table(self.path, columns=list(dict.fromkeys(names)))
         return {name: table[name].to_numpy() for name in names}
 
     def _repr_html_(self) -> str:
