@@ -121,7 +121,7 @@ def _tool_path(table: Table, robot: Robot) -> dict[str, Any]:
         "start": numbers(table, "start", 3) if "start" in table else None,
         "near": per_joint(table, "near", robot) if "near" in table else None,
         "profile": _profile(table),
-        "position_only": flag(table, "position_only", robot.n < 6),
+        "position_only": flag(table, "position_only", robot.freedoms < 6),
         "tolerance": real(table, "tolerance", 1e-6, least=1e-12),
     }
 
