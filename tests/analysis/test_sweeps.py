@@ -111,7 +111,7 @@ def test_every_state_of_every_sample_is_pinocchios(tmp_path):
     assert len(set(found["q1"].to_pylist())) == 42
 
 
-@pytest.mark.parametrize("states", [40, 5000])
+@pytest.mark.parametrize("states", [40, 4200])
 def test_statistics_are_those_of_the_states(states, tmp_path):
     every = ("min", "max", "max_abs", "mean", "rms", "std", "at")
     study = puma_study(states, 2, compute=(Compute(function="bias", statistics=every),))
@@ -127,7 +127,7 @@ def test_statistics_are_those_of_the_states(states, tmp_path):
 
 def test_results_do_not_depend_on_how_the_work_is_cut(tmp_path):
     wanted = Compute(function="inverse_dynamics", statistics=("min", "max", "at", "mean"))
-    study = puma_study(20000, 1, compute=(wanted,))
+    study = puma_study(20000, 1, tolerances=None, compute=(wanted,))
     cuts = []
     for chunk_states in (None, 4096, 10**6):
         folder = tmp_path / str(chunk_states)
@@ -218,9 +218,9 @@ def test_plans_survive_json_and_results_repeat_themselves(tmp_path):
     assert plan_from_json(plan.to_json()) == plan
     first = sweep(study, tmp_path / "one", workers=2)
     assert first.computed == first.chunks
-    again = sweep(study, tmp_path / "one", workers=1)
+    again = sweep(study, tmp_path / "one", workers=0)
     assert again.computed == 0
-    repeated = sweep(first.path, tmp_path / "two", workers=1)
+    repeated = sweep(first.path, tmp_path / "two", workers=0)
     assert repeated.path.read_bytes() == first.path.read_bytes()
     assert repeated.manifest["chunk_sha256"] == first.manifest["chunk_sha256"]
     assert np.array_equal(first.columns("tau2_rms")["tau2_rms"], table(study, tmp_path)["tau2_rms"].to_numpy())

@@ -51,10 +51,10 @@ def test_a_local_run_killed_at_random_moments_ends_with_the_same_bits(kills, dra
         now = chunks(folder)
         assert seen <= now or code == 0  # what was finished stays
         seen = now
-    last = sweep(study, folder, workers=2)
+    last = sweep(study, folder, workers=0)
     assert last.computed == last.chunks - len(seen)
     assert not last.notes
-    whole = sweep(study, tmp_path / "whole", workers=2)
+    whole = sweep(study, tmp_path / "whole", workers=0)
     assert last.path.read_bytes() == whole.path.read_bytes()
     assert last.manifest["chunk_sha256"] == whole.manifest["chunk_sha256"]
 
@@ -97,21 +97,21 @@ def test_half_written_and_damaged_chunks_are_computed_again(tmp_path):
             sweep(study, tmp_path / "out")
     first.write_bytes(first.read_bytes()[:-1] + b"x")
     second.rename(second.with_name(f".{second.name}.part"))
-    done = sweep(study, tmp_path / "out", workers=1)
+    done = sweep(study, tmp_path / "out", workers=0)
     assert done.computed == 4
     assert len(done.notes) == 1
     assert "does not match its digest" in done.notes[0]
-    whole = sweep(study, tmp_path / "whole", workers=1)
+    whole = sweep(study, tmp_path / "whole", workers=0)
     assert whole.path.read_bytes() == done.path.read_bytes()
     done.path.write_bytes(b"damaged")
-    again = sweep(study, tmp_path / "out", workers=1)
+    again = sweep(study, tmp_path / "out", workers=0)
     assert "is missing or was changed" in again.notes[0]
     assert whole.path.read_bytes() == again.path.read_bytes()
 
 
 def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_an_error(tmp_path, monkeypatch):
     study = small(tmp_path)
-    whole = sweep(study, tmp_path / "whole", workers=1)
+    whole = sweep(study, tmp_path / "whole", workers=0)
     real, started = local_module._started, []
 
     def started_and_killed(every: bool):

@@ -59,7 +59,7 @@ def test_a_study_becomes_a_table_with_all_it_needs_to_be_repeated(emdeg_sweep, t
     assert json.loads(metadata[b"emdeg.study"])["seed"] == 2
     assert json.loads(metadata[b"emdeg.plan"])["cases"][0]["toml"].startswith("schema = 1")
     (tmp_path / "small.toml").unlink()
-    code, out, _ = emdeg_sweep("small_results/results.parquet", "--out", "again", "--json", "-j", 1)
+    code, out, _ = emdeg_sweep("small_results/results.parquet", "--out", "again", "--json", "-j", 0)
     assert code == 0
     assert json.loads(out)["result"]["sha256"] == result["sha256"]
 
@@ -131,7 +131,7 @@ def test_folders_that_cannot_serve(emdeg_sweep, tmp_path, monkeypatch):
 
 
 def test_another_study_in_the_folder_is_left_alone(emdeg_sweep, tmp_path):
-    assert emdeg_sweep("small.toml", "--out", "results", "-j", 1)[0] == 0
+    assert emdeg_sweep("small.toml", "--out", "results", "-j", 0)[0] == 0
     before = {p.name: p.read_bytes() for p in (tmp_path / "results").iterdir()}
     for old, new, words in (
         ("seed = 2", "seed = 3", "'small' with other settings or robots"),
@@ -139,7 +139,7 @@ def test_another_study_in_the_folder_is_left_alone(emdeg_sweep, tmp_path):
         ('name = "small"', 'name = "other"', "another study, 'small'"),
     ):
         (tmp_path / "small.toml").write_text(STUDY.replace(old, new))
-        code, _, err = emdeg_sweep("small.toml", "--out", "results", "-j", 1)
+        code, _, err = emdeg_sweep("small.toml", "--out", "results", "-j", 0)
         assert code == 3
         assert words in err
     assert {p.name: p.read_bytes() for p in (tmp_path / "results").iterdir()} == before
@@ -157,7 +157,7 @@ def test_a_full_disk_loses_nothing(emdeg_sweep, tmp_path, monkeypatch):
         real(handle)
 
     monkeypatch.setattr(folder_module.os, "fsync", fsync)
-    code, out, err = emdeg_sweep("small.toml", "--out", "results", "-j", 1)
+    code, out, err = emdeg_sweep("small.toml", "--out", "results", "-j", 0)
     assert (code, out) == (3, "")
     assert "No space left on device; what is finished is kept" in err
     kept = sorted(p.name for p in (tmp_path / "results" / "chunks").iterdir())
@@ -165,10 +165,10 @@ def test_a_full_disk_loses_nothing(emdeg_sweep, tmp_path, monkeypatch):
     assert not any(name.endswith(".part") for name in kept)
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
-    code, out, _ = emdeg_sweep("small.toml", "--out", "results", "-j", 1, "--json")
+    code, out, _ = emdeg_sweep("small.toml", "--out", "results", "-j", 0, "--json")
     assert code == 0
     assert json.loads(out)["result"]["computed"] == 5 - len(kept)
-    code, whole, _ = emdeg_sweep("small.toml", "--out", "other", "-j", 1, "--json")
+    code, whole, _ = emdeg_sweep("small.toml", "--out", "other", "-j", 0, "--json")
     assert json.loads(whole)["result"]["sha256"] == json.loads(out)["result"]["sha256"]
 
 
