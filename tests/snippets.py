@@ -5,7 +5,8 @@ A page's blocks run one after the other in one folder and, those in Python, in o
 - ```python is executed; ```sh and ```console are commands (in the latter those after `$ `, the rest is their output);
 - ```output right after a block is what that block prints;
 - `<!-- file: NAME -->` before a block stores it under that name for the blocks after it;
-- `<!-- not run: REASON -->` before a block leaves it out.
+- `<!-- needs: PROGRAM ... -->` before a block leaves it out where a program is not installed;
+- `<!-- not run: REASON -->` before a block leaves it out everywhere.
 
 In an expected output `...` stands for anything. The folder holds `examples/` and what `stand_ins` puts there under
 names that stand for the reader's own files.
@@ -45,7 +46,14 @@ class Snippet:
     language: str
     text: str
     file: str | None
+    needs: tuple[str, ...]
     not_run: str | None
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is something to run, and all that it needs."""
+        kinds = ("python", *COMMANDS)
+        return self.language in kinds and self.not_run is None and all(shutil.which(name) for name in self.needs)
 
     def __str__(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
@@ -73,9 +81,17 @@ def _blocks(page: Path, lines: list[str]) -> Iterator[Snippet]:
         above = [text for text in lines[max(0, start - 2) : start] if text.strip()]
         said = above[-1] if above else ""
         file = re.fullmatch(r"<!-- file: (\S+) -->", said)
+        needs = re.fullmatch(r"<!-- needs: (.+) -->", said)
         not_run = re.fullmatch(r"<!-- not run: (.+) -->", said)
-        text = "\n".join(lines[start + 1 : number]) + "\n"
-        yield Snippet(page, start + 1, language, text, file and file[1], not_run and not_run[1])  # type: ignore[arg-type]
+        yield Snippet(
+            page,
+            start + 1,
+            language,
+            text="\n".join(lines[start + 1 : number]) + "\n",
+            file=file[1] if file else None,
+            needs=tuple(needs[1].split()) if needs else (),
+            not_run=not_run[1] if not_run else None,
+        )
         start = None
 
 
@@ -158,7 +174,7 @@ class Reader:
         for block, after in zip(blocks, [*blocks[1:], None]):
             if block.file is not None:
                 (self.folder / block.file).write_text(block.text, encoding="utf-8")
-            if block.not_run is not None or block.language not in ("python", *COMMANDS):
+            if not block.runs:
                 continue
             expected = after.text if after is not None and after.language == "output" else None
             if block.language == "python":

@@ -13,6 +13,7 @@ from emdeg.equations import Model, derive
 from emdeg.equations.bounds import Bounded, Effort, Extremes, extremes, largest
 from emdeg.equations.bounds.search import clock
 from emdeg.equations.derive import descendants
+from emdeg.notebook import Shown
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE, Placement, Robot
 
@@ -21,7 +22,7 @@ SECONDS = 45.0
 
 
 @dataclass(frozen=True)
-class JointLoad:
+class JointLoad(Shown):
     """What one joint carries over the workspace; kg m^2 (kg for a sliding joint), N m (N)."""
 
     joint: str

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.notebook import Shown
 from emdeg.robot import Robot, RobotError
 
 SPEED, ACCELERATION = 2.0, 5.0
@@ -16,7 +17,7 @@ SPEED, ACCELERATION = 2.0, 5.0
 
 
 @dataclass(frozen=True)
-class Box:
+class Box(Shown):
     """Bounds of q [rad or m], and of |qd| and |qdd|, by joint."""
 
     lower: tuple[float, ...]

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from emdeg.notebook import Shown
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import simplify
 from emdeg.program.split import split_rates
@@ -50,7 +51,7 @@ class NoEffort:
 
 
 @dataclass(frozen=True)
-class ProgramLaw:
+class ProgramLaw(Shown):
     """A law as a program: q, qd, reference -> tau; the reference is what `trajectory` says, q, qd, qdd in a row."""
 
     program: Program
@@ -75,7 +76,7 @@ class ProgramLaw:
 
 
 @dataclass(frozen=True)
-class UserLaw:
+class UserLaw(Shown):
     """A Python function (t, q, qd) -> tau; called with one state at a time."""
 
     function: Callable[[float, Array, Array], ArrayLike]
@@ -153,7 +154,7 @@ def computed_torque(
 
 
 @dataclass
-class MultiRate:
+class MultiRate(Shown):
     """Computed torque whose configuration part is renewed every `configuration_period` seconds only.
 
     Armstrong et al., section 3: what depends on q alone changes slowly and may be computed at a lower rate. It

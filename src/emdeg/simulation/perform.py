@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.invariants import DriftWarning
@@ -26,7 +27,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Prescribed:
+class Prescribed(Shown):
     """A given motion and its efforts: t (k), the rest (k, n)."""
 
     robot: Robot
@@ -39,7 +40,7 @@ class Prescribed:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Shown):
     """What a scenario yields; `warnings` are for people."""
 
     scenario: Scenario

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.notebook import Shown
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Remarks, Table
@@ -51,7 +52,7 @@ class Present:
 
 
 @dataclass(frozen=True)
-class Scenario:
+class Scenario(Shown):
     """What to do with a robot. `mode` "torques": the trajectory is given, efforts are computed; "simulate"."""
 
     name: str
