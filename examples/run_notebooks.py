@@ -40,12 +40,24 @@ def executed(path: Path) -> Any:
         cell.metadata = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
         if cell.cell_type == "code":
             cell.execution_count = None
+            cell.outputs = joined(cell.outputs)
             for output in cell.outputs:
-                output.pop("execution_count", None)
                 if output.output_type == "execute_result":
                     output["execution_count"] = None
                 output.get("metadata", {}).clear()
     return notebook
+
+
+def joined(outputs: list[Any]) -> list[Any]:
+    """Lines printed one after the other as one output: how a kernel cuts them depends on the clock."""
+    found: list[Any] = []
+    for output in outputs:
+        last = found[-1] if found else None
+        if last is not None and output.output_type == last.output_type == "stream" and output.name == last.name:
+            last.text += output.text
+        else:
+            found.append(output)
+    return found
 
 
 def differences(stored: Any, new: Any) -> list[str]:

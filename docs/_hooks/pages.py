@@ -40,7 +40,7 @@ def page(notebook: Path) -> tuple[str, dict[str, bytes]]:
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            parts.append(source)
+            parts.append(source.replace("](../docs/", "](../"))
             continue
         parts.append(f"```python\n{source}\n```")
         for output in cell["outputs"]:
