@@ -45,17 +45,23 @@ def main() -> None:
 
 
 def search(robot: emdeg.Robot, function: str, effort: float, seed: int, folder: Path) -> None:
-    before = stored(robot, [function])
     found = emdeg.optimise(robot, function, effort, seed=seed)
-    better = before is None or found.count.total < count(before).total
-    word = f"{count(before).total} on file" if before is not None else "nothing on file"
+    before = ship(robot, function, found, effort, seed, folder)
+    word = f"{before} on file" if before else "nothing on file"
     print(f"{robot.name:18}{function:20} seed {seed}: {found.count.total} operations ({word})", flush=True)
-    if better:
+
+
+def ship(robot: emdeg.Robot, function: str, found, effort: float, seed: int, folder: Path = SHIPPED) -> int | None:
+    """File what was found if it is smaller than what is on file; the operations of what was there."""
+    there = stored(robot, [function])
+    before = count(there).total if there is not None else None
+    if before is None or found.count.total < before:
         data: dict[str, object] = {
             "operations": found.count.as_dict(), "seed": seed, "effort": effort,
             "certificate": found.certificate.as_dict(),
         }  # fmt: skip
         keep(found.program, robot, [function], found=data, folder=folder)
+    return before
 
 
 if __name__ == "__main__":

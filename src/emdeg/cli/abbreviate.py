@@ -145,7 +145,7 @@ def _data(short: Abbreviated, seconds: float) -> dict[str, Any]:
         data["entry_errors"] = [
             {
                 "entry": e.entry, "average": e.average, "worst": e.worst, "operations": e.operations,
-                "certified_difference": e.certified.bound, "found_difference": e.certified.found,
+                "certified_difference": e.certified.bound, "found_difference": e.certified.value,
             }
             for e in short.entries
         ]

@@ -77,7 +77,7 @@ def analyse(
 
       emdeg analyse my_arm.urdf --measured log.csv --law stribeck --json
     """
-    study = Study(robot, workspace(robot, _ranges(range_ or [])), gap, seconds, out_folder)
+    study = Study(robot, workspace(robot, joint_ranges(range_ or [])), gap, seconds, out_folder)
     asked = any(option is not None for option in (formula, ratios, hold, measured))
     parts = _parts(only, asked)
     motion = None if trajectory is None else _motion(trajectory, robot, window)
@@ -141,7 +141,8 @@ def _value(text: str) -> float:
     return value
 
 
-def _ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
+def joint_ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
+    """{joint: (low, high)} from JOINT=LOW:HIGH; UsageError for what is none."""
     found = {}
     for name, value in assignments(texts, "--range").items():
         low, colon, high = value.partition(":")

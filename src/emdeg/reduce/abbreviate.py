@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.equations.ranges import Range
+from emdeg.equations.bounds import Bounded
 from emdeg.notebook import table
 from emdeg.program import Program
 from emdeg.reduce.average import EntryError, diagonal, entry_errors, within_average
@@ -24,7 +24,7 @@ class Abbreviated:
 
     short: ShortModel
     box: Box
-    errors: tuple[Range, ...] = ()
+    errors: tuple[Bounded, ...] = ()
     """By joint: the certified largest |effort of the full model - effort of the short one|, and the largest found."""
     largest: tuple[float, ...] = ()
     """By joint: the full model's largest effort found over the box."""
@@ -59,7 +59,7 @@ class Abbreviated:
             limit = joint.drive.max_torque
             if limit is None and joint.limits.effort is not None:
                 limit = joint.limits.effort
-            data: dict[str, Any] = {"joint": joint.name, "certified": e.bound, "found": e.found, "ratio": e.ratio}
+            data: dict[str, Any] = {"joint": joint.name, "certified": e.bound, "found": e.value, "ratio": e.ratio}
             data["largest_effort"] = self.largest[index]
             data["certified_over_largest"] = e.bound / self.largest[index] if self.largest[index] else None
             data["certified_over_limit"] = e.bound / float(limit) if limit else None
@@ -90,7 +90,7 @@ def abbreviate(
 
     >>> import emdeg
     >>> short = abbreviate(emdeg.load("planar2r"), significance=0.05, seconds=2)
-    >>> all(e.found <= e.bound for e in short.errors)
+    >>> all(e.value <= e.bound for e in short.errors)
     True
     """
     full = full_model(robot, only)

@@ -14,9 +14,9 @@ from fractions import Fraction
 import numpy as np
 
 from emdeg.algebra import TrigPoly
+from emdeg.equations.bounds import Bounded, Effort, largest_magnitude
 from emdeg.equations.expression import count
 from emdeg.equations.lumped import indices
-from emdeg.equations.ranges import Range, Waves, largest, maximum
 from emdeg.reduce.box import Box
 from emdeg.reduce.pieces import mean, summands
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
@@ -32,7 +32,7 @@ class EntryError:
     average: float
     worst: float
     """Relative, over the samples."""
-    certified: Range
+    certified: Bounded
     """Of |short - full|, in the entry's unit."""
     operations: int
 
@@ -117,12 +117,7 @@ def entry_errors(short: ShortModel, box: Box, entries: Sequence[str], seconds: f
         true = whole.evaluate(q)
         scale = np.abs(true) if indices(name)[0] == "M" else np.full(len(q), np.abs(true).max())
         relative = np.abs(difference.evaluate(q)) / np.maximum(scale, 1e-300)
-        certified = Range(0.0, 0.0, (), 0)
-        if difference:
-            waves = Waves([difference])
-            lower = [box.lower[j - 1] for j in waves.joints]
-            upper = [box.upper[j - 1] for j in waves.joints]
-            certified = maximum(largest(waves), lower, upper, seconds=seconds)
+        certified = largest_magnitude(difference, box.positions, gap=0.01, effort=Effort(seconds=seconds))
         found.append(
             EntryError(
                 name,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.algebra.generator import Generator
 from emdeg.notebook import Shown
 from emdeg.robot import Robot, RobotError
 
@@ -30,6 +31,11 @@ class Box(Shown):
         n = len(self.lower)
         qd, qdd = (random.uniform(-1, 1, (count, n)) * limit for limit in (self.speed, self.acceleration))
         return random.uniform(self.lower, self.upper, (count, n)), qd, qdd
+
+    @property
+    def positions(self) -> dict[Generator | int, tuple[float, float]]:
+        """{joint number: its range}, as `emdeg.equations.bounds` takes it."""
+        return dict(enumerate(zip(self.lower, self.upper), start=1))
 
     def data(self) -> dict[str, list[float]]:
         return {name: list(getattr(self, name)) for name in ("lower", "upper", "speed", "acceleration")}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from emdeg.equations.bounds.tensor import Array
 from emdeg.equations.lumped import indices
-from emdeg.equations.ranges import Array
 from emdeg.reduce.box import Box
 from emdeg.reduce.row_error import corner_products
 

@@ -21,9 +21,6 @@ Term = tuple[str, str]
 Expansion = tuple[tuple[str, TrigPoly], ...]
 """An entry's summands: (constant, function), ..."""
 
-SYMBOLIC_JOINTS = 6
-"""Up to so many joints constants are sought among the robot's parameters; beyond, its numbers are the constants."""
-
 
 @dataclass(frozen=True)
 class FullModel(Shown):
@@ -58,7 +55,7 @@ class FullModel(Shown):
 
 def full_model(robot: Robot, only: str | None = None) -> FullModel:
     """The robot's model, derived, with its lumped constants."""
-    model = derive(robot, only, symbolic=robot.n <= SYMBOLIC_JOINTS)
+    model = derive(robot, only, symbolic=True)
     lumped = lumped_constants(model)
     known = {name: number.value for name, number in model.known.items()}
     values = {c.name: exact(c.formula, known) for c in lumped.constants}

@@ -9,7 +9,7 @@ Gravity has another unit: there the first test alone applies.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import TrigPoly
+from emdeg.equations.bounds import tensor
+from emdeg.equations.bounds.family import basis
+from emdeg.equations.bounds.tensor import Variable
 from emdeg.equations.lumped import indices
-from emdeg.equations.ranges import Waves
 from emdeg.reduce.box import Box
 from emdeg.reduce.short_model import FullModel, ShortModel, Term, direction, serving
 
@@ -37,23 +39,50 @@ class Dropped:
 @lru_cache(maxsize=4096)
 def largest_value(function: TrigPoly, box: Box) -> float:
     """The largest |function| over the box's positions, by search from many points: a size, not a proof."""
-    from scipy.optimize import minimize
-
     if function.is_number:
         return abs(float(function.number))
-    waves = Waves([function])
-    ends = [(box.lower[j - 1], box.upper[j - 1]) for j in waves.joints]
-    lower, upper = np.transpose(ends)
-    points = np.random.default_rng(0).uniform(lower, upper, (2000, len(ends)))
-    reached = np.abs(waves.values(points)[:, 0])
+    f = tensor(function, box.positions)
+    tables = [basis(v, d, np.cos, np.sin, _many(v)) for v, d in zip(f.variables, f.degrees)]
+    # Each variable in turn where the function is largest in it: at once right for a product of functions of one each.
+    points = np.array([v.middle for v in f.variables]) + _spread(f.dimension) * [v.half for v in f.variables]
+    best = np.argsort(-np.abs(f.values(points)))[:STARTS]
+    rows = [basis(v, d, np.cos, np.sin, x) for v, d, x in zip(f.variables, f.degrees, points[best].T)]
+    return max(_climbed(f.coefficients, tables, [row[k] for row in rows]) for k in range(len(best)))
 
-    def downhill(q: NDArray) -> tuple[float, NDArray]:
-        known = waves.enclose(q[None, :], np.zeros((1, len(q))))
-        sign = -np.sign(known.value[0, 0])
-        return float(sign * known.value[0, 0]), sign * known.slope[0, :, 0]
 
-    starts = points[np.argsort(-reached)[:4]]
-    return max(-float(minimize(downhill, q, jac=True, bounds=ends).fun) for q in starts)
+STARTS = 3
+SWEEPS = 4
+
+
+@lru_cache(maxsize=16)
+def _spread(dimension: int) -> NDArray:
+    return np.random.default_rng(0).uniform(-1, 1, (512, dimension))
+
+
+def _many(variable: Variable) -> NDArray:
+    """Many values of a variable, the quarters of the circle among them."""
+    x = variable.middle + variable.half * np.linspace(-1, 1, 361)
+    if not variable.is_angle:
+        return x
+    return np.concatenate([x, np.arange(np.ceil(4 * x[0] / np.pi), np.floor(4 * x[-1] / np.pi) + 1) * (np.pi / 4)])
+
+
+def _climbed(coefficients: NDArray, tables: Sequence[NDArray], at: list[NDArray]) -> float:
+    best = 0.0
+    for _ in range(SWEEPS):
+        before = best
+        for k, table in enumerate(tables):
+            left = coefficients
+            for other in reversed(at[k + 1 :]):
+                left = left @ other
+            for other in at[:k]:
+                left = other @ left.reshape(len(other), -1)
+            values = np.abs(table @ left.ravel())
+            top = int(values.argmax())
+            best, at[k] = float(values[top]), table[top]
+        if best <= before * (1 + 1e-9):
+            break
+    return best
 
 
 def sizes(full: FullModel, box: Box) -> dict[Term, float]:

@@ -15,8 +15,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from emdeg.equations.bounds import Bounded
+from emdeg.equations.bounds.tensor import Array
 from emdeg.equations.lumped import indices
-from emdeg.equations.ranges import Array, Range
 from emdeg.reduce.box import Box
 from emdeg.reduce.pieces import Piece, mean, model_of, pieces
 from emdeg.reduce.programs import quick_count
@@ -36,7 +37,7 @@ class Found:
     """A short model with its certified error by joint, and the limits it was to keep [N m or N]."""
 
     short: ShortModel
-    errors: tuple[Range, ...]
+    errors: tuple[Bounded, ...]
     limits: tuple[float, ...]
     largest: tuple[float, ...]
     """The full model's largest effort found over the box, by joint: what fractions refer to."""
@@ -84,14 +85,14 @@ def within(
 
 def certified(
     short: ShortModel, box: Box, *, seconds: float = 8.0, enough: Sequence[float] | None = None
-) -> tuple[Range, ...]:
+) -> tuple[Bounded, ...]:
     """The certified largest error at each joint, beside the largest found; `enough`: bounds that need no betterment."""
     found = []
     for joint in range(1, short.full.robot.n + 1):
         part = row(joint, short.row_difference(joint), box)
         limit = -np.inf if enough is None else enough[joint - 1]
         found.append(
-            Range(0.0, 0.0, (), 0) if part is None else largest_error(part, box, seconds=seconds, enough=limit)
+            Bounded(0.0, 0.0, {}) if part is None else largest_error(part, seconds=seconds, enough=limit)
         )
     return tuple(found)
 
@@ -100,11 +101,10 @@ def _worst(entries, joint: int, box: Box, starts: int) -> tuple[float, Array | N
     part = row(joint, entries, box)
     if part is None:
         return 0.0, None
-    of = [j - 1 for j in part.waves.joints]
-    lower, upper = np.array(box.lower)[of], np.array(box.upper)[of]
-    value, at = search(RowObjective(part), lower, upper, starts)
+    value, at = search(RowObjective(part), count=starts)
     q = np.zeros(len(box.lower))
-    q[of] = at
+    for j, x in part.formulas.positions(at).items():
+        q[j - 1] = x
     return value, q
 
 

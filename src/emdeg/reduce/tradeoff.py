@@ -52,7 +52,7 @@ def curve(
                 threshold,
                 c.mul,
                 c.add,
-                tuple(e.found / peak if peak else 0.0 for e, peak in zip(errors, largest)),
+                tuple(e.value / peak if peak else 0.0 for e, peak in zip(errors, largest)),
                 tuple(e.bound / peak if peak else 0.0 for e, peak in zip(errors, largest)),
             )
         )

@@ -8,6 +8,7 @@
 (-5.0, 5.0, True)
 """
 
+from emdeg.equations.bounds.family import Family, Supremum, family, supremum
 from emdeg.equations.bounds.ranges import Bounded, Extremes, extremes, largest, largest_magnitude, largest_ratio
 from emdeg.equations.bounds.search import Effort
 from emdeg.equations.bounds.tensor import EmptyBox, Range, Tensor, tensor
@@ -17,11 +18,15 @@ __all__ = [
     "Effort",
     "EmptyBox",
     "Extremes",
+    "Family",
     "Range",
+    "Supremum",
     "Tensor",
     "extremes",
+    "family",
     "largest",
     "largest_magnitude",
     "largest_ratio",
+    "supremum",
     "tensor",
 ]

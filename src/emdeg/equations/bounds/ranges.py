@@ -37,6 +37,11 @@ class Bounded:
         scale = max(abs(self.value), abs(self.bound))
         return abs(self.bound - self.value) / scale if scale else 0.0
 
+    @property
+    def ratio(self) -> float:
+        """bound / value, of a magnitude; 1 for an exact zero."""
+        return self.bound / self.value if self.value > 0 else 1.0 if self.bound <= 0 else math.inf
+
     def point(self, n: int, rest: float = 0.0) -> list[float]:
         """q (n) where it occurs, joints that do not matter at `rest`."""
         return [self.at.get(k, rest) for k in range(1, n + 1)]
@@ -69,13 +74,13 @@ def extremes(
     """The least and greatest value of `formula` over `box`, each certified to within `gap` of itself.
 
     `box`: {joint number, or the letter of a rate or an acceleration: (low, high)}, rad and SI. An extreme near zero
-    is certified to within `gap` / 10 of the formula's largest magnitude instead. Where `effort` runs out the bounds
+    is certified to within `gap` / 100 of the formula's largest magnitude instead. Where `effort` runs out the bounds
     still hold and `gap` of the result says how near they came. `ceiling` bounds |formula| from elsewhere.
     """
     f = tensor(formula, box, parameters)
-    scale = _scale(f)
-    least = maximum(_negated(f), 0.1 * gap * scale, 0.95 * gap, effort, ceiling)
-    most = maximum(f, 0.1 * gap * scale, 0.95 * gap, effort, ceiling)
+    near_zero = 0.01 * gap * _scale(f)
+    least = maximum(_negated(f), near_zero, 0.95 * gap, effort, ceiling)
+    most = maximum(f, near_zero, 0.95 * gap, effort, ceiling)
     return Extremes(
         Bounded(0.0 - least.lower, 0.0 - least.upper, _at(f, least.at), least.boxes),
         Bounded(most.lower, most.upper, _at(f, most.at), most.boxes),
