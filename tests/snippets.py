@@ -34,7 +34,7 @@ from emdeg.simulation import fourier
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = ("sh", "console")
-TIMEOUT = 300
+TIMEOUT = 900
 
 
 @dataclass(frozen=True)
