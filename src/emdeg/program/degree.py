@@ -66,7 +66,7 @@ def _program_bound(program: Program) -> int:
                 a, b = args
                 index = op.args[1]
                 divisor[index] = b.over
-                by = {index: 1} if b.over else {}
+                by: Degrees = {index: 1} if b.over else {}
                 value = Rational(_sum(a.over, size(_less(b.under, a.under))), _sum(_less(a.under, b.under), by))
             case _:
                 value = args[0]

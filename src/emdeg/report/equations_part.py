@@ -12,7 +12,7 @@ from emdeg.equations.expression import Atom, Product, Sum, text
 from emdeg.equations.writing.document import Label, Reference
 from emdeg.equations.writing.printed import Printed
 from emdeg.equations.writing.reading import ABBREVIATIONS, label
-from emdeg.reduce.short_model import FullModel
+from emdeg.reduce.short_model import FullModel, full_model
 from emdeg.report.content import (
     Command,
     Constants,
@@ -28,7 +28,7 @@ from emdeg.report.content import (
     Term,
 )
 from emdeg.report.study import Study
-from emdeg.report.tradeoff import MOST_TERMS, Tradeoff, full_model, tradeoff
+from emdeg.report.tradeoff import MOST_TERMS, Tradeoff, tradeoff
 
 TITLES = {
     "M": "Mass matrix M, symmetric",
@@ -77,7 +77,7 @@ def equations(study: Study, command: str) -> Found:
     if study.symbolic:
         lumped = derive(study.robot).lumped
         return Found(_section(study, lumped, compact(lumped), None, None, command), None, len(lumped.constants))
-    full = full_model(study)
+    full = full_model(study.robot)
     found = tradeoff(study, full)
     section = _section(study, full.lumped, compact(full.lumped), found, full, command)
     return Found(section, found, len(full.lumped.constants))

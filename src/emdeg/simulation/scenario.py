@@ -277,7 +277,7 @@ def _of_all_joints(table: Table, robot: Robot) -> Array:
     given = need_table(table, "joints")
     if "q" in table:
         raise table.error("give q, the independent coordinates, or joints, all of the tree's; not both", "joints")
-    given.only([joint.name for joint in robot.joints])
+    given.only(tuple(joint.name for joint in robot.joints))
     return coordinates_of(robot, [real(given, joint.name) for joint in robot.joints])
 
 

@@ -69,7 +69,8 @@ class Family:
 
     def positions(self, x: Array) -> dict[int, float]:
         """A point of the search as {joint number: its value}."""
-        return {v.letter.of: float(v.outside(x[k])) for k, v in enumerate(self.variables) if isinstance(v.letter.of, int)}
+        found = ((v.letter.of, float(v.outside(x[k]))) for k, v in enumerate(self.variables))
+        return {joint: value for joint, value in found if isinstance(joint, int)}
 
 
 def family(
