@@ -56,12 +56,16 @@ class Snippet:
         return self.language in kinds and self.not_run is None and all(shutil.which(name) for name in self.needs)
 
     def __str__(self) -> str:
-        return f"{self.page.relative_to(ROOT)}:{self.line}"
+        return f"{shown(self.page)}:{self.line}"
 
 
 def pages() -> list[Path]:
     """The README and every page of the documentation."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def shown(page: Path) -> str:
+    return str(page.relative_to(ROOT)) if page.is_relative_to(ROOT) else page.name
 
 
 def snippets(page: Path) -> list[Snippet]:
@@ -100,7 +104,7 @@ def escaped_commands(page: Path) -> list[str]:
     text = page.read_text(encoding="utf-8")
     fenced = [(s.line, s.line + s.text.count("\n")) for s in snippets(page)]
     loose = [
-        f"{page.relative_to(ROOT)}:{number}"
+        f"{shown(page)}:{number}"
         for number, line in enumerate(text.splitlines(), 1)
         if re.match(r"\s{4,}(\$ )?emdeg [a-z]", line) and not any(a <= number <= b for a, b in fenced)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 
@@ -49,7 +50,8 @@ def test_every_formula_is_mathml(site):
 def test_every_public_function_is_in_the_reference(site):
     html = (site / "api" / "index.html").read_text(encoding="utf-8")
     places = set(re.findall(r'id="(emdeg[\w.]*)"', html))
-    at_home = {f"{getattr(emdeg, name).__module__}.{name}": name for name in emdeg.__all__}
+    public = {name: getattr(emdeg, name) for name in emdeg.__all__ if name != "__version__"}
+    at_home = {f"{thing.__module__}.{name}": name for name, thing in public.items()}
     assert [name for home, name in at_home.items() if not places & {home, f"emdeg.{name}"}] == []
 
 
@@ -60,3 +62,10 @@ def test_every_notebook_is_a_page_with_its_pictures(site):
         html = (site / "examples" / f"{notebook.stem}.html").read_text(encoding="utf-8")
         for picture in re.findall(rf'src="({notebook.stem}_\d+\.png)"', html):
             assert (site / "examples" / picture).stat().st_size > 2000
+
+
+@pytest.mark.parametrize("formula", [r"\frac{a", r"\begin{pmatrix} a", r"\nosuchcommand x", r"\left( x"])
+def test_a_formula_that_cannot_be_converted_is_a_warning(formula, caplog):
+    hook = runpy.run_path(str(ROOT / "docs" / "_hooks" / "mathml.py"))
+    hook["mathml"](formula, "inline", "page.md")
+    assert "page.md: cannot convert the formula" in caplog.text
