@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +20,8 @@ from emdeg.analysis.summary import Study
 from emdeg.analysis.workspace import joint_number, workspace
 from emdeg.cli.analyse_loops import analyse_loops
 from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say
+from emdeg.equations.bounds import EmptyBox
+from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 PARTS = ("loads", "ratios", "servo", "importance", "capability")
@@ -101,15 +105,16 @@ def analyse(
             for name, (low, high), free in zip(study.where.joints, study.where.ranges, study.where.free)
         ],
     }
-    if formula is not None:
-        try:
-            result["formulas"] = summary.formula_part(study, [x.strip() for x in formula.split(",")])
-        except KeyError as problem:
-            raise UsageError(f"--formula: {problem.args[0]}") from None
-    if "loads" in parts:
-        result["loads"] = summary.loads_part(study)
-    if "ratios" in parts or ratios is not None:
-        result["ratios"] = summary.ratios_part(study, _chosen(study, ratios), _over(robot, over))
+    with _with_numbers(robot):
+        if formula is not None:
+            try:
+                result["formulas"] = summary.formula_part(study, [x.strip() for x in formula.split(",")])
+            except KeyError as problem:
+                raise UsageError(f"--formula: {problem.args[0]}") from None
+        if "loads" in parts:
+            result["loads"] = summary.loads_part(study)
+        if "ratios" in parts or ratios is not None:
+            result["ratios"] = summary.ratios_part(study, _chosen(study, ratios), _over(robot, over))
     if hold is not None:
         held = {joint_number(robot, name): _value(value) for name, value in assignments(hold, "--hold").items()}
         result["restricted"] = summary.restricted_part(study, held, velocity_terms)
@@ -131,6 +136,14 @@ def analyse(
         print_json(result)
     else:
         _print(robot, result)
+
+
+@contextmanager
+def _with_numbers(robot: Robot) -> Iterator[None]:
+    try:
+        yield
+    except EmptyBox as problem:
+        raise RobotError(f"{problem}; its loads and ratios need numbers", body=robot.name) from None
 
 
 def _parts(only: str | None, asked: bool) -> tuple[str, ...]:

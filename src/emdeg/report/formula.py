@@ -14,7 +14,7 @@ from emdeg.equations.writing.document import Formula
 from emdeg.equations.writing.printed import Printed
 from emdeg.equations.writing.terms import signed_products
 
-WIDTH = 44
+WIDTH = 34
 """Characters of text that one piece may have before its brackets are opened."""
 _TIMES = "<mo>&#x2062;</mo>"
 _OPEN, _CLOSE = '<mo stretchy="false">(</mo>', '<mo stretchy="false">)</mo>'

@@ -155,16 +155,16 @@ def _is_number(cell: str) -> bool:
 
 
 def _constants(item: Constants) -> str:
-    titles = (("constant", ""), ("value", "n"), ("±", "n"), ("unit", ""), ("entries", "n"), ("formula", ""))
-    head = "".join(f'<th class="{kind}">{name}</th>' if kind else f"<th>{name}</th>" for name, kind in titles)
+    titles = (("value", "n"), ("±", "n"), ("unit", ""), ("entries", "n"))
+    shown = [k for k in range(len(titles)) if any(row[k + 2] for row in item.rows)]
+    kinds = [f' class="{titles[k][1]}"' if titles[k][1] else "" for k in shown]
+    head = "<th>constant</th>" + "".join(f"<th{kind}>{titles[k][0]}</th>" for k, kind in zip(shown, kinds))
+    head += "<th>formula</th>"
     rows = []
-    for name, expression, value, tolerance, unit, uses in item.rows:
+    for name, expression, *texts in item.rows:
         written = "" if expression is None else " ".join(math(piece) for piece in formula(Printed(expression)))
-        cells = "".join(f'<td class="n">{escape(cell)}</td>' for cell in (value, tolerance))
-        rows.append(
-            f'<tr><td>{math(mathml.label(name))}</td>{cells}<td>{escape(unit)}</td><td class="n">{uses}</td>'
-            f'<td class="f">{written}</td></tr>'
-        )
+        cells = "".join(f"<td{kind}>{escape(texts[k])}</td>" for k, kind in zip(shown, kinds))
+        rows.append(f'<tr><td>{math(mathml.label(name))}</td>{cells}<td class="f">{written}</td></tr>')
     return _titled(item.title, _table(head, "".join(rows)), item.folded)
 
 
@@ -192,7 +192,7 @@ def _scene(item: Scene) -> str:
 
 
 def _slider(item: Slider) -> str:
-    shades = "".join(f'<span class="key t s{k}">{escape(name)}</span>' for k, (_, name) in enumerate(SHADES))
+    shades = " ".join(f'<span class="key t s{k}">{escape(name)}</span>' for k, (_, name) in enumerate(SHADES))
     rows = "".join(
         f"<tr><td>{'none' if not one['threshold'] else format(100 * one['threshold'], 'g') + ' %'}</td>"
         f'<td class="n">{one["terms"]}</td><td class="n">{one["mul"] + one["add"]}</td>'
@@ -202,18 +202,21 @@ def _slider(item: Slider) -> str:
     titles = ("terms hidden below", "terms kept", "operations", "error, certified", "error, found")
     head = "".join(f"<th>{name}</th>" for name in titles)
     return (
-        f'<div class="slider"><p>{escape(item.text)}</p><label for="level">Hide terms below '
-        f'<output id="level-name">nothing</output></label>'
-        f'<input type="range" id="level" min="0" max="{len(item.levels) - 1}" value="0" step="1">'
-        '<p id="level-text" aria-live="polite"></p>'
+        f'<div class="slider"><p>{escape(item.text)}</p>'
         f'<p class="legend">Largest value of a term, of the greatest in its equation: {shades}</p>'
         f"{_fold('All thresholds', _table(head, rows), False, 'part')}</div>\n"
-        + data_block("level-data", list(item.levels))
+        '<div class="bar"><label for="level">Hide terms below <output id="level-name">nothing</output></label>'
+        f'<input type="range" id="level" min="0" max="{len(item.levels) - 1}" value="0" step="1">'
+        '<p id="level-text" aria-live="polite"></p></div>\n' + data_block("level-data", list(item.levels))
     )
 
 
 def _entries(item: Entries) -> str:
-    body = "".join(_entry(entry) for entry in item.entries)
+    own = [entry for entry in item.entries if entry.same is None]
+    body = "".join(_entry(entry) for entry in own)
+    if len(own) < len(item.entries):
+        same = " ".join(_same(entry) for entry in item.entries if entry.same is not None)
+        body += f'<p class="same">{same}</p>'
     if item.zeros:
         names = ", ".join(math(mathml.label(one)) for one in item.zeros)
         body += f'<p class="zeros">{names} {math("<mo>=</mo><mn>0</mn>")}</p>'
@@ -232,18 +235,23 @@ def _key(label: Label) -> str:
 
 def _entry(entry: Entry) -> str:
     left = mathml.label(entry.label) + "<mo>=</mo>"
-    if entry.same is not None:
-        link = f'<a href="#{_key(entry.same.of)}">{math(mathml.formula(entry.same))}</a>'
-        return f'<p class="alias" id="{_key(entry.label)}">{math(left)} {link}</p>\n'
     terms = "".join(_term(term, k == 0) for k, term in enumerate(entry.terms))
     count = len(entry.terms)
     words = f'<span class="count" data-all="{count}">{count} term{"s" if count != 1 else ""}</span>'
     if count == 1 and len(text(Sum((entry.terms[0].product,)))) < 60:  # short enough to need no folding
-        return f'<p class="entry alias" id="{_key(entry.label)}">{math(left)} {terms}</p>\n'
+        return f'<p class="entry short" id="{_key(entry.label)}">{math(left)} {terms}</p>\n'
     return (
         f'<details class="entry" id="{_key(entry.label)}"><summary>{math(mathml.label(entry.label))} {words}</summary>'
         f'<div class="sum">{math(left)} {terms}</div></details>\n'
     )
+
+
+def _same(entry: Entry) -> str:
+    """A multiple of another entry, with a link to it."""
+    assert entry.same is not None
+    left = math(mathml.label(entry.label) + "<mo>=</mo>")
+    link = f'<a href="#{_key(entry.same.of)}">{math(mathml.formula(entry.same))}</a>'
+    return f'<span id="{_key(entry.label)}">{left} {link}</span>'
 
 
 def _term(term: Term, first: bool) -> str:

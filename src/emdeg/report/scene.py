@@ -40,13 +40,15 @@ def scene_data(study: Study, robot: Robot, tree: Robot) -> dict[str, Any]:
     """Constant transforms, ends of rods, joints' ranges and the sample motion, as plain numbers."""
     n = tree.n
     world = np.concatenate([link_transforms(tree, np.zeros(n)), np.eye(4)[None]])  # world[BASE] is the base
+    # A coordinate without a motor of its own says where a platform is; there is no such body.
+    virtual = set() if robot.loops is None else set(robot.loops.coordinates) - set(robot.loops.driven)
     links = []
     for i, link in enumerate(tree.links):
         place = link.joint.placement
         links.append({
             "name": link.joint.name, "parent": link.parent, "slides": link.joint.kind == "prismatic",
             "T": _rounded(np.linalg.inv(world[link.parent]) @ world[i]),
-            "b": _number(float(place.b)), "d": _number(float(place.d)),
+            "b": _number(float(place.b)), "d": _number(float(place.d)), "virtual": i in virtual,
         })  # fmt: skip
     tool = tree.tool.link
     data: dict[str, Any] = {
@@ -105,8 +107,7 @@ def skeleton(data: dict[str, Any], q: Array) -> list[tuple[str, list[Array]]]:
         d = link["d"] + (x if link["slides"] else 0.0)
         start = parent[:3, 3]
         path = [start, start + link["b"] * parent[:3, 2], frame[:3, 3] - d * frame[:3, 2], frame[:3, 3]]
-        # A slide of a closed loop is how a platform's place is described, not a body.
-        found.append(("slide" if data["rods"] and link["slides"] else "link", path))
+        found.append(("virtual" if link["virtual"] else "link", path))
     for rod in data["rods"]:
         ends = []
         for key in ("a", "b"):
@@ -153,9 +154,11 @@ def still(data: dict[str, Any], wide: float = 470.0, tall: float = 330.0) -> Dra
             ends = [np.array([step * e[0], step * e[1], floor]) for e in (a, b)]
             shapes.append(Line(tuple(at(e) for e in ends), FAINT))
     for kind, path in skeleton(data, q):
-        colour, width = {"rod": (SOFT, 2.0), "tool": (SOFT, 3.0), "slide": (FAINT, 1.5)}.get(kind, ("#7d8a97", 6.0))
+        colour, width = {"rod": (SOFT, 2.0), "tool": (SOFT, 3.0), "virtual": (FAINT, 1.5)}.get(kind, ("#7d8a97", 6.0))
         shapes.append(Line(tuple(at(p) for p in path), colour, width))
     for link, frame in zip(data["links"], frames_at(data, q)):
+        if link["virtual"]:
+            continue
         o = frame[:3, 3]
         for axis, colour in enumerate((ORANGE, GREEN, BLUE)):
             shapes.append(Line((at(o), at(o + 0.16 * radius * frame[:3, axis])), colour, 1.6))

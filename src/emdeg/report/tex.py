@@ -192,10 +192,13 @@ def _entries(item: Entries) -> str:
     length = sum(len(text(Sum((t.product,)))) for e in item.entries for t in e.terms)
     if length > LONGEST:
         return f"{title}\\textit{{{len(item.entries)} entries of {length} characters: see the HTML report.}}\\par"
-    rows = [row for entry in item.entries for row in _entry(entry)]
+    rows = [row for entry in item.entries if entry.same is None for row in _entry(entry)]
     blocks = _lines("align*", rows)
+    same = [f"{e.label.latex} = {e.same.latex},\\quad" for e in item.entries if e.same is not None]
+    if same:
+        blocks += _lines("gather*", [line.rstrip(",\\quad") for line in lines(same, WIDTH)])
     if item.zeros:
-        names = lines([label.latex + "," for label in item.zeros], 2 * WIDTH)
+        names = lines([label.latex + "," for label in item.zeros], WIDTH)
         names[-1] = names[-1].rstrip(",") + " = 0"
         blocks += _lines("gather*", names)
     return title + blocks
@@ -207,8 +210,6 @@ def _lines(environment: str, rows: list[str]) -> str:
 
 
 def _entry(entry: Entry) -> list[str]:
-    if entry.same is not None:
-        return [f"{entry.label.latex} ={{}}& {entry.same.latex}"]
     parts = [part for k, term in enumerate(entry.terms) for part in _term(term, k == 0)]
     first, *more = lines(parts, 2 * WIDTH)
     return [f"{entry.label.latex} ={{}}& {first}", *(f"& \\quad {line}" for line in more)]

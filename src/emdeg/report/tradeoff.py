@@ -1,33 +1,36 @@
 """What hiding small terms costs and saves: a handful of thresholds, each a short model with its error.
 
 The rule and the box are those of `emdeg abbreviate` (Armstrong, Khatib and Burdick, section 3; the joint's threshold
-is a tenth of the equation's). The search for the certified bound is limited by boxes, not by time, so that a page
+is a tenth of the equation's). The search for the certified bound is limited by points, not by time, so that a page
 is the same wherever it is made.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from emdeg.equations import derive, lumped_constants
-from emdeg.equations.ranges import maximum
+from emdeg.equations.bounds import supremum
+from emdeg.equations.bounds.tensor import Array
 from emdeg.program import count
 from emdeg.reduce.programs import program
 from emdeg.reduce.row_error import RowObjective, row, search
-from emdeg.reduce.short_model import FullModel, ShortModel, Term, exact
+from emdeg.reduce.short_model import FullModel, ShortModel, Term
 from emdeg.reduce.significance import significant, sizes
 from emdeg.reduce.target import largest_efforts
 from emdeg.report.study import Study
 
 THRESHOLDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
-BOXES = 6000
-"""Boxes that the search for one joint's certified bound may examine."""
-QUOTED, QUOTED_BOXES = 0.01, 24_000
+POINTS = 100_000
+"""Grid points that the search for one joint's certified bound may examine."""
+QUOTED, QUOTED_POINTS = 0.01, 400_000
 """The threshold of the short model that is quoted elsewhere: its bound is looked for longer."""
+STARTS = 6
+"""Configurations from which the largest error is climbed to."""
+TOLERANCE = 0.05
+"""A bound within this of the error found needs no betterment."""
 MOST_TERMS = 700
 """Terms of a model whose short models are worked out; beyond, terms are only shaded."""
 SAMPLES = 512
@@ -58,14 +61,6 @@ class Tradeoff:
     """By joint: the largest effort found over the box."""
 
 
-def full_model(study: Study) -> FullModel:
-    """The robot's model in symbols with their numbers, and its lumped constants."""
-    model = derive(study.robot, symbolic=True)
-    lumped = lumped_constants(model)
-    known = {name: number.value for name, number in model.known.items()}
-    return FullModel(model, lumped, {c.name: exact(c.formula, known) for c in lumped.constants})
-
-
 def tradeoff(study: Study, full: FullModel) -> Tradeoff:
     """Short models of a robot of moderate size; of a large one the terms' sizes on random configurations alone."""
     if len(full.functions) > MOST_TERMS:
@@ -87,8 +82,8 @@ def tradeoff(study: Study, full: FullModel) -> Tradeoff:
 
 def _level(study: Study, short: ShortModel, threshold: float, largest: Sequence[float]) -> Level:
     operations = count(program(short))
-    boxes = QUOTED_BOXES if threshold == QUOTED else BOXES
-    errors = [_error(study, short, joint, boxes) for joint in range(1, study.robot.n + 1)] if threshold else []
+    points = QUOTED_POINTS if threshold == QUOTED else POINTS
+    errors = [_error(study, short, joint, points) for joint in range(1, study.robot.n + 1)] if threshold else []
     shares = [
         (bound / peak if peak else 0.0, found / peak if peak else 0.0) for (bound, found), peak in zip(errors, largest)
     ]
@@ -102,19 +97,27 @@ def _level(study: Study, short: ShortModel, threshold: float, largest: Sequence[
     )
 
 
-def _error(study: Study, short: ShortModel, joint: int, boxes: int) -> tuple[float, float]:
+def _error(study: Study, short: ShortModel, joint: int, points: int) -> tuple[float, float]:
     """(certified, found): the largest error of one joint's effort over the box."""
     part = row(joint, short.row_difference(joint), study.box)
     if part is None:
         return 0.0, 0.0
-    of = [j - 1 for j in part.waves.joints]
-    lower, upper = np.array(study.box.lower)[of], np.array(study.box.upper)[of]
     objective = RowObjective(part)
-    found, at = search(objective, lower, upper)
-    result = maximum(
-        objective, list(lower), list(upper), found=found, at=at, tolerance=0.05, seconds=math.inf, most_boxes=boxes
+    found, _ = search(objective, count=STARTS)
+    spent = 0
+
+    def above(values: Array) -> Array:
+        nonlocal spent
+        spent += len(values)
+        return objective.above(values)
+
+    goal = (1 + TOLERANCE) * found
+    # The clock counts points of the grids instead of seconds.
+    bounded = supremum(
+        part.formulas, above, seconds=float(points), enough=lambda bound: bound <= goal, clock=lambda: float(spent)
     )
-    return result.bound, result.found
+    found = max(found, search(objective, bounded.starts[:STARTS], count=STARTS)[0])
+    return max(bounded.bound, found, 0.0), max(found, 0.0)
 
 
 def sampled_sizes(study: Study, full: FullModel) -> dict[Term, float]:

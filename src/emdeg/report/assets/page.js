@@ -62,7 +62,7 @@
       d.links.forEach((l, i) => {
         const P = on(l.parent), T = F[i], o = origin(T), start = origin(P);
         const path = [start, add(start, axis(P, 2), l.b), add(o, axis(T, 2), -(l.d + (l.slides ? q[i] : 0))), o];
-        if (d.rods.length && l.slides) line(path, "#c3cdd6", 1.5, [4, 4]);
+        if (l.virtual) line(path, "#c3cdd6", 1.5, [4, 4]);
         else line(path, "#8794a1", 9);
       });
       d.rods.forEach((rod) => {
@@ -76,7 +76,7 @@
       [I].concat(F).forEach((T, i) => colours.forEach((colour, k) => line([origin(T), add(origin(T), axis(T, k), size)], colour, i ? 2 : 3)));
       d.links.forEach((l, i) => {
         const T = F[i];
-        if (!(d.rods.length && l.slides)) line([add(origin(T), axis(T, 2), -0.05 * r), add(origin(T), axis(T, 2), 0.05 * r)], l.slides ? "#E69F00" : "#1c2733", 13);
+        if (!l.virtual) line([add(origin(T), axis(T, 2), -0.05 * r), add(origin(T), axis(T, 2), 0.05 * r)], l.slides ? "#E69F00" : "#1c2733", 13);
       });
       parts.sort((a, b) => a.z - b.z);
       pen.lineCap = "round";
@@ -89,7 +89,7 @@
       pen.fillStyle = "#1c2733"; pen.font = "12px system-ui, sans-serif";
       const taken = {};
       d.links.forEach((l, i) => {
-        if (d.rods.length && l.slides) return;
+        if (l.virtual) return;
         const p = at(origin(F[i])), key = Math.round(p[0] / 12) + "," + Math.round(p[1] / 12);
         taken[key] = (taken[key] || 0) + 1;
         pen.fillText(l.name.slice(0, 18), p[0] + 11, p[1] - 9 + 13 * (taken[key] - 1));
@@ -192,7 +192,7 @@
     row.querySelector(".all").addEventListener("click", () => entries().forEach((e) => { e.open = true; }));
     row.querySelector(".none").addEventListener("click", () => entries().forEach((e) => { e.open = false; }));
   });
-  document.querySelectorAll(".alias a").forEach((a) => a.addEventListener("click", () => {
+  document.querySelectorAll(".same a").forEach((a) => a.addEventListener("click", () => {
     const e = document.getElementById(a.getAttribute("href").slice(1));
     if (e && e.tagName === "DETAILS") e.open = true;
   }));
