@@ -105,6 +105,17 @@ def test_show_prints_the_mobility():
     assert "mobility 2; redundant equations in wrist" in runner.invoke(app, ["show", "fivebar"]).stdout
 
 
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [("kane", "generalized speeds are not known for closed loops"),
+     ("abbreviate", "abbreviated models are not known for closed loops")],
+)  # fmt: skip
+def test_what_knows_only_trees_says_so(command, message):
+    done = runner.invoke(app, [command, "delta"])
+    assert isinstance(done.exception, emdeg.RobotError)
+    assert message in str(done.exception)
+
+
 FIVEBAR = """
 schema = 1
 name = "tiny"
