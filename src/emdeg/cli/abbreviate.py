@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -85,6 +86,7 @@ def command(
 
       emdeg abbreviate jpl_rrp --only M,g --average-error 0.05
     """
+    start = time.thread_time()
     try:
         region = box(
             robot, lower=_numbers(lower), upper=_numbers(upper), speed=_numbers(speed) or SPEED,
@@ -107,7 +109,7 @@ def command(
         )
     except ValueError as problem:
         raise UsageError(str(problem)) from None
-    data = _data(short, 0.35 * seconds)
+    data = _data(short, max(0.35 * seconds, 0.9 * seconds - (time.thread_time() - start)))
     if tables_ and short.errors:
         data["tables"] = tables(short, seconds=seconds / 4, operations_per_second=flops, ratio=ratio)
     if short.errors:

@@ -13,8 +13,10 @@ from emdeg.equations.lumped import indices
 from emdeg.program import Program, Traced, Tracer, count, simplify
 from emdeg.program.functions import solved
 from emdeg.program.ir import Dependence
+from emdeg.program.schedule import schedule
 from emdeg.program.search.optimise import tidied
 from emdeg.program.search.resubstitute import Resubstitution
+from emdeg.program.simplify import prune, retrace
 from emdeg.program.verify import verify
 from emdeg.reduce.efforts import traces
 from emdeg.reduce.shared import SharedEfforts
@@ -31,7 +33,7 @@ def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: f
     if function not in FUNCTIONS:
         raise ValueError(f"a short model has {', '.join(FUNCTIONS)}; not {function}")
     *others, printed = _traces(short, function)
-    candidates = [simplify(traced) for traced in (*others, printed)]
+    candidates = [_tidied(traced) for traced in (*others, printed)]
     if function == "inverse_dynamics":
         candidates += _extracted(short, 0.4 * seconds, seed)
     candidates.sort(key=lambda p: count(p).total)
@@ -42,6 +44,12 @@ def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: f
     return found
 
 
+def _tidied(traced: Program) -> Program:
+    return simplify(traced) if traced.size < LONG else schedule(prune(retrace(traced)))
+
+
+LONG = 6000
+"""Values of a trace above which factoring takes minutes; equal ones are still merged."""
 RUNS = 3
 """Runs of extraction where no time is given for more."""
 LARGE = 120
