@@ -38,7 +38,7 @@ def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: f
         candidates += _extracted(short, 0.4 * seconds, seed)
     candidates.sort(key=lambda p: count(p).total)
     share = 0.6 if function == "inverse_dynamics" else 1.0
-    tried = [_searched(p, share * seconds / 2, seed) for p in candidates[:2]] if seconds else []
+    tried = [_searched(candidates[:2], share * seconds, seed)] if seconds else []
     found = min((*tried, candidates[0]), key=lambda p: count(p).total)
     verify(found, printed)
     return found
@@ -73,9 +73,19 @@ def _extracted(short: ShortModel, seconds: float, seed: int) -> list[Program]:
     return found
 
 
-def _searched(program: Program, seconds: float, seed: int) -> Program:
+def _searched(starts: Sequence[Program], seconds: float, seed: int) -> Program:
+    """A fifth of the time for each start, the rest for the one that came furthest."""
+    searches = [Resubstitution(p, seed) for p in starts]
+    for search in searches:
+        _spend(search, 0.2 * seconds)
+    best = min(searches, key=lambda search: search.best)
+    _spend(best, seconds * (1 - 0.2 * len(searches)))
+    return tidied(best.result())
+
+
+def _spend(search: Resubstitution, seconds: float) -> None:
     end = time.thread_time() + seconds
-    return tidied(Resubstitution(program, seed).run(lambda: time.thread_time() > end))
+    search.run(lambda: time.thread_time() > end)
 
 
 def quick_count(short: ShortModel) -> int:
