@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: demo test test-slow test-robots test-targets lint bench clean help
+.PHONY: demo test test-slow test-robots test-targets test-docs docs notebooks lint bench clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf]'
 	@touch $@
 
-demo: $(STAMP)   ## load the PUMA 560, print what it is, its torques along a motion, and draw them
+demo: $(STAMP)   ## derive the PUMA 560, make its report (demo_output/report.html), say what came out
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP)   ## the test suite
@@ -39,8 +39,21 @@ $(VENV)/.targets: $(STAMP)
 test-targets: $(VENV)/.targets   ## every library robot and function in every target language; CasADi, JAX
 	$(BIN)/python -m pytest -q -n $(JOBS) -m targets
 
+$(VENV)/.docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,docs]'
+	@touch $@
+
+docs: $(VENV)/.docs   ## the documentation's site in build/site, warnings being errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+notebooks: $(VENV)/.docs   ## run the notebooks of examples/ and store their outputs
+	$(BIN)/python -m examples.run_notebooks
+
+test-docs: $(VENV)/.docs   ## every snippet of README and docs, every notebook, the site
+	$(BIN)/python -m pytest -q -n $(JOBS) -m docs
+
 lint: $(STAMP)   ## ruff, pyright, import-linter
-	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 

@@ -1,11 +1,12 @@
 """Operations of the smallest programs found, beside the best that others need for the same functions.
 
-    python benchmarks/bench_counts.py [--effort 60] [--seed 0] [--only puma560] [--robots]
+    python benchmarks/bench_counts.py [--effort 60] [--seed 0] [--only puma560] [--robots] [--ship]
 
 Searches from nothing stored. The peers' figures are theirs, measured on the very same robots and functions and counted
 the same way (docs/optimiser.md says by whom). With --robots also every fixed-base arm of up to seven joints of the
 package example-robot-data, against Newton-Euler traced in CasADi (needs casadi; Pinocchio's own CasADi bindings are
-not in its pip package). Writes benchmarks/results/counts.json.
+not in its pip package). With --ship what is found goes among the programs of the package where it is smaller than what
+is there. Writes benchmarks/results/counts.json.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.newton_euler import newton_euler
 from emdeg.program.build import program as plain_program
 from emdeg.program.count import count
+from ship_programs import ship
 
 try:
     import casadi
@@ -55,6 +57,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="")
     parser.add_argument("--robots", action="store_true")
+    parser.add_argument("--ship", action="store_true")
     arguments = parser.parse_args()
     rows = []
     print(f"{'robot':14}{'function':20}{'peer':>6}{'plain':>7}{'found':>7}{'of peer':>9}{'aim':>6}{'seconds':>9}")
@@ -71,6 +74,8 @@ def main() -> None:
             "false_pass_probability": found.certificate.false_pass_probability,
         }  # fmt: skip
         rows.append(row)
+        if arguments.ship:
+            ship(robot, function, found, arguments.effort, arguments.seed)
         print(f"{name:14}{function:20}{peer:6}{plain:7}{row['found']:7}{row['found'] / peer:9.2f}{aim:6}"
               f"{row['seconds']:9.1f}", flush=True)  # fmt: skip
     others = other_robots(arguments.effort, arguments.seed) if arguments.robots else []

@@ -25,6 +25,7 @@ KINDS = {
     "frames slid": ("slide",),
     "inertia handed over": ("axial", "keep_mass"),
     "moments": ("moment",),
+    "twins": ("apart", "apart_back"),
     "closed form": ("closed",),
     "method": ("method",),
 }
@@ -50,7 +51,8 @@ def main() -> None:
     parser.add_argument("--effort", type=float, default=8.0)
     arguments = parser.parse_args()
     rows = []
-    print(f"{'robot':14}{'plain':>7}" + "".join(f"{name:>21}" for name in KINDS) + f"{'all':>6}{'+ algebra':>11}")
+    titles = "".join(f"{name:>21}" for name in KINDS) + f"{'all':>6}{'+ algebra':>11}{'algebra alone':>15}"
+    print(f"{'robot':14}{'plain':>7}{titles}")
     for name in ROBOTS:
         robot = emdeg.load(name)
         row: dict[str, object] = {"robot": name, "plain": count(plain_program(robot, arguments.function)).total}
@@ -63,7 +65,7 @@ def main() -> None:
         ).total
         rows.append(row)
         print(f"{name:14}{row['plain']:7}" + "".join(f"{row[kind]:21}" for kind in KINDS)
-              + f"{row['all']:6}{row['with algebra']:11}", flush=True)  # fmt: skip
+              + f"{row['all']:6}{row['with algebra']:11}{row['algebra alone']:15}", flush=True)  # fmt: skip
     RESULTS.mkdir(exist_ok=True)
     out = RESULTS / f"moves_{arguments.function}.json"
     out.write_text(json.dumps({"effort": arguments.effort, "rows": rows}, indent=1) + "\n")

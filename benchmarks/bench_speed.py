@@ -27,6 +27,7 @@ import numpy as np
 
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.program.build import program as plain_program
 from emdeg.program.count import count
 from emdeg.runtime.kernel import cores
 from peer import NoPeer, Pinocchio, pointer, python_model
@@ -42,17 +43,19 @@ ROUTINES = {
 }
 """Pinocchio's routine for each function; of two conventions the faster one counts."""
 
+COUNTS = ("operations", "sincos", "operations of the plain program")
+
 Call = Callable[[], object]
 
 
-def c_library(program, compiler: str, folder: Path) -> ctypes.CDLL:
+def c_library(program, compiler: str, folder: Path, tag: str = "") -> ctypes.CDLL:
     """The emitted function with inlined trigonometry and, compiled apart, a loop that calls it state by state."""
     arrays = [(group.name, group.size) for group in program.inputs]
     arrays += [(group.name, len(group.entries)) for group in program.outputs]
     types = ", ".join(["const double *"] * len(program.inputs) + ["double *"] * len(program.outputs))
     given = ", ".join(f"{kind} {name}" for kind, (name, _) in zip(types.split(", "), arrays))
     passed = ", ".join(f"{name} + {size} * i" for name, size in arrays)
-    name = f"{program.name}_{compiler}"
+    name = f"{program.name}_{compiler}{tag}"
     sources = {
         f"{name}.c": emit_c(program, COptions(trig="inline"), name="f"),
         f"{name}_loop.c": f"#include <stddef.h>\nvoid f({types});\nvoid loop(size_t n, {given})\n"
@@ -114,21 +117,24 @@ def measure(robot, function: str, peer: Pinocchio | None, folder: Path, repetiti
             peer.call(routine, out)()
             agree(f"Pinocchio's {routine}", out, expected)
             contestants[f"pinocchio {routine}"] = (peer.call(routine), STATES)
+    plain = plain_program(robot, function)
     for compiler in filter(shutil.which, ("gcc", "clang")):
-        loop = c_library(program, compiler, folder).loop
-        loop.restype = None
-        results = [np.empty((STATES, len(group.entries))) for group in program.outputs]
-        pointers = [pointer(array) for array in [*few.values(), *results]]
-        call = _called(loop, ctypes.c_size_t(STATES), *pointers)
-        call()
-        agree(f"C by {compiler}", np.concatenate([part[-1] for part in results]), expected)
-        contestants[f"C, {compiler}"] = (call, STATES)
+        for written, tag in ((program, ""), (plain, ", plain program")):
+            loop = c_library(written, compiler, folder, "_plain" if tag else "").loop
+            loop.restype = None
+            results = [np.empty((STATES, len(group.entries))) for group in written.outputs]
+            pointers = [pointer(array) for array in [*few.values(), *results]]
+            call = _called(loop, ctypes.c_size_t(STATES), *pointers)
+            call()
+            agree(f"C by {compiler}", np.concatenate([part[-1] for part in results]), expected)
+            contestants[f"C, {compiler}{tag}"] = (call, STATES)
     compiled = emdeg.compile(program, threads=1)
     outs = [np.empty((BATCH, *group.shape)) for group in program.outputs]
     contestants["batch, 1 core"] = (lambda: compiled(**inputs, out=outs), BATCH)
     times = typical_times(contestants, repetitions)
     agree("the batch", np.concatenate([np.ravel(part[STATES - 1]) for part in outs]), expected)
-    return times | {"operations": count(program).total, "sincos": count(program).sincos}
+    found = count(program)
+    return times | dict(zip(COUNTS, (found.total, found.sincos, count(plain).total)))
 
 
 def _called(function, *args) -> Call:
@@ -136,16 +142,17 @@ def _called(function, *args) -> Call:
 
 
 def two_cores(robot, function: str, repetitions: int) -> dict[str, float]:
-    """A large batch on one core and on two, interleaved; the best times, at which both cores were free."""
+    """Batches on one core and on two, interleaved; the best times, at which both cores were free."""
     program = emdeg.program(robot, function)
     rng = np.random.default_rng(1)
-    inputs = {group.name: rng.uniform(-3, 3, (8 * BATCH, group.size)) for group in program.inputs}
-    outs = [np.empty((8 * BATCH, *group.shape)) for group in program.outputs]
     contestants: dict[str, tuple[Call, int]] = {}
-    for threads in (1, 2):
-        compiled = emdeg.compile(program, threads=threads)
-        contestants[f"batch of {8 * BATCH}, {threads} cores"] = (
-            lambda compiled=compiled: compiled(**inputs, out=outs), 8 * BATCH)  # fmt: skip
+    for states in (8 * BATCH, 64 * BATCH):
+        inputs = {group.name: rng.uniform(-3, 3, (states, group.size)) for group in program.inputs}
+        outs = [np.empty((states, *group.shape)) for group in program.outputs]
+        for threads in (1, 2):
+            compiled = emdeg.compile(program, threads=threads)
+            contestants[f"batch of {states}, {threads} cores"] = (
+                lambda compiled=compiled, inputs=inputs, outs=outs: compiled(**inputs, out=outs), states)  # fmt: skip
     return typical_times(contestants, 3 * repetitions, quantile=0.0)
 
 
@@ -205,14 +212,14 @@ def main() -> None:
 def with_ratios(title: str, times: dict[str, float]) -> dict[str, object]:
     """The times and, where Pinocchio took part, how many times faster each contestant is; printed too."""
     times = dict(times)
-    operations = {key: int(times.pop(key)) for key in ("operations", "sincos") if key in times}
+    operations = {key: int(times.pop(key)) for key in COUNTS if key in times}
     peers = [value for name, value in times.items() if name.startswith("pinocchio")]
     print(f"\n{title}" + "".join(f"  {key} {value}" for key, value in operations.items()))
     ratios = {}
     for contestant, value in times.items():
         if peers:
             ratios[contestant] = round(min(peers) / value, 2)
-        print(f"  {contestant:28} {value:9.1f} ns a state" + (f"  {ratios[contestant]:7.2f} x" if peers else ""))
+        print(f"  {contestant:32} {value:9.1f} ns a state" + (f"  {ratios[contestant]:7.2f} x" if peers else ""))
     rounded = {name: round(value, 2) for name, value in times.items()}
     return {"ns_a_state": rounded, "times_faster": ratios, **operations}
 

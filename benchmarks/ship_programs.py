@@ -12,6 +12,7 @@ from pathlib import Path
 
 import emdeg
 from emdeg.program.count import count
+from emdeg.program.loop_functions import LOOP_FUNCTIONS
 from emdeg.program.store import keep, stored
 
 SHIPPED = Path(__file__).parent.parent / "src" / "emdeg" / "program" / "programs"
@@ -23,6 +24,8 @@ FUNCTIONS = {
 }  # fmt: skip
 LARGE = ("coriolis_matrix", "elements")
 """Only for robots of up to six joints."""
+LARGEST_LOOPS = 9
+"""Joints of the tree up to which programs of closed loops are searched for."""
 
 
 def main() -> None:
@@ -40,22 +43,30 @@ def main() -> None:
         for function in arguments.functions.split(","):
             if function in LARGE and robot.n > 6:
                 continue
+            if robot.loops is not None and (function not in LOOP_FUNCTIONS or robot.n > LARGEST_LOOPS):
+                continue
             for seed in map(int, arguments.seeds.split(",")):
                 search(robot, function, arguments.effort * FUNCTIONS[function], seed, arguments.folder)
 
 
 def search(robot: emdeg.Robot, function: str, effort: float, seed: int, folder: Path) -> None:
-    before = stored(robot, [function])
     found = emdeg.optimise(robot, function, effort, seed=seed)
-    better = before is None or found.count.total < count(before).total
-    word = f"{count(before).total} on file" if before is not None else "nothing on file"
+    before = ship(robot, function, found, effort, seed, folder)
+    word = f"{before} on file" if before else "nothing on file"
     print(f"{robot.name:18}{function:20} seed {seed}: {found.count.total} operations ({word})", flush=True)
-    if better:
+
+
+def ship(robot: emdeg.Robot, function: str, found, effort: float, seed: int, folder: Path = SHIPPED) -> int | None:
+    """File what was found if it is smaller than what is on file; the operations of what was there."""
+    there = stored(robot, [function])
+    before = count(there).total if there is not None else None
+    if before is None or found.count.total < before:
         data: dict[str, object] = {
             "operations": found.count.as_dict(), "seed": seed, "effort": effort,
             "certificate": found.certificate.as_dict(),
         }  # fmt: skip
         keep(found.program, robot, [function], found=data, folder=folder)
+    return before
 
 
 if __name__ == "__main__":

@@ -11,19 +11,18 @@ same question in their section 3; their processor did 100,000 operations a secon
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import emdeg
-from emdeg.algebra.exact import ZERO
 from emdeg.program.best import program
 from emdeg.program.count import count
 from emdeg.program.ir import Program
 from emdeg.program.split import split_rates
-from emdeg.robot.model import Inertia, Robot
-from emdeg.simulation import Conditioning, MultiRate, computed_torque, cycloidal, pd, simulate
+from emdeg.robot.model import Robot
+from emdeg.simulation import Conditioning, MultiRate, abbreviated_model, computed_torque, cycloidal, pd, simulate
 from emdeg.simulation.errors import SimulationError
 
 START = np.array([0.0, -0.5, 0.8, 0.0, 0.5, 0.0])
@@ -32,6 +31,7 @@ SECONDS = 1.0
 KP, KD = 900.0, 60.0
 STEP = 1e-4
 SHARE = 0.01
+"""Terms below this share of their equation's largest are left out of the abbreviated model."""
 SLOWER = 4
 """The multi-rate controller renews its configuration part once in so many samples."""
 
@@ -45,29 +45,10 @@ class Candidate:
     make: object
 
 
-def abbreviated(robot: Robot, share: float = SHARE, states: int = 2000) -> Robot:
-    """The robot without the parameters that never make up `share` of any joint's largest torque.
-
-    Largest over random states: full circle, speeds to 2 rad/s, accelerations to 5 rad/s^2.
-    """
-    rng = np.random.default_rng(1)
-    small = emdeg.regrouped(robot)
-    q, qd, qdd = (rng.uniform(-b, b, (states, robot.n)) for b in (np.pi, 2.0, 5.0))
-    pi = np.array([float(v) for link in small.links for v in (*link.inertia.parameters, link.joint.drive.inertia)])
-    parts = np.max(np.abs(emdeg.regressor(small, q, qd, qdd) * pi), axis=0)
-    largest = np.max(np.abs(emdeg.inverse_dynamics(small, q, qd, qdd)), axis=0)
-    keep = np.any(parts > share * largest[:, None], axis=0).reshape(robot.n, 11)
-    links = []
-    for link, kept in zip(small.links, keep):
-        values = tuple(v if k else ZERO for v, k in zip(link.inertia.parameters, kept))
-        links.append(replace(link, inertia=Inertia.from_parameters(values), stated=None))
-    return replace(small, links=tuple(links))
-
-
 def candidates(robot: Robot) -> list[Candidate]:
     way = cycloidal(START, GOAL, SECONDS)
     feedback = 6 * robot.n  # kp (q* - q) + kd (qd* - qd) + qdd*: two differences, two products, two sums a joint
-    full, short = program(robot, "inverse_dynamics"), program(abbreviated(robot), "inverse_dynamics")
+    full, short = program(robot, "inverse_dynamics"), abbreviated_model(robot, significance=SHARE)
     slow, fast = split_rates(full)
 
     def cost(*programs: Program) -> int:

@@ -9,6 +9,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from emdeg._version import __version__
 from emdeg.equations import Model, derive
 from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.equations.regressor import regressor, regressor_formulas
@@ -59,20 +60,26 @@ from emdeg.runtime import compile
 from emdeg.runtime.kane import KaneModel
 
 if TYPE_CHECKING:
+    from emdeg.analysis.sweeps import sweep
     from emdeg.simulation.errors import ScenarioError, SimulationError
     from emdeg.simulation.inverse_kinematics import inverse_kinematics
     from emdeg.simulation.linearisation import linearise
     from emdeg.simulation.simulate import simulate
 
-__version__ = "0.1.0"
-
-_LAZY = ("ScenarioError", "SimulationError", "inverse_kinematics", "linearise", "simulate")
+_LAZY = {
+    "ScenarioError": "emdeg.simulation",
+    "SimulationError": "emdeg.simulation",
+    "inverse_kinematics": "emdeg.simulation",
+    "linearise": "emdeg.simulation",
+    "simulate": "emdeg.simulation",
+    "sweep": "emdeg.analysis.sweeps",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Simulation is loaded when it is asked for: it brings half of SciPy along."""
+    """Simulation and sweeps are loaded when they are asked for: they bring half of SciPy along."""
     if name in _LAZY:
-        return getattr(import_module("emdeg.simulation"), name)
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'emdeg' has no attribute {name!r}")
 
 
@@ -88,6 +95,7 @@ __all__ = [
     "ScenarioError",
     "SimulationError",
     "StateError",
+    "__version__",
     "abbreviate",
     "base_parameters",
     "base_values",
@@ -133,6 +141,7 @@ __all__ = [
     "singularity_map",
     "state_rate",
     "substitute",
+    "sweep",
     "with_coordinates",
     "with_driven",
     "with_modes",

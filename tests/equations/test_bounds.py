@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from flint import arb
 from emdeg.algebra import TrigAlgebra
 from emdeg.algebra.generator import Generator
 from emdeg.equations.bounds import Effort, EmptyBox, extremes, largest, largest_magnitude, largest_ratio, tensor
+from emdeg.equations.bounds.quadratic import highest, within_ellipsoid
 
 TURN = (-math.pi, math.pi)
 ALGEBRA = TrigAlgebra(revolute=[1, 2, 4], prismatic=[3], parameters=["m"], rates=True)
@@ -103,6 +105,43 @@ def test_values_and_slopes_are_those_of_the_formula(seed):
         np.testing.assert_allclose(slope[inside, k], scale * formula.derivative(key).evaluate(q)[inside], atol=1e-9)
         second = scale**2 * formula.derivative(key).derivative(key).evaluate(q)
         np.testing.assert_allclose(curvature[inside, k, k], second[inside], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_point_of_a_box_lies_above_the_bounds_of_a_quadratic_form(seed):
+    rng = np.random.default_rng(seed)
+    d = 2 + seed % 4
+    A = rng.normal(size=(d, d))
+    H = (A + A.T)[None] * rng.uniform(0, 1) - (A @ A.T)[None] * rng.uniform(0, 2)
+    g, r = rng.normal(size=(1, d)) * rng.uniform(0, 2), rng.uniform(0, 1, (1, d))
+    t = r * rng.uniform(-1, 1, (20_000, d))
+    corners = r * np.array(list(product((-1, 1), repeat=d)))
+    t = np.concatenate([t, corners])
+    reached = (t @ g[0] + 0.5 * np.einsum("pi,ij,pj->p", t, H[0], t)).max()
+    assert highest(g, H, r)[0] >= reached - 1e-12
+    assert within_ellipsoid(g, H, r)[0] >= reached - 1e-12
+
+
+def test_a_concave_form_is_bounded_by_its_peak_whatever_its_couplings():
+    H = -np.array([[[2.0, 1.9], [1.9, 2.0]]])
+    g = np.array([[0.1, 0.1]])
+    peak = -0.5 * g[0] @ np.linalg.solve(H[0], g[0])
+    assert within_ellipsoid(g, H, np.full((1, 2), 2.0))[0] == pytest.approx(peak, rel=0.02)
+    assert highest(g, H, np.full((1, 2), 2.0))[0] > 2 * peak
+
+
+def test_an_angle_of_one_harmonic_is_maximised_over_in_closed_form():
+    s1, c1 = ALGEBRA.joint_sincos(1)
+    s2, c2 = ALGEBRA.joint_sincos(2)
+    first, second = 3 + c2, 2 * s2 + c2
+    formula = first * (c1 * c1 - s1 * s1) + 2 * second * s1 * c1
+    found = largest(formula, {1: (0.5, 0.5 + math.pi), 2: (-1.0, 2.0)})
+    x = np.linspace(-1, 2, 200_001)
+    expected = np.hypot(3 + np.cos(x), 2 * np.sin(x) + np.cos(x)).max()
+    assert found.value <= expected + 1e-9
+    assert expected <= found.bound <= expected * 1.001
+    assert found.boxes < 60
+    assert 0.5 <= found.at[1] <= 0.5 + math.pi
 
 
 def test_rates_are_variables_of_a_box_too():

@@ -119,7 +119,7 @@ def test_effort_zero_is_the_plain_program():
     assert emdeg.program(robot, "mass_matrix", effort=0) == plain_program(robot, "mass_matrix")
 
 
-@pytest.mark.parametrize("after", [1, 2, 4, 8])
+@pytest.mark.parametrize("after", [1, 2, 3])
 def test_interrupted_it_keeps_the_best_and_proves_it(after):
     robot = emdeg.load("scara")
     calls = 0
@@ -127,10 +127,11 @@ def test_interrupted_it_keeps_the_best_and_proves_it(after):
     def interrupt(phase, best):
         nonlocal calls
         calls += 1
-        if calls == after + 1:
+        if calls == after + 1 and phase != "verified":
             raise KeyboardInterrupt
 
     found = optimise(robot, "inverse_dynamics", 2.0, progress=interrupt)
+    assert calls == after + 2  # the last tells of the proof
     assert found.certificate.false_pass_probability < 1e-15
     verify_program(found.program, robot, "inverse_dynamics")
     assert found.count.total <= count(plain_program(robot, "inverse_dynamics")).total

@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.prime_field import PrimeField
@@ -65,6 +66,23 @@ def test_a_certificate_can_be_repeated_from_what_it_says():
 def test_the_degree_bound_is_at_least_the_degree():
     program = configuration(lambda t, q: [t.sincos_of(q[0])[0] ** 3 * q[1] + q[2] ** 5])
     assert 2 * 3 + 1 <= degree_bound(program) <= 2 * 3 + 1 + 5
+
+
+def test_the_degree_bound_of_quotients_covers_the_degree_over_the_common_denominator():
+    """Against SymPy's own numerator and denominator; a divisor that terms share counts once."""
+    x = sympy.symbols("x0:4")
+
+    def quotients(q):
+        a = 1 / (q[0] * q[1] + q[2])
+        b = q[3] * a + q[1] * a - a
+        return [a + b, b / (q[0] + 1 / q[3]), b / a, (b + q[2] / q[0]) / (b - q[1]), b / (a * q[1] - 2)]
+
+    for k, value in enumerate(quotients(x)):
+        over, under = sympy.fraction(sympy.cancel(value))
+        degree = sum(max(sympy.degree(part, name) for part in (over, under)) for name in x)
+        program = configuration(lambda t, q, k=k: [quotients(q)[k]], 4)
+        assert degree <= degree_bound(program)
+    assert degree_bound(configuration(lambda t, q: quotients(q)[:1], 4)) == 2 + 3  # (q3 + q1) / (q0 q1 + q2)
 
 
 def test_a_constant_that_is_off_by_one_part_in_a_billion_is_refuted():

@@ -57,6 +57,42 @@ def test_the_same_seed_gives_the_same_batch():
     assert summary(first)["trajectories"] == 9
 
 
+MOVE = """
+schema = 1
+[trajectory]
+kind = "quintic"
+start = [0, 0]
+goal = [1, 0.5]
+duration = 0.5
+[controller]
+kind = "computed_torque"
+kp = 400
+kd = 40
+"""
+
+
+def strayed(text: str) -> float:
+    """How far the arm ends up from the wanted motion [rad]."""
+    outcome = perform(read(text))
+    wanted = outcome.scenario.trajectory(outcome.motion.t)[0]
+    return float(np.max(np.abs(outcome.motion.q - wanted)))
+
+
+def test_computed_torque_with_a_shortened_model_strays_with_the_exact_one_does_not():
+    shortened = MOVE + 'model = "abbreviated"\n'
+    exact = strayed(MOVE)
+    assert exact < 1e-9
+    assert strayed(shortened + "significance = 0\njoint_significance = 0\n") == pytest.approx(exact, abs=1e-9)
+    assert 1e-5 < strayed(shortened + "significance = 0.5\n") < 0.1
+
+
+def test_thresholds_of_a_shortened_model_are_checked():
+    with pytest.raises(RobotError, match="significance must be at least 0 and below 1; got 3"):
+        read(MOVE + 'model = "abbreviated"\nsignificance = 3\n')
+    with pytest.raises(RobotError, match=r"run\.toml:12: significance belongs to model = 'abbreviated'"):
+        read(MOVE + "significance = 0.01\n")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

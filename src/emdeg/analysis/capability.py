@@ -48,9 +48,13 @@ def torque_limits(robot: Robot) -> Array:
 def capability(robot: Robot, q: ArrayLike, limits: ArrayLike | None = None) -> Capability:
     """Torque left after gravity and the accelerations it gives, from rest at q (..., n)."""
     tau = torque_limits(robot) if limits is None else np.asarray(limits, float)
-    load = gravity(robot, q)
-    own = np.einsum("...ii->...i", mass_matrix(robot, q))
-    left = np.stack([-tau - load, tau - load], axis=-1)
+    return capability_from(gravity(robot, q), mass_matrix(robot, q), tau)
+
+
+def capability_from(load: Array, M: Array, limits: Array) -> Capability:
+    """The same from gravity torques (..., n), mass matrices (..., n, n) and torque limits (n)."""
+    own = np.einsum("...ii->...i", M)
+    left = np.stack([-limits - load, limits - load], axis=-1)
     return Capability(load, left, left / own[..., None])
 
 
@@ -74,13 +78,16 @@ def dynamic_manipulability(robot: Robot, q: ArrayLike, limits: ArrayLike | None 
     The centre is where gravity alone takes the tool: -J M^-1 g.
     """
     tau = torque_limits(robot) if limits is None else np.asarray(limits, float)
-    J = jacobian(robot, q)[..., :3, :]
-    M = mass_matrix(robot, q)
-    per_torque = J @ np.linalg.inv(M)
-    U, s, _ = np.linalg.svd(per_torque * tau, full_matrices=True)
+    return ellipsoid_from(jacobian(robot, q), mass_matrix(robot, q), gravity(robot, q), tau)
+
+
+def ellipsoid_from(J: Array, M: Array, load: Array, limits: Array) -> Ellipsoid:
+    """The same from Jacobians (..., 6, n), mass matrices, gravity torques and torque limits."""
+    per_torque = J[..., :3, :] @ np.linalg.inv(M)
+    U, s, _ = np.linalg.svd(per_torque * limits, full_matrices=True)
     lengths = np.zeros((*s.shape[:-1], 3))
     lengths[..., : s.shape[-1]] = s
-    return Ellipsoid(lengths, U, -np.einsum("...ij,...j->...i", per_torque, gravity(robot, q)))
+    return Ellipsoid(lengths, U, -np.einsum("...ij,...j->...i", per_torque, load))
 
 
 def operational_inertia(robot: Robot, q: ArrayLike) -> Array:
@@ -88,8 +95,13 @@ def operational_inertia(robot: Robot, q: ArrayLike) -> Array:
 
     RobotError at a singular configuration, where the tool cannot move in every direction.
     """
-    J = jacobian(robot, q)[..., :3, :]
-    inverse = J @ np.linalg.solve(mass_matrix(robot, q), np.swapaxes(J, -1, -2))
+    inverse = mobility(jacobian(robot, q), mass_matrix(robot, q))
     if np.any(np.linalg.cond(inverse) > 1e12):
         raise RobotError("the tool cannot move in every direction at this configuration (singular)", body=robot.name)
     return np.asarray(np.linalg.inv(inverse), dtype=np.float64)
+
+
+def mobility(J: Array, M: Array) -> Array:
+    """J M^-1 J^T (..., 3, 3) [1/kg] of the tool's point: the inverse of the inertia felt there."""
+    linear = J[..., :3, :]
+    return linear @ np.linalg.solve(M, np.swapaxes(linear, -1, -2))

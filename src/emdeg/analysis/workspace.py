@@ -43,11 +43,11 @@ class Workspace:
 
 def joint_number(robot: Robot, name: str) -> int:
     """The place, from 1, of the joint called `name`, q3 or 3; RobotError if there is none."""
-    names = [joint.name for joint in robot.joints]
+    names = [joint.name for joint in robot.coordinates]
     if name in names:
         return names.index(name) + 1
     digits = name.removeprefix("q")
-    if digits.isdigit() and 1 <= int(digits) <= robot.n:
+    if digits.isdigit() and 1 <= int(digits) <= robot.freedoms:
         return int(digits)
     raise RobotError(f"there is no joint {name!r}; its joints are {', '.join(names)}", body=robot.name)
 
@@ -60,7 +60,7 @@ def workspace(robot: Robot, ranges: Mapping[str, Sequence[float]] | None = None)
     given = {joint_number(robot, name): tuple(map(float, ends)) for name, ends in (ranges or {}).items()}
     found: list[Range] = []
     free = []
-    for k, joint in enumerate(robot.joints, 1):
+    for k, joint in enumerate(robot.coordinates, 1):
         low, high = (None if end is None else float(end) for end in (joint.limits.lower, joint.limits.upper))
         if k in given:
             first, last = given[k]
@@ -85,4 +85,4 @@ def workspace(robot: Robot, ranges: Mapping[str, Sequence[float]] | None = None)
                 f"it slides without limits; give its range (--range {joint.name}=LOW:HIGH)", body=joint.name
             )
         found.append((low, high))
-    return Workspace(tuple(joint.name for joint in robot.joints), tuple(found), tuple(free))
+    return Workspace(tuple(joint.name for joint in robot.coordinates), tuple(found), tuple(free))

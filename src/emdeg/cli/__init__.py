@@ -10,7 +10,20 @@ import typer
 from emdeg import __version__
 from emdeg.algebra.budget import BudgetExceeded
 from emdeg.algebra.scalar import UnboundSymbol
-from emdeg.cli import abbreviate, analyse, derive, evaluate, generate, kane, motion, optimise, show, verify
+from emdeg.cli import (
+    abbreviate,
+    analyse,
+    derive,
+    evaluate,
+    generate,
+    kane,
+    motion,
+    optimise,
+    report,
+    show,
+    sweep,
+    verify,
+)
 from emdeg.cli.common import BAD_INPUT, OVER_BUDGET, USAGE, robot_command, say
 from emdeg.equations.inverse_jacobian import NotInvertible
 from emdeg.mechanics.numeric import StateError
@@ -54,12 +67,14 @@ robot_command(app, "torques")(motion.torques)
 robot_command(app, "simulate")(motion.simulate)
 robot_command(app, "derive")(derive.derive)
 robot_command(app, "analyse")(analyse.analyse)
+app.command("sweep")(sweep.sweep)
 robot_command(app, "abbreviate")(abbreviate.command)
 robot_command(app, "count")(generate.count)
 robot_command(app, "generate")(generate.generate)
 robot_command(app, "optimise")(optimise.optimise_command)
 robot_command(app, "verify", argument=verify.RobotOrFile)(verify.verify)
 robot_command(app, "kane")(kane.kane)
+robot_command(app, "report")(report.report)
 
 
 def main() -> None:

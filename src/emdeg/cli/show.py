@@ -10,12 +10,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
 from emdeg.cli.common import CHECK_FAILED, Json, assignments, out, print_json, say, write_new
 from emdeg.mechanics.closed_numeric import ready
 from emdeg.mechanics.linkage import loops_of
 from emdeg.mechanics.state import StateError
+from emdeg.report import robot_tables as tables
+from emdeg.report.robot_tables import PARAMETERS, number
 from emdeg.robot.assemble import assemble, findings
 from emdeg.robot.errors import RobotError
 from emdeg.robot.load import SNAP, library_names, load, parse_locks, read_draft
@@ -23,100 +23,29 @@ from emdeg.robot.model import BASE, Robot
 from emdeg.robot.template import TEMPLATE
 from emdeg.robot.toml_writer import to_toml
 
-PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
-
-
-def number(value: Exact | Fraction | None) -> str:
-    """A value for reading: six significant digits, or the symbol."""
-    if value is None:
-        return ""
-    if isinstance(value, Fraction):
-        return f"{float(value):.6g}"
-    return f"{float(value):.6g}" if value.is_number else str(value)
-
-
-def angle(value: Angle) -> str:
-    if value.symbol is None and not value.radians:
-        return f"{float(value.pi_times * 180):g} deg"
-    return str(value) if value.symbol else f"{float(value):.6g}"
-
 
 def summary(robot: Robot) -> list[Table]:
     """The tables that describe a robot: frames, inertias, drives."""
-    frames = Table(title="Frames (modified Denavit-Hartenberg)", title_justify="left")
-    for column in ("", "joint", "kind", "parent", "alpha", "a [m]", "theta", "d [m]"):
-        frames.add_column(escape(column))
-    branches = any(not (j.placement.gamma.is_zero and not j.placement.b and j.placement.beta.is_zero)
-                   for j in robot.joints)
-    if branches:
-        for column in ("gamma", "b [m]", "beta"):
-            frames.add_column(escape(column))
-    for i, link in enumerate(robot.links):
-        place = link.joint.placement
-        moving = link.joint.name
-        theta, d = angle(place.theta), number(place.d)
-        if link.joint.kind == "revolute":
-            theta = moving if place.theta.is_zero else f"{moving} + {theta}"
-        else:
-            d = moving if not place.d else f"{moving} + {d}"
-        parent = "base" if link.parent == BASE else robot.links[link.parent].name
-        cells = [str(i + 1), link.joint.name, link.joint.kind, parent, angle(place.alpha), number(place.a), theta, d]
-        if branches:
-            cells += [angle(place.gamma), number(place.b), angle(place.beta)]
-        frames.add_row(*(escape(cell) for cell in cells))
-
-    tables = [frames, *_inertia_tables(robot)]
-
-    if any(_has_drive(joint.drive) for joint in robot.joints):
-        drives = Table(title=escape("Drives, at the joint [kg m^2, N m; kg, N]"), title_justify="left")
-        for column in ("joint", "inertia", "ratio", "max", "step", "viscous", "Coulomb", "break-away"):
-            drives.add_column(column)
-        for joint in robot.joints:
-            drive = joint.drive
-            resolution = ""
-            if drive.resolution_bits and drive.max_torque is not None and drive.max_torque.is_number:
-                resolution = f"{float(drive.max_torque) / 2 ** (drive.resolution_bits - 1):.4g}"
-            drives.add_row(
-                escape(joint.name),
-                *(escape(text) for text in (
-                    number(drive.inertia), number(drive.gear_ratio), number(drive.max_torque), resolution,
-                    number(drive.friction.viscous), number(drive.friction.coulomb),
-                    number(drive.friction.break_away),
-                )),
-            )
-        tables.append(drives)
-    return tables
+    cells = [tables.frames(robot), *tables.inertias(robot)]
+    if (drives := tables.drives(robot)) is not None:
+        cells.append(drives)
+    return [_table(one) for one in cells]
 
 
-def _inertia_tables(robot: Robot, across: int = 7) -> list[Table]:
-    """A row a parameter, a column a link, at most `across` links a table."""
-    tables = []
-    for start in range(0, robot.n, across):
-        links = robot.links[start : start + across]
-        table = Table(
-            title=escape("Inertia about each link frame's origin [kg, kg m, kg m^2]"), title_justify="left"
-        )
-        table.add_column("")
-        for link in links:
-            table.add_column(escape(link.name))
-        values = list(zip(*(link.inertia.parameters for link in links)))
-        for name, row in reversed(list(zip(PARAMETERS, values))):
-            table.add_row(name, *(escape(number(v)) for v in row))
-        tables.append(table)
-    return tables
-
-
-def _has_drive(drive: Any) -> bool:
-    return bool(drive.inertia) or any(
-        value is not None for value in (drive.gear_ratio, drive.max_torque, drive.friction.break_away)
-    )
+def _table(cells: tables.Cells) -> Table:
+    table = Table(title=escape(cells.title), title_justify="left")
+    for column in cells.head:
+        table.add_column(escape(column))
+    for row in cells.rows:
+        table.add_row(*(escape(cell) for cell in row))
+    return table
 
 
 def print_summary(robot: Robot) -> None:
     """The robot for a person: what it is, where it comes from, its tables, what was checked."""
-    kind = "a chain" if robot.is_serial else "a tree" if robot.loops is None else "closed loops on a tree"
     out.print(f"[bold]{escape(robot.name)}[/bold]  {escape(robot.title)}")
-    out.print(f"{kind} of {robot.n} joints; gravity ({', '.join(number(g) for g in robot.gravity)}) m/s^2; "
+    gravity = ", ".join(number(g) for g in robot.gravity)
+    out.print(f"{tables.kind(robot)} of {robot.n} joints; gravity ({gravity}) m/s^2; "
               f"tool on {escape('the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name)}")
     if robot.loops is not None:
         _print_loops(robot)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emdeg.mechanics import composite_body, coriolis
+from emdeg.mechanics import composite_body, coriolis, energy
 from emdeg.mechanics.elimination import Matrix, solve_system
 from emdeg.mechanics.linear import Scalar, Vec3, add, dot, mul, scale, total
 from emdeg.mechanics.linkage import (
@@ -136,6 +136,19 @@ def tree_gravity(link: Linkage, position: Sequence[Position]) -> list[Scalar]:
             for k, v in columns.items():
                 g[k] = g[k] - bar.mutual * dot(v, pull)
     return g
+
+
+def potential_energy(link: Linkage, position: Sequence[Position]) -> Scalar:
+    """V [J] of gravity with the rods, zero for masses at the base frame's origin."""
+    V = energy.potential_energy(link.tree, frames(link.tree, position))
+    if not link.bars:
+        return V
+    world = world_frames(link, position)
+    pull = mul(link.tree.base[0], link.tree.gravity)
+    for bar in link.bars:
+        for end in (bar.first, bar.second):
+            V = V - bar.mutual * dot(pull, anchor_point(end, world))
+    return V
 
 
 def end_columns(link: Linkage, bar: Bar, world: Frames) -> tuple[Columns, Columns]:

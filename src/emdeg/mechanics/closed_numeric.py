@@ -14,19 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra.scalar import Floats
-from emdeg.mechanics import closed_loop, energy, kinematics
+from emdeg.mechanics import closed_loop, kinematics
 from emdeg.mechanics.closure import Plan, solve
 from emdeg.mechanics.closure_newton import Array, follow, newton, positions_of
 from emdeg.mechanics.closure_plan import find_plan
 from emdeg.mechanics.friction import friction as joint_friction
-from emdeg.mechanics.linear import dot, mul
-from emdeg.mechanics.linkage import Linkage, anchor_point, linkage, loops_of, world_frames
+from emdeg.mechanics.linkage import Linkage, linkage, loops_of, world_frames
 from emdeg.mechanics.mechanism import frames, in_base
 from emdeg.mechanics.mobility import Mobility, check, mobility
 from emdeg.mechanics.state import ClosureError, StateError, checked_arrays
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
+REACHED = 1e-13
+"""A radicand above minus this is zero with rounding."""
 SINGULAR = 1e-9
 """A pose counts as singular if the smallest singular value of its equations, each scaled to one, is below this."""
 
@@ -102,8 +103,8 @@ def positions(found: Ready, q: Array) -> list[Any]:
 def reach_root(radicand: Any, loop: str) -> Any:
     """The root, ClosureError where there is none: rods and links are too short or too long."""
     values = np.asarray(radicand)
-    if not np.all(values >= -1e-13):
-        count = int(np.count_nonzero(~(values >= -1e-13)))
+    if not np.all(values >= -REACHED):
+        count = int(np.count_nonzero(~(values >= -REACHED)))
         where = "the pose" if values.ndim == 0 else f"{count} of {values.size} poses"
         raise ClosureError(loop, f"{where} cannot be reached: the loop does not close there")
     return np.sqrt(np.maximum(values, 0.0))
@@ -166,6 +167,23 @@ def singularity(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
     return first, second
 
 
+def weak_loops(robot: Robot, q: ArrayLike) -> dict[str, str]:
+    """The loop that is nearest to a singularity of the "first" and of the "second" kind at the pose q (n,)."""
+    _, _, by_first, by_second = conditions(_state(robot, q=q))
+    return {"first": by_first[0], "second": by_second[0]}
+
+
+def weakest(robot: Robot, q: ArrayLike) -> tuple[str, str, float]:
+    """(loop, kind, how far): the loop that is nearest to a singularity at the pose q (n,), or that does not close."""
+    try:
+        first, second, by_first, by_second = conditions(_state(robot, q=q))
+    except ClosureError as problem:
+        return problem.loop, "out of reach", 0.0
+    kinds = [(float(first), by_first[0], "first kind"), (float(second), by_second[0], "second kind")]
+    size, loop, kind = min(kinds)
+    return loop, kind, size
+
+
 def inverse_dynamics(
     robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, gyroscopic: bool = False,
     wrench: ArrayLike | None = None,
@@ -191,17 +209,19 @@ def forward_dynamics(
 ) -> Array:  # fmt: skip
     """qdd (..., n): M^-1 (J^T tau - C qd - g + external force), Asadi and Heydari (43)."""
     _no_rotors(robot, gyroscopic)
-    s = _state(robot, q=q, qd=qd, tau=tau)
-    move = _motion(s, s.given[1])
-    W, Wd = stacked(move.W, s.shape), stacked(move.W_rate, s.shape)
-    drift = closed_loop.times(move.W_rate, s.given[1], 0.0)
-    efforts = stacked(closed_loop.tree_efforts(s.link, s.position, move.qd, drift), s.shape)
-    given = np.broadcast_to(np.asarray(tau, float), (*s.shape, W.shape[-1]))
-    right = -efforts
-    right[..., list(s.link.driven)] += given
+    return accelerations(_state(robot, q=q, qd=qd, tau=tau), wrench)
+
+
+def accelerations(s: State, wrench: ArrayLike | None = None) -> Array:
+    """qdd (..., n) of a state that was given q, qd and tau."""
+    _, qd, tau = s.given
+    move = _motion(s, qd)
+    W = stacked(move.W, s.shape)
+    drift = closed_loop.times(move.W_rate, qd, 0.0)
+    right = -stacked(closed_loop.tree_efforts(s.link, s.position, move.qd, drift), s.shape)
+    right[..., list(s.link.driven)] += stacked(tau, s.shape)
     if wrench is not None:
         right = right + np.einsum("...ik,...i->...k", _tree_jacobian(s), np.asarray(wrench, float))
-    del Wd
     M = stacked(closed_loop.mass_matrix(s.link, s.position, move.W), s.shape)
     return np.linalg.solve(M, np.einsum("...ki,...k->...i", W, right)[..., None])[..., 0]
 
@@ -291,13 +311,7 @@ def kinetic_energy(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
 def potential_energy(robot: Robot, q: ArrayLike) -> Array:
     """V (...) [J] of gravity, zero for masses at the base frame's origin."""
     s = _state(robot, q=q)
-    V = energy.potential_energy(s.link.tree, frames(s.link.tree, s.position))
-    world = world_frames(s.link, s.position)
-    pull = mul(s.link.tree.base[0], s.link.tree.gravity)
-    for bar in s.link.bars:
-        for end in (bar.first, bar.second):
-            V = V - bar.mutual * dot(pull, anchor_point(end, world))
-    return stacked(V, s.shape)
+    return stacked(closed_loop.potential_energy(s.link, s.position), s.shape)
 
 
 def forward_kinematics(robot: Robot, q: ArrayLike) -> Array:

@@ -71,6 +71,11 @@ Step = Turn | Aim | Slide | Point | Trilaterate
 Plan = tuple[Step, ...]
 
 
+def root_count(plan: Plan) -> int:
+    """Square roots that the steps take."""
+    return sum({Aim: 0, Point: 2}.get(type(step), 1) for step in plan)
+
+
 class Place:
     """Where links are while their joints' positions become known one after the other."""
 

@@ -50,16 +50,23 @@ def turn_choices(mech: Mechanism) -> list[list[Joints]]:
 
 
 def turned_back(
-    mech: Mechanism, position: Sequence[Position], back: Sequence[Joints], pair_of: PairOf
+    mech: Mechanism,
+    position: Sequence[Position],
+    back: Sequence[Joints],
+    pair_of: PairOf,
+    joint: Sequence[int] | None = None,
 ) -> tuple[Mechanism, Frames]:
-    """The mechanism and its frames, link i's frame turned back by the joints `back[i]` (of `turn_choices`)."""
+    """The mechanism and its frames, link i's frame turned back by the joints `back[i]` (of `turn_choices`).
+
+    `joint[i]` is the joint that body i moves with, by default the i-th.
+    """
     plain = frames(mech, position)
     R: list[Mat3] = []
     p: list[Vec3] = []
     bodies: list[BodyInertia] = []
     for i, parent in enumerate(mech.parent):
         before = () if parent == BASE else back[parent]
-        own = (i,) if mech.revolute[i] else ()
+        own = (joint[i] if joint else i,) if mech.revolute[i] else ()
         R.append(_rotation(mech, mech.step[i], before, own, back[i], pair_of))
         p.append(_turn(pair_of(before), plain.p[i]) if before else plain.p[i])
         bodies.append(turned_inertia(mech.inertia[i], back[i], pair_of, mech.zero) if back[i] else mech.inertia[i])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from emdeg.program.ir import Kind, Program
@@ -14,7 +14,7 @@ Degrees = Mapping[object, int]
 
 @dataclass(frozen=True, slots=True)
 class Rational:
-    """Degrees of numerator and denominator."""
+    """The numerator's degrees, and the denominator as a product: a divisor's index -> its exponent."""
 
     over: Degrees
     under: Degrees
@@ -33,7 +33,13 @@ def degree_bound(*programs: Program) -> int:
 
 
 def _program_bound(program: Program) -> int:
+    """Over a common denominator: a divisor that two terms share counts once in their sum."""
     known: list[Rational] = []
+    divisor: dict[object, Degrees] = {}
+
+    def size(product: Degrees) -> Degrees:
+        return _total(_times(divisor[index], power) for index, power in product.items())
+
     for op in program.ops:
         args = [known[arg] for arg in op.args]
         match op.kind:
@@ -50,18 +56,23 @@ def _program_bound(program: Program) -> int:
                 if a.under == b.under:
                     value = Rational(_most(a.over, b.over), a.under)
                 else:
-                    value = Rational(_most(_sum(a.over, b.under), _sum(b.over, a.under)), _sum(a.under, b.under))
+                    common = _most(a.under, b.under)
+                    over = (_sum(x.over, size(_less(common, x.under))) for x in args)
+                    value = Rational(_most(*over), common)
             case Kind.MUL:
                 a, b = args
                 value = Rational(_sum(a.over, b.over), _sum(a.under, b.under))
             case Kind.DIV:
                 a, b = args
-                value = Rational(_sum(a.over, b.under), _sum(a.under, b.over))
+                index = op.args[1]
+                divisor[index] = b.over
+                by: Degrees = {index: 1} if b.over else {}
+                value = Rational(_sum(a.over, size(_less(b.under, a.under))), _sum(_less(a.under, b.under), by))
             case _:
                 value = args[0]
         known.append(value)
     return max(
-        (sum(known[root].over.values()) + sum(known[root].under.values()) for root in program.roots()),
+        (sum(known[root].over.values()) + sum(size(known[root].under).values()) for root in program.roots()),
         default=0,
     )
 
@@ -70,6 +81,22 @@ def _sum(a: Degrees, b: Degrees) -> Degrees:
     if not a or not b:
         return a or b
     return {key: a.get(key, 0) + b.get(key, 0) for key in {**a, **b}}
+
+
+def _total(parts: Iterable[Degrees]) -> Degrees:
+    found: Degrees = {}
+    for part in parts:
+        found = _sum(found, part)
+    return found
+
+
+def _times(a: Degrees, factor: int) -> Degrees:
+    return a if factor == 1 else {key: factor * value for key, value in a.items()}
+
+
+def _less(a: Degrees, b: Degrees) -> Degrees:
+    """What of a is left beyond b."""
+    return {key: value - b.get(key, 0) for key, value in a.items() if value > b.get(key, 0)}
 
 
 def _most(a: Degrees, b: Degrees) -> Degrees:

@@ -15,7 +15,7 @@ from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.mechanics import closed_loop, kinematics
 from emdeg.mechanics.closed_numeric import ready
-from emdeg.mechanics.closure import solve
+from emdeg.mechanics.closure import root_count, solve
 from emdeg.mechanics.elimination import solve_system
 from emdeg.mechanics.linear import Scalar, total
 from emdeg.mechanics.linkage import constraints, linkage, world_frames
@@ -67,6 +67,11 @@ def reference_degree(robot: Robot, names: Sequence[str]) -> int:
     tracer = Tracer(sorted(robot.symbols))
     results = _outputs(traced_state(robot, tracer, ["inverse_dynamics", "forward_dynamics"]), names)
     return degree_bound(tracer.program("reference", {f"{name}_out": value for name, value in results.items()}))
+
+
+def reference_roots(robot: Robot) -> int:
+    """Every loop is closed for every function, whether or not it needs to be."""
+    return root_count(ready(robot).plan or ())
 
 
 def _combined(s: LoopState, udd: Sequence[Scalar] | None) -> list[Scalar]:

@@ -60,7 +60,7 @@ def verify_program(
 def _verify_loops(
     program: Program, robot: Robot, names: Sequence[str], seed: int, points: int | None, artefact: bytes | None
 ) -> Certificate:
-    from emdeg.program.loop_reference import LOOP_REFERENCES, reference_degree, reference_outputs
+    from emdeg.program.loop_reference import LOOP_REFERENCES, reference_degree, reference_outputs, reference_roots
 
     return verify(
         program,
@@ -69,6 +69,7 @@ def _verify_loops(
         seed=seed,
         points=points,
         degree=reference_degree(robot, names),
+        roots=reference_roots(robot),
         artefact=artefact,
     )
 

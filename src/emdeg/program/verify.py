@@ -61,12 +61,13 @@ def verify(
     seed: int = 0,
     points: int | None = None,
     degree: int | None = None,
+    roots: int = 0,
     artefact: bytes | None = None,
 ) -> Certificate:
     """A certificate that both compute the same outputs; raises `Refuted` at the first point that differs.
 
     `points` defaults to as many as FALSE_PASS needs. `degree` must be given for a callable, whose degree
-    cannot be read off: a bound on the degree of its outputs.
+    cannot be read off: a bound on the degree of its outputs; so must its square `roots`, if it takes any.
     """
     if isinstance(independent, Program):
         bound = degree_bound(program, independent)
@@ -84,7 +85,7 @@ def verify(
             points += 1
         points += 1
     for number in range(points):
-        _check_at(program, independent, seed, number)
+        _check_at(program, independent, seed, number, roots)
     digest = hashlib.sha256(artefact if artefact is not None else digest_text(program).encode()).hexdigest()
     return Certificate(program.name, formulations, P, seed, points, bound, miss**points, digest)
 
@@ -100,8 +101,8 @@ def digest_text(program: Program) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _check_at(program: Program, independent: Formulation, seed: int, number: int) -> None:
-    roots = sum(op.kind is Kind.SQRT for op in program.ops)
+def _check_at(program: Program, independent: Formulation, seed: int, number: int, roots: int) -> None:
+    roots = max(roots, sum(op.kind is Kind.SQRT for op in program.ops))
     for attempt in range(200 << min(roots, 12)):  # at each root half of the points fail
         field = PrimeField(seed=derived_seed(seed, number, attempt))
         try:

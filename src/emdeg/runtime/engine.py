@@ -49,16 +49,22 @@ def target_machine() -> Any:
     return target.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small", jit=True)
 
 
+def machine_engine(text: str) -> Any:
+    """The compiled functions of LLVM assembly; alive as long as this object is."""
+    module = llvm.parse_assembly(text)
+    # llvmlite's own memory manager keeps code and constants together, as the small code model needs.
+    engine = llvm.create_mcjit_compiler(module, target_machine(), use_lmm=True)
+    engine.finalize_object()
+    return engine
+
+
 def machine_code(program: Program, bits: int, shared: frozenset[str]) -> MachineCode:
     """The program compiled for this processor, for float64 or float32 arrays.
 
     `shared` names inputs of which one state serves all states of a batch.
     """
     lanes = vector_bits() // bits
-    module = llvm.parse_assembly(assembly(program, bits, lanes, shared))
-    # llvmlite's own memory manager keeps code and constants together, as the small code model needs.
-    engine = llvm.create_mcjit_compiler(module, target_machine(), use_lmm=True)
-    engine.finalize_object()
+    engine = machine_engine(assembly(program, bits, lanes, shared))
     loop = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
     return MachineCode(
         one=ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(engine.get_function_address("one")),

@@ -8,6 +8,7 @@ from emdeg.simulation.controllers import (
     MultiRate,
     ProgramLaw,
     UserLaw,
+    abbreviated_model,
     computed_torque,
     feed_forward,
     pd,
@@ -37,9 +38,9 @@ from emdeg.simulation.wrist import all_positions
 __all__ = [
     "Conditioning", "DriftWarning", "Event", "Invariants", "Law", "Motion", "MultiRate", "Outcome", "Passive",
     "ProgramLaw", "Scenario", "ScenarioError", "SimulationError", "StateSpace", "Still", "Trajectory", "UserLaw",
-    "all_positions", "animate", "circle", "closed_loop", "computed_torque", "converter_steps", "cycloidal",
-    "drive_friction", "drive_limits", "elastic_stops", "excesses", "feed_forward", "follow", "fourier", "free_joints",
-    "inverse_kinematics", "line", "linearise", "load_scenario", "load_trajectory", "need_within_limits", "pd",
-    "perform", "quintic", "read_trajectory", "scenario_names", "simulate", "summary", "through", "torques",
+    "abbreviated_model", "all_positions", "animate", "circle", "closed_loop", "computed_torque", "converter_steps",
+    "cycloidal", "drive_friction", "drive_limits", "elastic_stops", "excesses", "feed_forward", "follow", "fourier",
+    "free_joints", "inverse_kinematics", "line", "linearise", "load_scenario", "load_trajectory", "need_within_limits",
+    "pd", "perform", "quintic", "read_trajectory", "scenario_names", "simulate", "summary", "through", "torques",
     "trapezoidal",
 ]  # fmt: skip

@@ -12,13 +12,13 @@ from scipy.integrate import DOP853, RK45, Radau
 
 from emdeg.mechanics.numeric import kinetic_energy, mass_matrix
 from emdeg.robot.model import Robot
-from emdeg.runtime import compile as compile_program
+from emdeg.simulation.closed_plant import Followed, is_analytic, where_it_broke
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.controllers import Law
 from emdeg.simulation.errors import SimulationError
 from emdeg.simulation.motion import Dense, Event
 from emdeg.simulation.passive import Passive
-from emdeg.simulation.plant import accelerations
+from emdeg.simulation.plant import Compiled
 from emdeg.simulation.sampling import Held, instants
 
 Array = NDArray[np.float64]
@@ -75,8 +75,7 @@ class AdaptiveRun:
         self.solver, self.degree = SOLVERS[method]
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.held: Held | None = None
-        n = robot.n
-        self._bound = compile_program(accelerations(robot), threads=1).bind(np.zeros(n), np.zeros(n), np.zeros(n))
+        self._plant: Compiled | Followed | None = Compiled(robot) if is_analytic(robot) else None
         self.events: list[Event] = []
         self.pieces: list[Any] = []
         self.evaluations = 0
@@ -89,21 +88,23 @@ class AdaptiveRun:
         return self.conditioning.applied(self.law(t, self.conditioning.measured(q), qd))
 
     def rates(self, t: float, x: Array) -> Array:
-        n = self.robot.n
+        n = self.robot.freedoms
         q, qd = x[:n], x[n : 2 * n]
+        assert self._plant is not None
         tau = self.efforts(t, q, qd)
+        v = self._plant.drive_rates(q, qd)
         if not self.passive.is_none:
-            tau = tau + self.passive.efforts(q, qd)
-        inputs = self._bound.inputs
-        inputs["q"][:], inputs["qd"][:], inputs["tau"][:] = q, qd, tau
-        self._bound.run()
-        return np.concatenate([qd, self._bound.outputs["qdd"], [tau @ qd], tau[self.impulses]])
+            tau = tau + self.passive.efforts(q, qd, v)
+        qdd = self._plant.accelerations(q, qd, tau)
+        return np.concatenate([qd, qdd, [tau @ v], tau[self.impulses]])
 
     def run(self, x: Array, duration: float, grid: Array) -> Result:
         """Integrate from x over `duration`, recording at `grid`."""
         if self.conditioning.period is not None:
-            self.held = Held(self.law, self.conditioning, self.robot.n)
-        n = self.robot.n
+            self.held = Held(self.law, self.conditioning, self.robot.freedoms)
+        n = self.robot.freedoms
+        if self._plant is None:
+            self._plant = Followed(self.robot, x[:n])
         states, efforts = np.empty((len(grid), len(x))), np.empty((len(grid), n))
         done, t, halted = 0, 0.0, False
         edges = instants(duration, self.conditioning)
@@ -135,7 +136,9 @@ class AdaptiveRun:
         while solver.status == "running":
             message = solver.step()
             if solver.status == "failed" or not np.isfinite(solver.y).all():
-                raise SimulationError(f"the integrator gave up at t = {solver.t:.6g} s: {message or 'not finite'}")
+                near = where_it_broke(self.robot, solver.y[: self.robot.freedoms])
+                why = f"{message or 'not finite'}{near}"
+                raise SimulationError(f"the integrator gave up at t = {solver.t:.6g} s: {why}", body=self.robot.name)
             piece = solver.dense_output()
             self.pieces.append(piece)
             if self.progress is not None:
@@ -145,7 +148,7 @@ class AdaptiveRun:
                 continue
             at, joint, limit, side = hit
             x = piece(at)
-            name = self.robot.joints[joint].name
+            name = self.robot.coordinates[joint].name
             self.events.append(Event(float(at), name, f"{'upper' if side > 0 else 'lower'} limit"))
             if self.rigid.mode == "record":
                 continue
@@ -180,14 +183,14 @@ class AdaptiveRun:
     def _bounced(self, x: Array, joint: int, limit: float) -> Array:
         """The state after a joint has struck its stop: an impulse on that joint alone."""
         self.bounces += 1
-        n = self.robot.n
+        n = self.robot.freedoms
         q, qd = x[:n].copy(), x[n : 2 * n]
         q[joint] = limit
         unit = np.eye(n)[joint]
         column = np.linalg.solve(mass_matrix(self.robot, q), unit)
         impulse = -(1 + self.rigid.restitution) * qd[joint] / column[joint]
         after = qd + impulse * column
-        name = self.robot.joints[joint].name
+        name = self.robot.coordinates[joint].name
         if abs(after[joint]) < CREEP or self.bounces > MOST_BOUNCES:
             raise SimulationError(
                 f"{name} comes to rest on its stop at {self.events[-1].t:.6g} s, which bouncing cannot follow; "

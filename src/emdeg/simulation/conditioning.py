@@ -77,7 +77,7 @@ def rounded(values: Array, steps: tuple[float, ...]) -> Array:
 def drive_limits(robot: Robot) -> tuple[float, ...]:
     """Each drive's largest effort [N m, N]: its max_torque, or the joint's effort limit; infinite where unknown."""
     limits = []
-    for joint in robot.joints:
+    for joint in robot.driven:
         given = [value for value in (joint.drive.max_torque, joint.limits.effort) if value is not None]
         limits.append(min((float(value) for value in given), default=np.inf))
     return tuple(limits)
@@ -86,7 +86,7 @@ def drive_limits(robot: Robot) -> tuple[float, ...]:
 def converter_steps(robot: Robot, bits: int | None = None) -> tuple[float, ...]:
     """One count of each drive's output converter: twice its largest effort over 2^bits (the drive's own, or these)."""
     steps = []
-    for joint, limit in zip(robot.joints, drive_limits(robot)):
+    for joint, limit in zip(robot.driven, drive_limits(robot)):
         count = bits or joint.drive.resolution_bits
         if count is None or not np.isfinite(limit):
             missing = "resolution_bits" if count is None else "max_torque"

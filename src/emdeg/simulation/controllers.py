@@ -15,13 +15,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from emdeg.mechanics.elimination import solve_system
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import simplify
 from emdeg.program.split import split_rates
 from emdeg.program.trace import Traced, Tracer
+from emdeg.reduce import box, full_model, significant
+from emdeg.reduce.programs import program as short_program
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
+from emdeg.simulation.closed_plant import motors_are_coordinates
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.plant import robot_program
 from emdeg.simulation.trajectories import Still, Trajectory
@@ -109,20 +113,26 @@ def pd(
     """tau = kp (q* - q) + kd (qd* - qd) + g(q): Kane and Levinson, eqs. 128-133, for any robot.
 
     kp [N m/rad, N/m] and kd [N m s/rad, N s/m] have one entry a joint. `gravity` may be a program q -> g of another
-    model. Joints `off` get no effort.
+    model. Joints `off` get no effort. With closed loops kp, kd and the target are of the coordinates, and the motors
+    (`off` among them) give what makes these forces there: J^T tau.
     """
     trajectory = as_trajectory(robot, target)
     gains = need_gains(robot, {"kp": kp, "kd": kd})
     model = robot_program(robot, "gravity") if gravity is True else gravity or None
+    drives = None
+    if robot.loops is not None and not motors_are_coordinates(robot):
+        drives = robot_program(robot, "drive_jacobian")
 
     def law(tracer: Tracer, q: Any, qd: Any, wanted: Any) -> list[Traced]:
-        n = robot.n
+        n = robot.freedoms
         held = included(tracer, model, {"q": q})[0] if model is not None else [tracer.number(0)] * n
         P, D = gains
-        return [
-            tracer.number(0) if k in off else P[k] * (wanted[k] - q[k]) + D[k] * (wanted[n + k] - qd[k]) + held[k]
-            for k in range(n)
-        ]
+        force = [P[k] * (wanted[k] - q[k]) + D[k] * (wanted[n + k] - qd[k]) + held[k] for k in range(n)]
+        if drives is not None:
+            J = included(tracer, drives, {"q": q})[0]
+            Jt = [[J[n * i + k] for i in range(n)] for k in range(n)]
+            force = [x[0] for x in solve_system(Jt, [[f] for f in force], tracer)]
+        return [tracer.number(0) if k in off else f for k, f in enumerate(force)]
 
     return ProgramLaw(_law_program(robot, "pd", law), trajectory, "pd with gravity compensation" if model else "pd")
 
@@ -145,7 +155,7 @@ def computed_torque(
     believed = _inverse_model(robot, model)
 
     def law(tracer: Tracer, q: Any, qd: Any, wanted: Any) -> list[Traced]:
-        n = robot.n
+        n = robot.freedoms
         a = [wanted[2 * n + k] + P[k] * (wanted[k] - q[k]) + D[k] * (wanted[n + k] - qd[k]) for k in range(n)]
         return included(tracer, believed, {"q": q, "qd": qd, "qdd": a})[0]
 
@@ -191,10 +201,20 @@ class MultiRate:
         return self._fast(q=q, qd=qd, qdd=a, x=self._x)
 
 
+def abbreviated_model(robot: Robot, *, significance: float = 0.01, joint_significance: float = 0.001) -> Program:
+    """Inverse dynamics q, qd, qdd -> tau of the robot's model as the significance rule shortens it, for a controller.
+
+    `emdeg.reduce.abbreviate` gives the same model with its certified error.
+    """
+    short, _ = significant(full_model(robot), box(robot), significance=significance,
+                           joint_significance=joint_significance)  # fmt: skip
+    return short_program(short, "inverse_dynamics")
+
+
 def feed_forward(robot: Robot, trajectory: Trajectory, model: Program | None = None) -> UserLaw:
     """The efforts of the wanted motion, whatever the robot does: open loop."""
     inverse = compile_program(_inverse_model(robot, model), threads=1)
-    return UserLaw(lambda t, q, qd: inverse(*trajectory(t)), robot.n, "feed-forward")
+    return UserLaw(lambda t, q, qd: inverse(*trajectory(t)), robot.freedoms, "feed-forward")
 
 
 def included(tracer: Tracer, program: Program, inputs: dict[str, Any]) -> list[list[Traced]]:
@@ -222,10 +242,10 @@ def need_gains(robot: Robot, gains: dict[str, ArrayLike]) -> list[Array]:
         except (TypeError, ValueError):
             raise ScenarioError(f"{name} must be numbers; got {values!r}") from None
         if array.ndim == 0:
-            array = np.full(robot.n, float(array))
-        if array.shape != (robot.n,):
-            names = ", ".join(joint.name for joint in robot.joints)
-            raise ScenarioError(f"{name} has {array.size} gains; {robot.name} has {robot.n} joints: {names}")
+            array = np.full(robot.freedoms, float(array))
+        if array.shape != (robot.freedoms,):
+            names = ", ".join(joint.name for joint in robot.coordinates)
+            raise ScenarioError(f"{name} has {array.size} gains; {robot.name} has {robot.freedoms} joints: {names}")
         if not np.isfinite(array).all() or (array < 0).any():
             raise ScenarioError(f"{name} must be finite and not negative; got {array.tolist()}")
         checked.append(array)
@@ -235,24 +255,24 @@ def need_gains(robot: Robot, gains: dict[str, ArrayLike]) -> list[Array]:
 def as_trajectory(robot: Robot, target: ArrayLike | Trajectory) -> Trajectory:
     """A trajectory, or one that stands still at the given joint positions."""
     found = target if isinstance(target, Trajectory) else Still(np.asarray(target, dtype=np.float64))
-    if found.n != robot.n:
-        raise ScenarioError(f"the target has {found.n} joints; {robot.name} has {robot.n}")
+    if found.n != robot.freedoms:
+        raise ScenarioError(f"the target has {found.n} joints; {robot.name} has {robot.freedoms}")
     return found
 
 
 def _inverse_model(robot: Robot, model: Program | Robot | None) -> Program:
     if model is None or isinstance(model, Robot):
         model = robot_program(model or robot, "inverse_dynamics")
-    names = {group.name: group.size for group in model.inputs}
-    if any(names.get(name, robot.n) != robot.n for name in ("q", "qd", "qdd")) or set(names) - {"q", "qd", "qdd"}:
-        raise ScenarioError(f"a model for control takes q, qd, qdd of {robot.n} joints; {model.name} takes {names}")
+    names, n, known = {group.name: group.size for group in model.inputs}, robot.freedoms, ("q", "qd", "qdd")
+    if any(names.get(name, n) != n for name in known) or set(names) - set(known):
+        raise ScenarioError(f"a model for control takes q, qd, qdd of {n} joints; {model.name} takes {names}")
     return model
 
 
 def _law_program(robot: Robot, name: str, law: Callable[..., list[Traced]]) -> Program:
     tracer = Tracer()
-    labels = tuple(joint.name for joint in robot.joints)
-    q = tracer.inputs("q", robot.n, Dependence.CONFIGURATION, labels)
-    qd = tracer.inputs("qd", robot.n, Dependence.RATES)
-    reference = tracer.inputs("reference", 3 * robot.n, Dependence.RATES)
+    labels = tuple(joint.name for joint in robot.coordinates)
+    q = tracer.inputs("q", robot.freedoms, Dependence.CONFIGURATION, labels)
+    qd = tracer.inputs("qd", robot.freedoms, Dependence.RATES)
+    reference = tracer.inputs("reference", 3 * robot.freedoms, Dependence.RATES)
     return simplify(tracer.program(name, {"tau": law(tracer, q, qd, reference)}))

@@ -24,9 +24,9 @@ def outcome_figure(outcome: Outcome) -> Any:
     from matplotlib.figure import Figure
 
     robot, present, shown = outcome.robot, outcome.scenario.present, outcome.shown()
-    kinds = [robot.joints[k].kind for k in present.order]
+    kinds = [robot.coordinates[k].kind for k in present.order]
     t = shown["t"]
-    effort_rows = -(-robot.n // 3)
+    effort_rows = -(-robot.freedoms // 3)
     balances = outcome.motion is not None
     heights = [3.0, *[2.0] * effort_rows, *[2.2] * balances]
     figure = Figure(figsize=(11, sum(heights) + 0.6), layout="constrained")
@@ -37,11 +37,11 @@ def outcome_figure(outcome: Outcome) -> Any:
         width = 6 // len(groups)
         axes = _axes(figure, grid[0, i * width : (i + 1) * width], f"position [{unit}]")
         for c in columns:
-            label = _plain(robot.joints[present.order[c]].name)
+            label = _plain(robot.coordinates[present.order[c]].name)
             axes.plot(t, shown["q"][:, c], color=COLOURS[c % 8], linestyle=STYLES[c % 8], label=label, linewidth=1.4)
         axes.legend(loc="best", ncols=2, fontsize=8)
     for c, k in enumerate(present.order):
-        unit = "N m" if kinds[c] == "revolute" else "N"
+        unit = "N m" if robot.driven[k].kind == "revolute" else "N"
         name = _plain(effort_name(present, robot, k))
         axes = _axes(figure, grid[1 + c // 3, 2 * (c % 3) : 2 * (c % 3) + 2], f"{name} [{unit}]")
         axes.plot(t, shown["tau"][:, c], color=COLOURS[c % 8], linewidth=1.4)
@@ -65,13 +65,15 @@ def _balances(outcome: Outcome, axes: Any) -> None:
     inv = outcome.motion.invariants
     t = outcome.motion.t
     curves = [("energy less work [J]", inv.power_balance)]
+    if inv.closure is not None:
+        curves.append(("loops open by [m, m$^2$, 1]", inv.closure))
     for m, k in enumerate(inv.joints):
-        name = outcome.robot.joints[k].name
-        curves.append((f"momentum of {name} less impulse", inv.momentum_balance[..., m]))
+        name = outcome.robot.coordinates[k].name
+        curves.append((f"momentum of {_plain(name)} less impulse", inv.momentum_balance[..., m]))
     for i, (label, values) in enumerate(curves):
         worst = np.abs(values).reshape(-1, len(t)).max(axis=0)
         worst = np.where(worst > 0, worst, np.nan)
-        axes.semilogy(t, worst, color=COLOURS[i], linestyle=STYLES[i], label=_plain(label))
+        axes.semilogy(t, worst, color=COLOURS[i], linestyle=STYLES[i], label=label)
     axes.legend(loc="best", fontsize=8)
 
 

@@ -12,12 +12,13 @@ from emdeg.program.ir import Dependence, Program
 from emdeg.program.trace import Tracer
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
+from emdeg.simulation.closed_plant import where_it_broke
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.controllers import Law, NoEffort, ProgramLaw
 from emdeg.simulation.errors import ScenarioError, SimulationError
 from emdeg.simulation.loop import Hold, Loop
 from emdeg.simulation.passive import Passive
-from emdeg.simulation.plant import accelerations, momenta, momentum_rates, velocities
+from emdeg.simulation.plant import accelerations, drive_rates, momenta, momentum_rates, velocities
 from emdeg.simulation.rollout import Rollout, compiled_rollout
 from emdeg.simulation.sampling import Held, instants
 from emdeg.simulation.tableaus import METHODS, Gauss, nodes
@@ -75,7 +76,7 @@ class FixedRun:
 
     def __call__(self, q: Array, qd: Array, grid: Grid, progress: Progress | None = None) -> tuple[Array, Array]:
         """(states, efforts): (trajectories, records + 1, entries) and (..., n), from q, qd (trajectories, n)."""
-        n, count = self.robot.n, len(q)
+        n, count = self.robot.freedoms, len(q)
         entries = 2 * n + 1 + len(self.impulses)
         x = np.zeros((count, entries))
         x[:, :n], x[:, n : 2 * n] = q, self._inward(q, qd)
@@ -88,8 +89,11 @@ class FixedRun:
             tau = self._asked(x, grid, states, progress)
         if not np.isfinite(states).all():
             bad = np.argwhere(~np.isfinite(states).all(axis=(0, 2)))[0, 0]
+            which = int(np.argmax(~np.isfinite(states[:, bad]).all(axis=-1)))
+            near = where_it_broke(self.robot, states[which, max(0, bad - 1), :n])
             raise SimulationError(
-                f"the run broke down before t = {grid.times[bad]:.6g} s; a shorter step than {grid.step:g} s may help",
+                f"the run broke down before t = {grid.times[bad]:.6g} s; a shorter step than {grid.step:g} s may help"
+                f"{near}",
                 body=self.robot.name,
             )
         states[..., n : 2 * n] = self._outward(states[..., :n], states[..., n : 2 * n])
@@ -129,7 +133,7 @@ class FixedRun:
             )
         if len(x) != 1:
             raise ScenarioError(f"the law '{self.law.name}' is a Python function and runs one trajectory at a time")
-        n, count = self.robot.n, len(nodes(METHODS[self.method]))
+        n, count = self.robot.freedoms, len(nodes(METHODS[self.method]))
         held = Held(self.law, self.conditioning, n)
         rollout = self._rollout(_held_program(n), None)
         duration = grid.times[-1]
@@ -158,7 +162,8 @@ class FixedRun:
         speeds = velocities(self.robot) if symplectic else None
         held = law is not None and law.inputs[0].name == "reference"
         conditioning = Conditioning() if held else self.conditioning
-        loop = Loop(self.robot.n, plant, speeds, law, conditioning, self.passive, self.impulses)
+        loop = Loop(self.robot.freedoms, plant, speeds, law, conditioning, self.passive, self.impulses,
+                    drives=drive_rates(self.robot))
         return compiled_rollout(loop, self.method, hold)
 
     def _hold(self, step: float) -> Hold | None:
@@ -171,13 +176,13 @@ class FixedRun:
 
     def _references(self, law: ProgramLaw, grid: Grid, start: int, stop: int, at: tuple[float, ...]) -> Array:
         if law.constant:
-            return np.broadcast_to(law.reference_at(0.0), (1, len(at), 3 * self.robot.n))
+            return np.broadcast_to(law.reference_at(0.0), (1, len(at), 3 * self.robot.freedoms))
         steps = np.arange(start * grid.per_record, stop * grid.per_record)
         return law.reference_at(grid.step * (steps[:, None] + np.asarray(at)))
 
     def _held_efforts(self, law: ProgramLaw, grid: Grid, hold: Hold, states: Array, known: Array) -> Array:
         """The efforts acting from each record on; of samples that act at once the loop has not asked yet."""
-        n = self.robot.n
+        n = self.robot.freedoms
         tau = np.concatenate([np.zeros((len(states), 1, n)), known], axis=1)
         if not hold.late:
             due = np.flatnonzero(np.arange(grid.records + 1) * grid.per_record % hold.every == 0)

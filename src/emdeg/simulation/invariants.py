@@ -16,6 +16,7 @@ from emdeg.mechanics.numeric import gravity, inverse_dynamics_derivatives
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
+from emdeg.simulation.closed_plant import all_joints, followed_energies, is_analytic, open_by
 from emdeg.simulation.plant import energies
 
 Array = NDArray[np.float64]
@@ -41,6 +42,8 @@ class Invariants:
     power_balance: Array
     momentum_balance: Array
     joints: tuple[int, ...]
+    closure: Array | None = None
+    """Of closed loops, (..., k) [m, m^2, 1]: by how much the worst loop's equation misses zero."""
 
     @property
     def energy(self) -> Array:
@@ -65,6 +68,8 @@ class Invariants:
         if self.joints:
             momentum = float(np.max(np.abs(self.momentum_balance)))
             report |= {"momentum": momentum, "momentum_relative": momentum / self.momentum_scale}
+        if self.closure is not None:
+            report["closure"] = float(np.max(self.closure))
         return report
 
 
@@ -73,17 +78,19 @@ def free_joints(robot: Robot) -> tuple[int, ...]:
     """The joints on whose position the Lagrangian does not depend.
 
     M and g do not depend on q_k where no derivative of the inverse dynamics by q_k is left at random states; the
-    potential itself does not where gravity asks no effort of the joint.
+    potential itself does not where gravity asks no effort of the joint. Of closed loops none is known.
     """
+    if robot.loops is not None:
+        return ()
     rng = np.random.default_rng(1)
-    q, qd, qdd = (rng.uniform(-2, 2, (STATES, robot.n)) for _ in range(3))
+    q, qd, qdd = (rng.uniform(-2, 2, (STATES, robot.freedoms)) for _ in range(3))
     by_q, _ = inverse_dynamics_derivatives(robot, q, qd, qdd)
     scale = max(float(np.max(np.abs(by_q))), 1e-300)
     weight = np.abs(gravity(robot, q))
     heavy = max(float(np.max(weight)), 1e-300)
     return tuple(
         k
-        for k in range(robot.n)
+        for k in range(robot.freedoms)
         if np.max(np.abs(by_q[:, :, k])) <= NOTHING * scale and np.max(weight[:, k]) <= NOTHING * heavy
     )
 
@@ -96,7 +103,10 @@ def _compiled_energies(robot: Robot) -> CompiledProgram:
 def invariants(robot: Robot, q: Array, qd: Array, work: Array, impulse: Array) -> Invariants:
     """From a run's states (..., k, n), the joints' work (..., k) and the free joints' impulses (..., k, m)."""
     joints = free_joints(robot)
-    kinetic, potential, p = _compiled_energies(robot)(q, qd)
+    if is_analytic(robot):
+        kinetic, potential, p = _compiled_energies(robot)(q, qd)
+    else:
+        kinetic, potential, p = followed_energies(robot, q, qd)
     momentum = p[..., list(joints)]
     energy = kinetic + potential
     return Invariants(
@@ -106,4 +116,5 @@ def invariants(robot: Robot, q: Array, qd: Array, work: Array, impulse: Array) -
         energy - energy[..., :1] - work,
         momentum - momentum[..., :1, :] - impulse,
         joints,
+        None if robot.loops is None else open_by(robot, all_joints(robot, q)),
     )

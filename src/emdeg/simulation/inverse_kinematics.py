@@ -57,10 +57,10 @@ def inverse_kinematics(
     target = np.asarray(pose, dtype=np.float64)
     if target.shape != (4, 4) or not np.isfinite(target).all():
         raise ScenarioError(f"a pose is a 4 x 4 matrix of finite numbers; got shape {target.shape}")
-    low, high = joint_range(robot) if limits else (np.full(robot.n, -np.inf), np.full(robot.n, np.inf))
+    low, high = joint_range(robot) if limits else (np.full(robot.freedoms, -np.inf), np.full(robot.freedoms, np.inf))
     start = _middle(low, high) if near is None else np.asarray(near, dtype=np.float64)
-    if start.shape != (robot.n,):
-        raise ScenarioError(f"near has shape {start.shape}; the robot has {robot.n} joints")
+    if start.shape != (robot.freedoms,):
+        raise ScenarioError(f"near has shape {start.shape}; the robot has {robot.freedoms} joints")
     closed = None if position_only else _nearest(robot, target, start, low, high)
     if closed is not None:
         start = closed
@@ -73,7 +73,7 @@ def inverse_kinematics(
         if best is None or found.distance + found.angle < best.distance + best.angle:
             best = found
         span = np.where(np.isfinite(high - low), high - low, 2 * math.pi)
-        start = np.where(np.isfinite(low), low, -math.pi) + rng.random(robot.n) * span
+        start = np.where(np.isfinite(low), low, -math.pi) + rng.random(robot.freedoms) * span
     assert best is not None
     raise ScenarioError(
         f"its tool does not reach the pose at {np.round(target[:3, 3], 6).tolist()} m: "
@@ -87,7 +87,7 @@ def _nearest(robot: Robot, target: Array, near: Array, low: Array, high: Array) 
     found = all_positions(robot, target)
     if found is None or not len(found):
         return None
-    turning = np.array([joint.kind == "revolute" for joint in robot.joints])
+    turning = np.array([joint.kind == "revolute" for joint in robot.coordinates])
     whole = np.where(turning, 2 * math.pi, 0.0)
     shifted = found + whole * np.rint((near - found) / (2 * math.pi))
     candidates = [shifted, shifted + whole, shifted - whole]
@@ -136,8 +136,8 @@ def _error(robot: Robot, target: Array, q: Array) -> Array:
 
 
 def joint_range(robot: Robot) -> tuple[Array, Array]:
-    low = [-np.inf if joint.limits.lower is None else float(joint.limits.lower) for joint in robot.joints]
-    high = [np.inf if joint.limits.upper is None else float(joint.limits.upper) for joint in robot.joints]
+    low = [-np.inf if joint.limits.lower is None else float(joint.limits.lower) for joint in robot.coordinates]
+    high = [np.inf if joint.limits.upper is None else float(joint.limits.upper) for joint in robot.coordinates]
     return np.array(low), np.array(high)
 
 

@@ -38,7 +38,7 @@ def excesses(
     """The worst breach of each limit of each joint along a motion sampled at t (k), arrays (k, n)."""
     found: list[Excess] = []
     effort = drive_limits(robot)
-    for k, joint in enumerate(robot.joints):
+    for k, (joint, motor) in enumerate(zip(robot.coordinates, robot.driven)):
         limits = joint.limits
         low, high = (None if v is None else float(v) for v in (limits.lower, limits.upper))
         speed = None if limits.velocity is None else float(limits.velocity)
@@ -55,7 +55,8 @@ def excesses(
                 beyond = sign * (values[:, k] - limit)
                 at = int(np.argmax(beyond))
                 if beyond[at] > SLACK * max(1.0, abs(limit)):
-                    found.append(Excess(joint.name, what, float(t[at]), float(values[at, k]), limit))
+                    name = motor.name if what == "effort" else joint.name
+                    found.append(Excess(name, what, float(t[at]), float(values[at, k]), limit))
     return found
 
 

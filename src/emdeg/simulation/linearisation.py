@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.mechanics.numeric import forward_dynamics, inverse_dynamics_derivatives, mass_matrix
+from emdeg.mechanics.closed_numeric import drive_jacobian
+from emdeg.mechanics.numeric import forward_dynamics, inverse_dynamics, inverse_dynamics_derivatives, mass_matrix
 from emdeg.program.evaluate import constants
 from emdeg.program.ir import Kind, Program
 from emdeg.robot.model import Robot
+from emdeg.simulation.closed_plant import is_analytic
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.controllers import Law, NoEffort, ProgramLaw
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.passive import Passive
+from emdeg.simulation.plant import accelerations
 
 Array = NDArray[np.float64]
 
@@ -64,7 +67,7 @@ def linearise(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, tau: Arra
     """The linear model about the states q, qd (..., n) and the efforts tau there (those that hold it, by default).
 
     Give qdd instead of tau along a trajectory. With ID the inverse dynamics at qdd: A = (0, 1; -M^-1 dID/dq,
-    -M^-1 dID/dqd), B = (0; M^-1), exact to rounding.
+    -M^-1 dID/dqd), B = (0; M^-1), exact to rounding. With closed loops u are the driven joints' efforts.
     """
     at = np.asarray(q, dtype=np.float64)
     rate = np.zeros_like(at) if qd is None else np.asarray(qd, dtype=np.float64)
@@ -73,19 +76,41 @@ def linearise(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, tau: Arra
     if tau is not None:
         qdd = forward_dynamics(robot, at, rate, tau)
     acceleration = np.zeros_like(at) if qdd is None else np.asarray(qdd, dtype=np.float64)
-    n = robot.n
-    by_q, by_qd = inverse_dynamics_derivatives(robot, at, rate, acceleration)
-    M = mass_matrix(robot, at)
+    n = robot.freedoms
+    find = _tree_derivatives if robot.loops is None else _loop_derivatives
+    by_q, by_qd, by_tau = find(robot, at, rate, acceleration)
     batch = by_q.shape[:-2]
     A, B = np.zeros((*batch, 2 * n, 2 * n)), np.zeros((*batch, 2 * n, n))
     A[..., :n, n:] = np.eye(n)
-    A[..., n:, :n] = -np.linalg.solve(M, by_q)
-    A[..., n:, n:] = -np.linalg.solve(M, by_qd)
-    B[..., n:, :] = np.linalg.inv(M)
-    names = [joint.name for joint in robot.joints]
+    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = by_q, by_qd, by_tau
+    names = [joint.name for joint in robot.coordinates]
     states = tuple(names + [f"{name}'" for name in names])
     C = np.broadcast_to(np.eye(2 * n), A.shape).copy()
-    return StateSpace(A, B, C, np.zeros_like(B), states, tuple(f"tau_{name}" for name in names))
+    return StateSpace(A, B, C, np.zeros_like(B), states, tuple(f"tau_{j.name}" for j in robot.driven))
+
+
+def _tree_derivatives(robot: Robot, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
+    """The accelerations' derivatives by q, qd and tau."""
+    by_q, by_qd = inverse_dynamics_derivatives(robot, q, qd, qdd)
+    M = mass_matrix(robot, q)
+    return -np.linalg.solve(M, by_q), -np.linalg.solve(M, by_qd), np.linalg.inv(M)
+
+
+def _loop_derivatives(robot: Robot, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
+    """The same with closed loops: its program differentiated, or where there is none central differences."""
+    n = robot.freedoms
+    q, qd, qdd = np.broadcast_arrays(q, qd, qdd)
+    tau = inverse_dynamics(robot, q, qd, qdd)
+    rows = []
+    for a, b, c in zip(*(v.reshape(-1, n) for v in (q, qd, tau))):
+        if is_analytic(robot):
+            rows.append(program_jacobian(accelerations(robot), {"q": a, "qd": b, "tau": c}, ("q", "qd", "tau")))
+        else:
+            by_state = _differences(lambda x, y, c=c: forward_dynamics(robot, x, y, c), a, b)
+            J = drive_jacobian(robot, a)
+            rows.append(np.hstack([by_state, np.linalg.solve(mass_matrix(robot, a), J.T)]))
+    found = np.stack(rows).reshape(*q.shape[:-1], n, 3 * n)
+    return found[..., :n], found[..., n : 2 * n], found[..., 2 * n :]
 
 
 def closed_loop(
@@ -105,12 +130,16 @@ def closed_loop(
     """
     at, rate = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
     applied = conditioning.applied(law(t, at, rate))
-    open_loop = linearise(robot, at, rate, applied + passive.efforts(at, rate))
+    def rubbed(a: Array, b: Array) -> Array:
+        driven = None if robot.loops is None else drive_jacobian(robot, a) @ b
+        return passive.efforts(a, b, driven)
+
+    open_loop = linearise(robot, at, rate, applied + rubbed(at, rate))
     K = law_jacobian(law, t, at, rate)
     if conditioning.max_effort is not None:  # a joint at its limit does not answer
         K[np.abs(applied) >= np.asarray(conditioning.max_effort)] = 0
     if not passive.is_none:
-        K = K + _differences(lambda a, b: passive.efforts(a, b), at, rate)
+        K = K + _differences(rubbed, at, rate)
     return StateSpace(
         open_loop.A + open_loop.B @ K, open_loop.B, open_loop.C, open_loop.D, open_loop.states, open_loop.inputs
     )

@@ -14,7 +14,8 @@ class Loop:
     """What is compiled together.
 
     `plant`: q, qd, tau -> qdd; or, with `velocities` (q, p -> qd) given, q, qd, tau -> pd. `law`: q, qd, reference
-    -> tau, None for joints without efforts. `impulses` are the joints whose effort is integrated, `work` says
+    -> tau, None for joints without efforts. `drives`: q, qd -> v, the driven joints' rates where they are not qd:
+    friction and power are theirs. `impulses` are the joints whose effort is integrated, `work` says
     whether the joints' power is.
     """
 
@@ -26,6 +27,7 @@ class Loop:
     passive: Passive = Passive()
     impulses: tuple[int, ...] = ()
     work: bool = True
+    drives: Program | None = None
 
     @property
     def size(self) -> int:

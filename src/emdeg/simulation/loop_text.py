@@ -33,9 +33,12 @@ class RightHandSide:
         if loop.velocities is not None:
             qd = self.speeds(q, v, pairs)
         tau = list(held) if held is not None else self.law(q, qd, reference, pairs)
-        tau = self._with_passive(q, qd, tau)
+        v = list(qd)
+        if loop.drives is not None:
+            v = operations(loop.drives, out, _loader(q=q, qd=qd), pairs)["v"]
+        tau = self._with_passive(q, qd, v, tau)
         (rate,) = operations(loop.plant, out, _loader(q=q, qd=qd, tau=tau), pairs).values()
-        extra = [self._sum_of_products(tau, qd)] if loop.work else []
+        extra = [self._sum_of_products(tau, v)] if loop.work else []
         return [*qd, *rate, *extra, *(tau[k] for k in loop.impulses)]
 
     def speeds(self, q: Sequence[str], p: Sequence[str], pairs: dict[str, tuple[str, str]]) -> list[str]:
@@ -67,12 +70,12 @@ class RightHandSide:
             tau = [self._clipped(t, -limit, limit) for t, limit in zip(tau, loop.conditioning.max_effort)]
         return tau
 
-    def _with_passive(self, q: Sequence[str], qd: Sequence[str], tau: list[str]) -> list[str]:
+    def _with_passive(self, q: Sequence[str], qd: Sequence[str], v: Sequence[str], tau: list[str]) -> list[str]:
         out, passive = self.out, self.loop.passive
         result = list(tau)
         for k, law in enumerate(passive.friction or ()):
             if not law.is_none:
-                result[k] = out.binary("fsub", result[k], self._friction(law, qd[k]))
+                result[k] = out.binary("fsub", result[k], self._friction(law, v[k]))
         for stop in passive.stops:
             k = stop.joint
             result[k] = out.binary("fadd", result[k], self._stop(stop, q[k], qd[k]))

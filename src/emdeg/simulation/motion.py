@@ -58,7 +58,7 @@ class Motion:
         times = np.asarray(t, dtype=np.float64)
         if self.dense is not None:
             x = self.dense(times)
-            return x[..., : self.robot.n], x[..., self.robot.n : 2 * self.robot.n]
+            return x[..., : self.robot.freedoms], x[..., self.robot.freedoms : 2 * self.robot.freedoms]
         place = np.searchsorted(self.t, times - 1e-9)
         place = np.minimum(place, len(self.t) - 1)
         if np.any(np.abs(self.t[place] - times) > 1e-9):
@@ -70,14 +70,18 @@ class Motion:
         if self.q.ndim != 2:
             raise SimulationError("a batch has no single table; take one trajectory with .one(k)")
         names, columns = ["t"], [self.t]
-        for label, values in (("q", self.q), ("qd", self.qd), ("tau", self.tau)):
-            names += [f"{label}.{joint.name}" for joint in self.robot.joints]
+        moved, driven = self.robot.coordinates, self.robot.driven
+        for label, values, joints in (("q", self.q, moved), ("qd", self.qd, moved), ("tau", self.tau, driven)):
+            names += [f"{label}.{joint.name}" for joint in joints]
             columns += list(values.T)
         inv = self.invariants
         names += ["kinetic", "potential", "power_balance"]
         columns += [inv.kinetic, inv.potential, inv.power_balance]
+        if inv.closure is not None:
+            names.append("closure")
+            columns.append(inv.closure)
         for m, k in enumerate(inv.joints):
-            joint = self.robot.joints[k].name
+            joint = self.robot.coordinates[k].name
             names += [f"momentum.{joint}", f"momentum_balance.{joint}"]
             columns += [inv.momentum[:, m], inv.momentum_balance[:, m]]
         return names, columns
@@ -89,8 +93,9 @@ class Motion:
         """Trajectory k of a batch."""
         inv = self.invariants
         kept = Invariants(
-            inv.kinetic[k], inv.potential[k], inv.momentum[k], inv.power_balance[k], inv.momentum_balance[k], inv.joints
-        )
+            inv.kinetic[k], inv.potential[k], inv.momentum[k], inv.power_balance[k], inv.momentum_balance[k],
+            inv.joints, None if inv.closure is None else inv.closure[k],
+        )  # fmt: skip
         return Motion(self.robot, self.t, self.q[k], self.qd[k], self.tau[k], kept, self.method, (), None, self.steps,
                       self.evaluations, self.notes, self.settings)
 

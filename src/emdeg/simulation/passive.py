@@ -58,12 +58,13 @@ class Passive:
     def is_none(self) -> bool:
         return not self.stops and (self.friction is None or all(law.is_none for law in self.friction))
 
-    def efforts(self, q: Array, qd: Array) -> Array:
-        """(..., n) [N m, N]: acting on the joints at the state q, qd (..., n)."""
+    def efforts(self, q: Array, qd: Array, driven: Array | None = None) -> Array:
+        """(..., n) [N m, N]: acting on the driven joints at the state q, qd (..., n); `driven` are their rates."""
+        rubbed = qd if driven is None else driven
         result = np.zeros(np.broadcast_shapes(q.shape, qd.shape))
         for k, law in enumerate(self.friction or ()):
             if not law.is_none:
-                v = qd[..., k]
+                v = rubbed[..., k]
                 dry = law.coulomb + law.peak * np.exp(-((v / law.stribeck_velocity) ** 2))
                 result[..., k] -= law.viscous * v + dry * v / np.sqrt(v * v + law.rest_speed**2)
         for stop in self.stops:
@@ -78,7 +79,7 @@ class Passive:
 def drive_friction(robot: Robot, rest_speed: float = REST_SPEED) -> tuple[Rubbing, ...]:
     """The friction of the robot's drives."""
     laws = []
-    for joint in robot.joints:
+    for joint in robot.driven:
         law = joint.drive.friction
         values = (law.viscous, law.coulomb, law.stribeck, law.stribeck_velocity)
         if any(value is not None and value.symbols for value in values):
@@ -98,8 +99,10 @@ def drive_friction(robot: Robot, rest_speed: float = REST_SPEED) -> tuple[Rubbin
 
 def elastic_stops(robot: Robot, stiffness: float, damping: float) -> tuple[Stop, ...]:
     """A stop at every limit the robot's file gives."""
+    if robot.loops is not None and robot.coordinates != robot.driven:
+        raise ScenarioError("its loops' coordinates are not its motors, where elastic stops act", body=robot.name)
     stops = []
-    for k, joint in enumerate(robot.joints):
+    for k, joint in enumerate(robot.coordinates):
         lower, upper = joint.limits.lower, joint.limits.upper
         if lower is not None or upper is not None:
             low = -math.inf if lower is None else float(lower)

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.mechanics.numeric import inverse_dynamics
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
+from emdeg.simulation.closed_plant import all_joints, distances
 from emdeg.simulation.invariants import DriftWarning
 from emdeg.simulation.limits import Excess, excesses
 from emdeg.simulation.motion import Motion
@@ -66,7 +68,10 @@ class Outcome:
 def torques(robot: Robot, trajectory: Trajectory, times: Array) -> Prescribed:
     """The efforts of a motion at `times` [s]: compiled inverse dynamics, drive inertia included, friction not."""
     q, qd, qdd = trajectory(times)
-    tau = compile_program(robot_program(robot, "inverse_dynamics"))(q, qd, qdd)
+    if robot.loops is None:
+        tau = compile_program(robot_program(robot, "inverse_dynamics"))(q, qd, qdd)
+    else:
+        tau = inverse_dynamics(robot, q, qd, qdd)  # says where a loop cannot close or is singular
     found = excesses(robot, times, tau=tau)
     return Prescribed(robot, np.asarray(times, dtype=np.float64), q, qd, qdd, tau, tuple(found))
 
@@ -93,13 +98,13 @@ def perform(scenario: Scenario, progress: Callable[[float], None] | None = None)
 
 
 def effort_name(present: Present, robot: Robot, k: int) -> str:
-    return present.efforts.get(k, f"tau.{robot.joints[k].name}")
+    return present.efforts.get(k, f"tau.{robot.driven[k].name}")
 
 
 def table(outcome: Outcome) -> str:
     """CSV: time, positions, speeds, efforts (accelerations, or energies and balances), presented as asked."""
     present, robot, shown = outcome.scenario.present, outcome.robot, outcome.shown()
-    joints = [robot.joints[k].name for k in present.order]
+    joints = [robot.coordinates[k].name for k in present.order]
     names = ["t", *(f"q.{j}" for j in joints), *(f"qd.{j}" for j in joints)]
     names += [effort_name(present, robot, k) for k in present.order]
     columns = [shown["t"], *shown["q"].T, *shown["qd"].T, *shown["tau"].T]
@@ -110,8 +115,8 @@ def table(outcome: Outcome) -> str:
         assert outcome.motion is not None
         motion = outcome.motion if outcome.motion.q.ndim == 2 else outcome.motion.one(0)
         more, values = motion.columns()
-        names += more[1 + 3 * robot.n :]
-        columns += values[1 + 3 * robot.n :]
+        names += more[1 + 3 * robot.freedoms :]
+        columns += values[1 + 3 * robot.freedoms :]
     return csv_text(names, columns)
 
 
@@ -126,9 +131,9 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "robot": robot.name,
         "mode": scenario.mode,
         "duration": scenario.duration,
-        "joints": [robot.joints[k].name for k in present.order],
+        "joints": [robot.coordinates[k].name for k in present.order],
         "efforts": [effort_name(present, robot, k) for k in present.order],
-        "efforts_on_inner_body": [robot.joints[k].name for k in present.order if k in present.inner],
+        "efforts_on_inner_body": [robot.driven[k].name for k in present.order if k in present.inner],
         "samples": {key: values[at].tolist() for key, values in shown.items()},
         "largest_speed": np.max(np.abs(shown["qd"]), axis=0).tolist(),
         "largest_effort": np.max(np.abs(shown["tau"]), axis=0).tolist(),
@@ -143,9 +148,11 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "steps": motion.steps,
         "evaluations": motion.evaluations,
         "drift": motion.drift,
-        "free_joints": [robot.joints[k].name for k in motion.invariants.joints],
+        "free_joints": [robot.coordinates[k].name for k in motion.invariants.joints],
         "events": [{"t": event.t, "joint": event.joint, "what": event.what} for event in motion.events],
     }
+    if robot.loops is not None:
+        result["distance_from_singularity"] = distances(robot, all_joints(robot, motion.q))
     if motion.q.ndim == 3:
         last = motion.q[:, -1][:, list(present.order)]
         result |= {

@@ -1,9 +1,15 @@
-"""The robot as programs for simulation: accelerations from efforts, and Hamilton's equations."""
+"""The robot as programs for simulation: accelerations from efforts, and Hamilton's equations.
+
+Of closed loops n counts the independent coordinates, and tau are the driven joints' efforts.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.equations.base_parameters import regrouped_mechanism
@@ -17,7 +23,11 @@ from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import simplify
 from emdeg.program.trace import Tracer
 from emdeg.robot.model import Robot
+from emdeg.runtime import compile as compile_program
+from emdeg.simulation import closed_plant
 from emdeg.simulation.errors import ScenarioError
+
+Array = NDArray[np.float64]
 
 
 def need_numbers(robot: Robot) -> None:
@@ -25,9 +35,7 @@ def need_numbers(robot: Robot) -> None:
     if robot.symbols:
         names = ", ".join(sorted(robot.symbols)[:6])
         raise ScenarioError(f"it has symbols without a number ({names}); give them values to move it", body=robot.name)
-    if robot.loops is not None:  # its links alone are a tree, which is another machine
-        raise ScenarioError("it has closed loops: integrate emdeg.state_rate, its state-space form", body=robot.name)
-    if not robot.n:
+    if not robot.freedoms:
         raise ScenarioError("it has no joint to move", body=robot.name)
 
 
@@ -43,11 +51,43 @@ def accelerations(robot: Robot) -> Program:
     return robot_program(robot, "forward_dynamics")
 
 
+def drive_rates(robot: Robot) -> Program | None:
+    """q, qd -> v: the driven joints' rates; None where they are qd itself."""
+    if robot.loops is None or closed_plant.motors_are_coordinates(robot):
+        return None
+    return closed_plant.drive_rates(robot)
+
+
+class Compiled:
+    """Accelerations and the driven joints' rates at one state, compiled, without allocation of arguments."""
+
+    def __init__(self, robot: Robot) -> None:
+        n = robot.freedoms
+        self._plant = compile_program(accelerations(robot), threads=1).bind(np.zeros(n), np.zeros(n), np.zeros(n))
+        drives = drive_rates(robot)
+        self._drives = None if drives is None else compile_program(drives, threads=1).bind(np.zeros(n), np.zeros(n))
+
+    def accelerations(self, q: Array, qd: Array, tau: Array) -> Array:
+        inputs = self._plant.inputs
+        inputs["q"][:], inputs["qd"][:], inputs["tau"][:] = q, qd, tau
+        self._plant.run()
+        return self._plant.outputs["qdd"]
+
+    def drive_rates(self, q: Array, qd: Array) -> Array:
+        if self._drives is None:
+            return qd
+        self._drives.inputs["q"][:], self._drives.inputs["qd"][:] = q, qd
+        self._drives.run()
+        return self._drives.outputs["v"]
+
+
 @lru_cache(maxsize=32)
 def velocities(robot: Robot) -> Program:
     """q, p -> qd: joint speeds from the generalized momenta p = M qd [kg m^2/s, kg m/s]."""
+    if robot.loops is not None:
+        return closed_plant.velocities(robot)
     tracer, mech, position = _traced(robot)
-    p = tracer.inputs("p", robot.n, Dependence.RATES)
+    p = tracer.inputs("p", robot.freedoms, Dependence.RATES)
     M = composite_body.mass_matrix(mech, frames(mech, position))
     return simplify(tracer.program("velocities", {"qd": solved(M, p, mech.one)}))
 
@@ -55,9 +95,11 @@ def velocities(robot: Robot) -> Program:
 @lru_cache(maxsize=32)
 def momenta(robot: Robot) -> Program:
     """q, qd -> p = M qd [kg m^2/s, kg m/s]."""
+    if robot.loops is not None:
+        return closed_plant.momenta(robot)
     tracer, mech, position = _traced(robot)
-    qd = tracer.inputs("qd", robot.n, Dependence.RATES)
-    rest = [mech.zero] * robot.n
+    qd = tracer.inputs("qd", robot.freedoms, Dependence.RATES)
+    rest = [mech.zero] * robot.freedoms
     return simplify(
         tracer.program("momenta", {"p": newton_euler(mech, frames(mech, position), rest, qd, gravity=False)})
     )
@@ -70,8 +112,10 @@ def momentum_rates(robot: Robot) -> Program:
     With Christoffel's C, M-dot = C + C^T, so dT/dq = C^T qd = M-dot qd - C qd: the first is the derivative of the
     momentum along the motion at constant qd, the second the bias without gravity.
     """
+    if robot.loops is not None:
+        return closed_plant.momentum_rates(robot)
     tracer, mech, position = _traced(robot)
-    n = robot.n
+    n = robot.freedoms
     qd = tracer.inputs("qd", n, Dependence.RATES)
     tau = tracer.inputs("tau", n, Dependence.RATES)
     moving = []
@@ -91,11 +135,13 @@ def momentum_rates(robot: Robot) -> Program:
 @lru_cache(maxsize=32)
 def energies(robot: Robot) -> Program:
     """q, qd -> T [J], V [J], p [kg m^2/s, kg m/s]."""
+    if robot.loops is not None:
+        return closed_plant.energies(robot)
     tracer, _, position = _traced(robot)
     mech = mechanism(robot, tracer)  # energies need the whole inertias: grouping moves the potential's zero
-    qd = tracer.inputs("qd", robot.n, Dependence.RATES)
+    qd = tracer.inputs("qd", robot.freedoms, Dependence.RATES)
     frame = frames(mech, position)
-    p = newton_euler(mech, frame, [mech.zero] * robot.n, qd, gravity=False)
+    p = newton_euler(mech, frame, [mech.zero] * robot.freedoms, qd, gravity=False)
     outputs = {"T": kinetic_energy(mech, frame, qd), "V": potential_energy(mech, frame), "p": p}
     return simplify(tracer.program("energies", outputs))
 
@@ -104,11 +150,12 @@ def _traced(robot: Robot) -> tuple[Tracer, Mechanism, list[Any]]:
     need_numbers(robot)
     tracer = Tracer()
     mech = regrouped_mechanism(robot, tracer)
-    q = tracer.inputs("q", robot.n, Dependence.CONFIGURATION, tuple(joint.name for joint in robot.joints))
+    q = tracer.inputs("q", robot.freedoms, Dependence.CONFIGURATION, tuple(joint.name for joint in robot.coordinates))
     position = [tracer.sincos_of(x) if turning else x for x, turning in zip(q, mech.revolute)]
     return tracer, mech, position
 
 
 __all__ = [
-    "accelerations", "energies", "momenta", "momentum_rates", "need_numbers", "robot_program", "velocities",
+    "Compiled", "accelerations", "drive_rates", "energies", "momenta", "momentum_rates", "need_numbers",
+    "robot_program", "velocities",
 ]  # fmt: skip

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from emdeg.robot.errors import RobotError
+from emdeg.robot.fields import as_joints, flag, numbers, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Table
 from emdeg.simulation import cartesian, trajectories
-from emdeg.simulation.fields import as_joints, flag, numbers, per_joint, real
 from emdeg.simulation.limits import need_within_limits
 from emdeg.simulation.tables import read_trajectory
 from emdeg.simulation.trajectories import Profile, Trajectory
@@ -121,7 +121,7 @@ def _tool_path(table: Table, robot: Robot) -> dict[str, Any]:
         "start": numbers(table, "start", 3) if "start" in table else None,
         "near": per_joint(table, "near", robot) if "near" in table else None,
         "profile": _profile(table),
-        "position_only": flag(table, "position_only", robot.n < 6),
+        "position_only": flag(table, "position_only", robot.freedoms < 6),
         "tolerance": real(table, "tolerance", 1e-6, least=1e-12),
     }
 

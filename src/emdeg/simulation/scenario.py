@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.mechanics.closed_kinematics import coordinates_of
+from emdeg.mechanics.closed_numeric import ready
+from emdeg.program.ir import Program
 from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.robot.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Remarks, Table
 from emdeg.robot.toml_text import MAX_BYTES, Document
@@ -19,7 +23,6 @@ from emdeg.simulation.adaptive import SOLVERS
 from emdeg.simulation.conditioning import Conditioning, converter_steps, drive_limits
 from emdeg.simulation.controllers import Law
 from emdeg.simulation.errors import ScenarioError
-from emdeg.simulation.fields import flag, joint_index, joint_list, optional_real, per_joint, real
 from emdeg.simulation.plant import need_numbers
 from emdeg.simulation.read_trajectory import KEYS, trajectory_from
 from emdeg.simulation.tableaus import METHODS
@@ -30,6 +33,10 @@ Array = NDArray[np.float64]
 MOST_STEPS = 10**9
 MOST_NUMBERS = 2 * 10**8
 """A run may take so many steps and record so many numbers (1.6 GB)."""
+
+SIGNIFICANCE = {"significance": 0.01, "joint_significance": 0.001}
+BELIEF = ("model", *SIGNIFICANCE)
+"""Keys of a controller that works with a model of the robot, and the rule that shortens it."""
 
 _TOP = ("schema", "name", "title", "source", "robot", "mode", "duration", "initial", "trajectory", "controller",
         "integration", "effects", "batch", "present")  # fmt: skip
@@ -174,15 +181,15 @@ def _empty(top: Table, key: str) -> Table:
 
 def _present(table: Table, robot: Robot) -> Present:
     table.only(("order", "inner", "efforts"))
-    order = joint_list(table, "order", robot) or tuple(range(robot.n))
-    if sorted(order) != list(range(robot.n)):
+    order = joint_list(table, "order", robot) or tuple(range(robot.freedoms))
+    if sorted(order) != list(range(robot.freedoms)):
         raise table.error("order must name every joint once", "order")
     names = table.subtable("efforts")
     efforts = {}
     for key in () if names is None else names.data:
         assert names is not None
-        efforts[joint_index(table, key, robot, "efforts")] = names.name(key)
-    return Present(order, frozenset(joint_list(table, "inner", robot)), efforts)
+        efforts[joint_index(table, key, robot, "efforts", robot.driven)] = names.name(key)
+    return Present(order, frozenset(joint_list(table, "inner", robot, robot.driven)), efforts)
 
 
 def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None) -> tuple[Conditioning, Law | None]:
@@ -191,8 +198,8 @@ def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None
     kind = table.choice("kind", ("pd", "computed_torque", "feed_forward", "none"))
     own = {
         "pd": ("kp", "kd", "target", "gravity", "off"),
-        "computed_torque": ("kp", "kd", "target", "configuration_period"),
-        "feed_forward": (),
+        "computed_torque": ("kp", "kd", "target", "configuration_period", *BELIEF),
+        "feed_forward": BELIEF,
         "none": (),
     }[kind]
     table.only(("kind", "period", "delay", "max_effort", "converter_bits", "position_step", *own))
@@ -208,21 +215,37 @@ def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None
     if kind == "feed_forward":
         if trajectory is None:
             raise table.error("feed_forward needs a table [trajectory]")
-        return conditioning, controllers.feed_forward(robot, trajectory)
+        return conditioning, controllers.feed_forward(robot, trajectory, _believed(table, robot))
     target: Any = per_joint(table, "target", robot) if "target" in table else trajectory
     if target is None:
         raise table.error(f"{kind} needs a target, or a table [trajectory]")
     gains: dict[str, Any] = {key: per_joint(table, key, robot, spread=True) for key in ("kp", "kd")}
     if kind == "pd":
-        weight, off = flag(table, "gravity", True), joint_list(table, "off", robot)
+        weight, off = flag(table, "gravity", True), joint_list(table, "off", robot, robot.driven)
         return conditioning, controllers.pd(robot, **gains, target=target, gravity=weight, off=off)
     slow = optional_real(table, "configuration_period")
     if slow is None:
-        return conditioning, controllers.computed_torque(robot, **gains, target=target)
+        return conditioning, controllers.computed_torque(robot, **gains, target=target, model=_believed(table, robot))
     if conditioning.period is None:
         raise table.error("configuration_period needs a sampling period", "configuration_period")
     followed = controllers.as_trajectory(robot, target)
-    return conditioning, controllers.MultiRate(robot, **gains, trajectory=followed, configuration_period=slow)
+    return conditioning, controllers.MultiRate(
+        robot, **gains, trajectory=followed, configuration_period=slow, model=_believed(table, robot)
+    )
+
+
+def _believed(table: Table, robot: Robot) -> Program | None:
+    """The inverse dynamics that the controller works with, where it is not the robot's own."""
+    if table.choice("model", ("full", "abbreviated"), "full") == "full":
+        for key in ("significance", "joint_significance"):
+            if key in table:
+                raise table.error(f"{key} belongs to model = 'abbreviated'", key)
+        return None
+    shares = {key: real(table, key, default) for key, default in SIGNIFICANCE.items()}
+    for key, share in shares.items():
+        if not 0 <= share < 1:
+            raise table.error(f"{key} must be at least 0 and below 1; got {share}", key)
+    return controllers.abbreviated_model(robot, **shares)
 
 
 def _max_effort(table: Table, robot: Robot) -> tuple[float, ...] | None:
@@ -233,15 +256,28 @@ def _max_effort(table: Table, robot: Robot) -> tuple[float, ...] | None:
         if not np.isfinite(limits).any():
             raise table.error("max_effort = 'drive', but no drive of the robot states one", "max_effort")
         return limits
-    return tuple(per_joint(table, "max_effort", robot, float("inf"), spread=True))
+    return tuple(per_joint(table, "max_effort", robot, float("inf"), spread=True, driven=True))
 
 
 def _initial(table: Table, robot: Robot, trajectory: Trajectory | None) -> tuple[Array, Array]:
-    table.only(("q", "qd"))
-    q, qd = (np.zeros(robot.n),) * 2 if trajectory is None else trajectory(0.0)[:2]
-    if "q" in table:
-        q, qd = per_joint(table, "q", robot, 0.0), np.zeros(robot.n)
+    table.only(("q", "qd") if robot.loops is None else ("q", "qd", "joints"))
+    rest = np.zeros(robot.freedoms)
+    home = rest if robot.loops is None else ready(robot).start[list(robot.loops.coordinates)]
+    q, qd = (home, rest) if trajectory is None else trajectory(0.0)[:2]
+    if "joints" in table:
+        q, qd = _of_all_joints(table, robot), rest
+    elif "q" in table:
+        q, qd = per_joint(table, "q", robot, home), rest
     return q, per_joint(table, "qd", robot, 0.0) if "qd" in table else qd
+
+
+def _of_all_joints(table: Table, robot: Robot) -> Array:
+    """The coordinates of a configuration in which every joint of the tree is named; its loops must be closed."""
+    given = need_table(table, "joints")
+    if "q" in table:
+        raise table.error("give q, the independent coordinates, or joints, all of the tree's; not both", "joints")
+    given.only(tuple(joint.name for joint in robot.joints))
+    return coordinates_of(robot, [real(given, joint.name) for joint in robot.joints])
 
 
 def _batch(table: Table | None, robot: Robot, q: Array, qd: Array) -> tuple[Array, Array]:
@@ -254,7 +290,7 @@ def _batch(table: Table | None, robot: Robot, q: Array, qd: Array) -> tuple[Arra
         raise table.error("count is missing: how many trajectories")
     rng = np.random.default_rng(table.integer("seed", 0, 2**63) or 0)
     spreads = [per_joint(table, key, robot, 0.0, spread=True) for key in ("q_spread", "qd_spread")]
-    return tuple(v + s * rng.uniform(-1, 1, (count, robot.n)) for v, s in zip((q, qd), spreads))  # type: ignore[return-value]
+    return tuple(v + s * rng.uniform(-1, 1, (count, robot.freedoms)) for v, s in zip((q, qd), spreads))  # type: ignore[return-value]
 
 
 def _integration(table: Table) -> dict[str, Any]:

@@ -9,8 +9,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from emdeg.mechanics.closed_numeric import drive_jacobian, ready
 from emdeg.robot.model import Robot
 from emdeg.simulation.adaptive import SOLVERS, AdaptiveRun, Rigid
+from emdeg.simulation.closed_plant import is_analytic
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.controllers import Law, NoEffort, UserLaw
 from emdeg.simulation.errors import ScenarioError
@@ -66,13 +68,17 @@ def simulate(
     stop of `stiffness` and `damping`, "ignore" looks away. With `friction` the drives' friction acts.
 
     Energy and momentum are balanced along the run; a drift above `drift_tolerance`, relative to what moved, is a
-    `DriftWarning`. Everything that cannot work is a `ScenarioError` before the run begins.
+    `DriftWarning`. Of closed loops q are the independent coordinates (the start's by default), tau the driven joints'
+    efforts, and how far the loops stay open is part of the drift. Everything that cannot work is a `ScenarioError`
+    (a start where the loops do not close: a `ClosureError`) before the run begins.
     """
     need_numbers(robot)
     q, qd = _initial(robot, q0, qd0)
+    if robot.loops is not None:
+        _need_closed(robot, q)
     if not 0 < duration < np.inf:
         raise ScenarioError(f"the duration must be positive; got {duration} s")
-    conditioning.need(robot.n)
+    conditioning.need(robot.freedoms)
     control = _law(robot, law)
     if stops not in ("record", "halt", "bounce", "spring", "ignore"):
         raise ScenarioError(f"stops must be record, halt, bounce, spring or ignore; got {stops!r}")
@@ -94,6 +100,11 @@ def simulate(
     elif method in METHODS:
         if step is None:
             raise ScenarioError(f"{method} needs a step")
+        if not is_analytic(robot):
+            raise ScenarioError(
+                f"its loops close numerically, so it cannot be compiled for {method}; use {', '.join(SOLVERS)}",
+                body=robot.name,
+            )
         if stops == "bounce":
             raise ScenarioError('stops = "bounce" needs an adaptive method; with a fixed step use "spring"')
         grid = make_grid(duration, step, output_step)
@@ -115,9 +126,11 @@ def simulate(
 def _initial(robot: Robot, q0: ArrayLike | None, qd0: ArrayLike | None) -> tuple[Array, Array]:
     arrays = []
     for name, values in (("q0", q0), ("qd0", qd0)):
-        array = np.zeros(robot.n) if values is None else np.asarray(values, dtype=np.float64)
-        if array.ndim not in (1, 2) or array.shape[-1] != robot.n:
-            raise ScenarioError(f"{name} has shape {array.shape}; {robot.name} has {robot.n} joints")
+        array = np.zeros(robot.freedoms) if values is None else np.asarray(values, dtype=np.float64)
+        if values is None and name == "q0" and robot.loops is not None:
+            array = ready(robot).start[list(robot.loops.coordinates)]
+        if array.ndim not in (1, 2) or array.shape[-1] != robot.freedoms:
+            raise ScenarioError(f"{name} has shape {array.shape}; {robot.name} has {robot.freedoms} joints")
         if not np.isfinite(array).all():
             raise ScenarioError(f"{name} holds a number that is not finite")
         arrays.append(array)
@@ -125,10 +138,15 @@ def _initial(robot: Robot, q0: ArrayLike | None, qd0: ArrayLike | None) -> tuple
     return q.copy(), qd.copy()
 
 
+def _need_closed(robot: Robot, q: Array) -> None:
+    """ClosureError, naming the loop, unless the loops close at the start and it is not singular."""
+    drive_jacobian(robot, q)
+
+
 def _law(robot: Robot, law: Law | Callable[..., ArrayLike] | None) -> Law:
     if law is None:
-        return NoEffort(robot.n)
-    return law if hasattr(law, "name") else UserLaw(law, robot.n)  # type: ignore[return-value, arg-type]
+        return NoEffort(robot.freedoms)
+    return law if hasattr(law, "name") else UserLaw(law, robot.freedoms)  # type: ignore[return-value, arg-type]
 
 
 def _passive(robot: Robot, friction: bool | Passive, stops: Stops, stiffness: float, damping: float) -> Passive:
@@ -149,7 +167,7 @@ def _rigid_limits(robot: Robot, stops: Stops) -> tuple[tuple[int, float, int], .
     if stops in ("ignore", "spring"):
         return ()
     found = []
-    for k, joint in enumerate(robot.joints):
+    for k, joint in enumerate(robot.coordinates):
         if joint.limits.lower is not None:
             found.append((k, float(joint.limits.lower), -1))
         if joint.limits.upper is not None:
@@ -167,7 +185,7 @@ def _adaptive(robot, law, q, qd, duration, method, output_step, rtol, atol, cond
     grid = np.linspace(0, duration, count + 1)
     x = np.concatenate([q, qd, np.zeros(1 + len(joints))])
     result = run.run(x, duration, grid)
-    n = robot.n
+    n = robot.freedoms
     balance = invariants(robot, result.x[:, :n], result.x[:, n : 2 * n], result.x[:, 2 * n], result.x[:, 2 * n + 1 :])
     settings = settings | {"rtol": rtol, "atol": atol}
     return Motion(robot, result.t, result.x[:, :n], result.x[:, n : 2 * n], result.tau, balance, method, result.events,
@@ -175,7 +193,7 @@ def _adaptive(robot, law, q, qd, duration, method, output_step, rtol, atol, cond
 
 
 def _fixed_motion(robot, grid, states, tau, single, method, stops, settings) -> Motion:
-    n = robot.n
+    n = robot.freedoms
     t, events = grid.times, []
     limits = _rigid_limits(robot, stops)
     kept = len(t)
@@ -183,7 +201,7 @@ def _fixed_motion(robot, grid, states, tau, single, method, stops, settings) -> 
         passed = np.argwhere(side * (states[..., k] - limit) > 0)
         if len(passed):
             at = int(np.min(passed[:, 1]))
-            events.append(Event(float(t[at]), robot.joints[k].name, f"{'upper' if side > 0 else 'lower'} limit"))
+            events.append(Event(float(t[at]), robot.coordinates[k].name, f"{'upper' if side > 0 else 'lower'} limit"))
             kept = min(kept, at + 1) if stops == "halt" else kept
     t, states, tau = t[:kept], states[:, :kept], tau[:, :kept]
     if single:

@@ -37,8 +37,8 @@ def read_trajectory(
     rows = [(line, row) for line, row in enumerate(csv.reader(text.splitlines()), 1) if "".join(row).strip()]
     if not rows:
         raise ScenarioError("it is empty", file=str(file))
-    names = [joint.name for joint in robot.joints]
-    order = list(range(robot.n + 1))
+    names = [joint.name for joint in robot.coordinates]
+    order = list(range(robot.freedoms + 1))
     if not _is_number(rows[0][1][0]):
         header = [cell.strip() for cell in rows.pop(0)[1]]
         missing = [name for name in ("t", *names) if name not in header]
@@ -47,7 +47,7 @@ def read_trajectory(
         order = [header.index(name) for name in ("t", *names)]
     values = np.array([_numbers(row, order, str(file), line) for line, row in rows])
     if deg:
-        turning = np.array([joint.kind == "revolute" for joint in robot.joints])
+        turning = np.array([joint.kind == "revolute" for joint in robot.coordinates])
         values[:, 1:] *= np.where(turning, math.pi / 180, 1.0)
     try:
         return through(values[:, 0], values[:, 1:], degree=degree, rest=rest)

@@ -1,10 +1,9 @@
 """The largest value of a formula over a box, certified: branch and bound with second-order bounds.
 
-On a box with centre x0 and half widths r, f <= f(x0) + max (g.t + t.H t / 2) + R(r) over |t| <= r, where g and H
-are the gradient and the Hessian at x0 and R bounds the third-order remainder from the amplitudes of f's Fourier
-coefficients; angles in which the box is wide are treated as in `wide`. A box is dropped when its bound lies below
-the best value found plus the tolerance, or when f is monotone in a variable over it and the box does not touch that
-end of the range: then it holds no global maximum.
+`examine` bounds f over each box. An angle that occurs in one harmonic only is maximised over in closed form where that
+can be done safely, and searched like the others where not. A box is dropped when its bound lies below the best value
+found plus the tolerance, or when f is monotone in a variable over it and the box does not touch that end of the range:
+then it holds no global maximum.
 """
 
 from __future__ import annotations
@@ -16,14 +15,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.equations.bounds.ascent import ascend
+from emdeg.equations.bounds.examine import Found, Turning, empty, examine, turning
 from emdeg.equations.bounds.tensor import Array, Tensor
 from emdeg.equations.bounds.wide import Wide, wide
 
 BATCH = 2048
 SAMPLES = 1024
-STARTS = 6
-WIDE = 0.75
+STARTS = 24
+WIDE = 1.1
 """An angle is wide in a box where its half width [rad] times its highest multiple is at least this."""
+
+
+RELUCTANCE = 0.15
+"""What splitting the turning angle counts for against others: a smaller box may do without."""
 
 
 def clock() -> float:
@@ -50,34 +55,26 @@ class Maximum:
     boxes: int
 
 
-@dataclass
-class _Found:
-    """What is known of a batch of boxes."""
-
-    value: Array
-    """At the centre; -inf where it was not computed."""
-    upper: Array
-    slope: Array
-    change: Array
-    """The slope over the whole box differs from `slope` by less than this."""
-    weight: Array
-    """How much each variable's width adds to the bound."""
-
-
 def maximum(
-    f: Tensor, tolerance: float, relative: float = 0.0, effort: Effort = Effort(), ceiling: float = np.inf
+    f: Tensor,
+    tolerance: float,
+    relative: float = 0.0,
+    effort: Effort = Effort(),
+    ceiling: float = np.inf,
+    start: Array | None = None,
 ) -> Maximum:
     """The largest value of `f`, to within the larger of tolerance and relative |max f|, or as near as `effort` allows.
 
-    `ceiling` is an upper bound known from elsewhere; the search ends as soon as a value comes that near to it.
+    `ceiling` is an upper bound known from elsewhere; the search ends as soon as a value comes that near to it. With
+    `start`, a point known to be good, no climbs are made first.
     """
-    start = clock()
+    began = clock()
     if f.dimension == 0:
         value = float(f.coefficients.sum())
         return Maximum(float(value - f.rounding), float(value + f.rounding), np.empty(0), 0)
     middle = np.array([v.middle for v in f.variables])
     half = np.array([v.half for v in f.variables])
-    best, at = climb(f)
+    best, at = climb(f) if start is None else (float(f.values(start[None, :])[0]), start)
     ends = np.array([not v.is_circle for v in f.variables])
     low, high = middle - half, middle + half
     views: dict[tuple[bool, ...], Wide] = {}
@@ -85,12 +82,13 @@ def maximum(
     def allowed() -> float:
         return max(tolerance, relative * abs(best), 2 * f.rounding)
 
+    turn = turning(f)
     C, R, U = middle[None, :], half[None, :], np.array([ceiling])
     examined = 0
     settled = -np.inf  # the largest bound among boxes dropped for being within the tolerance
     if best + allowed() >= ceiling:
         return Maximum(float(best - f.rounding), float(ceiling + f.rounding), at, 0)
-    while len(C) and (not examined or (examined < effort.boxes and clock() - start < effort.seconds)):
+    while len(C) and (not examined or (examined < effort.boxes and clock() - began < effort.seconds)):
         # The boxes with the largest bounds first: the certified upper bound falls as early as it can.
         take = np.argpartition(-U, BATCH - 1)[:BATCH] if len(U) > BATCH else np.arange(len(U))
         keep = np.ones(len(U), bool)
@@ -99,11 +97,11 @@ def maximum(
         parent = U[take]
         C, R, U = C[keep], R[keep], U[keep]
         examined += len(c)
-        found = _examined(f, c, r, views)
+        found, peak = _examined(f, c, r, views, best + allowed(), turn)
         upper = np.minimum(found.upper, parent)
         top = int(np.argmax(found.value))
         if found.value[top] > best:
-            best, at = _climb(f, c[top], float(found.value[top]), low, high)
+            best, at = _climb(f, peak[top][None, :], low, high)
         close = upper <= best + allowed()
         settled = max(settled, float(upper[close].max(initial=-np.inf)))
         c, r, live = _without_monotone(c, r, found, low, high, ends)
@@ -119,20 +117,37 @@ def maximum(
     return Maximum(float(best - f.rounding), float(upper_bound), at, examined)
 
 
-def _examined(f: Tensor, c: Array, r: Array, views: dict[tuple[bool, ...], Wide]) -> _Found:
-    found = _Found(np.full(len(c), -np.inf), np.empty(len(c)), *(np.zeros(c.shape) for _ in range(3)))
+def _examined(
+    f: Tensor, c: Array, r: Array, views: dict[tuple[bool, ...], Wide], goal: float, turn: Turning | None
+) -> tuple[Found, Array]:
+    """(what is known of the boxes, their centres with the turning angle where f is largest)."""
+    found = empty(*c.shape)
+    peak = c.copy()
     angle = np.array([v.is_angle for v in f.variables])
     masks = angle & (r * np.array(f.degrees) >= WIDE)
-    for mask, rows in _groups(masks):
-        if not any(mask):
-            part = _taylor(f, c[rows], r[rows])
-        else:
-            if mask not in views:
-                views[mask] = wide(f, mask)
-            part = _over_wide(f, views[mask], c[rows], r[rows])
+
+    def fill(mask: tuple[bool, ...], rows: NDArray[np.intp], around: Turning | None = None) -> None:
+        if mask not in views:
+            views[mask] = wide(f, mask)
+        view = views[mask]
+        if around is not None:
+            peak[rows, around.place] = around.peak(view, c[rows])
+        part = examine(view, peak[rows], r[rows], goal, around)
         for name in ("value", "upper", "slope", "change", "weight"):
             getattr(found, name)[rows] = getattr(part, name)
-    return found
+
+    whole = np.zeros(len(c), bool) if turn is None else turn.covered(r)
+    for mask, rows in _groups(masks):
+        if turn is not None and (some := rows[whole[rows]]).size:
+            fill(tuple(marked and k != turn.place for k, marked in enumerate(mask)), some, turn)
+            rows = np.concatenate([rows[~whole[rows]], some[~np.isfinite(found.upper[some])]])
+        if len(rows):
+            value = found.value[rows]
+            fill(mask, rows)
+            found.value[rows] = np.maximum(found.value[rows], value)
+    if turn is not None:
+        found.weight[whole, turn.place] *= RELUCTANCE
+    return found, peak
 
 
 def _groups(masks: NDArray[np.bool_]) -> Iterator[tuple[tuple[bool, ...], NDArray[np.intp]]]:
@@ -142,75 +157,8 @@ def _groups(masks: NDArray[np.bool_]) -> Iterator[tuple[tuple[bool, ...], NDArra
         yield tuple(bool(b) for b in kind), np.flatnonzero(which == k)
 
 
-def _taylor(f: Tensor, c: Array, r: Array) -> _Found:
-    """Bounds from the second Taylor polynomial at the centre."""
-    value, g, H = f.derivatives(c, 2)
-    diagonal = np.einsum("pii->pi", H)
-    across = np.abs(H)
-    total = np.einsum("pij,pj->pi", across, r)
-    np.einsum("pii->pi", across)[:] = 0.0
-    coupling = np.einsum("pij,pj->pi", across, r)
-    # Two bounds of the quadratic part: couplings at their worst apart, or spread over the squares (Gershgorin).
-    apart = _separable(g, diagonal, r).sum(axis=1) + 0.5 * (coupling * r).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = diagonal + np.where(r > 0, coupling / r, 0.0)
-    together = _separable(g, spread, r).sum(axis=1)
-    alphas, T = f.cubic
-    third = _powers(r, alphas) * T
-    seconds, S = f.quadratic
-    return _Found(
-        value,
-        value + np.minimum(apart, together) + third.sum(axis=1) + f.rounding,
-        g,
-        total + _powers(r, seconds) @ S.T + f.rounding,
-        np.abs(g) * r + 0.5 * total * r + third @ (alphas / 3.0),
-    )
-
-
-def _over_wide(f: Tensor, view: Wide, c: Array, r: Array) -> _Found:
-    """Bounds over a whole turn of the wide angles."""
-    narrow, open_ = list(view.narrow), list(view.open_)
-    x, s = c[:, narrow], r[:, narrow]
-    inner = _taylor(view.still, x, s)
-    size, slope = view.waves(x)
-    steep = slope.sum(axis=2)
-    alphas, T = view.second
-    second = _powers(s, alphas) * T
-    found = _Found(np.full(len(c), -np.inf), np.empty(len(c)), *(np.zeros(c.shape) for _ in range(3)))
-    found.upper = inner.upper + size.sum(axis=1) + (steep * s).sum(axis=1) + second.sum(axis=1)
-    found.slope[:, narrow] = inner.slope
-    # d(sum T r^alpha)/dr_k, doubled where alpha has a square, is at least the change of the slopes of B_m.
-    found.change[:, narrow] = inner.change + steep
-    share = second @ (alphas / 2.0) if len(narrow) else np.zeros(x.shape)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found.change[:, narrow] += np.where(s > 0, 2 * share / s, 0.0)
-    found.change[:, open_] = np.inf
-    found.weight[:, narrow] = inner.weight + steep * s + share
-    involved = (view.orders != 0).astype(float)
-    found.weight[:, open_] = size @ (involved / np.maximum(involved.sum(axis=1, keepdims=True), 1.0))
-    return found
-
-
-def _separable(g: Array, h: Array, r: Array) -> Array:
-    """max of g t + h t^2 / 2 over |t| <= r, entry by entry."""
-    edge = np.abs(g) * r + 0.5 * h * r * r
-    with np.errstate(divide="ignore", invalid="ignore"):
-        peak = -0.5 * g * g / h
-    inside = (h < 0) & (np.abs(g) < -h * r)
-    return np.where(inside, peak, edge)
-
-
-def _powers(r: Array, alphas: NDArray[np.intp]) -> Array:
-    """prod r^alpha (boxes, multi-indices)."""
-    result = np.ones((len(r), len(alphas)))
-    for k in range(r.shape[1]):
-        steps = np.stack([r[:, k] ** e for e in range(4)], axis=1)
-        result *= steps[:, alphas[:, k]]
-    return result
-
-
 def _without_monotone(
-    c: Array, r: Array, found: _Found, low: Array, high: Array, ends: NDArray[np.bool_]
+    c: Array, r: Array, found: Found, low: Array, high: Array, ends: NDArray[np.bool_]
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
     """Boxes in which f rises or falls throughout: reduced to the range's end, or marked as not live."""
     steady = (np.abs(found.slope) > found.change) & (r > 0)
@@ -238,38 +186,19 @@ def _bisected(c: Array, r: Array, weight: Array) -> tuple[Array, Array]:
 
 
 def climb(f: Tensor, starts: int = STARTS) -> tuple[float, Array]:
-    """(a large value, where in the search's coordinates): not proven to be the largest."""
+    """(a large value, where in the search's coordinates), by climbs from random points; it need not be the largest."""
     middle = np.array([v.middle for v in f.variables])
     half = np.array([v.half for v in f.variables])
     if not f.dimension:
         return float(f.coefficients.sum()), middle
-    return _local_maximum(f, middle, half, starts)
-
-
-def _local_maximum(f: Tensor, middle: Array, half: Array, starts: int) -> tuple[float, Array]:
-    """The best of some climbs from random points; the same every time."""
     rng = np.random.default_rng(0)
     points = middle + half * rng.uniform(-1, 1, (SAMPLES, f.dimension))
     points = np.concatenate([middle[None, :], points])
-    values = f.values(points)
-    best, at = -np.inf, middle
-    for start in np.argsort(-values)[:starts]:
-        value, point = _climb(f, points[start], float(values[start]), middle - half, middle + half)
-        if value > best:
-            best, at = value, point
-    return best, at
+    return _climb(f, points[np.argsort(-f.values(points))[:starts]], middle - half, middle + half)
 
 
-def _climb(f: Tensor, x: Array, value: float, low: Array, high: Array) -> tuple[float, Array]:
-    from scipy.optimize import minimize
-
-    def downhill(point: Array) -> tuple[float, Array]:
-        v, g, _ = f.derivatives(point[None, :], 1)
-        return -float(v[0]), -g[0]
-
-    found = minimize(
-        downhill, x, jac=True, method="L-BFGS-B", bounds=list(zip(low, high)), options={"maxiter": 60, "ftol": 1e-15}
-    )
-    point = np.clip(found.x, low, high)
-    reached = float(f.values(point[None, :])[0])
-    return (reached, point) if reached > value else (value, x)
+def _climb(f: Tensor, x: Array, low: Array, high: Array) -> tuple[float, Array]:
+    """(the largest value reached from the points x, where)."""
+    values, points = ascend(lambda at: f.derivatives(at, 2), x, low, high)
+    top = int(np.argmax(values))
+    return float(values[top]), points[top]

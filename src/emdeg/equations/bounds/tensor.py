@@ -65,6 +65,12 @@ class Variable:
         width = TURN if self.is_circle else self.high - self.low
         return 0.5 * width * (1 + 4 * _UNIT) + 4 * _UNIT * max(abs(self.low), abs(self.high))
 
+    def derivative_sizes(self, degree: int, order: int) -> Array:
+        """What the basis's members' derivatives of this order are at most, over order!: |m|^k / k!, or binom(e, k)."""
+        if self.is_angle:
+            return np.abs(np.arange(-degree, degree + 1.0)) ** order / math.factorial(order)
+        return np.array([float(math.comb(e, order)) for e in range(degree + 1)])
+
     def outside(self, x: Array) -> Array:
         """The search's coordinate as a joint's value, within the stated range."""
         if self.is_angle:
@@ -112,6 +118,26 @@ class Tensor:
         left, right = (unraveled(used, some) for used, some in ((rows, sizes[:split]), (columns, sizes[split:])))
         return split, left, right, np.ascontiguousarray(matrix[np.ix_(rows, columns)])
 
+    @cached_property
+    def _ranked(self) -> tuple[int, NDArray[np.intp], NDArray[np.intp], Array, Array]:
+        """As `_fold`, the matrix as a product of two: an entry of M is linear in ten numbers of the outer bodies.
+
+        What the factors leave out is held below the share of `rounding` that is kept for it.
+        """
+        split, left, right, matrix = self._fold
+        whole = left, right, matrix, np.eye(matrix.shape[1])
+        if min(matrix.shape) < 8:
+            return split, *whole
+        U, s, V = np.linalg.svd(matrix, full_matrices=False)
+        rank = max(1, int((s > 1e-15 * s[0] * max(matrix.shape)).sum()))
+        if rank * sum(matrix.shape) > matrix.size:
+            return split, *whole
+        first, second = np.ascontiguousarray(U[:, :rank] * s[:rank]), np.ascontiguousarray(V[:rank])
+        lost = float(np.abs(matrix - first @ second).sum())
+        if lost > 4 * self.coefficients.size * _UNIT * float(np.abs(self.coefficients).sum()):
+            return split, *whole
+        return split, left, right, first, second
+
     def tables(self, x: Array, order: int) -> list[list[Array]]:
         """For each variable its basis and the basis's derivatives up to `order`, each (points, size)."""
         return [
@@ -123,7 +149,7 @@ class Tensor:
         """(values, gradients, Hessians) at x (points, dimension); what lies beyond `order` is left empty."""
         points, d = x.shape
         tables = self.tables(x, order)
-        split, left, right, matrix = self._fold
+        split, left, right, first, second = self._ranked
         f = np.empty(points)
         g = np.empty((points, d if order else 0))
         H = np.empty((points, d if order > 1 else 0, d if order > 1 else 0))
@@ -135,9 +161,10 @@ class Tensor:
         def chosen(low: int, high: int) -> list[tuple[int, ...]]:
             return [by for k in range(order + 1) for by in combinations_with_replacement(range(low, high), k)]
 
-        rights = {by: product(right, split, by) for by in chosen(split, d)}
+        across = np.ascontiguousarray(second.T)
+        rights = {by: multiplied(product(right, split, by), across) for by in chosen(split, d)}
         for by in chosen(0, split):
-            half = multiplied(product(left, 0, by), matrix)
+            half = multiplied(product(left, 0, by), first)
             for by_right, factor in rights.items():
                 both = by + by_right
                 if len(both) > order:
@@ -153,39 +180,6 @@ class Tensor:
 
     def values(self, x: Array) -> Array:
         return self.derivatives(x, 0)[0]
-
-    @cached_property
-    def cubic(self) -> tuple[NDArray[np.intp], Array]:
-        """(multi-indices alpha (m, d) with |alpha| = 3, T): |f - its second Taylor polynomial| <= sum T r^alpha.
-
-        r are the half widths of the box about the point. A term A u^e cos(m x + phi) contributes
-        |A| prod binom(e, alpha) |m|^alpha / alpha!, for |u| <= 1.
-        """
-        alphas = multi_indices(self.dimension, 3)
-        return alphas, np.array([self.contracted(alpha) for alpha in alphas])
-
-    @cached_property
-    def quadratic(self) -> tuple[NDArray[np.intp], Array]:
-        """(multi-indices alpha (m, d) with |alpha| = 2, T (d, m)): |slope i - its linear part| <= sum T_i r^alpha."""
-        alphas = multi_indices(self.dimension, 2)
-        T = np.empty((self.dimension, len(alphas)))
-        for i in range(self.dimension):
-            for place, alpha in enumerate(alphas):
-                raised = alpha.copy()
-                raised[i] += 1
-                # d/dx_i of the term raises its order in i: alpha! (alpha_i + 1) = raised!.
-                T[i, place] = self.contracted(raised) * raised[i]
-        return alphas, T
-
-    def contracted(self, alpha: NDArray[np.intp]) -> float:
-        total: Any = self.amplitudes
-        for variable, degree, order in zip(self.variables, self.degrees, alpha):
-            if variable.is_angle:
-                weights = np.abs(np.arange(-degree, degree + 1.0)) ** order / math.factorial(order)
-            else:
-                weights = np.array([float(math.comb(e, int(order))) for e in range(degree + 1)])
-            total = np.tensordot(weights, total, axes=(0, 0))
-        return float(total) * (1 + 1e-12)
 
     def outside(self, x: Array) -> Array:
         """Points of the search as joints' values [rad, m, ...]."""
@@ -237,7 +231,7 @@ def tensor(
     # Rounding: T products of d factors and their sum, and as much for slopes and curvatures times half widths.
     reach = 1 + sum(d * v.half for v, d in zip(variables, degrees))
     scale = max(total * _span(variables, degrees), float(np.abs(real).sum()))
-    rounding = 8 * float(dense.size + 64) * _UNIT * scale * reach**2
+    rounding = 16 * float(dense.size + 64) * _UNIT * scale * reach**2
     return Tensor(variables, real, np.array(waves), tuple(degrees), rounding)
 
 

@@ -1,54 +1,110 @@
-"""A formula over boxes that are wide in some angles: f(x, y) = sum of B_m(x) exp(i m.y), |exp| = 1.
+"""A formula over boxes that are wide in some angles: f(x, y) = B_0(x) + sum of 2 Re (B_m(x) exp(i m.y)).
 
-Where an angle's range is wide a Taylor polynomial in it says nothing. Over a whole turn of the wide angles y
-f <= B_0(x) + sum of |B_m(x)|, and that is bounded over the narrow variables x: B_0 to second order, the other B_m
-to first order.
+Where an angle's range is wide a Taylor polynomial in it says nothing. Over whole turns of the wide angles y
+f <= B_0(x) + sum of |2 B_m(x)|, which is bounded over the narrow variables x. All B_m and their derivatives are
+evaluated at once: the bases of the first narrow variables are multiplied into the coefficients of the rest.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.equations.bounds.tensor import Array, Tensor, multi_indices, multiplied, products, real_of_waves, unraveled
+from emdeg.equations.bounds.tensor import Array, Tensor, Variable, multi_indices, products, real_of_waves, unraveled
 
 
 @dataclass(frozen=True, eq=False)
 class Wide:
-    """`f` with the angles of `open_` left wide."""
+    """`f` with some angles left wide; no angle at all makes it f itself."""
 
     narrow: tuple[int, ...]
     """The places of the narrow variables among f's."""
     open_: tuple[int, ...]
     still: Tensor
     """B_0 over the narrow variables."""
-    rows: NDArray[np.intp]
-    """The members of the narrow variables' bases that occur (variables, used)."""
-    matrix: Array
-    """used x 2 waves: real, then imaginary parts of 2 B_m, for one m of each pair m, -m."""
+    parts: Array
+    """Real coefficients over the narrow variables' bases, last axis: B_0, Re 2 B_m .., Im 2 B_m .."""
     orders: NDArray[np.intp]
     """(waves, wide angles): the multi-indices m."""
-    second: tuple[NDArray[np.intp], Array]
-    """(multi-indices alpha, T): what B_m, m != 0, leave beyond first order is at most sum of T r^alpha."""
+    amplitudes: Array
+    """Magnitudes of the Fourier coefficients, first axis B_0, 2 B_m .., then the narrow variables."""
 
-    def waves(self, x: Array) -> tuple[Array, Array]:
-        """(|2 B_m| (points, waves), |d 2 B_m / dx_k| (points, narrow variables, waves)) at x."""
-        tables = self.still.tables(x, 1)
-        count = len(self.orders)
-        d = x.shape[1]
-        size = np.empty((len(x), count))
-        slope = np.empty((len(x), d, count))
-        for k in range(-1, d):
-            raised = [int(j == k) for j in range(d)]
-            both = multiplied(products(tables, self.rows, raised, len(x)), self.matrix)
-            magnitude = np.hypot(both[:, :count], both[:, count:])
-            if k < 0:
-                size = magnitude
-            else:
-                slope[:, k] = magnitude
-        return size, slope
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.still.variables
+
+    @cached_property
+    def _fold(self) -> tuple[int, NDArray[np.intp], NDArray[np.intp], Array]:
+        """(variables on the left, their used multi-indices, those of the rest, left x (rest x parts))."""
+        *sizes, count = self.parts.shape
+        split = min(range(len(sizes) + 1), key=lambda k: (abs(math.prod(sizes[:k]) - math.prod(sizes[k:])), k))
+        cube = self.parts.reshape(math.prod(sizes[:split]), -1, count)
+        rows, columns = np.flatnonzero(cube.any(axis=(1, 2))), np.flatnonzero(cube.any(axis=(0, 2)))
+        left, right = unraveled(rows, sizes[:split]), unraveled(columns, sizes[split:])
+        used = np.ascontiguousarray(cube[np.ix_(rows, columns)])
+        return split, left, right, used.reshape(len(rows), -1)
+
+    def derivatives(self, x: Array) -> tuple[Array, Array, Array]:
+        """(values (points, parts), gradients (points, d, parts), Hessians (points, d, d, parts)) at x (points, d)."""
+        points, d = x.shape
+        count = self.parts.shape[-1]
+        split, left, right, matrix = self._fold
+        tables = self.still.tables(x, 2)
+        f, g, H = np.empty((points, count)), np.empty((points, d, count)), np.empty((points, d, d, count))
+
+        def product(index: NDArray[np.intp], first: int, by: tuple[int, ...]) -> Array:
+            orders = [by.count(first + k) for k in range(len(index))]
+            return products(tables[first : first + len(index)], index, orders, points)
+
+        def chosen(low: int, high: int) -> list[tuple[int, ...]]:
+            return [by for k in range(3) for by in combinations_with_replacement(range(low, high), k)]
+
+        rights = {by: product(right, split, by) for by in chosen(split, d)}
+        for by in chosen(0, split):
+            half = (product(left, 0, by) @ matrix).reshape(points, right.shape[1], count)
+            for by_right, factor in rights.items():
+                both = by + by_right
+                if len(both) > 2:
+                    continue
+                value = np.matmul(factor[:, None, :], half)[:, 0, :]
+                if len(both) == 0:
+                    f = value
+                elif len(both) == 1:
+                    g[:, both[0]] = value
+                else:
+                    H[:, both[0], both[1]] = H[:, both[1], both[0]] = value
+        return f, g, H
+
+    @cached_property
+    def cubic(self) -> tuple[NDArray[np.intp], Array]:
+        """(multi-indices alpha with |alpha| = 3, T (parts of `amplitudes`, alphas)): what is left beyond order two.
+
+        |B_m - its second Taylor polynomial| <= sum of T r^alpha over the half widths r.
+        """
+        alphas = multi_indices(len(self.narrow), 3)
+        T = np.empty((len(self.amplitudes), len(alphas)))
+        for place, alpha in enumerate(alphas):
+            total = self.amplitudes
+            for variable, degree, order in zip(self.variables, self.still.degrees, alpha):
+                total = np.tensordot(total, variable.derivative_sizes(degree, int(order)), axes=(1, 0))
+            T[:, place] = total * (1 + 1e-12)
+        return alphas, T
+
+    def mixed(self, z: int) -> Array:
+        """(narrow variables) what |d^2 f / dx_k dz| is at most anywhere, for the narrow variable number z."""
+        d = len(self.narrow)
+        sizes = np.zeros(d)
+        for k in range(d):
+            total = self.amplitudes.sum(axis=0)
+            for j, (variable, degree) in enumerate(zip(self.variables, self.still.degrees)):
+                total = np.tensordot(total, variable.derivative_sizes(degree, int(j == k) + int(j == z)), axes=(0, 0))
+            sizes[k] = total * (2 if k == z else 1) * (1 + 1e-12)
+        return sizes
 
 
 def wide(f: Tensor, mask: tuple[bool, ...]) -> Wide:
@@ -57,48 +113,20 @@ def wide(f: Tensor, mask: tuple[bool, ...]) -> Wide:
     narrow = tuple(k for k, marked in enumerate(mask) if not marked)
     variables = [f.variables[k] for k in narrow]
     degrees = [f.degrees[k] for k in narrow]
-    # Wide angles first, narrow variables after; the transformation to real bases brings the wide ones to the front.
-    waves = np.transpose(f.waves, (*narrow, *open_))
-    mixed = real_of_waves(waves, variables, degrees)
-    wide_sizes = mixed.shape[: len(open_)]
-    flat = mixed.reshape(int(np.prod(wide_sizes)), -1)
-    indices = np.array(np.unravel_index(np.arange(len(flat)), wide_sizes)).T - np.array([f.degrees[k] for k in open_])
+    waves = np.transpose(f.waves, (*open_, *narrow))
+    sizes = waves.shape[: len(open_)]
+    flat = waves.reshape(math.prod(sizes), *waves.shape[len(open_) :])
+    indices = np.array(np.unravel_index(np.arange(len(flat)), sizes or (1,))).T - np.array(
+        [f.degrees[k] for k in open_] or [0]
+    )
     middle = len(flat) // 2
-    of_narrow = [f.coefficients.shape[k] for k in narrow]
-    still = Tensor(
-        tuple(variables),
-        np.ascontiguousarray(np.real(flat[middle])).reshape(of_narrow),
-        np.moveaxis(waves, range(len(narrow)), range(-len(narrow), 0)).reshape(len(flat), *waves.shape[: len(narrow)])[
-            middle
-        ],
-        tuple(degrees),
-        f.rounding,
-    )
-    later = flat[middle + 1 :]
-    used = np.flatnonzero(np.abs(later).max(axis=1, initial=0.0) > 0)
-    later = 2 * later[used]
-    rows = np.flatnonzero(np.abs(later).max(axis=0, initial=0.0) > 0)
-    matrix = np.concatenate([np.real(later), np.imag(later)])[:, rows].T
-    return Wide(
-        narrow,
-        open_,
-        still,
-        unraveled(rows, of_narrow),
-        np.ascontiguousarray(matrix),
-        indices[middle + 1 :][used],
-        _second_order(f, narrow, open_),
-    )
-
-
-def _second_order(f: Tensor, narrow: tuple[int, ...], open_: tuple[int, ...]) -> tuple[NDArray[np.intp], Array]:
-    alphas = multi_indices(len(narrow), 2)
-    moving = f.amplitudes.copy()
-    middle = tuple(f.degrees[k] if k in open_ else slice(None) for k in range(f.dimension))
-    moving[middle] = 0.0
-    rest = Tensor(f.variables, f.coefficients, moving.astype(complex), f.degrees, f.rounding)
-    T = []
-    for alpha in alphas:
-        whole = np.zeros(f.dimension, dtype=np.intp)
-        whole[list(narrow)] = alpha
-        T.append(rest.contracted(whole))
-    return alphas, np.array(T)
+    later = np.arange(middle + 1, len(flat))
+    later = later[[bool(flat[k].any()) for k in later]] if len(later) else later
+    chosen = np.concatenate([flat[middle][None], 2 * flat[later]])
+    # The transformation consumes the narrow axes one by one and appends their images at the end.
+    mixed = real_of_waves(np.moveaxis(chosen, 0, -1), variables, degrees)
+    real, imaginary = np.real(mixed), np.imag(mixed)
+    parts = np.moveaxis(np.concatenate([real, imaginary[1:]]), 0, -1)
+    still = Tensor(tuple(variables), np.ascontiguousarray(real[0]), flat[middle], tuple(degrees), f.rounding)
+    orders = indices[later][:, : len(open_)]
+    return Wide(narrow, open_, still, np.ascontiguousarray(parts), orders, np.abs(chosen))

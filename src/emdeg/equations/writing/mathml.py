@@ -54,7 +54,7 @@ def formula(value: Formula) -> str:
     """One <mrow> with the formula."""
     if isinstance(value, TrigPoly):
         parts = []
-        for at, (sign, product) in enumerate(signed_products(value, _power, number, _TIMES)):
+        for at, (sign, product) in enumerate(signed_products(value, power, number, _TIMES)):
             if at or sign == "-":
                 parts.append(f"<mo>{'&#x2212;' if sign == '-' else '+'}</mo>")
             parts.append(product)
@@ -79,8 +79,8 @@ def number(value: Fraction) -> str:
     mantissa, exponent = mantissa_and_exponent(written)
     if not exponent:
         return f"<mn>{mantissa}</mn>"
-    power = f"<msup><mn>10</mn><mn>{exponent.replace('-', '&#x2212;')}</mn></msup>"
-    return f"<mn>{mantissa}</mn><mo>&#xB7;</mo>{power}"
+    ten = f"<msup><mn>10</mn><mn>{exponent.replace('-', '&#x2212;')}</mn></msup>"
+    return f"<mn>{mantissa}</mn><mo>&#xB7;</mo>{ten}"
 
 
 def label(of: Label) -> str:
@@ -109,7 +109,8 @@ def name(head: str, tail: str = "") -> str:
     return _subscripted(head, tail) if match is None else _subscripted(match[1], match[2])
 
 
-def _power(generator: Generator, exponent: int) -> str:
+def power(generator: Generator, exponent: int) -> str:
+    """A letter to a power."""
     base = letter(generator)
     return base if exponent == 1 else f"<msup><mrow>{base}</mrow><mn>{exponent}</mn></msup>"
 

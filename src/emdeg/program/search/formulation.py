@@ -21,6 +21,7 @@ from emdeg.mechanics.moments import MOMENTS
 from emdeg.mechanics.newton_euler import efforts, motion
 from emdeg.mechanics.regauge import Axial, drives_in_links, handed_over, slid, slide_choices
 from emdeg.mechanics.turning import Joints, turn_choices, turned_back
+from emdeg.mechanics.twins import SHARES, Twinned, twinned
 from emdeg.program.build import open_trace
 from emdeg.program.functions import FUNCTIONS, solved
 from emdeg.program.ir import Program
@@ -33,7 +34,8 @@ class Formulation:
     """Choices per link, and the method of the function.
 
     `back`: by which joints' angle a link's frame is turned back. `slide`: how far a frame is moved along its axis.
-    `axial`, `keep_mass`: what a link hands to its parent. `moment`: how its Euler equation is written. `closed`: the
+    `axial`, `keep_mass`: what a link hands to its parent. `moment`: how its Euler equation is written. `apart`,
+    `apart_back`: what of a link's inertia goes to a twin of it, and how the twin's frame is turned back. `closed`: the
     first so many links contribute by closed form, the others by recursion. `method`: which algorithm, per function.
     """
 
@@ -42,16 +44,20 @@ class Formulation:
     axial: tuple[Axial, ...]
     keep_mass: tuple[bool, ...]
     moment: tuple[str, ...]
+    apart: tuple[str, ...]
+    apart_back: tuple[Joints, ...]
     closed: int = 0
     method: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The mechanism as a formulation has it, in the tracer's scalars."""
+    """The mechanism as a formulation has it, in the tracer's scalars; `wide` is the same with its twins."""
 
     mech: Mechanism
     frame: Frames
+    wide: Twinned
+    wide_frame: Frames
     formulation: Formulation
     qd: Sequence[Scalar] = ()
     qdd: Sequence[Scalar] = ()
@@ -69,7 +75,9 @@ def plain_formulation(robot: Robot, functions: Sequence[str]) -> Formulation:
     """What the plain program uses: body-fixed frames as given, YY, MZ and M handed over."""
     n = robot.n
     first = tuple(next(iter(METHODS[function])) for function in functions)
-    return Formulation(((),) * n, (Exact(),) * n, ("yy",) * n, (False,) * n, ("euler",) * n, 0, first)
+    return Formulation(
+        ((),) * n, (Exact(),) * n, ("yy",) * n, (False,) * n, ("euler",) * n, ("",) * n, ((),) * n, 0, first
+    )  # fmt: skip
 
 
 def has_formulations(functions: Sequence[str]) -> bool:
@@ -110,6 +118,9 @@ def options(robot: Robot, functions: Sequence[str]) -> list[Option]:
             found += [Option("keep_mass", i, value) for value in (False, True)]
     if any(function in RECURSIVE for function in functions):
         found += [Option("moment", i, value) for i in joints for value in MOMENTS]
+    if any(function in WITH_TWINS for function in functions):
+        found += [Option("apart", i, share) for i in joints for share in SHARES]
+        found += [Option("apart_back", i, joints_) for i in joints for joints_ in turns[i] if len(turns[i]) > 1]
     if "inverse_dynamics" in functions:
         found += [Option("closed", None, k) for k in range(min(robot.n, 4))]
     for place, function in enumerate(functions):
@@ -131,24 +142,31 @@ def write(robot: Robot, functions: Sequence[str], formulation: Formulation) -> P
         return trace.tracer.sincos_of(angle)
 
     turned, frame = turned_back(mech, trace.position, formulation.back, pair_of)
-    written = Written(turned, frame, formulation, **trace.rates)
+    wide = twinned(mech, formulation.apart)
+    back = [*formulation.back, *(formulation.apart_back[j] for j in wide.joint[mech.n :])]
+    wide_mech, wide_frame = turned_back(wide.mech, wide.spread(trace.position), back, pair_of, wide.joint)
+    written = Written(turned, frame, Twinned(wide_mech, wide.joint), wide_frame, formulation, **trace.rates)
     results: dict[str, Any] = {}
     for function, method in zip(functions, formulation.method):
         results |= METHODS[function][method](written)
     return trace.tracer.program("_".join(functions), results)
 
 
-def _recursion(w: Written, qd: Sequence[Scalar], qdd: Sequence[Scalar], mech: Mechanism | None = None) -> list[Scalar]:
-    mech = mech or w.mech
-    moments = [MOMENTS[name] for name in w.formulation.moment]
-    return list(efforts(mech, w.frame, motion(mech, w.frame, qd, qdd), qd, qdd, moments=moments).tau)
+def _recursion(w: Written, qd: Sequence[Scalar], qdd: Sequence[Scalar], first: int = 0) -> list[Scalar]:
+    """Efforts by Newton and Euler, the first links' own inertias and drives left out."""
+    wide, frame = w.wide, w.wide_frame
+    mech = _without(wide.mech, [body for body, joint in enumerate(wide.joint) if joint < first]) if first else wide.mech
+    moments = wide.spread([MOMENTS[name] for name in w.formulation.moment])
+    rates, accelerations = wide.spread(qd), wide.spread(qdd)
+    move = motion(mech, frame, rates, accelerations)
+    return wide.gathered(efforts(mech, frame, move, rates, accelerations, moments=moments).tau, w.mech.n)
 
 
 def _inverse_dynamics(w: Written) -> Mapping[str, Any]:
     first = w.formulation.closed
+    tau = _recursion(w, w.qd, w.qdd, first)
     if not first:
-        return {"tau": _recursion(w, w.qd, w.qdd)}
-    tau = _recursion(w, w.qd, w.qdd, _without(w.mech, range(first)))
+        return {"tau": tau}
     model = lagrange_coefficients(*_inner(w.mech, w.frame, first))
     for i in range(first):
         tau[i] = tau[i] + model.g[i]
@@ -183,12 +201,19 @@ def _gravity(w: Written) -> Mapping[str, Any]:
     return {"g": _recursion(w, w.rest, w.rest)}
 
 
+def _mass_matrix(w: Written) -> list[list[Scalar]]:
+    """By composite bodies; entries of bodies that share a joint add."""
+    wide = composite_body.mass_matrix(w.wide.mech, w.wide_frame)
+    rows = [w.wide.gathered(row, w.mech.n) for row in wide]
+    return [list(column) for column in zip(*(w.wide.gathered(column, w.mech.n) for column in zip(*rows)))]
+
+
 def _composite(w: Written) -> Mapping[str, Any]:
-    return {"M": composite_body.mass_matrix(w.mech, w.frame)}
+    return {"M": _mass_matrix(w)}
 
 
 def _forward_dynamics(w: Written) -> Mapping[str, Any]:
-    M = composite_body.mass_matrix(w.mech, w.frame)
+    M = _mass_matrix(w)
     h = _recursion(w, w.qd, w.rest)
     return {"qdd": solved(M, [t - b for t, b in zip(w.tau, h)], w.mech.one)}
 
@@ -220,6 +245,7 @@ def _elements(coefficients: Callable[[Mechanism, Frames], Coefficients]) -> Meth
 
 
 RECURSIVE = ("inverse_dynamics", "bias", "gravity", "forward_dynamics")
+WITH_TWINS = (*RECURSIVE, "mass_matrix")
 SERIAL_ONLY = ("extended bodies",)
 
 METHODS: dict[str, dict[str, Method]] = {

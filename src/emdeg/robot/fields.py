@@ -1,16 +1,17 @@
-"""Values of a scenario's file: numbers, and one number a joint, by name or in the robot's order."""
+"""Values of a study's or scenario's file: numbers, and one number a joint, by name or in the robot's order."""
 
 from __future__ import annotations
 
 import difflib
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra.angle import Angle
-from emdeg.robot.model import Robot
+from emdeg.robot.model import Joint, Robot
 from emdeg.robot.toml_table import Table, kind_of
 
 Array = NDArray[np.float64]
@@ -65,43 +66,50 @@ def numbers(table: Table, key: str, count: int | None = None) -> Array:
     return np.array([as_real(table, item, key) for item in value])
 
 
-def per_joint(table: Table, key: str, robot: Robot, default: float | None = None, *, spread: bool = False) -> Array:
+def per_joint(
+    table: Table, key: str, robot: Robot, default: float | Array | None = None, *, spread: bool = False,
+    driven: bool = False,
+) -> Array:  # fmt: skip
     """One number a joint: a list in the robot's order, or a table by joint names, where `default` fills gaps.
 
-    With `spread` a single number serves all joints.
+    With `spread` a single number serves all joints. With closed loops the joints are those of the coordinates, or the
+    `driven` ones.
     """
     if key not in table:
         if default is None:
             raise table.error(f"{key} is missing: one number a joint")
-        return np.full(robot.n, default)
-    return as_joints(table, table.data[key], key, robot, default, spread)
+        return np.full(robot.freedoms, default)
+    return as_joints(table, table.data[key], key, robot, default, spread, driven)
 
 
 def as_joints(
-    table: Table, value: Any, key: str, robot: Robot, default: float | None = None, spread: bool = False
-) -> Array:
-    names = [joint.name for joint in robot.joints]
+    table: Table, value: Any, key: str, robot: Robot, default: float | Array | None = None, spread: bool = False,
+    driven: bool = False,
+) -> Array:  # fmt: skip
+    joints = robot.driven if driven else robot.coordinates
+    names = [joint.name for joint in joints]
     if isinstance(value, list):
-        if len(value) != robot.n:
+        if len(value) != robot.freedoms:
             raise table.error(
-                f"{key} has {len(value)} numbers; {robot.name} has {robot.n} joints: {', '.join(names)}", key
+                f"{key} has {len(value)} numbers; {robot.name} has {robot.freedoms} joints: {', '.join(names)}", key
             )
         return np.array([as_real(table, item, key) for item in value])
     if isinstance(value, dict):
-        result = np.full(robot.n, math.nan if default is None else default)
+        result = np.full(robot.freedoms, math.nan if default is None else default)
         for name, item in value.items():
-            result[joint_index(table, name, robot, key)] = as_real(table, item, f"{key}.{name}")
+            result[joint_index(table, name, robot, key, joints)] = as_real(table, item, f"{key}.{name}")
         missing = [name for name, number in zip(names, result) if math.isnan(number)]
         if missing:
             raise table.error(f"{key} has no number for the joint {missing[0]!r}", key)
         return result
     if spread:
-        return np.full(robot.n, as_real(table, value, key))
+        return np.full(robot.freedoms, as_real(table, value, key))
     raise table.error(f"{key} must be a list or a table with one number a joint, not {kind_of(value)}", key)
 
 
-def joint_index(table: Table, name: Any, robot: Robot, key: str) -> int:
-    names = [joint.name for joint in robot.joints]
+def joint_index(table: Table, name: Any, robot: Robot, key: str, joints: Sequence[Joint] | None = None) -> int:
+    """Its place among `joints`, by default the coordinates."""
+    names = [joint.name for joint in (robot.coordinates if joints is None else joints)]
     if name not in names:
         near = difflib.get_close_matches(str(name), names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"its joints are {', '.join(names)}"
@@ -109,12 +117,12 @@ def joint_index(table: Table, name: Any, robot: Robot, key: str) -> int:
     return names.index(name)
 
 
-def joint_list(table: Table, key: str, robot: Robot) -> tuple[int, ...]:
-    """Joints by name."""
+def joint_list(table: Table, key: str, robot: Robot, joints: Sequence[Joint] | None = None) -> tuple[int, ...]:
+    """Joints by name: places among `joints`, by default the coordinates."""
     value = table.data.get(key, [])
     if not isinstance(value, list):
         raise table.error(f"{key} must be a list of joint names", key)
-    return tuple(joint_index(table, name, robot, key) for name in value)
+    return tuple(joint_index(table, name, robot, key, joints) for name in value)
 
 
 def need_table(table: Table, key: str) -> Table:

@@ -1,0 +1,33 @@
+"""Mathematics of the pages as MathML, made when the site is built: no script, no font, nothing to load.
+
+`pymdownx.arithmatex` finds $...$ and $$...$$ and leaves them as LaTeX in marked elements; here they become MathML.
+LaTeX that cannot be converted is a warning, and `mkdocs build --strict` then fails.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from html import unescape
+
+from latex2mathml.converter import convert
+
+log = logging.getLogger("mkdocs.hooks.mathml")
+
+INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.S)
+BLOCK = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.S)
+
+
+def on_page_content(html: str, page, **_) -> str:
+    """mkdocs calls this with each page's HTML."""
+    where = page.file.src_uri
+    html = BLOCK.sub(lambda m: f'<div class="formula">{mathml(m[1], "block", where)}</div>', html)
+    return INLINE.sub(lambda m: mathml(m[1], "inline", where), html)
+
+
+def mathml(latex: str, display: str, where: str) -> str:
+    try:
+        return convert(unescape(latex).strip(), display=display)
+    except Exception as error:  # whatever the converter trips over, the page and the formula are named
+        log.warning("%s: cannot convert the formula %r: %s", where, latex.strip(), error)
+        return latex

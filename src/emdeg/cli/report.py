@@ -1,0 +1,75 @@
+"""`emdeg report`: what emdeg knows of a robot, as one page for people and as LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from emdeg import __version__
+from emdeg.cli.analyse import joint_ranges
+from emdeg.cli.common import Chosen, Json, err, print_json, say
+from emdeg.cli.effort import Effort, checked_effort
+from emdeg.codegen.infix import identifier
+
+
+def report(
+    robot: Chosen,
+    out_dir: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where the report goes; by default ROBOT_report.")
+    ] = None,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option("--range", metavar="JOINT=LOW:HIGH", help="A range [rad, m, or '30 deg'] of a joint. Repeatable."),
+    ] = None,
+    effort: Effort = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that emdeg did not generate.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a report: one HTML page that needs no network, and the same as LaTeX.
+
+    The page shows the robot in 3-D, its explicit equations with a slider that hides small terms, operation counts,
+    loads over the workspace, efforts along a motion, and C code with its proof.
+
+    Examples:
+
+      emdeg report puma560
+
+      emdeg report my_arm.urdf --out report --range "q3=0:0.5"
+    """
+    from emdeg.report.output import write
+    from emdeg.report.page import make
+
+    loaded = robot.load()
+    name = identifier(Path(robot.argument).stem)
+    options = [f"--range={text}" for text in ranges or []]
+    options += [] if effort is None else [f"--effort={effort:g}"]
+    folder = out_dir or Path(f"{name}_report")
+    with _progress() as progress:
+        made = make(
+            loaded, words=robot.words, options=options, stem=Path(robot.argument).stem,
+            ranges=joint_ranges(ranges or []), effort=checked_effort(effort), made_by=f"emdeg {__version__}",
+            progress=progress,
+        )  # fmt: skip
+        progress("writing")
+        written = write(made, folder, force)
+    for path in written[:2]:
+        say(f"wrote {path}")
+    if json:
+        print_json(
+            {**made.summary, "page": str(written[0]), "latex": str(written[1]), "files": [str(p) for p in written]}
+        )
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """What is being done, on one line of a terminal, else one line each."""
+    if not err.is_terminal:
+        yield lambda text: say(f"report: {text}")
+        return
+    with err.status("") as status:
+        yield lambda text: status.update(escape(text))

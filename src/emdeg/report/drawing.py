@@ -1,0 +1,146 @@
+"""Drawings as inert data: a few shapes on a canvas, written as SVG here and as PDF by `pdf`.
+
+Coordinates are pixels at the design size, y downwards. Colours are Okabe and Ito's, which colour-blind eyes tell
+apart; whatever a colour says is also said by position, dash or text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape as html_escape
+
+BLUE, ORANGE, GREEN, PURPLE, AMBER, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+INK, SOFT, FAINT, GROUND = "#1c2733", "#5b6875", "#d9dfe5", "#f5f7f9"
+SERIES = (BLUE, ORANGE, GREEN, PURPLE, "#000000", AMBER, SKY)
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A straight or broken line; closed and filled, a polygon."""
+
+    points: tuple[Point, ...]
+    stroke: str = INK
+    width: float = 1.0
+    dash: tuple[float, ...] = ()
+    fill: str = "none"
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle; `title` is shown when pointed at."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A filled circle."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str = INK
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line of text; `anchor` is start, middle or end; `turn` in degrees, anticlockwise."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 11.0
+    anchor: str = "start"
+    fill: str = INK
+    bold: bool = False
+    turn: float = 0.0
+
+
+Shape = Line | Box | Dot | Text
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Shapes in the order in which they are painted; `title` says in words what is to be seen."""
+
+    width: float
+    height: float
+    shapes: tuple[Shape, ...]
+    title: str = ""
+
+
+def plain(text: str) -> str:
+    """Text from a file for showing: control and direction characters replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def escape(text: str) -> str:
+    """Plain text for HTML and SVG, in content and in quoted attributes."""
+    return html_escape(plain(text), quote=True)
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or its beginning where it is longer than `most` characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def number(value: float) -> str:
+    """Two decimals at most: enough for a pixel."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+def svg(drawing: Drawing) -> str:
+    """The drawing as an <svg> element that scales with its container; presentation attributes only, no styles."""
+    size = f"{number(drawing.width)} {number(drawing.height)}"
+    shapes = "".join(_shape(shape) for shape in drawing.shapes)
+    return (
+        f'<svg viewBox="0 0 {size}" role="img" aria-label="{escape(drawing.title)}" '
+        f'xmlns="http://www.w3.org/2000/svg">{shapes}</svg>'
+    )
+
+
+def _shape(shape: Shape) -> str:
+    if isinstance(shape, Line):
+        return _line(shape)
+    if isinstance(shape, Box):
+        title = f"<title>{escape(shape.title)}</title>" if shape.title else ""
+        place = " ".join(
+            f'{key}="{number(value)}"'
+            for key, value in (("x", shape.x), ("y", shape.y), ("width", shape.width), ("height", shape.height))
+        )
+        return f'<rect {place} fill="{shape.fill}">{title}</rect>'
+    if isinstance(shape, Dot):
+        return f'<circle cx="{number(shape.x)}" cy="{number(shape.y)}" r="{number(shape.radius)}" fill="{shape.fill}"/>'
+    x, y = number(shape.x), number(shape.y)
+    turn = f' transform="rotate({number(-shape.turn)} {x} {y})"' if shape.turn else ""
+    bold = ' font-weight="600"' if shape.bold else ""
+    anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
+    return (
+        f'<text x="{x}" y="{y}" font-size="{number(shape.size)}" fill="{shape.fill}"{anchor}{bold}{turn}>'
+        f"{escape(shape.text)}</text>"
+    )
+
+
+def _line(line: Line) -> str:
+    points = " ".join(f"{number(x)},{number(y)}" for x, y in line.points)
+    dash = f' stroke-dasharray="{" ".join(number(d) for d in line.dash)}"' if line.dash else ""
+    kind = "polygon" if line.closed else "polyline"
+    return (
+        f'<{kind} points="{points}" fill="{line.fill}" stroke="{line.stroke}" '
+        f'stroke-width="{number(line.width)}" stroke-linejoin="round" stroke-linecap="round"{dash}/>'
+    )
+
+
+def straight(points: Sequence[Point], **style) -> Line:
+    """A line through points."""
+    return Line(tuple(points), **style)

@@ -1,0 +1,20 @@
+"""A report on disk: the page, the LaTeX source and its figures, all of them or none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from emdeg.codegen.store import write_files
+from emdeg.report import html, tex
+from emdeg.report.page import Made
+from emdeg.report.pdf import pdf
+
+PAGE, SOURCE = "report.html", "report.tex"
+
+
+def write(made: Made, folder: Path, force: bool = False) -> list[Path]:
+    """Write report.html, report.tex and figures/*.pdf into `folder`; their paths in this order."""
+    files = {PAGE: html.write(made.report).encode(), SOURCE: tex.write(made.report).encode()}
+    for figure in tex.figures(made.report):
+        files[f"{tex.FOLDER}/{figure.name}.pdf"] = pdf(figure.drawing)
+    return write_files(files, folder, force)

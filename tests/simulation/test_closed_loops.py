@@ -1,0 +1,229 @@
+"""Mechanisms with closed loops in motion: the paper's circle, drift over ten seconds, free bodies with multipliers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import emdeg
+from emdeg.mechanics.state import ClosureError
+from emdeg.robot.choose import with_coordinates
+from emdeg.simulation import (
+    ScenarioError,
+    SimulationError,
+    computed_torque,
+    cycloidal,
+    load_scenario,
+    load_trajectory,
+    pd,
+    perform,
+    simulate,
+    summary,
+)
+from emdeg.simulation.scenario import read_scenario
+from mechanics.kkt import constrained_accelerations
+from mechanics.test_closed_loop import PLACES, robot_of
+
+REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delta_reference.json").read_text())
+MOVES = {
+    "delta": ([0.05, -0.08, -0.45], [-0.1, 0.1, -0.4]),
+    "delta_lumped": ([0.05, -0.08, -0.45], [-0.1, 0.1, -0.4]),
+    "fivebar": ([2.1, 1.05], [1.8, 1.2]),
+    "fourbar": ([1.0], [6.0]),
+    "palletiser": ([0.0, 1.57, 3.14], [0.6, 1.3, 3.0]),
+    "rrr3": ([0.0, 0.0, 0.0], [0.05, -0.04, 0.1]),
+    "stewart": ([0, 0, 0.6, 0, 0, 0], [0.05, -0.05, 0.65, 0.1, -0.1, 0.1]),
+}
+QUICK = ("delta", "fivebar", "rrr3")
+ALL = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in MOVES]
+
+
+def test_torques_along_the_papers_circle_equal_the_checked_values():
+    way, _ = load_trajectory("delta_circle", robot_of("delta"))
+    tau = emdeg.simulation.torques(robot_of("delta"), way, np.array(REFERENCE["times"])).tau
+    np.testing.assert_allclose(tau, REFERENCE["tau_z-0.45_g-z"], atol=1e-9)
+
+
+def test_ten_seconds_of_swinging_keep_loops_and_energy():
+    outcome = perform(load_scenario("delta_swing", robot_of("delta")))
+    motion = outcome.motion
+    assert motion is not None
+    assert motion.t[-1] == 10.0
+    assert not outcome.warnings
+    assert motion.drift["closure"] < 1e-10
+    assert motion.drift["energy_relative"] < 1e-8
+    joints = emdeg.joint_positions(motion.robot, motion.q)
+    assert emdeg.closure_error(motion.robot, joints) < 1e-10
+    # The forearms' lengths, from the links' frames and the file's numbers.
+    T = emdeg.link_transforms(motion.robot, motion.q)
+    tip = T[:, 0, :3, :3] @ [0.2, 0, 0] + T[:, 0, :3, 3]
+    held = T[:, 5, :3, 3] + [0, -0.2, 0]
+    np.testing.assert_allclose(np.linalg.norm(held - tip, axis=-1), 0.52, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_computed_torque_leads_every_mechanism_along_a_move(name):
+    robot = robot_of(name)
+    way = cycloidal(*MOVES[name], duration=1.0)
+    motion = simulate(robot, computed_torque(robot, kp=400, kd=40, target=way), way(0.0)[0], duration=1.0)
+    np.testing.assert_allclose(motion.q, way(motion.t)[0], atol=1e-8)
+    np.testing.assert_allclose(motion.tau, emdeg.inverse_dynamics(robot, *way(motion.t)), rtol=1e-5, atol=1e-4)
+    assert motion.drift["closure"] < 1e-10
+    assert motion.drift["energy_relative"] < 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in MOVES if name != "delta_lumped"])
+def test_ten_seconds_of_every_mechanism_on_springs(name):
+    robot = robot_of(name)
+    start, target = MOVES[name]
+    stiff = np.diag(emdeg.mass_matrix(robot, target)) * 25.0
+    motion = simulate(robot, pd(robot, stiff, 0, np.array(start)), target, duration=10.0)
+    assert motion.drift["closure"] < 1e-10
+    assert motion.drift["energy_relative"] < 1e-7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["delta", "fivebar"])
+def test_motion_equals_that_of_free_bodies_with_multipliers(name):
+    """Both from the same state under constant efforts: ours in coordinates, theirs with every joint's forces."""
+    robot = robot_of(name)
+    q, tau = np.array(PLACES[name][0]), np.linspace(0.4, 0.9, robot.freedoms)
+    qd = np.linspace(-0.3, 0.4, robot.freedoms)
+    n = len(q)
+
+    def rate(t, x):
+        return np.concatenate([x[n:], constrained_accelerations(robot, x[:n], x[n:], tau)])
+
+    theirs = solve_ivp(rate, (0, 0.1), np.concatenate([q, qd]), method="DOP853", rtol=1e-9, atol=1e-11).y[:, -1]
+    ours = simulate(robot, lambda t, a, b: tau, q, qd, duration=0.1)
+    np.testing.assert_allclose(np.concatenate([ours.q[-1], ours.qd[-1]]), theirs, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["rk4", pytest.param("gauss4", marks=pytest.mark.slow)])
+def test_a_compiled_batch_is_the_adaptive_run(method):
+    robot = robot_of("delta")
+    law = pd(robot, kp=100, kd=3, target=np.array([0, 0, -0.45]))
+    starts = np.array([0.0, 0.0, -0.45]) + np.random.default_rng(0).uniform(-0.1, 0.1, (5, 3))
+    many = simulate(robot, law, starts, duration=0.5, method=method, step=0.0005, output_step=0.05)
+    assert many.drift["closure"] < 1e-10
+    for k, start in enumerate(starts):
+        one = simulate(robot, law, start, duration=0.5, output_step=0.05)
+        np.testing.assert_allclose(many.q[k], one.q, atol=1e-9)
+        np.testing.assert_allclose(many.tau[k], one.tau, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["DOP853", "rk4"])
+def test_the_motors_friction_takes_its_power(method):
+    """Energy gained is the work of motors and friction at the motors' own speeds, which are not the coordinates'."""
+    robot = with_coordinates(robot_of("fivebar"), ["p1", "p2"])
+    options = {} if method == "DOP853" else {"step": 0.0002, "output_step": 0.003}
+    start = emdeg.joint_positions(robot_of("fivebar"), [2.1, 1.05])[[1, 3]]
+    motion = simulate(robot, None, start, [0.5, -0.3], 0.15, method=method, friction=True, **options)
+    assert motion.drift["energy_relative"] < 1e-6
+    free = simulate(robot, None, start, [0.5, -0.3], 0.15, method=method, **options)
+    lost = [m.invariants.energy[-1] - m.invariants.energy[0] for m in (motion, free)]
+    assert lost[0] < -1e-3
+    assert abs(lost[1]) < 1e-8
+    # The law of the file: friction's power at the end, from the drives' rates.
+    v = emdeg.drive_jacobian(robot, motion.q) @ motion.qd[..., None]
+    power = -np.sum(emdeg.drive_friction(robot, motion.q, motion.qd) * v[..., 0], axis=-1)
+    work = np.sum((power[1:] + power[:-1]) / 2 * np.diff(motion.t))
+    assert work == pytest.approx(lost[0], rel=0.02)
+
+
+def test_numeric_closure_moves_as_the_analytic_one_does():
+    platform = robot_of("rrr3")
+    motors = with_coordinates(platform, ["q1", "q2", "q3"])
+    places = [[joint.name for joint in platform.joints].index(name) for name in ("q1", "q2", "q3")]
+    X, Xd, tau = np.array([0.02, -0.01, 0.05]), np.array([0.1, 0.2, -0.3]), np.array([0.3, -0.2, 0.1])
+    q, qd = emdeg.joint_positions(platform, X)[places], emdeg.drive_jacobian(platform, X) @ Xd
+    one = simulate(platform, lambda t, a, b: tau, X, Xd, 0.3, output_step=0.05)
+    other = simulate(motors, lambda t, a, b: tau, q, qd, 0.3, output_step=0.05)
+    expected = emdeg.joint_positions(platform, one.q)[:, places]
+    np.testing.assert_allclose(np.unwrap(other.q - expected, period=2 * np.pi, axis=0), 0, atol=1e-8)
+    assert other.drift["closure"] < 1e-10
+    with pytest.raises(ScenarioError, match="close numerically, so it cannot be compiled for rk4"):
+        simulate(motors, None, q, qd, 0.3, method="rk4", step=0.001)
+
+
+def test_a_crank_may_turn_round_and_round():
+    motion = simulate(robot_of("fourbar"), None, [1.0], [8.0], 3.0)
+    assert motion.q[-1, 0] > 4 * np.pi
+    assert motion.drift["closure"] < 1e-10
+    assert motion.drift["energy_relative"] < 1e-8
+
+
+@pytest.mark.parametrize("name", ["delta", "fivebar", "palletiser"])
+def test_linear_model_is_the_derivative_of_the_accelerations(name):
+    robot = robot_of(name)
+    q, rng = np.array(PLACES[name][0], dtype=float), np.random.default_rng(3)
+    qd, tau, n = rng.normal(size=robot.freedoms), rng.normal(size=robot.freedoms), robot.freedoms
+    found = emdeg.linearise(robot, q, qd, tau)
+    h = 1e-5
+    for k in range(n):
+        e = h * np.eye(n)[k]
+        for block, sides in (
+            (found.A[n:, k], [emdeg.forward_dynamics(robot, q + s * e, qd, tau) for s in (1, -1)]),
+            (found.A[n:, n + k], [emdeg.forward_dynamics(robot, q, qd + s * e, tau) for s in (1, -1)]),
+            (found.B[n:, k], [emdeg.forward_dynamics(robot, q, qd, tau + s * e) for s in (1, -1)]),
+        ):
+            np.testing.assert_allclose(block, (sides[0] - sides[1]) / (2 * h), rtol=1e-6, atol=1e-6)
+    assert found.inputs == tuple(f"tau_{joint.name}" for joint in robot.driven)
+
+
+def scenario(text, name="delta"):
+    return read_scenario("schema = 1\nduration = 1\n" + text, "a.toml", None, robot_of(name))
+
+
+def test_a_scenario_speaks_of_coordinates_and_motors():
+    plan = scenario(
+        '[initial]\nq = { x = 0.1 }\n[controller]\nkind = "pd"\nkp = 50\nkd = 5\ntarget = [0, 0, -0.45]\n'
+        'max_effort = { q1 = 5, q2 = 5, q3 = 5 }\n[present]\nefforts = { q1 = "left" }'
+    )
+    np.testing.assert_allclose(plan.q0, [0.1, 0, -0.45])  # what is left out is where the file's start is
+    result = summary(perform(plan))
+    assert result["joints"] == ["x", "y", "z"]
+    assert result["efforts"] == ["left", "tau.q2", "tau.q3"]
+    assert result["drift"]["closure"] < 1e-10
+    assert 0.1 < result["distance_from_singularity"]["first"] < 1
+    with pytest.raises(emdeg.RobotError, match="max_effort: delta has no joint 'x'"):
+        scenario('[controller]\nkind = "none"\nmax_effort = { x = 1 }')
+
+
+def test_a_start_may_name_every_joint_and_must_then_be_closed():
+    joints = emdeg.joint_positions(robot_of("delta"), [0.05, 0, -0.45])
+    text = "[initial.joints]\n" + "\n".join(
+        f"{joint.name} = {value!r}" for joint, value in zip(robot_of("delta").joints, joints.tolist())
+    )
+    np.testing.assert_allclose(scenario(text).q0, [0.05, 0, -0.45])
+    with pytest.raises(ClosureError, match="forearm3: the configuration is off the constraint: open by"):
+        scenario(text.replace(f"q3 = {joints[2].item()!r}", "q3 = 0.9"))
+    with pytest.raises(emdeg.RobotError, match="q1 is missing"):
+        scenario("[initial.joints]\nx = 0")
+
+
+def test_a_start_out_of_reach_or_singular_names_the_loop():
+    with pytest.raises(ClosureError, match="forearm1: the pose cannot be reached"):
+        simulate(robot_of("delta"), None, [0, 0, -0.9])
+    with pytest.raises(ClosureError, match=r"forearm[123]: the pose is singular: .* first kind"):
+        simulate(robot_of("delta"), None, [0, 0, -0.72])
+
+
+@pytest.mark.parametrize("method", ["rk4", pytest.param("DOP853", marks=pytest.mark.slow)])
+def test_a_run_into_a_singularity_says_which_loop(method):
+    """Without motors the platform falls until arms and forearms are stretched."""
+    options = {} if method == "DOP853" else {"step": 0.001}
+    with pytest.raises(SimulationError, match=r"the loop forearm[123] is (out of reach|near a singularity)"):
+        simulate(robot_of("delta"), None, [0.0, 0.02, -0.6], duration=2.0, method=method, **options)
+
+
+def test_a_trajectory_out_of_reach_names_the_loop():
+    with pytest.raises(ClosureError, match=r"forearm[123]: \d+ of 101 poses cannot be reached"):
+        emdeg.simulation.torques(
+            robot_of("delta"), cycloidal([0, 0, -0.45], [0, 0, -0.9], 1.0), np.linspace(0, 1, 101)
+        )
