@@ -58,7 +58,8 @@ def main(states: int = 10_000_000, *robots: str) -> None:
         path.write_text(json.dumps(results, indent=1) + "\n")
         print(name, "inside" if all(row["inside"] for row in rows) else "BEATEN", flush=True)
         for row in rows:
-            print("  ", {k: v if v is None or isinstance(v, bool) else float(f"{v:.4g}") for k, v in row.items()}, flush=True)
+            shown = {k: v if v is None or isinstance(v, bool) else float(f"{v:.4g}") for k, v in row.items()}
+            print("  ", shown, flush=True)
 
 
 def _range(joint) -> tuple[float, float]:
