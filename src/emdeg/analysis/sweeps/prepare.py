@@ -40,9 +40,13 @@ MOST_KEPT = 4 * 10**6
 def prepare(study: Study) -> Plan:
     """The plan of a study; SweepError or RobotError says what in it cannot be run."""
     robots = {(name, payload): _loaded(study, name, payload) for name in study.robots for payload in study.payloads}
+    names = {given: next(robot.name for (one, _), robot in robots.items() if one == given) for given in study.robots}
     texts = [to_toml(robot) for robot in robots.values()]
     digest = text_digest(json.dumps([__version__, study.to_data(), texts], sort_keys=True))
-    cases = tuple(_case(study, robot, payload) for (_, payload), robot in robots.items())
+    clear = len(set(names.values())) == len(names)  # else the files tell robots apart
+    cases = tuple(
+        _case(study, robot, names[given] if clear else given, payload) for (given, payload), robot in robots.items()
+    )
     return Plan(__version__, study, digest, cases, _work(study, cases))
 
 
@@ -57,7 +61,7 @@ def _loaded(study: Study, name: str, payload: str) -> Robot:
     return substitute(robot, dict(study.set)) if study.set else robot
 
 
-def _case(study: Study, robot: Robot, payload: str) -> Case:
+def _case(study: Study, robot: Robot, label: str, payload: str) -> Case:
     wanted = {one.parameter: one for one in study.vary}
     tolerances = study.tolerances
     stated = {} if tolerances is None else {p: v for p, v in robot.tolerances.items() if p not in wanted}
@@ -77,6 +81,9 @@ def _case(study: Study, robot: Robot, payload: str) -> Case:
     left = sorted(found.robot.symbols - set(found.symbols.values()))
     if left:
         raise SweepError(f"the symbol {left[0]!r} has no number: vary it, or give it one in [set]", body=robot.name)
+    if robot.loops is not None and found.symbols:
+        rule = "it has closed loops, whose parameters cannot vary in a study; its payload, workspace and file can"
+        raise SweepError(rule, body=robot.name)
     measures = [measure(one, robot) for one in study.compute if one.analysis != WHOLE]
     if len(measures) < len(study.compute) and robot.loops is not None:
         raise SweepError(f"{WHOLE} is not known for closed loops", body=robot.name)
@@ -89,7 +96,7 @@ def _case(study: Study, robot: Robot, payload: str) -> Case:
         _box(study.states, robot, one.name, workspace(robot, dict(one.ranges)), groups) for one in study.workspaces
     )
     return Case(
-        robot.name, payload, to_toml(_plain(found.robot)), robot.freedoms, _parameters(study, found, stated),
+        label, payload, to_toml(_plain(found.robot)), robot.freedoms, _parameters(study, found, stated),
         programs, groups, outputs, limits, boxes,
     )  # fmt: skip
 
@@ -205,8 +212,9 @@ def _work(study: Study, cases: tuple[Case, ...]) -> Work:
     if samples > MOST_SAMPLES or samples * states > MOST_STATES:
         raise OverBudget(f"the study has {samples:.3g} samples of {states:.3g} states; the budget is "
                          f"{MOST_SAMPLES:g} samples and {MOST_STATES:g} states", body=study.name)  # fmt: skip
-    # A second's work, or less where the whole is a few seconds: all cores shall have something to do.
-    chunk = study.chunk_states or min(_states_in_a_second(study, cases), max(BLOCK, samples * states // LEAST_CHUNKS))
+    # A second's work; less, down to a twentieth, where the whole is a few seconds: all cores shall have some.
+    second = _states_in_a_second(study, cases)
+    chunk = study.chunk_states or min(second, max(BLOCK, second // 20, samples * states // LEAST_CHUNKS))
     if study.output == "states":
         columns = max(case.n * len(case.groups) + sum(len(o.entries) for o in case.outputs) for case in cases)
         chunk = min(chunk, max(BLOCK, MOST_KEPT // columns))
