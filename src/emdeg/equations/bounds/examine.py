@@ -174,13 +174,12 @@ class _Swing:
         least = (-H[:, z, z, 0] - wave_bend[:, z] - 2 * powers(other, alphas[twice]) @ T[twice]) / h**2
         reach = (np.abs(sigma) * r).sum(axis=1)
         sure = least > 0
-        inverse = np.where(sure, 1 / np.where(sure, least, 1.0), np.inf)
-        self.rest = (reach * apart + 0.5 * apart**2) * inverse
-        self.rest[~sure] = np.inf
-        finite = np.where(sure, inverse, 0.0)
-        self.curvature = sigma[:, :, None] * sigma[:, None, :] * finite[:, None, None]
+        inverse = np.where(sure, 1 / np.where(sure, least, 1.0), 0.0)
+        never = np.where(sure, 0.0, np.inf)
+        self.rest = (reach * apart + 0.5 * apart**2) * inverse + never
+        self.curvature = sigma[:, :, None] * sigma[:, None, :] * inverse[:, None, None]
         # The best z' lies within (reach + apart) / (h least p) of z; the slopes change by f_kz times that.
-        self.change = ((reach + apart) * inverse / h)[:, None] * view.mixed(z)
+        self.change = ((reach + apart) * inverse / h)[:, None] * view.mixed(z) + never[:, None]
 
 
 class _Waves:
