@@ -249,3 +249,17 @@ def test_a_damaged_plan_is_an_error(old, new):
     assert old in text
     with pytest.raises(emdeg.RobotError, match="plan"):
         plan_from_json(text.replace(old, new, 1))
+
+
+def test_a_study_is_the_same_wherever_its_robots_file_stands(tmp_path):
+    plans = []
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "arm.urdf").write_text(ARM.format(length=0.4, mass=2.0))
+        study = Study("arm", (str(tmp_path / folder / "arm.urdf"),), (Compute(function="gravity"),))
+        plans.append(prepare(study))
+    assert plans[0].study_digest == plans[1].study_digest
+    (tmp_path / "there" / "arm.urdf").write_text(ARM.format(length=0.5, mass=2.0))
+    assert prepare(study).study_digest != plans[0].study_digest
+    two = replace(study, robots=tuple(str(tmp_path / folder / "arm.urdf") for folder in ("here", "there")))
+    assert [case.robot for case in prepare(two).cases] == list(two.robots)  # two robots called "arm"
