@@ -29,7 +29,8 @@ extern "C" int rnea_operations(
   Scalar tau(n, 1);
   for (int i = 0; i < n; ++i)
     tau(i) = data.tau[i];
-  const casadi::Function f("rnea", {q, qd, qdd}, {casadi::cse(tau)});
+  const std::vector<Scalar> in{q, qd, qdd}, out{cse(tau)};
+  const casadi::Function f("rnea", in, out);
   int found = 0;
   for (casadi_int k = 0; k < f.n_instructions(); ++k)
     switch (f.instruction_id(k))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.equations.bounds import Bounded
+from emdeg.notebook import table
 from emdeg.program import Program
 from emdeg.reduce.average import EntryError, diagonal, entry_errors, within_average
 from emdeg.reduce.box import Box, box
@@ -31,6 +32,11 @@ class Abbreviated:
     """By joint: what the error was to stay below, where a target was given."""
     dropped: tuple[Dropped, ...] = ()
     entries: tuple[EntryError, ...] = ()
+
+    def _repr_html_(self) -> str:
+        head = ("joint", "error, certified", "error, found", "largest effort")
+        rows = [(e["joint"], e["certified"], e["found"], e["largest_effort"]) for e in self.error_data()]
+        return table(f"{self.short.full.robot.name}, abbreviated", rows, head)
 
     @property
     def model(self):

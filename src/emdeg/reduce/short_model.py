@@ -12,6 +12,7 @@ from types import MappingProxyType
 from emdeg.algebra import Angle, Generator, TrigPoly
 from emdeg.equations import Compact, Lumped, Model, compact, derive, entry_name, lumped_constants
 from emdeg.equations.lumped import Constant, indices
+from emdeg.notebook import Shown
 from emdeg.robot import Robot
 
 Term = tuple[str, str]
@@ -22,7 +23,7 @@ Expansion = tuple[tuple[str, TrigPoly], ...]
 
 
 @dataclass(frozen=True)
-class FullModel:
+class FullModel(Shown):
     """A model with its lumped constants' exact values: what is abbreviated."""
 
     model: Model
@@ -78,7 +79,7 @@ def exact(formula: TrigPoly, known: Mapping[str, Fraction]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class ShortModel:
+class ShortModel(Shown):
     """A model in fewer summands; `values` may differ from the full model's, `means` stand for what was averaged out.
 
     `means`: numbers added to entries, each a constant of its own in print.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from emdeg.notebook import Shown
 from emdeg.program.build import known_functions, program
 from emdeg.program.count import Count, count
 from emdeg.program.ir import Program
@@ -35,7 +36,7 @@ Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Optimised:
+class Optimised(Shown):
     """A verified program, how it was found and what proves it."""
 
     program: Program
