@@ -98,8 +98,38 @@ def test_every_coupled_pair_and_every_loaded_joint_has_a_ratio(model):
     assert {"M12/M11", "M12/M22", "M13/M33"} <= names
     assert [one.name for one in gravity_ratios(model)] == ["g2/M22", "g3/M33", "g4/M44", "g5/M55"]
     assert {one.name: one.unit for one in coupling_ratios(model)}["M13/M33"] == "m/rad"
-    terms = velocity_terms(model, workspace(model.robot))
-    assert [term.joint for term in terms] == ["t1", "t2", "r3", "t4", "t5", "t6"]
+
+
+@pytest.mark.parametrize(
+    ("name", "floors"),
+    [
+        ("planar3r", None),
+        pytest.param("jpl_rrp", {1: 1.42, 2: 3.5, 3: 9.0, 4: 0.109, 5: 0.225, 6: 0.022}, marks=pytest.mark.slow),
+    ],
+)
+def test_no_state_has_a_larger_velocity_term_than_the_certified_one(name, floors):
+    robot = emdeg.load(name, payload=CUBE if floors else None)
+    where, n = workspace(robot), robot.n
+    q = where.sample(3000, seed=77)
+    M, g = emdeg.mass_matrix(robot, q), emdeg.gravity(robot, q)
+    if floors is None:  # M is positive definite: its least eigenvalue lies below every M_ii
+        floors = dict.fromkeys(range(1, n + 1), 0.9 * float(np.linalg.eigvalsh(M).min()))
+    terms = velocity_terms(emdeg.derive(robot), where, floors, seconds=6)
+    assert [term.joint for term in terms] == [joint.name for joint in robot.joints]
+    # Christoffel's terms from inverse dynamics alone: single speeds, then pairs less the single ones.
+    speeds = np.repeat(np.eye(n)[:, None, :], len(q), axis=1)
+    still = np.zeros_like(q)
+    alone = [emdeg.inverse_dynamics(robot, q, speed, still) - g for speed in speeds]
+    worst = np.max(np.abs(alone), axis=0)
+    for j in range(n):
+        for k in range(j + 1, n):
+            mixed = emdeg.inverse_dynamics(robot, q, speeds[j] + speeds[k], still) - g - alone[j] - alone[k]
+            worst = np.maximum(worst, np.abs(mixed))
+    for i, term in enumerate(terms):
+        found = float((worst[:, i] / M[:, i, i]).max())
+        assert found <= term.against_inertia.bound * (1 + 1e-9)
+        assert found >= 0.7 * term.against_inertia.value
+        assert term.against_inertia.gap <= 1e-3
 
 
 def test_a_restricted_model_is_the_model_with_joints_held(rrp, model):

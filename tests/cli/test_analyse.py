@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import emdeg
-
-pytestmark = pytest.mark.slow
+from emdeg.cli import main
+from tests.example_robots import robot_files
 
 CUBE = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.0017407487859282@link6"
 DATA = Path(__file__).parents[1] / "data"
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "emdeg.cli", "analyse", *words], capture_output=True, text=True, check=False, timeout=300
-    )
+    """`emdeg analyse ...` in this process, which spares each test the start of another."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "argv", ["emdeg", "analyse", *words]):
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
 def result(*words: str):
@@ -48,6 +56,7 @@ def test_tables_1_and_2_with_the_papers_figures(tmp_path):
             assert len(list(csv.reader(handle))) > 5
 
 
+@pytest.mark.slow
 def test_a_urdf_gives_every_part(tmp_path):
     found = result(str(DATA / "robots" / "odd_arm.urdf"), "--seconds", "6", "--out", str(tmp_path))
     robot = emdeg.load(DATA / "robots" / "odd_arm.urdf")
@@ -56,6 +65,29 @@ def test_a_urdf_gives_every_part(tmp_path):
         assert row["inertia_min"]["bound"] <= row["inertia_min"]["value"] <= row["inertia_max"]["value"]
     assert {"ratios", "servo", "importance", "capability"} <= set(found)
     assert all(Path(file).exists() for file in found["files"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["puma560", "panda", "kinova_description/robots/kinova.urdf"])
+def test_the_tables_of_known_robots_hold_against_random_configurations(name):
+    path = name if "/" not in name else robot_files()[name]
+    locks = [f"--lock=j2s6s200_joint_finger_{k}=0" for k in (1, 2)] if "kinova" in name else []
+    found = result(str(path), "--seconds", "8", *locks)
+    lock = {one.split("=")[1]: 0 for one in locks}
+    robot = emdeg.load(path, lock=lock) if lock else emdeg.load(path)
+    low, high = np.array([[joint["low"], joint["high"]] for joint in found["workspace"]]).T
+    q = np.random.default_rng(1).uniform(low, high, (4000, robot.n))
+    M, g = emdeg.mass_matrix(robot, q), emdeg.gravity(robot, q)
+    for k, row in enumerate(found["loads"]["no_load"]):
+        assert row["inertia_min"]["bound"] <= M[:, k, k].min()
+        assert M[:, k, k].max() <= row["inertia_max"]["bound"] * (1 + 1e-12)
+        assert np.abs(g[:, k]).max() <= row["gravity_load"]["bound"] * (1 + 1e-12)
+        assert row["inertia_max"]["value"] >= M[:, k, k].max() * (1 - 1e-9)
+    for row in found["ratios"]["coupling"]:
+        i, j, own = int(row["ratio"][1]) - 1, int(row["ratio"][2]) - 1, int(row["ratio"][-1]) - 1
+        sampled = np.abs(M[:, i, j] / M[:, own, own]).max()
+        assert row["value"] >= 0.9 * sampled
+        assert row["bound"] is None or row["bound"] >= sampled * (1 - 1e-9)
 
 
 def test_formulas_ratios_and_held_joints_on_request():
@@ -105,6 +137,9 @@ def test_tables_for_people():
         (["jpl_rrp", "--formula", "M77"], 2, "no formula 'M77'"),
         (["jpl_rrp", "--ratio", "M12"], 2, "form A/B"),
         (["jpl_rrp", "--hold", "t9=0"], 3, "no joint 't9'"),
+        (["jpl_rrp", "--payload", "mass=1,com=0:0:0@link9", "--only", "loads"], 3, "does not exist"),
+        (["planar2r", "--trajectory", "none.csv"], 3, "cannot be read"),
+        (["planar2r", "--over", "q1"], 2, "two different joints"),
         (["puma560_symbolic"], 3, "symbol"),
     ],
 )
@@ -112,3 +147,36 @@ def test_what_is_wrong_is_said(words, code, message):
     done = run(*words)
     assert done.returncode == code, done.stderr
     assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["t,q1,tau1,tau2", *[f"{k},0,0,0" for k in range(9)]], "has q1 but lacks q2"),
+        (["t,q1,q2", *[f"{k},0,0" for k in range(9)]], "lacks the columns tau1, tau2"),
+        (["t,q1,q2,tau1,tau2", *[f"{k},0,0,0,{'' if k == 4 else 0}" for k in range(20)]], "log.csv:6: has a gap"),
+        (["t,q1,q2,tau1,tau2", *[f"{k + 5 * (k > 7)},0,0,0,0" for k in range(20)]], "has a gap: 6 s between two"),
+        (["t,q1,q2,tau1,tau2", *[f"{k},0,0,0,x" for k in range(20)]], "'x' in column tau2 is not a number"),
+    ],
+)
+def test_a_recording_with_gaps_or_wrong_columns_is_refused(tmp_path, rows, message):
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(rows) + "\n")
+    figures = tmp_path / "figures"
+    done = run("planar2r", "--measured", str(path), "--out", str(figures))
+    assert done.returncode == 3
+    assert message in " ".join(done.stderr.split())
+    assert not figures.exists()
+
+
+def test_capability_servo_and_importance_agree_with_the_models_own_functions():
+    found = result("jpl_rrp", "--only", "capability,servo,importance")
+    robot = emdeg.load("jpl_rrp")
+    tool = found["capability"]["tool"]
+    J = emdeg.jacobian(robot, tool["q"])[:3]
+    felt = np.linalg.inv(J @ np.linalg.inv(emdeg.mass_matrix(robot, tool["q"])) @ J.T)
+    np.testing.assert_allclose(tool["inertia"], felt, rtol=1e-8)
+    assert found["capability"]["holds_everywhere"] == [True] * 6
+    assert all(0 < gain <= 1 for gain in found["servo"]["velocity_gain_min"])
+    shoulder = next(row for row in found["importance"]["terms"] if row["joint"] == "t2")
+    assert shoulder["term"] == "g2"

@@ -11,6 +11,7 @@ import emdeg
 from emdeg.program import count, evaluate
 from emdeg.reduce import box, full_model, significant
 from emdeg.reduce.programs import FUNCTIONS, program
+from emdeg.reduce.significance import uncertain
 from tests.equations.reading import value
 
 pytestmark = pytest.mark.slow
@@ -54,19 +55,21 @@ def differing(short, full):
 def test_the_printed_abbreviated_expressions_come_out():
     """All but b214 and b314: there the paper's nineteenth constant is a sum of two of ours, both dropped."""
     full, region = puma()
-    short, _ = significant(full, region, significance=0.01, joint_significance=0.001, neglect=SMALL)
+    short, _ = significant(full, region, significance=0.01, joint_significance=0.001)
     assert differing(short, full) == {"b214", "b314"}
 
 
 def test_at_a_tenth_of_a_per_cent_only_the_wrists_small_constant_stays_besides():
     full, region = puma()
-    strict, dropped = significant(full, region, significance=0.01, joint_significance=0.001)
+    strict, dropped = significant(full, region, keep_uncertain=True)
     raised, _ = significant(full, region, significance=0.01, joint_significance=0.001, neglect=SMALL)
     more = {(e, c) for e, t in strict.expansions.items() for c, _ in t} - {
         (e, c) for e, t in raised.expansions.items() for c, _ in t
     }
     assert {c for _, c in more} == {"I19"}
     assert float(full.values["I19"]) == pytest.approx(-2.0216e-4)
+    assert next(c.tolerance for c in full.lumped.constants if c.name == "I19") > 2.0216e-4
+    assert uncertain(full) == {"I19", "I20"}
     assert all(d.size < d.threshold for d in dropped)
     with pytest.raises(ValueError, match="there is no constant I99"):
         significant(full, region, neglect=["I99"])

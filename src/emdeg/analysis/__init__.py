@@ -16,7 +16,6 @@ from emdeg.analysis.ratios import (
     Curves,
     Map,
     Ratio,
-    VelocityTerm,
     coupling_ratios,
     curves,
     gravity_ratios,
@@ -24,11 +23,11 @@ from emdeg.analysis.ratios import (
     most_influential,
     ratio,
     ratio_map,
-    velocity_terms,
 )
 from emdeg.analysis.recording import Recording, read_recording
 from emdeg.analysis.restricted import Restricted, restrict
 from emdeg.analysis.servo import ServoView, servo_view, slow_fast_boundary
+from emdeg.analysis.velocity import VelocityTerm, velocity_terms
 from emdeg.analysis.workspace import Workspace, joint_number, workspace
 
 __all__ = [

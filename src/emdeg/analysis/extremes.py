@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.exact import ONE, ZERO
+from emdeg.analysis.in_time import in_time
 from emdeg.analysis.workspace import Workspace, workspace
 from emdeg.equations import Model, derive
-from emdeg.equations.bounds import Bounded, Effort, Extremes, extremes, largest
-from emdeg.equations.bounds.search import clock
+from emdeg.equations.bounds import Bounded, Effort, Extremes, extreme, extremes, largest
 from emdeg.equations.derive import descendants
 from emdeg.notebook import Shown
 from emdeg.robot.assemble import loaded_inertias
@@ -72,54 +71,34 @@ def loads(
     """
     where = where or workspace(robot)
     model = derive(robot, "M,g")
-    tasks: dict[tuple[str, int], TrigPoly] = {("M", i): model.M[i][i] for i in range(robot.n)}
-    tasks |= {("g", i): model.g[i] for i in range(robot.n)}
-    found = _in_time(
-        tasks,
-        lambda key, effort: extremes(
-            tasks[key],
-            where.box,
-            gap=gap,
-            effort=effort,
-            ceiling=gravity_ceiling(robot, key[1], where, gap, effort) if key[0] == "g" and tasks[key] else math.inf,
-        ),
-        seconds,
-        gap,
+    moments = in_time(
+        [i for i in reversed(range(robot.n)) if model.g[i]],
+        lambda i, effort: largest_moment(robot, i, where, gap, effort),
+        0.3 * seconds,
+        lambda one: one.gap <= gap,
     )
+    ceilings = {i: _ceiling(robot, most) for i, most in moments.items()}
+    formulas: dict[tuple[str, int], TrigPoly] = {("M", i): model.M[i][i] for i in range(robot.n)}
+    formulas |= {("g", i): model.g[i] for i in range(robot.n)}
+
+    def search(key: tuple[str, int, int], effort: Effort) -> Bounded:
+        name, i, side = key
+        ceiling = ceilings.get(i, math.inf) if name == "g" else math.inf
+        return extreme(formulas[name, i], where.box, side, gap, None, effort, ceiling)
+
+    keys = [(*key, side) for key in formulas for side in (-1, 1)]
+    keys.sort(key=lambda key: (len(formulas[key[:2]].generators), len(formulas[key[:2]])))
+    found = in_time(keys, search, 0.7 * seconds, lambda one: one.gap <= gap)
     return tuple(
         JointLoad(
             joint.name,
             joint.kind,
-            found["M", i],
-            found["g", i],
+            Extremes(found["M", i, -1], found["M", i, 1]),
+            Extremes(found["g", i, -1], found["g", i, 1]),
             *_drive(robot, i),
         )
         for i, joint in enumerate(robot.joints)
     )
-
-
-def _in_time(
-    tasks: Mapping[tuple[str, int], TrigPoly],
-    search: Callable[[tuple[str, int], Effort], Extremes],
-    seconds: float,
-    gap: float,
-) -> dict[tuple[str, int], Extremes]:
-    """A short search for each, then what time is left for those it did not suffice for, the easier first."""
-    start = clock()
-    first = min(2.0, seconds / (4 * len(tasks)))
-    found = {key: search(key, Effort(seconds=first)) for key in tasks}
-    hard = [key for key in tasks if max(found[key].low.gap, found[key].high.gap) > gap]
-    hard.sort(key=lambda key: (len(tasks[key].generators), len(tasks[key])))
-    for done, key in enumerate(hard):
-        left = max(first, seconds - (clock() - start))
-        # Two searches a task, the least and the greatest value.
-        again = search(key, Effort(seconds=left / (2 * (len(hard) - done))))
-        found[key] = Extremes(_nearer(found[key].low, again.low), _nearer(found[key].high, again.high))
-    return found
-
-
-def _nearer(a: Bounded, b: Bounded) -> Bounded:
-    return b if b.gap < a.gap else a
 
 
 def _drive(robot: Robot, i: int) -> tuple[float | None, float | None, float | None]:
@@ -139,8 +118,16 @@ def gravity_ceiling(robot: Robot, i: int, where: Workspace, gap: float = GAP, ef
     A revolute joint's load is gravity's part across the axis times the first moment's part across the axis, which
     depends on the outer joints only; a sliding joint's is gravity's part along the axis times the mass.
     """
+    return _ceiling(robot, largest_moment(robot, i, where, gap, effort))
+
+
+def largest_moment(robot: Robot, i: int, where: Workspace, gap: float = GAP, effort: Effort = Effort()) -> Bounded:
+    """The largest `moment_square` over the workspace, certified."""
     square, places = moment_square(robot, i)
-    most = largest(square, {place: where.ranges[k] for place, k in enumerate(places, 1)}, gap=gap, effort=effort)
+    return largest(square, {place: where.ranges[k] for place, k in enumerate(places, 1)}, gap=gap, effort=effort)
+
+
+def _ceiling(robot: Robot, most: Bounded) -> float:
     return gravity_strength(robot) * math.sqrt(max(0.0, most.bound)) * (1 + 1e-12)
 
 

@@ -62,6 +62,14 @@ def _plain(name: str) -> str:
     return name.replace("$", r"\$")
 
 
+def _in_degrees(*axes: Any) -> None:
+    """Ticks of an axis in degrees at parts of a right angle."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in axes:
+        axis.set_major_locator(MaxNLocator(9, steps=[1, 1.5, 3, 4.5, 6, 9, 10]))
+
+
 def _line(k: int) -> dict[str, object]:
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k % len(STYLES)], "linewidth": 1.8}
 
@@ -113,6 +121,8 @@ def ratio_curves(robot: Robot, one: Curves, folder: Path, stem: str, title: str,
     ax.set_ylabel(f"{defined}|{one.ratio.name.replace('/', '| / |')}| [{one.ratio.unit}]")
     ax.set_title(title, fontsize=11)
     ax.set_ylim(bottom=0)
+    if factor != 1.0:
+        _in_degrees(ax.xaxis)
     if one.family_joint:
         ax.legend()
     return _save(figure, folder, stem, header, np.column_stack([x, one.values.T]).tolist())
@@ -120,18 +130,24 @@ def ratio_curves(robot: Robot, one: Curves, folder: Path, stem: str, title: str,
 
 def ratio_surface(robot: Robot, one: Map, folder: Path, stem: str, title: str) -> list[Path]:
     """A ratio as a map over two joints."""
+    from matplotlib.ticker import MaxNLocator
+
     figure, axes = _new(6.4, 4.8)
     ax = axes[0, 0]
     ax.grid(False)
     (xl, xf), (yl, yf) = (axis_of(robot, joint) for joint in one.joints)
     mesh = ax.pcolormesh(one.x * xf, one.y * yf, one.values, cmap="cividis", shading="auto", rasterized=True)
     if np.ptp(one.values) > 1e-12 * np.abs(one.values).max():
-        lines = ax.contour(one.x * xf, one.y * yf, one.values, 6, colors="white", linewidths=0.7)
+        # |above| has a kink where it is zero, along which a contour would only trace the grid.
+        top = one.values.max()
+        levels = [level for level in MaxNLocator(7).tick_values(0.0, top) if 0.02 * top < level < top]
+        lines = ax.contour(one.x * xf, one.y * yf, one.values, levels, colors="white", linewidths=0.7)
         ax.clabel(lines, fontsize=7, fmt="%.3g")
     figure.colorbar(mesh, ax=ax, label=f"|{one.ratio.name.replace('/', '| / |')}| [{one.ratio.unit}]")
     ax.set_xlabel(xl)
     ax.set_ylabel(yl)
     ax.set_title(title, fontsize=11)
+    _in_degrees(*(axis for axis, factor in ((ax.xaxis, xf), (ax.yaxis, yf)) if factor != 1.0))
     rows = [[x * xf, y * yf, v] for y, line in zip(one.y, one.values) for x, v in zip(one.x, line)]
     return _save(figure, folder, stem, [xl, yl, one.ratio.name], rows)
 

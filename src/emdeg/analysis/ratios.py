@@ -63,54 +63,21 @@ def gravity_ratios(model: Model) -> list[Ratio]:
     ]
 
 
-@dataclass(frozen=True)
-class VelocityTerm(Shown):
-    """The largest Coriolis or centrifugal term of a joint found over the workspace, at unit speeds."""
-
-    joint: str
-    term: str
-    against_inertia: float
-    """max |term| / M_ii there: the acceleration that costs as much [rad/s^2, m/s^2 at 1 rad/s, 1 m/s]."""
-    against_gravity: float | None
-    """max |term| over the joint's largest gravity load; None where gravity does not load it."""
-    speed: float | None
-    """The speed [rad/s, m/s] of all joints involved at which it equals the largest gravity load."""
-
-
-def velocity_terms(model: Model, where: Workspace, samples: int = 2048) -> list[VelocityTerm]:
-    """For each joint its largest velocity term, found on random configurations (not certified)."""
-    q = where.sample(samples, seed=5)
-    numbers = model.numbers
-    found = []
-    for i in range(1, model.n + 1):
-        own = model.M[i - 1][i - 1].evaluate(q, parameters=numbers)
-        load = float(np.abs(model.g[i - 1].evaluate(q, parameters=numbers)).max()) if model.g[i - 1] else 0.0
-        best = VelocityTerm(where.joints[i - 1], "none", 0.0, None if not load else 0.0, None)
-        for name, formula in model.entries(["b", "c"]).items():
-            if name.lstrip("bc_").split("_")[0][: len(str(i)) if "_" in name else 1] != str(i) or not formula:
-                continue
-            value = np.abs(formula.evaluate(q, parameters=numbers))
-            share = float((value / own).max())
-            if share > best.against_inertia:
-                peak = float(value.max())
-                best = VelocityTerm(
-                    where.joints[i - 1],
-                    name,
-                    share,
-                    peak / load if load else None,
-                    float(np.sqrt(load / peak)) if load else None,
-                )
-        found.append(best)
-    return found
-
-
 def largest_of(
     one: Ratio, where: Workspace, *, gap: float = 1e-3, seconds: float = 10.0, floor: float | None = None,
     ceiling: float = math.inf,
+    parameters: Mapping[str, float] | None = None,
 ) -> Bounded:
     """The ratio's largest value over the workspace, certified; `floor` and `ceiling` if they are known."""
     return largest_ratio(
-        one.above, one.below, where.box, gap=gap, effort=Effort(seconds=seconds / 2), floor=floor, ceiling=ceiling
+        one.above,
+        one.below,
+        where.box,
+        gap=gap,
+        effort=Effort(seconds=seconds / 2),
+        floor=floor,
+        ceiling=ceiling,
+        parameters=parameters,
     )
 
 
@@ -226,4 +193,5 @@ def _unit(model: Model, above: str, below: str) -> str:
         (j,) = [p for p in places(above) if p != i] or [i]
         pair = kinds[i - 1], kinds[j - 1]
         return {("revolute", "prismatic"): "rad/m", ("prismatic", "revolute"): "m/rad"}.get(pair, "1")  # type: ignore[arg-type]
-    return "1"
+    # A velocity term at unit speeds.
+    return "rad/s²" if kinds[places(below)[0] - 1] == "revolute" else "m/s²"

@@ -14,6 +14,7 @@ from emdeg.analysis import figures
 from emdeg.analysis.capability import capability, dynamic_manipulability, operational_inertia
 from emdeg.analysis.extremes import JointLoad, formula_extremes, loads, unloaded
 from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
+from emdeg.analysis.in_time import in_time
 from emdeg.analysis.measured import Law, compare
 from emdeg.analysis.motion import Motion, across
 from emdeg.analysis.published import tables
@@ -25,21 +26,18 @@ from emdeg.analysis.ratios import (
     gravity_ratios,
     largest_of,
     most_influential,
+    ratio,
     ratio_map,
-    velocity_terms,
 )
 from emdeg.analysis.recording import Recording
 from emdeg.analysis.restricted import restrict
 from emdeg.analysis.servo import servo_view, slow_fast_boundary
+from emdeg.analysis.velocity import VelocityTerm, velocity_terms
 from emdeg.analysis.workspace import Workspace
-from emdeg.equations import Model, derive
-from emdeg.equations.bounds import Bounded, Effort, extremes
-from emdeg.equations.bounds.search import clock
+from emdeg.equations import Model, derive, entry_name
+from emdeg.equations.bounds import Bounded, Effort, Extremes, extreme
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
-
-LONGEST = 400
-"""Ratios of formulas with more terms than this together are not certified."""
 
 
 @dataclass
@@ -53,6 +51,7 @@ class Study:
     folder: Path | None = None
     written: list[Path] = field(default_factory=list)
     _models: dict[str, Model] = field(default_factory=dict)
+    _inertias: dict[int, Extremes] = field(default_factory=dict)
 
     @property
     def bare(self) -> Robot:
@@ -63,6 +62,24 @@ class Study:
         if key not in self._models:
             self._models[key] = derive(self.robot if loaded else self.bare)
         return self._models[key]
+
+    def inertias(self) -> dict[int, Extremes]:
+        """{joint's number: the certified range of M_ii}, from the loads where they were asked for."""
+        if not self._inertias:
+            model = self.model()
+
+            def search(key: tuple[int, int], effort: Effort) -> Bounded:
+                own = model.M[key[0] - 1][key[0] - 1]
+                return extreme(own, self.where.box, key[1], 0.02, model.numbers, effort)
+
+            keys = [(i, side) for i in range(model.n, 0, -1) for side in (-1, 1)]
+            found = in_time(keys, search, 0.3 * self.seconds, lambda one: one.gap <= 0.02)
+            self._inertias.update({i: Extremes(found[i, -1], found[i, 1]) for i in range(1, model.n + 1)})
+        return self._inertias
+
+    def floors(self) -> dict[int, float]:
+        """{joint's number: a positive lower bound of M_ii}; joints for which none was proven are left out."""
+        return {i: found.low.bound for i, found in self.inertias().items() if found.low.bound > 0}
 
     def keep(self, paths: Sequence[Path]) -> None:
         self.written += paths
@@ -82,6 +99,7 @@ def loads_part(study: Study) -> dict[str, Any]:
     seconds = study.seconds / (2 if two else 1)
     bare = loads(study.bare, study.where, gap=study.gap, seconds=seconds)
     loaded = loads(robot, study.where, gap=study.gap, seconds=seconds) if two else None
+    study._inertias.update({i: one.inertia for i, one in enumerate(loaded or bare, 1)})
     result: dict[str, Any] = {"no_load": [_load(one, n) for one in bare]}
     if loaded is not None:
         result["with_load"] = [_load(one, n) for one in loaded]
@@ -152,43 +170,84 @@ def ratios_part(
     kinds: dict[str, Sequence[Ratio]] = {"chosen": chosen} if chosen is not None else {}
     if chosen is None:
         kinds = {"coupling": coupling_ratios(model), "gravity": gravity_ratios(model)}
-    start = clock()
-    floors: dict[str, float] = {}
-    count = sum(len(some) for some in kinds.values())
-    result: dict[str, Any] = {}
-    done = 0
-    for kind, some in kinds.items():
-        rows = []
-        for one in some:
-            left = study.seconds - (clock() - start)
-            found = _largest(study, one, floors, left / max(1, count - done)) if left > 0 else None
-            done += 1
-            rows.append({"ratio": one.name, "unit": one.unit, **(found or _sampled(one, where))})
-        result[kind] = rows
-        if study.folder is not None:
-            _ratio_figures(study, kind, some, rows, joints)
+    rows = _largest(study, [one for some in kinds.values() for one in some], study.seconds)
+    result: dict[str, Any] = {kind: [rows[one.name] for one in some] for kind, some in kinds.items()}
     if chosen is None:
-        result["velocity"] = [asdict(term) for term in velocity_terms(model, where)]
+        terms = velocity_terms(model, where, study.floors(), gap=study.gap, seconds=0.4 * study.seconds)
+        result["velocity"] = [_velocity(term, model.n) for term in terms]
+        named = [(ratio(model, x.term, entry_name("M", x.number, x.number)), x) for x in terms if x.term]
+        kinds["velocity"] = [one for one, _ in named]
+        rows |= {one.name: bounded(term.against_inertia, model.n) for one, term in named}
+    if study.folder is not None:
+        for kind, some in kinds.items():
+            _ratio_figures(study, kind, some, [rows[one.name] for one in some], joints)
     return result
 
 
-def _largest(study: Study, one: Ratio, floors: dict[str, float], seconds: float) -> dict[str, Any] | None:
-    """The certified largest value; None where the formulas are too long for the time, or the bounds do not close."""
-    if len(one.above) + len(one.below) > LONGEST:
-        return None
+def _velocity(term: VelocityTerm, n: int) -> dict[str, Any]:
+    found = bounded(term.against_inertia, n)
+    return {
+        "joint": term.joint,
+        "term": term.term,
+        "against_inertia": found["value"],
+        **{name: found[name] for name in ("bound", "gap", "q")},
+        "certified": found["bound"] is not None,
+        "largest": term.peak,
+        "against_gravity": term.against_gravity,
+        "speed": term.speed,
+    }
+
+
+def _largest(study: Study, some: Sequence[Ratio], seconds: float) -> dict[str, dict[str, Any]]:
+    """{ratio's name: its largest value}, certified where the denominator is proven to be positive."""
+    inertias, floors = study.inertias(), study.floors()
+    numbers = study.model().numbers
+    rows: dict[str, dict[str, Any]] = {}
+    ceilings: dict[str, float] = {}
+    for one in some:
+        head = {"ratio": one.name, "unit": one.unit}
+        rows[one.name] = {**head, **_sampled(one, study.where)}
+        ceilings[one.name] = _ceiling(one, inertias, floors)
+    searched = {one.name: one for one in some if (i := _own(one)) is None or i in floors}
+
+    def search(name: str, effort: Effort) -> Bounded | None:
+        one, ceiling = searched[name], ceilings[name]
+        i = _own(one)
+        floor = None if i is None else floors[i]
+        if i is not None and name[0] == "g":
+            share = 0.5 * effort.seconds
+            ceiling = min(ceiling, gravity_ratio_ceiling(study.model(), i, study.where, floors[i], seconds=share))
+        spend = {"gap": study.gap, "seconds": effort.seconds}
+        try:
+            return largest_of(one, study.where, floor=floor, ceiling=ceiling, parameters=numbers, **spend)
+        except ValueError:  # the denominator could not be shown to be positive
+            return None
+
+    order = sorted(searched, key=lambda name: len(searched[name].above) + len(searched[name].below))
+    found = in_time(order, search, seconds, lambda one: one is None or one.gap <= study.gap)
+    for name, one in found.items():
+        if one is not None:
+            rows[name] |= {**bounded(one, study.robot.n), "certified": one.gap < 1.0}
+    return rows
+
+
+def _own(one: Ratio) -> int | None:
+    """The joint number i of a ratio's denominator M_ii; None if it is another entry."""
     below = one.name.split("/")[1]
-    where = study.where
-    if below not in floors:
-        effort = Effort(seconds=study.seconds / (4 * study.robot.n))
-        floors[below] = extremes(one.below, where.box, gap=0.05, effort=effort).low.bound
-    if floors[below] <= 0:
-        return None
-    ceiling = math.inf
-    if one.name[0] == "g" and len(one.below.generators) <= 8:
-        joint = int(one.name[1:].split("/")[0].strip("_"))
-        ceiling = gravity_ratio_ceiling(study.model(), joint, where, floors[below], seconds=seconds)
-    found = largest_of(one, where, gap=study.gap, seconds=seconds, floor=floors[below], ceiling=ceiling)
-    return {**bounded(found, study.robot.n), "certified": True}
+    digits = below[1:].strip("_")
+    pair = digits.split("_") if "_" in digits else list(digits)
+    return int(pair[0]) if below[0] == "M" and len(pair) == 2 and pair[0] == pair[1] else None
+
+
+def _ceiling(one: Ratio, inertias: Mapping[int, Extremes], floors: Mapping[int, float]) -> float:
+    """|M_ij / M_ii| <= sqrt(M_jj / M_ii), since M is positive definite (Cauchy and Schwarz)."""
+    i = _own(one)
+    if i is None or i not in floors or one.name[0] != "M":
+        return math.inf
+    digits = one.name.split("/")[0][1:].strip("_")
+    pair = [int(x) for x in (digits.split("_") if "_" in digits else digits)]
+    (j,) = [x for x in pair if x != i] or [i]
+    return math.sqrt(inertias[j].high.bound / floors[i]) * (1 + 1e-9)
 
 
 def _sampled(one: Ratio, where: Workspace, samples: int = 4096) -> dict[str, Any]:

@@ -33,6 +33,10 @@ def command(
         list[str] | None,
         typer.Option(metavar="CONSTANT", help="Drop a constant everywhere. Repeatable.", rich_help_panel=_TARGET),
     ] = None,
+    keep_uncertain: Annotated[
+        bool,
+        typer.Option("--keep-uncertain", help="Keep constants not told from zero.", rich_help_panel=_TARGET),
+    ] = False,
     worst_error: Annotated[
         str | None,
         typer.Option(
@@ -95,6 +99,7 @@ def command(
             significance=significance,
             joint_significance=joint_significance,
             neglect=neglect or (),
+            keep_uncertain=keep_uncertain,
             worst_error=_numbers(worst_error),
             average_error=average_error,
             within_box=region,

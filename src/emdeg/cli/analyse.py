@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +18,10 @@ from emdeg.analysis.ratios import ratio
 from emdeg.analysis.recording import read_recording
 from emdeg.analysis.summary import Study
 from emdeg.analysis.workspace import joint_number, workspace
+from emdeg.cli.analyse_loops import analyse_loops
 from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say
+from emdeg.equations.bounds import EmptyBox
+from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 PARTS = ("loads", "ratios", "servo", "importance", "capability")
@@ -65,6 +70,10 @@ def analyse(
     out_folder: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write figures, and CSV beside each.")
     ] = None,
+    samples: Annotated[int | None, typer.Option(min=1, max=10**7, help="Closed loops: poses to look at.")] = None,
+    margin: Annotated[
+        float, typer.Option(min=1e-6, max=1.0, help="Closed loops: distance from a singularity to keep, 0 .. 1.")
+    ] = 0.05,
     json: Json = False,
 ) -> None:
     """Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, measurements.
@@ -76,7 +85,14 @@ def analyse(
       emdeg analyse panda --payload mass=2,com=0:0:0.1 --range "q4=-170 deg:-5 deg" --out figures
 
       emdeg analyse my_arm.urdf --measured log.csv --law stribeck --json
+
+      emdeg analyse delta --range z=-0.6:-0.3 --over x,z --out figures
     """
+    if robot.loops is not None:
+        refused = {"--formula": formula, "--ratio": ratios, "--hold": hold, "--measured": measured,
+                   "--trajectory": trajectory}  # fmt: skip
+        analyse_loops(robot, joint_ranges(range_ or []), only, over, samples, margin, out_folder, json, refused)
+        return
     study = Study(robot, workspace(robot, joint_ranges(range_ or [])), gap, seconds, out_folder)
     asked = any(option is not None for option in (formula, ratios, hold, measured))
     parts = _parts(only, asked)
@@ -89,15 +105,16 @@ def analyse(
             for name, (low, high), free in zip(study.where.joints, study.where.ranges, study.where.free)
         ],
     }
-    if formula is not None:
-        try:
-            result["formulas"] = summary.formula_part(study, [x.strip() for x in formula.split(",")])
-        except KeyError as problem:
-            raise UsageError(f"--formula: {problem.args[0]}") from None
-    if "loads" in parts:
-        result["loads"] = summary.loads_part(study)
-    if "ratios" in parts or ratios is not None:
-        result["ratios"] = summary.ratios_part(study, _chosen(study, ratios), _over(robot, over))
+    with _with_numbers(robot):
+        if formula is not None:
+            try:
+                result["formulas"] = summary.formula_part(study, [x.strip() for x in formula.split(",")])
+            except KeyError as problem:
+                raise UsageError(f"--formula: {problem.args[0]}") from None
+        if "loads" in parts:
+            result["loads"] = summary.loads_part(study)
+        if "ratios" in parts or ratios is not None:
+            result["ratios"] = summary.ratios_part(study, _chosen(study, ratios), _over(robot, over))
     if hold is not None:
         held = {joint_number(robot, name): _value(value) for name, value in assignments(hold, "--hold").items()}
         result["restricted"] = summary.restricted_part(study, held, velocity_terms)
@@ -119,6 +136,14 @@ def analyse(
         print_json(result)
     else:
         _print(robot, result)
+
+
+@contextmanager
+def _with_numbers(robot: Robot) -> Iterator[None]:
+    try:
+        yield
+    except EmptyBox as problem:
+        raise RobotError(f"{problem}; its loads and ratios need numbers", body=robot.name) from None
 
 
 def _parts(only: str | None, asked: bool) -> tuple[str, ...]:

@@ -76,6 +76,7 @@ def abbreviate(
     significance: float = 0.01,
     joint_significance: float = 0.001,
     neglect: Sequence[str] = (),
+    keep_uncertain: bool = False,
     worst_error: Sequence[float] | None = None,
     average_error: float | None = None,
     within_box: Box | None = None,
@@ -86,7 +87,8 @@ def abbreviate(
     Without error targets the significance rule decides. `worst_error`: fractions of each joint's largest effort over
     the box; the smallest model found whose certified error stays below them. `average_error`: a fraction; every entry
     of M and g by itself, its average relative error below that (with `worst_error`, one number, its worst too).
-    `neglect`: constants that the rule is to drop everywhere. `seconds`: for search and certification together.
+    `neglect`: constants that the rule is to drop everywhere; `keep_uncertain`: not those that their tolerances do not
+    tell from zero, which it drops otherwise. `seconds`: for search and certification together.
 
     >>> import emdeg
     >>> short = abbreviate(emdeg.load("planar2r"), significance=0.05, seconds=2)
@@ -108,7 +110,8 @@ def abbreviate(
         found = within(full, region, limits, seconds=seconds, largest=largest)
         return Abbreviated(found.short, region, found.errors, largest, found.limits)
     short, dropped = significant(
-        full, region, significance=significance, joint_significance=joint_significance, neglect=neglect
+        full, region, significance=significance, joint_significance=joint_significance, neglect=neglect,
+        keep_uncertain=keep_uncertain,
     )
     errors = certified(short, region, seconds=seconds / robot.n)
     return Abbreviated(short, region, errors, largest, (), dropped)

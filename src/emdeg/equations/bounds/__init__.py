@@ -9,7 +9,8 @@
 """
 
 from emdeg.equations.bounds.family import Family, Supremum, family, supremum
-from emdeg.equations.bounds.ranges import Bounded, Extremes, extremes, largest, largest_magnitude, largest_ratio
+from emdeg.equations.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
+from emdeg.equations.bounds.ratio import largest_ratio
 from emdeg.equations.bounds.search import Effort
 from emdeg.equations.bounds.tensor import EmptyBox, Range, Tensor, tensor
 
@@ -22,6 +23,7 @@ __all__ = [
     "Range",
     "Supremum",
     "Tensor",
+    "extreme",
     "extremes",
     "family",
     "largest",

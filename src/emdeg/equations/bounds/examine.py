@@ -175,12 +175,11 @@ class _Swing:
         reach = (np.abs(sigma) * r).sum(axis=1)
         sure = least > 0
         inverse = np.where(sure, 1 / np.where(sure, least, 1.0), 0.0)
-        self.rest = (reach * apart + 0.5 * apart**2) * inverse
-        self.rest[~sure] = np.inf
+        never = np.where(sure, 0.0, np.inf)
+        self.rest = (reach * apart + 0.5 * apart**2) * inverse + never
         self.curvature = sigma[:, :, None] * sigma[:, None, :] * inverse[:, None, None]
         # The best z' lies within (reach + apart) / (h least p) of z; the slopes change by f_kz times that.
-        self.change = ((reach + apart) * inverse / h)[:, None] * view.mixed(z)
-        self.change[~sure] = np.inf
+        self.change = ((reach + apart) * inverse / h)[:, None] * view.mixed(z) + never[:, None]
 
 
 class _Waves:

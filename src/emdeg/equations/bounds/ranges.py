@@ -1,17 +1,16 @@
-"""What a user asks of a formula over a box: its extremes, its largest magnitude, its largest ratio to another."""
+"""What a user asks of a formula over a box: its extremes, its largest magnitude."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.generator import Generator
-from emdeg.equations.bounds.search import Effort, climb, maximum
+from emdeg.equations.bounds.search import Effort, maximum
 from emdeg.equations.bounds.tensor import Range, Tensor, tensor, variable_key
 
 GAP = 1e-3
@@ -77,14 +76,25 @@ def extremes(
     is certified to within `gap` / 100 of the formula's largest magnitude instead. Where `effort` runs out the bounds
     still hold and `gap` of the result says how near they came. `ceiling` bounds |formula| from elsewhere.
     """
+    sides = (extreme(formula, box, side, gap, parameters, effort, ceiling) for side in (-1, 1))
+    return Extremes(*sides)
+
+
+def extreme(
+    formula: TrigPoly,
+    box: Box,
+    side: int,
+    gap: float = GAP,
+    parameters: Mapping[str, float] | None = None,
+    effort: Effort = Effort(),
+    ceiling: float = math.inf,
+) -> Bounded:
+    """One of the two `extremes`: the least (side -1) or the greatest (side 1)."""
     f = tensor(formula, box, parameters)
-    near_zero = 0.01 * gap * _scale(f)
-    least = maximum(_negated(f), near_zero, 0.95 * gap, effort, ceiling)
-    most = maximum(f, near_zero, 0.95 * gap, effort, ceiling)
-    return Extremes(
-        Bounded(0.0 - least.lower, 0.0 - least.upper, _at(f, least.at), least.boxes),
-        Bounded(most.lower, most.upper, _at(f, most.at), most.boxes),
-    )
+    f = f if side > 0 else _negated(f)
+    most = maximum(f, 0.01 * gap * magnitude(f), 0.95 * gap, effort, ceiling)
+    sign = float(side)
+    return Bounded(0.0 + sign * most.lower, 0.0 + sign * most.upper, place_of(f, most.at), most.boxes)
 
 
 def largest(
@@ -95,11 +105,15 @@ def largest(
     gap: float = GAP,
     parameters: Mapping[str, float] | None = None,
     effort: Effort = Effort(),
+    ceiling: float = math.inf,
 ) -> Bounded:
-    """The greatest value of `formula` over `box`, certified to within the larger of tolerance and `gap` |itself|."""
+    """The greatest value of `formula` over `box`, certified to within the larger of tolerance and `gap` |itself|.
+
+    `ceiling` bounds it from elsewhere.
+    """
     f = tensor(formula, box, parameters)
-    most = maximum(f, tolerance, gap, effort)
-    return Bounded(most.lower, most.upper, _at(f, most.at), most.boxes)
+    most = maximum(f, tolerance, gap, effort, ceiling)
+    return Bounded(most.lower, most.upper, place_of(f, most.at), most.boxes)
 
 
 def largest_magnitude(
@@ -118,113 +132,15 @@ def largest_magnitude(
     other = maximum(_negated(f), tolerance, gap, effort)
     far = most if most.lower >= other.lower else other
     return Bounded(
-        max(0.0, far.lower), max(most.upper, other.upper, 0.0), _at(f, far.at), most.boxes + other.boxes
+        max(0.0, far.lower), max(most.upper, other.upper, 0.0), place_of(f, far.at), most.boxes + other.boxes
     )
-
-
-def largest_ratio(
-    above: TrigPoly,
-    below: TrigPoly,
-    box: Box,
-    *,
-    floor: float | None = None,
-    ceiling: float = math.inf,
-    gap: float = GAP,
-    parameters: Mapping[str, float] | None = None,
-    effort: Effort = Effort(),
-) -> Bounded:
-    """The greatest |above / below| over `box`, for a `below` that is positive throughout.
-
-    above/below <= t wherever above - t below <= 0 (Dinkelbach): climbs raise t to a ratio that is attained, then a
-    search for the maximum of above - t below proves that none is larger by more than the gap, or finds a larger one.
-    `floor` is a positive lower bound of `below` and `ceiling` an upper bound of the ratio, if they are known.
-    """
-    if not above:
-        return Bounded(0.0, 0.0, {})
-    boxes = 0
-    if floor is None:
-        least = extremes(below, box, gap=0.05, parameters=parameters, effort=effort).low
-        floor, boxes = least.bound, least.boxes
-    if floor <= 0:
-        raise ValueError("the ratio's denominator could not be shown to be positive over the whole box")
-    best, at = -math.inf, {}
-    for f in (above, -above):
-        value, point = _climbed(f, below, box, parameters)
-        if value > best:
-            best, at = value, point
-    bounds = []
-    for f in (above, -above):
-        t, bound, spent, where = _proven(f, below, floor, max(best, 0.0), ceiling, box, gap, parameters, effort)
-        boxes += spent
-        bounds.append(bound)
-        if t > best:
-            best, at = t, where
-    return Bounded(max(best, 0.0), min(max(bounds), ceiling * (1 + 1e-12)), at, boxes)
-
-
-def _climbed(
-    above: TrigPoly, below: TrigPoly, box: Box, parameters: Mapping[str, float] | None
-) -> tuple[float, dict[Generator | int, float]]:
-    """(a ratio that is attained, where), by Dinkelbach's steps with climbs in place of a search."""
-    t, at = -math.inf, {}
-    for _ in range(12):
-        f = tensor(above if t == -math.inf else above - below * Fraction(t), box, parameters)
-        _, x = climb(f, 6 if t == -math.inf else 2)
-        point = _at(f, x)
-        value = _value(above, point, box, parameters) / _value(below, point, box, parameters)
-        if value <= t * (1 + 1e-13) + 1e-300:
-            break
-        t, at = value, point
-    return t, at
-
-
-def _proven(
-    above: TrigPoly,
-    below: TrigPoly,
-    floor: float,
-    t: float,
-    ceiling: float,
-    box: Box,
-    gap: float,
-    parameters: Mapping[str, float] | None,
-    effort: Effort,
-) -> tuple[float, float, int, dict[Generator | int, float]]:
-    """(the ratio attained, its certified bound, boxes, where), starting from an attained ratio t."""
-    at: dict[Generator | int, float] = {}
-    boxes = 0
-    bound = math.inf
-    for _ in range(8):
-        if t * (1 + gap) >= ceiling:
-            return t, ceiling, boxes, at
-        f = tensor(above - below * Fraction(t), box, parameters)
-        goal = 0.95 * gap * t * floor if t > 0 else 1e-6 * _scale(f)
-        most = maximum(f, goal, 0.0, effort)
-        boxes += most.boxes
-        bound = min(bound, t + max(0.0, most.upper) / floor)
-        if most.lower <= goal:
-            return t, bound, boxes, at
-        at = _at(f, most.at)
-        t = max(t, _value(above, at, box, parameters) / _value(below, at, box, parameters))
-    return t, bound, boxes, at
-
-
-def _value(
-    formula: TrigPoly,
-    at: Mapping[Generator | int, float],
-    box: Box,
-    parameters: Mapping[str, float] | None,
-) -> float:
-    keys = {variable_key(g) for g in formula.generators} & set(box)
-    f = tensor(formula, {key: (v, v) for key in keys for v in [at.get(key, 0.5 * sum(box[key]))]}, parameters)
-    x = np.array([[v.low if v.is_angle else 0.0 for v in f.variables]])
-    return float(f.values(x)[0])
 
 
 def _negated(f: Tensor) -> Tensor:
     return Tensor(f.variables, -f.coefficients, -f.waves, f.degrees, f.rounding)
 
 
-def _scale(f: Tensor) -> float:
+def magnitude(f: Tensor) -> float:
     """A magnitude that the formula reaches, roughly: its largest absolute value at some points."""
     rng = np.random.default_rng(1)
     middle = np.array([v.middle for v in f.variables])
@@ -232,6 +148,7 @@ def _scale(f: Tensor) -> float:
     return float(np.abs(f.values(middle + half * rng.uniform(-1, 1, (256, f.dimension)))).max(initial=0.0))
 
 
-def _at(f: Tensor, x: np.ndarray) -> dict[Generator | int, float]:
+def place_of(f: Tensor, x: np.ndarray) -> dict[Generator | int, float]:
+    """A point of the search as {joint number, or letter: its value}."""
     values = f.outside(x[None, :])[0] if f.dimension else []
     return {variable_key(v.letter): float(value) for v, value in zip(f.variables, values)}

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.equations.bounds.ascent import ascend
 from emdeg.equations.bounds.examine import Found, Turning, empty, examine, turning
 from emdeg.equations.bounds.tensor import Array, Tensor
 from emdeg.equations.bounds.wide import Wide, wide
 
 BATCH = 2048
 SAMPLES = 1024
-STARTS = 6
+STARTS = 24
 WIDE = 1.1
 """An angle is wide in a box where its half width [rad] times its highest multiple is at least this."""
 
@@ -55,19 +56,25 @@ class Maximum:
 
 
 def maximum(
-    f: Tensor, tolerance: float, relative: float = 0.0, effort: Effort = Effort(), ceiling: float = np.inf
+    f: Tensor,
+    tolerance: float,
+    relative: float = 0.0,
+    effort: Effort = Effort(),
+    ceiling: float = np.inf,
+    start: Array | None = None,
 ) -> Maximum:
     """The largest value of `f`, to within the larger of tolerance and relative |max f|, or as near as `effort` allows.
 
-    `ceiling` is an upper bound known from elsewhere; the search ends as soon as a value comes that near to it.
+    `ceiling` is an upper bound known from elsewhere; the search ends as soon as a value comes that near to it. With
+    `start`, a point known to be good, no climbs are made first.
     """
-    start = clock()
+    began = clock()
     if f.dimension == 0:
         value = float(f.coefficients.sum())
         return Maximum(float(value - f.rounding), float(value + f.rounding), np.empty(0), 0)
     middle = np.array([v.middle for v in f.variables])
     half = np.array([v.half for v in f.variables])
-    best, at = climb(f)
+    best, at = climb(f) if start is None else (float(f.values(start[None, :])[0]), start)
     ends = np.array([not v.is_circle for v in f.variables])
     low, high = middle - half, middle + half
     views: dict[tuple[bool, ...], Wide] = {}
@@ -81,7 +88,7 @@ def maximum(
     settled = -np.inf  # the largest bound among boxes dropped for being within the tolerance
     if best + allowed() >= ceiling:
         return Maximum(float(best - f.rounding), float(ceiling + f.rounding), at, 0)
-    while len(C) and (not examined or (examined < effort.boxes and clock() - start < effort.seconds)):
+    while len(C) and (not examined or (examined < effort.boxes and clock() - began < effort.seconds)):
         # The boxes with the largest bounds first: the certified upper bound falls as early as it can.
         take = np.argpartition(-U, BATCH - 1)[:BATCH] if len(U) > BATCH else np.arange(len(U))
         keep = np.ones(len(U), bool)
@@ -94,7 +101,7 @@ def maximum(
         upper = np.minimum(found.upper, parent)
         top = int(np.argmax(found.value))
         if found.value[top] > best:
-            best, at = _climb(f, peak[top], float(found.value[top]), low, high)
+            best, at = _climb(f, peak[top][None, :], low, high)
         close = upper <= best + allowed()
         settled = max(settled, float(upper[close].max(initial=-np.inf)))
         c, r, live = _without_monotone(c, r, found, low, high, ends)
@@ -179,38 +186,19 @@ def _bisected(c: Array, r: Array, weight: Array) -> tuple[Array, Array]:
 
 
 def climb(f: Tensor, starts: int = STARTS) -> tuple[float, Array]:
-    """(a large value, where in the search's coordinates): not proven to be the largest."""
+    """(a large value, where in the search's coordinates), by climbs from random points; it need not be the largest."""
     middle = np.array([v.middle for v in f.variables])
     half = np.array([v.half for v in f.variables])
     if not f.dimension:
         return float(f.coefficients.sum()), middle
-    return _local_maximum(f, middle, half, starts)
-
-
-def _local_maximum(f: Tensor, middle: Array, half: Array, starts: int) -> tuple[float, Array]:
-    """The best of some climbs from random points; the same every time."""
     rng = np.random.default_rng(0)
     points = middle + half * rng.uniform(-1, 1, (SAMPLES, f.dimension))
     points = np.concatenate([middle[None, :], points])
-    values = f.values(points)
-    best, at = -np.inf, middle
-    for start in np.argsort(-values)[:starts]:
-        value, point = _climb(f, points[start], float(values[start]), middle - half, middle + half)
-        if value > best:
-            best, at = value, point
-    return best, at
+    return _climb(f, points[np.argsort(-f.values(points))[:starts]], middle - half, middle + half)
 
 
-def _climb(f: Tensor, x: Array, value: float, low: Array, high: Array) -> tuple[float, Array]:
-    from scipy.optimize import minimize
-
-    def downhill(point: Array) -> tuple[float, Array]:
-        v, g, _ = f.derivatives(point[None, :], 1)
-        return -float(v[0]), -g[0]
-
-    found = minimize(
-        downhill, x, jac=True, method="L-BFGS-B", bounds=list(zip(low, high)), options={"maxiter": 60, "ftol": 1e-15}
-    )
-    point = np.clip(found.x, low, high)
-    reached = float(f.values(point[None, :])[0])
-    return (reached, point) if reached > value else (value, x)
+def _climb(f: Tensor, x: Array, low: Array, high: Array) -> tuple[float, Array]:
+    """(the largest value reached from the points x, where)."""
+    values, points = ascend(lambda at: f.derivatives(at, 2), x, low, high)
+    top = int(np.argmax(values))
+    return float(values[top]), points[top]
