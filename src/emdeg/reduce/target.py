@@ -28,7 +28,7 @@ from emdeg.reduce.short_model import FullModel, ShortModel
 SAMPLES = 600
 ROUNDS = 6
 TRIES = 400
-AIM = 0.96
+AIM = 0.95
 """The part of a limit that the search may use: what is left is for the certified bound to be above the error found."""
 
 
