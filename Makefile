@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf]'
 	@touch $@
 
-demo: $(STAMP)   ## load the PUMA 560, print what it is, its torques along a motion, and draw them
+demo: $(STAMP)   ## derive the PUMA 560, make its report (demo_output/report.html), say what came out
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP)   ## the test suite

@@ -4,9 +4,9 @@
 
 Searches from nothing stored. The peers' figures are theirs, measured on the very same robots and functions and counted
 the same way (docs/optimiser.md says by whom). With --robots also every fixed-base arm of up to seven joints of the
-package example-robot-data, against Newton-Euler traced in CasADi (needs casadi; Pinocchio's own CasADi bindings are
-not in its pip package). With --ship what is found goes among the programs of the package where it is smaller than what
-is there. Writes benchmarks/results/counts.json.
+package example-robot-data, against Pinocchio traced in CasADi, common subexpressions shared (needs g++ and the packages
+casadi, pin and cmeel-eigen; Pinocchio is compiled over CasADi's scalars from its headers). With --ship what is found
+goes among the programs of the package where it is smaller than what is there. Writes benchmarks/results/counts.json.
 """
 
 from __future__ import annotations
@@ -14,21 +14,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import emdeg
-from emdeg.algebra.angle import Angle
-from emdeg.mechanics.mechanism import frames, mechanism
-from emdeg.mechanics.newton_euler import newton_euler
 from emdeg.program.build import program as plain_program
 from emdeg.program.count import count
+from peer import casadi_library, model_arrays, pointer
 from ship_programs import ship
-
-try:
-    import casadi
-except ImportError:
-    casadi = None
 
 TABLE = [
     # robot, function, best peer, its name, what we want to reach
@@ -94,10 +86,11 @@ def robot_files() -> list[Path]:
 
 
 def other_robots(effort: float, seed: int) -> list[dict[str, object]]:
-    """Arms nobody tuned for: our count beside Newton-Euler traced in CasADi."""
+    """Arms nobody tuned for: our count beside Pinocchio traced in CasADi."""
+    pinocchio = casadi_library()
     rows: list[dict[str, object]] = []
     seen: set[str] = set()
-    print(f"\n{'robot':34}{'joints':>7}{'CasADi':>8}{'plain':>7}{'found':>7}{'of CasADi':>11}")
+    print(f"\n{'robot':34}{'joints':>7}{'Pinocchio':>11}{'plain':>7}{'found':>7}{'ratio':>7}")
     for path in robot_files():
         try:
             robot = emdeg.load(path, allow_nonphysical=True)
@@ -107,38 +100,12 @@ def other_robots(effort: float, seed: int) -> list[dict[str, object]]:
         if robot.n > 7 or not robot.is_serial or kind in seen:
             continue
         seen.add(kind)
-        peer = casadi_count(robot)
+        peer = pinocchio.rnea_operations(robot.n, *(pointer(array) for array in model_arrays(robot)))
         plain = count(plain_program(robot, "inverse_dynamics")).total
         found = emdeg.optimise(robot, "inverse_dynamics", effort, seed=seed).count.total
-        rows.append({"robot": path.stem, "joints": robot.n, "casadi": peer, "plain": plain, "found": found})
-        print(f"{path.stem:34}{robot.n:7}{peer:8}{plain:7}{found:7}{found / peer:11.2f}", flush=True)
+        rows.append({"robot": path.stem, "joints": robot.n, "pinocchio": peer, "plain": plain, "found": found})
+        print(f"{path.stem:34}{robot.n:7}{peer:11}{plain:7}{found:7}{found / peer:7.2f}", flush=True)
     return rows
-
-
-class CasadiScalars:
-    """CasADi's symbols as an algebra: the mechanics run over it is a CasADi graph."""
-
-    def number(self, value: Fraction):
-        return casadi.SX(float(value))
-
-    def symbol(self, name: str):
-        return casadi.SX.sym(name)
-
-    def sincos(self, angle: Angle):
-        s, c = angle.sincos()
-        return casadi.SX(float(s)), casadi.SX(float(c))
-
-
-def casadi_count(robot: emdeg.Robot) -> int:
-    """Multiplications, additions and divisions of Newton-Euler as a CasADi graph after its cse."""
-    mech = mechanism(robot, CasadiScalars())
-    q, qd, qdd = (casadi.SX.sym(name, robot.n) for name in ("q", "qd", "qdd"))
-    position = [(casadi.sin(q[k]), casadi.cos(q[k])) if mech.revolute[k] else q[k] for k in range(robot.n)]
-    rates, accelerations = ([x[k] for k in range(robot.n)] for x in (qd, qdd))
-    tau = casadi.cse(casadi.vertcat(*newton_euler(mech, frames(mech, position), rates, accelerations)))
-    function = casadi.Function("tau", [q, qd, qdd], [tau])
-    counted = {casadi.OP_ADD, casadi.OP_SUB, casadi.OP_MUL, casadi.OP_DIV, casadi.OP_SQ, casadi.OP_TWICE}
-    return sum(function.instruction_id(k) in counted for k in range(function.n_instructions()))
 
 
 if __name__ == "__main__":

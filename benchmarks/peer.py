@@ -30,31 +30,45 @@ class NoPeer(Exception):
     """Pinocchio's headers, Eigen's or a C++ compiler are not here."""
 
 
-def library() -> Path:
-    """The compiled library; NoPeer says what is missing."""
+def library(name: str = "pinocchio_peer.cpp", include: tuple[Path, ...] = (), link: tuple[str, ...] = ()) -> Path:
+    """The library compiled from one of the sources beside this file; NoPeer says what is missing."""
     found = importlib.util.find_spec("pinocchio")
     if found is None or found.origin is None:
         raise NoPeer("the package `pin` is not installed")
-    include = next((up / "include" for up in Path(found.origin).parents if up.name == "cmeel.prefix"), None)
-    if include is None or not (include / "eigen3").is_dir():
+    own = next((up / "include" for up in Path(found.origin).parents if up.name == "cmeel.prefix"), None)
+    if own is None or not (own / "eigen3").is_dir():
         raise NoPeer("Eigen's headers are missing: pip install cmeel-eigen")
-    source = HERE / "pinocchio_peer.cpp"
+    source = HERE / name
     try:
         version = subprocess.run(["g++", "--version"], check=True, capture_output=True, text=True).stdout
     except (OSError, subprocess.CalledProcessError):
         raise NoPeer("there is no g++") from None
-    key = hashlib.sha256(f"{source.read_text()} {FLAGS} {include} {version} {found.origin}".encode()).hexdigest()[:16]
-    target = CACHE / f"peer-{key}.so"
+    texts = source.read_text() + (HERE / "pinocchio_model.hpp").read_text()
+    key = hashlib.sha256(f"{texts} {FLAGS} {own} {include} {version} {found.origin}".encode()).hexdigest()[:16]
+    target = CACHE / f"{source.stem}-{key}.so"
     if not target.exists():
         print("compiling Pinocchio's routines (about two minutes, once) ...", flush=True)
         CACHE.mkdir(parents=True, exist_ok=True)
         part = target.with_suffix(".part")
-        command = ["g++", *FLAGS, f"-I{include}", f"-I{include / 'eigen3'}", str(source), "-o", str(part)]
+        folders = [f"-I{folder}" for folder in (own, own / "eigen3", *include)]
+        command = ["g++", *FLAGS, *folders, str(source), "-o", str(part), *link]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise NoPeer(f"g++ failed: {done.stderr[-500:]}")
         part.replace(target)
     return target
+
+
+def casadi_library() -> ctypes.CDLL:
+    """Pinocchio's routines over CasADi's scalars; CasADi's headers and library come in its package."""
+    found = importlib.util.find_spec("casadi")
+    if found is None or found.origin is None:
+        raise NoPeer("the package casadi is not installed")
+    import casadi  # noqa: F401  loads libcasadi
+
+    home = Path(found.origin).parent
+    link = (f"-L{home}", "-lcasadi", f"-Wl,-rpath,{home}")
+    return ctypes.CDLL(str(library("pinocchio_casadi.cpp", (home / "include",), link)))
 
 
 class Pinocchio:

@@ -3,10 +3,9 @@
 // Arrays of states lie state by state. The loops call each routine as Pinocchio's own benchmarks do, on Eigen
 // vectors that exist already, so that nothing but the routine is timed.
 #include <cstddef>
-#include <string>
 #include <vector>
 
-#include <pinocchio/multibody.hpp>
+#include "pinocchio_model.hpp"
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
@@ -25,28 +24,11 @@ struct Peer
 
 extern "C" {
 
-// pose: 12 numbers a joint (rotation row by row, then the origin); inertia: mass, mass centre, tensor about it
-// (xx, xy, yy, xz, yz, zz). parent -1 is the base.
 Peer * peer_new(
   int n, const int * parent, const int * revolute, const double * pose, const double * inertia,
   const double * armature, const double * gravity)
 {
-  pin::Model model;
-  for (int i = 0; i < n; ++i)
-  {
-    const double *T = pose + 12 * i, *I = inertia + 10 * i;
-    const pin::SE3 place(
-      Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(T), Eigen::Map<const Eigen::Vector3d>(T + 9));
-    const pin::Inertia body(
-      I[0], Eigen::Map<const Eigen::Vector3d>(I + 1), pin::Symmetric3(I[4], I[5], I[6], I[7], I[8], I[9]));
-    const auto under = static_cast<pin::JointIndex>(parent[i] + 1);
-    const std::string name = "j" + std::to_string(i);
-    const pin::JointIndex joint = revolute[i] ? model.addJoint(under, pin::JointModelRZ(), place, name)
-                                              : model.addJoint(under, pin::JointModelPZ(), place, name);
-    model.appendBodyToJoint(joint, body, pin::SE3::Identity());
-  }
-  model.armature = Eigen::Map<const Vector>(armature, n);
-  model.gravity.linear() = Eigen::Map<const Eigen::Vector3d>(gravity);
+  const pin::Model model = model_of(n, parent, revolute, pose, inertia, armature, gravity);
   return new Peer{model, pin::Data(model), {}, {}, {}};
 }
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import emdeg
 from emdeg.program.count import count
+from emdeg.program.loop_functions import LOOP_FUNCTIONS
 from emdeg.program.store import keep, stored
 
 SHIPPED = Path(__file__).parent.parent / "src" / "emdeg" / "program" / "programs"
@@ -23,6 +24,8 @@ FUNCTIONS = {
 }  # fmt: skip
 LARGE = ("coriolis_matrix", "elements")
 """Only for robots of up to six joints."""
+LARGEST_LOOPS = 9
+"""Joints of the tree up to which programs of closed loops are searched for."""
 
 
 def main() -> None:
@@ -39,6 +42,8 @@ def main() -> None:
         robot = emdeg.load(name)
         for function in arguments.functions.split(","):
             if function in LARGE and robot.n > 6:
+                continue
+            if robot.loops is not None and (function not in LOOP_FUNCTIONS or robot.n > LARGEST_LOOPS):
                 continue
             for seed in map(int, arguments.seeds.split(",")):
                 search(robot, function, arguments.effort * FUNCTIONS[function], seed, arguments.folder)

@@ -5,7 +5,8 @@ A page's blocks run one after the other in one folder and, those in Python, in o
 - ```python is executed; ```sh and ```console are commands (in the latter those after `$ `, the rest is their output);
 - ```output right after a block is what that block prints;
 - `<!-- file: NAME -->` before a block stores it under that name for the blocks after it;
-- `<!-- not run: REASON -->` before a block leaves it out.
+- `<!-- needs: PROGRAM ... -->` before a block leaves it out where a program is not installed;
+- `<!-- not run: REASON -->` before a block leaves it out everywhere.
 
 In an expected output `...` stands for anything. The folder holds `examples/` and what `stand_ins` puts there under
 names that stand for the reader's own files.
@@ -33,7 +34,7 @@ from emdeg.simulation import fourier
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = ("sh", "console")
-TIMEOUT = 300
+TIMEOUT = 900
 
 
 @dataclass(frozen=True)
@@ -45,15 +46,26 @@ class Snippet:
     language: str
     text: str
     file: str | None
+    needs: tuple[str, ...]
     not_run: str | None
 
+    @property
+    def runs(self) -> bool:
+        """Whether there is something to run, and all that it needs."""
+        kinds = ("python", *COMMANDS)
+        return self.language in kinds and self.not_run is None and all(shutil.which(name) for name in self.needs)
+
     def __str__(self) -> str:
-        return f"{self.page.relative_to(ROOT)}:{self.line}"
+        return f"{shown(self.page)}:{self.line}"
 
 
 def pages() -> list[Path]:
     """The README and every page of the documentation."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def shown(page: Path) -> str:
+    return str(page.relative_to(ROOT)) if page.is_relative_to(ROOT) else page.name
 
 
 def snippets(page: Path) -> list[Snippet]:
@@ -73,9 +85,17 @@ def _blocks(page: Path, lines: list[str]) -> Iterator[Snippet]:
         above = [text for text in lines[max(0, start - 2) : start] if text.strip()]
         said = above[-1] if above else ""
         file = re.fullmatch(r"<!-- file: (\S+) -->", said)
+        needs = re.fullmatch(r"<!-- needs: (.+) -->", said)
         not_run = re.fullmatch(r"<!-- not run: (.+) -->", said)
-        text = "\n".join(lines[start + 1 : number]) + "\n"
-        yield Snippet(page, start + 1, language, text, file and file[1], not_run and not_run[1])  # type: ignore[arg-type]
+        yield Snippet(
+            page,
+            start + 1,
+            language,
+            text="\n".join(lines[start + 1 : number]) + "\n",
+            file=file[1] if file else None,
+            needs=tuple(needs[1].split()) if needs else (),
+            not_run=not_run[1] if not_run else None,
+        )
         start = None
 
 
@@ -84,7 +104,7 @@ def escaped_commands(page: Path) -> list[str]:
     text = page.read_text(encoding="utf-8")
     fenced = [(s.line, s.line + s.text.count("\n")) for s in snippets(page)]
     loose = [
-        f"{page.relative_to(ROOT)}:{number}"
+        f"{shown(page)}:{number}"
         for number, line in enumerate(text.splitlines(), 1)
         if re.match(r"\s{4,}(\$ )?emdeg [a-z]", line) and not any(a <= number <= b for a, b in fenced)
     ]
@@ -158,7 +178,7 @@ class Reader:
         for block, after in zip(blocks, [*blocks[1:], None]):
             if block.file is not None:
                 (self.folder / block.file).write_text(block.text, encoding="utf-8")
-            if block.not_run is not None or block.language not in ("python", *COMMANDS):
+            if not block.runs:
                 continue
             expected = after.text if after is not None and after.language == "output" else None
             if block.language == "python":

@@ -1,10 +1,12 @@
-"""Lets the API reference show doctests as code: a `>>>` in Markdown would be a quotation.
+"""Docstrings as they are meant: they are written for people and for doctest, not for Markdown.
 
-A Griffe extension: every docstring's doctest blocks are fenced before they are rendered, and its own indented lines
-stay the code that they are.
+A Griffe extension. A doctest is fenced, since `>>>` would be a quotation; M[i][j] stays itself, since `[i][j]` would be
+a link.
 """
 
 from __future__ import annotations
+
+import re
 
 from griffe import Extension
 
@@ -20,15 +22,21 @@ def fenced(text: str) -> str:
         elif inside and not line.strip():
             lines.append("```")
             inside = False
-        lines.append(line)
+        lines.append(line if inside else no_links(line))
     if inside:
         lines.append("```")
     return "\n".join(lines)
 
 
+def no_links(line: str) -> str:
+    """The line with the brackets of a second index escaped, code between backticks left alone."""
+    parts = re.split(r"(`[^`]*`)", line)
+    return "".join(part if part.startswith("`") else part.replace("][", "]\\[") for part in parts)
+
+
 class Doctests(Extension):
-    """Fences doctests in every docstring."""
+    """Every docstring, before it is rendered."""
 
     def on_instance(self, *, obj, **_) -> None:
-        if obj.docstring is not None and ">>>" in obj.docstring.value:
+        if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)

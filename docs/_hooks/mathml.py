@@ -26,8 +26,22 @@ def on_page_content(html: str, page, **_) -> str:
 
 
 def mathml(latex: str, display: str, where: str) -> str:
+    """The formula as MathML; what is wrong with it is a warning that names the page and the formula."""
+    formula = unescape(latex).strip()
     try:
-        return convert(unescape(latex).strip(), display=display)
-    except Exception as error:  # whatever the converter trips over, the page and the formula are named
-        log.warning("%s: cannot convert the formula %r: %s", where, latex.strip(), error)
-        return latex
+        converted = convert(formula, display=display)
+        problem = complaint(formula, converted)
+    except Exception as error:  # whatever the converter trips over
+        converted, problem = latex, f"{type(error).__name__} {error}"
+    if problem:
+        log.warning("%s: cannot convert the formula %r: %s", where, formula, problem)
+    return converted
+
+
+def complaint(formula: str, converted: str) -> str:
+    """What the converter lets pass: braces that do not match, commands that it does not know."""
+    braces = formula.replace(r"\{", "").replace(r"\}", "")
+    if braces.count("{") != braces.count("}"):
+        return "its braces do not match"
+    unknown = re.search(r"\\[A-Za-z]+", converted)
+    return f"{unknown[0]} is not known" if unknown else ""

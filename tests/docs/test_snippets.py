@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from snippets import COMMANDS, ROOT, Reader, escaped_commands, pages, snippets
+from snippets import COMMANDS, ROOT, Reader, escaped_commands, pages, shown, snippets
 
 PAGES = [page for page in pages() if any(s.language in ("python", *COMMANDS) for s in snippets(page))]
 
 
 @pytest.mark.docs
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_the_pages_snippets_run(page, tmp_path):
     assert Reader(tmp_path).work_through(page) or all(s.not_run for s in snippets(page))
 
@@ -23,7 +23,7 @@ def test_the_readmes_example_runs(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "True"
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", pages(), ids=shown)
 def test_no_command_stands_outside_a_block_that_is_run(page):
     assert escaped_commands(page) == []
 
@@ -34,7 +34,7 @@ def test_few_snippets_are_left_out_and_each_says_why():
     assert all(len(s.not_run.split()) >= 3 for s in left_out)
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", pages(), ids=shown)
 def test_links_between_files_lead_somewhere(page):
     """mkdocs checks links inside docs/; the README's, and pictures, are checked here too."""
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
@@ -46,3 +46,64 @@ def test_links_between_files_lead_somewhere(page):
 def _generated(page, target):
     """Pages that the site's build makes of the notebooks."""
     return (ROOT / "examples" / (page.parent / target).with_suffix(".ipynb").name).exists()
+
+
+PAGE = """
+<!-- file: note.txt -->
+```toml
+a = 1
+```
+
+```python
+from pathlib import Path
+print(Path("note.txt").read_text())
+```
+
+```output
+a = {number}
+```
+
+<!-- not run: it would take a year -->
+```python
+raise RuntimeError
+```
+
+<!-- needs: no-such-program -->
+```sh
+no-such-program
+```
+
+```console
+$ echo one \\
+    two
+one {word}
+```
+"""
+
+
+def _page(folder, **parts):
+    page = folder / "page.md"
+    page.write_text(PAGE.format(**{"number": "1", "word": "two", **parts}))
+    (folder / "work").mkdir()
+    return page
+
+
+def test_a_reader_works_through_a_page_and_skips_what_it_says(tmp_path):
+    page = _page(tmp_path)
+    assert Reader(tmp_path / "work").work_through(page) == 2
+
+
+@pytest.mark.parametrize("parts", [{"number": "2"}, {"word": "three"}, {"word": "..., three"}])
+def test_an_output_that_is_not_what_the_page_shows_is_found(parts, tmp_path):
+    page = _page(tmp_path, **parts)
+    with pytest.raises(AssertionError, match=r"page\.md:\d+ prints"):
+        Reader(tmp_path / "work").work_through(page)
+
+
+@pytest.mark.parametrize(
+    "text", ["    emdeg robots\n", "```\nemdeg show puma560\n```\n", "```toml\n$ emdeg show a.toml\n```\n"]
+)
+def test_a_command_in_no_block_that_is_run_is_found(text, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    assert len(escaped_commands(page)) == 1

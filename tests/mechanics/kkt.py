@@ -35,6 +35,13 @@ def end_point(robot, end):
     return Rz @ np.array([float(v) for v in end.xyz])
 
 
+def end_axes(end):
+    """The axes of an end in its link, as columns."""
+    t = float(end.turn)
+    Rz = np.array([[np.cos(t), -np.sin(t), 0], [np.sin(t), np.cos(t), 0], [0, 0, 1]])
+    return Rz @ rpy_matrix(end.rpy)
+
+
 class Bodies:
     """Positions of the links by transforms multiplied here, from the joints' values."""
 
@@ -63,6 +70,12 @@ class Bodies:
         if end.link == BASE:
             return local
         return self.T[end.link][:3, :3] @ local + self.T[end.link][:3, 3]
+
+
+    def axes(self, end):
+        """An end's axes in the base, as rows."""
+        local = end_axes(end)
+        return (local if end.link == BASE else self.T[end.link][:3, :3] @ local).T
 
 
 def _rot(axis, a):
@@ -150,8 +163,12 @@ def constrained_accelerations(robot, u, ud, tau):
     for closure in loops.closures:
         A, B = _point_map(robot, bodies, closure.first), _point_map(robot, bodies, closure.second)
         bias = _point_bias(robot, bodies, closure.second, w) - _point_bias(robot, bodies, closure.first, w)
-        rows.append(B - A)
-        right.append(-bias)
+        if closure.kind != "prismatic":
+            rows.append(B - A)
+            right.append(-bias)
+        for row, value in _turning_rows(robot, bodies, closure, v, w, B - A, bias):
+            rows.append(row[None, :])
+            right.append(np.array([value]))
     f += sum(t * drive[k] for t, k in zip(tau, loops.driven))
     Phi, c = np.vstack(rows), np.concatenate(right)
     K = np.block([[M, Phi.T], [Phi, np.zeros((len(Phi), len(Phi)))]])
@@ -162,6 +179,32 @@ def constrained_accelerations(robot, u, ud, tau):
         x = np.linalg.lstsq(K, right_side, rcond=1e-13)[0][: 6 * n]
     qdd = drive @ x - drive_bias
     return qdd[list(loops.coordinates)]
+
+
+def _turning_rows(robot, bodies, closure, v, w, relative, bias):
+    """What a closing joint asks beyond points that meet: (row on the accelerations, value) of each equation."""
+    one, two = closure.first.link, closure.second.link
+    w1, w2 = (np.zeros(3) if k == BASE else w[k] for k in (one, two))
+    n = 6 * len(robot.links)
+    turn = np.zeros((2, 3, n))
+    for k, link in enumerate((one, two)):
+        if link != BASE:
+            turn[k][:, 6 * link + 3 : 6 * link + 6] = np.eye(3)
+    (x1, y1, z1), (_, _, z2) = bodies.axes(closure.first), bodies.axes(closure.second)
+    if closure.kind == "universal":  # (w1 - w2) . (z1 x z2) = 0
+        c = np.cross(z1, z2)
+        rate = np.cross(np.cross(w1, z1), z2) + np.cross(z1, np.cross(w2, z2))
+        return [(c @ (turn[0] - turn[1]), -(w1 - w2) @ rate)]
+    if closure.kind == "revolute":  # x1 . (w2 - w1) = y1 . (w2 - w1) = 0
+        return [(e @ (turn[1] - turn[0]), -np.cross(w1, e) @ (w2 - w1)) for e in (x1, y1)]
+    if closure.kind == "spherical":
+        return []
+    rows = [(e @ (turn[1] - turn[0]), 0.0) for e in np.eye(3)]
+    U = bodies.point(closure.second) - bodies.point(closure.first)
+    Ud = relative @ np.concatenate([np.concatenate(p) for p in zip(v, w)])
+    # Seen from the first frame the second's origin accelerates along z1 alone.
+    felt = 2 * np.cross(w1, Ud - np.cross(w1, U)) + np.cross(w1, np.cross(w1, U)) - bias
+    return rows + [(e @ (relative + skew(U) @ turn[0]), e @ felt) for e in (x1, y1)]
 
 
 def _point_map(robot, bodies, end):
@@ -204,7 +247,11 @@ def _rates(robot, q, ud):
         for rod in loops.rods:
             U = bodies.point(rod.second) - bodies.point(rod.first)
             out.append([U @ U / 2])
-        out += [bodies.point(c.second) - bodies.point(c.first) for c in loops.closures]
+        for c in loops.closures:
+            U = bodies.point(c.second) - bodies.point(c.first)
+            (x1, y1, z1), (x2, y2, z2) = bodies.axes(c.first), bodies.axes(c.second)
+            out.append([x1 @ U, y1 @ U, x1 @ y2, y1 @ z2, z1 @ x2] if c.kind == "prismatic" else U)
+            out += {"universal": [[z1 @ z2]], "revolute": [[x1 @ z2, y1 @ z2]]}.get(c.kind, [])
         return np.concatenate(out)
 
     def slope(k, step):

@@ -18,6 +18,7 @@ from emdeg.program.evaluate import evaluate
 from emdeg.program.ir import Dependence
 from emdeg.program.loop_functions import LOOP_FUNCTIONS
 from emdeg.program.reference import verify_program
+from emdeg.program.search.fingerprint import Points, fingerprints
 from emdeg.program.simplify import retrace, simplify
 from emdeg.program.trace import Tracer
 from emdeg.program.verify import Refuted
@@ -25,7 +26,8 @@ from emdeg.robot.choose import with_coordinates
 from emdeg.runtime import compile as compile_program
 from mechanics.test_closed_loop import PLACES, circle, robot_of, states
 
-PROVABLE = ["delta", "delta_lumped", "fivebar", "fourbar", "palletiser"]
+PROVABLE = ["delta", "delta_lumped", "fivebar", "fourbar", "palletiser", "rrr3",
+            pytest.param("stewart", marks=pytest.mark.slow)]  # fmt: skip
 
 
 @pytest.mark.parametrize("function", LOOP_FUNCTIONS)
@@ -88,6 +90,29 @@ def test_papers_matrices_equal_ours_once_m_B_is_m_A():
         steps = procedure(Floats(), list(q[k]), list(qd[k]), np.sqrt)
         for name in ("J", "J_rate", "M", "C", "G"):
             np.testing.assert_allclose(getattr(steps, name), model[name][k], atol=1e-11)
+
+
+def test_a_search_finds_a_smaller_program_that_is_proved():
+    robot = robot_of("fourbar")
+    plain = count(emdeg.program(robot, "forward_dynamics", effort=0)).total
+    found = emdeg.optimise(robot, "forward_dynamics", 0.4)
+    assert found.count.total < plain
+    assert found.certificate.false_pass_probability < 1e-15
+    q, qd, tau = states("fourbar", 4)
+    computed = evaluate(found.program, {"q": q, "qd": qd, "tau": tau})["qdd"]
+    np.testing.assert_allclose(computed, emdeg.forward_dynamics(robot, q, qd, tau), rtol=1e-9)
+
+
+def test_fingerprints_know_the_squares_of_roots():
+    tracer = Tracer()
+    x, y = tracer.inputs("q", 2, Dependence.CONFIGURATION)
+    root = tracer.sqrt(x * x + y)
+    program = tracer.program("roots", {"a": root * root, "b": x * x + y, "c": root + 1})
+    points = Points(3)
+    prints = fingerprints(program, points)
+    at = [group.entries[0].value for group in program.outputs]
+    assert (prints[at[0]] == prints[at[1]]).all()
+    assert (prints[at[0]] != prints[at[2]]).all()
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no C compiler on this machine")

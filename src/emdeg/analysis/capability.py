@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.mechanics.numeric import gravity, jacobian, mass_matrix
+from emdeg.notebook import Shown
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
@@ -15,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Capability:
+class Capability(Shown):
     """At one configuration or many; leading axes as in q."""
 
     gravity: Array
@@ -59,7 +60,7 @@ def capability_from(load: Array, M: Array, limits: Array) -> Capability:
 
 
 @dataclass(frozen=True)
-class Ellipsoid:
+class Ellipsoid(Shown):
     """Half axes: `directions` (..., 3, 3) has them as columns, `lengths` (..., 3) largest first."""
 
     lengths: Array

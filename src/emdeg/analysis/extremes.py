@@ -12,6 +12,7 @@ from emdeg.analysis.workspace import Workspace, workspace
 from emdeg.equations import Model, derive
 from emdeg.equations.bounds import Bounded, Effort, Extremes, Tensor, extreme, extremes, largest, tensor
 from emdeg.equations.derive import descendants
+from emdeg.notebook import Shown
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE, Placement, Robot
 
@@ -22,7 +23,7 @@ LONGEST = 500
 
 
 @dataclass(frozen=True)
-class JointLoad:
+class JointLoad(Shown):
     """What one joint carries over the workspace; kg m^2 (kg for a sliding joint), N m (N)."""
 
     joint: str

@@ -13,13 +13,14 @@ from emdeg.analysis.workspace import Workspace
 from emdeg.equations import Model, entry_name
 from emdeg.equations.base_parameters import base_parameters, base_values
 from emdeg.mechanics.numeric import regressor
+from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Share:
+class Share(Shown):
     """One contribution to one joint's torque; the contributions add up to the torque."""
 
     joint: str

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from emdeg.analysis.recording import Recording
 from emdeg.mechanics.numeric import inverse_dynamics
+from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
 
 Array = NDArray[np.float64]
@@ -21,7 +22,7 @@ Law = Literal["auto", "stribeck", "coulomb", "none"]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Shown):
     """A fitted number and its 95% confidence interval."""
 
     value: float
@@ -33,7 +34,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class FrictionFit:
+class FrictionFit(Shown):
     """Friction of one joint, joint side: N m s/rad (N s/m), N m (N), rad/s (m/s)."""
 
     joint: str
@@ -59,7 +60,7 @@ class FrictionFit:
 
 
 @dataclass(frozen=True)
-class JointError:
+class JointError(Shown):
     """Measured minus modelled torque of one joint [N m, N]."""
 
     joint: str
@@ -73,7 +74,7 @@ class JointError:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     recording: Recording
     predicted: Array
     """(m, n) the model's torque along the recorded motion, without friction."""

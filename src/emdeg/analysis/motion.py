@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.analysis.workspace import Workspace
+from emdeg.notebook import Shown
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Motion:
+class Motion(Shown):
     """t (m) [s], q, qd, qdd (m, n) [rad or m, and per s, per s^2]."""
 
     t: Array

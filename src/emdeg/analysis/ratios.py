@@ -19,12 +19,13 @@ from emdeg.analysis.extremes import gravity_strength, moment_square, subtree
 from emdeg.analysis.workspace import Range, Workspace
 from emdeg.equations import Model, derive, entry_name
 from emdeg.equations.bounds import Bounded, Effort, largest_ratio
+from emdeg.notebook import Shown
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Ratio:
+class Ratio(Shown):
     """|above / below| as formulas, `below` positive; `unit` is the ratio's own."""
 
     name: str
@@ -99,7 +100,7 @@ def gravity_ratio_ceiling(
 
 
 @dataclass(frozen=True)
-class Curves:
+class Curves(Shown):
     """A ratio along one joint, for some values of another; `values` is (len(family), len(x))."""
 
     ratio: Ratio
@@ -136,7 +137,7 @@ def curves(
 
 
 @dataclass(frozen=True)
-class Map:
+class Map(Shown):
     """A ratio over two joints; `values` is (len(y), len(x))."""
 
     ratio: Ratio

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.analysis.motion import Motion
+from emdeg.notebook import Shown
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.model import Robot
@@ -22,7 +23,7 @@ JUMP = 1.5
 
 
 @dataclass(frozen=True)
-class Recording:
+class Recording(Shown):
     """t (m) [s]; q, qd, qdd, tau (m, n) [rad or m, per s, per s^2; N m or N at the joint]."""
 
     t: Array

@@ -10,11 +10,12 @@ from math import cos, pi, sin, tan
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.angle import Angle
 from emdeg.equations import Model, entry_name
+from emdeg.notebook import Shown
 from emdeg.robot.errors import RobotError
 
 
 @dataclass(frozen=True)
-class Restricted:
+class Restricted(Shown):
     """The equations of the moving joints alone; held joints and what they carry are part of the load."""
 
     model: Model

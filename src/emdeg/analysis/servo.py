@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from emdeg.analysis.motion import Motion
 from emdeg.mechanics.numeric import gravity, inverse_dynamics, mass_matrix
+from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ServoView:
+class ServoView(Shown):
     """Along a motion; arrays (m, n)."""
 
     inertia: Array

@@ -19,12 +19,13 @@ from emdeg.analysis.in_time import in_time
 from emdeg.analysis.workspace import Workspace
 from emdeg.equations import Model, entry_name
 from emdeg.equations.bounds import Bounded, Effort, largest_ratio, tensor
+from emdeg.notebook import Shown
 
 SAMPLES = 2048
 
 
 @dataclass(frozen=True)
-class VelocityTerm:
+class VelocityTerm(Shown):
     """The largest Coriolis or centrifugal term of a joint over the workspace, at unit speeds."""
 
     joint: str

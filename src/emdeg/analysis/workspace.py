@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra.generator import Generator
+from emdeg.notebook import Shown
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
@@ -17,7 +18,7 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Workspace:
+class Workspace(Shown):
     """One range a joint [rad or m], in the robot's order; a whole turn where a revolute joint has no limits."""
 
     joints: tuple[str, ...]

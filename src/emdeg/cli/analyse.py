@@ -18,6 +18,7 @@ from emdeg.analysis.ratios import ratio
 from emdeg.analysis.recording import read_recording
 from emdeg.analysis.summary import Study
 from emdeg.analysis.workspace import joint_number, workspace
+from emdeg.cli.analyse_loops import analyse_loops
 from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say
 from emdeg.equations.bounds import EmptyBox
 from emdeg.robot.errors import RobotError
@@ -69,6 +70,10 @@ def analyse(
     out_folder: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write figures, and CSV beside each.")
     ] = None,
+    samples: Annotated[int | None, typer.Option(min=1, max=10**7, help="Closed loops: poses to look at.")] = None,
+    margin: Annotated[
+        float, typer.Option(min=1e-6, max=1.0, help="Closed loops: distance from a singularity to keep, 0 .. 1.")
+    ] = 0.05,
     json: Json = False,
 ) -> None:
     """Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, measurements.
@@ -80,7 +85,14 @@ def analyse(
       emdeg analyse panda --payload mass=2,com=0:0:0.1 --range "q4=-170 deg:-5 deg" --out figures
 
       emdeg analyse my_arm.urdf --measured log.csv --law stribeck --json
+
+      emdeg analyse delta --range z=-0.6:-0.3 --over x,z --out figures
     """
+    if robot.loops is not None:
+        refused = {"--formula": formula, "--ratio": ratios, "--hold": hold, "--measured": measured,
+                   "--trajectory": trajectory}  # fmt: skip
+        analyse_loops(robot, joint_ranges(range_ or []), only, over, samples, margin, out_folder, json, refused)
+        return
     study = Study(robot, workspace(robot, joint_ranges(range_ or [])), gap, seconds, out_folder)
     asked = any(option is not None for option in (formula, ratios, hold, measured))
     parts = _parts(only, asked)

@@ -16,6 +16,7 @@ from emdeg.equations import Model, with_symbolic_payload
 from emdeg.equations import derive as derive_
 from emdeg.equations.closed_loop import LOOP_PARTS, derive_loops, loop_document
 from emdeg.equations.json_form import to_data
+from emdeg.equations.loop_formulas import EXPANDED_PARTS, expand_loops, expanded_document
 from emdeg.equations.writing import latex, markdown, mathml, reading, sympy_form, text
 from emdeg.equations.writing.document import Document
 from emdeg.equations.writing.json_sections import sections_data
@@ -60,6 +61,9 @@ def derive(
         str | None,
         typer.Option(metavar="LINK", help="A load with symbols mL, rxL, IxxL, .. on this link, or on the `tool`."),
     ] = None,
+    expand: Annotated[
+        bool, typer.Option("--expand", help="Closed loops: M, C, G, J in the coordinates, every entry expanded.")
+    ] = False,
     budget: Annotated[
         int, typer.Option(metavar="TERMS", min=1, help="Terms that one formula may have.")
     ] = DEFAULT_MAX_TERMS,
@@ -84,10 +88,14 @@ def derive(
       emdeg derive puma560 --symbolic --format latex --out puma560.tex
 
       emdeg derive my_arm.urdf --only J,Jinv --format sympy
+
+      emdeg derive delta --expand --only letters,solution,M
     """
     if robot.loops is not None:
-        _derive_loops(robot, only, format, json, budget, symbolic, out_file, force)
+        _derive_loops(robot, only, format, json, budget, symbolic, expand, out_file, force)
         return
+    if expand:
+        raise UsageError("--expand is for closed loops; leave `constants` out of --only to have formulas expanded")
     parts = chosen_parts(only)
     axes = Axes(frame, chosen_rows(rows))
     if symbolic_payload is not None:
@@ -110,14 +118,18 @@ def _put(written: str, out_file: Path | None, force: bool) -> None:
 
 
 def _derive_loops(
-    robot: Robot, only: str, format: Format, json: bool, budget: int, symbolic: bool, out_file: Path | None,
-    force: bool,
+    robot: Robot, only: str, format: Format, json: bool, budget: int, symbolic: bool, expand: bool,
+    out_file: Path | None, force: bool,
 ) -> None:  # fmt: skip
-    """The named blocks of a mechanism with closed loops; all of them unless --only names some."""
+    """The named blocks of a mechanism with closed loops, or the reduced model expanded; what --only names of it."""
     if symbolic:
         raise UsageError("--symbolic is not known for closed loops")
-    parts = list(LOOP_PARTS) if only == DEFAULT_PARTS else chosen_parts(only, LOOP_PARTS)
-    found = loop_document(derive_loops(robot, budget=budget), parts)
+    known = EXPANDED_PARTS if expand else LOOP_PARTS
+    parts = [part for part in known if part != "C_vw"] if only == DEFAULT_PARTS else chosen_parts(only, known)
+    if expand:
+        found = expanded_document(expand_loops(robot, budget=budget), parts)
+    else:
+        found = loop_document(derive_loops(robot, budget=budget), parts)
     if json or format == "json":
         written = as_json(sections_data(found))
     else:

@@ -28,7 +28,8 @@ def sweep(
         typer.Option("--out", "-o", metavar="DIR", help="The results' folder; one begun before is gone on with."),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", "-j", min=1, metavar="N", help="Local processes. Default: all cores.")
+        int | None,
+        typer.Option("--workers", "-j", min=0, metavar="N", help="Local processes; 0: this one. Default: all cores."),
     ] = None,
     scheduler: Annotated[
         str | None,

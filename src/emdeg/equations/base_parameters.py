@@ -23,6 +23,7 @@ from emdeg.equations.null_combinations import DRIVE, WIDTH, body_of, check_null,
 from emdeg.equations.skeleton import geometry_algebra, skeleton
 from emdeg.mechanics.mechanism import Mechanism, mechanism
 from emdeg.mechanics.regressor import COLUMNS
+from emdeg.notebook import listing
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Inertia, Robot
@@ -86,6 +87,9 @@ class BaseParameters:
             for column, coefficient in relation.acts_as:
                 groups[column].append((relation.column, coefficient))
         return {column: tuple(parts) for column, parts in groups.items()}
+
+    def _repr_html_(self) -> str:
+        return listing(f"{len(self)} base parameters of {len(self.columns)}", str(self))
 
     def __str__(self) -> str:
         return "\n".join(combination_text(column, parts) for column, parts in self.grouping.items())

@@ -1,7 +1,7 @@
 """The explicit equations of a mechanism with closed loops, its blocks kept by name: closure, Phi, W, J, M, C, g.
 
-The reduced model is W^T M W udd + W^T (M W-dot + C W) ud + W^T g = J^T tau. Multiplied out it is long and tells
-nothing, so the blocks are what is derived: exact formulas in the tree's joint variables, W and J as quotients.
+The reduced model is W^T M W udd + W^T (M W-dot + C W) ud + W^T g = J^T tau. The blocks are what is read: exact formulas
+in the tree's joint variables, W and J as quotients. `emdeg.equations.loop_formulas` multiplies them out.
 """
 
 from __future__ import annotations

@@ -29,10 +29,11 @@ from emdeg.equations.expression import (
 from emdeg.equations.lumped import Lumped, indices
 from emdeg.equations.nesting import LONG, Nester, content, terms_of
 from emdeg.equations.waves import Layout, Views, Writer
+from emdeg.notebook import Shown, listing
 
 
 @dataclass(frozen=True)
-class CompactEntry:
+class CompactEntry(Shown):
     """An entry's expression in constants and abbreviations, or `alias` (factor, name) of an earlier entry."""
 
     name: str
@@ -76,6 +77,9 @@ class Compact:
 
     def __getitem__(self, name: str) -> CompactEntry:
         return self.entries[name]
+
+    def _repr_html_(self) -> str:
+        return listing("Entries in lumped constants", self.text)
 
     @property
     def text(self) -> str:

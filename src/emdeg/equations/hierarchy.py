@@ -20,6 +20,7 @@ from emdeg.equations.expression import Atom, Count, Product, Sum, atoms_of, coun
 from emdeg.equations.lumped import Lumped
 from emdeg.equations.nesting import Key, nested
 from emdeg.equations.waves import Layout, Writer, fewest_terms
+from emdeg.notebook import listing
 
 Polynomial = dict[Key, Fraction]
 
@@ -52,6 +53,9 @@ class Hierarchy:
         for expression in (*self.products.values(), *self.steps.values()):
             total += count(expression)
         return total
+
+    def _repr_html_(self) -> str:
+        return listing("Entries, V, T and K", self.text)
 
     @property
     def text(self) -> str:

@@ -14,6 +14,7 @@ from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
 from emdeg.equations.quotient import Quotient, quotient
 from emdeg.mechanics.linear import skew
+from emdeg.notebook import Shown
 
 
 class NotInvertible(ValueError):
@@ -33,7 +34,7 @@ class Wrist:
 
 
 @dataclass(frozen=True, slots=True)
-class InverseJacobian:
+class InverseJacobian(Shown):
     """J^-1 with qd = J^-1 (v, omega), v of the tool's origin, axes of `frame`."""
 
     frame: FrameName

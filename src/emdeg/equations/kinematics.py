@@ -10,6 +10,7 @@ from emdeg.equations.letters import positions
 from emdeg.mechanics.kinematics import homogeneous, tool_pose
 from emdeg.mechanics.linear import Mat3, Vec3, cross, matmul, sub, tmul, transpose
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism, path
+from emdeg.notebook import Shown
 from emdeg.robot import Robot, RobotError
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
@@ -18,7 +19,7 @@ FrameName = int | str
 
 
 @dataclass(frozen=True)
-class Kinematics:
+class Kinematics(Shown):
     """The frames of a robot as formulas; nothing is formed before it is asked for."""
 
     robot: Robot

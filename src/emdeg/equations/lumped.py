@@ -21,16 +21,17 @@ from emdeg.algebra.generator import Generator
 from emdeg.algebra.trigalgebra import TrigAlgebra
 from emdeg.algebra.trigpoly import TrigPoly
 from emdeg.equations.angles import Group
-from emdeg.equations.expression import Atom, Sum
+from emdeg.equations.expression import Atom, Sum, text
 from emdeg.equations.nesting import nested
 from emdeg.equations.short_basis import Basis, Column, short_bases
 from emdeg.equations.waves import Exponents, Layout, Number, ParameterKey, Views, Wave, Writer, added
+from emdeg.notebook import Shown, table
 
 _NAME = re.compile(r"([A-Za-z]+)_?(.*)\Z")
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(Shown):
     """A constant of the mechanism: `formula` in the robot's parameters; `uses` lists the entries it occurs in.
 
     `value` and `tolerance` are None where a parameter has no number. The tolerance combines those of the parameters
@@ -62,6 +63,11 @@ class Lumped:
     expansions: Mapping[str, tuple[tuple[str, TrigPoly], ...]]
     groups: tuple[Group, ...] = ()
     """The parallel joints, whose angles are summed in print."""
+
+    def _repr_html_(self) -> str:
+        rows = [(c.name, c.value, c.tolerance, c.unit, text(c.expression)) for c in self.constants]
+        shown = [["" if cell is None else cell for cell in row] for row in rows]
+        return table("Constants of the mechanism", shown, ("", "value", "+-", "unit", "formula"))
 
     def __getitem__(self, name: str) -> Constant:
         return next(constant for constant in self.constants if constant.name == name)

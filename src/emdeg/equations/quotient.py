@@ -10,10 +10,11 @@ import numpy as np
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.cancel import cancel
+from emdeg.notebook import Shown
 
 
 @dataclass(frozen=True, slots=True)
-class Quotient:
+class Quotient(Shown):
     """numerator / denominator, without common polynomial factors; see `quotient`.
 
     The denominator keeps the scale it had, so that the entries of an inverse show the determinant as it is.
@@ -43,6 +44,9 @@ class Quotient:
         if self.denominator == 1:
             return str(self.numerator)
         return f"({self.numerator})/({self.denominator})"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex}$"
 
     @property
     def latex(self) -> str:

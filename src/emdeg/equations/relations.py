@@ -19,12 +19,13 @@ from typing import Literal
 from emdeg.algebra import TrigPoly
 from emdeg.equations.derive import descendants
 from emdeg.equations.model import Model, Triple, entry_name
+from emdeg.notebook import Shown
 
 Rule = Literal["general", "geometry"]
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Shown):
     """`name` = factor * `of`, or zero if `of` is None; `rule` says why, `reference` where the rule is stated."""
 
     name: str
@@ -41,7 +42,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Shown):
     """How many formulas there are, and how many remain after each kind of reduction."""
 
     possible: int
@@ -56,7 +57,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Relations:
+class Relations(Shown):
     """What `relations` finds."""
 
     christoffel: Tally

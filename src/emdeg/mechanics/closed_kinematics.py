@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from emdeg.mechanics.closed_loop import motion
+from emdeg.mechanics.closed_loop import constraint_jacobian, motion
 from emdeg.mechanics.closed_numeric import (
+    REACHED,
     Array,
     drive_jacobian,
     joint_positions,
@@ -134,13 +135,53 @@ def motor_inertias(robot: Robot, q: ArrayLike) -> Array:
     return np.einsum("...ji,...jk,...ki->...i", inverse, M, inverse)
 
 
+def reachable(robot: Robot, q: ArrayLike) -> NDArray[np.bool_]:
+    """(...): at which poses q (..., n) the loops close in the robot's mode."""
+    found, poses = ready(robot), np.asarray(q, dtype=np.float64)
+    if found.plan is None:
+        return np.array([_closes(robot, pose) for pose in poses.reshape(-1, poses.shape[-1])]).reshape(poses.shape[:-1])
+    full = np.zeros((*poses.shape[:-1], found.link.n))
+    full[..., list(found.link.coordinates)] = poses
+    at = positions_of(found.link, full)
+    known = {k: at[k] for k in found.link.coordinates}
+
+    def root(radicand: Array, _: str) -> Array:
+        return np.sqrt(np.where(radicand > -REACHED, np.maximum(radicand, 0), radicand))
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        position = solve(found.link, found.plan, known, root)
+    parts = [part for p in position for part in (p if isinstance(p, tuple) else (p,))]
+    finite = [np.broadcast_to(np.isfinite(part), poses.shape[:-1]) for part in parts]
+    return np.logical_and.reduce(finite)
+
+
+def _closes(robot: Robot, pose: Array) -> bool:
+    try:
+        joint_positions(robot, pose)
+    except ClosureError:
+        return False
+    return True
+
+
+def singularity_figures(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array, Array]:
+    """(first, second, their determinants), each (...): `singularity` and what changes its sign there.
+
+    The determinants are of the closure equations, each scaled to one, by the dependent and by the undriven joints.
+    """
+    link = ready(robot).link
+    joints = joint_positions(robot, q)
+    Phi = stacked(constraint_jacobian(link, positions_of(link, joints)), joints.shape[:-1])
+    Phi = Phi / np.linalg.norm(Phi, axis=-1, keepdims=True)
+    blocks = [Phi[..., list(columns)] for columns in (link.dependent, link.passive)]
+    first, second = (np.asarray(np.linalg.svd(b, compute_uv=False)[..., -1], np.float64) for b in blocks)
+    return first, second, np.linalg.det(blocks[0]), np.linalg.det(blocks[1])
+
+
 def singularity_map(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
     """`singularity` at many poses (states, n), NaN where a pose cannot be reached: a map of the workspace."""
     poses = np.asarray(q, dtype=np.float64)
     first, second = np.full(len(poses), np.nan), np.full(len(poses), np.nan)
-    for i, pose in enumerate(poses):
-        try:
-            first[i], second[i] = singularity(robot, pose)
-        except ClosureError:
-            continue
+    there = reachable(robot, poses)
+    if there.any():
+        first[there], second[there] = singularity(robot, poses[there])
     return first, second

@@ -26,6 +26,8 @@ from emdeg.mechanics.state import ClosureError, StateError, checked_arrays
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
+REACHED = 1e-13
+"""A radicand above minus this is zero with rounding."""
 SINGULAR = 1e-9
 """A pose counts as singular if the smallest singular value of its equations, each scaled to one, is below this."""
 
@@ -101,8 +103,8 @@ def positions(found: Ready, q: Array) -> list[Any]:
 def reach_root(radicand: Any, loop: str) -> Any:
     """The root, ClosureError where there is none: rods and links are too short or too long."""
     values = np.asarray(radicand)
-    if not np.all(values >= -1e-13):
-        count = int(np.count_nonzero(~(values >= -1e-13)))
+    if not np.all(values >= -REACHED):
+        count = int(np.count_nonzero(~(values >= -REACHED)))
         where = "the pose" if values.ndim == 0 else f"{count} of {values.size} poses"
         raise ClosureError(loop, f"{where} cannot be reached: the loop does not close there")
     return np.sqrt(np.maximum(values, 0.0))
@@ -163,6 +165,12 @@ def singularity(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
     """
     first, second, _, _ = conditions(_state(robot, q=q))
     return first, second
+
+
+def weak_loops(robot: Robot, q: ArrayLike) -> dict[str, str]:
+    """The loop that is nearest to a singularity of the "first" and of the "second" kind at the pose q (n,)."""
+    _, _, by_first, by_second = conditions(_state(robot, q=q))
+    return {"first": by_first[0], "second": by_second[0]}
 
 
 def weakest(robot: Robot, q: ArrayLike) -> tuple[str, str, float]:

@@ -34,7 +34,7 @@ def program(
     names = known_functions(function, robot)
     label = name or "_".join(names)
     plain = plain_program(robot, names, base=base, name=label)
-    if effort == 0 or base or robot.loops is not None:  # closed loops have their own formulations to choose from
+    if effort == 0 or base:
         return plain
     candidates = [plain]
     filed = stored(robot, names)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+from emdeg.notebook import Shown
 from emdeg.program.ir import Dependence, Kind, Program, dependences, live
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(Shown):
     """Operations of one evaluation; a subtraction is an `add`, `sincos` counts angles, not functions."""
 
     mul: int = 0

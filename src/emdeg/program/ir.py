@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any
 
 from emdeg.algebra.angle import Angle
+from emdeg.notebook import table
 
 _GROUP_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}\Z")
 
@@ -160,6 +161,19 @@ class Program:
     @property
     def size(self) -> int:
         return len(self.ops)
+
+    def __repr__(self) -> str:
+        takes = ", ".join(group.name for group in self.inputs)
+        gives = ", ".join(group.name for group in self.outputs)
+        return f"<Program {self.name}: {takes} -> {gives}, {self.size} values>"
+
+    def _repr_html_(self) -> str:
+        count = import_module("emdeg.program.count")
+        rows = [(f"input {group.name}", ", ".join(group.labels) or str(group.size)) for group in self.inputs]
+        rows += [(f"output {group.name}", " x ".join(map(str, group.shape))) for group in self.outputs]
+        for part, cost in count.count_by_dependence(self).items():
+            rows.append((f"operations on the {part.name.lower()}", str(cost)))
+        return table(self.name, [*rows, ("operations in all", str(count.count(self)))])
 
     def compile(self, **options: Any) -> Any:
         """The program as a callable: `emdeg.compile(self, ...)`, which is a room above and found when called."""

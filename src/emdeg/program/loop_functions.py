@@ -141,12 +141,16 @@ def closed_place(robot: Robot) -> NDArray[np.float64] | None:
 
 def loop_program(robot: Robot, names: Sequence[str], *, factored: bool, name: str) -> Program:
     """The program of functions of a robot with closed loops; of several formulations the smallest."""
-    found = [
+    return min(loop_programs(robot, names, factored=factored, name=name), key=lambda program: count(program).total)
+
+
+def loop_programs(robot: Robot, names: Sequence[str], *, factored: bool, name: str) -> list[Program]:
+    """One for each formulation that serves the robot."""
+    return [
         program
         for which in range(max(len(LOOP_FUNCTIONS[wanted][1]) for wanted in names))
         if (program := _traced(robot, names, which, factored, name)) is not None
     ]
-    return min(found, key=lambda program: count(program).total)
 
 
 def traced_state(robot: Robot, tracer: Tracer, names: Sequence[str]) -> LoopState:

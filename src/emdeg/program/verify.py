@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra.prime_field import P, PrimeField, Residue
+from emdeg.notebook import Shown
 from emdeg.program.degree import degree_bound
 from emdeg.program.evaluate import evaluate
 from emdeg.program.ir import Kind, Program
@@ -37,7 +38,7 @@ class Refuted(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Shown):
     """What was checked and how to check it again. `digest` is the sha256 of the artefact's bytes."""
 
     program: str

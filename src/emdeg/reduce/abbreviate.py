@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from emdeg.equations import Model
 from emdeg.equations.bounds import Bounded
+from emdeg.notebook import table
 from emdeg.program import Program
 from emdeg.reduce.average import EntryError, diagonal, entry_errors, within_average
 from emdeg.reduce.box import Box, box
 from emdeg.reduce.programs import program as short_program
-from emdeg.reduce.short_model import FullModel, ShortModel, full_model
+from emdeg.reduce.short_model import FullModel, ShortModel, full_model, numeric
 from emdeg.reduce.significance import Dropped, significant
 from emdeg.reduce.target import certified, largest_efforts, within
 from emdeg.robot import Robot
@@ -31,6 +33,11 @@ class Abbreviated:
     """By joint: what the error was to stay below, where a target was given."""
     dropped: tuple[Dropped, ...] = ()
     entries: tuple[EntryError, ...] = ()
+
+    def _repr_html_(self) -> str:
+        head = ("joint", "error, certified", "error, found", "largest effort")
+        rows = [(e["joint"], e["certified"], e["found"], e["largest_effort"]) for e in self.error_data()]
+        return table(f"{self.short.full.robot.name}, abbreviated", rows, head)
 
     @property
     def model(self):
@@ -64,29 +71,32 @@ class Abbreviated:
 
 
 def abbreviate(
-    robot: Robot,
+    of: Robot | Model,
     *,
     only: str | None = None,
     significance: float = 0.01,
     joint_significance: float = 0.001,
     neglect: Sequence[str] = (),
+    keep_uncertain: bool = False,
     worst_error: Sequence[float] | None = None,
     average_error: float | None = None,
     within_box: Box | None = None,
     seconds: float = 60.0,
 ) -> Abbreviated:
-    """A short model of a robot.
+    """A short model of a robot, or of a model's robot.
 
     Without error targets the significance rule decides. `worst_error`: fractions of each joint's largest effort over
     the box; the smallest model found whose certified error stays below them. `average_error`: a fraction; every entry
     of M and g by itself, its average relative error below that (with `worst_error`, one number, its worst too).
-    `neglect`: constants that the rule is to drop everywhere. `seconds`: for search and certification together.
+    `neglect`: constants that the rule is to drop everywhere; `keep_uncertain`: not those that their tolerances do not
+    tell from zero, which it drops otherwise. `seconds`: for search and certification together.
 
     >>> import emdeg
     >>> short = abbreviate(emdeg.load("planar2r"), significance=0.05, seconds=2)
     >>> all(e.value <= e.bound for e in short.errors)
     True
     """
+    robot = of if isinstance(of, Robot) else numeric(of)
     full = full_model(robot, only)
     region = within_box or box(robot)
     if average_error is not None:
@@ -102,7 +112,8 @@ def abbreviate(
         found = within(full, region, limits, seconds=seconds, largest=largest)
         return Abbreviated(found.short, region, found.errors, largest, found.limits)
     short, dropped = significant(
-        full, region, significance=significance, joint_significance=joint_significance, neglect=neglect
+        full, region, significance=significance, joint_significance=joint_significance, neglect=neglect,
+        keep_uncertain=keep_uncertain,
     )
     errors = certified(short, region, seconds=seconds / robot.n)
     return Abbreviated(short, region, errors, largest, (), dropped)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra.generator import Generator
+from emdeg.notebook import Shown
 from emdeg.robot import Robot, RobotError
 
 SPEED, ACCELERATION = 2.0, 5.0
@@ -17,7 +18,7 @@ SPEED, ACCELERATION = 2.0, 5.0
 
 
 @dataclass(frozen=True)
-class Box:
+class Box(Shown):
     """Bounds of q [rad or m], and of |qd| and |qdd|, by joint."""
 
     lower: tuple[float, ...]

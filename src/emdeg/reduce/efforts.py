@@ -104,7 +104,7 @@ def _differences(rates: Rates, before: Mapping[int, int]) -> dict[Rates, int]:
     return found
 
 
-class _Writing:
+class Writing:
     """A tracer with the state's letters in it."""
 
     def __init__(self, short: ShortModel, before: Mapping[int, int]) -> None:
@@ -187,14 +187,14 @@ def _trace(
     short: ShortModel, rows: Mapping[tuple[int, Rates], Polynomial], before: Mapping[int, int], order: str
 ) -> Program:
     n = short.full.robot.n
-    writing = _Writing(short, before)
+    writing = Writing(short, before)
     tau = [_row({rates: f for (at, rates), f in rows.items() if at == i}, writing, n, order) for i in range(1, n + 1)]
     for j, inner in sorted(before.items(), reverse=True):
         tau[inner - 1] = tau[inner - 1] + tau[j - 1]
     return writing.tracer.program("inverse_dynamics", {"tau": tau})
 
 
-def _row(row: Mapping[Rates, Polynomial], writing: _Writing, n: int, order: str) -> Any:
+def _row(row: Mapping[Rates, Polynomial], writing: Writing, n: int, order: str) -> Any:
     qd, qdd = writing.qd, writing.qdd
     total: Any = Fraction(0)
     if order == "expanded":

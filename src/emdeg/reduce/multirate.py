@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.notebook import Shown
 from emdeg.program import Count, Dependence, Program, count_by_dependence, split_rates
 from emdeg.runtime import compile
 
 
 @dataclass(frozen=True)
-class Multirate:
+class Multirate(Shown):
     """Operations of the two parts, and the evaluations a second that so many operations a second allow."""
 
     configuration: Count

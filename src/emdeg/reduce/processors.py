@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from emdeg.notebook import Shown
 from emdeg.program import Dependence, Kind, Program
 from emdeg.program.ir import dependences, live
 
@@ -15,7 +16,7 @@ COUNTED = frozenset({Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.SQRT})
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(Shown):
     """Which processor computes each operation; times in operations."""
 
     processors: int

@@ -13,35 +13,84 @@ from emdeg.equations.lumped import indices
 from emdeg.program import Program, Traced, Tracer, count, simplify
 from emdeg.program.functions import solved
 from emdeg.program.ir import Dependence
+from emdeg.program.schedule import schedule
 from emdeg.program.search.optimise import tidied
 from emdeg.program.search.resubstitute import Resubstitution
+from emdeg.program.simplify import prune, retrace
+from emdeg.program.verify import verify
 from emdeg.reduce.efforts import traces
+from emdeg.reduce.shared import SharedEfforts
 from emdeg.reduce.short_model import ShortModel
 
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "gravity", "bias", "forward_dynamics")
 
 
 def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: float = 0.0, seed: int = 0) -> Program:
-    """The function's program of a short model; `seconds` of search for a smaller one after factoring."""
+    """The function's program of a short model; `seconds` of search for a smaller one after factoring.
+
+    It is checked over a prime field against the entries as they are printed.
+    """
     if function not in FUNCTIONS:
         raise ValueError(f"a short model has {', '.join(FUNCTIONS)}; not {function}")
-    candidates = [simplify(traced) for traced in _traces(short, function)]
+    *others, printed = _traces(short, function)
+    candidates = [_tidied(traced) for traced in (*others, printed)]
+    if function == "inverse_dynamics":
+        candidates += _extracted(short, 0.4 * seconds, seed)
     candidates.sort(key=lambda p: count(p).total)
-    if not seconds:
-        return candidates[0]
-    tried = [_searched(p, seconds / 2, seed) for p in candidates[:2]]
-    return min((*tried, candidates[0]), key=lambda p: count(p).total)
+    share = 0.6 if function == "inverse_dynamics" else 1.0
+    tried = [_searched(candidates[:2], share * seconds, seed)] if seconds else []
+    found = min((*tried, candidates[0]), key=lambda p: count(p).total)
+    verify(found, printed)
+    return found
 
 
-def _searched(program: Program, seconds: float, seed: int) -> Program:
+def _tidied(traced: Program) -> Program:
+    return simplify(traced) if traced.size < LONG else schedule(prune(retrace(traced)))
+
+
+LONG = 6000
+"""Values of a trace above which factoring takes minutes; equal ones are still merged."""
+RUNS = 3
+"""Runs of extraction where no time is given for more."""
+LARGE = 120
+"""Terms of a row above which extraction, whose work grows with their square, is not tried."""
+NOISE = (0.3, 0.6, 1.2, 2.0)
+
+
+def _extracted(short: ShortModel, seconds: float, seed: int) -> list[Program]:
+    """Programs of several runs of extraction, the two shortest."""
+    ways = [SharedEfforts(short, links) for links in (True, False)]
+    if max(map(len, ways[0].sums)) > LARGE:
+        return []
     end = time.thread_time() + seconds
-    return tidied(Resubstitution(program, seed).run(lambda: time.thread_time() > end))
+    found: list[Program] = []
+    turn = 0
+    while turn < RUNS or time.thread_time() < end:
+        way = ways[turn % len(ways)]
+        found.append(simplify(way.program(seed + turn, NOISE[turn // len(ways) % len(NOISE)])))
+        found = sorted(found, key=lambda p: count(p).total)[:2]
+        turn += 1
+    return found
+
+
+def _searched(starts: Sequence[Program], seconds: float, seed: int) -> Program:
+    """A fifth of the time for each start, the rest for the one that came furthest."""
+    searches = [Resubstitution(p, seed) for p in starts]
+    for search in searches:
+        _spend(search, 0.2 * seconds)
+    best = min(searches, key=lambda search: search.best)
+    _spend(best, seconds * (1 - 0.2 * len(searches)))
+    return tidied(best.result())
+
+
+def _spend(search: Resubstitution, seconds: float) -> None:
+    end = time.thread_time() + seconds
+    search.run(lambda: time.thread_time() > end)
 
 
 def quick_count(short: ShortModel) -> int:
     """The operations of one way of writing the inverse dynamics: to compare models in a search."""
-    *_, last = traces(short, orders=("expanded",))
-    return count(simplify(last)).total
+    return count(SharedEfforts(short, links=True).program(noise=0.0)).total
 
 
 def _traces(short: ShortModel, function: str) -> Iterator[Program]:
@@ -73,7 +122,8 @@ def _outputs(
     if function == "forward_dynamics":
         right = [t - x for t, x in zip(rates["tau"], h)]
         return {"qdd": solved(M, right, tracer.number(1))}
-    return {"tau": [h[i] + _sum(M[i][j] * rates["qdd"][j] for j in range(n)) for i in range(n)]}
+    inside = [[j for j in range(n) if i >= j or (i + 1, j + 1) not in entries.one_sided] for i in range(n)]
+    return {"tau": [h[i] + _sum(M[i][j] * rates["qdd"][j] for j in inside[i]) for i in range(n)]}
 
 
 class Entries:
@@ -81,6 +131,7 @@ class Entries:
 
     def __init__(self, short: ShortModel, tracer: Tracer, q: Sequence[Traced]) -> None:
         self._short = short
+        self.one_sided = {indices(name)[1] for name in short.one_sided}
         self._tracer = tracer
         self._q = q
         self._atoms: dict[Atom, Traced] = {}

@@ -9,10 +9,11 @@ from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 
-from emdeg.algebra import Angle, Generator, TrigPoly
+from emdeg.algebra import Angle, Exact, Generator, TrigPoly
 from emdeg.equations import Compact, Lumped, Model, compact, derive, entry_name, lumped_constants
 from emdeg.equations.lumped import Constant, indices
-from emdeg.robot import Robot
+from emdeg.notebook import Shown
+from emdeg.robot import Robot, substitute
 
 Term = tuple[str, str]
 """An entry's name and a constant's: one summand, constant * function."""
@@ -22,7 +23,7 @@ Expansion = tuple[tuple[str, TrigPoly], ...]
 
 
 @dataclass(frozen=True)
-class FullModel:
+class FullModel(Shown):
     """A model with its lumped constants' exact values: what is abbreviated."""
 
     model: Model
@@ -63,6 +64,11 @@ def full_model(robot: Robot, only: str | None = None) -> FullModel:
     return FullModel(model, replace(lumped, expansions=expansions), values)
 
 
+def numeric(model: Model) -> Robot:
+    """The model's robot, with its numbers back in place of the symbols they were given."""
+    return substitute(model.robot, {name: Exact.of(number.value) for name, number in model.known.items()})
+
+
 def exact(formula: TrigPoly, known: Mapping[str, Fraction]) -> Fraction:
     """The value of a formula free of joint variables; sines of constant angles to 60 digits."""
 
@@ -78,7 +84,7 @@ def exact(formula: TrigPoly, known: Mapping[str, Fraction]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class ShortModel:
+class ShortModel(Shown):
     """A model in fewer summands; `values` may differ from the full model's, `means` stand for what was averaged out.
 
     `means`: numbers added to entries, each a constant of its own in print.

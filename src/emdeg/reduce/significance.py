@@ -4,7 +4,8 @@ Within each equation the terms are dropped that are less than 1% of its greatest
 constant term applicable to the same joint. A term is a constant times its function of the configuration; its size is
 the largest it becomes over the box. The constant of a joint is the part of M_ii that does not change; an expression
 that serves several joints, because entries of other rows are multiples of it, is judged by the smallest of theirs.
-Gravity has another unit: there the first test alone applies.
+Gravity has another unit: there the first test alone applies. A constant whose tolerance is at least its value is not
+known to be there at all, and goes unless it is asked for.
 """
 
 from __future__ import annotations
@@ -105,13 +106,23 @@ def joint_constants(full: FullModel) -> dict[int, float]:
     return constants
 
 
+def uncertain(full: FullModel) -> set[str]:
+    """The constants whose tolerance is at least their magnitude: what was measured does not tell them from zero."""
+    given = [(c.name, c.tolerance) for c in full.lumped.constants]
+    return {name for name, tolerance in given if tolerance is not None and tolerance >= abs(full.values[name])}
+
+
 def significant(
     full: FullModel, box: Box, *, significance: float = 0.01, joint_significance: float = 0.001,
-    neglect: Collection[str] = (),
+    neglect: Collection[str] = (), keep_uncertain: bool = False,
 ) -> tuple[ShortModel, tuple[Dropped, ...]]:
-    """The model without its insignificant terms, and what was dropped; `neglect` names constants to drop everywhere."""
+    """The model without its insignificant terms, and what was dropped; `neglect` names constants to drop everywhere.
+
+    `keep_uncertain`: constants too that their tolerances do not tell from zero.
+    """
     if unknown := set(neglect) - set(full.values):
         raise ValueError(f"there is no constant {', '.join(sorted(unknown))}; there are {', '.join(full.values)}")
+    unknown = set() if keep_uncertain else uncertain(full)
     size = sizes(full, box)
     constants = joint_constants(full)
     rows = serving(full.lumped)
@@ -140,6 +151,8 @@ def significant(
             failed = [rule for rule, threshold in tests.items() if judged < threshold]
             if c in neglect:
                 dropped.append(Dropped(entry, c, size[entry, c], float("inf"), "neglected"))
+            elif c in unknown:
+                dropped.append(Dropped(entry, c, size[entry, c], float("inf"), "uncertain"))
             elif failed:
                 dropped.append(Dropped(entry, c, size[entry, c], tests[failed[0]], failed[0]))
             else:

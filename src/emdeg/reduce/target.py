@@ -25,10 +25,10 @@ from emdeg.reduce.row_error import RowObjective, largest_error, row, search
 from emdeg.reduce.sampled import SampledError
 from emdeg.reduce.short_model import FullModel, ShortModel
 
-SAMPLES = 1200
+SAMPLES = 600
 ROUNDS = 6
-TRIES = 60
-AIM = 0.9
+TRIES = 400
+AIM = 0.95
 """The part of a limit that the search may use: what is left is for the certified bound to be above the error found."""
 
 
@@ -69,14 +69,14 @@ def within(
         short = full.keeping(full.functions)
         for _ in range(ROUNDS):
             dropping = Dropping(full, cut, box, q, goal)
-            short = dropping.search(tries, bias, seed, until=start + 0.3 * seconds)
+            short = dropping.search(tries, bias, seed, until=start + 0.5 * seconds)
             tries = max(4, tries // 4)
             worst = [_worst(short.row_difference(j), j, box, 8) for j in range(1, n + 1)]
             beyond = [at for (value, at), limit in zip(worst, goal) if value > limit and at is not None]
             if not beyond:
                 break
             q = np.concatenate([q, *(_around(at, box, random) for at in beyond)])
-        errors = certified(short, box, seconds=0.12 * seconds, enough=limits)
+        errors = certified(short, box, seconds=0.08 * seconds, enough=limits)
         above = [e.bound > limit for e, limit in zip(errors, limits)]
         if not any(above) or time.thread_time() > end:
             return Found(short, errors, tuple(map(float, limits)), tuple(largest))

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Generator
 from emdeg.equations.lumped import indices
+from emdeg.notebook import Shown
 from emdeg.reduce.short_model import FullModel
 
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(Shown):
     """Values with their standard deviations: `first_order` and by `monte_carlo`, arrays of one shape."""
 
     value: NDArray

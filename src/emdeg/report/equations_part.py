@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from emdeg.algebra import BudgetExceeded
 from emdeg.equations import Compact, Lumped, compact, derive
 from emdeg.equations.closed_loop import LOOP_PARTS, derive_loops
 from emdeg.equations.expression import Atom, Product, Sum, text
@@ -58,6 +59,8 @@ OPEN = 14
 LONGEST = 1_200_000
 """Characters of formulas that a page holds; parts beyond are named with the command that prints them."""
 LOOP_LONGEST = 120_000
+MOST_EXPANDED = 60_000
+"""Terms, expanded, up to which constants are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +77,27 @@ def equations(study: Study, command: str) -> Found:
     if study.closed:
         return Found(_loops(study, command))
     study.progress("explicit equations")
+    try:
+        model = derive(study.robot)
+    except BudgetExceeded as problem:
+        return Found(_without(str(problem), command))
+    terms = sum(map(len, model.entries().values()))
+    if terms > MOST_EXPANDED:
+        return Found(_without(f"they have {terms} terms, more than {MOST_EXPANDED}", command))
     if study.symbolic:
-        lumped = derive(study.robot).lumped
+        lumped = model.lumped
         return Found(_section(study, lumped, compact(lumped), None, None, command), None, len(lumped.constants))
     full = full_model(study.robot)
     found = tradeoff(study, full)
     section = _section(study, full.lumped, compact(full.lumped), found, full, command)
     return Found(section, found, len(full.lumped.constants))
+
+
+def _without(why: str, command: str) -> Section:
+    """The section of a robot whose equations are too long for a page."""
+    items = (EQUATION, Note(f"The explicit equations are left out of the page: {why}. Parts of them are printed by"),
+             Command(f"emdeg derive {command} --only g"))  # fmt: skip
+    return Section("equations", "The equations of motion", items)
 
 
 def _section(

@@ -17,7 +17,7 @@ def pdf(drawing: Drawing) -> bytes:
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure
 
-    with rc_context({"pdf.fonttype": 42, "font.family": "DejaVu Sans", "text.usetex": False}):
+    with rc_context({"pdf.fonttype": 3, "font.family": "DejaVu Sans", "text.usetex": False}):
         figure = Figure(figsize=(drawing.width / 96, drawing.height / 96))
         FigureCanvasPdf(figure)
         axes = figure.add_axes((0, 0, 1, 1))

@@ -23,6 +23,8 @@ BOXES = 24_000
 LONG, LONG_BOXES = 150, 2_048
 """A formula of more terms gets fewer boxes: each costs more."""
 SAMPLES = 4096
+MOST_JOINTS = 7
+"""Joints up to which extremes are certified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,10 @@ def loads_section(study: Study) -> Section:
                           "couplings over it are left out."))  # fmt: skip
     else:
         items += _assumptions(study)
-        items += _extremes(study)
+        if study.robot.n <= MOST_JOINTS:
+            items += _extremes(study)
+        else:
+            items.append(Note(f"Certified extremes are left out: {study.robot.n} joints are more than {MOST_JOINTS}."))
         items += _couplings(study)
     items += _motion(study)
     return Section("loads", title, tuple(items))

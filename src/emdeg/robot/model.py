@@ -14,6 +14,7 @@ from typing import Literal
 
 from emdeg.algebra.angle import NO_ANGLE, Angle
 from emdeg.algebra.exact import ONE, ZERO, Exact
+from emdeg.notebook import Shown, table
 from emdeg.robot import loops as loops_
 
 Vector = tuple[Exact, Exact, Exact]
@@ -26,7 +27,7 @@ BASE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Pose:
+class Pose(Shown):
     """Where a frame stands in another: origin `xyz` [m], axes turned by `rpy` (about fixed x, then y, then z)."""
 
     xyz: Vector = NOWHERE
@@ -38,7 +39,7 @@ class Pose:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Shown):
     """A joint's place on its parent: Rz(gamma) Tz(b) Rx(alpha) Tx(a) Ry(beta) Rz(theta) Tz(d).
 
     `alpha`, `a`, `theta`, `d` are the modified Denavit-Hartenberg parameters; a revolute joint's variable adds to
@@ -57,7 +58,7 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
-class Inertia:
+class Inertia(Shown):
     """Mass [kg], first moments m*r [kg m] and inertia tensor [kg m^2] about the link frame's origin.
 
     `tensor` holds the matrix entries XX, XY, XZ, YY, YZ, ZZ (products of inertia with their minus sign inside).
@@ -106,7 +107,7 @@ class Inertia:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Shown):
     """What a joint is allowed: position [rad or m], speed [rad/s or m/s], effort [N m or N]; None is no limit."""
 
     lower: Fraction | None = None
@@ -116,7 +117,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Friction:
+class Friction(Shown):
     """Joint-side friction: viscous [N m s/rad or N s/m]; Coulomb, Stribeck peak and break-away [N m or N].
 
     Stribeck: coulomb + (stribeck - coulomb) exp(-(qd / stribeck_velocity)^2), in the direction of motion.
@@ -130,7 +131,7 @@ class Friction:
 
 
 @dataclass(frozen=True, slots=True)
-class Drive:
+class Drive(Shown):
     """The motor and gear of a joint. `inertia` [kg m^2 or kg] and `max_torque` are as seen at the joint.
 
     `motor_inertia` and `stall_torque` are at the motor shaft; with `gear_ratio` they give the joint-side values
@@ -149,7 +150,7 @@ class Drive:
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class Joint(Shown):
     """How a link moves on its parent: about (revolute) or along (prismatic) its own z axis."""
 
     name: str
@@ -175,7 +176,7 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Link(Shown):
     """A rigid body and the joint that carries it; `parent` is the index of an earlier link, or BASE."""
 
     name: str
@@ -186,7 +187,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Shown):
     """A named frame fixed to link number `link` (BASE: to the base): a tool, a flange, a link of the file."""
 
     name: str
@@ -195,7 +196,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(Shown):
     """A body carried by the link or frame called `link`: mass [kg], mass centre [m] and tensor about it there."""
 
     link: str
@@ -278,28 +279,18 @@ class Robot:
         return replace(self, gravity=gravity)
 
     def _repr_html_(self) -> str:
-        from html import escape
+        rows = []
+        for i, link in enumerate(self.links):
+            place = link.joint.placement
+            cells = (place.alpha, place.a, place.theta, place.d, link.inertia.mass)
+            rows.append((i + 1, link.joint.name, link.joint.kind, *(_decimal(cell) for cell in cells)))
+        head = ("", "joint", "kind", "alpha", "a [m]", "theta", "d [m]", "mass [kg]")
+        return table(f"{self.name}: {self.title}" if self.title else self.name, rows, head)
 
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{escape(str(cell))}</td>"
-                for cell in (
-                    i + 1,
-                    link.joint.name,
-                    link.joint.kind,
-                    link.joint.placement.alpha,
-                    link.joint.placement.a,
-                    link.joint.placement.theta,
-                    link.joint.placement.d,
-                    link.inertia.mass,
-                )
-            )
-            + "</tr>"
-            for i, link in enumerate(self.links)
-        )
-        head = "".join(f"<th>{h}</th>" for h in ("", "joint", "kind", "alpha", "a", "theta", "d", "mass"))
-        return f"<b>{escape(self.name)}</b><table><tr>{head}</tr>{rows}</table>"
+
+def _decimal(value: Exact | Angle) -> object:
+    """A number as people write it; symbols and angles as they are."""
+    return float(value) if isinstance(value, Exact) and value.is_number else value
 
 
 def _values(robot: Robot):

@@ -1,8 +1,9 @@
 """Numbers of a robot made symbols by the path that names them, so that they may vary.
 
-A path is a link's, joint's or payload's name and what of it: `link2.mass`, `link2.com.x`, `link2.Ixx` (as the file
-states them), `link2.MX` (as the equations hold them, where the file states it so or a link is merged of several),
-`q3.a`, `q3.d`, `q3.alpha`, `q1.drive.inertia`, `payload.mass`; `gravity.z`, `tool.x`. A symbol is its own path.
+A path is a link's, joint's or payload's name and what of it: `link2.mass`, `link2.com.x`, `link2.Ixx`, as the robot's
+file states them; where it is no emdeg file with a mass centre, they are in the joint's frame, and `link2.M`,
+`link2.MX`, `link2.XX` are the parameters in which the equations are linear. `q3.a`, `q3.d`, `q3.alpha`,
+`q1.drive.inertia`, `payload.mass`; `gravity.z`, `tool.x`. A symbol is its own path.
 """
 
 from __future__ import annotations
@@ -104,16 +105,31 @@ def _of_link(place: _LinkPlace, i: int) -> _Place:
 
 
 def _inertia_places(link: Link) -> Iterator[tuple[str, _LinkPlace]]:
-    stated = link.stated
-    if stated is None or stated.com is None or _inertia(stated) != link.inertia:
+    stated = _stated(link)
+    if stated is not link.stated or stated is None:
         for k, name in enumerate((*ABOUT_FRAME, *MOMENTS, "M")):
             yield name, (link.inertia.parameters[k], lambda one, v, k=k: _with_parameter(one, k, v))
+    if stated is None or stated.com is None:
         return
     yield "mass", (stated.mass, lambda one, v: _with_stated(one, "mass", None, v))
     for k, axis in enumerate(AXES):
         yield f"com.{axis}", (stated.com[k], lambda one, v, k=k: _with_stated(one, "com", k, v))
     for k, name in enumerate(ABOUT_CENTRE if stated.about == "com" else ABOUT_FRAME):
         yield name, (stated.tensor[k], lambda one, v, k=k: _with_stated(one, "tensor", k, v))
+
+
+def _stated(link: Link) -> Stated | None:
+    """The inertia as the file states it; where it does not, about the mass centre, in the joint's frame."""
+    stated, own = link.stated, link.inertia
+    if stated is not None and stated.com is not None and _inertia(stated) == own:
+        return stated
+    if not own.mass or not all(value.is_number for value in own.parameters):
+        return None
+    mass = own.mass.number
+    x, y, z = (moment / mass for moment in own.first_moment)
+    # The parallel-axis theorem backwards: what a body of minus the mass at the same place would add.
+    centre = Inertia.about_mass_center(-own.mass, (x, y, z), own.tensor)
+    return Stated("com", own.mass, (x, y, z), None, centre.tensor)
 
 
 def _inertia(stated: Stated) -> Inertia:
@@ -125,9 +141,10 @@ def _inertia(stated: Stated) -> Inertia:
 
 
 def _with_stated(link: Link, name: str, k: int | None, value: Value) -> Link:
-    new = value if k is None else _put(getattr(link.stated, name), k, value)
-    assert link.stated is not None
-    stated = replace(link.stated, **{name: new})  # type: ignore[arg-type]
+    old = _stated(link)
+    assert old is not None
+    new = value if k is None else _put(getattr(old, name), k, value)
+    stated = replace(old, **{name: new})  # type: ignore[arg-type]
     return replace(link, stated=stated, inertia=_inertia(stated))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from html import escape
 from typing import Any, Literal
 
 import numpy as np
@@ -188,6 +189,9 @@ class CompiledProgram:
 
     def __repr__(self) -> str:
         return f"<compiled {self.program.name} {self.dtype}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>compiled for {escape(str(self.dtype))}</p>" + self.program._repr_html_()
 
 
 class BoundProgram:

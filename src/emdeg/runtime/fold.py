@@ -48,6 +48,12 @@ class Fold:
         self.count += len(rows)
 
     @property
+    def magnitude(self) -> Array:
+        """(width) the greatest |x| so far."""
+        lanes = self._running[:2].reshape(2, LANES, self.width)
+        return np.maximum(-lanes[LEAST].min(axis=0), lanes[GREATEST].max(axis=0))
+
+    @property
     def result(self) -> Array:
         lanes = self._running.reshape(4, LANES, self.width)
         least, greatest = lanes[LEAST].min(axis=0), lanes[GREATEST].max(axis=0)

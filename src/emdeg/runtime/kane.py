@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from emdeg.equations.speed_inverse import SpeedInverse, speed_inverse
 from emdeg.equations.speed_matrix import Singularity
 from emdeg.mechanics.speeds import Setup
+from emdeg.notebook import table
 from emdeg.program.ir import Program
 from emdeg.program.kane import Function, kane_program
 from emdeg.robot.model import Robot
@@ -43,6 +44,11 @@ class KaneModel:
         self.robot, self.setup = robot, setup
         self._programs: dict[str, Program] = {}
         self._compiled: dict[str, CompiledProgram] = {}
+
+    def _repr_html_(self) -> str:
+        speeds = ", ".join(self.setup.names) or f"{len(self.setup.speeds)}"
+        rows = [("speeds", speeds), ("they fail at", "; ".join(map(str, self.singular)) or "no configuration")]
+        return table(f"{self.robot.name} by Kane's equations", rows)
 
     @cached_property
     def kinematics(self) -> SpeedInverse:

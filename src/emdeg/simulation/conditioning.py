@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
 
@@ -14,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Conditioning:
+class Conditioning(Shown):
     """How a law's efforts reach the joints. Tuples have one entry a joint; None is 'ideal'.
 
     `max_effort` [N m, N] cuts off; `effort_step` and `position_step` [rad, m] are one count of the output and

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.mechanics.elimination import solve_system
+from emdeg.notebook import Shown
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import simplify
 from emdeg.program.split import split_rates
@@ -54,7 +55,7 @@ class NoEffort:
 
 
 @dataclass(frozen=True)
-class ProgramLaw:
+class ProgramLaw(Shown):
     """A law as a program: q, qd, reference -> tau; the reference is what `trajectory` says, q, qd, qdd in a row."""
 
     program: Program
@@ -79,7 +80,7 @@ class ProgramLaw:
 
 
 @dataclass(frozen=True)
-class UserLaw:
+class UserLaw(Shown):
     """A Python function (t, q, qd) -> tau; called with one state at a time."""
 
     function: Callable[[float, Array, Array], ArrayLike]
@@ -163,7 +164,7 @@ def computed_torque(
 
 
 @dataclass
-class MultiRate:
+class MultiRate(Shown):
     """Computed torque whose configuration part is renewed every `configuration_period` seconds only.
 
     Armstrong et al., section 3: what depends on q alone changes slowly and may be computed at a lower rate. It

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.mechanics.numeric import gravity, inverse_dynamics_derivatives
+from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
@@ -29,7 +30,7 @@ class DriftWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Invariants:
+class Invariants(Shown):
     """Along a run, arrays (..., k): energies [J], momenta of free joints (..., k, m) [kg m^2/s, kg m/s].
 
     `power_balance` [J] is the energy gained less the work of the joints; `momentum_balance` the momentum gained

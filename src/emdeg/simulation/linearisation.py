@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.mechanics.closed_numeric import drive_jacobian
 from emdeg.mechanics.numeric import forward_dynamics, inverse_dynamics, inverse_dynamics_derivatives, mass_matrix
+from emdeg.notebook import Shown
 from emdeg.program.evaluate import constants
 from emdeg.program.ir import Kind, Program
 from emdeg.robot.model import Robot
@@ -24,7 +25,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class StateSpace:
+class StateSpace(Shown):
     """x-dot = A x + B u, y = C x + D u, of small deviations; x = (dq, dqd), u = dtau. Arrays (..., rows, columns)."""
 
     A: Array

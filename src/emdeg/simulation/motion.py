@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from emdeg.notebook import Shown, table
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import SimulationError
 from emdeg.simulation.invariants import Invariants
@@ -19,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Event(Shown):
     """Something that happened at t [s] to a joint: 'lower limit', 'upper limit', 'bounce', ..."""
 
     t: float
@@ -100,13 +101,10 @@ class Motion:
                       self.evaluations, self.notes, self.settings)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         rows = [("method", self.method), ("time", f"{self.t[0]:g} to {self.t[-1]:g} s"), ("states", str(self.q.shape))]
         rows += [(f"drift, {name}", f"{value:.3g}") for name, value in self.drift.items()]
         rows += [("event", f"{e.what} of {e.joint} at {e.t:.6g} s") for e in self.events[:20]]
-        body = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in rows)
-        return f"<b>{escape(self.robot.name)}</b><table>{body}</table>"
+        return table(self.robot.name, rows)
 
 
 class Dense:

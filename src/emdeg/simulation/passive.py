@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
 
@@ -48,7 +49,7 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Passive:
+class Passive(Shown):
     """Friction by joint (None: without) and elastic stops."""
 
     friction: tuple[Rubbing, ...] | None = None

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.mechanics.numeric import inverse_dynamics
+from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.closed_plant import all_joints, distances
@@ -28,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Prescribed:
+class Prescribed(Shown):
     """A given motion and its efforts: t (k), the rest (k, n)."""
 
     robot: Robot
@@ -41,7 +42,7 @@ class Prescribed:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Shown):
     """What a scenario yields; `warnings` are for people."""
 
     scenario: Scenario

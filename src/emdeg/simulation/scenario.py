@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from emdeg.mechanics.closed_kinematics import coordinates_of
 from emdeg.mechanics.closed_numeric import ready
+from emdeg.notebook import Shown
 from emdeg.program.ir import Program
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
@@ -58,7 +59,7 @@ class Present:
 
 
 @dataclass(frozen=True)
-class Scenario:
+class Scenario(Shown):
     """What to do with a robot. `mode` "torques": the trajectory is given, efforts are computed; "simulate"."""
 
     name: str

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import BSpline, make_interp_spline
 
+from emdeg.notebook import Shown
 from emdeg.simulation.errors import ScenarioError
 
 Array = NDArray[np.float64]
@@ -36,7 +37,7 @@ class Trajectory(Protocol):
 
 
 @dataclass(frozen=True)
-class Still:
+class Still(Shown):
     """One configuration for all time."""
 
     q: Array
@@ -84,7 +85,7 @@ def trapezoidal_profile(ramp: float) -> Profile:
 
 
 @dataclass(frozen=True)
-class PointToPoint:
+class PointToPoint(Shown):
     """From rest at `start` to rest at `goal`, all joints in step: q = start + (goal - start) s(t / duration)."""
 
     start: Array
@@ -155,7 +156,7 @@ def trapezoidal(
 
 
 @dataclass(frozen=True)
-class Spline:
+class Spline(Shown):
     """Through points at times: piecewise polynomials, continuous with `degree` - 1 derivatives."""
 
     spline: BSpline
@@ -195,7 +196,7 @@ def through(times: ArrayLike, points: ArrayLike, *, degree: int = 5, rest: bool 
 
 
 @dataclass(frozen=True)
-class Fourier:
+class Fourier(Shown):
     """Periodic: q = offset + sum_l a_l / (w l) sin(w l t) - b_l / (w l) cos(w l t), w = 2 pi / period.
 
     The form of Swevers et al. for excitation: a and b (harmonics, n) are amplitudes of the speed [rad/s, m/s].

@@ -117,17 +117,14 @@ def _running(
             rows = array.reshape(count, -1)
             folds[name].add(rows)
             if name in peaks:
-                _raise_peaks(peaks[name], rows, start)
+                _raise_peaks(peaks[name], folds[name].magnitude, rows, start)
     return {name: np.vstack([fold.result, *peaks.get(name, ())]) for name, fold in folds.items()}
 
 
-def _raise_peaks(peaks: Array, rows: Array, start: int) -> None:
-    """Note where |x| passes the greatest so far."""
-    size = np.abs(rows)
-    where = size.argmax(axis=0)
-    greatest = size[where, np.arange(rows.shape[1])]
-    higher = greatest > peaks[0]
-    peaks[0, higher], peaks[1, higher] = greatest[higher], (start + where)[higher]
+def _raise_peaks(peaks: Array, magnitude: Array, rows: Array, start: int) -> None:
+    """Note where |x| has passed the greatest so far: seldom, so only the columns concerned are searched."""
+    for column in np.flatnonzero(magnitude > peaks[0]):
+        peaks[:, column] = magnitude[column], start + np.abs(rows[:, column]).argmax()
 
 
 def _grouped(bench: Bench, some: Samples) -> Columns:

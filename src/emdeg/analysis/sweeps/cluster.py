@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from emdeg.analysis.sweeps.chunk import compute_chunk
@@ -92,9 +93,9 @@ def _computed(distributed: Any, client: Any, plan_text: str, chunks: Sequence[in
 
     threads = max(1, sum(client.nthreads().values()))
     number: dict[str, int] = {}
-    first = [submit(chunk) for chunk, _ in zip(rest, range(AHEAD * threads))]
+    first = [submit(chunk) for chunk in islice(rest, AHEAD * threads)]
     number |= {future.key: int(future.key.rpartition("-")[2]) for future in first}
-    finished = distributed.as_completed(first)
+    finished = distributed.as_completed(first, loop=client.loop)
     for future in finished:
         chunk = number.pop(future.key)
         data, seconds = _result(distributed, future, chunk, address)

@@ -220,9 +220,10 @@ def write_whole(path: Path, data: bytes) -> None:
         partial.replace(path)
         _flush(path.parent)
     except OSError as problem:
+        raise _unwritable(path, problem) from None
+    finally:  # after Ctrl-C too
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
-        raise _unwritable(path, problem) from None
 
 
 def _flush(path: Path) -> None:

@@ -6,6 +6,7 @@ threads, its open files, its main script) comes along, and a notebook may start 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -85,13 +86,22 @@ class _Hand(Thread):
             answer = self._computed(chunk)
             if answer is not None and not self._stopped.is_set():
                 self._found.put(answer)
-        self.end()
+        self._dismiss()
 
     def end(self) -> None:
-        process = self._process
-        if process is not None and process.poll() is None:
+        """End the process; its thread then finds its pipe closed and ends too."""
+        if (process := self._process) is not None:
             process.kill()
-            process.wait()
+
+    def _dismiss(self) -> int | None:
+        """Let the process go; how it ended."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        process.kill()
+        with contextlib.suppress(OSError):  # what was still to be sent
+            process.communicate()
+        return process.returncode
 
     def _computed(self, chunk: int) -> Computed | SweepError | None:
         code = None
@@ -100,8 +110,7 @@ class _Hand(Thread):
                 return None
             answer = self._asked(chunk)
             if answer is None:
-                code = self._process.wait() if self._process is not None else None
-                self._process = None
+                code = self._ended()
                 continue
             if answer[:1] == b"E":
                 return SweepError(f"chunk {chunk} cannot be computed: {answer[1:].decode()}")
@@ -109,6 +118,13 @@ class _Hand(Thread):
             return Computed(chunk, answer[1 + SECONDS.size :], seconds)
         how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
         return SweepError(f"the process that computes chunk {chunk} ended {TRIES} times, last with {how}")
+
+    def _ended(self) -> int | None:
+        """How the process ended by itself."""
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=5)  # its pipe is closed, so it is about to
+        return self._dismiss()
 
     def _asked(self, chunk: int) -> bytes | None:
         """The worker's answer, None if the process ended instead."""

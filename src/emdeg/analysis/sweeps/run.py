@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from emdeg._version import __version__
+from emdeg.analysis.sweeps.chunk import compute_chunk
 from emdeg.analysis.sweeps.cluster import cluster_chunks, scheduler_address
 from emdeg.analysis.sweeps.errors import Interrupted, SweepError
 from emdeg.analysis.sweeps.folder import GO_ON, Folder, open_folder, read_manifest
@@ -55,7 +56,7 @@ class Results:
 
     def columns(self, *names: str) -> Any:
         """Some columns as NumPy arrays by name."""
-        table = arrow().parquet.read_table(self.path, columns=list(names))
+        table = arrow().parquet.read_table(self.path, columns=list(dict.fromkeys(names)))
         return {name: table[name].to_numpy() for name in names}
 
     def _repr_html_(self) -> str:
@@ -75,20 +76,20 @@ def sweep(
 ) -> Results:
     """Run a study: a `Study`, a STUDY.toml, or the results of one (.parquet), which are computed again.
 
-    `out` is the folder of the results; begun before, it is gone on with. `workers` local processes (all cores), or
-    the workers of the dask `scheduler` at that address. SweepError where something is wrong; `Interrupted` after
-    Ctrl-C. Either way finished chunks stay on disk.
+    `out` is the folder of the results; begun before, it is gone on with. `workers` local processes (all cores; 0
+    computes in this one), or the workers of the dask `scheduler` at that address. SweepError where something is wrong;
+    `Interrupted` after Ctrl-C. Either way finished chunks stay on disk.
     """
     plan, place = planned(study)
     target = Path(out) if out is not None else place
     if target is None:
         raise SweepError("say where the results go: out")
-    if workers is not None and workers < 1:
-        raise SweepError("a sweep needs at least one worker")
+    if workers is not None and workers < 0:
+        raise SweepError("there cannot be fewer workers than none")
     arrow()
     address = None if scheduler is None else scheduler_address(scheduler, trust_network)
     with open_folder(target, plan) as folder:
-        return _run(folder, workers or cores(), address, progress)
+        return _run(folder, cores() if workers is None else workers, address, progress)
 
 
 def planned(study: Study | str | Path) -> tuple[Plan, Path | None]:
@@ -136,6 +137,8 @@ def _run(folder: Folder, workers: int, address: str | None, progress: Progress |
             folder.keep(one.chunk, one.data)
             busy += one.seconds
             tell(len(folder.done), chunks)
+        if len(folder.done) < chunks:
+            raise SweepError(f"the workers gave only {len(folder.done)} of {chunks} chunks")
         rows = folder.finish()
     except KeyboardInterrupt:
         raise Interrupted(len(folder.done), chunks) from None
@@ -150,9 +153,11 @@ def _run(folder: Folder, workers: int, address: str | None, progress: Progress |
 def _computed(folder: Folder, missing: list[int], workers: int, address: str | None) -> Iterator[Computed]:
     if not missing:
         return
-    if address is None:
+    if address is not None:
+        source = cluster_chunks(folder.plan_text, missing, address)
+    elif workers:
         source = local_chunks(folder.plan_text, missing, workers)
     else:
-        source = cluster_chunks(folder.plan_text, missing, address)
+        source = (Computed(chunk, *compute_chunk(folder.plan_text, chunk)) for chunk in missing)
     with closing(source):  # type: ignore[type-var]
         yield from source

@@ -69,8 +69,8 @@ class Family:
 
     def positions(self, x: Array) -> dict[int, float]:
         """A point of the search as {joint number: its value}."""
-        found = ((v.letter.of, float(v.outside(x[k]))) for k, v in enumerate(self.variables))
-        return {joint: value for joint, value in found if isinstance(joint, int)}
+        joints = [(k, v, v.letter.of) for k, v in enumerate(self.variables)]
+        return {joint: float(v.outside(x[k])) for k, v, joint in joints if isinstance(joint, int)}
 
 
 def family(

@@ -24,6 +24,8 @@ from emdeg.program.residues import angle_atoms
 POINTS = 4
 """The first four columns are points modulo one prime; each further column is a point modulo a prime of its own."""
 PRIMES = 16
+MOST_ROOTS = 6
+"""Up to so many square roots a program's points are drawn again until all exist: in half of the cases each."""
 
 Print = NDArray[np.uint64]
 
@@ -48,6 +50,11 @@ class Points:
         self.columns: Sequence[int] = (self.p,) * (POINTS - 1) + primes()
         self.moduli = np.array(self.columns, dtype=np.uint64)
         self._seed = seed
+        self._drawn_again = [0] * len(self.columns)
+
+    def draw_again(self, columns: NDArray[np.bool_]) -> None:
+        """Other points in these columns: where a radicand has no root."""
+        self._drawn_again = [times + int(bad) for times, bad in zip(self._drawn_again, columns)]
 
     def number(self, value: Fraction) -> Print:
         n, d = value.numerator, value.denominator
@@ -56,7 +63,11 @@ class Points:
     def free(self, name: str) -> Print:
         """Independent random residues, the same for the same name."""
         rng = random.Random(f"{self._seed} {name}")
-        return np.array([rng.randrange(1, p) for p in self.columns], dtype=np.uint64)
+        values = [rng.randrange(1, p) for p in self.columns]
+        for k, times in enumerate(self._drawn_again):
+            if times:
+                values[k] = random.Random(f"{self._seed} {name} {k} {times}").randrange(1, self.columns[k])
+        return np.array(values, dtype=np.uint64)
 
     def circle(self, name: str) -> tuple[Print, Print]:
         """(sine, cosine) of an independent angle, by the rational parametrisation of the circle."""
@@ -78,6 +89,10 @@ class Points:
             return both, both
         s, c = self.circle(str(piece))
         return Residues(s, self.moduli), Residues(c, self.moduli)
+
+    def root(self, values: Print) -> Print:
+        """The root that is a square itself; wrong where a value has none."""
+        return np.array([pow(v, (p + 1) // 4, p) for v, p in zip(values.tolist(), self.columns)], dtype=np.uint64)
 
     def inverse(self, values: Print) -> Print:
         """1 / values; zero where a value is zero."""
@@ -104,7 +119,25 @@ class Residues:
 
 
 def fingerprints(program: Program, points: Points) -> list[Print]:
-    """The residues of every value of the program."""
+    """The residues of every value of the program.
+
+    Points are drawn again until every radicand has a root. Of many roots that takes too long: then a root stands for
+    itself, and identities that need its square are not seen.
+    """
+    roots = [index for index, op in enumerate(program.ops) if op.kind is Kind.SQRT]
+    if not roots or len(roots) > MOST_ROOTS:
+        return _fingerprints(program, points, taken=False)
+    while True:
+        prints = _fingerprints(program, points, taken=True)
+        pairs = [(prints[index], prints[program.ops[index].args[0]]) for index in roots]
+        squares = [root * root % points.moduli != radicand for root, radicand in pairs]
+        bad = np.logical_or.reduce(squares)
+        if not bad.any():
+            return prints
+        points.draw_again(bad)
+
+
+def _fingerprints(program: Program, points: Points, taken: bool) -> list[Print]:
     labels = {group.name: group.labels for group in program.inputs}
     prints: list[Print] = []
     circles: dict[int, tuple[Print, Print]] = {}
@@ -135,11 +168,11 @@ def fingerprints(program: Program, points: Points) -> list[Print]:
         elif op.kind is Kind.COS:
             prints.append(circle(op.args[0])[1])
         else:
-            prints.append(_value(op, [prints[arg] for arg in op.args], points))
+            prints.append(_value(op, [prints[arg] for arg in op.args], points, taken))
     return prints
 
 
-def _value(op: Op, args: list[Print], points: Points) -> Print:
+def _value(op: Op, args: list[Print], points: Points, taken: bool) -> Print:
     m = points.moduli
     match op.kind:
         case Kind.NUMBER:
@@ -148,8 +181,8 @@ def _value(op: Op, args: list[Print], points: Points) -> Print:
             return points.free(f"{op.slot[0]} {op.slot[1]}")
         case Kind.ANGLE:
             return points.free(f"angle {op.angle}")
-        case Kind.SQRT:  # a root stands for itself: identities that need its square are not seen
-            return points.free(f"root {args[0].tolist()}")
+        case Kind.SQRT:
+            return points.root(args[0]) if taken else points.free(f"root {args[0].tolist()}")
         case Kind.ADD:
             return (args[0] + args[1]) % m
         case Kind.SUB:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from emdeg.notebook import Shown
 from emdeg.program.build import known_functions, program
 from emdeg.program.count import Count, count
 from emdeg.program.ir import Program
+from emdeg.program.loop_functions import loop_programs
 from emdeg.program.reference import verify_program
 from emdeg.program.search.descend import Descent
 from emdeg.program.search.effort import Effort
@@ -34,7 +36,7 @@ Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Optimised:
+class Optimised(Shown):
     """A verified program, how it was found and what proves it."""
 
     program: Program
@@ -68,7 +70,7 @@ def optimise(
     plain = program(robot, names)
     best, found = plain, None
     tell("plain", cost(plain, weights))
-    if effort > 0 and robot.loops is None:  # closed loops choose among formulations of their own
+    if effort > 0:
         try:
             best, found = _search(robot, names, clock, seed, weights, plain, tell)
         except KeyboardInterrupt as stopped:
@@ -100,7 +102,10 @@ def _search(
 
     try:
         contenders: list[tuple[float, Program, Formulation | None]] = [(low, plain, None)]
-        if has_formulations(names):
+        if robot.loops is not None:  # formulations of their own, already written
+            others = loop_programs(robot, names, factored=True, name=plain.name)
+            contenders = [(cost(one, weights), one, None) for one in others]
+        elif has_formulations(names):
             for end in Descent(robot, names, seed, weights, clock.spend).run(clock.until(FORMULATIONS)):
                 if all(end.formulation != other for _, _, other in contenders):
                     contenders.append((end.cost, end.program, end.formulation))

@@ -1,0 +1,63 @@
+"""Pages that the site's build makes: the notebooks of examples/, as they are stored, and the list of decisions."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from html import escape
+from pathlib import Path
+
+from mkdocs.structure.files import File
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def on_files(files, config):
+    """Adds a page (and its pictures) for each notebook."""
+    for notebook in sorted(EXAMPLES.glob("[0-9]*.ipynb")):
+        text, pictures = page(notebook)
+        files.append(File.generated(config, f"examples/{notebook.stem}.md", content=text))
+        for name, content in pictures.items():
+            files.append(File.generated(config, f"examples/{name}", content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page, config, **_) -> str:
+    """Fills in the list of decisions."""
+    if page.file.src_uri != "decisions/index.md":
+        return markdown
+    folder = Path(config["docs_dir"]) / "decisions"
+    titles = [(file.name, file.read_text(encoding="utf-8").splitlines()[0]) for file in sorted(folder.glob("0*.md"))]
+    rows = [f"- [{re.sub('^# ', '', title)}]({name})" for name, title in titles]
+    return markdown.replace("<!-- list of decisions -->", "\n".join(rows))
+
+
+def page(notebook: Path) -> tuple[str, dict[str, bytes]]:
+    """The notebook as Markdown, and its pictures by name."""
+    parts: list[str] = []
+    pictures: dict[str, bytes] = {}
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source.replace("](../docs/", "](../"))
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for output in cell["outputs"]:
+            name = f"{notebook.stem}_{len(pictures) + 1}.png"
+            parts.append(shown(output, name, pictures))
+    parts.append(f"*Stored in `examples/{notebook.name}`; `make notebooks` runs it again.*")
+    return "\n\n".join(part for part in parts if part), pictures
+
+
+def shown(output: dict, name: str, pictures: dict[str, bytes]) -> str:
+    """One output of a cell: a picture, HTML, or text."""
+    data = output.get("data", {})
+    if "image/png" in data:
+        pictures[name] = base64.b64decode(data["image/png"])
+        return f"![Figure]({name})"
+    if "text/html" in data:
+        html = re.sub(r"\n\s*", " ", "".join(data["text/html"]))  # an empty line would end the HTML block
+        return f'<div class="cell-output">{html}</div>'
+    text = "".join(output.get("text", data.get("text/plain", "")))
+    return f'<div class="cell-output"><pre><code>{escape(text.rstrip())}</code></pre></div>' if text else ""

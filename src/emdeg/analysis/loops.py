@@ -1,0 +1,281 @@
+"""Mechanisms with closed loops over their workspace: reach, singularities of both kinds, what the motors feel.
+
+A pose is a value of the independent coordinates. It is reached where the loops close in the robot's mode and no joint
+passes a limit of the file; it is usable where, besides, both distances from a singularity (`emdeg.singularity`, zero
+is singular, one is far) are at least `margin` and it lies on the start's side of the second kind. All is sampled, and
+extremes are sought from the best samples on: a largest value is one that is attained, not a bound.
+
+A motor's inertia with the others held is (J^-T M J^-1)_ii, what it feels if it alone turns; with the others free it
+is 1 / (J M^-1 J^T)_ii, what it feels if they give way. The load of gravity is J^-T g.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emdeg.mechanics.closed_kinematics import reachable, singularity_figures
+from emdeg.mechanics.closed_numeric import drive_jacobian, joint_positions, ready
+from emdeg.mechanics.linkage import loops_of
+from emdeg.mechanics.numeric import gravity, mass_matrix
+from emdeg.robot.errors import RobotError
+from emdeg.robot.model import Robot
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+MARGIN = 0.05
+SAMPLES = 20_000
+NUMERIC_SAMPLES = 200
+"""Of a mechanism whose loops close numerically only, which takes a thousand times as long."""
+RAYS, MARCH = 400, 200
+ROUNDS, CROWD, CROSSED = 100, 48, 0.9
+
+
+@dataclass(frozen=True)
+class Box:
+    """A range a coordinate [rad or m]; `found`: from rays out of the start, not from the file or the user."""
+
+    joints: tuple[str, ...]
+    low: Array
+    high: Array
+    found: tuple[bool, ...]
+
+    def sample(self, count: int, seed: int = 0) -> Array:
+        return self.low + (self.high - self.low) * np.random.default_rng(seed).uniform(size=(count, len(self.low)))
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Samples q (k, n) of a box: where they are reached, how far from singular (NaN elsewhere), where usable."""
+
+    box: Box
+    q: Array
+    reached: Bools
+    first: Array
+    second: Array
+    usable: Bools
+
+    @property
+    def volume(self) -> tuple[float, float]:
+        """(of the reached part of the box, its standard error) in the product of the coordinates' units."""
+        share, whole = float(self.reached.mean()), float(np.prod(self.box.high - self.box.low))
+        return whole * share, whole * math.sqrt(share * (1 - share) / len(self.q))
+
+
+@dataclass(frozen=True)
+class Extreme:
+    value: float
+    at: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class MotorLoad:
+    """What one motor feels over the usable poses: least and largest."""
+
+    motor: str
+    unit: str
+    held: tuple[Extreme, Extreme]
+    free: tuple[Extreme, Extreme]
+    gravity: tuple[Extreme, Extreme]
+    usual: tuple[float, float, float]
+    """Of the inertia with the others held: what 5, 50 and 95 per cent of the usable samples stay below."""
+
+
+def home(robot: Robot) -> Array:
+    """The coordinates of the closed start."""
+    return ready(robot).start[list(loops_of(robot).coordinates)]
+
+
+def reached(robot: Robot, q: Array) -> Bools:
+    """Where the loops close and every joint of the tree keeps its limits, (k) of q (k, n)."""
+    there = reachable(robot, q)
+    limited = [
+        (k, low, high)
+        for k, joint in enumerate(robot.joints)
+        for low, high in [(joint.limits.lower, joint.limits.upper)]
+        if low is not None or high is not None
+    ]
+    if limited and there.any():
+        joints = joint_positions(robot, q[there])
+        kept = np.ones(len(joints), dtype=bool)
+        for k, low, high in limited:
+            kept &= joints[:, k] >= (-math.inf if low is None else float(low))
+            kept &= joints[:, k] <= (math.inf if high is None else float(high))
+        there[there] = kept
+    return there
+
+
+def workspace_box(robot: Robot, ranges: Mapping[str, Sequence[float]] | None = None) -> Box:
+    """The box to look at: given ranges and the file's limits first; else where rays out of the start end."""
+    names = [joint.name for joint in robot.coordinates]
+    given = dict(ranges or {})
+    for name, ends in given.items():
+        if name not in names:
+            raise RobotError(
+                f"{name!r} is no independent coordinate; these are {', '.join(names)}", body=robot.name
+            )
+        if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
+            raise RobotError(f"its range is empty: from {ends[0]:g} to {ends[1]:g}", body=name)
+    low, high = np.empty(len(names)), np.empty(len(names))
+    found = []
+    for k, joint in enumerate(robot.coordinates):
+        limits = joint.limits.lower, joint.limits.upper
+        ends = given.get(joint.name) or (None if None in limits else tuple(float(v or 0) for v in limits))
+        found.append(ends is None)
+        low[k], high[k] = (math.nan, math.nan) if ends is None else ends
+    if any(found):
+        ends = _ray_ends(robot)
+        pad = 0.02 * (ends.max(axis=0) - ends.min(axis=0))
+        turns = np.array([joint.kind == "revolute" for joint in robot.coordinates])
+        start = home(robot)
+        least, most = ends.min(axis=0) - pad, ends.max(axis=0) + pad
+        least = np.where(turns, np.maximum(least, start - math.pi), least)
+        most = np.where(turns, np.minimum(most, start + math.pi), most)
+        low, high = np.where(found, least, low), np.where(found, most, high)
+    return Box(tuple(names), low, high, tuple(found))
+
+
+def _ray_ends(robot: Robot) -> Array:
+    """The last reached points of rays out of the start, in all directions."""
+    start, n = home(robot), robot.freedoms
+    turns = np.array([joint.kind == "revolute" for joint in robot.coordinates])
+    furthest = np.where(turns, math.pi, _size(robot))
+    count = RAYS if ready(robot).plan is not None else 2 * n
+    rng = np.random.default_rng(0)
+    directions = rng.normal(size=(count, n))
+    directions = np.vstack([np.eye(n), -np.eye(n), directions])[:count]
+    directions = furthest * directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    at = np.ones(len(directions), dtype=bool)
+    ends = np.tile(start, (len(directions), 1))
+    for step in range(1, MARCH + 1):
+        q = start + directions[at] * (step / MARCH)
+        there = reached(robot, q)
+        places = np.flatnonzero(at)
+        ends[places[there]] = q[there]
+        at[places[~there]] = False
+        if not at.any():
+            break
+    return ends
+
+
+def _size(robot: Robot) -> float:
+    """[m]: no tool is further from the base than all lengths of the file together."""
+    loops = loops_of(robot)
+    places = [joint.placement for joint in robot.joints]
+    lengths = [abs(float(v)) for place in places for v in (place.a, place.b, place.d)]
+    lengths += [float(rod.length) for rod in loops.rods]
+    lengths += [abs(float(v)) for loop in (*loops.rods, *loops.closures) for end in (loop.first, loop.second)
+                for v in end.xyz]  # fmt: skip
+    return max(sum(lengths) / 2, 1e-3)
+
+
+@lru_cache(maxsize=8)
+def _side(robot: Robot) -> float:
+    """The sign of the second kind's determinant at the start."""
+    return float(np.sign(singularity_figures(robot, home(robot))[3]))
+
+
+def looked_at(robot: Robot, q: Array, margin: float = MARGIN) -> tuple[Bools, Array, Array, Bools]:
+    """(reached, first, second, usable) at poses (k, n); distances are NaN where a pose is not reached."""
+    there = reached(robot, q)
+    first, second = np.full(len(q), np.nan), np.full(len(q), np.nan)
+    usable = there.copy()
+    if there.any():
+        first[there], second[there], _, turned = singularity_figures(robot, q[there])
+        same = np.sign(turned) == _side(robot)
+        usable[there] = same & (first[there] >= margin) & (second[there] >= margin)
+    return there, first, second, usable
+
+
+def poses(robot: Robot, box: Box, samples: int | None = None, margin: float = MARGIN, seed: int = 0) -> Poses:
+    """Samples of the box, the start among them."""
+    count = samples or (SAMPLES if ready(robot).plan is not None else NUMERIC_SAMPLES)
+    q = box.sample(count, seed)
+    start = home(robot)
+    if np.all((box.low <= start) & (start <= box.high)):
+        q[0] = start
+    return Poses(box, q, *looked_at(robot, q, margin))
+
+
+def motor_figures(robot: Robot, q: Array) -> dict[str, Array]:
+    """"held", "free" and "gravity" of every motor, each (k, n), at poses (k, n) that are not singular."""
+    J, M, g = drive_jacobian(robot, q), mass_matrix(robot, q), gravity(robot, q)
+    back = np.linalg.inv(J)
+    held = np.einsum("kji,kjl,kli->ki", back, M, back)
+    free = 1 / np.einsum("kij,kjl,kil->ki", J, np.linalg.inv(M), J)
+    return {"held": held, "free": free, "gravity": np.einsum("kji,kj->ki", back, g)}
+
+
+def motor_loads(robot: Robot, found: Poses, margin: float = MARGIN) -> list[MotorLoad]:
+    """Every motor's inertia and load of gravity over the usable poses."""
+    at = found.q[found.usable]
+    if not len(at):
+        raise RobotError(
+            f"no usable pose was found in its workspace: {int(found.reached.sum())} of {len(found.q)} samples are "
+            f"reached, none of them {margin:g} away from a singularity; look at other ranges or a smaller margin",
+            body=robot.name,
+        )
+    best, where = _sought(robot, found.box, at, margin)
+    shares = np.percentile(motor_figures(robot, at)["held"], (5, 50, 95), axis=0)
+    n = robot.freedoms
+    loads = []
+    for i, joint in enumerate(robot.driven):
+        pairs = []
+        for sort in range(3):
+            low, high = sort * n + i, (3 + sort) * n + i
+            pairs.append((
+                Extreme(-float(best[low]), tuple(where[low].tolist())),
+                Extreme(float(best[high]), tuple(where[high].tolist())),
+            ))  # fmt: skip
+        held, free, weight = pairs
+        p5, median, p95 = shares[:, i].tolist()
+        unit = "kg m^2" if joint.kind == "revolute" else "kg"
+        loads.append(MotorLoad(joint.name, unit, held, free, weight, (p5, median, p95)))
+    return loads
+
+
+def _aims(robot: Robot, q: Array) -> Array:
+    """(k, 6 n): what is to be made large: held, free, gravity of every motor, first with the sign turned."""
+    figures = motor_figures(robot, q)
+    values = np.concatenate([figures["held"], figures["free"], figures["gravity"]], axis=1)
+    return np.concatenate([-values, values], axis=1)
+
+
+def _sought(robot: Robot, box: Box, start: Array, margin: float) -> tuple[Array, Array]:
+    """(largest values (aims), where (aims, n)): differential evolution of the best samples, all aims side by side.
+
+    Storn and Price's schemes best/1 and rand/1 in turn, with binomial crossover; only usable poses survive.
+    """
+    rng = np.random.default_rng(1)
+    crowd, rounds = (CROWD, ROUNDS) if ready(robot).plan is not None else (4, 3)
+    values = _aims(robot, start)
+    order = np.argsort(-values, axis=0)[:crowd].T  # (aims, crowd)
+    q, best = start[order], np.take_along_axis(values.T, order, axis=1)
+    aims, count, n = q.shape
+    if count < 3:
+        return best[:, 0], q[:, 0]
+    rows = np.arange(aims)[:, None]
+    for _ in range(rounds):
+        lead = q[np.arange(aims), np.argmax(best, axis=1)][:, None]
+        base, one, other = (rng.integers(count, size=(aims, count)) for _ in range(3))
+        lead = np.where(rng.uniform(size=(aims, count, 1)) < 0.5, lead, q[rows, base])
+        step = rng.uniform(0.3, 0.9, (aims, count, 1)) * (q[rows, one] - q[rows, other])
+        moved = rng.uniform(size=q.shape) < CROSSED
+        moved[np.arange(aims)[:, None], np.arange(count)[None], rng.integers(n, size=(aims, count))] = True
+        trial = np.clip(np.where(moved, lead + step, q), box.low, box.high)
+        flat = trial.reshape(-1, n)
+        usable = looked_at(robot, flat, margin)[3]
+        gained = np.full(best.shape, -np.inf).reshape(-1)
+        if usable.any():
+            which = np.repeat(np.arange(aims), count)[usable]
+            gained[usable] = _aims(robot, flat[usable])[np.arange(len(which)), which]
+        better = gained.reshape(best.shape) > best
+        q[better], best[better] = trial[better], gained.reshape(best.shape)[better]
+    top = np.argmax(best, axis=1)
+    return best[np.arange(aims), top], q[np.arange(aims), top]

@@ -1,0 +1,123 @@
+"""The parts of an analysis of closed loops as plain data (for JSON), figures written where a folder is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emdeg.analysis.loops import MARGIN, Box, Extreme, MotorLoad, Poses, home, motor_loads, poses, workspace_box
+from emdeg.analysis.loops_map import draw_lines, draw_map, plane
+from emdeg.mechanics.closed_numeric import ready, weak_loops
+from emdeg.robot.model import Robot
+
+PARTS = ("workspace", "singularities", "inertia")
+
+
+def loops_study(
+    robot: Robot,
+    ranges: dict[str, tuple[float, float]] | None = None,
+    parts: Sequence[str] = PARTS,
+    *,
+    over: tuple[int, int] | None = None,
+    samples: int | None = None,
+    margin: float = MARGIN,
+    folder: Path | None = None,
+) -> dict[str, Any]:
+    """What `emdeg analyse` says of a robot with closed loops; `over` are two coordinates' places for the map."""
+    box = workspace_box(robot, ranges)
+    found = poses(robot, box, samples, margin)
+    files: list[Path] = []
+    result: dict[str, Any] = {
+        "robot": robot.name,
+        "mobility": str(ready(robot).mobility),
+        "coordinates": [joint.name for joint in robot.coordinates],
+        "driven": [joint.name for joint in robot.driven],
+        "payload": [{"mass": float(p.mass), "link": p.link} for p in robot.payloads],
+        "start": home(robot).tolist(),
+        "margin": margin,
+    }
+    if "workspace" in parts:
+        result["workspace"] = _workspace(robot, box, found)
+    if "singularities" in parts:
+        result["singularities"] = _singularities(robot, box, found, margin, over, folder, files)
+    if "inertia" in parts:
+        result["inertia"] = [_load(one) for one in motor_loads(robot, found, margin)]
+        if folder is not None:
+            files += draw_lines(robot, box, folder, f"{robot.name}_motors", margin)
+    result["files"] = [str(path) for path in files]
+    return result
+
+
+def _workspace(robot: Robot, box: Box, found: Poses) -> dict[str, Any]:
+    volume, error = found.volume
+    at = found.q[found.reached]
+    turning = sum(joint.kind == "revolute" for joint in robot.coordinates)
+    powers = (("m", robot.freedoms - turning), ("rad", turning))
+    units = [unit if power == 1 else f"{unit}^{power}" for unit, power in powers if power]
+    return {
+        "box": [
+            {"coordinate": name, "low": low, "high": high, "found_by_rays": ray}
+            for name, low, high, ray in zip(box.joints, box.low.tolist(), box.high.tolist(), box.found)
+        ],
+        "samples": len(found.q),
+        "reached": int(found.reached.sum()),
+        "usable": int(found.usable.sum()),
+        "volume": volume,
+        "volume_standard_error": error,
+        "volume_unit": " ".join(units),
+        "extent": [
+            {"coordinate": name, "low": low, "high": high}
+            for name, low, high in zip(box.joints, at.min(axis=0).tolist(), at.max(axis=0).tolist())
+        ] if len(at) else [],
+    }  # fmt: skip
+
+
+def _singularities(
+    robot: Robot, box: Box, found: Poses, margin: float, over: tuple[int, int] | None, folder: Path | None,
+    files: list[Path],
+) -> dict[str, Any]:  # fmt: skip
+    result: dict[str, Any] = {}
+    for kind, values in (("first", found.first), ("second", found.second)):
+        if not found.reached.any():
+            break
+        at = int(np.nanargmin(values))
+        loop = weak_loops(robot, found.q[at])[kind]
+        result[kind] = {
+            "smallest_distance": float(values[at]),
+            "at": found.q[at].tolist(),
+            "loop": loop,
+            "share_within_margin": float(np.mean(values[found.reached] < margin)),
+        }
+    pairs = [over] if over is not None else list(combinations(range(robot.freedoms), 2))[:2]
+    maps = []
+    for i, j in pairs if ready(robot).plan is not None else []:
+        one = plane(robot, box, i, j)
+        names = [robot.coordinates[k].name for k in (i, j)]
+        maps.append({
+            "over": names,
+            "reached_share": float(one.reached.mean()),
+            "second_kind_passed": one.crossed,
+            "smallest_first": float(np.nanmin(one.first)) if one.reached.any() else None,
+            "smallest_second": float(np.nanmin(one.second)) if one.reached.any() else None,
+        })  # fmt: skip
+        if folder is not None and one.reached.any():
+            files += draw_map(robot, one, folder, f"{robot.name}_singularities_{names[0]}_{names[1]}", margin)
+    result["maps"] = maps
+    return result
+
+
+def _pair(pair: tuple[Extreme, Extreme]) -> dict[str, Any]:
+    low, high = pair
+    return {"min": low.value, "at_min": list(low.at), "max": high.value, "at_max": list(high.at)}
+
+
+def _load(one: MotorLoad) -> dict[str, Any]:
+    held, free = _pair(one.held), _pair(one.free)
+    ratio = one.held[1].value / one.held[0].value if one.held[0].value > 0 else None
+    shares = dict(zip(("p5", "median", "p95"), one.usual))
+    return {"motor": one.motor, "unit": one.unit, "others_held": held | {"ratio": ratio} | shares, "others_free": free,
+            "gravity": _pair(one.gravity)}  # fmt: skip

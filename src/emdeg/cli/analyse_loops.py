@@ -1,0 +1,117 @@
+"""`emdeg analyse` of a robot with closed loops: workspace, singularities of both kinds, what the motors feel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from emdeg.analysis.loops_summary import PARTS, loops_study
+from emdeg.cli.common import UsageError, out, print_json, say
+from emdeg.robot.model import Robot
+
+
+def analyse_loops(
+    robot: Robot,
+    ranges: dict[str, tuple[float, float]],
+    only: str | None,
+    over: str | None,
+    samples: int | None,
+    margin: float,
+    folder: Path | None,
+    json: bool,
+    refused: dict[str, object],
+) -> None:
+    """`refused` are options that closed loops do not know, by name."""
+    for option, value in refused.items():
+        if value:
+            raise UsageError(f"{option} is not known for closed loops; parts: {', '.join(PARTS)}")
+    result = loops_study(
+        robot, ranges, _parts(only), over=_over(robot, over), samples=samples, margin=margin, folder=folder
+    )
+    for file in result["files"]:
+        if file.endswith(".png"):
+            say(f"wrote {file} and its CSV")
+    if json:
+        print_json(result)
+    else:
+        _print(result)
+
+
+def _parts(only: str | None) -> tuple[str, ...]:
+    if only is None:
+        return PARTS
+    parts = tuple(part.strip() for part in only.split(",") if part.strip())
+    for part in parts:
+        if part not in PARTS:
+            raise UsageError(f"--only: there is no part {part!r} of closed loops. Parts: {', '.join(PARTS)}")
+    return parts
+
+
+def _over(robot: Robot, text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    names = [joint.name for joint in robot.coordinates]
+    chosen = [name.strip() for name in text.split(",")]
+    if len(chosen) != 2 or chosen[0] == chosen[1] or any(name not in names for name in chosen):
+        raise UsageError(f"--over needs two different coordinates among {', '.join(names)}; got {text!r}")
+    return names.index(chosen[0]), names.index(chosen[1])
+
+
+def _print(result: dict[str, Any]) -> None:
+    out.print(f"[bold]{result['robot']}[/bold]  {result['mobility']}")
+    if "workspace" in result:
+        _print_workspace(result["workspace"])
+    if "singularities" in result:
+        _print_singularities(result["singularities"], result["margin"])
+    if "inertia" in result:
+        _print_inertia(result["inertia"], result["margin"])
+
+
+def _print_workspace(found: dict[str, Any]) -> None:
+    table = Table("coordinate", "from", "to", "reached from", "to", "", title="Workspace", title_justify="left")
+    extents = found["extent"] or [{"low": float("nan"), "high": float("nan")}] * len(found["box"])
+    for row, extent in zip(found["box"], extents):
+        ends = [f"{value:.4g}" for value in (row["low"], row["high"], extent["low"], extent["high"])]
+        table.add_row(row["coordinate"], *ends, "by rays" if row["found_by_rays"] else "given")
+    out.print(table)
+    out.print(
+        f"{found['reached']} of {found['samples']} samples reached, {found['usable']} usable; volume "
+        f"{found['volume']:.4g} +- {found['volume_standard_error']:.2g} {found['volume_unit']}", markup=False
+    )  # fmt: skip
+
+
+def _print_singularities(found: dict[str, Any], margin: float) -> None:
+    for kind in ("first", "second"):
+        if kind in found:
+            one = found[kind]
+            at = ", ".join(f"{value:.4g}" for value in one["at"])
+            out.print(
+                f"{kind} kind: nearest {one['smallest_distance']:.3g} at ({at}), loop {one['loop']}; "
+                f"{100 * one['share_within_margin']:.3g} % of the reach is nearer than {margin:g}",
+                markup=False, soft_wrap=True,
+            )  # fmt: skip
+    for one in found["maps"]:
+        passed = "is passed" if one["second_kind_passed"] else "is not passed"
+        out.print(
+            f"map over {', '.join(one['over'])}: {100 * one['reached_share']:.3g} % reached, the second kind {passed}",
+            markup=False,
+        )  # fmt: skip
+
+
+def _print_inertia(rows: list[dict[str, Any]], margin: float) -> None:
+    title = f"Inertia at each motor, the others held (poses at least {margin:g} from singular)"
+    held = Table("motor", "from", "to", "ratio", "5 %", "median", "95 %", "", title=title, title_justify="left")
+    free = Table("motor", "from", "to", "", title="Inertia at each motor, the others free", title_justify="left")
+    weights = Table("motor", "from", "to", "", title="Gravity's load on each motor", title_justify="left")
+    for row in rows:
+        one, other, weight = row["others_held"], row["others_free"], row["gravity"]
+        ratio = "-" if one["ratio"] is None else f"{one['ratio']:.3g}"
+        values = [f"{one[key]:.3g}" for key in ("min", "max", "p5", "median", "p95")]
+        held.add_row(row["motor"], *values[:2], ratio, *values[2:], row["unit"])
+        free.add_row(row["motor"], f"{other['min']:.4g}", f"{other['max']:.4g}", row["unit"])
+        force = "N m" if row["unit"] == "kg m^2" else "N"
+        weights.add_row(row["motor"], f"{weight['min']:.4g}", f"{weight['max']:.4g}", force)
+    for table in (held, free, weights):
+        out.print(table)

@@ -1,0 +1,83 @@
+"""The efforts of a short model as sums of products, with what the rows have in common taken out.
+
+Entries stand in several rows with the same coefficients (b214 is -b412), rows of parallel joints have most terms in
+common: extraction finds that from the sums alone, constants being letters until the program is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from emdeg.equations.expression import Atom
+from emdeg.program import Program
+from emdeg.program.search.extract import Extraction, Key
+from emdeg.reduce.efforts import Forms, Rates, Writing, inner_neighbours, on_links, tables
+from emdeg.reduce.short_model import ShortModel
+
+Letter = Atom | tuple[str, int] | Fraction
+"""A sine, cosine or displacement; ("qd", joint) or ("qdd", joint); a constant's value."""
+
+
+class SharedEfforts:
+    """Inverse dynamics by extraction; `links`: in the rates of links that turn about parallel axes."""
+
+    def __init__(self, short: ShortModel, links: bool = False) -> None:
+        self.short = short
+        self.n = short.full.robot.n
+        groups = short.full.lumped.groups
+        self.before: Mapping[int, int] = inner_neighbours(groups) if links else {}
+        self._letters: dict[Letter, int] = {}
+        forms = Forms(short.full.lumped.algebra, groups)
+        rows: list[dict[Key, dict[str, Fraction]]] = [{} for _ in range(self.n)]
+        for constant, mine in tables(short.lumped.expansions, short.one_sided).items():
+            for (row, rates), function in on_links(mine, self.before).items():
+                for product, c in forms(function).items():
+                    key = tuple(sorted([*map(self._letter, product), *self._rates(rates)]))
+                    into = rows[row - 1].setdefault(key, {})
+                    into[constant] = into.get(constant, Fraction(0)) + c
+        self.sums = [dict(filter(None, (self._term(k, mix) for k, mix in row.items()))) for row in rows]
+        self.names = {number: letter for letter, number in self._letters.items()}
+        self.fixed = {number for number, letter in self.names.items() if isinstance(letter, Fraction)}
+
+    def _letter(self, letter: Letter) -> int:
+        return self._letters.setdefault(letter, len(self._letters) + 1)
+
+    def _rates(self, rates: Rates) -> list[int]:
+        kind = "qdd" if len(rates) == 1 else "qd"
+        return [self._letter((kind, j)) for j in rates]
+
+    def _term(self, key: Key, mix: Mapping[str, Fraction]) -> tuple[Key, Fraction] | None:
+        """A term with its number as a letter: one constant, or several with the same function as one."""
+        mix = {name: c for name, c in mix.items() if c}
+        if not mix:
+            return None
+        lead = next(iter(mix.values()))
+        value = sum((self.short.numbers[name] * c / lead for name, c in mix.items()), Fraction(0))
+        if not value:
+            return None
+        if value < 0:
+            value, lead = -value, -lead
+        return tuple(sorted((*key, self._letter(value)))), Fraction(lead)
+
+    def program(self, seed: int = 0, noise: float = 0.6) -> Program:
+        """The program of one run of extraction."""
+        found = Extraction(self.sums, self.fixed, seed, noise).run()
+        writing = Writing(self.short, self.before)
+
+        def value(number: int):
+            letter = self.names[number]
+            if isinstance(letter, Atom):
+                return writing.letter(letter)
+            assert isinstance(letter, tuple)
+            return (writing.qd if letter[0] == "qd" else writing.qdd)[letter[1] - 1]
+
+        def number_of(number: int) -> Fraction:
+            letter = self.names[number]
+            assert isinstance(letter, Fraction)
+            return letter
+
+        tau = found.values(self.n, value, number_of)
+        for j, inner in sorted(self.before.items(), reverse=True):
+            tau[inner - 1] = tau[inner - 1] + tau[j - 1]
+        return writing.tracer.program("inverse_dynamics", {"tau": tau})

@@ -1,0 +1,140 @@
+"""`emdeg abbreviate` as a user meets it: results, files, errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CUBE = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.0017407487859282@link6"
+ARM = Path(__file__).parents[1] / "data" / "robots" / "odd_arm.urdf"
+
+
+def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "emdeg.cli", "abbreviate", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, cwd=cwd)
+
+
+def result(*words: str):
+    done = run(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert data["schema_version"] == 1
+    return data["result"]
+
+
+def test_a_short_model_with_its_error_tables_split_and_code(tmp_path):
+    code = tmp_path / "short.c"
+    words = ("--seconds", "3", "--significance", "0.05", "--tables", "--processors", "2", "--emit", str(code))
+    found = result("planar3r", *words)
+    assert all(e["found"] <= e["certified"] <= 1.5 * e["found"] for e in found["errors"] if e["found"] > 0)
+    counted = found["operations"]["inverse_dynamics"]
+    assert sum(found["processors"]["operations"]) == counted["total"] == counted["mul"] + counted["add"]
+    forces = found["tables"]["forces"]
+    assert forces["general recursive Newton-Euler"]["total"] == 150 * 3 - 48 + 131 * 3 - 48
+    assert forces["abbreviated"]["total"] <= forces["full explicit"]["total"]
+    assert {"short_configuration", "short_rates"} <= set(code.read_text().replace("(", " ").split())
+
+
+def test_wrong_numbers_are_named_and_nothing_is_written(tmp_path):
+    for words, message in (
+        (("--worst-error", "0.01,0.02"), "one fraction, or 3"),
+        (("--neglect", "I99"), "there is no constant I99"),
+        (("--only", "M,g"), "for M and g alone give an average error"),
+        (("--lower", "0,0"), "3 lower and 3 upper positions"),
+    ):
+        code = tmp_path / "short.c"
+        done = run("planar3r", *words, "--seconds", "1", "--emit", str(code))
+        assert done.returncode == 2, (words, done.stderr)
+        assert message in " ".join(done.stderr.replace("│", " ").split())
+        assert "Traceback" not in done.stderr
+        assert not done.stdout
+        assert not code.exists()
+
+
+@pytest.mark.slow
+def test_a_sliding_joint_without_a_range_is_refused_and_an_existing_file_kept(tmp_path):
+    done = run("stanford_arm")
+    assert done.returncode == 3
+    assert "slides and has no limits" in done.stderr
+    kept = tmp_path / "kept.c"
+    kept.write_text("mine")
+    done = run("planar2r", "--seconds", "1", "--emit", str(kept))
+    assert done.returncode == 2
+    assert kept.read_text() == "mine"
+
+
+@pytest.mark.slow
+def test_the_trade_off_is_drawn_with_its_data_beside(tmp_path):
+    picture = tmp_path / "curve.png"
+    points = result("planar3r", "--seconds", "4", "--tradeoff", str(picture))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    with picture.with_suffix(".csv").open() as handle:
+        rows = list(csv.DictReader(handle))
+    assert [int(row["operations"]) for row in rows] == [p["operations"] for p in points]
+    assert points[0]["certified"] == [0.0, 0.0, 0.0]
+    assert max(points[-1]["certified"]) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("load", [(), ("--payload", CUBE)])
+def test_simplified_state_equations_keep_their_average(load):
+    found = result("jpl_rrp", "--only", "M,g", "--average-error", "0.05", "--seconds", "20", *load)
+    assert {e["entry"] for e in found["entry_errors"]} >= {"M11", "M22", "M33", "M44", "M55", "M66", "g2", "g3"}
+    for e in found["entry_errors"]:
+        assert e["average"] <= 0.05
+        assert e["found_difference"] <= e["certified_difference"]
+    assert any(c["load"] for c in found["constants"].values()) == bool(load)
+
+
+@pytest.mark.slow
+def test_a_urdf_arm_in_two_rates_and_on_two_processors(tmp_path):
+    found = result(str(ARM), "--seconds", "20", "--tables", "--processors", "2", "--emit", str(tmp_path / "arm.c"))
+    assert found["multirate"]["workspace"] > 0
+    assert found["processors"]["span"] >= found["processors"]["critical_path"]
+    assert all(e["found"] <= e["certified"] for e in found["errors"])
+    rates = found["tables"]["rates"]
+    assert all(r["rates_hz"] >= r["together_hz"] >= r["configuration_hz"] for r in rates.values())
+
+
+@pytest.mark.slow
+def test_the_puma_by_the_papers_rule():
+    found = result("puma560", "--significance", "0.01", "--joint-significance", "0.001")
+    assert found["operations"]["inverse_dynamics"]["total"] <= 210
+    assert found["operations"]["mass_matrix"]["total"] <= 26
+    assert found["entries"]["M34"]["constants"] == "-I15*S4*S5"
+    assert all(e["certified"] <= 1.25 * e["found"] for e in found["errors"])
+
+
+@pytest.mark.slow
+def test_the_smallest_puma_within_the_papers_own_error():
+    found = result("puma560", "--worst-error", "0.01,0.01,0.01,0.03,0.03,0.03")
+    assert found["within_target"]
+    assert found["operations"]["inverse_dynamics"]["total"] <= 135
+
+
+MOVE = """schema = 1
+name = "move"
+mode = "torques"
+
+[trajectory]
+kind = "cycloidal"
+duration = 1
+start = { q1 = 0, q2 = 0, q3 = 0 }
+goal = { q1 = 1, q2 = -1, q3 = 0.5 }
+"""
+
+
+@pytest.mark.slow
+def test_holding_the_configuration_part_longer_errs_more(tmp_path):
+    (tmp_path / "move.toml").write_text(MOVE)
+    motion = ("--trajectory", str(tmp_path / "move.toml"), "--seconds", "1")
+    largest = [max(result("planar3r", "--hold", k, *motion)["holding"]["largest"]) for k in ("1", "10", "50")]
+    assert largest[0] < 1e-12 < largest[1] < largest[2]
+    done = run("planar3r", "--hold", "4")
+    assert done.returncode == 2
+    assert "go together" in done.stderr

@@ -1,0 +1,107 @@
+"""The reduced model of closed loops, expanded: its formulas evaluate to the numbers of the mechanics."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import sympy
+from typer.testing import CliRunner
+
+import emdeg
+from emdeg.algebra.budget import BudgetExceeded
+from emdeg.cli import app
+from emdeg.equations.loop_formulas import expand_loops, expanded_document
+from mechanics.test_closed_loop import robot_of, states
+
+runner = CliRunner()
+
+
+def values(found, u, ud):
+    """(joints, rates, letters' values) at one state: roots and reciprocals in the order of their definitions."""
+    joints = emdeg.joint_positions(found.robot, u)
+    rates = np.zeros(found.robot.n)
+    rates[list(found.link.coordinates)] = ud
+    known = {}
+    defined = [(f"h{i}", p, np.sqrt) for i, p in enumerate(found.names.roots, 1)]
+    defined += [(f"r{i}", p, np.reciprocal) for i, p in enumerate(found.names.reciprocals, 1)]
+    while defined:  # a letter may stand on another
+        name, poly, function = defined.pop(0)
+        if {str(g) for g in poly.generators} & {other for other, _, _ in defined}:
+            defined.append((name, poly, function))
+            continue
+        known[name] = function(np.asarray(poly.evaluate(joints, rates, parameters=known), dtype=float))
+    return joints, rates, known
+
+
+@pytest.mark.parametrize("name", ["delta", "fivebar", "fourbar", "palletiser", "rrr3"])
+def test_every_entry_evaluates_to_the_model(name):
+    robot = robot_of(name)
+    found = expand_loops(robot)
+    paper = found.C_of_virtual_work()
+    q, qd, _ = states(name, 1)
+    for u, ud in zip(q, qd):
+        joints, rates, known = values(found, u, ud)
+
+        def at(matrix, joints=joints, rates=rates, known=known):
+            return np.array([[float(x.evaluate(joints, rates, parameters=known)) for x in row] for row in matrix])
+
+        model = emdeg.reduced_model(robot, u, ud)
+        for key, matrix in (("M", found.M), ("C", found.C), ("J", found.J), ("J_rate", found.J_rate)):
+            np.testing.assert_allclose(at(matrix), model[key], rtol=1e-9, atol=1e-9 * (1 + np.abs(model[key]).max()))
+        np.testing.assert_allclose(at([found.G])[0], model["G"], rtol=1e-9, atol=1e-9)
+        other = emdeg.reduced_model(robot, u, ud, route="virtual_work")["C"]
+        np.testing.assert_allclose(at(paper), other, rtol=1e-9, atol=1e-9 * (1 + np.abs(other).max()))
+        assert found.solution is not None
+        for k, parts in found.solution.items():
+            told = [float(x.evaluate(joints, rates, parameters=known)) for x in parts]
+            turning = robot.joints[k].kind == "revolute"
+            expected = [np.sin(joints[k]), np.cos(joints[k])] if turning else [joints[k]]
+            np.testing.assert_allclose(told, expected, atol=1e-12)
+
+
+def test_nothing_but_coordinates_rates_and_letters_is_left_in_the_solution():
+    found = expand_loops(robot_of("delta"))
+    assert found.solution is not None
+    seen = {str(g) for parts in found.solution.values() for p in parts for g in p.generators}
+    assert all(name[0] in "hr" or name in ("q4", "q5", "q6") or "pi" in name for name in seen), seen
+
+
+def test_mass_matrix_of_the_delta_by_sympy_alone():
+    """M11 with its letters replaced by what they stand for: a closed form in x, y, z, evaluated by SymPy."""
+    robot = robot_of("delta")
+    found = expand_loops(robot)
+    document = expanded_document(found, ["letters", "solution", "M"])
+    equations = {str(item.label): item.value.to_sympy() for section in document.sections[:2] for item in section.items}
+    M11 = document.sections[2].items[0].rows[0][0].to_sympy()
+    q = {k: sympy.Symbol(f"q{k}", real=True) for k in range(1, 7)}
+    told = {sympy.sin(q[k]): equations[f"s{k}"] for k in (1, 2, 3)}
+    told |= {sympy.cos(q[k]): equations[f"c{k}"] for k in (1, 2, 3)}
+    told |= {sympy.Symbol(name, real=True): value for name, value in equations.items() if name[0] in "hr"}
+    expression = M11
+    for _ in range(6):  # letters stand on letters
+        expression = expression.xreplace(told)
+    numbers = {q[4]: sympy.Rational(1, 20), q[5]: sympy.Rational(-2, 25), q[6]: sympy.Rational(-9, 20)}
+    expression = expression.subs(numbers)
+    assert not expression.free_symbols
+    expected = emdeg.mass_matrix(robot, [0.05, -0.08, -0.45])[0, 0]
+    assert float(expression) == pytest.approx(expected, rel=1e-12)
+
+
+def test_derive_expanded_from_the_command_line():
+    done = runner.invoke(app, ["derive", "delta", "--expand", "--only", "letters,solution,M,state"])
+    assert done.exit_code == 0, done.output
+    assert "h1 = sqrt(" in done.stdout
+    assert "State-space form" in done.stdout
+    for form in ("latex", "markdown", "mathml", "sympy"):
+        assert runner.invoke(app, ["derive", "fourbar", "--expand", "--format", form]).exit_code == 0
+    data = json.loads(runner.invoke(app, ["derive", "fivebar", "--expand", "--json"]).stdout)["result"]
+    assert list(data) == ["model", "letters", "solution", "M", "C", "G", "J", "Jdot", "state"]
+    wrong = runner.invoke(app, ["derive", "planar2r", "--expand"])
+    assert wrong.exit_code == 2
+
+
+def test_what_is_too_large_says_so():
+    done = runner.invoke(app, ["derive", "delta", "--expand", "--budget", "10"])
+    assert isinstance(done.exception, BudgetExceeded)

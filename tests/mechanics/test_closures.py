@@ -1,0 +1,71 @@
+"""Universal and prismatic closing joints: textbook kinematics, free bodies with multipliers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.mechanics.closed_numeric import ready
+from mechanics.kkt import constrained_accelerations
+from mechanics.linkages import HOOKE, SLIDER_CRANK, UPU3, built
+
+
+def test_hookes_joint_turns_as_the_textbooks_say(tmp_path):
+    """w2 / w1 = cos b / (1 - sin^2 b sin^2 q1), q1 from where the driving fork lies across the shafts' plane."""
+    robot = built(HOOKE, tmp_path)
+    assert str(ready(robot).mobility).startswith("2 joints, 4 closure equations of rank 1: mobility 1")
+    q = np.linspace(-1.2, 1.2, 9)[:, None]
+    joints = emdeg.joint_positions(robot, q)
+    beta = np.pi / 6
+    np.testing.assert_allclose(np.tan(joints[:, 1]), np.tan(q[:, 0]) * np.cos(beta), atol=1e-12)
+    ratio = np.cos(beta) / (1 - (np.sin(beta) * np.sin(q[:, 0])) ** 2)
+    step = 1e-6
+    later = emdeg.joint_positions(robot, q + step)[:, 1] - emdeg.joint_positions(robot, q - step)[:, 1]
+    np.testing.assert_allclose(later / (2 * step), ratio, atol=1e-9)
+
+
+def test_a_slider_crank_slides_as_the_textbooks_say(tmp_path):
+    robot = built(SLIDER_CRANK, tmp_path)
+    assert ready(robot).mobility.freedoms == 1
+    q = np.linspace(0.2, 2.8, 9)[:, None]
+    x = 0.1 * np.cos(q[:, 0]) + np.sqrt(0.3**2 - (0.1 * np.sin(q[:, 0])) ** 2)
+    T = emdeg.forward_kinematics(robot, q)
+    np.testing.assert_allclose(T[:, 0, 3], x, atol=1e-12)
+    np.testing.assert_allclose(T[:, 1:3, 3], 0, atol=1e-12)
+
+
+def test_a_3_upu_platform_does_not_turn(tmp_path):
+    """Tsai's condition: each leg's outer axes parallel; then only shifts are left, three of them."""
+    robot = built(UPU3, tmp_path)
+    found = ready(robot).mobility
+    assert (found.joints, found.equations, found.freedoms) == (15, 12, 3)
+    q = np.array([0, 0, 0.6]) + np.random.default_rng(0).uniform(-0.1, 0.1, (4, 3))
+    T = emdeg.forward_kinematics(robot, q)
+    np.testing.assert_allclose(T[:, :3, :3], np.broadcast_to(np.eye(3), (4, 3, 3)), atol=1e-10)
+    lengths = emdeg.joint_positions(robot, q)[:, [k for k, j in enumerate(robot.joints) if j in robot.driven]]
+    for k in range(3):
+        angle = 2 * np.pi / 3 * k
+        way = q + np.array([-0.2 * np.cos(angle), -0.2 * np.sin(angle), 0])
+        np.testing.assert_allclose(lengths[:, k], np.linalg.norm(way, axis=1), atol=1e-10)
+
+
+PLACES = {"hooke": (HOOKE, [0.3], 0.8), "slider_crank": (SLIDER_CRANK, [1.0], 0.8), "upu3": (UPU3, [0, 0, 0.6], 0.1)}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_accelerations_equal_those_of_free_bodies_with_multipliers(name, tmp_path):
+    text, centre, reach = PLACES[name]
+    robot = built(text, tmp_path)
+    rng = np.random.default_rng(5)
+    n = len(centre)
+    q = np.array(centre) + rng.uniform(-reach, reach, (5, n))
+    qd, tau = rng.normal(size=(5, n)), rng.normal(size=(5, n))
+    expected = np.array([constrained_accelerations(robot, *state) for state in zip(q, qd, tau)])
+    found = emdeg.forward_dynamics(robot, q, qd, tau)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max()))
+    np.testing.assert_allclose(emdeg.inverse_dynamics(robot, q, qd, found), tau, rtol=1e-9, atol=1e-9)
+    one, other = (emdeg.reduced_model(robot, q, qd, route=route) for route in ("reduction", "virtual_work"))
+    np.testing.assert_allclose(one["M"], other["M"], atol=1e-12)
+    force = [np.einsum("kij,kj->ki", model["C"], qd) for model in (one, other)]
+    np.testing.assert_allclose(*force, atol=1e-11)
