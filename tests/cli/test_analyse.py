@@ -69,20 +69,18 @@ def test_a_urdf_with_general_angles_gives_its_loads(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["puma560", "panda", "kinova_description/robots/kinova.urdf"])
+@pytest.mark.parametrize("name", ["puma560", "panda", "ur_description/urdf/ur5_robot.urdf"])
 def test_the_tables_of_known_robots_hold_against_random_configurations(name):
     path = name if "/" not in name else robot_files()[name]
-    locks = [f"--lock=j2s6s200_joint_finger_{k}=0" for k in (1, 2)] if "kinova" in name else []
-    found = result(str(path), "--seconds", "8", *locks)
-    lock = {one.split("=")[1]: 0 for one in locks}
-    robot = emdeg.load(path, lock=lock) if lock else emdeg.load(path)
+    found = result(str(path), "--seconds", "4")
+    robot = emdeg.load(path)
     low, high = np.array([[joint["low"], joint["high"]] for joint in found["workspace"]]).T
     q = np.random.default_rng(1).uniform(low, high, (4000, robot.n))
     M, g = emdeg.mass_matrix(robot, q), emdeg.gravity(robot, q)
     for k, row in enumerate(found["loads"]["no_load"]):
         assert row["inertia_min"]["bound"] <= M[:, k, k].min()
         assert M[:, k, k].max() <= row["inertia_max"]["bound"] * (1 + 1e-12)
-        assert np.abs(g[:, k]).max() <= row["gravity_load"]["bound"] * (1 + 1e-12)
+        assert np.abs(g[:, k]).max() <= row["gravity_load"]["bound"] * (1 + 1e-12) + 1e-12
         assert row["inertia_max"]["value"] >= M[:, k, k].max() * (1 - 1e-9)
     for row in found["ratios"]["coupling"]:
         i, j, own = int(row["ratio"][1]) - 1, int(row["ratio"][2]) - 1, int(row["ratio"][-1]) - 1
