@@ -12,7 +12,7 @@ import numpy as np
 
 from emdeg.analysis import figures
 from emdeg.analysis.capability import capability, dynamic_manipulability, operational_inertia
-from emdeg.analysis.extremes import JointLoad, formula_extremes, loads, unloaded
+from emdeg.analysis.extremes import LONGEST, JointLoad, formula_extremes, loads, unloaded
 from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
 from emdeg.analysis.in_time import in_time
 from emdeg.analysis.measured import Law, compare
@@ -214,7 +214,7 @@ def _largest(study: Study, some: Sequence[Ratio], seconds: float) -> dict[str, d
         one, ceiling = searched[name], ceilings[name]
         i = _own(one)
         floor = None if i is None else floors[i]
-        if i is not None and name[0] == "g":
+        if i is not None and name[0] == "g" and len(one.above) <= LONGEST:
             share = 0.5 * effort.seconds
             ceiling = min(ceiling, gravity_ratio_ceiling(study.model(), i, study.where, floors[i], seconds=share))
         spend = {"gap": study.gap, "seconds": effort.seconds}

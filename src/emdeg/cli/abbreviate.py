@@ -19,6 +19,7 @@ from emdeg.reduce import split as split_program
 from emdeg.reduce.box import ACCELERATION, SPEED
 from emdeg.reduce.tables import tables
 from emdeg.reduce.tradeoff import curve, curve_csv, draw
+from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"
@@ -96,6 +97,8 @@ def command(
 
       emdeg abbreviate jpl_rrp --only M,g --average-error 0.05
     """
+    if robot.loops is not None:  # its links alone are a tree, which is another machine
+        raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
     start = time.thread_time()
     motion = _motion(robot, hold, trajectory)
     try:

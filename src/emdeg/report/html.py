@@ -143,7 +143,7 @@ def _table(head: str, rows: str) -> str:
 def _titled(title: str, table: str, folded: bool) -> str:
     if folded:
         return _fold(escape(title or "Table"), table, False, "part")
-    return f'<div class="block">{f"<h3>{escape(title)}</h3>" if title else ""}{table}</div>'
+    return f'<div class="block">{f"<h3>{escape(title)}</h3>" if title else ""}{table}</div>\n'
 
 
 def _is_number(cell: str) -> bool:

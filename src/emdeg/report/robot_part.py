@@ -28,11 +28,14 @@ def robot_section(study: Study) -> Section:
         items.append(Paragraph("Nothing is known of its drives."))
     else:
         items.append(_grid(drives))
-    if robot.sources:
-        items.append(Grid(("parameter", "source"), tuple(robot.sources.items()), "Where single values come from", True))
-    if robot.tolerances:
-        rows = tuple((path, f"{float(value):.3g}") for path, value in robot.tolerances.items())
-        items.append(Grid(("parameter", "±"), rows, "Tolerances", True))
+    paths = list(dict.fromkeys([*robot.sources, *robot.tolerances]))
+    if paths:
+        rows = tuple(
+            (path, f"{float(robot.tolerances[path]):.3g}" if path in robot.tolerances else "",
+             robot.sources.get(path, ""))
+            for path in paths
+        )  # fmt: skip
+        items.append(Grid(("parameter", "±", "source"), rows, "Tolerances and sources of single values", True))
     return Section("robot", "The robot", tuple(items))
 
 

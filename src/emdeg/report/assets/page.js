@@ -36,7 +36,7 @@
       }
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       pen.clearRect(0, 0, w, h);
-      const r = d.extent.radius, m = d.extent.middle, scale = 0.44 * Math.min(w, h * 1.15) / r * zoom;
+      const r = d.extent.radius, m = d.extent.middle, scale = 0.5 * Math.min(w, h * 1.15) / r * zoom;
       const ca = Math.cos(azimuth), sa = Math.sin(azimuth), ce = Math.cos(elevation), se = Math.sin(elevation);
       const at = (p) => {
         const x = p[0] - m[0], y = p[1] - m[1], z = p[2] - m[2];
