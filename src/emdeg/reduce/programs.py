@@ -35,9 +35,9 @@ def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: f
     *others, printed = _traces(short, function)
     candidates = [_tidied(traced) for traced in (*others, printed)]
     if function == "inverse_dynamics":
-        candidates += _extracted(short, 0.4 * seconds, seed)
+        candidates += _extracted(short, 0.25 * seconds, seed)
     candidates.sort(key=lambda p: count(p).total)
-    share = 0.6 if function == "inverse_dynamics" else 1.0
+    share = 0.75 if function == "inverse_dynamics" else 1.0
     tried = [_searched(candidates[:2], share * seconds, seed)] if seconds else []
     found = min((*tried, candidates[0]), key=lambda p: count(p).total)
     verify(found, printed)
