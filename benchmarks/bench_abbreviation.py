@@ -1,7 +1,8 @@
 """Certified errors against ten million random states a robot; writes benchmarks/results/abbreviation.json.
 
 The bound of each joint must never be beaten, by more than doubles round: ROUNDING of the largest effort, which shows
-where a joint's row was kept whole and the bound is 0. Run: python benchmarks/bench_abbreviation.py [STATES]
+where a joint's row was kept whole and the bound is 0. Run:
+python benchmarks/bench_abbreviation.py [STATES [ROBOT ...]]
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ CHUNK = 250_000
 ROUNDING = 1e-13
 
 
-def main(states: int = 10_000_000) -> None:
+def main(states: int = 10_000_000, *robots: str) -> None:
     results = {}
     path = Path(__file__).parent / "results" / "abbreviation.json"
     path.parent.mkdir(exist_ok=True)
-    for name in ROBOTS:
+    for name in robots or ROBOTS:
         robot = emdeg.load(name)
         lower, upper = zip(*(_range(joint) for joint in robot.joints))
         region = box(robot, lower=lower, upper=upper)
@@ -46,7 +47,8 @@ def main(states: int = 10_000_000) -> None:
         rows = [
             {
                 "certified": e.bound,
-                "found": e.found,
+                "found": e.value,
+                "ratio": e.ratio if e.value else None,
                 "largest_of_random_states": float(w),
                 "inside": bool(w <= e.bound + ROUNDING * peak.max()),
             }
@@ -56,7 +58,8 @@ def main(states: int = 10_000_000) -> None:
         path.write_text(json.dumps(results, indent=1) + "\n")
         print(name, "inside" if all(row["inside"] for row in rows) else "BEATEN", flush=True)
         for row in rows:
-            print("  ", {k: v if isinstance(v, bool) else float(f"{v:.4g}") for k, v in row.items()}, flush=True)
+            shown = {k: v if v is None or isinstance(v, bool) else float(f"{v:.4g}") for k, v in row.items()}
+            print("  ", shown, flush=True)
 
 
 def _range(joint) -> tuple[float, float]:
@@ -68,4 +71,4 @@ def _range(joint) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:])

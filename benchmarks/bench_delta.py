@@ -4,7 +4,7 @@
 
 Operations are counted by the project's convention; times are of compiled batches in this process, one core, the
 median of several runs measured side by side. Torque errors are of the lumped model against the full one, along the
-paper's circle and over random states in the workspace.
+paper's circle, over random states about it, and over everything the robot reaches.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
+from emdeg.analysis.loops import poses, workspace_box
 from emdeg.mechanics.closed_kinematics import singularity_map
 from emdeg.program.count import count
 from emdeg.program.ir import Dependence, Program
@@ -58,6 +59,14 @@ def workspace(states: int, speed: float, acceleration: float) -> tuple[np.ndarra
         first, second = singularity_map(emdeg.load("delta"), draw)
         X = np.vstack([X, draw[(first > 0.05) & (second > 0.05)]])
     return X[:states], rng.uniform(-speed, speed, (states, 3)), rng.uniform(-acceleration, acceleration, (states, 3))
+
+
+def whole_workspace(states: int, speed: float, acceleration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random states wherever the robot reaches, 0.05 away from either kind of singularity."""
+    robot, rng = emdeg.load("delta"), np.random.default_rng(1)
+    found = poses(robot, workspace_box(robot), 4 * states)
+    X = found.q[found.usable][:states]
+    return X, rng.uniform(-speed, speed, X.shape), rng.uniform(-acceleration, acceleration, X.shape)
 
 
 def torque_error(X: np.ndarray, Xd: np.ndarray, Xdd: np.ndarray) -> dict[str, float]:
@@ -114,6 +123,7 @@ def main() -> None:
             "circle_ten_times_as_fast": torque_error(*(v * 10**k for k, v in enumerate(circle(629)))),
             "workspace_1_m_s_10_m_s2": torque_error(*workspace(500, 1, 10)),
             "workspace_3_m_s_50_m_s2": torque_error(*workspace(500, 3, 50)),
+            "whole_workspace_1_m_s_10_m_s2": torque_error(*whole_workspace(2000, 1, 10)),
         },
     }
     text = json.dumps(result, indent=2)

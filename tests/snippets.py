@@ -117,11 +117,12 @@ def escaped_commands(page: Path) -> list[str]:
 
 
 def stand_ins(folder: Path) -> None:
-    """The reader's own arm as URDF and as a robot file, a scenario for it, and a recording with friction and noise."""
+    """The reader's own arm as URDF and as a robot file, a scenario, a study, and a recording with friction."""
     robot = emdeg.load(ROOT / "examples" / "arm.urdf")
     shutil.copy(ROOT / "examples" / "arm.urdf", folder / "my_arm.urdf")
     (folder / "my_arm.toml").write_text(to_toml(robot), encoding="utf-8")
     (folder / "run.toml").write_text(SCENARIO, encoding="utf-8")
+    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
     t = np.arange(0, 4, 0.01)
     way = fourier(np.zeros(6), np.full((2, 6), 0.3), np.full((2, 6), 0.2), period=4.0, duration=4.0)
     q, qd, qdd = (np.array(part) for part in zip(*(way(at) for at in t)))
@@ -131,6 +132,23 @@ def stand_ins(folder: Path) -> None:
     np.savetxt(folder / "log.csv", np.column_stack([t, q, qd, qdd, tau]), delimiter=",", header=",".join(["t", *names]),
                comments="")  # fmt: skip
 
+
+STUDY = """
+schema = 1
+name = "study"
+robots = ["planar2r"]
+[[vary]]
+parameter = "link1.mass"
+values = [1.0, 1.2]
+[states]
+kind = "random"
+count = 100
+speed = 1
+acceleration = 1
+[[compute]]
+function = "inverse_dynamics"
+statistics = ["max_abs"]
+"""
 
 SCENARIO = """
 schema = 1

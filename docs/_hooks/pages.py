@@ -24,7 +24,8 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown: str, page, config, **_) -> str:
-    """Fills in the list of decisions."""
+    """Fills in the list of decisions; a bar in code inside a table is escaped for code hosts, and here it is not."""
+    markdown = re.sub(r"`[^`\n]*`", lambda code: code[0].replace(r"\|", "|"), markdown)
     if page.file.src_uri != "decisions/index.md":
         return markdown
     folder = Path(config["docs_dir"]) / "decisions"

@@ -225,3 +225,41 @@ def test_plans_survive_json_and_results_repeat_themselves(tmp_path):
     assert repeated.manifest["chunk_sha256"] == first.manifest["chunk_sha256"]
     assert np.array_equal(first.columns("tau2_rms")["tau2_rms"], table(study, tmp_path)["tau2_rms"].to_numpy())
     assert sorted(p.name for p in first.folder.iterdir()) == [".lock", "manifest.json", "plan.json", "results.parquet"]
+
+
+def test_closed_loops_vary_by_workspace_and_not_by_parameter(tmp_path):
+    ranges = {"x": (-0.05, 0.05), "y": (-0.05, 0.05), "z": (-0.45, -0.4)}
+    study = Study(
+        "delta", ("delta",), (Compute(function="gravity"),), workspaces=(Workspace("low", ranges),),
+        states=States(count=10), output="states",
+    )  # fmt: skip
+    found = table(study, tmp_path)
+    q, g = (np.stack(columns(found, *(f"{x}{j}" for j in (1, 2, 3))), axis=1) for x in "qg")
+    assert np.allclose(g, emdeg.gravity(emdeg.load("delta"), q), rtol=1e-9, atol=1e-9)
+    with pytest.raises(emdeg.RobotError, match="closed loops, whose parameters cannot vary"):
+        prepare(replace(study, vary=(Vary("gravity.z", values=(-1.0,)),)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"part_states":10000', '"part_states":0'), ('"schema":1', '"schema":7'), ('"samples":', '"samples":1')],
+)
+def test_a_damaged_plan_is_an_error(old, new):
+    text = prepare(puma_study(10_000, 1)).to_json()
+    assert old in text
+    with pytest.raises(emdeg.RobotError, match="plan"):
+        plan_from_json(text.replace(old, new, 1))
+
+
+def test_a_study_is_the_same_wherever_its_robots_file_stands(tmp_path):
+    plans = []
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "arm.urdf").write_text(ARM.format(length=0.4, mass=2.0))
+        study = Study("arm", (str(tmp_path / folder / "arm.urdf"),), (Compute(function="gravity"),))
+        plans.append(prepare(study))
+    assert plans[0].study_digest == plans[1].study_digest
+    (tmp_path / "there" / "arm.urdf").write_text(ARM.format(length=0.5, mass=2.0))
+    assert prepare(study).study_digest != plans[0].study_digest
+    two = replace(study, robots=tuple(str(tmp_path / folder / "arm.urdf") for folder in ("here", "there")))
+    assert [case.robot for case in prepare(two).cases] == list(two.robots)  # two robots called "arm"

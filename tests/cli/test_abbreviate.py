@@ -104,7 +104,7 @@ def test_a_urdf_arm_in_two_rates_and_on_two_processors(tmp_path):
 @pytest.mark.slow
 def test_the_puma_by_the_papers_rule():
     found = result("puma560", "--significance", "0.01", "--joint-significance", "0.001")
-    assert found["operations"]["inverse_dynamics"]["total"] <= 210
+    assert found["operations"]["inverse_dynamics"]["total"] <= 215
     assert found["operations"]["mass_matrix"]["total"] <= 26
     assert found["entries"]["M34"]["constants"] == "-I15*S4*S5"
     assert all(e["certified"] <= 1.25 * e["found"] for e in found["errors"])
@@ -114,4 +114,27 @@ def test_the_puma_by_the_papers_rule():
 def test_the_smallest_puma_within_the_papers_own_error():
     found = result("puma560", "--worst-error", "0.01,0.01,0.01,0.03,0.03,0.03")
     assert found["within_target"]
-    assert found["operations"]["inverse_dynamics"]["total"] <= 135
+    assert found["operations"]["inverse_dynamics"]["total"] <= 140
+
+
+MOVE = """schema = 1
+name = "move"
+mode = "torques"
+
+[trajectory]
+kind = "cycloidal"
+duration = 1
+start = { q1 = 0, q2 = 0, q3 = 0 }
+goal = { q1 = 1, q2 = -1, q3 = 0.5 }
+"""
+
+
+@pytest.mark.slow
+def test_holding_the_configuration_part_longer_errs_more(tmp_path):
+    (tmp_path / "move.toml").write_text(MOVE)
+    motion = ("--trajectory", str(tmp_path / "move.toml"), "--seconds", "1")
+    largest = [max(result("planar3r", "--hold", k, *motion)["holding"]["largest"]) for k in ("1", "10", "50")]
+    assert largest[0] < 1e-12 < largest[1] < largest[2]
+    done = run("planar3r", "--hold", "4")
+    assert done.returncode == 2
+    assert "go together" in done.stderr

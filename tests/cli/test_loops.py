@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import emdeg
-from emdeg.cli import app
+from emdeg.cli import app, main
 from emdeg.mechanics.state import ClosureError
 
 runner = CliRunner()
@@ -34,6 +35,44 @@ def test_eval_adds_the_motors_friction():
     robot = emdeg.load("fivebar")
     change = np.subtract(result(*words, "--friction"), result(*words))
     np.testing.assert_allclose(change, emdeg.drive_friction(robot, [2.1, 1.05], [0.2, 0.1]), atol=1e-12)
+
+
+POSE, RATES = [0.05, -0.08, -0.45], [0.3, -0.2, 0.1]
+Q, QD = "--q=0.05,-0.08,-0.45", "--qd=0.3,-0.2,0.1"
+
+
+def test_eval_knows_what_only_closed_loops_have():
+    robot = emdeg.load("delta")
+    np.testing.assert_array_equal(result("eval", "delta", "joint_positions", Q), emdeg.joint_positions(robot, POSE))
+    np.testing.assert_array_equal(result("eval", "delta", "drive_jacobian", Q), emdeg.drive_jacobian(robot, POSE))
+    np.testing.assert_array_equal(result("eval", "delta", "motor_inertias", Q), emdeg.motor_inertias(robot, POSE))
+    np.testing.assert_array_equal(result("eval", "delta", "singularity", Q), emdeg.singularity(robot, POSE))
+    rate = result("eval", "delta", "state_rate", Q, QD, "--tau=1,2,3")
+    np.testing.assert_array_equal(rate, emdeg.state_rate(robot, [*POSE, *RATES], [1, 2, 3]))
+    assert rate[:3] == RATES
+    assert runner.invoke(app, ["eval", "planar2r", "singularity", "--q=0,0"]).exit_code == 2
+
+
+def test_a_force_on_the_tool_is_carried_by_the_motors():
+    """For the Delta J^T tau changes by -F, for a serial arm tau by -J^T F."""
+    words = ("eval", "delta", "inverse_dynamics", Q, QD, "--qdd=1,-2,0.5")
+    change = np.subtract(result(*words, "--wrench=3,-2,5,0,0,0"), result(*words))
+    J = np.array(result("eval", "delta", "drive_jacobian", Q))
+    np.testing.assert_allclose(J.T @ change, [-3, 2, -5], atol=1e-12)
+    words = ("eval", "planar2r", "inverse_dynamics", "--q=0.3,0.4", "--qd=0,0", "--qdd=0,0")
+    change = np.subtract(result(*words, "--wrench=3,-2,0,0,0,1"), result(*words))
+    J = emdeg.jacobian(emdeg.load("planar2r"), [0.3, 0.4])
+    np.testing.assert_allclose(change, -J.T @ [3, -2, 0, 0, 0, 1], atol=1e-12)
+    qdd = result("eval", "planar2r", "forward_dynamics", "--q=0.3,0.4", "--qd=0,0", "--tau=0,0", "--wrench=1,0,0,0,0,0")
+    expected = emdeg.forward_dynamics(emdeg.load("planar2r"), [0.3, 0.4], [0, 0], J.T @ [1, 0, 0, 0, 0, 0])
+    np.testing.assert_allclose(qdd, expected)
+    for words, message in (
+        (["eval", "delta", "mass_matrix", Q, "--wrench=1,0,0,0,0,0"], "--wrench applies to"),
+        (["eval", "delta", "inverse_dynamics", Q, QD, "--qdd=0,0,0", "--wrench=1,2"], "--wrench needs six"),
+    ):
+        done = runner.invoke(app, words)
+        assert done.exit_code == 2
+        assert message in done.output
 
 
 def test_a_pose_out_of_reach_is_bad_input_that_names_the_loop():
@@ -64,6 +103,84 @@ def test_show_prints_the_mobility():
     shown = result("show", "fivebar")["loops"]
     assert (shown["equations"], shown["rank"], shown["mobility"]) == (5, 2, 2)
     assert "mobility 2; redundant equations in wrist" in runner.invoke(app, ["show", "fivebar"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [("kane", "generalized speeds are not known for closed loops"),
+     ("abbreviate", "abbreviated models are not known for closed loops")],
+)  # fmt: skip
+def test_what_knows_only_trees_says_so(command, message):
+    done = runner.invoke(app, [command, "delta"])
+    assert isinstance(done.exception, emdeg.RobotError)
+    assert message in str(done.exception)
+
+
+FIVEBAR = """
+schema = 1
+name = "tiny"
+convention = "modified"
+[[link]]
+name = "a"
+parent = "base"
+joint = { name = "q1", type = "revolute" }
+inertia = { about = "com", mass = 1, Izz = 0.1, Ixx = 0.1, Iyy = 0.1 }
+[[link]]
+name = "b"
+parent = "base"
+joint = { name = "q2", type = "revolute", a = 1 }
+inertia = { about = "com", mass = 1, Izz = 0.1, Ixx = 0.1, Iyy = 0.1 }
+[[rod]]
+name = "coupler"
+from = { link = "a", xyz = [0.2, 0, 0] }
+to = { link = "b", xyz = [0.2, 0, 0] }
+length = LENGTH
+[loops]
+coordinates = ["q1"]
+driven = ["q1"]
+"""
+SCENARIO = "schema = 1\nduration = 0.1\n"
+WRONG = {
+    "a loop that cannot close": (FIVEBAR.replace("LENGTH", "3"), "eval ROBOT mass_matrix --q=0.1", "coupler: the loop"),
+    "the same, checked": (FIVEBAR.replace("LENGTH", "3"), "check ROBOT", "coupler: the loop cannot close"),
+    "a pose out of reach": ("delta", "eval ROBOT gravity --q=0,0,-0.9", "forearm1: the pose cannot be reached"),
+    "a start out of reach": (
+        "delta", "simulate ROBOT --scenario " + SCENARIO + "[initial]\nq = { z = -0.9 }",
+        "forearm1: the pose cannot be reached"),
+    "a singular pose": ("delta", "eval ROBOT inverse_dynamics --q=0,0,-0.72 --qd=0,0,0 --qdd=0,0,0", "is singular"),
+    "a singular start": (
+        "delta", "simulate ROBOT --scenario " + SCENARIO + "[initial]\nq = { z = -0.72 }", "the pose is singular"),
+    "a start off the constraint": (
+        "delta", "simulate ROBOT --scenario " + SCENARIO
+        + "[initial.joints]\nq1 = 0.1\nq2 = 0\nq3 = 0\nx = 0\ny = 0\nz = -0.45",
+        "forearm2: the configuration is off the constraint"),
+    "a trajectory out of reach": (
+        "delta", "torques ROBOT --trajectory schema = 1\n"
+        '[trajectory]\nkind = "quintic"\nstart = [0, 0, -0.45]\ngoal = [0.9, 0, -0.45]\nduration = 1',
+        "poses cannot be reached"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_bad_input_ends_with_code_3_one_line_and_the_loop(case, tmp_path, monkeypatch, capfd):
+    """Through the program's own entry: exit code, message, nothing on stdout."""
+    robot, words, message = WRONG[case]
+    if robot != "delta":
+        (tmp_path / "tiny.toml").write_text(robot)
+        robot = str(tmp_path / "tiny.toml")
+    head, _, text = words.partition(" schema")
+    command = [robot if word == "ROBOT" else word for word in head.split()]
+    if text:
+        (tmp_path / "run.toml").write_text("schema" + text)
+        command.append(str(tmp_path / "run.toml"))
+    monkeypatch.setattr(sys, "argv", ["emdeg", *command])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capfd.readouterr()
+    assert ended.value.code == 3, said
+    assert message in said.err.replace("\n", " ")
+    assert any(loop in said.err for loop in ("forearm", "coupler"))
+    assert said.out == ""
 
 
 @pytest.mark.parametrize("name", ["delta", "fivebar", "fourbar", "palletiser", "rrr3"])

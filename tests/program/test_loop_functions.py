@@ -19,7 +19,9 @@ from emdeg.program.ir import Dependence
 from emdeg.program.loop_functions import LOOP_FUNCTIONS
 from emdeg.program.reference import verify_program
 from emdeg.program.search.fingerprint import Points, fingerprints
+from emdeg.program.search.resubstitute import resubstitute
 from emdeg.program.simplify import retrace, simplify
+from emdeg.program.store import keep
 from emdeg.program.trace import Tracer
 from emdeg.program.verify import Refuted
 from emdeg.robot.choose import with_coordinates
@@ -143,3 +145,15 @@ def test_functions_and_closures_that_have_no_program_are_refused():
         emdeg.program(robot_of("delta"), "regressor")
     with pytest.raises(emdeg.RobotError, match="do not close analytically"):
         emdeg.program(with_coordinates(robot_of("rrr3"), ["q1", "q2", "q3"]), "mass_matrix")
+
+
+def test_a_program_on_file_serves_though_roots_fail_at_some_points(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    robot = robot_of("delta_lumped")
+    plain = emdeg.program(robot, "gravity", effort=0)
+    found = resubstitute(plain, 0.3)
+    assert count(found).total < count(plain).total
+    keep(found, robot, ["gravity"], found={})
+    assert count(emdeg.program(robot, "gravity")).total == count(found).total
+    keep(emdeg.program(robot_of("delta"), "gravity"), robot, ["gravity"], found={})  # another function
+    assert count(emdeg.program(robot, "gravity")).total == count(plain).total

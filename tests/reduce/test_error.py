@@ -13,12 +13,17 @@ from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import ShortModel
 from emdeg.reduce.target import certified
 
-pytestmark = pytest.mark.slow
-
 DATA = Path(__file__).parents[1] / "data"
 
 
-@pytest.mark.parametrize(("name", "ends"), [("planar3r", None), ("jpl_rrp", None), ("stanford_arm", 1.0)])
+@pytest.mark.parametrize(
+    ("name", "ends"),
+    [
+        ("planar3r", None),
+        pytest.param("jpl_rrp", None, marks=pytest.mark.slow),
+        pytest.param("stanford_arm", 1.0, marks=pytest.mark.slow),
+    ],
+)
 def test_random_states_stay_below_the_certified_error(name, ends):
     robot = emdeg.load(name)
     if ends is None:
@@ -35,9 +40,10 @@ def test_random_states_stay_below_the_certified_error(name, ends):
     worst = np.abs(evaluate(program(short), states)["tau"] - evaluate(program(whole), states)["tau"]).max(axis=0)
     assert all(w <= e.bound for w, e in zip(worst, errors))
     assert all(w <= e.value * (1 + 1e-9) for w, e in zip(worst, errors))
-    assert all(e.value <= e.bound for e in errors)
+    assert all(e.value <= e.bound <= 1.25 * e.value for e in errors if e.value > 0)
 
 
+@pytest.mark.slow
 def test_the_papers_own_short_model_errs_as_was_measured():
     """Largest errors over random states. The paper's numbers are rounded in print (8.4 for 8.44), ours are not."""
     measured = json.loads((DATA / "puma560_abbrev_error.json").read_text())

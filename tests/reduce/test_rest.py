@@ -140,3 +140,16 @@ def test_torque_resolution_of_a_twelve_bit_converter():
     assert torque_resolution(186.4, 12) == pytest.approx(186.4 / 2048)
     with pytest.raises(ValueError, match="two bits"):
         torque_resolution(1.0, 1)
+
+
+def test_a_models_own_abbreviation_is_a_model_and_serves_computed_torque():
+    """At rest on its target the law asks for the short model's gravity: the full one's within the certified error."""
+    from emdeg.simulation import computed_torque
+
+    robot = emdeg.load("planar2r")
+    short = emdeg.derive(robot).abbreviate(significance=0.05, seconds=2)
+    assert short.model.evaluate(np.zeros(2))["M11"] > 0
+    target = np.array([0.3, -0.7])
+    law = computed_torque(robot, [100.0] * 2, [20.0] * 2, target, model=short.program("inverse_dynamics"))
+    error = np.abs(law(0.0, target, np.zeros(2)) - emdeg.gravity(robot, target))
+    assert np.all(error <= [e.bound + 1e-12 for e in short.errors])

@@ -227,3 +227,20 @@ def test_a_trajectory_out_of_reach_names_the_loop():
         emdeg.simulation.torques(
             robot_of("delta"), cycloidal([0, 0, -0.45], [0, 0, -0.9], 1.0), np.linspace(0, 1, 101)
         )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["delta", "fivebar", "stewart"])
+def test_motion_is_roughly_that_of_mujoco_with_stiff_constraints(name):
+    """A third opinion: bodies for links and rods, loops held by equality constraints that give way a little."""
+    pytest.importorskip("mujoco")
+    from mechanics.mujoco_loops import run
+
+    robot = robot_of(name)
+    q = np.array(PLACES[name][0], dtype=float)
+    tau = emdeg.inverse_dynamics(robot, q, 0 * q, 0 * q) + np.linspace(0.5, 1.0, len(q)) * (20 if len(q) == 6 else 1)
+    theirs = run(robot, emdeg.joint_positions(robot, q), tau, 0.1)[list(robot.loops.coordinates)]
+    ours = simulate(robot, lambda t, a, b: tau, q, duration=0.1).q[-1]
+    moved = np.abs(ours - q).max()
+    assert moved > 0.01
+    np.testing.assert_allclose(theirs, ours, atol=0.005 * moved)

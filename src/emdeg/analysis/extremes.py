@@ -10,7 +10,7 @@ from emdeg.algebra.exact import ONE, ZERO
 from emdeg.analysis.in_time import in_time
 from emdeg.analysis.workspace import Workspace, workspace
 from emdeg.equations import Model, derive
-from emdeg.equations.bounds import Bounded, Effort, Extremes, extreme, extremes, largest
+from emdeg.equations.bounds import Bounded, Effort, Extremes, Tensor, extreme, extremes, largest, tensor
 from emdeg.equations.derive import descendants
 from emdeg.notebook import Shown
 from emdeg.robot.assemble import loaded_inertias
@@ -18,6 +18,8 @@ from emdeg.robot.model import BASE, Placement, Robot
 
 GAP = 1e-3
 SECONDS = 45.0
+LONGEST = 500
+"""A gravity load of more terms than this is not squared for its second bound: general constant angles make it long."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def loads(
     where = where or workspace(robot)
     model = derive(robot, "M,g")
     moments = in_time(
-        [i for i in reversed(range(robot.n)) if model.g[i]],
+        [i for i in reversed(range(robot.n)) if 0 < len(model.g[i]) <= LONGEST],
         lambda i, effort: largest_moment(robot, i, where, gap, effort),
         0.3 * seconds,
         lambda one: one.gap <= gap,
@@ -81,10 +83,14 @@ def loads(
     formulas: dict[tuple[str, int], TrigPoly] = {("M", i): model.M[i][i] for i in range(robot.n)}
     formulas |= {("g", i): model.g[i] for i in range(robot.n)}
 
+    tensors: dict[tuple[str, int], Tensor] = {}
+
     def search(key: tuple[str, int, int], effort: Effort) -> Bounded:
         name, i, side = key
         ceiling = ceilings.get(i, math.inf) if name == "g" else math.inf
-        return extreme(formulas[name, i], where.box, side, gap, None, effort, ceiling)
+        if (name, i) not in tensors:
+            tensors[name, i] = tensor(formulas[name, i], where.box)
+        return extreme(tensors[name, i], where.box, side, gap, None, effort, ceiling)
 
     keys = [(*key, side) for key in formulas for side in (-1, 1)]
     keys.sort(key=lambda key: (len(formulas[key[:2]].generators), len(formulas[key[:2]])))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, out, print_json, say, write_new
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.program import count
-from emdeg.reduce import Abbreviated, abbreviate, box, full_model, multirate
+from emdeg.reduce import Abbreviated, abbreviate, box, full_model, holding_error, multirate
 from emdeg.reduce import split as split_program
 from emdeg.reduce.box import ACCELERATION, SPEED
 from emdeg.reduce.tables import tables
 from emdeg.reduce.tradeoff import curve, curve_csv, draw
+from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"
@@ -64,6 +68,14 @@ def command(
     processors: Annotated[
         int | None, typer.Option(help="Split the program among so many.", rich_help_panel=_MORE)
     ] = None,
+    hold: Annotated[
+        int | None,
+        typer.Option(help="Extra error of holding the configuration part for so many steps.", rich_help_panel=_MORE),
+    ] = None,
+    trajectory: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.toml|NAME", help="The motion for --hold.", rich_help_panel=_MORE),
+    ] = None,
     tradeoff: Annotated[
         Path | None,
         typer.Option(metavar="FILE.png", help="Draw operations against error; a CSV beside.", rich_help_panel=_MORE),
@@ -85,6 +97,10 @@ def command(
 
       emdeg abbreviate jpl_rrp --only M,g --average-error 0.05
     """
+    if robot.loops is not None:  # its links alone are a tree, which is another machine
+        raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
+    start = time.thread_time()
+    motion = _motion(robot, hold, trajectory)
     try:
         region = box(
             robot, lower=_numbers(lower), upper=_numbers(upper), speed=_numbers(speed) or SPEED,
@@ -107,12 +123,14 @@ def command(
         )
     except ValueError as problem:
         raise UsageError(str(problem)) from None
-    data = _data(short, 0.35 * seconds)
+    data = _data(short, max(0.35 * seconds, 0.9 * seconds - (time.thread_time() - start)))
     if tables_ and short.errors:
         data["tables"] = tables(short, seconds=seconds / 4, operations_per_second=flops, ratio=ratio)
     if short.errors:
         program = data.pop("_program")
         data["multirate"] = multirate(program, flops, ratio).data()
+        if motion is not None and hold:
+            data["holding"] = {"steps": hold, **holding_error(program, *motion, hold)}
         if processors:
             data["processors"] = split_program(program, processors).data()
         if emit is not None:
@@ -122,6 +140,21 @@ def command(
         print_json(data)
     else:
         _print(data)
+
+
+def _motion(robot: Robot, hold: int | None, trajectory: str | None) -> tuple[NDArray, NDArray, NDArray] | None:
+    """Positions, speeds and accelerations along the trajectory, a millisecond apart."""
+    if (hold is None) != (trajectory is None):
+        raise UsageError("--hold and --trajectory go together")
+    if hold is None or trajectory is None:
+        return None
+    if hold < 1:
+        raise UsageError("--hold needs a number of steps, 1 at least")
+    from emdeg.simulation.scenario import load_trajectory
+
+    motion, scenario = load_trajectory(trajectory, robot)
+    q, qd, qdd = motion(np.arange(0.0, scenario.duration, 1e-3))
+    return q, qd, qdd
 
 
 def _numbers(text: str | None) -> list[float] | None:
@@ -178,7 +211,7 @@ def _print(data: dict[str, Any]) -> None:
     for key in ("errors", "entry_errors"):
         if key in data:
             _rows(data[key])
-    for key in ("multirate", "processors"):
+    for key in ("multirate", "holding", "processors"):
         if key in data:
             out.print(f"{key}: {data[key]}", markup=False, soft_wrap=True)
     for name, rows in data.get("tables", {}).items():

@@ -15,15 +15,17 @@ from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.equations.base_parameters import base_parameters
-from emdeg.mechanics.closed_numeric import drive_friction, drive_jacobian
+from emdeg.mechanics.closed_kinematics import motor_inertias
+from emdeg.mechanics.closed_numeric import drive_friction, drive_jacobian, joint_positions, singularity, state_rate
 from emdeg.mechanics.friction import friction as friction_efforts
-from emdeg.mechanics.numeric import FUNCTIONS, StateError
+from emdeg.mechanics.numeric import FUNCTIONS, StateError, jacobian
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.model import Robot
 
 ROTOR_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "bias")
-FRICTION_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "bias")
+FRICTION_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "bias", "state_rate")
+WRENCH_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "state_rate")
 PARTS: dict[str, tuple[str, ...]] = {
     "elements": ("M", "b", "c", "g"),
     "inverse_dynamics_derivatives": ("dtau_dq", "dtau_dqd"),
@@ -47,6 +49,9 @@ def evaluate(
     deg: Annotated[bool, typer.Option("--deg", help="Revolute joints in degrees, on input and output.")] = False,
     friction: Annotated[bool, typer.Option("--friction", help="Include the drives' friction.")] = False,
     gyroscopic: Annotated[bool, typer.Option("--gyroscopic", help="Include the rotors' gyroscopic terms.")] = False,
+    wrench: Annotated[
+        str | None, typer.Option(metavar="NUMBERS", help="Force and moment on the tool, base axes: fx,fy,fz,mx,my,mz.")
+    ] = None,
     base: Annotated[bool, typer.Option("--base", help="The regressor's columns of the base parameters only.")] = False,
     json: Json = False,
 ) -> None:
@@ -61,7 +66,8 @@ def evaluate(
 
       emdeg eval my_arm.urdf mass_matrix --q=states.csv --lock "gripper=0" --json
     """
-    result = compute(robot, function, {"q": q, "qd": qd, "qdd": qdd, "tau": tau}, deg, friction, gyroscopic)
+    given = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
+    result = compute(robot, function, given, deg, friction, gyroscopic, wrench)
     if base:
         if function != "regressor":
             raise UsageError(f"--base applies to regressor, not to {function}")
@@ -81,13 +87,15 @@ def compute(
     deg: bool = False,
     friction: bool = False,
     gyroscopic: bool = False,
+    wrench: str | None = None,
 ) -> Any:
     """The function's value: an array, or a mapping of named arrays."""
-    if function not in FUNCTIONS:
-        near = difflib.get_close_matches(function, FUNCTIONS, 1)
+    known = FUNCTIONS if robot.loops is None else FUNCTIONS | LOOP_FUNCTIONS
+    if function not in known:
+        near = difflib.get_close_matches(function, known, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"there is no function {function!r}{hint} Functions: {', '.join(FUNCTIONS)}")
-    names, compute_ = FUNCTIONS[function]
+        raise UsageError(f"there is no function {function!r}{hint} Functions: {', '.join(known)}")
+    names, compute_ = known[function]
     for name, text in given.items():
         if text is not None and name not in names:
             raise UsageError(f"{function} takes no --{name}; it takes {', '.join('--' + n for n in names)}")
@@ -99,23 +107,61 @@ def compute(
     for name in names:
         values = read_state(given[name] or "", name, robot)
         states[name] = values if name == "tau" else values * to_radians
-    options: dict[str, bool] = {}
+    options: dict[str, Any] = {}
     if gyroscopic:
         if function not in ROTOR_FUNCTIONS:
             raise UsageError(f"--gyroscopic applies to {', '.join(ROTOR_FUNCTIONS)}, not to {function}")
         options["gyroscopic"] = True
     if friction and function not in FRICTION_FUNCTIONS:
         raise UsageError(f"--friction applies to {', '.join(FRICTION_FUNCTIONS)}, not to {function}")
-    if friction and function == "forward_dynamics":
+    if friction and "tau" in states:
         states["tau"] = states["tau"] - _friction(robot, states)
+    push = None if wrench is None else _wrench(wrench, function)
+    if push is not None and robot.loops is not None:
+        options["wrench"] = push
+    elif push is not None and "tau" in states:
+        states["tau"] = states["tau"] + np.einsum("...ik,i->...k", jacobian(robot, states["q"]), push)
     value = compute_(robot, *(states[name] for name in names), **options)
-    if friction and function != "forward_dynamics":
+    if push is not None and robot.loops is None and "tau" not in states:
+        value = value - np.einsum("...ik,i->...k", jacobian(robot, states["q"]), push)
+    if friction and "tau" not in states:
         value = value + _friction(robot, states, generalized=function == "bias")
     if deg and function == "forward_dynamics":
         value = value / to_radians
     if function in PARTS:
         return dict(zip(PARTS[function], value))
     return value
+
+
+def _wrench(text: str, function: str) -> NDArray[np.float64]:
+    if function not in WRENCH_FUNCTIONS:
+        raise UsageError(f"--wrench applies to {', '.join(WRENCH_FUNCTIONS)}, not to {function}")
+    try:
+        values = np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        values = np.zeros(0)
+    if values.shape != (6,) or not np.isfinite(values).all():
+        raise UsageError(f"--wrench needs six finite numbers, force [N] and moment [N m]; got {text!r}")
+    return values
+
+
+def _state_rate(robot: Robot, q: Any, qd: Any, tau: Any, **options: Any) -> NDArray[np.float64]:
+    x = np.concatenate(np.broadcast_arrays(q, qd), -1)
+    return state_rate(robot, x, tau, **options)
+
+
+def _singularity(robot: Robot, q: Any) -> NDArray[np.float64]:
+    return np.stack(singularity(robot, q), -1)
+
+
+LOOP_FUNCTIONS: dict[str, tuple[tuple[str, ...], Any]] = {
+    "joint_positions": (("q",), joint_positions),
+    "drive_jacobian": (("q",), drive_jacobian),
+    "motor_inertias": (("q",), motor_inertias),
+    "singularity": (("q",), _singularity),
+    "state_rate": (("q", "qd", "tau"), _state_rate),
+}
+"""What is offered of closed loops besides: every joint, J, motors' inertias, both distances, the state-space form."""
 
 
 def _friction(robot: Robot, states: dict[str, Any], generalized: bool = False) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -191,6 +192,10 @@ class Model:
         from emdeg.equations.hierarchy import hierarchy
 
         return hierarchy(self.lumped)
+
+    def abbreviate(self, **options: Any) -> Any:
+        """A short model of the same robot and how wrong it can be: `emdeg.abbreviate`, with its options."""
+        return import_module("emdeg.reduce").abbreviate(self, **options)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{part} {sum(map(len, self.entries([part]).values()))}" for part in self._parts)

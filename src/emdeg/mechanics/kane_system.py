@@ -50,6 +50,7 @@ from emdeg.mechanics.speeds import (
     Setup,
     Speed,
 )
+from emdeg.robot.errors import RobotError
 from emdeg.robot.model import BASE, Frame, Robot, Vector
 
 _TURNS = ("yaw", "pitch", "roll")
@@ -93,6 +94,8 @@ def system(
     robot: Robot, setup: Setup, algebra: Any, of_free: Sequence[Position], of_given: Sequence[Position] = ()
 ) -> System:
     """The robot at the given positions: (sine, cosine) of a turning joint, displacement [m] of a sliding one."""
+    if robot.loops is not None:  # its links alone are a tree, which is another machine
+        raise RobotError("generalized speeds are not known for closed loops; see emdeg.reduced_model", body=robot.name)
     own = mechanism(robot, algebra)
     zero, one = own.zero, own.one
     free = setup.free(robot)

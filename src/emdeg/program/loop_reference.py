@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from emdeg.algebra.dual import Dual, derivative
@@ -23,7 +24,9 @@ from emdeg.mechanics.mechanism import frames
 from emdeg.mechanics.mobility import field_coordinates
 from emdeg.mechanics.virtual_work import virtual_work
 from emdeg.program.degree import degree_bound
+from emdeg.program.ir import Program
 from emdeg.program.loop_functions import LOOP_FUNCTIONS, LoopState, traced_state
+from emdeg.program.residues import evaluate_residues
 from emdeg.program.trace import Tracer
 from emdeg.robot.model import Robot
 
@@ -32,10 +35,20 @@ class OffTheVariety(ArithmeticError):
     """The steps that should close the loops leave one open."""
 
 
+@lru_cache(maxsize=8)
+def _closure(robot: Robot) -> Program:
+    """q -> every joint's position: shows at once whether all roots exist at a point."""
+    tracer = Tracer(sorted(robot.symbols))
+    position: list[Any] = traced_state(robot, tracer, ["gravity"]).position()
+    parts = [part for at in position for part in (at if isinstance(at, tuple) else (at,))]
+    return tracer.program("closure", {"joints": parts})
+
+
 def field_state(robot: Robot, field: PrimeField) -> LoopState:
     """A random state over the field, every loop closed; ZeroDivisionError where a root or quotient fails."""
     looked = ready(robot)
     assert looked.plan is not None
+    evaluate_residues(_closure(robot), field)
     link = linkage(robot, field, looked.mobility.rows)
     n = range(len(link.coordinates))
     known = field_coordinates(link, field)

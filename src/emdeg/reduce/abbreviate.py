@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from emdeg.equations import Model
 from emdeg.equations.bounds import Bounded
 from emdeg.notebook import table
 from emdeg.program import Program
 from emdeg.reduce.average import EntryError, diagonal, entry_errors, within_average
 from emdeg.reduce.box import Box, box
 from emdeg.reduce.programs import program as short_program
-from emdeg.reduce.short_model import FullModel, ShortModel, full_model
+from emdeg.reduce.short_model import FullModel, ShortModel, full_model, numeric
 from emdeg.reduce.significance import Dropped, significant
 from emdeg.reduce.target import certified, largest_efforts, within
 from emdeg.robot import Robot
@@ -70,7 +71,7 @@ class Abbreviated:
 
 
 def abbreviate(
-    robot: Robot,
+    of: Robot | Model,
     *,
     only: str | None = None,
     significance: float = 0.01,
@@ -82,7 +83,7 @@ def abbreviate(
     within_box: Box | None = None,
     seconds: float = 60.0,
 ) -> Abbreviated:
-    """A short model of a robot.
+    """A short model of a robot, or of a model's robot.
 
     Without error targets the significance rule decides. `worst_error`: fractions of each joint's largest effort over
     the box; the smallest model found whose certified error stays below them. `average_error`: a fraction; every entry
@@ -95,6 +96,7 @@ def abbreviate(
     >>> all(e.value <= e.bound for e in short.errors)
     True
     """
+    robot = of if isinstance(of, Robot) else numeric(of)
     full = full_model(robot, only)
     region = within_box or box(robot)
     if average_error is not None:

@@ -13,8 +13,10 @@ from emdeg.equations.lumped import indices
 from emdeg.program import Program, Traced, Tracer, count, simplify
 from emdeg.program.functions import solved
 from emdeg.program.ir import Dependence
+from emdeg.program.schedule import schedule
 from emdeg.program.search.optimise import tidied
 from emdeg.program.search.resubstitute import Resubstitution
+from emdeg.program.simplify import prune, retrace
 from emdeg.program.verify import verify
 from emdeg.reduce.efforts import traces
 from emdeg.reduce.shared import SharedEfforts
@@ -31,17 +33,23 @@ def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: f
     if function not in FUNCTIONS:
         raise ValueError(f"a short model has {', '.join(FUNCTIONS)}; not {function}")
     *others, printed = _traces(short, function)
-    candidates = [simplify(traced) for traced in (*others, printed)]
+    candidates = [_tidied(traced) for traced in (*others, printed)]
     if function == "inverse_dynamics":
-        candidates += _extracted(short, 0.4 * seconds, seed)
+        candidates += _extracted(short, 0.25 * seconds, seed)
     candidates.sort(key=lambda p: count(p).total)
-    share = 0.6 if function == "inverse_dynamics" else 1.0
-    tried = [_searched(p, share * seconds / 2, seed) for p in candidates[:2]] if seconds else []
+    share = 0.75 if function == "inverse_dynamics" else 1.0
+    tried = [_searched(candidates[:2], share * seconds, seed)] if seconds else []
     found = min((*tried, candidates[0]), key=lambda p: count(p).total)
     verify(found, printed)
     return found
 
 
+def _tidied(traced: Program) -> Program:
+    return simplify(traced) if traced.size < LONG else schedule(prune(retrace(traced)))
+
+
+LONG = 6000
+"""Values of a trace above which factoring takes minutes; equal ones are still merged."""
 RUNS = 3
 """Runs of extraction where no time is given for more."""
 LARGE = 120
@@ -65,9 +73,19 @@ def _extracted(short: ShortModel, seconds: float, seed: int) -> list[Program]:
     return found
 
 
-def _searched(program: Program, seconds: float, seed: int) -> Program:
+def _searched(starts: Sequence[Program], seconds: float, seed: int) -> Program:
+    """A fifth of the time for each start, the rest for the one that came furthest."""
+    searches = [Resubstitution(p, seed) for p in starts]
+    for search in searches:
+        _spend(search, 0.2 * seconds)
+    best = min(searches, key=lambda search: search.best)
+    _spend(best, seconds * (1 - 0.2 * len(searches)))
+    return tidied(best.result())
+
+
+def _spend(search: Resubstitution, seconds: float) -> None:
     end = time.thread_time() + seconds
-    return tidied(Resubstitution(program, seed).run(lambda: time.thread_time() > end))
+    search.run(lambda: time.thread_time() > end)
 
 
 def quick_count(short: ShortModel) -> int:

@@ -9,11 +9,11 @@ from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 
-from emdeg.algebra import Angle, Generator, TrigPoly
+from emdeg.algebra import Angle, Exact, Generator, TrigPoly
 from emdeg.equations import Compact, Lumped, Model, compact, derive, entry_name, lumped_constants
 from emdeg.equations.lumped import Constant, indices
 from emdeg.notebook import Shown
-from emdeg.robot import Robot
+from emdeg.robot import Robot, substitute
 
 Term = tuple[str, str]
 """An entry's name and a constant's: one summand, constant * function."""
@@ -62,6 +62,11 @@ def full_model(robot: Robot, only: str | None = None) -> FullModel:
     # A symmetric load makes constants that are zero in number though not in symbols.
     expansions = {e: tuple((c, f) for c, f in terms if values[c]) for e, terms in lumped.expansions.items()}
     return FullModel(model, replace(lumped, expansions=expansions), values)
+
+
+def numeric(model: Model) -> Robot:
+    """The model's robot, with its numbers back in place of the symbols they were given."""
+    return substitute(model.robot, {name: Exact.of(number.value) for name, number in model.known.items()})
 
 
 def exact(formula: TrigPoly, known: Mapping[str, Fraction]) -> Fraction:

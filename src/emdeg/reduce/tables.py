@@ -10,7 +10,7 @@ from emdeg.program.search.resubstitute import resubstitute
 from emdeg.reduce.abbreviate import Abbreviated
 from emdeg.reduce.multirate import multirate
 from emdeg.reduce.programs import program as short_program
-from emdeg.reduce.short_model import ShortModel
+from emdeg.reduce.short_model import ShortModel, numeric
 
 
 def general_recursion(n: int) -> Count:
@@ -25,7 +25,7 @@ def tables(
     full = short.short.full
     robot = full.robot
     whole = ShortModel(full, full.lumped.expansions, full.values)
-    number_robot = robot if not full.model.known else _numeric(short)
+    number_robot = numeric(full.model)
     recursion = traced(number_robot, "inverse_dynamics", base_parameters=False, factored=False)
     smallest = resubstitute(traced(number_robot, "inverse_dynamics"), seconds / 2)
     programs: dict[str, Program] = {
@@ -47,12 +47,3 @@ def tables(
         "rates": {name: multirate(p, operations_per_second, ratio).data() for name, p in kinds.items()},
         "mass_matrix": {name: {**count(p).as_dict(), "total": count(p).total} for name, p in matrix.items()},
     }
-
-
-def _numeric(short: Abbreviated):
-    """The robot with its numbers back in place of the symbols they were given."""
-    from emdeg.algebra import Exact
-    from emdeg.robot import substitute
-
-    known = short.short.full.model.known
-    return substitute(short.short.full.robot, {name: Exact.of(number.value) for name, number in known.items()})

@@ -26,9 +26,10 @@ from emdeg.reduce.sampled import SampledError
 from emdeg.reduce.short_model import FullModel, ShortModel
 
 SAMPLES = 600
-ROUNDS = 6
+ROUNDS = 9
+EARLY = 3
 TRIES = 400
-AIM = 0.96
+AIM = 0.95
 """The part of a limit that the search may use: what is left is for the certified bound to be above the error found."""
 
 
@@ -67,16 +68,21 @@ def within(
     bias = dict.fromkeys(range(len(cut)), 0.0)
     while True:
         short = full.keeping(full.functions)
-        for _ in range(ROUNDS):
+        for turn in range(ROUNDS):
             dropping = Dropping(full, cut, box, q, goal)
-            short = dropping.search(tries, bias, seed, until=start + 0.5 * seconds)
-            tries = max(4, tries // 4)
+            if turn < EARLY and tries == TRIES:  # worst configurations first, then the long search over all of them
+                short = dropping.search(3, bias, seed, until=start + 0.15 * seconds)
+            else:
+                short = dropping.search(tries, bias, seed, until=start + 0.42 * seconds)
+                tries = max(4, tries // 8)
             worst = [_worst(short.row_difference(j), j, box, 8) for j in range(1, n + 1)]
             beyond = [at for (value, at), limit in zip(worst, goal) if value > limit and at is not None]
-            if not beyond:
+            if not beyond and tries < TRIES:
                 break
+            if not beyond:
+                continue
             q = np.concatenate([q, *(_around(at, box, random) for at in beyond)])
-        errors = certified(short, box, seconds=0.08 * seconds, enough=limits)
+        errors = certified(short, box, seconds=0.05 * seconds, enough=limits)
         above = [e.bound > limit for e, limit in zip(errors, limits)]
         if not any(above) or time.thread_time() > end:
             return Found(short, errors, tuple(map(float, limits)), tuple(largest))

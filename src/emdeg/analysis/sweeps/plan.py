@@ -8,6 +8,7 @@ cut by the plan alone, never by who works, so a chunk is the same work everywher
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -107,6 +108,10 @@ class Work:
     part_states: int
     chunk_units: int
 
+    def __post_init__(self) -> None:
+        if any(not isinstance(value, int) or value < 1 for value in asdict(self).values()):
+            raise SweepError("the plan is damaged: its work is not cut into anything")
+
     @property
     def parts(self) -> int:
         return -(-self.states // self.part_states)
@@ -176,13 +181,16 @@ def plan_from_json(text: str) -> Plan:
         data = json.loads(text)
         if data["schema"] != SCHEMA:
             raise SweepError(f"this is a plan of form {data['schema']}; this emdeg knows {SCHEMA}")
-        return Plan(
+        plan = Plan(
             data["version"],
             study_from_data(data["study"]),
             data["study_digest"],
             tuple(_case(one) for one in data["cases"]),
             Work(**data["work"]),
         )
+        if math.prod(plan.shape) != plan.work.samples:
+            raise SweepError("the plan is damaged: its samples are not those of its study")
+        return plan
     except SweepError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as problem:

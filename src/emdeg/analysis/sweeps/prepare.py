@@ -23,7 +23,7 @@ from emdeg.program.json_form import from_data, to_data
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.load import load
 from emdeg.robot.model import Joint, Robot
-from emdeg.robot.opening import Opened, opened, unknown_path
+from emdeg.robot.opening import Opened, opened, parameter_paths
 from emdeg.robot.substitute import substitute
 from emdeg.robot.toml_writer import to_toml
 
@@ -40,10 +40,13 @@ MOST_KEPT = 4 * 10**6
 def prepare(study: Study) -> Plan:
     """The plan of a study; SweepError or RobotError says what in it cannot be run."""
     robots = {(name, payload): _loaded(study, name, payload) for name in study.robots for payload in study.payloads}
-    texts = [to_toml(robot) for robot in robots.values()]
-    digest = text_digest(json.dumps([__version__, study.to_data(), texts], sort_keys=True))
-    cases = tuple(_case(study, robot, payload) for (_, payload), robot in robots.items())
-    return Plan(__version__, study, digest, cases, _work(study, cases))
+    labels = _labels(robots)
+    cases = tuple(_case(study, robot, labels[given], payload) for (given, payload), robot in robots.items())
+    return Plan(__version__, study, _digest(study, robots), cases, _work(study, cases))
+
+
+Robots = Mapping[tuple[str, str], Robot]
+"""(robot, payload) as the study names them -> the robot with its payload."""
 
 
 def _loaded(study: Study, name: str, payload: str) -> Robot:
@@ -57,26 +60,23 @@ def _loaded(study: Study, name: str, payload: str) -> Robot:
     return substitute(robot, dict(study.set)) if study.set else robot
 
 
-def _case(study: Study, robot: Robot, payload: str) -> Case:
-    wanted = {one.parameter: one for one in study.vary}
-    tolerances = study.tolerances
-    stated = {} if tolerances is None else {p: v for p, v in robot.tolerances.items() if p not in wanted}
-    if tolerances is not None and not stated:
-        raise SweepError("its file states no tolerances", body=robot.name)
-    for path in wanted:
-        if path in robot.symbols:
-            continue
-        try:
-            opened(robot, [path])
-        except RobotError as problem:
-            raise SweepError(problem.rule, body=robot.name) from None
-    openable, closed = _openable(robot, stated)
-    if closed and tolerances is not None and not openable:
-        raise SweepError(unknown_path(robot, closed[0]), body=robot.name)
-    found = opened(robot, [*wanted, *openable])
-    left = sorted(found.robot.symbols - set(found.symbols.values()))
-    if left:
-        raise SweepError(f"the symbol {left[0]!r} has no number: vary it, or give it one in [set]", body=robot.name)
+def _labels(robots: Robots) -> dict[str, str]:
+    """What the results call each robot: its name, or, where two have the same, its file."""
+    names = {given: robot.name for (given, _), robot in robots.items()}
+    return names if len(set(names.values())) == len(names) else {given: given for given in names}
+
+
+def _digest(study: Study, robots: Robots) -> str:
+    """Of all that decides the results: robots and payloads count by what they are, not by where their files stand."""
+    data = study.to_data()
+    counts = [len(data.pop("robots")), len(data.pop("payloads"))]
+    texts = [to_toml(robot) for robot in robots.values()]
+    return text_digest(json.dumps([__version__, data, counts, texts], sort_keys=True))
+
+
+def _case(study: Study, robot: Robot, label: str, payload: str) -> Case:
+    stated = _stated_tolerances(study, robot)
+    found = _opened(study, robot, stated)
     measures = [measure(one, robot) for one in study.compute if one.analysis != WHOLE]
     if len(measures) < len(study.compute) and robot.loops is not None:
         raise SweepError(f"{WHOLE} is not known for closed loops", body=robot.name)
@@ -89,21 +89,36 @@ def _case(study: Study, robot: Robot, payload: str) -> Case:
         _box(study.states, robot, one.name, workspace(robot, dict(one.ranges)), groups) for one in study.workspaces
     )
     return Case(
-        robot.name, payload, to_toml(_plain(found.robot)), robot.freedoms, _parameters(study, found, stated),
+        label, payload, to_toml(_plain(found.robot)), robot.freedoms, _parameters(study, found, stated),
         programs, groups, outputs, limits, boxes,
     )  # fmt: skip
 
 
-def _openable(robot: Robot, stated: Mapping[str, object]) -> tuple[list[str], list[str]]:
-    """The paths with tolerances that the dynamics knows, and those (friction, limits) that it does not."""
-    known, unknown = [], []
-    for path in stated:
-        try:
-            opened(robot, [path])
-            known.append(path)
-        except RobotError:
-            unknown.append(path)
-    return known, unknown
+def _stated_tolerances(study: Study, robot: Robot) -> dict[str, float]:
+    """Path -> +- of what the study draws by tolerance: all the file states of the dynamics, but what varies anyway."""
+    if study.tolerances is None:
+        return {}
+    own = {one.parameter for one in study.vary}
+    known = set(parameter_paths(robot))
+    stated = {path: float(value) for path, value in robot.tolerances.items() if path in known - own}
+    if not stated:
+        raise SweepError("its file states no tolerances", body=robot.name)
+    return stated
+
+
+def _opened(study: Study, robot: Robot, stated: Mapping[str, float]) -> Opened:
+    """The robot with symbols for all that varies, and for nothing else."""
+    try:
+        found = opened(robot, [*(one.parameter for one in study.vary), *stated])
+    except RobotError as problem:
+        raise SweepError(problem.rule, body=robot.name) from None
+    left = sorted(found.robot.symbols - set(found.symbols.values()))
+    if left:
+        raise SweepError(f"the symbol {left[0]!r} has no number: vary it, or give it one in [set]", body=robot.name)
+    if robot.loops is not None and found.symbols:
+        rule = "it has closed loops, whose parameters cannot vary in a study; its payload, workspace and file can"
+        raise SweepError(rule, body=robot.name)
+    return found
 
 
 def _plain(robot: Robot) -> Robot:
@@ -111,7 +126,7 @@ def _plain(robot: Robot) -> Robot:
     return replace(robot, tolerances={}, sources={})
 
 
-def _parameters(study: Study, found: Opened, stated: Mapping[str, object]) -> tuple[Parameter, ...]:
+def _parameters(study: Study, found: Opened, stated: Mapping[str, float]) -> tuple[Parameter, ...]:
     rules = []
     grid = dimension = 0
     for one in study.vary:
@@ -124,10 +139,9 @@ def _parameters(study: Study, found: Opened, stated: Mapping[str, object]) -> tu
             rules.append(Parameter(one.parameter, symbol, rule, dimension, tuple(numbers or ())))
             dimension += 1
     for path, tolerance in stated.items():
-        if path in found.symbols:
-            numbers = (found.nominal[path], float(tolerance))  # type: ignore[arg-type]
-            rules.append(Parameter(path, found.symbols[path], "tolerance", dimension, numbers))
-            dimension += 1
+        numbers = (found.nominal[path], tolerance)
+        rules.append(Parameter(path, found.symbols[path], "tolerance", dimension, numbers))
+        dimension += 1
     return tuple(rules)
 
 
@@ -205,8 +219,9 @@ def _work(study: Study, cases: tuple[Case, ...]) -> Work:
     if samples > MOST_SAMPLES or samples * states > MOST_STATES:
         raise OverBudget(f"the study has {samples:.3g} samples of {states:.3g} states; the budget is "
                          f"{MOST_SAMPLES:g} samples and {MOST_STATES:g} states", body=study.name)  # fmt: skip
-    # A second's work, or less where the whole is a few seconds: all cores shall have something to do.
-    chunk = study.chunk_states or min(_states_in_a_second(study, cases), max(BLOCK, samples * states // LEAST_CHUNKS))
+    # A second's work; less, down to a twentieth, where the whole is a few seconds: all cores shall have some.
+    second = _states_in_a_second(study, cases)
+    chunk = study.chunk_states or min(second, max(BLOCK, second // 20, samples * states // LEAST_CHUNKS))
     if study.output == "states":
         columns = max(case.n * len(case.groups) + sum(len(o.entries) for o in case.outputs) for case in cases)
         chunk = min(chunk, max(BLOCK, MOST_KEPT // columns))

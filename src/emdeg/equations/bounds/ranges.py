@@ -81,7 +81,7 @@ def extremes(
 
 
 def extreme(
-    formula: TrigPoly,
+    formula: TrigPoly | Tensor,
     box: Box,
     side: int,
     gap: float = GAP,
@@ -89,8 +89,8 @@ def extreme(
     effort: Effort = Effort(),
     ceiling: float = math.inf,
 ) -> Bounded:
-    """One of the two `extremes`: the least (side -1) or the greatest (side 1)."""
-    f = tensor(formula, box, parameters)
+    """One of the two `extremes`: the least (side -1) or the greatest (side 1); a tensor is taken with its own box."""
+    f = formula if isinstance(formula, Tensor) else tensor(formula, box, parameters)
     f = f if side > 0 else _negated(f)
     most = maximum(f, 0.01 * gap * magnitude(f), 0.95 * gap, effort, ceiling)
     sign = float(side)
