@@ -13,7 +13,6 @@ from emdeg.report.drawing import (
     INK,
     SOFT,
     Box,
-    Dot,
     Drawing,
     Line,
     Shape,
@@ -152,7 +151,6 @@ def curves(
     across: str,
     up: str,
     *,
-    key: bool = True,
     size: tuple[float, float] = (320.0, 190.0),
 ) -> Drawing:
     """Lines over a common x."""
@@ -229,8 +227,3 @@ def _blend(depth: float) -> str:
     """White to blue."""
     ends = (240, 246, 250), (0, 84, 140)
     return "#" + "".join(f"{round(a + (b - a) * depth):02x}" for a, b in zip(*ends))
-
-
-def dots(points: Sequence[tuple[float, float, str]]) -> list[Shape]:
-    """Markers."""
-    return [Dot(x, y, 3, colour) for x, y, colour in points]

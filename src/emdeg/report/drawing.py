@@ -6,13 +6,11 @@ apart; whatever a colour says is also said by position, dash or text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape as html_escape
 
-BLUE, ORANGE, GREEN, PURPLE, AMBER, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 INK, SOFT, FAINT, GROUND = "#1c2733", "#5b6875", "#d9dfe5", "#f5f7f9"
-SERIES = (BLUE, ORANGE, GREEN, PURPLE, "#000000", AMBER, SKY)
 
 Point = tuple[float, float]
 
@@ -139,8 +137,3 @@ def _line(line: Line) -> str:
         f'<{kind} points="{points}" fill="{line.fill}" stroke="{line.stroke}" '
         f'stroke-width="{number(line.width)}" stroke-linejoin="round" stroke-linecap="round"{dash}/>'
     )
-
-
-def straight(points: Sequence[Point], **style) -> Line:
-    """A line through points."""
-    return Line(tuple(points), **style)
