@@ -35,6 +35,8 @@ from emdeg.report.shades import SHADES, shade
 FOLDER = "figures"
 GREYS = (0, 0, 20, 32, 44, 56)
 """The shades of terms as per cent of white in black."""
+ROWS = 80
+"""Rows of one align environment."""
 LONGEST = 200_000
 """Characters of formulas of one part; beyond, the command that prints them stands instead."""
 CELL = 60
@@ -205,8 +207,12 @@ def _entries(item: Entries) -> str:
 
 
 def _lines(environment: str, rows: list[str]) -> str:
-    body = " \\\\\n".join(rows)
-    return f"\\begin{{{environment}}}\n{body}\n\\end{{{environment}}}\n" if rows else ""
+    """The rows in one environment, or in several: TeX holds a whole one in memory."""
+    found = ""
+    for start in range(0, len(rows), ROWS):
+        body = " \\\\\n".join(rows[start : start + ROWS])
+        found += f"\\begin{{{environment}}}\n{body}\n\\end{{{environment}}}\n"
+    return found
 
 
 def _entry(entry: Entry) -> list[str]:

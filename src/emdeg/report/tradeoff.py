@@ -14,9 +14,10 @@ import numpy as np
 
 from emdeg.equations.bounds import supremum
 from emdeg.equations.bounds.tensor import Array
-from emdeg.program import count
-from emdeg.reduce.programs import program
+from emdeg.program import Count, count, simplify
+from emdeg.reduce.programs import LARGE, program
 from emdeg.reduce.row_error import RowObjective, row, search
+from emdeg.reduce.shared import SharedEfforts
 from emdeg.reduce.short_model import FullModel, ShortModel, Term
 from emdeg.reduce.significance import significant, sizes
 from emdeg.reduce.target import largest_efforts
@@ -81,7 +82,7 @@ def tradeoff(study: Study, full: FullModel) -> Tradeoff:
 
 
 def _level(study: Study, short: ShortModel, threshold: float, largest: Sequence[float]) -> Level:
-    operations = count(program(short))
+    operations = _operations(short, threshold)
     points = QUOTED_POINTS if threshold == QUOTED else POINTS
     errors = [_error(study, short, joint, points) for joint in range(1, study.robot.n + 1)] if threshold else []
     shares = [
@@ -95,6 +96,15 @@ def _level(study: Study, short: ShortModel, threshold: float, largest: Sequence[
         tuple(bound for bound, _ in shares),
         tuple(found for _, found in shares),
     )
+
+
+def _operations(short: ShortModel, threshold: float) -> Count:
+    """Of the inverse dynamics: the best of several ways where few terms are left, else of one good way."""
+    if threshold < QUOTED:
+        shared = SharedEfforts(short, links=True)
+        if max(map(len, shared.sums), default=0) <= LARGE:
+            return count(simplify(shared.program(noise=0.0)))
+    return count(program(short))
 
 
 def _error(study: Study, short: ShortModel, joint: int, points: int) -> tuple[float, float]:
