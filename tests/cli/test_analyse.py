@@ -57,31 +57,30 @@ def test_tables_1_and_2_with_the_papers_figures(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_urdf_gives_every_part(tmp_path):
-    found = result(str(DATA / "robots" / "odd_arm.urdf"), "--seconds", "6", "--out", str(tmp_path))
+def test_a_urdf_with_general_angles_gives_its_loads(tmp_path):
+    words = ("--only", "loads,servo,capability", "--seconds", "2", "--out", str(tmp_path))
+    found = result(str(DATA / "robots" / "odd_arm.urdf"), *words)
     robot = emdeg.load(DATA / "robots" / "odd_arm.urdf")
     assert [row["joint"] for row in found["loads"]["no_load"]] == [joint.name for joint in robot.joints]
     for row in found["loads"]["no_load"]:
         assert row["inertia_min"]["bound"] <= row["inertia_min"]["value"] <= row["inertia_max"]["value"]
-    assert {"ratios", "servo", "importance", "capability"} <= set(found)
+    assert {"servo", "capability"} <= set(found)
     assert all(Path(file).exists() for file in found["files"])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["puma560", "panda", "kinova_description/robots/kinova.urdf"])
+@pytest.mark.parametrize("name", ["puma560", "panda", "ur_description/urdf/ur5_robot.urdf"])
 def test_the_tables_of_known_robots_hold_against_random_configurations(name):
     path = name if "/" not in name else robot_files()[name]
-    locks = [f"--lock=j2s6s200_joint_finger_{k}=0" for k in (1, 2)] if "kinova" in name else []
-    found = result(str(path), "--seconds", "8", *locks)
-    lock = {one.split("=")[1]: 0 for one in locks}
-    robot = emdeg.load(path, lock=lock) if lock else emdeg.load(path)
+    found = result(str(path), "--seconds", "4")
+    robot = emdeg.load(path)
     low, high = np.array([[joint["low"], joint["high"]] for joint in found["workspace"]]).T
     q = np.random.default_rng(1).uniform(low, high, (4000, robot.n))
     M, g = emdeg.mass_matrix(robot, q), emdeg.gravity(robot, q)
     for k, row in enumerate(found["loads"]["no_load"]):
         assert row["inertia_min"]["bound"] <= M[:, k, k].min()
         assert M[:, k, k].max() <= row["inertia_max"]["bound"] * (1 + 1e-12)
-        assert np.abs(g[:, k]).max() <= row["gravity_load"]["bound"] * (1 + 1e-12)
+        assert np.abs(g[:, k]).max() <= row["gravity_load"]["bound"] * (1 + 1e-12) + 1e-12
         assert row["inertia_max"]["value"] >= M[:, k, k].max() * (1 - 1e-9)
     for row in found["ratios"]["coupling"]:
         i, j, own = int(row["ratio"][1]) - 1, int(row["ratio"][2]) - 1, int(row["ratio"][-1]) - 1

@@ -31,9 +31,9 @@ Bools = NDArray[np.bool_]
 
 MARGIN = 0.05
 SAMPLES = 20_000
-NUMERIC_SAMPLES = 200
+NUMERIC_SAMPLES = 100
 """Of a mechanism whose loops close numerically only, which takes a thousand times as long."""
-RAYS, MARCH = 400, 200
+RAYS, MARCH, NUMERIC_MARCH = 400, 200, 25
 ROUNDS, CROWD, CROSSED = 100, 48, 0.9
 
 
@@ -153,8 +153,9 @@ def _ray_ends(robot: Robot) -> Array:
     directions = furthest * directions / np.linalg.norm(directions, axis=1, keepdims=True)
     at = np.ones(len(directions), dtype=bool)
     ends = np.tile(start, (len(directions), 1))
-    for step in range(1, MARCH + 1):
-        q = start + directions[at] * (step / MARCH)
+    march = MARCH if ready(robot).plan is not None else NUMERIC_MARCH
+    for step in range(1, march + 1):
+        q = start + directions[at] * (step / march)
         there = reached(robot, q)
         places = np.flatnonzero(at)
         ends[places[there]] = q[there]

@@ -12,10 +12,11 @@ import numpy as np
 from emdeg.analysis.figures import COLOURS, STYLES, _new, _plain, _save
 from emdeg.analysis.loops import MARGIN, Array, Bools, Box, home, looked_at, motor_figures, reached
 from emdeg.mechanics.closed_kinematics import singularity_figures
+from emdeg.mechanics.closed_numeric import ready
 from emdeg.robot.model import Robot
 
 GRID = 121
-LINE = 721
+LINE, NUMERIC_LINE = 721, 21
 
 
 @dataclass(frozen=True)
@@ -104,16 +105,16 @@ def _held(robot: Robot, found: Map) -> str:
 
 def draw_lines(robot: Robot, box: Box, folder: Path, stem: str, margin: float = MARGIN) -> list[Path]:
     """Along each coordinate through the start: distances from singularity, and what every motor feels."""
-    n = robot.freedoms
+    n, count = robot.freedoms, LINE if ready(robot).plan is not None else NUMERIC_LINE
     figure, axes = _new(4.2 * min(n, 3), 3.0 * 3 * -(-n // 3), 3 * -(-n // 3), min(n, 3))
     rows: list[Sequence[object]] = []
     for k in range(n):
         top, column = 3 * (k // 3), k % 3
         label, scale = _axis(robot, k)
-        q = np.tile(home(robot), (LINE, 1))
-        q[:, k] = np.linspace(box.low[k], box.high[k], LINE)
+        q = np.tile(home(robot), (count, 1))
+        q[:, k] = np.linspace(box.low[k], box.high[k], count)
         _, first, second, fine = looked_at(robot, q, margin)
-        held, weight = np.full((LINE, n), np.nan), np.full((LINE, n), np.nan)
+        held, weight = np.full((count, n), np.nan), np.full((count, n), np.nan)
         if fine.any():
             values = motor_figures(robot, q[fine])
             held[fine], weight[fine] = values["held"], values["gravity"]

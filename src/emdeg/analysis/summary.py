@@ -35,7 +35,7 @@ from emdeg.analysis.servo import servo_view, slow_fast_boundary
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
 from emdeg.analysis.workspace import Workspace
 from emdeg.equations import Model, derive, entry_name
-from emdeg.equations.bounds import Bounded, Effort, Extremes, extreme
+from emdeg.equations.bounds import Bounded, Effort, Extremes, attained_ratio, extreme
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
@@ -205,8 +205,6 @@ def _largest(study: Study, some: Sequence[Ratio], seconds: float) -> dict[str, d
     rows: dict[str, dict[str, Any]] = {}
     ceilings: dict[str, float] = {}
     for one in some:
-        head = {"ratio": one.name, "unit": one.unit}
-        rows[one.name] = {**head, **_sampled(one, study.where)}
         ceilings[one.name] = _ceiling(one, inertias, floors)
     searched = {one.name: one for one in some if (i := _own(one)) is None or i in floors}
 
@@ -225,9 +223,10 @@ def _largest(study: Study, some: Sequence[Ratio], seconds: float) -> dict[str, d
 
     order = sorted(searched, key=lambda name: len(searched[name].above) + len(searched[name].below))
     found = in_time(order, search, seconds, lambda one: one is None or one.gap <= study.gap)
-    for name, one in found.items():
-        if one is not None:
-            rows[name] |= {**bounded(one, study.robot.n), "certified": one.gap < 1.0}
+    for one in some:
+        most = found.get(one.name)
+        what = _reached(one, study) if most is None else {**bounded(most, study.robot.n), "certified": most.gap < 1.0}
+        rows[one.name] = {"ratio": one.name, "unit": one.unit, **what}
     return rows
 
 
@@ -250,12 +249,10 @@ def _ceiling(one: Ratio, inertias: Mapping[int, Extremes], floors: Mapping[int, 
     return math.sqrt(inertias[j].high.bound / floors[i]) * (1 + 1e-9)
 
 
-def _sampled(one: Ratio, where: Workspace, samples: int = 4096) -> dict[str, Any]:
-    """The largest value on random configurations, not certified."""
-    q = where.sample(samples, seed=13)
-    values = one.values(q)
-    top = int(np.argmax(values))
-    return {"value": float(values[top]), "bound": None, "gap": None, "q": q[top].tolist(), "certified": False}
+def _reached(one: Ratio, study: Study) -> dict[str, Any]:
+    """The largest value that climbs from random configurations reach, not certified."""
+    found = attained_ratio(one.above, one.below, study.where.box, study.model().numbers)
+    return {**bounded(found, study.robot.n), "gap": None, "certified": False}
 
 
 def _ratio_figures(

@@ -10,7 +10,7 @@
 
 from emdeg.equations.bounds.family import Family, Supremum, family, supremum
 from emdeg.equations.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
-from emdeg.equations.bounds.ratio import largest_ratio
+from emdeg.equations.bounds.ratio import attained_ratio, largest_ratio
 from emdeg.equations.bounds.search import Effort
 from emdeg.equations.bounds.tensor import EmptyBox, Range, Tensor, tensor
 
@@ -23,6 +23,7 @@ __all__ = [
     "Range",
     "Supremum",
     "Tensor",
+    "attained_ratio",
     "extreme",
     "extremes",
     "family",

@@ -60,6 +60,15 @@ def largest_ratio(
     return Bounded(best, min(max(bounds), ceiling * (1 + 1e-12)), place_of(pair.above, x), boxes)
 
 
+def attained_ratio(
+    above: TrigPoly, below: TrigPoly, box: Box, parameters: Mapping[str, float] | None = None
+) -> Bounded:
+    """A large |above / below| that climbs reach, without a bound."""
+    pair = _pair(tensor(above, box, parameters), tensor(below, box, parameters))
+    value, x = pair.climb()
+    return Bounded(value, math.inf, place_of(pair.above, x))
+
+
 @dataclass(frozen=True)
 class _Pair:
     """Two formulas over the same variables and bases."""
