@@ -111,6 +111,6 @@ def test_programs_of_the_short_model_compute_its_equations():
 @pytest.mark.slow
 def test_without_thresholds_nothing_is_dropped():
     full, region = puma()
-    short, dropped = significant(full, region, significance=0.0, joint_significance=0.0)
+    short, dropped = significant(full, region, significance=0.0, joint_significance=0.0, keep_uncertain=True)
     assert not dropped
     assert not any(short.difference.values())
