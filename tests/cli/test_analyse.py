@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import subprocess
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pytest
 
 import emdeg
-from emdeg.cli import main
+from tests import commands
 from tests.example_robots import robot_files
 
 CUBE = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.0017407487859282@link6"
@@ -23,14 +19,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    """`emdeg analyse ...` in this process, which spares each test the start of another."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "argv", ["emdeg", "analyse", *words]):
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+    return commands.run("analyse", *words)
 
 
 def result(*words: str):

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import emdeg
+from tests.commands import run
 
 STATE = ["--q=0.1,-0.7,0.4,1.2,-0.3,0.8", "--qd=0.5,-0.3,0.9,-1.1,0.7,0.2", "--qdd=1,-2,0.5,3,-1,2"]
-
-
-def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "emdeg.cli", *words], capture_output=True, text=True, cwd=cwd, check=False, timeout=120
-    )
 
 
 def result(*words: str):

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,13 +11,7 @@ import pytest
 import emdeg
 from emdeg.program.count import count
 from emdeg.program.verify import FALSE_PASS
-
-
-def run(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "emdeg.cli", *words], capture_output=True, text=True, cwd=cwd, check=False,
-        timeout=120, env={**os.environ, **environment},
-    )  # fmt: skip
+from tests.commands import run
 
 
 def result(*words: str):

@@ -45,7 +45,7 @@ def test_values_are_those_of_the_formulas():
     np.testing.assert_allclose(parts, stacked.values(points), atol=1e-9)
 
 
-@pytest.mark.parametrize("box", BOXES)
+@pytest.mark.parametrize("box", [BOXES[0], *(pytest.param(box, marks=pytest.mark.slow) for box in BOXES[1:])])
 @pytest.mark.parametrize("seed", [0])
 def test_the_grid_agrees_with_branch_and_bound_and_no_point_lies_outside(seed, box):
     formulas = [random_formula(seed), random_formula(seed + 10)]
