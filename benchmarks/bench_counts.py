@@ -1,6 +1,6 @@
 """Operations of the smallest programs found, beside the best that others need for the same functions.
 
-    python benchmarks/bench_counts.py [--effort 60] [--seed 0] [--only puma560] [--robots] [--ship]
+    python benchmarks/bench_counts.py [--effort 60] [--seed 0] [--only puma560] [--robots] [--ship] [--jobs 2]
 
 Searches from nothing stored. The peers' figures are theirs, measured on the very same robots and functions and counted
 the same way (docs/optimiser.md says by whom). With --robots also every fixed-base arm of up to seven joints of the
@@ -14,7 +14,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import emdeg
 from emdeg.program.build import program as plain_program
@@ -50,29 +53,34 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--robots", action="store_true")
     parser.add_argument("--ship", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2, help="searches at a time")
     arguments = parser.parse_args()
+    chosen = [row for row in TABLE if arguments.only in f"{row[0]} {row[1]}"]
     rows = []
     print(f"{'robot':14}{'function':20}{'peer':>6}{'plain':>7}{'found':>7}{'of peer':>9}{'aim':>6}{'seconds':>9}")
-    for name, function, peer, whose, aim in TABLE:
-        if arguments.only not in f"{name} {function}":
-            continue
-        robot = emdeg.load(name)
-        plain = count(plain_program(robot, function)).total
-        found = emdeg.optimise(robot, function, arguments.effort, seed=arguments.seed)
-        row = {
-            "robot": name, "function": function, "peer": peer, "whose": whose, "plain": plain,
-            "found": found.count.total, "operations": found.count.as_dict(), "aim": aim, "seed": arguments.seed,
-            "effort": arguments.effort, "seconds": round(found.seconds, 1),
-            "false_pass_probability": found.certificate.false_pass_probability,
-        }  # fmt: skip
-        rows.append(row)
-        if arguments.ship:
-            ship(robot, function, found, arguments.effort, arguments.seed)
-        print(f"{name:14}{function:20}{peer:6}{plain:7}{row['found']:7}{row['found'] / peer:9.2f}{aim:6}"
-              f"{row['seconds']:9.1f}", flush=True)  # fmt: skip
-    others = other_robots(arguments.effort, arguments.seed) if arguments.robots else []
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for row in pool.map(partial(searched, arguments), chosen):
+            rows.append(row)
+            print(f"{row['robot']:14}{row['function']:20}{row['peer']:6}{row['plain']:7}{row['found']:7}"
+                  f"{row['found'] / row['peer']:9.2f}{row['aim']:6}{row['seconds']:9.1f}", flush=True)  # fmt: skip
+    others = other_robots(arguments) if arguments.robots else []
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "counts.json").write_text(json.dumps({"table": rows, "others": others}, indent=1) + "\n")
+
+
+def searched(arguments: argparse.Namespace, line: tuple[str, str, int, str, int]) -> dict[str, Any]:
+    """A line of the table with what was found."""
+    name, function, peer, whose, aim = line
+    robot = emdeg.load(name)
+    found = emdeg.optimise(robot, function, arguments.effort, seed=arguments.seed)
+    if arguments.ship:
+        ship(robot, function, found, arguments.effort, arguments.seed)
+    return {
+        "robot": name, "function": function, "peer": peer, "whose": whose,
+        "plain": count(plain_program(robot, function)).total, "found": found.count.total,
+        "operations": found.count.as_dict(), "aim": aim, "seed": arguments.seed, "effort": arguments.effort,
+        "seconds": round(found.seconds, 1), "false_pass_probability": found.certificate.false_pass_probability,
+    }  # fmt: skip
 
 
 def robot_files() -> list[Path]:
@@ -85,27 +93,43 @@ def robot_files() -> list[Path]:
     raise SystemExit("the package example-robot-data is not installed: pip install 'emdeg[robots]'")
 
 
-def other_robots(effort: float, seed: int) -> list[dict[str, object]]:
+def other_robots(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Arms nobody tuned for: our count beside Pinocchio traced in CasADi."""
-    pinocchio = casadi_library()
-    rows: list[dict[str, object]] = []
-    seen: set[str] = set()
+    casadi_library()  # compiled once, before the processes part
+    rows: list[dict[str, Any]] = []
     print(f"\n{'robot':34}{'joints':>7}{'Pinocchio':>11}{'plain':>7}{'found':>7}{'ratio':>7}")
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for row in pool.map(partial(beside_pinocchio, arguments), arms()):
+            rows.append(row)
+            print(f"{row['robot']:34}{row['joints']:7}{row['pinocchio']:11}{row['plain']:7}{row['found']:7}"
+                  f"{row['found'] / row['pinocchio']:7.2f}", flush=True)  # fmt: skip
+    return rows
+
+
+def arms() -> list[Path]:
+    """The files of different fixed-base arms of up to seven joints."""
+    found: list[Path] = []
+    seen: set[str] = set()
     for path in robot_files():
         try:
             robot = emdeg.load(path, allow_nonphysical=True)
         except emdeg.RobotError:
             continue
         kind = repr([(link.joint.placement, link.inertia) for link in robot.links])
-        if robot.n > 7 or not robot.is_serial or kind in seen:
-            continue
-        seen.add(kind)
-        peer = pinocchio.rnea_operations(robot.n, *(pointer(array) for array in model_arrays(robot)))
-        plain = count(plain_program(robot, "inverse_dynamics")).total
-        found = emdeg.optimise(robot, "inverse_dynamics", effort, seed=seed).count.total
-        rows.append({"robot": path.stem, "joints": robot.n, "pinocchio": peer, "plain": plain, "found": found})
-        print(f"{path.stem:34}{robot.n:7}{peer:11}{plain:7}{found:7}{found / peer:7.2f}", flush=True)
-    return rows
+        if robot.n <= 7 and robot.is_serial and kind not in seen:
+            seen.add(kind)
+            found.append(path)
+    return found
+
+
+def beside_pinocchio(arguments: argparse.Namespace, path: Path) -> dict[str, Any]:
+    robot = emdeg.load(path, allow_nonphysical=True)
+    arrays = [pointer(array) for array in model_arrays(robot)]
+    return {
+        "robot": path.stem, "joints": robot.n, "pinocchio": casadi_library().rnea_operations(robot.n, *arrays),
+        "plain": count(plain_program(robot, "inverse_dynamics")).total,
+        "found": emdeg.optimise(robot, "inverse_dynamics", arguments.effort, seed=arguments.seed).count.total,
+    }  # fmt: skip
 
 
 if __name__ == "__main__":
