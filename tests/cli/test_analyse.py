@@ -52,7 +52,8 @@ def test_a_urdf_with_general_angles_gives_its_loads(tmp_path):
     robot = emdeg.load(DATA / "robots" / "odd_arm.urdf")
     assert [row["joint"] for row in found["loads"]["no_load"]] == [joint.name for joint in robot.joints]
     for row in found["loads"]["no_load"]:
-        assert row["inertia_min"]["bound"] <= row["inertia_min"]["value"] <= row["inertia_max"]["value"]
+        assert row["inertia_min"]["bound"] <= row["inertia_min"]["value"]
+        assert row["inertia_min"]["value"] <= row["inertia_max"]["value"] * (1 + 1e-9)  # a constant one, rounded
     assert {"servo", "capability"} <= set(found)
     assert all(Path(file).exists() for file in found["files"])
 
