@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, files
+from importlib.metadata import PackageNotFoundError, files, version
 from pathlib import Path
 
 import mujoco
@@ -139,7 +139,8 @@ def page(outcomes: list[Outcome]) -> str:
     lines = [
         "# Robots tested",
         "",
-        f"All {len(outcomes)} URDF files of the package example-robot-data, read unsnapped, mimic joints locked at",
+        f"All {len(outcomes)} URDF files of the package example-robot-data {version('example-robot-data')}, read "
+        "unsnapped, mimic joints locked at",
         f"zero, compared at {STATES} random states on inverse dynamics, mass matrix and forward dynamics. Each figure",
         "is the worst difference as a share of the largest value. Written by `python -m tests.example_robots`.",
         "",

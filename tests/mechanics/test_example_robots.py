@@ -12,6 +12,8 @@ example_robots = pytest.importorskip("tests.example_robots")
 
 FILES = example_robots.robot_files()
 CLOSE = 1e-10
+MANY = 60
+"""Robots come and go with the package's releases: 77 in 5.0.0, 69 in 6.0.0."""
 
 REFUSED = {
     "bluevolta_description/urdf/bluevolta.urdf": "it has no moving joint",
@@ -53,7 +55,7 @@ def outcome(name: str):
 
 
 def test_the_package_is_installed_and_holds_its_robots() -> None:
-    assert len(FILES) >= 70
+    assert len(FILES) >= MANY
 
 
 @pytest.mark.parametrize("name", FILES)
