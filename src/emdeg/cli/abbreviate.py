@@ -17,6 +17,7 @@ from emdeg.program import count
 from emdeg.reduce import Abbreviated, abbreviate, box, full_model, holding_error, multirate
 from emdeg.reduce import split as split_program
 from emdeg.reduce.box import ACCELERATION, SPEED
+from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.reduce.tables import tables
 from emdeg.reduce.tradeoff import curve, curve_csv, draw
 from emdeg.robot.errors import RobotError
@@ -29,10 +30,10 @@ def command(
     robot: Robot,
     significance: Annotated[
         float, typer.Option(help="Drop terms below this part of an equation's greatest.", rich_help_panel=_TARGET)
-    ] = 0.01,
+    ] = SIGNIFICANCE,
     joint_significance: Annotated[
         float, typer.Option(help="Drop terms below this part of the joint's constant inertia.", rich_help_panel=_TARGET)
-    ] = 0.001,
+    ] = JOINT_SIGNIFICANCE,
     neglect: Annotated[
         list[str] | None,
         typer.Option(metavar="CONSTANT", help="Drop a constant everywhere. Repeatable.", rich_help_panel=_TARGET),

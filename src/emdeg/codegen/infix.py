@@ -41,23 +41,21 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
-    """An expression. `level`: 0 an atom, 1 a product, 2 a sum, in the order in which they bind."""
+class Text:
+    """An expression. `level`: 0 an atom, 1 a product, 2 a sum, 3 a negative, in the order in which they bind."""
 
     text: str
     level: int = 0
 
     def at(self, level: int) -> str:
+        """The text as it may stand where `level` binds: in brackets if it binds less."""
         return self.text if self.level <= level else f"({self.text})"
-
-
-_LEVEL = {Kind.ADD: 2, Kind.SUB: 2, Kind.MUL: 1, Kind.DIV: 1}
 
 
 def listing(program: Program, language: Language) -> Listing:
     """The program's statements and outputs in `language`."""
     needed, times, numbers = live(program), uses(program), constants(program)
-    texts: dict[int, _Text] = {}
+    texts: dict[int, Text] = {}
     statements: list[str] = []
     angles: dict[int, int] = {}
     pairs: dict[int, tuple[str, str]] = {}
@@ -69,10 +67,10 @@ def listing(program: Program, language: Language) -> Listing:
         if needed[index] and op.kind in _TRIG and index not in numbers
     }
 
-    def declared(expression: _Text) -> _Text:
+    def declared(expression: Text) -> Text:
         name = f"t{next(fresh)}"
         statements.append(language.declare(name, expression.text))
-        return _Text(name)
+        return Text(name)
 
     for index, op in enumerate(program.ops):
         if not needed[index]:
@@ -80,7 +78,7 @@ def listing(program: Program, language: Language) -> Listing:
         if index in numbers:
             texts[index] = _literal(language.number, numbers[index])
         elif op.kind is Kind.INPUT:
-            texts[index] = _Text(language.element(*op.slot))
+            texts[index] = Text(language.element(*op.slot))
         elif op.kind is Kind.ANGLE:
             texts[index] = _literal(language.number, Fraction(float(op.angle)))
         elif op.kind in _TRIG:
@@ -92,14 +90,14 @@ def listing(program: Program, language: Language) -> Listing:
                     statements += lines
                     pairs = dict(zip(places, names))
             if angle in pairs:
-                texts[index] = _Text(pairs[angle][op.kind is Kind.COS])
+                texts[index] = Text(pairs[angle][op.kind is Kind.COS])
                 continue
             if angle not in angles:
                 angles[angle] = len(angles) + 1
                 sine = f"s{angles[angle]}" if (Kind.SIN, angle) in wanted else None
                 cosine = f"c{angles[angle]}" if (Kind.COS, angle) in wanted else None
                 statements += language.sincos(sine, cosine, texts[angle].text)
-            texts[index] = _Text(f"{'s' if op.kind is Kind.SIN else 'c'}{angles[angle]}")
+            texts[index] = Text(f"{'s' if op.kind is Kind.SIN else 'c'}{angles[angle]}")
         else:
             expression = _expression(op, texts, language)
             if times[index] == 1 and index not in rooted and len(expression.text) < _LONGEST:
@@ -124,25 +122,25 @@ def listing(program: Program, language: Language) -> Listing:
 _TRIG = (Kind.SIN, Kind.COS)
 
 
-def _literal(number: Callable[[Fraction], str], value: Fraction) -> _Text:
-    return _Text(number(value), 0 if value >= 0 else 3)
+def _literal(number: Callable[[Fraction], str], value: Fraction) -> Text:
+    return Text(number(value), 0 if value >= 0 else 3)
 
 
-def _expression(op: Op, texts: dict[int, _Text], language: Language) -> _Text:
+def _expression(op: Op, texts: dict[int, Text], language: Language) -> Text:
     args = [texts[arg] for arg in op.args]
     match op.kind:
         case Kind.ADD:
-            return _Text(f"{args[0].at(2)} + {args[1].at(1)}", 2)
+            return Text(f"{args[0].at(2)} + {args[1].at(1)}", 2)
         case Kind.SUB:
-            return _Text(f"{args[0].at(2)} - {args[1].at(1)}", 2)
+            return Text(f"{args[0].at(2)} - {args[1].at(1)}", 2)
         case Kind.MUL:
-            return _Text(f"{args[0].at(1)} * {args[1].at(0)}", 1)
+            return Text(f"{args[0].at(1)} * {args[1].at(0)}", 1)
         case Kind.DIV:
-            return _Text(f"{args[0].at(1)} / {args[1].at(0)}", 1)
+            return Text(f"{args[0].at(1)} / {args[1].at(0)}", 1)
         case Kind.NEG:
-            return _Text(f"-{args[0].at(0)}", 3)
+            return Text(f"-{args[0].at(0)}", 3)
         case _:
-            return _Text(language.sqrt(args[0].text))
+            return Text(language.sqrt(args[0].text))
 
 
 def identifier(name: str) -> str:

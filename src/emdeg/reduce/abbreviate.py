@@ -14,7 +14,7 @@ from emdeg.reduce.average import EntryError, diagonal, entry_errors, within_aver
 from emdeg.reduce.box import Box, box
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model, numeric
-from emdeg.reduce.significance import Dropped, significant
+from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
 from emdeg.reduce.target import certified, largest_efforts, within
 from emdeg.robot import Robot
 
@@ -74,8 +74,8 @@ def abbreviate(
     of: Robot | Model,
     *,
     only: str | None = None,
-    significance: float = 0.01,
-    joint_significance: float = 0.001,
+    significance: float = SIGNIFICANCE,
+    joint_significance: float = JOINT_SIGNIFICANCE,
     neglect: Sequence[str] = (),
     keep_uncertain: bool = False,
     worst_error: Sequence[float] | None = None,

@@ -25,6 +25,9 @@ from emdeg.equations.lumped import indices
 from emdeg.reduce.box import Box
 from emdeg.reduce.short_model import FullModel, ShortModel, Term, direction, serving
 
+SIGNIFICANCE, JOINT_SIGNIFICANCE = 0.01, 0.001
+"""The paper's thresholds."""
+
 
 @dataclass(frozen=True)
 class Dropped:
@@ -113,7 +116,7 @@ def uncertain(full: FullModel) -> set[str]:
 
 
 def significant(
-    full: FullModel, box: Box, *, significance: float = 0.01, joint_significance: float = 0.001,
+    full: FullModel, box: Box, *, significance: float = SIGNIFICANCE, joint_significance: float = JOINT_SIGNIFICANCE,
     neglect: Collection[str] = (), keep_uncertain: bool = False,
 ) -> tuple[ShortModel, tuple[Dropped, ...]]:
     """The model without its insignificant terms, and what was dropped; `neglect` names constants to drop everywhere.

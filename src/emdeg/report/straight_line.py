@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from emdeg.codegen.infix import Text
 from emdeg.program.evaluate import constants
 from emdeg.program.ir import Kind, Op, Program, Slot, live, uses
 
@@ -34,39 +35,29 @@ class StraightLine:
     outputs: dict[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    text: str
-    level: int = 0
-    """0 an atom, 1 a product, 2 a sum, 3 a negative."""
-
-    def at(self, level: int) -> str:
-        return self.text if self.level <= level else f"({self.text})"
-
-
 def straight_line(program: Program, style: Style) -> StraightLine:
     """What a program computes; a value read once stands where it is read, the others get a name."""
     needed, times, numbers = live(program), uses(program), constants(program)
-    texts: dict[int, _Text] = {}
+    texts: dict[int, Text] = {}
     named: list[tuple[str, str]] = []
     for index, op in enumerate(program.ops):
         if not needed[index]:
             continue
         if index in numbers and op.kind not in (Kind.SIN, Kind.COS):
             value = numbers[index]
-            texts[index] = _Text(style.number(value), 0 if value >= 0 else 3)
+            texts[index] = Text(style.number(value), 0 if value >= 0 else 3)
         elif op.kind is Kind.INPUT:
-            texts[index] = _Text(style.letter(op.slot))
+            texts[index] = Text(style.letter(op.slot))
         elif op.kind is Kind.ANGLE:
-            texts[index] = _Text(str(op.angle))
+            texts[index] = Text(str(op.angle))
         elif op.kind in (Kind.SIN, Kind.COS):
-            texts[index] = _Text(style.wave("s" if op.kind is Kind.SIN else "c", texts[op.args[0]].text))
+            texts[index] = Text(style.wave("s" if op.kind is Kind.SIN else "c", texts[op.args[0]].text))
         else:
             expression = _expression(op, texts, style)
             if times[index] > 1 or len(expression.text) > LONGEST:
                 name = style.intermediate(len(named) + 1)
                 named.append((name, expression.text))
-                expression = _Text(name)
+                expression = Text(name)
             texts[index] = expression
     outputs = {
         group.name: tuple(
@@ -78,22 +69,22 @@ def straight_line(program: Program, style: Style) -> StraightLine:
     return StraightLine(tuple(named), outputs)
 
 
-def _expression(op: Op, texts: dict[int, _Text], style: Style) -> _Text:
+def _expression(op: Op, texts: dict[int, Text], style: Style) -> Text:
     args = [texts[arg] for arg in op.args]
     match op.kind:
         case Kind.ADD:
-            return _Text(f"{args[0].at(2)} + {args[1].at(1)}", 2)
+            return Text(f"{args[0].at(2)} + {args[1].at(1)}", 2)
         case Kind.SUB:
-            return _Text(f"{args[0].at(2)} - {args[1].at(1)}", 2)
+            return Text(f"{args[0].at(2)} - {args[1].at(1)}", 2)
         case Kind.MUL:
             if args[1].text[0].isdigit():
                 args.reverse()
-            return _Text(f"{args[0].at(1)}{style.times}{args[1].at(1)}", 1)
+            return Text(f"{args[0].at(1)}{style.times}{args[1].at(1)}", 1)
         case Kind.DIV:
             if style.fraction is not None:
-                return _Text(style.fraction(args[0].text, args[1].text))
-            return _Text(f"{args[0].at(1)}/{args[1].at(0)}", 1)
+                return Text(style.fraction(args[0].text, args[1].text))
+            return Text(f"{args[0].at(1)}/{args[1].at(0)}", 1)
         case Kind.NEG:
-            return _Text(f"-{args[0].at(1)}", 3)
+            return Text(f"-{args[0].at(1)}", 3)
         case _:
-            return _Text(style.root(args[0].text))
+            return Text(style.root(args[0].text))

@@ -42,11 +42,6 @@ class Conditioning(Shown):
             if values is not None and any(not value >= 0 for value in values):
                 raise ScenarioError(f"{name} must not be negative; got {values}")
 
-    @property
-    def is_smooth(self) -> bool:
-        """Whether a continuous law stays continuous."""
-        return self.effort_step is None and self.position_step is None and self.period is None
-
     def need(self, n: int) -> None:
         """All tuples must have one entry a joint."""
         for name in ("max_effort", "effort_step", "position_step"):

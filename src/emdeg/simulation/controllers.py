@@ -23,6 +23,7 @@ from emdeg.program.split import split_rates
 from emdeg.program.trace import Traced, Tracer
 from emdeg.reduce import box, full_model, significant
 from emdeg.reduce.programs import program as short_program
+from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
@@ -202,7 +203,9 @@ class MultiRate(Shown):
         return self._fast(q=q, qd=qd, qdd=a, x=self._x)
 
 
-def abbreviated_model(robot: Robot, *, significance: float = 0.01, joint_significance: float = 0.001) -> Program:
+def abbreviated_model(
+    robot: Robot, *, significance: float = SIGNIFICANCE, joint_significance: float = JOINT_SIGNIFICANCE
+) -> Program:
     """Inverse dynamics q, qd, qdd -> tau of the robot's model as the significance rule shortens it, for a controller.
 
     `emdeg.reduce.abbreviate` gives the same model with its certified error.

@@ -14,6 +14,7 @@ from emdeg.mechanics.closed_kinematics import coordinates_of
 from emdeg.mechanics.closed_numeric import ready
 from emdeg.notebook import Shown
 from emdeg.program.ir import Program
+from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
 from emdeg.robot.model import Robot
@@ -35,8 +36,8 @@ MOST_STEPS = 10**9
 MOST_NUMBERS = 2 * 10**8
 """A run may take so many steps and record so many numbers (1.6 GB)."""
 
-SIGNIFICANCE = {"significance": 0.01, "joint_significance": 0.001}
-BELIEF = ("model", *SIGNIFICANCE)
+THRESHOLDS = {"significance": SIGNIFICANCE, "joint_significance": JOINT_SIGNIFICANCE}
+BELIEF = ("model", *THRESHOLDS)
 """Keys of a controller that works with a model of the robot, and the rule that shortens it."""
 
 _TOP = ("schema", "name", "title", "source", "robot", "mode", "duration", "initial", "trajectory", "controller",
@@ -238,11 +239,11 @@ def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None
 def _believed(table: Table, robot: Robot) -> Program | None:
     """The inverse dynamics that the controller works with, where it is not the robot's own."""
     if table.choice("model", ("full", "abbreviated"), "full") == "full":
-        for key in ("significance", "joint_significance"):
+        for key in THRESHOLDS:
             if key in table:
                 raise table.error(f"{key} belongs to model = 'abbreviated'", key)
         return None
-    shares = {key: real(table, key, default) for key, default in SIGNIFICANCE.items()}
+    shares = {key: real(table, key, default) for key, default in THRESHOLDS.items()}
     for key, share in shares.items():
         if not 0 <= share < 1:
             raise table.error(f"{key} must be at least 0 and below 1; got {share}", key)

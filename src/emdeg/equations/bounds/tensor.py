@@ -8,7 +8,7 @@ between the products of the first variables' bases and those of the rest, so a b
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -150,33 +150,16 @@ class Tensor:
         points, d = x.shape
         tables = self.tables(x, order)
         split, left, right, first, second = self._ranked
-        f = np.empty(points)
-        g = np.empty((points, d if order else 0))
-        H = np.empty((points, d if order > 1 else 0, d if order > 1 else 0))
-
-        def product(index: NDArray[np.intp], first: int, by: Sequence[int]) -> Array:
-            orders = [by.count(first + k) for k in range(len(index))]
-            return products(tables[first : first + len(index)], index, orders, points)
-
-        def chosen(low: int, high: int) -> list[tuple[int, ...]]:
-            return [by for k in range(order + 1) for by in combinations_with_replacement(range(low, high), k)]
-
         across = np.ascontiguousarray(second.T)
-        rights = {by: multiplied(product(right, split, by), across) for by in chosen(split, d)}
-        for by in chosen(0, split):
-            half = multiplied(product(left, 0, by), first)
-            for by_right, factor in rights.items():
-                both = by + by_right
-                if len(both) > order:
-                    continue
-                value = np.einsum("pk,pk->p", half, factor)
-                if len(both) == 0:
-                    f = value
-                elif len(both) == 1:
-                    g[:, both[0]] = value
-                else:
-                    H[:, both[0], both[1]] = H[:, both[1], both[0]] = value
-        return f, g, H
+        slopes, curved = d if order else 0, d if order > 1 else 0
+        found = np.empty(points), np.empty((points, slopes)), np.empty((points, curved, curved))
+        fill_by_halves(
+            found, tables, (split, left, right), order,
+            lambda basis: multiplied(basis, first),
+            lambda basis: multiplied(basis, across),
+            lambda half, factor: np.einsum("pk,pk->p", half, factor),
+        )  # fmt: skip
+        return found
 
     def values(self, x: Array) -> Array:
         return self.derivatives(x, 0)[0]
@@ -274,6 +257,47 @@ def products(tables: Sequence[list[Array]], index: NDArray[np.intp], orders: Seq
     for table, row, order in zip(tables, index, orders):
         total = total * table[order][:, row]
     return total
+
+
+def fill_by_halves(
+    found: tuple[Array, Array, Array],
+    tables: Sequence[list[Array]],
+    halves: tuple[int, NDArray[np.intp], NDArray[np.intp]],
+    order: int,
+    on_left: Callable[[Array], Array],
+    on_right: Callable[[Array], Array],
+    meet: Callable[[Array, Array], Array],
+) -> None:
+    """Fill (values, gradients, Hessians) up to `order`, each derivative a product of the left half's and the right's.
+
+    `halves`: the number of variables on the left and both sides' multi-indices. `on_left` and `on_right` prepare a
+    side's basis products, once for each derivative; `meet` joins the two.
+    """
+    split, left, right = halves
+    f, g, H = found
+    points = len(f)
+
+    def product(index: NDArray[np.intp], first: int, by: Sequence[int]) -> Array:
+        orders = [by.count(first + k) for k in range(len(index))]
+        return products(tables[first : first + len(index)], index, orders, points)
+
+    def chosen(low: int, high: int) -> list[tuple[int, ...]]:
+        return [by for k in range(order + 1) for by in combinations_with_replacement(range(low, high), k)]
+
+    rights = {by: on_right(product(right, split, by)) for by in chosen(split, len(tables))}
+    for by in chosen(0, split):
+        half = on_left(product(left, 0, by))
+        for by_right, factor in rights.items():
+            both = by + by_right
+            if len(both) > order:
+                continue
+            value = meet(half, factor)
+            if len(both) == 0:
+                f[:] = value
+            elif len(both) == 1:
+                g[:, both[0]] = value
+            else:
+                H[:, both[0], both[1]] = H[:, both[1], both[0]] = value
 
 
 def multiplied(a: Array, b: Array) -> Array:

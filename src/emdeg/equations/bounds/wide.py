@@ -10,12 +10,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.equations.bounds.tensor import Array, Tensor, Variable, multi_indices, products, real_of_waves, unraveled
+from emdeg.equations.bounds.tensor import (
+    Array,
+    Tensor,
+    Variable,
+    fill_by_halves,
+    multi_indices,
+    real_of_waves,
+    unraveled,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,30 +62,14 @@ class Wide:
         count = self.parts.shape[-1]
         split, left, right, matrix = self._fold
         tables = self.still.tables(x, 2)
-        f, g, H = np.empty((points, count)), np.empty((points, d, count)), np.empty((points, d, d, count))
-
-        def product(index: NDArray[np.intp], first: int, by: tuple[int, ...]) -> Array:
-            orders = [by.count(first + k) for k in range(len(index))]
-            return products(tables[first : first + len(index)], index, orders, points)
-
-        def chosen(low: int, high: int) -> list[tuple[int, ...]]:
-            return [by for k in range(3) for by in combinations_with_replacement(range(low, high), k)]
-
-        rights = {by: product(right, split, by) for by in chosen(split, d)}
-        for by in chosen(0, split):
-            half = (product(left, 0, by) @ matrix).reshape(points, right.shape[1], count)
-            for by_right, factor in rights.items():
-                both = by + by_right
-                if len(both) > 2:
-                    continue
-                value = np.matmul(factor[:, None, :], half)[:, 0, :]
-                if len(both) == 0:
-                    f = value
-                elif len(both) == 1:
-                    g[:, both[0]] = value
-                else:
-                    H[:, both[0], both[1]] = H[:, both[1], both[0]] = value
-        return f, g, H
+        found = np.empty((points, count)), np.empty((points, d, count)), np.empty((points, d, d, count))
+        fill_by_halves(
+            found, tables, (split, left, right), 2,
+            lambda basis: (basis @ matrix).reshape(points, right.shape[1], count),
+            lambda basis: basis,
+            lambda half, factor: np.matmul(factor[:, None, :], half)[:, 0, :],
+        )  # fmt: skip
+        return found
 
     @cached_property
     def cubic(self) -> tuple[NDArray[np.intp], Array]:

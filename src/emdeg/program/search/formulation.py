@@ -142,10 +142,13 @@ def write(robot: Robot, functions: Sequence[str], formulation: Formulation) -> P
         return trace.tracer.sincos_of(angle)
 
     turned, frame = turned_back(mech, trace.position, formulation.back, pair_of)
-    wide = twinned(mech, formulation.apart)
-    back = [*formulation.back, *(formulation.apart_back[j] for j in wide.joint[mech.n :])]
-    wide_mech, wide_frame = turned_back(wide.mech, wide.spread(trace.position), back, pair_of, wide.joint)
-    written = Written(turned, frame, Twinned(wide_mech, wide.joint), wide_frame, formulation, **trace.rates)
+    wide, wide_frame = Twinned(turned, tuple(range(mech.n))), frame
+    if any(formulation.apart):
+        split = twinned(mech, formulation.apart)
+        back = [*formulation.back, *(formulation.apart_back[j] for j in split.joint[mech.n :])]
+        wide_mech, wide_frame = turned_back(split.mech, split.spread(trace.position), back, pair_of, split.joint)
+        wide = Twinned(wide_mech, split.joint)
+    written = Written(turned, frame, wide, wide_frame, formulation, **trace.rates)
     results: dict[str, Any] = {}
     for function, method in zip(functions, formulation.method):
         results |= METHODS[function][method](written)
