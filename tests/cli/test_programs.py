@@ -46,6 +46,8 @@ def test_functions_joined_by_a_plus_are_one_program():
         (["generate", "planar2r", "-f", "gravity", "--casadi", "--float", "--out", "x"], "exclude each other"),
         (["generate", "planar2r", "-f", "gravity", "--base", "--out", "x"], "--base applies to regressor"),
         (["generate", "planar2r", "-f", "gravity", "--target", "cobol", "--out", "x"], "cobol"),
+        (["generate", "planar2r", "-f", "gravity", "--name", 200 * "x", "--out", "x"], "a shorter --name"),
+        (["count", "fourbar", "inverse_dynamics+forward_dynamics"], "is input and output"),
     ],
 )
 def test_wrong_usage_is_code_two_and_leaves_nothing(words, reason, tmp_path):

@@ -27,7 +27,7 @@ from emdeg.cli import (
 from emdeg.cli.common import BAD_INPUT, OVER_BUDGET, USAGE, robot_command, say
 from emdeg.equations.inverse_jacobian import NotInvertible
 from emdeg.mechanics.numeric import StateError
-from emdeg.program.build import CannotJoin
+from emdeg.program.functions import CannotJoin
 from emdeg.robot.errors import OverBudget, RobotError
 
 app = typer.Typer(

@@ -20,6 +20,9 @@ from emdeg.program.count import count_by_dependence
 from emdeg.program.functions import FUNCTIONS
 from emdeg.robot.model import Robot
 
+LONGEST_NAME = 160
+"""Of a function: its file's and certificate's names must still be ones that a file system takes."""
+
 FunctionArgument = Annotated[
     str,
     typer.Argument(metavar="FUNCTION", help="One of " + ", ".join(FUNCTIONS) + "; several in one program as A+B."),
@@ -132,6 +135,8 @@ def generate(
             command=shlex.join(["emdeg", "generate", *words, "--out=."]),
             trig=trig or "libm", batch=batch, casadi=casadi, multirate=multirate, single=single,
         )  # fmt: skip
+        if len(request.name) > LONGEST_NAME:
+            raise UsageError(f"{request.name[:40]}... has more than {LONGEST_NAME} characters: give a shorter --name")
         found = smallest(loaded, names, effort, seed, of_base)
         made.append(artefact(loaded, request, made_by=f"emdeg {__version__}", program=found))
     paths = write(made, out_dir, force)

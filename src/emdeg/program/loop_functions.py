@@ -22,6 +22,7 @@ from emdeg.mechanics.linear import Scalar
 from emdeg.mechanics.linkage import Linkage, linkage
 from emdeg.mechanics.mechanism import Position, frames
 from emdeg.program.count import count
+from emdeg.program.functions import joined
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import retrace, simplify
 from emdeg.program.trace import Tracer
@@ -180,15 +181,13 @@ def traced_state(robot: Robot, tracer: Tracer, names: Sequence[str]) -> LoopStat
 def _traced(robot: Robot, names: Sequence[str], which: int, factored: bool, name: str) -> Program | None:
     tracer = Tracer(sorted(robot.symbols))
     state = traced_state(robot, tracer, names)
+    inputs = {"q", *(group for wanted in names for group in LOOP_FUNCTIONS[wanted][0])}
     results: dict[str, Any] = {}
     for wanted in names:
         formulations = LOOP_FUNCTIONS[wanted][1]
         outputs = formulations[which if which < len(formulations) else 0](state)
         if outputs is None:
             return None
-        results |= outputs
-    clash = results.keys() & {"q", *(group for wanted in names for group in LOOP_FUNCTIONS[wanted][0])}
-    if clash:
-        raise ValueError(f"{' and '.join(names)} cannot be one program: {', '.join(clash)} is input and output")
+        results = joined(results, outputs, names, inputs)
     traced = tracer.program(name, results)
     return simplify(traced) if factored else retrace(traced)

@@ -17,12 +17,12 @@ from emdeg.mechanics import articulated_body, composite_body, coriolis, differen
 from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, matmul, mul, total
 from emdeg.mechanics.mechanism import BodyInertia, Frames, Mechanism, frames, mechanism, path
 from emdeg.mechanics.newton_euler import newton_euler
-from emdeg.program.build import base_places, known_functions
+from emdeg.program.build import base_places, further_inputs, known_functions
 from emdeg.program.degree import degree_bound
 from emdeg.program.functions import FUNCTIONS, Outputs, State, of_base_parameters, unit_rates
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.trace import Tracer
-from emdeg.program.verify import Certificate, verify
+from emdeg.program.verify import Certificate, Refuted, verify
 from emdeg.robot.model import BASE, Robot
 
 
@@ -41,6 +41,7 @@ def verify_program(
     `base`: the regressor has the base parameters' columns only. `points` defaults to as many as are needed.
     """
     names = known_functions(function, robot)
+    _check_inputs(program, robot, names)
     if robot.loops is not None:
         return _verify_loops(program, robot, names, seed, points, artefact)
     places = base_places(robot) if base else None
@@ -55,6 +56,21 @@ def verify_program(
         program, independent, formulations=formulations, seed=seed, points=points,
         degree=_degree(robot, names), artefact=artefact,
     )  # fmt: skip
+
+
+def _check_inputs(program: Program, robot: Robot, names: Sequence[str]) -> None:
+    """Refuted unless the program takes the arrays that these functions take, in their order: it decides the call."""
+    n = robot.freedoms
+    wanted = {group for name in names for group in further_inputs(name, robot)}
+    expected = [("q", n), *((group, n) for group in ("qd", "qdd", "tau") if group in wanted)]
+    symbols = tuple(sorted(robot.symbols))
+    if symbols:
+        expected.append(("parameters", len(symbols)))
+    found = [(group.name, group.size) for group in program.inputs]
+    if found != expected:
+        raise Refuted(f"{program.name}: its inputs are {found}; the function's are {expected}")
+    if symbols and program.inputs[-1].labels != symbols:
+        raise Refuted(f"{program.name}: its parameters are not {', '.join(symbols)}")
 
 
 def _verify_loops(
