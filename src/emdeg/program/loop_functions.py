@@ -101,6 +101,23 @@ def _coriolis_matrix(s: LoopState) -> Outputs:
     return {"C": closed_loop.model(s.link, s.position(), s.qd).C}
 
 
+def _elements(s: LoopState) -> Outputs:
+    """C_ij(q, e_k) = beta_ijk: the Christoffel symbols are the Coriolis matrix at unit rates."""
+    n, position = len(s.q), s.position()
+    M = closed_loop.mass_matrix(s.link, position, s.rate_map(position))
+    beta = [closed_loop.model(s.link, position, _unit(s, k)).C for k in range(n)]
+    return {
+        "M": [M[i][j] for i in range(n) for j in range(i, n)],
+        "b": [beta[k][i][j] * 2 for i in range(n) for j in range(n) for k in range(j + 1, n)],
+        "c": [beta[j][i][j] for i in range(n) for j in range(n)],
+        **_gravity(s),
+    }
+
+
+def _unit(s: LoopState, k: int) -> list[Scalar]:
+    return [s.link.tree.one if i == k else s.link.tree.zero for i in range(len(s.q))]
+
+
 def _forward_kinematics(s: LoopState) -> Outputs:
     mech = s.link.tree
     R, p = kinematics.tool_pose(mech, frames(mech, s.position()))
@@ -126,6 +143,7 @@ LOOP_FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[Formulation, ...]]] = {
     "coriolis_matrix": (("qd",), (_coriolis_matrix,)),
     "bias": (("qd",), (_bias,)),
     "gravity": ((), (_gravity,)),
+    "elements": ((), (_elements,)),
     "forward_kinematics": ((), (_forward_kinematics,)),
     "jacobian": ((), (_jacobian,)),
     "drive_jacobian": ((), (_drive_jacobian,)),
