@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
 import emdeg
+from emdeg.cli.effort import progress_line
 from emdeg.program.count import count
+from emdeg.program.json_form import from_data
+from emdeg.program.reference import verify_program
 from emdeg.program.verify import FALSE_PASS
 from tests.commands import run
 
@@ -48,6 +52,8 @@ def test_functions_joined_by_a_plus_are_one_program():
         (["generate", "planar2r", "-f", "gravity", "--target", "cobol", "--out", "x"], "cobol"),
         (["generate", "planar2r", "-f", "gravity", "--name", 200 * "x", "--out", "x"], "a shorter --name"),
         (["count", "fourbar", "inverse_dynamics+forward_dynamics"], "is input and output"),
+        (["count", "planar2r", "gravity", "--weights", "cycle"], "'cycle' is no weight"),
+        (["optimise", "planar2r", "gravity", "--weights", "div=-1"], "from 0 to 1e6"),
     ],
 )
 def test_wrong_usage_is_code_two_and_leaves_nothing(words, reason, tmp_path):
@@ -198,3 +204,57 @@ def test_a_missing_file_is_bad_input(tmp_path):
     done = run("verify", str(tmp_path / "nothing.c"))
     assert done.returncode == 3
     assert "No such file" in done.stderr
+
+
+def test_what_was_filed_for_other_weights_is_what_they_emit(tmp_path):
+    """A sine costs nothing when operations are counted; where it does, another program is the best."""
+    filed = tmp_path / "filed"
+    words = ["puma560", "mass_matrix", "--weights", "mul=0,add=0,sincos=1"]
+    done = run("optimise", *words, "--effort=0.2", "--json", EMDEG_PROGRAMS=str(filed))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["result"]
+    assert Path(found["file"]).parent == filed
+    counted = run("count", *words, "--json", EMDEG_PROGRAMS=str(filed))
+    assert json.loads(counted.stdout)["result"]["sincos"] == found["operations"]["sincos"]
+    assert found["operations"]["sincos"] < result("count", "puma560", "mass_matrix")["sincos"]
+    made = run("generate", words[0], "-f", *words[1:], "-o", str(tmp_path / "code"), EMDEG_PROGRAMS=str(filed))
+    assert made.returncode == 0, made.stderr
+    text = (tmp_path / "code" / "puma560_mass_matrix.c").read_text()
+    assert "--weights=mul=0,add=0,sincos=1" in text
+    assert f"{found['operations']['sincos']} sine-cosine pairs" in text
+
+
+def test_a_program_goes_to_the_folder_that_was_named_and_no_larger_one_replaces_it(tmp_path):
+    words = ["optimise", "planar3r", "mass_matrix", "--out", str(tmp_path)]
+    first = result(*words, "--effort=0.5")
+    before = Path(first["file"]).read_bytes()
+    assert Path(first["file"]).parent == tmp_path
+    again = result(*words, "--effort=0")
+    assert again["file"] is None
+    assert again["on_file"] == first["operations"]
+    assert Path(first["file"]).read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_written_is_bad_input(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run("optimise", "planar2r", "gravity", "--effort=0", "--out", str(tmp_path / "file"))
+    assert done.returncode == 3
+    assert "cannot be written" in done.stderr
+
+
+def test_an_interrupted_search_files_the_best_and_says_so(tmp_path, monkeypatch):
+    class pressed(progress_line):
+        def __enter__(self):
+            return lambda phase, best: signal.raise_signal(signal.SIGINT) if phase == "formulation" else None
+
+    monkeypatch.setattr("emdeg.cli.optimise.progress_line", pressed)
+    done = run("optimise", "stanford_arm", "bias", "--effort=60", "--json", "--out", str(tmp_path))
+    assert done.returncode == 130
+    assert "interrupted" in done.stderr
+    found = json.loads(done.stdout)["result"]
+    assert found["interrupted"] is True
+    assert found["certificate"]["false_pass_probability"] < FALSE_PASS
+    plain = result("count", "stanford_arm", "bias", "--effort=0")
+    assert sum(found["operations"].values()) < sum(plain.values())
+    stored = from_data(json.loads(Path(found["file"]).read_text())["program"])
+    verify_program(stored, emdeg.load("stanford_arm"), "bias")
