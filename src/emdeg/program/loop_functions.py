@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.mechanics import closed_loop, kinematics, rod_legs
-from emdeg.mechanics.closed_numeric import ready
+from emdeg.mechanics.closed_numeric import closing
 from emdeg.mechanics.closure import Plan, Root, solve
 from emdeg.mechanics.elimination import solve_system
 from emdeg.mechanics.linear import Scalar
@@ -155,7 +155,7 @@ def closed_place(robot: Robot) -> NDArray[np.float64] | None:
     """Coordinates near which the robot's loops close; None for a robot without loops."""
     if robot.loops is None:
         return None
-    return ready(robot).start[list(robot.loops.coordinates)]
+    return closing(robot).start[list(robot.loops.coordinates)]
 
 
 def loop_program(robot: Robot, names: Sequence[str], *, factored: bool, name: str) -> Program:
@@ -174,7 +174,7 @@ def loop_programs(robot: Robot, names: Sequence[str], *, factored: bool, name: s
 
 def traced_state(robot: Robot, tracer: Tracer, names: Sequence[str]) -> LoopState:
     """The state whose coordinates and rates are a program's inputs, as far as the named functions read them."""
-    looked = ready(robot)
+    looked = closing(robot)
     if looked.plan is None:
         raise RobotError(
             "its loops do not close analytically, so there is no program in its independent coordinates",

@@ -15,7 +15,7 @@ from typing import Any
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.mechanics import closed_loop, kinematics
-from emdeg.mechanics.closed_numeric import ready
+from emdeg.mechanics.closed_numeric import closing
 from emdeg.mechanics.closure import root_count, solve
 from emdeg.mechanics.elimination import solve_system
 from emdeg.mechanics.linear import Scalar, total
@@ -47,7 +47,7 @@ def _closure(robot: Robot) -> Program:
 
 def field_state(robot: Robot, field: PrimeField) -> LoopState:
     """A random state over the field, every loop closed; ZeroDivisionError where a root or quotient fails."""
-    looked = ready(robot)
+    looked = closing(robot)
     assert looked.plan is not None
     evaluate_residues(_closure(robot), field)
     link = linkage(robot, field, looked.mobility.rows)
@@ -85,7 +85,7 @@ def reference_degree(robot: Robot, names: Sequence[str]) -> int:
 
 def reference_roots(robot: Robot) -> int:
     """Every loop is closed for every function, whether or not it needs to be."""
-    return root_count(ready(robot).plan or ())
+    return root_count(closing(robot).plan or ())
 
 
 def _combined(s: LoopState, udd: Sequence[Scalar] | None) -> list[Scalar]:
