@@ -11,6 +11,7 @@ import pytest
 
 import emdeg
 from emdeg.cli.effort import progress_line
+from emdeg.codegen.artefact import Request, emit
 from emdeg.program.count import count
 from emdeg.program.json_form import from_data
 from emdeg.program.reference import verify_program
@@ -146,6 +147,17 @@ def in_certificate(old: str, new: str):
     return lambda path: changed(path.with_name(path.name + ".certificate.json"), old, new)
 
 
+def without_an_output(path: Path) -> None:
+    """Text, digest and stored program fit together and all that is computed is right; but nothing is computed."""
+    beside = path.with_name(path.name + ".certificate.json")
+    certificate = json.loads(beside.read_text())
+    certificate["program"]["outputs"] = []
+    request = Request(**{**certificate["request"], "functions": tuple(certificate["request"]["functions"])})
+    path.write_text(emit(from_data(certificate["program"]), certificate["robot"]["name"], request))
+    certificate["digest"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    beside.write_text(json.dumps(certificate))
+
+
 @pytest.mark.parametrize(
     ("tamper", "word"),
     [
@@ -156,6 +168,8 @@ def in_certificate(old: str, new: str):
         (in_certificate("traced program", "wishful thinking"), "formulations is"),
         (in_certificate('"prime": 2305843009213693951', '"prime": 7'), "prime is 7"),
         (in_certificate('"mul": ', '"mul": 9'), "operations is"),
+        (in_certificate('"tau": ', '"tau": 99'), "float_error_ulps is"),
+        (without_an_output, "its outputs are"),
         (in_certificate('"add ', '"sub '), "does not print"),
         (in_certificate("link2", "link9"), "the stored robot does not have the stated digest"),
         (in_certificate('"schema_version": 1', '"schema_version": 9'), "schema_version 9"),

@@ -10,13 +10,12 @@ import typer
 from emdeg.cli.common import CHECK_FAILED, Chosen, Json, UsageError, out, print_json, say
 from emdeg.cli.effort import Effort, WeightsText, smallest
 from emdeg.cli.generate import Base, chosen_functions
-from emdeg.codegen.artefact import NotCertified
+from emdeg.codegen.artefact import NotCertified, measured_errors
 from emdeg.codegen.store import recheck_file
 from emdeg.program.count import count
 from emdeg.program.functions import FUNCTIONS
-from emdeg.program.loop_functions import closed_place
 from emdeg.program.reference import verify_program
-from emdeg.program.verify import Refuted, float_error
+from emdeg.program.verify import Refuted
 from emdeg.robot.load import SUFFIXES, library_names
 
 RobotOrFile = Annotated[
@@ -89,10 +88,9 @@ def _of_robot(
     names = chosen_functions(function, base, robot=loaded)
     program = smallest(loaded, names, effort, 0, base, weights)
     proof = verify_program(program, loaded, names, base=base, seed=seed).as_dict()
-    errors = float_error(program, near=closed_place(loaded))
     return {
         "robot": loaded.name,
         **{key: proof[key] for key in _SHOWN if key in proof},
-        "float_error_ulps": {name: round(error, 2) for name, error in errors.items()},
+        "float_error_ulps": measured_errors(program, loaded),
         "operations": count(program).as_dict(),
     }

@@ -101,7 +101,6 @@ def _certificate(
     robot: Robot, request: Request, program: Program, proof: Certificate, made_by: str
 ) -> dict[str, Any]:
     toml = to_toml(robot)
-    errors = float_error(program, near=closed_place(robot))
     return {
         "schema_version": SCHEMA_VERSION,
         "made_by": made_by,
@@ -113,7 +112,7 @@ def _certificate(
         "points": proof.points,
         "degree_bound": proof.degree_bound,
         "false_pass_probability": proof.false_pass_probability,
-        "float_error_ulps": {name: round(error, 2) for name, error in errors.items()},
+        "float_error_ulps": measured_errors(program, robot),
         "operations": count(program).as_dict(),
         "request": asdict(request) | {"functions": list(request.functions)},
         "robot": {"name": robot.name, "digest": hashlib.sha256(toml.encode()).hexdigest(), "toml": toml},
@@ -121,11 +120,18 @@ def _certificate(
     }
 
 
+def measured_errors(program: Program, robot: Robot) -> dict[str, float]:
+    """The error of double arithmetic in each output, in ulps, at random states where the robot can be."""
+    errors = float_error(program, near=closed_place(robot))
+    return {name: round(error, 2) for name, error in errors.items()}
+
+
 def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     """The certificate, after everything in it was found to hold for the artefact `text`; else NotCertified.
 
-    Four links: the bytes have the digest; the stored program prints to these bytes; the program equals an
-    independent formulation of the stored robot at the stored seed's points; the probability is what these imply.
+    The bytes have the digest; the stored program prints to these bytes; the program equals an independent
+    formulation of the stored robot at the stored seed's points; the probability is what these imply; rounding errors
+    are about as large as stated.
     """
     try:
         request, robot, program = _stored(certificate)
@@ -157,7 +163,21 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     for key, value in (("operations", count(program).as_dict()), ("artefact", _file(request))):
         if certificate.get(key) != value:
             raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")
+    errors = measured_errors(program, robot)
+    if not _alike(certificate.get("float_error_ulps"), errors):
+        stated = certificate.get("float_error_ulps")
+        raise NotCertified(f"the certificate was changed: float_error_ulps is {stated!r}, found {errors!r}")
     return certificate
+
+
+def _alike(stated: Any, found: Mapping[str, float]) -> bool:
+    """Whether these are errors of the same program: another machine's sines may round otherwise."""
+    if not isinstance(stated, dict) or stated.keys() != found.keys():
+        return False
+    return all(
+        isinstance(one, int | float) and one <= 4 * other + 4 and other <= 4 * one + 4
+        for one, other in ((stated[name], found[name]) for name in found)
+    )
 
 
 _PROOF = ("digest", "formulations", "prime", "seed", "points", "degree_bound", "false_pass_probability")
