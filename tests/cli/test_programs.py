@@ -272,3 +272,37 @@ def test_an_interrupted_search_files_the_best_and_says_so(tmp_path, monkeypatch)
     assert sum(found["operations"].values()) < sum(plain.values())
     stored = from_data(json.loads(Path(found["file"]).read_text())["program"])
     verify_program(stored, emdeg.load("stanford_arm"), "bias")
+
+
+@pytest.mark.parametrize("function", ["forward_dynamics", "forward_dynamics_derivatives"])
+@pytest.mark.parametrize("command", ["count", "verify", "optimise", "generate"])
+def test_a_joint_that_moves_nothing_is_bad_input(command, function, tmp_path):
+    robot = tmp_path / "dead.toml"
+    robot.write_text(
+        """schema = 1
+        name = "dead"
+        convention = "modified"
+        [[link]]
+        name = "arm"
+        joint = { name = "shoulder", type = "revolute", alpha = "90 deg" }
+        inertia = { about = "com", mass = 1, com = [0.1, 0, 0] }
+        [[link]]
+        name = "pin"
+        joint = { name = "wrist", type = "revolute", alpha = "90 deg", a = 0.3 }
+        inertia = { about = "com", mass = 0, com = [0, 0, 0] }
+        """
+    )
+    words = [f"--function={function}", f"--out={tmp_path}"] if command == "generate" else [function]
+    done = run(command, str(robot), *words)
+    assert done.returncode == 3, done.stderr
+    assert "its mass matrix is singular" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["dead.toml"]
+
+
+def test_nothing_is_written_where_the_proof_fails(tmp_path, monkeypatch):
+    wrong = emdeg.program(emdeg.load("planar2r", gravity=(0, 1, 0)), "gravity")
+    monkeypatch.setattr("emdeg.cli.generate.smallest", lambda *words: wrong)
+    done = run("generate", "planar2r", "-f", "gravity", "--out", str(tmp_path / "code"))
+    assert done.returncode == 1
+    assert "NOT VERIFIED" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -215,8 +215,9 @@ def test_programs_on_file_are_found_again_and_checked(tmp_path, monkeypatch):
     data["program"]["ops"] = ops
     path.write_text(json.dumps(data))
     assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
-    path.write_text("{")
-    assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
+    for junk in (b"{", b"\xff\xfe\x00", b"[]", b'{"program": 3}', b"[" * 100_000):
+        path.write_bytes(junk)
+        assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
 
 
 def test_a_users_program_never_hides_a_smaller_one_that_comes_with_the_package(tmp_path, monkeypatch):

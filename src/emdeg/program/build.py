@@ -15,6 +15,7 @@ from emdeg.program.ir import Dependence, Program
 from emdeg.program.loop_functions import LOOP_FUNCTIONS, loop_program
 from emdeg.program.simplify import retrace, simplify
 from emdeg.program.trace import Traced, Tracer
+from emdeg.robot.errors import singular_mass_matrix
 from emdeg.robot.model import Robot
 
 
@@ -70,7 +71,11 @@ def program(
     results: dict[str, Any] = {}
     for wanted in names:
         function_ = FUNCTIONS[wanted]
-        found = function_.outputs(State(grouped if function_.efforts else mech, trace.position, **trace.rates))
+        state = State(grouped if function_.efforts else mech, trace.position, **trace.rates)
+        try:
+            found = function_.outputs(state)
+        except ZeroDivisionError:
+            raise singular_mass_matrix(robot.name) from None
         results = joined(results, found, names, ("q", *trace.rates))
     outputs = of_base_parameters(results, base_places(robot) if base else None)
     traced = tracer.program(name or "_".join(names), outputs)
