@@ -306,3 +306,39 @@ def test_nothing_is_written_where_the_proof_fails(tmp_path, monkeypatch):
     assert done.returncode == 1
     assert "NOT VERIFIED" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+HOSTILE = """<robot name="[/red] */ My Robot :smile:">
+<link name="base"/>
+<link name="[/bold]*/"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j&#34;[/x]" type="revolute"><parent link="base"/><child link="[/bold]*/"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="9"/></joint>
+</robot>"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["count ROBOT gravity", "verify ROBOT gravity", "optimise ROBOT gravity --effort=0 --dry-run", "show ROBOT",
+     "eval ROBOT gravity --q=0", "eval ROBOT mass_matrix --q=0", "check ROBOT", "derive ROBOT",
+     "analyse ROBOT --seconds=1", "abbreviate ROBOT --seconds=1"],
+)  # fmt: skip
+def test_names_that_look_like_markup_are_printed_as_they_are(words, tmp_path):
+    robot = tmp_path / "Arm [red] 2.urdf"
+    robot.write_text(HOSTILE)
+    done = run(*(str(robot) if word == "ROBOT" else word for word in words.split()), COLUMNS="200")
+    assert done.returncode == 0, done.stderr
+    if words.split()[0] in ("count", "optimise", "show"):
+        assert "[/red] */ My Robot :smile:" in done.stdout
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_code_of_a_robot_with_any_name_verifies(target, tmp_path):
+    """The certificate stores the robot under a plainer name than the one that the header shows."""
+    robot = tmp_path / "Arm [red] 2.urdf"
+    robot.write_text(HOSTILE)
+    done = run("generate", str(robot), "-f", "gravity", "--target", target, "-o", str(tmp_path), "--json")
+    assert done.returncode == 0, done.stderr
+    path = Path(json.loads(done.stdout)["result"][0]["file"])
+    assert path.stem == "arm__red__2_gravity"
+    assert run("verify", str(path)).returncode == 0

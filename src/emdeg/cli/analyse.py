@@ -19,7 +19,7 @@ from emdeg.analysis.recording import read_recording
 from emdeg.analysis.summary import Study
 from emdeg.analysis.workspace import joint_number, workspace
 from emdeg.cli.analyse_loops import analyse_loops
-from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say
+from emdeg.cli.common import Json, UsageError, assignments, head, out, print_json, say
 from emdeg.equations.bounds import EmptyBox
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
@@ -273,7 +273,7 @@ def _print_published(printed: dict[str, Any]) -> None:
 
 
 def _print_plain(key: str, data: Any) -> None:
-    out.print(f"[bold]{key}[/bold]")
+    head(key)
     for line in _lines(data):
         out.print("  " + line, markup=False, soft_wrap=True)
 

@@ -6,7 +6,6 @@ import json as json_
 from typing import Annotated, Any, Literal, get_args
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, out, print_json, say
@@ -142,9 +141,9 @@ def _print_ranking(ranking: list[Candidate]) -> None:
         mark = "" if one.simplified else "~"
         where = "; ".join(one.singular) or "never"
         table.add_row(
-            escape(one.setup.title),
+            one.setup.title,
             f"{mark}{one.torques.mul + one.torques.div} x {one.torques.add} +",
             f"{mark}{one.accelerations.mul + one.accelerations.div} x {one.accelerations.add} +",
-            escape(where if len(where) < 60 else where[:57] + "..."),
+            where if len(where) < 60 else where[:57] + "...",
         )
     out.print(table)

@@ -26,7 +26,7 @@ def header(program: Program, name: str, robot: str, command: str) -> list[str]:
     constants, _ = split_constants(program)
     if constants is not None:
         size = len(constants.outputs[0].entries)
-        lines.append(f"     constants[{size}]: by {name}_constants from the parameters, once; {name} takes these instead")
+        lines.append(f"     constants[{size}]: {name}_constants makes them of the parameters; {name} takes them")
     for out in program.outputs:
         shape = " x ".join(map(str, out.shape)) or "1"
         lines.append(f"out  {out.name}[{len(out.entries)}]: {shape}, row by row")
