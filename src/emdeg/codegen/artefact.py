@@ -141,7 +141,11 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
     if hashlib.sha256(text).hexdigest() != stated["digest"]:
         raise NotCertified("the artefact was changed: its digest is not the certificate's")
-    if emit(program, name, request).encode() != text:
+    try:
+        printed = emit(program, name, request).encode()
+    except (ValueError, OverflowError) as problem:
+        raise NotCertified(f"the certificate is damaged: {problem}") from None
+    if printed != text:
         maker = certificate.get("made_by") or "an unknown version"
         raise NotCertified(f"the stored program does not print to this artefact (it was made by {maker})")
     if not isinstance(stated["points"], int) or not 0 < stated["points"] <= MOST_POINTS:
