@@ -16,6 +16,7 @@ from emdeg.codegen.infix import identifier
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
+from emdeg.program.build import known_functions
 from emdeg.program.build import program as build_program
 from emdeg.program.count import count
 from emdeg.program.ir import Program
@@ -200,11 +201,16 @@ def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
         isinstance(given[name], bool if kind == "bool" else list if name == "functions" else str)
         for name, kind in kinds.items()
     )
-    if not plain or given["target"] not in SUFFIX or not all(isinstance(f, str) for f in given["functions"]):
+    if not plain or given["target"] not in SUFFIX or given["trig"] not in ("libm", "inline") or not given["functions"]:
         raise ValueError("its request is not one of this program's")
+    if not isinstance(certificate["seed"], int) or certificate["seed"] < 0:
+        raise ValueError("its seed is no whole number")
     request = Request(**{**given, "functions": tuple(given["functions"])})
     toml = certificate["robot"]["toml"]
+    if not isinstance(toml, str):
+        raise ValueError("its robot is no text")
     if hashlib.sha256(toml.encode()).hexdigest() != certificate["robot"]["digest"]:
         raise ValueError("the stored robot does not have the stated digest")
     robot = assemble(read_toml(toml, "the stored robot"), allow_nonphysical=True)
+    known_functions(request.functions, robot)
     return request, robot, from_data(certificate["program"])
