@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -185,6 +187,11 @@ def test_every_library_robot_shows_itself():
         data = result("show", row["name"])
         assert data["joints"] == row["joints"] == len(data["links"])
         assert data["source"]
+
+
+def test_the_package_can_be_run_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "emdeg", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"emdeg {emdeg.__version__}"
 
 
 def test_version_and_help():
