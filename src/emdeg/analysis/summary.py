@@ -60,7 +60,7 @@ class Study:
     def model(self, loaded: bool = True) -> Model:
         key = "loaded" if loaded else "bare"
         if key not in self._models:
-            self._models[key] = derive(self.robot if loaded else self.bare)
+            self._models[key] = derive(self.robot if loaded else self.bare, rational_angles=True)
         return self._models[key]
 
     def inertias(self) -> dict[int, Extremes]:
