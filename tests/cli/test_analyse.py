@@ -45,6 +45,15 @@ def test_tables_1_and_2_with_the_papers_figures(tmp_path):
             assert len(list(csv.reader(handle))) > 5
 
 
+def test_a_changed_robot_is_not_compared_with_what_its_namesakes_source_prints():
+    for words in (["--lock", "t6=0"], ["--gravity", "0,0,-1.62"]):
+        loads = result("jpl_rrp", "--only", "loads", "--seconds", "2", *words)["loads"]
+        assert len(loads["no_load"]) == (5 if "--lock" in words else 6)
+        assert "published" not in loads
+    elsewhere = result("jpl_rrp", "--only", "loads", "--seconds", "2", "--payload", CUBE.replace("com=0", "com=0.1"))
+    assert not any(row["load"] for row in elsewhere["loads"]["published"]["rows"])
+
+
 @pytest.mark.slow
 def test_a_urdf_with_general_angles_gives_every_table_within_the_stated_gap(tmp_path):
     found = result(str(DATA / "robots" / "odd_arm.urdf"), "--seconds", "6", "--out", str(tmp_path))
@@ -134,6 +143,13 @@ def test_tables_for_people():
         (["planar2r", "--trajectory", "none.csv"], 3, "cannot be read"),
         (["planar2r", "--over", "q1"], 2, "two different joints"),
         (["puma560_symbolic"], 3, "symbol"),
+        (["planar2r", "--payload", "mass=mL,com=0:0:0"], 3, "symbol mL"),
+        (["planar2r", "--only", "servo", "--share", "nan"], 2, "--share"),
+        (["planar2r", "--only", "servo", "--share=-1"], 2, "greater than or equal"),
+        (["planar2r", "--only", ","], 2, "names no part"),
+        (["planar2r", "--out", __file__], 3, "is not a folder"),
+        (["fivebar", "--out", __file__], 3, "is not a folder"),
+        (["planar2r", "--only", "servo", "--out", "/proc/none"], 3, "cannot be written"),
     ],
 )
 def test_what_is_wrong_is_said(words, code, message):

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from emdeg.algebra.angle import Angle
 from emdeg.analysis import summary
+from emdeg.analysis.figures import check_folder
 from emdeg.analysis.motion import Motion
 from emdeg.analysis.ratios import ratio
 from emdeg.analysis.recording import read_recording
@@ -55,13 +56,13 @@ def analyse(
     trajectory: Annotated[
         Path | None, typer.Option(metavar="CSV", help="t, q1.. (qd1.., qdd1..) for servo and importance.")
     ] = None,
-    share: Annotated[float, typer.Option(help="Reaction torque's share from which a motion counts as fast.")] = 0.1,
+    share: Annotated[float, typer.Option(min=0.0, help="Reaction torque's share from which a motion counts as fast.")] = 0.1,
     measured: Annotated[
         Path | None, typer.Option(metavar="CSV", help="t, q1.., tau1.. (or i1..): model and friction against it.")
     ] = None,
     law: Annotated[Literal["auto", "stribeck", "coulomb", "none"], typer.Option(help="Friction to identify.")] = "auto",
-    slowest: Annotated[float, typer.Option(help="Speed [rad/s, m/s] below which friction is not fitted.")] = 0.0,
-    window: Annotated[float | None, typer.Option(help="Filter's window [s] where rates are not recorded.")] = None,
+    slowest: Annotated[float, typer.Option(min=0.0, help="Speed [rad/s, m/s] below which friction is not fitted.")] = 0.0,
+    window: Annotated[float | None, typer.Option(min=0.0, help="Filter's window [s] where rates are not recorded.")] = None,
     torque_constants: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Torque per current [N m/A] at each joint.")
     ] = None,
@@ -88,6 +89,9 @@ def analyse(
 
       emdeg analyse delta --range z=-0.6:-0.3 --over x,z --out figures
     """
+    _finite({"--share": share, "--slowest": slowest, "--window": window, "--gap": gap, "--seconds": seconds})
+    if out_folder is not None:
+        check_folder(out_folder)
     if robot.loops is not None:
         refused = {"--formula": formula, "--ratio": ratios, "--hold": hold, "--measured": measured,
                    "--trajectory": trajectory}  # fmt: skip
@@ -99,7 +103,7 @@ def analyse(
     motion = None if trajectory is None else _motion(trajectory, robot, window)
     result: dict[str, Any] = {
         "robot": robot.name,
-        "payload": [{"mass": float(p.mass), "link": p.link} for p in robot.payloads],
+        "payload": [{"mass": str(p.mass) if p.mass.symbols else float(p.mass), "link": p.link} for p in robot.payloads],
         "workspace": [
             {"joint": name, "low": low, "high": high, "free": free}
             for name, (low, high), free in zip(study.where.joints, study.where.ranges, study.where.free)
@@ -138,6 +142,12 @@ def analyse(
         _print(robot, result)
 
 
+def _finite(options: dict[str, float | None]) -> None:
+    for name, value in options.items():
+        if value is not None and not math.isfinite(value):
+            raise UsageError(f"{name} needs a finite number; got {value}")
+
+
 @contextmanager
 def _with_numbers(robot: Robot) -> Iterator[None]:
     try:
@@ -150,6 +160,8 @@ def _parts(only: str | None, asked: bool) -> tuple[str, ...]:
     if only is None:
         return () if asked else PARTS
     parts = tuple(part.strip() for part in only.split(",") if part.strip())
+    if not parts and not asked:
+        raise UsageError(f"--only names no part. Parts: {', '.join(PARTS)}")
     for part in parts:
         if part not in PARTS:
             raise UsageError(f"--only: there is no part {part!r}. Parts: {', '.join(PARTS)}")

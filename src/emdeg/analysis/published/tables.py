@@ -15,6 +15,7 @@ from emdeg.analysis.ratios import Curves, curves, largest_of, ratio
 from emdeg.analysis.workspace import Workspace, joint_number
 from emdeg.equations import Model
 from emdeg.equations.bounds import Bounded
+from emdeg.robot.load import load as load_robot
 from emdeg.robot.model import Robot
 
 AGREES = 5e-3
@@ -51,19 +52,27 @@ class Row:
 
 
 def published(robot: Robot) -> Mapping[str, Any] | None:
-    """What is on file for a robot of this name; None if nothing is."""
+    """What is on file for this robot; None if nothing is, or if it is not the library's robot of that name as it is.
+
+    A locked joint, another gravity or another file make another robot, which the source says nothing about.
+    """
     place = resources.files("emdeg.analysis.published").joinpath(f"{robot.name}.toml")
     if not robot.name.replace("_", "").isalnum() or not place.is_file():
+        return None
+    theirs = load_robot(robot.name)
+    if robot.links != theirs.links or robot.gravity != theirs.gravity:
         return None
     return tomllib.loads(place.read_text("utf-8"))
 
 
 def carries_their_load(robot: Robot, data: Mapping[str, Any]) -> bool:
-    """Whether the robot's one payload has the source's mass and place."""
+    """Whether the robot's one payload has the source's mass and mass centre."""
     theirs = data.get("payload")
-    return theirs is not None and len(robot.payloads) == 1 and (
-        abs(float(robot.payloads[0].mass) - theirs["mass"]) < 1e-9 and robot.payloads[0].link == theirs["link"]
-    )
+    if theirs is None or len(robot.payloads) != 1:
+        return False
+    ours = robot.payloads[0]
+    offset = max(abs(float(x) - y) for x, y in zip(ours.com, theirs["com"]))
+    return abs(float(ours.mass) - theirs["mass"]) < 1e-9 and offset < 1e-9 and ours.link == theirs["link"]
 
 
 def rows(data: Mapping[str, Any], model: Model, loads: Sequence[JointLoad], load: bool) -> list[Row]:
