@@ -94,7 +94,8 @@ def gravity_ratio_ceiling(
     weight = gravity_strength(robot) ** 2
     moment, places = moment_square(robot, i - 1)
     box: dict[Generator | int, Range] = {place: where.ranges[k] for place, k in enumerate(places, 1)}
-    own = derive(subtree(robot, i - 1)[0], "M", rational_angles=True).M[0][0]  # the same M_ii, in the outer joints' own numbering
+    # The same M_ii, in the outer joints' own numbering.
+    own = derive(subtree(robot, i - 1)[0], "M", rational_angles=True).M[0][0]
     found = largest_ratio(moment, own * own, box, gap=gap, effort=Effort(seconds=seconds / 2), floor=floor**2)
     return math.sqrt(weight * found.bound) * (1 + 1e-12)
 

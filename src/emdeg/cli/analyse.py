@@ -56,13 +56,19 @@ def analyse(
     trajectory: Annotated[
         Path | None, typer.Option(metavar="CSV", help="t, q1.. (qd1.., qdd1..) for servo and importance.")
     ] = None,
-    share: Annotated[float, typer.Option(min=0.0, help="Reaction torque's share from which a motion counts as fast.")] = 0.1,
+    share: Annotated[
+        float, typer.Option(min=0.0, help="Reaction torque's share from which a motion counts as fast.")
+    ] = 0.1,
     measured: Annotated[
         Path | None, typer.Option(metavar="CSV", help="t, q1.., tau1.. (or i1..): model and friction against it.")
     ] = None,
     law: Annotated[Literal["auto", "stribeck", "coulomb", "none"], typer.Option(help="Friction to identify.")] = "auto",
-    slowest: Annotated[float, typer.Option(min=0.0, help="Speed [rad/s, m/s] below which friction is not fitted.")] = 0.0,
-    window: Annotated[float | None, typer.Option(min=0.0, help="Filter's window [s] where rates are not recorded.")] = None,
+    slowest: Annotated[
+        float, typer.Option(min=0.0, help="Speed [rad/s, m/s] below which friction is not fitted.")
+    ] = 0.0,
+    window: Annotated[
+        float | None, typer.Option(min=0.0, help="Filter's window [s] where rates are not recorded.")
+    ] = None,
     torque_constants: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Torque per current [N m/A] at each joint.")
     ] = None,
