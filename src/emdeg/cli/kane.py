@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_
 from typing import Annotated, Any, Literal, get_args
 
 import typer
@@ -62,8 +61,14 @@ def kane(
     if emit is not None:
         function: Any = emit
         program = kane_program(robot, setup, function, kinematics=kinematics)
-        verify_kane(program, robot, setup, function)
-        typer.echo(emit_c(program, COptions(robot=robot.name), name=f"{robot.name}_kane_{emit}"), nl=False)
+        certificate = verify_kane(program, robot, setup, function)
+        name = f"{robot.name}_kane_{emit}"
+        text = emit_c(program, COptions(robot=robot.name), name=name)
+        if json or format == "json":
+            numbers = {"operations": count(program).as_dict(), "certificate": certificate.as_dict()}
+            print_json({"function": name, "code": text, **numbers})
+        else:
+            typer.echo(text, nl=False)
         return
     for one in kinematics.singular:
         say(f"note: the speeds fail at {one.where}")
@@ -73,10 +78,7 @@ def kane(
     if ranking:
         result["tried"] = [_tried(one) for one in ranking]
     if json or format == "json":
-        if json:
-            print_json(result)
-        else:
-            typer.echo(json_.dumps(result, indent=2))
+        print_json(result)
     elif latex:
         typer.echo(as_latex(result), nl=False)
     else:
