@@ -77,6 +77,13 @@ def test_json_stays_one_object_whatever_is_asked_for():
             assert answer["result"]["certificate"]["false_pass_probability"] < 1e-15
 
 
+def test_emitted_c_is_called_after_the_robots_file(tmp_path):
+    file = tmp_path / "My arm-2.toml"
+    file.write_text(commands.run("new").stdout)
+    done = commands.run("kane", str(file), "--emit", "rates")
+    assert "void my_arm_2_kane_rates(" in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
