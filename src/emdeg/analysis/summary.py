@@ -29,7 +29,7 @@ from emdeg.analysis.ratios import (
     ratio,
     ratio_map,
 )
-from emdeg.analysis.recording import Recording
+from emdeg.analysis.recording import Recording, doubts
 from emdeg.analysis.restricted import restrict
 from emdeg.analysis.servo import servo_view, slow_fast_boundary
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
@@ -370,6 +370,7 @@ def measured_part(study: Study, recording: Recording, law: Law = "auto", slowest
     return {
         "samples": len(recording.t),
         "differentiated": list(recording.derived),
+        "doubts": doubts(recording, study.robot),
         "errors": [asdict(error) for error in found.errors],
         "friction": [asdict(fit) for fit in found.friction],
     }

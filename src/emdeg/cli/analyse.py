@@ -138,6 +138,8 @@ def analyse(
         constants = None if torque_constants is None else [_value(x) for x in torque_constants.split(",")]
         recording = read_recording(measured, robot, torque_constants=constants, window=window)
         result["measured"] = summary.measured_part(study, recording, law, slowest)
+        for doubt in result["measured"]["doubts"]:
+            say(f"note: {measured}: {doubt}")
     result["files"] = [str(path) for path in study.written]
     for path in study.written:
         if path.suffix == ".png":
