@@ -101,7 +101,8 @@ def test_friction_from_differentiated_positions_lies_within_its_confidence_inter
     for seed in range(5):
         robot, t, q, _, _, tau = recording(seed)
         noisy = q + 1e-5 * np.random.default_rng(seed + 50).normal(size=q.shape)
-        found = compare(robot, read_recording(written(tmp_path / "log.csv", t, q=noisy, tau=tau), robot), slowest=0.03)
+        path = written(tmp_path / "log.csv", t, q=noisy, tau=tau)
+        found = compare(robot, read_recording(path, robot, window=0.06), slowest=0.03)
         for fit in found.friction:
             truths = ((fit.viscous, VISCOUS), (fit.coulomb, COULOMB), (fit.stribeck, STRIBECK))
             inside += sum(estimate is not None and estimate.holds(truth) for estimate, truth in truths)
