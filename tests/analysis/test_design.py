@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -157,6 +158,10 @@ def test_the_restricted_equations_of_the_first_three_joints_are_short(model):
     assert [line.split(" = ")[0] for line in lines] == ["tau1", "tau2", "tau3"]
     assert "qd1" not in lines[0].replace("qdd1", "")
     assert small.terms < 30
+    slanted = restrict(model, {4: 0.3, 5: math.radians(30), 6: 0.0}).equations()
+    assert max(len(word) for line in slanted for word in re.split(r"[ ()*]", line)) <= 24
+    inertia = float(slanted[2].split(")*qdd3")[0].split("(")[-1])  # the boom's mass, whatever the wrist does
+    assert inertia == pytest.approx(float(emdeg.mass_matrix(model.robot, [0, 0, 0.5, 0.3, 0.5, 0])[2, 2]), rel=1e-12)
     with pytest.raises(RobotError, match="every joint is held"):
         restrict(model, dict.fromkeys(range(1, 7), 0.0))
 

@@ -125,6 +125,8 @@ def test_tables_for_people():
     assert done.returncode == 0, done.stderr
     assert "inertia and gravity over the workspace" in done.stdout
     assert "g1/M11" in done.stdout
+    assert "Largest Coriolis or centrifugal term" in done.stdout
+    assert "…" not in done.stdout  # nothing cut off on a narrow terminal
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
 from rich.table import Table
 
 from emdeg.algebra.angle import Angle
@@ -227,6 +229,14 @@ def _motion(path: Path, robot: Robot, window: float | None) -> Motion:
     return read_motion(path, robot, window=window)
 
 
+def _table(*columns: str, title: str) -> Table:
+    """Narrow, and folded rather than cut off where the terminal is narrower still."""
+    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
@@ -239,28 +249,41 @@ def _print(robot: Robot, result: dict[str, Any]) -> None:
     if printed := result.get("loads", {}).get("published"):
         _print_published(printed)
     if "ratios" in result:
-        table = Table("ratio", "largest", "certified below", "gap", "unit", title="Ratios over the workspace")
+        table = _table("ratio", "largest", "certified below", "gap", "unit", title="Ratios over the workspace")
         for kind in ("coupling", "gravity", "chosen"):
             for row in result["ratios"].get(kind, ()):
                 numbers = (_number(row["value"]), _number(row.get("bound")), _percent(row.get("gap")))
                 table.add_row(row["ratio"], *numbers, row["unit"])
         out.print(table)
+        _print_velocity(result["ratios"].get("velocity", ()))
     for key in ("formulas", "restricted", "servo", "importance", "capability", "measured"):
         if key in result:
             _print_plain(key, result[key])
 
 
+def _print_velocity(rows: Sequence[dict[str, Any]]) -> None:
+    rows = [row for row in rows if row["term"]]
+    if not rows:
+        return
+    title = "Largest Coriolis or centrifugal term of each joint, at unit speeds"
+    table = _table("joint", "term", "/ own inertia", "certified below", "gap", "/ gravity", "equal at", title=title)
+    for row in rows:
+        numbers = (_number(row["against_inertia"]), _number(row["bound"]), _percent(row["gap"]))
+        table.add_row(escape(row["joint"]), row["term"], *numbers, _number(row["against_gravity"]), _number(row["speed"]))
+    out.print(table)
+
+
 def _percent(value: float | None) -> str:
-    return "-" if value is None else "<0.001%" if 0 < value < 1e-5 else f"{100 * value:.2g}%"
+    return "-" if value is None else "0.00%" if 0 < value < 5e-5 else f"{100 * value:.2g}%"
 
 
 def _print_loads(title: str, rows: list[dict[str, Any]]) -> None:
-    table = Table("joint", "M min", "M max", "ratio", "gravity", "M motor", "g motor", "limit", "gap", title=title)
+    table = _table("joint", "M min", "M max", "ratio", "g max", "M motor", "g motor", "g/limit", "gap", title=title)
     for row in rows:
         gaps = [row[k]["gap"] for k in ("inertia_min", "inertia_max", "gravity_load")]
         motor = row["at_motor"]
         table.add_row(
-            row["joint"],
+            escape(row["joint"]),
             _number(row["inertia_min"]["value"]),
             _number(row["inertia_max"]["value"]),
             _number(row["relative"]),
@@ -275,7 +298,7 @@ def _print_loads(title: str, rows: list[dict[str, Any]]) -> None:
 
 def _print_published(printed: dict[str, Any]) -> None:
     columns = ("table", "quantity", "load", "printed", "their q", "certified", "gap", "")
-    table = Table(*columns, title=printed["source"])
+    table = _table(*columns, title=printed["source"])
     for row in printed["rows"]:
         words = ["missed"] if row["extreme_missed"] else []
         words += ["off"] if row["printed_off"] else []
