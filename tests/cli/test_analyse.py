@@ -180,6 +180,23 @@ def test_a_recording_with_gaps_or_wrong_columns_is_refused(tmp_path, rows, messa
     assert not figures.exists()
 
 
+def test_what_the_drives_hold_is_certified_and_speed_is_what_gravity_and_friction_leave(tmp_path):
+    robot = tmp_path / "one.toml"
+    joint = 'joint = { name = "j", type = "revolute", alpha = "90 deg", a = 0, d = 0, velocity = 2 }'
+    drive = "drive = { max_torque = 3.9241, viscous = 0.5, coulomb = 0.0001 }"  # m g r is 2 x 9.81 x 0.2 = 3.924 N m
+    body = 'inertia = { about = "com", mass = 2, com = [0.2, 0, 0], Ixx = 0.002, Iyy = 0.03, Izz = 0.03 }'
+    head = 'schema = 1\nname = "one"\nconvention = "modified"\n[[link]]\nname = "l1"\n'
+    for limit, holds in (("3.95", True), ("3.92", False)):
+        robot.write_text(head + "\n".join([joint, body, drive.replace("3.9241", limit)]) + "\n")
+        found = result(str(robot), "--only", "capability", "--at", "30 deg")["capability"]
+        assert found["holds_everywhere"] == [holds]
+        # The line torque = limit (1 - w / 2) meets gravity, Coulomb and viscous friction at w.
+        w = max(0.0, (float(limit) - 3.924 - 0.0001) / (float(limit) / 2 + 0.5))
+        assert found["speed_min"][0] == pytest.approx(w, abs=1e-8)
+        assert found["tool"]["q"] == [pytest.approx(np.pi / 6)]
+    assert "one a joint" in " ".join(run("planar2r", "--only", "capability", "--at", "1").stderr.split())
+
+
 def test_capability_servo_and_importance_agree_with_the_models_own_functions():
     found = result("jpl_rrp", "--only", "capability,servo,importance")
     robot = emdeg.load("jpl_rrp")
@@ -188,6 +205,13 @@ def test_capability_servo_and_importance_agree_with_the_models_own_functions():
     felt = np.linalg.inv(J @ np.linalg.inv(emdeg.mass_matrix(robot, tool["q"])) @ J.T)
     np.testing.assert_allclose(tool["inertia"], felt, rtol=1e-8)
     assert found["capability"]["holds_everywhere"] == [True] * 6
+    q = np.random.default_rng(5).uniform([-np.pi] * 6, [np.pi] * 6, (20000, 6)) * [1, 1, 0, 1, 1, 1]
+    q[:, 2] = 1.1176
+    limits = np.array([91.8, 303.6, 98.7, 10.152, 10.152, 6.862])  # stall torques times gear ratios, Table 2
+    least = (limits - np.abs(emdeg.gravity(robot, q))).min(axis=0)
+    left = np.array(found["capability"]["torque_left_min"])
+    assert (left <= least + 1e-12).all()
+    np.testing.assert_allclose(left, least, rtol=0.02)
     assert all(0 < gain <= 1 for gain in found["servo"]["velocity_gain_min"])
     shoulder = next(row for row in found["importance"]["terms"] if row["joint"] == "t2")
     assert shoulder["term"] == "g2"

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from emdeg.analysis import figures
-from emdeg.analysis.capability import capability, dynamic_manipulability, operational_inertia
 from emdeg.analysis.extremes import LONGEST, JointLoad, formula_extremes, loads, unloaded
 from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
 from emdeg.analysis.in_time import in_time
@@ -36,7 +35,6 @@ from emdeg.analysis.velocity import VelocityTerm, velocity_terms
 from emdeg.analysis.workspace import Workspace
 from emdeg.equations import Model, derive, entry_name
 from emdeg.equations.bounds import Bounded, Effort, Extremes, attained_ratio, extreme
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 
@@ -52,6 +50,7 @@ class Study:
     written: list[Path] = field(default_factory=list)
     _models: dict[str, Model] = field(default_factory=dict)
     _inertias: dict[int, Extremes] = field(default_factory=dict)
+    _loads: list[JointLoad] = field(default_factory=list)
 
     @property
     def bare(self) -> Robot:
@@ -62,6 +61,12 @@ class Study:
         if key not in self._models:
             self._models[key] = derive(self.robot if loaded else self.bare, rational_angles=True)
         return self._models[key]
+
+    def loads(self) -> Sequence[JointLoad]:
+        """Every joint's certified loads, with the payload, from that part where it was asked for."""
+        if not self._loads:
+            self._loads += loads(self.robot, self.where, gap=self.gap, seconds=self.seconds)
+        return self._loads
 
     def inertias(self) -> dict[int, Extremes]:
         """{joint's number: the certified range of M_ii}, from the loads where they were asked for."""
@@ -99,6 +104,7 @@ def loads_part(study: Study) -> dict[str, Any]:
     seconds = study.seconds / (2 if two else 1)
     bare = loads(study.bare, study.where, gap=study.gap, seconds=seconds)
     loaded = loads(robot, study.where, gap=study.gap, seconds=seconds) if two else None
+    study._loads[:] = loaded or bare
     study._inertias.update({i: one.inertia for i, one in enumerate(loaded or bare, 1)})
     result: dict[str, Any] = {"no_load": [_load(one, n) for one in bare]}
     if loaded is not None:
@@ -337,29 +343,6 @@ def importance_part(study: Study, motion: Motion | None = None, keep: int = 5) -
 
 def _first(shares: Sequence[Share], names: Sequence[str], keep: int) -> list[dict[str, Any]]:
     return [asdict(share) for name in names for share in [x for x in shares if x.joint == name][:keep]]
-
-
-def capability_part(study: Study, samples: int = 2000) -> dict[str, Any]:
-    """Torque and acceleration left after gravity over the workspace, and the tool's ellipsoids in its middle."""
-    robot = study.robot
-    q = study.where.sample(samples, seed=11)
-    result: dict[str, Any] = {}
-    try:
-        found = capability(robot, q)
-    except RobotError as problem:
-        return {"why": str(problem)}
-    result["torque_left_min"] = np.minimum(-found.left[..., 0], found.left[..., 1]).min(axis=0)
-    result["acceleration_min"] = np.minimum(-found.acceleration[..., 0], found.acceleration[..., 1]).min(axis=0)
-    result["acceleration_max"] = np.maximum(-found.acceleration[..., 0], found.acceleration[..., 1]).max(axis=0)
-    result["holds_everywhere"] = found.holds.all(axis=0)
-    middle = study.where.sample(1, seed=2)[0]
-    ellipsoid = dynamic_manipulability(robot, middle)
-    result["tool"] = {"q": middle, "acceleration_axes": ellipsoid.lengths, "gravity_pull": ellipsoid.centre}
-    try:
-        result["tool"]["inertia"] = operational_inertia(robot, middle)
-    except RobotError as problem:
-        result["tool"]["why"] = str(problem)
-    return result
 
 
 def measured_part(study: Study, recording: Recording, law: Law = "auto", slowest: float = 0.0) -> dict[str, Any]:

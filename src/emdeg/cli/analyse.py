@@ -15,6 +15,7 @@ from rich.table import Table
 
 from emdeg.algebra.angle import Angle
 from emdeg.analysis import summary
+from emdeg.analysis.capability_summary import capability_part
 from emdeg.analysis.figures import check_folder
 from emdeg.analysis.motion import Motion
 from emdeg.analysis.ratios import ratio
@@ -61,6 +62,9 @@ def analyse(
     share: Annotated[
         float, typer.Option(min=0.0, help="Reaction torque's share from which a motion counts as fast.")
     ] = 0.1,
+    at: Annotated[
+        str | None, typer.Option(metavar="Q", help="Capability: the tool's inertia and ellipsoid here, q1,q2,...")
+    ] = None,
     measured: Annotated[
         Path | None, typer.Option(metavar="CSV", help="t, q1.., tau1.. (or i1..): model and friction against it.")
     ] = None,
@@ -135,7 +139,8 @@ def analyse(
     if "importance" in parts:
         result["importance"] = summary.importance_part(study, motion)
     if "capability" in parts:
-        result["capability"] = summary.capability_part(study)
+        with _with_numbers(robot):
+            result["capability"] = capability_part(study, _configuration(robot, at))
     if measured is not None:
         constants = None if torque_constants is None else [_value(x) for x in torque_constants.split(",")]
         recording = read_recording(measured, robot, torque_constants=constants, window=window)
@@ -186,6 +191,15 @@ def _value(text: str) -> float:
     if not math.isfinite(value):
         raise UsageError(f"{text!r} is not finite")
     return value
+
+
+def _configuration(robot: Robot, text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    values = [_value(part) for part in text.split(",")]
+    if len(values) != robot.n:
+        raise UsageError(f"--at needs {robot.n} positions, one a joint; got {len(values)}")
+    return values
 
 
 def joint_ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
@@ -269,7 +283,8 @@ def _print_velocity(rows: Sequence[dict[str, Any]]) -> None:
     table = _table("joint", "term", "/ own inertia", "certified below", "gap", "/ gravity", "equal at", title=title)
     for row in rows:
         numbers = (_number(row["against_inertia"]), _number(row["bound"]), _percent(row["gap"]))
-        table.add_row(escape(row["joint"]), row["term"], *numbers, _number(row["against_gravity"]), _number(row["speed"]))
+        others = _number(row["against_gravity"]), _number(row["speed"])
+        table.add_row(escape(row["joint"]), row["term"], *numbers, *others)
     out.print(table)
 
 
