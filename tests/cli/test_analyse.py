@@ -38,6 +38,15 @@ def test_tables_1_and_2_with_the_papers_figures(tmp_path):
     assert shoulder["printed"] == 3.589
     assert shoulder["extreme_missed"]
     assert shoulder["certified"]["value"] == pytest.approx(3.4694782, rel=1e-6)
+    derived = {(row["quantity"], row["load"]): row for row in found["loads"]["published"]["derived"]}
+    assert len(derived) == 18
+    # At the paper's own configurations 4.3385 and 6.7354, where it prints 4.5 and 6.9; Table 2's shaft is 44.66/100.
+    assert derived["M11 max/min", False]["certified"]["value"] == pytest.approx(6.1638880 / 1.4199796, rel=1e-6)
+    assert derived["M11 max/min", True]["certified"]["value"] == pytest.approx(9.5776564 / 1.4199796, rel=1e-6)
+    assert derived["M11 max/min", True]["printed_off"]
+    assert not derived["M44 max/min", True]["printed_off"]
+    assert derived["g2 motor", False]["certified"]["value"] == pytest.approx(0.44658918, rel=1e-6)
+    assert all(1 <= row["certified"]["bound"] / row["certified"]["value"] <= 1.0025 for row in derived.values())
     names = sorted(path.name[:5] for path in tmp_path.glob("fig*.png"))
     assert names == ["fig03", "fig04", "fig05", "fig06", "fig07", "fig08", "fig09", "fig10", "fig11"]
     for picture in tmp_path.glob("*.png"):

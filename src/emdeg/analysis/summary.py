@@ -113,10 +113,13 @@ def loads_part(study: Study) -> dict[str, Any]:
     data = tables.published(robot)
     if data is not None:
         printed = tables.rows(data, study.model(False), bare, False)
-        if loaded is not None and tables.carries_their_load(robot, data):
-            printed += tables.rows(data, study.model(), loaded, True)
+        theirs = loaded if tables.carries_their_load(robot, data) else None
+        if theirs is not None:
+            printed += tables.rows(data, study.model(), theirs, True)
         printed += tables.ratio_rows(data, study.model(False), study.where, False)
-        result["published"] = {"source": data["source"], "rows": [_row(row, n) for row in printed]}
+        rows = [_row(row, n) for row in printed]
+        derived = tables.derived_rows(data, bare, theirs)
+        result["published"] = {"source": data["source"], "rows": rows, "derived": derived}
     if study.folder is not None:
         stem = "fig03_inertia_variation" if data is not None else "inertia_variation"
         study.keep(figures.inertia_variation(robot, bare, loaded, study.folder, stem))

@@ -327,6 +327,10 @@ def _print_published(printed: dict[str, Any]) -> None:
             _percent(row["certified"]["gap"]),
             ", ".join(words),
         )
+    for row in printed["derived"]:
+        load, off = "yes" if row["load"] else "no", "off" if row["printed_off"] else ""
+        numbers = f"{row['printed']:g}", "", f"{row['certified']['value']:.6g}"
+        table.add_row(str(row["table"]), row["quantity"], load, *numbers, "", off)
     out.print(table)
 
 

@@ -112,6 +112,44 @@ def ratio_rows(data: Mapping[str, Any], model: Model, where: Workspace, load: bo
     return found
 
 
+def derived_rows(
+    data: Mapping[str, Any], bare: Sequence[JointLoad], loaded: Sequence[JointLoad] | None
+) -> list[dict[str, Any]]:
+    """What the tables derive from the extremes, as data: relative inertia, and gravity loads at the motor's shaft.
+
+    Both are printed to two or three digits, so a value is off only if rounding does not explain the difference.
+    """
+    found = []
+    for load, ours in ((False, bare), (True, loaded)):
+        if ours is None:
+            continue
+        key = "with_load" if load else "no_load"
+        for one in data.get("relative", ()):
+            most, least = ours[one["joint"] - 1].inertia.high, bare[one["joint"] - 1].inertia.low
+            name = f"M{one['joint']}{one['joint']} max/min"
+            found.append(_derived(one, name, load, one[key], most.value / least.value, most.bound / least.bound))
+        for one in data.get("at_motor", ()):
+            joint = ours[one["joint"] - 1]
+            assert joint.gear_ratio is not None
+            value, bound = (x / joint.gear_ratio for x in (joint.gravity_load.value, joint.gravity_load.bound))
+            found.append(_derived(one, f"g{one['joint']} motor", load, one[key], value, bound))
+    return found
+
+
+def _derived(
+    one: Mapping[str, Any], quantity: str, load: bool, printed: float, value: float, bound: float
+) -> dict[str, Any]:
+    half_digit = 0.5 * 10.0 ** -len(repr(printed).partition(".")[2])
+    return {
+        "table": one["table"],
+        "quantity": quantity,
+        "load": load,
+        "printed": printed,
+        "certified": {"value": value, "bound": bound},
+        "printed_off": abs(printed - value) > max(AGREES * abs(value), 1.001 * half_digit),
+    }
+
+
 @dataclass(frozen=True)
 class Figure:
     number: int
