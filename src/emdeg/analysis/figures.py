@@ -116,7 +116,8 @@ def inertia_variation(
         bars = ax.bar(place, values, width * 0.92, label=name, color=COLOURS[k], hatch=("", "//")[k], edgecolor="white")
         ax.bar_label(bars, [f"{v:.3g}" for v in values], fontsize=8, padding=2)
     ax.axhline(1.0, color="black", linewidth=0.8)
-    ax.set_xticks(x, [_plain(one.joint) for one in bare])
+    long = sum(len(one.joint) for one in bare) > 50  # names that would run into each other
+    ax.set_xticks(x, [_plain(one.joint) for one in bare], rotation=30 if long else 0, ha="right" if long else "center")
     ax.set_xlabel("joint")
     ax.set_ylabel("largest inertia / least inertia without load [1]")
     ax.set_title(f"{_plain(robot.name)}: variation of total inertia over the workspace", fontsize=11)

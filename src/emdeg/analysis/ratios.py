@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,12 @@ def gravity_ratios(model: Model) -> list[Ratio]:
     return [
         ratio(model, entry_name("g", i), entry_name("M", i, i)) for i in range(1, model.n + 1) if model.g[i - 1]
     ]
+
+
+def against_gravity(model: Model, term: str, i: int, load: float) -> Ratio:
+    """|term| at unit speeds over the joint's largest gravity load, i from 1: the load itself passes through zero."""
+    entries = model.entries(["b", "c"])
+    return Ratio(f"{term}/g{i}max", entries[term], model.algebra.number(Fraction(load)), "1")
 
 
 def largest_of(
@@ -187,6 +194,13 @@ def _unit(model: Model, above: str, below: str) -> str:
         digits = name[1:].strip("_")
         return [int(part) for part in (digits.split("_") if "_" in digits else digits)]
 
+    if below[0] != "M":
+        k = kinds[places(below)[0] - 1]
+        if above[0] == "M":
+            (j,) = [p for p in places(above) if p != places(below)[0]] or [places(below)[0]]
+            return "s²/rad" if kinds[j - 1] == "revolute" else "s²/m"
+        i = kinds[places(above)[0] - 1]
+        return "1" if i == k else "m" if i == "revolute" else "1/m"
     if above[0] == "g":
         return "rad/s²" if kinds[places(above)[0] - 1] == "revolute" else "m/s²"
     if above[0] == "M":

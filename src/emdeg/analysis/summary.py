@@ -19,6 +19,7 @@ from emdeg.analysis.motion import Motion, across
 from emdeg.analysis.published import tables
 from emdeg.analysis.ratios import (
     Ratio,
+    against_gravity,
     coupling_ratios,
     curves,
     gravity_ratio_ceiling,
@@ -187,6 +188,11 @@ def ratios_part(
         named = [(ratio(model, x.term, entry_name("M", x.number, x.number)), x) for x in terms if x.term]
         kinds["velocity"] = [one for one, _ in named]
         rows |= {one.name: bounded(term.against_inertia, model.n) for one, term in named}
+        weighed = [x for x in terms if x.against_gravity]
+        weights = [against_gravity(model, x.term, x.number, x.peak / x.against_gravity) for x in weighed]  # type: ignore[operator]
+        kinds["velocity against gravity"] = weights
+        peaks = [Bounded(x.against_gravity or 0.0, math.inf, x.peak_at) for x in weighed]
+        rows |= {one.name: bounded(peak, model.n) for one, peak in zip(weights, peaks)}
     if study.folder is not None:
         for kind, some in kinds.items():
             _ratio_figures(study, kind, some, [rows[one.name] for one in some], joints)
@@ -281,7 +287,7 @@ def _ratio_figures(
         at = {k: v for k, v in enumerate(row["q"], 1) if v is not None}
         family = _family(study.where, pair[1]) if len(pair) > 1 else []
         drawn = curves(one, study.where, pair[0], pair[1] if len(pair) > 1 else None, family, at=at)
-        stem = f"{kind}_{one.name.replace('/', '_over_')}"
+        stem = f"{kind.split()[0]}_{one.name.replace('/', '_over_')}"
         title = f"{study.robot.name}: {one.name}, other joints where it is largest"
         study.keep(figures.ratio_curves(study.robot, drawn, study.folder, stem, title, one.name))
         if len(pair) > 1:
