@@ -79,7 +79,7 @@ def analyse(
         str | None, typer.Option(metavar="NUMBERS", help="Torque per current [N m/A] at each joint.")
     ] = None,
     gap: Annotated[float, typer.Option(min=1e-9, max=0.5, help="Certified bounds: largest relative gap.")] = 1e-3,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time for the certified bounds of each part.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time for the certified bounds of each part.")] = 25.0,
     out_folder: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write figures, and CSV beside each.")
     ] = None,
