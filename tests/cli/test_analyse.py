@@ -109,6 +109,15 @@ def test_formulas_ratios_and_held_joints_on_request():
     assert [line.split(" ")[0] for line in found["restricted"]["equations"]] == ["tau1", "tau2"]
 
 
+def test_a_ratio_whose_denominator_passes_through_zero_has_no_largest_value():
+    done = run("jpl_rrp", "--ratio", "M12/M16,M33/M66", "--seconds", "1", "--json")
+    rows = json.loads(done.stdout)["result"]["ratios"]["chosen"]
+    assert [(row["unbounded"], row["unit"]) for row in rows] == [(True, "1"), (False, "1/m²")]
+    assert rows[0]["value"] is None
+    assert "M12/M16 has no largest value" in done.stderr
+    assert rows[1]["value"] == pytest.approx(7.252 / 0.0203, rel=1e-6)  # Table 1's constants, corrected
+
+
 def test_a_recording_against_the_model(tmp_path):
     robot = emdeg.load("planar2r")
     t = np.arange(1200) * 5e-3
@@ -158,6 +167,8 @@ def test_tables_for_people():
         (["planar2r", "--only", "servo", "--share", "nan"], 2, "--share"),
         (["planar2r", "--only", "servo", "--share=-1"], 2, "greater than or equal"),
         (["planar2r", "--only", ","], 2, "names no part"),
+        (["jpl_rrp", "--hold", "r3=5"], 3, "outside its limits 0 to 1.1176"),
+        (["jpl_rrp", "--hold", "r3=30 deg"], 2, "held at a length"),
         (["planar2r", "--out", __file__], 3, "is not a folder"),
         (["fivebar", "--out", __file__], 3, "is not a folder"),
         (["planar2r", "--only", "servo", "--out", "/proc/none"], 3, "cannot be written"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -68,6 +68,14 @@ def against_gravity(model: Model, term: str, i: int, load: float) -> Ratio:
     """|term| at unit speeds over the joint's largest gravity load, i from 1: the load itself passes through zero."""
     entries = model.entries(["b", "c"])
     return Ratio(f"{term}/g{i}max", entries[term], model.algebra.number(Fraction(load)), "1")
+
+
+def positive(one: Ratio, where: Workspace, parameters: Mapping[str, float] | None = None) -> Ratio | None:
+    """The ratio with a denominator that is positive on random configurations; None if it passes through zero there."""
+    below = np.asarray(one.below.evaluate(where.sample(512, seed=13), parameters=dict(parameters or {})))
+    if below.min() > 0:
+        return one
+    return replace(one, below=-one.below) if below.max() < 0 else None
 
 
 def largest_of(
@@ -205,6 +213,9 @@ def _unit(model: Model, above: str, below: str) -> str:
         return "rad/s²" if kinds[places(above)[0] - 1] == "revolute" else "m/s²"
     if above[0] == "M":
         i = places(below)[0]
+        if below != entry_name("M", i, i) or i not in places(above):
+            turning = [sum(kinds[p - 1] == "revolute" for p in places(name)) for name in (above, below)]
+            return {0: "1", 1: "m", 2: "m²", -1: "1/m", -2: "1/m²"}[turning[0] - turning[1]]
         (j,) = [p for p in places(above) if p != i] or [i]
         pair = kinds[i - 1], kinds[j - 1]
         return {("revolute", "prismatic"): "rad/m", ("prismatic", "revolute"): "m/rad"}.get(pair, "1")  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ def read_recording(
     return Recording(t, q, qd, qdd, tau, derived)
 
 
-def doubts(recording: Recording, robot: Robot) -> list[str]:
+def doubts(recording: Recording | Motion, robot: Robot) -> list[str]:
     """What suggests that a recording is in other units than s and rad: steps and positions that no robot has."""
     found = []
     step = float(np.median(np.diff(recording.t)))

@@ -26,6 +26,7 @@ from emdeg.analysis.ratios import (
     gravity_ratios,
     largest_of,
     most_influential,
+    positive,
     ratio,
     ratio_map,
 )
@@ -219,9 +220,12 @@ def _largest(study: Study, some: Sequence[Ratio], seconds: float) -> dict[str, d
     numbers = study.model().numbers
     rows: dict[str, dict[str, Any]] = {}
     ceilings: dict[str, float] = {}
+    signed = {one.name: positive(one, study.where, numbers) for one in some}
     for one in some:
         ceilings[one.name] = _ceiling(one, inertias, floors)
-    searched = {one.name: one for one in some if (i := _own(one)) is None or i in floors}
+    searched = {
+        name: one for name, one in signed.items() if one is not None and ((i := _own(one)) is None or i in floors)
+    }
 
     def search(name: str, effort: Effort) -> Bounded | None:
         one, ceiling = searched[name], ceilings[name]
@@ -239,9 +243,14 @@ def _largest(study: Study, some: Sequence[Ratio], seconds: float) -> dict[str, d
     order = sorted(searched, key=lambda name: len(searched[name].above) + len(searched[name].below))
     found = in_time(order, search, seconds, lambda one: one is None or one.gap <= study.gap)
     for one in some:
-        most = found.get(one.name)
-        what = _reached(one, study) if most is None else {**bounded(most, study.robot.n), "certified": most.gap < 1.0}
-        rows[one.name] = {"ratio": one.name, "unit": one.unit, **what}
+        most, same = found.get(one.name), signed[one.name]
+        if same is None:
+            what: dict[str, Any] = {"value": None, "bound": None, "gap": None, "q": None, "certified": False}
+        elif most is None:
+            what = _reached(same, study)
+        else:
+            what = {**bounded(most, study.robot.n), "certified": most.gap < 1.0}
+        rows[one.name] = {"ratio": one.name, "unit": one.unit, "unbounded": same is None, **what}
     return rows
 
 
@@ -260,6 +269,8 @@ def _ceiling(one: Ratio, inertias: Mapping[int, Extremes], floors: Mapping[int, 
         return math.inf
     digits = one.name.split("/")[0][1:].strip("_")
     pair = [int(x) for x in (digits.split("_") if "_" in digits else digits)]
+    if i not in pair:
+        return math.inf
     (j,) = [x for x in pair if x != i] or [i]
     return math.sqrt(inertias[j].high.bound / floors[i]) * (1 + 1e-9)
 

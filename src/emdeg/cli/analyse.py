@@ -19,7 +19,7 @@ from emdeg.analysis.capability_summary import capability_part
 from emdeg.analysis.figures import check_folder
 from emdeg.analysis.motion import Motion
 from emdeg.analysis.ratios import ratio
-from emdeg.analysis.recording import read_recording
+from emdeg.analysis.recording import doubts, read_motion, read_recording
 from emdeg.analysis.summary import Study
 from emdeg.analysis.workspace import joint_number, workspace
 from emdeg.cli.analyse_loops import analyse_loops
@@ -131,8 +131,11 @@ def analyse(
             result["loads"] = summary.loads_part(study)
         if "ratios" in parts or ratios is not None:
             result["ratios"] = summary.ratios_part(study, _chosen(study, ratios), _over(robot, over))
+            for row in result["ratios"].get("chosen", ()):
+                if row["unbounded"]:
+                    say(f"note: {row['ratio']} has no largest value: its denominator passes through zero")
     if hold is not None:
-        held = {joint_number(robot, name): _value(value) for name, value in assignments(hold, "--hold").items()}
+        held = _held(robot, assignments(hold, "--hold"))
         result["restricted"] = summary.restricted_part(study, held, velocity_terms)
     if "servo" in parts:
         result["servo"] = summary.servo_part(study, motion, share)
@@ -193,6 +196,22 @@ def _value(text: str) -> float:
     return value
 
 
+def _held(robot: Robot, given: dict[str, str]) -> dict[int, float]:
+    """{joint's number: where it is held}, within its limits."""
+    found = {}
+    for name, text in given.items():
+        number, value = joint_number(robot, name), _value(text)
+        joint = robot.joints[number - 1]
+        if joint.kind == "prismatic" and Angle.parse(text.strip()).pi_times:
+            raise UsageError(f"--hold {name}: it slides and is held at a length [m], not at {text}")
+        low, high = joint.limits.lower, joint.limits.upper
+        if (low is not None and value < float(low) - 1e-9) or (high is not None and value > float(high) + 1e-9):
+            ends = f"{'-inf' if low is None else f'{float(low):g}'} to {'inf' if high is None else f'{float(high):g}'}"
+            raise RobotError(f"it cannot be held at {value:g}, outside its limits {ends}", body=joint.name)
+        found[number] = value
+    return found
+
+
 def _configuration(robot: Robot, text: str | None) -> list[float] | None:
     if text is None:
         return None
@@ -238,9 +257,10 @@ def _over(robot: Robot, text: str | None) -> tuple[int, int] | None:
 
 
 def _motion(path: Path, robot: Robot, window: float | None) -> Motion:
-    from emdeg.analysis.recording import read_motion
-
-    return read_motion(path, robot, window=window)
+    found = read_motion(path, robot, window=window)
+    for doubt in doubts(found, robot):
+        say(f"note: {path}: {doubt}")
+    return found
 
 
 def _table(*columns: str, title: str) -> Table:
