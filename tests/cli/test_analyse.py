@@ -109,6 +109,12 @@ def test_formulas_ratios_and_held_joints_on_request():
     assert [line.split(" ")[0] for line in found["restricted"]["equations"]] == ["tau1", "tau2"]
 
 
+def test_every_chosen_ratio_is_drawn(tmp_path):
+    found = result("planar3r", "--ratio", "M12/M11,M13/M11", "--seconds", "1", "--out", str(tmp_path))
+    drawn = [Path(file).name for file in found["files"] if file.endswith(".png")]
+    assert {"chosen_M12_over_M11.png", "chosen_M13_over_M11.png"} <= set(drawn)
+
+
 def test_a_ratio_whose_denominator_passes_through_zero_has_no_largest_value():
     done = run("jpl_rrp", "--ratio", "M12/M16,M33/M66", "--seconds", "1", "--json")
     rows = json.loads(done.stdout)["result"]["ratios"]["chosen"]

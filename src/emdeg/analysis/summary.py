@@ -284,11 +284,11 @@ def _reached(one: Ratio, study: Study) -> dict[str, Any]:
 def _ratio_figures(
     study: Study, kind: str, some: Sequence[Ratio], rows: Sequence[Mapping[str, Any]], joints: tuple[int, int] | None
 ) -> None:
-    """Curves and a map of each joint's largest ratio of this kind."""
+    """Curves and a map of each joint's largest ratio of this kind, or of all that were chosen."""
     assert study.folder is not None
     best: dict[str, tuple[float, Ratio, Mapping[str, Any]]] = {}
     for one, row in zip(some, rows):
-        below = one.name.split("/")[1]
+        below = one.name if kind == "chosen" else one.name.split("/")[1]
         if row["value"] is not None and row["value"] > best.get(below, (-1.0,))[0]:
             best[below] = row["value"], one, row
     for _, one, row in best.values():
