@@ -209,3 +209,8 @@ def test_friction_is_added_on_request(tmp_path):
     back = result("eval", str(path), "forward_dynamics", "--q=0.1,0.2", "--qd=0.5,-0.5",
                   f"--tau={rubbed[0]!r},{rubbed[1]!r}", "--friction")
     assert back == pytest.approx([0, 0], abs=1e-12)
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "emdeg", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("emdeg ")
