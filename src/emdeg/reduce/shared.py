@@ -6,13 +6,14 @@ common: extraction finds that from the sums alone, constants being letters until
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 
+from emdeg.algebra import TrigPoly
 from emdeg.equations.expression import Atom
 from emdeg.program import Program
 from emdeg.program.search.extract import Extraction, Key
-from emdeg.reduce.efforts import Forms, Rates, Writing, inner_neighbours, on_links, tables
+from emdeg.reduce.efforts import Forms, Rates, Table, Writing, inner_neighbours, on_links, tables
 from emdeg.reduce.short_model import ShortModel
 
 Letter = Atom | tuple[str, int] | Fraction
@@ -30,33 +31,39 @@ class SharedEfforts:
         self.before: Mapping[int, int] = inner_neighbours(groups) if links else {}
         self._letters: dict[Letter, int] = {}
         forms = Forms(short.full.lumped.algebra, groups)
-        rows: list[dict[Key, dict[str, Fraction]]] = [{} for _ in range(self.n)]
+        own = self.before if "efforts" in links else ()
+        self.alone = {j: self.n + i for i, j in enumerate(sorted(own))}
+        """{joint: the number of a sum for what its effort has and the inner neighbour's has not}."""
+        rows: list[dict[Key, dict[str, Fraction]]] = [{} for _ in range(self.n + len(self.alone))]
         for constant, mine in tables(short.lumped.expansions, short.one_sided).items():
-            for (row, rates), function in on_links(mine, self.before, links).items():
+            for at, rates, function in self._placed(mine):
                 for product, c in forms(function).items():
                     key = tuple(sorted([*map(self._letter, product), *self._rates(rates)]))
-                    into = rows[row - 1].setdefault(key, {})
+                    into = rows[at].setdefault(key, {})
                     into[constant] = into.get(constant, Fraction(0)) + c
         self.sums = [dict(filter(None, (self._term(k, mix) for k, mix in row.items()))) for row in rows]
-        self.alone = self._taken_alone() if "efforts" in links else {}
+        self._take_alone()
         self.names = {number: letter for letter, number in self._letters.items()}
         self.fixed = {number for number, letter in self.names.items() if isinstance(letter, Fraction)}
 
-    def _taken_alone(self) -> dict[int, int]:
-        """{joint: the number of a sum for what its effort has and the inner neighbour's has not}.
+    def _placed(self, mine: Table) -> Iterator[tuple[int, Rates, TrigPoly]]:
+        """(the sum's number, rates, coefficient): on links; accelerations of joints stay with the joints' efforts."""
+        staying = {} if "accelerations" in self.links else {key: f for key, f in mine.items() if len(key[1]) == 1}
+        for (row, rates), function in staying.items():
+            yield self.alone.get(row, row - 1), rates, function
+        moving = {key: f for key, f in mine.items() if key not in staying}
+        for (row, rates), function in on_links(moving, self.before, self.links).items():
+            yield row - 1, rates, function
 
-        On the links such terms stand in two rows, with opposite signs.
-        """
-        found = {}
-        for j, inner in self.before.items():
-            row, other = self.sums[j - 1], self.sums[inner - 1]
-            alone = {key: c for key, c in row.items() if other.get(key) == -c}
-            if len(alone) > 1:
-                for key in alone:
+    def _take_alone(self) -> None:
+        """Terms that stand in two rows of links with opposite signs are of the outer joint's effort alone."""
+        for j, alone in self.alone.items():
+            row, other = self.sums[j - 1], self.sums[self.before[j] - 1]
+            both = {key: c for key, c in row.items() if other.get(key) == -c}
+            if len(both) > 1 or self.sums[alone]:
+                for key, c in both.items():
                     del row[key], other[key]
-                found[j] = len(self.sums)
-                self.sums.append(alone)
-        return found
+                    self.sums[alone][key] = c
 
     def _letter(self, letter: Letter) -> int:
         return self._letters.setdefault(letter, len(self._letters) + 1)
