@@ -222,6 +222,12 @@ def test_a_run_into_a_singularity_says_which_loop(method):
         simulate(robot_of("delta"), None, [0.0, 0.02, -0.6], duration=2.0, method=method, **options)
 
 
+def test_a_run_that_never_gets_past_a_singularity_is_given_up():
+    """Steps that shrink without end are no answer: the falling five-bar stretches its loop."""
+    with pytest.raises(SimulationError, match=r"steps have become too short.*the loop wrist is near a singularity"):
+        simulate(robot_of("fivebar"), None, duration=0.5)
+
+
 def test_a_trajectory_out_of_reach_names_the_loop():
     with pytest.raises(ClosureError, match=r"forearm[123]: \d+ of 101 poses cannot be reached"):
         emdeg.simulation.torques(

@@ -48,7 +48,8 @@ def write_files(files: Mapping[str, bytes], folder: Path, force: bool = False) -
         for part, path in zip(list(partial), paths):
             part.replace(path)
     except OSError as problem:
-        raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(folder)) from None
+        where = problem.filename if str(folder) == "." else folder
+        raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(where)) from None
     finally:
         for part in partial:
             part.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from emdeg.mechanics.numeric import forward_kinematics
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.inverse_kinematics import approach, inverse_kinematics, joint_range, rotation_vector
-from emdeg.simulation.trajectories import Motion3, Profile, Spline, quintic_profile, through
+from emdeg.simulation.trajectories import Motion3, Profile, Spline, positive, quintic_profile, through
 
 Array = NDArray[np.float64]
 Path = Callable[[float], Array]
@@ -102,6 +102,7 @@ def follow(
     tolerance: float = 1e-6,
 ) -> Spline:
     """A joint spline whose tool follows `path`: knots are added until it deviates by `tolerance` at most."""
+    positive(duration)
     q = inverse_kinematics(robot, path(0.0), near, position_only=position_only)
     count = FIRST_KNOTS
     while True:

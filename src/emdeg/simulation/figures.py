@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import io
 from typing import Any
 
 import numpy as np
@@ -82,10 +82,11 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def save_figure(outcome: Outcome, path: Path) -> None:
-    """PNG, SVG or PDF, by the file's ending."""
+def figure_bytes(outcome: Outcome) -> bytes:
+    """The figure as PNG."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = outcome_figure(outcome)
+    figure, target = outcome_figure(outcome), io.BytesIO()
     FigureCanvasAgg(figure)
-    figure.savefig(path, dpi=130)
+    figure.savefig(target, dpi=130, format="png")
+    return target.getvalue()

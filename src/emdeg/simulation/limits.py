@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from emdeg.mechanics.closed_numeric import drive_jacobian
 from emdeg.robot.model import Robot
+from emdeg.simulation.closed_plant import is_analytic
 from emdeg.simulation.conditioning import drive_limits
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.trajectories import Trajectory
@@ -71,6 +73,13 @@ def need_within_limits(robot: Robot, trajectory: Trajectory) -> None:
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise ScenarioError(f"the trajectory leaves the robot's limits: {found[0]}{more}", body=robot.name)
+
+
+def need_closed_along(robot: Robot, trajectory: Trajectory) -> None:
+    """ClosureError, naming the loop, where a trajectory of the coordinates leaves the reach or meets a singularity."""
+    if robot.loops is not None:
+        samples = SAMPLES if is_analytic(robot) else SAMPLES // 20 + 1
+        drive_jacobian(robot, trajectory(np.linspace(0, trajectory.duration, samples))[0])
 
 
 def need_start_within_limits(robot: Robot, q: ArrayLike, qd: ArrayLike) -> None:

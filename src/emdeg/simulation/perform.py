@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from emdeg.mechanics.numeric import inverse_dynamics
 from emdeg.notebook import Shown
+from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.closed_plant import all_joints, distances
@@ -22,7 +23,7 @@ from emdeg.simulation.motion import Motion
 from emdeg.simulation.plant import robot_program
 from emdeg.simulation.scenario import Present, Scenario
 from emdeg.simulation.simulate import simulate
-from emdeg.simulation.tables import csv_text
+from emdeg.simulation.tables import csv, parquet
 from emdeg.simulation.trajectories import Trajectory
 
 Array = NDArray[np.float64]
@@ -78,7 +79,14 @@ def torques(robot: Robot, trajectory: Trajectory, times: Array) -> Prescribed:
 
 
 def perform(scenario: Scenario, progress: Callable[[float], None] | None = None) -> Outcome:
-    """Carry a scenario out."""
+    """Carry a scenario out; an error names its file."""
+    try:
+        return _performed(scenario, progress)
+    except RobotError as problem:
+        raise problem.at(file=scenario.file) from None
+
+
+def _performed(scenario: Scenario, progress: Callable[[float], None] | None) -> Outcome:
     if scenario.mode == "torques":
         assert scenario.trajectory is not None
         count = max(1, round(scenario.duration / scenario.output_step))
@@ -102,23 +110,36 @@ def effort_name(present: Present, robot: Robot, k: int) -> str:
     return present.efforts.get(k, f"tau.{robot.driven[k].name}")
 
 
-def table(outcome: Outcome) -> str:
-    """CSV: time, positions, speeds, efforts (accelerations, or energies and balances), presented as asked."""
+def columns(outcome: Outcome) -> tuple[list[str], list[NDArray[Any]]]:
+    """A table's names and columns: time, positions, speeds, efforts (accelerations, or energies and balances).
+
+    They are presented as the scenario asks. Of a batch every trajectory, one after the other, with its number first.
+    """
+    motion = outcome.motion
+    if motion is None or motion.q.ndim == 2:
+        return _run_columns(outcome)
+    runs = [_run_columns(replace(outcome, motion=motion.one(k))) for k in range(len(motion.q))]
+    number = np.repeat(np.arange(len(runs)), len(motion.t))
+    return ["trajectory", *runs[0][0]], [number, *map(np.concatenate, zip(*(values for _, values in runs)))]
+
+
+def _run_columns(outcome: Outcome) -> tuple[list[str], list[Array]]:
     present, robot, shown = outcome.scenario.present, outcome.robot, outcome.shown()
     joints = [robot.coordinates[k].name for k in present.order]
     names = ["t", *(f"q.{j}" for j in joints), *(f"qd.{j}" for j in joints)]
     names += [effort_name(present, robot, k) for k in present.order]
-    columns = [shown["t"], *shown["q"].T, *shown["qd"].T, *shown["tau"].T]
+    values = [shown["t"], *shown["q"].T, *shown["qd"].T, *shown["tau"].T]
     if outcome.prescribed is not None:
         names += [f"qdd.{j}" for j in joints]
-        columns += list(outcome.prescribed.qdd[:, list(present.order)].T)
-    else:
-        assert outcome.motion is not None
-        motion = outcome.motion if outcome.motion.q.ndim == 2 else outcome.motion.one(0)
-        more, values = motion.columns()
-        names += more[1 + 3 * robot.freedoms :]
-        columns += values[1 + 3 * robot.freedoms :]
-    return csv_text(names, columns)
+        return names, values + list(outcome.prescribed.qdd[:, list(present.order)].T)
+    assert outcome.motion is not None
+    more, rest = outcome.motion.columns()
+    return names + more[1 + 3 * robot.freedoms :], values + rest[1 + 3 * robot.freedoms :]
+
+
+def table(outcome: Outcome, form: str = "csv") -> bytes:
+    """The same as a file: "csv" with all digits, or "parquet"."""
+    return (parquet if form == "parquet" else csv)(*columns(outcome))
 
 
 def summary(outcome: Outcome) -> dict[str, Any]:

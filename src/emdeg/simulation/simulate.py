@@ -80,6 +80,8 @@ def simulate(
         raise ScenarioError(f"the duration must be positive; got {duration} s")
     conditioning.need(robot.freedoms)
     control = _law(robot, law)
+    if not drift_tolerance >= 0:
+        raise ScenarioError(f"drift_tolerance must not be negative; got {drift_tolerance}")
     if stops not in ("record", "halt", "bounce", "spring", "ignore"):
         raise ScenarioError(f"stops must be record, halt, bounce, spring or ignore; got {stops!r}")
     if stops != "ignore":
@@ -110,9 +112,10 @@ def simulate(
         grid = make_grid(duration, step, output_step)
         if check_step:
             first_q, first_qd = (np.atleast_2d(v)[0] for v in (q, qd))
-            about = closed_loop(robot, control, first_q, first_qd, conditioning=conditioning, passive=passive)
-            if conditioning.period is None:
-                need_stable_step(method, about.A, grid.step)
+            # Between its samples a law's efforts are held: the step has the robot alone to follow.
+            felt = control if conditioning.period is None else NoEffort(robot.freedoms)
+            about = closed_loop(robot, felt, first_q, first_qd, conditioning=conditioning, passive=passive)
+            need_stable_step(method, about.A, grid.step)
         run = FixedRun(robot, control, conditioning, passive, free_joints(robot), method, threads)
         states, tau = run(np.atleast_2d(q), np.atleast_2d(qd), grid, progress)
         motion = _fixed_motion(robot, grid, states, tau, q.ndim == 1, method, stops, settings)
@@ -216,8 +219,8 @@ def _fixed_motion(robot, grid, states, tau, single, method, stops, settings) -> 
 def _warn(motion: Motion, tolerance: float) -> None:
     drift = motion.drift
     for name, unit in (("energy", "J"), ("momentum", "kg m^2/s")):
-        relative = drift.get(f"{name}_relative", 0.0)
-        if not relative <= tolerance:
+        relative = drift.get(f"{name}_relative")
+        if relative is not None and not relative <= tolerance:
             warnings.warn(
                 f"{motion.robot.name}: the {name} drifts by {drift[name]:.3g} {unit}, {relative:.3g} of what moved "
                 f"(tolerance {tolerance:g}): the run by {motion.method} is too coarse",

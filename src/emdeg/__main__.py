@@ -1,0 +1,3 @@
+from emdeg.cli import main
+
+main()
