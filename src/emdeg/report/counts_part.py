@@ -10,6 +10,7 @@ from emdeg.program.build import program as traced
 from emdeg.reduce.tables import general_recursion
 from emdeg.report.charts import Bar, bars
 from emdeg.report.content import Figure, Figures, Grid, Item, Paragraph, Section
+from emdeg.report.drawing import percent
 from emdeg.report.published import Published, published
 from emdeg.report.study import Study
 from emdeg.report.tradeoff import QUOTED, Tradeoff
@@ -72,8 +73,8 @@ def _rows(study: Study, totals: dict[str, Count], short: Tradeoff | None, figure
         whole = short.levels[0]
         rows.append(_bar("emdeg: explicit equations, all terms", Count(whole.mul, whole.add)))
         level = next(one for one in short.levels if one.threshold == QUOTED)
-        share = max(level.certified, default=0.0)
-        name = f"emdeg: explicit, terms below {100 * QUOTED:g} % hidden (error certified below {100 * share:.2g} %)"
+        share = percent(max(level.certified, default=0.0), bound=True)
+        name = f"emdeg: explicit, terms below {percent(QUOTED)} hidden (error certified below {share})"
         rows.append(_bar(name, Count(level.mul, level.add)))
     rows.append(_bar("emdeg: smallest program found, exact", totals["inverse_dynamics"]))
     rows.sort(key=lambda row: -sum(row.parts))
