@@ -41,7 +41,7 @@ def write_files(files: Mapping[str, bytes], folder: Path, force: bool = False) -
         folder.mkdir(parents=True, exist_ok=True)
         for path in paths:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _may_replace(path, force)
+            may_replace(path, force)
         for path, content in paths.items():
             partial.append(path.with_name(f".{path.name}.part"))
             partial[-1].write_bytes(content)
@@ -56,7 +56,8 @@ def write_files(files: Mapping[str, bytes], folder: Path, force: bool = False) -
     return list(paths)
 
 
-def _may_replace(path: Path, force: bool) -> None:
+def may_replace(path: Path, force: bool) -> None:
+    """An error unless there is no such file, emdeg generated it, or `force` is given."""
     if path.is_dir():
         raise RobotError("it is a directory", file=str(path))
     if force or not path.exists():

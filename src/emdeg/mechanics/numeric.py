@@ -27,8 +27,8 @@ from emdeg.mechanics import (
 from emdeg.mechanics import regressor as regressor_
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
 from emdeg.mechanics.newton_euler import newton_euler
+from emdeg.mechanics.state import SINGULAR, checked_arrays
 from emdeg.mechanics.state import StateError as StateError
-from emdeg.mechanics.state import checked_arrays
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
@@ -77,9 +77,7 @@ def forward_dynamics(
         try:
             qdd = articulated_body.forward_dynamics(mech, _frames(mech, q_), qd_, tau_)
         except (ZeroDivisionError, FloatingPointError):
-            raise RobotError(
-                "its mass matrix is singular: a joint moves neither mass nor drive inertia", body=robot.name
-            ) from None
+            raise RobotError(SINGULAR, body=robot.name) from None
     return _stacked(qdd, shape)
 
 

@@ -16,6 +16,8 @@ from emdeg.mechanics.linear import Scalar
 from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
 from emdeg.mechanics.newton_euler import newton_euler
 from emdeg.mechanics.regressor import regressor
+from emdeg.mechanics.state import SINGULAR
+from emdeg.robot.errors import RobotError
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,8 @@ def solved(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar], one: Scalar) 
     per_D: list[Scalar] = [one] * n
     L: list[list[Scalar | None]] = [[None] * n for _ in range(n)]
     for k in reversed(range(n)):
+        if not A[k][k]:
+            raise RobotError(SINGULAR)
         per_D[k] = one / A[k][k]
         for i in reversed(range(k)):
             if not A[k][i]:

@@ -122,7 +122,7 @@ def spans(rows: Sequence[Span], title: str, unit: str, log: bool = False) -> Dra
     for k, row in enumerate(rows):
         y = top + step * k + 8
         a, b = at(row.low), at(row.high)
-        shapes.append(Text(left - 8, y + 9, shortened(row.label, 10), 11, "end"))
+        shapes.append(Text(left - 8, y + 9, shortened(row.label, 9), 11, "end"))
         shapes.append(Box(a, y, max(b - a, 2.5), 9, BLUE, f"{row.label}: {readable(row.low)} to {readable(row.high)}"))
         if row.note:
             inside = b + 6 + 5.6 * len(row.note) < right

@@ -161,7 +161,7 @@ def _slider(study: Study, found: Tradeoff) -> Slider:
         certified, seen = level.certified[worst] if level.certified else 0.0, max(level.found, default=0.0)
         levels.append({
             "threshold": level.threshold, "terms": level.terms, "mul": level.mul, "add": level.add,
-            "saved": 1 - (level.mul + level.add) / (whole.mul + whole.add),
+            "saved": 1 - (level.mul + level.add) / max(1, whole.mul + whole.add),
             "certified": certified, "found": seen, "joint": names[worst] if level.certified else "",
             "threshold_text": percent(level.threshold) if level.threshold else "none",
             "certified_text": percent(certified, bound=True), "found_text": percent(seen),
