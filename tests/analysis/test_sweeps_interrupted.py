@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -21,6 +22,16 @@ def chunks(folder: Path) -> set[str]:
     return {p.name for p in (folder / "chunks").glob("chunk-*.parquet")} if (folder / "chunks").is_dir() else set()
 
 
+def ended(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """What it printed; a process that does not end fails the test and leaves nothing to the next one."""
+    try:
+        return process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        pytest.fail(f"it did not end; it had printed {out!r} and {err!r}")
+
+
 def killed(study: Path, folder: Path, more: int, delay: float, how: signal.Signals) -> int:
     """Start the command, let it finish some more chunks, wait a little, stop it; its exit code."""
     before = len(chunks(folder))
@@ -31,7 +42,7 @@ def killed(study: Path, folder: Path, more: int, delay: float, how: signal.Signa
         time.sleep(0.002)
     time.sleep(delay)
     process.send_signal(how)
-    _, err = process.communicate(timeout=30)
+    _, err = ended(process)
     assert b"Traceback" not in err, err.decode()
     return process.returncode
 
@@ -67,7 +78,7 @@ def test_ctrl_c_is_exit_code_130_and_says_how_to_go_on(tmp_path):
     while len(chunks(folder)) < 3 and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = ended(process)
     assert process.returncode == 130
     assert out == b""
     assert b"the same command goes on from there" in err

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from queue import Empty, Queue, SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import NamedTuple
 
@@ -21,6 +21,10 @@ from emdeg.analysis.sweeps.worker import LENGTH, SECONDS, receive, send
 
 TRIES = 3
 """How often a chunk may end the process that computes it."""
+
+
+# Queues here are all SimpleQueue: Ctrl-C in the midst of a `Queue` can leave its lock taken, and nobody gets on.
+Answers = SimpleQueue["Computed | SweepError"]
 
 
 class Computed(NamedTuple):
@@ -36,29 +40,32 @@ def local_chunks(plan_text: str, chunks: Sequence[int], workers: int) -> Iterato
     todo: SimpleQueue[int] = SimpleQueue()
     for chunk in chunks:
         todo.put(chunk)
-    found: Queue[Computed | SweepError] = Queue(maxsize=2 * workers)
+    found: Answers = SimpleQueue()
+    room: SimpleQueue[None] = SimpleQueue()
+    for _ in range(2 * workers):  # so many chunks may wait for whoever asked for them
+        room.put(None)
     stopped = Event()
-    hands = [_Hand(plan_text, todo, found, stopped) for _ in range(min(workers, len(chunks)))]
+    hands = [_Hand(plan_text, todo, found, room, stopped) for _ in range(min(workers, len(chunks)))]
     try:
         for hand in hands:
             hand.start()
         for _ in chunks:
             answer = _next(found)
+            room.put(None)
             if isinstance(answer, SweepError):
                 raise answer
             yield answer
     finally:
         stopped.set()
+        for _ in hands:
+            room.put(None)
         for hand in hands:
-            hand.end()
-        while any(hand.is_alive() for hand in hands):
-            try:  # one that waits to hand over its last chunk
-                found.get(timeout=0.05)
-            except Empty:
-                continue
+            while hand.is_alive():  # a process that was just being started is ended the next time round
+                hand.end()
+                hand.join(0.05)
 
 
-def _next(found: Queue[Computed | SweepError]) -> Computed | SweepError:
+def _next(found: Answers) -> Computed | SweepError:
     while True:
         try:
             return found.get(timeout=1.0)  # in steps, so that Ctrl-C is heard on every system
@@ -70,11 +77,11 @@ class _Hand(Thread):
     """A thread that looks after one worker process."""
 
     def __init__(
-        self, plan_text: str, todo: SimpleQueue[int], found: Queue[Computed | SweepError], stopped: Event
+        self, plan_text: str, todo: SimpleQueue[int], found: Answers, room: SimpleQueue[None], stopped: Event
     ) -> None:
         super().__init__(daemon=True)
         self._plan = plan_text.encode()
-        self._todo, self._found, self._stopped = todo, found, stopped
+        self._todo, self._found, self._room, self._stopped = todo, found, room, stopped
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
@@ -84,6 +91,7 @@ class _Hand(Thread):
             except Empty:
                 break
             answer = self._computed(chunk)
+            self._room.get()
             if answer is not None and not self._stopped.is_set():
                 self._found.put(answer)
         self._dismiss()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,10 +133,11 @@ def _run(folder: Folder, workers: int, address: str | None, progress: Progress |
     tell(len(folder.done), chunks)
     busy = 0.0
     try:
-        for one in _computed(folder, missing, workers, address):
-            folder.keep(one.chunk, one.data)
-            busy += one.seconds
-            tell(len(folder.done), chunks)
+        with closing(_computed(folder, missing, workers, address)) as source:
+            for one in source:
+                folder.keep(one.chunk, one.data)
+                busy += one.seconds
+                tell(len(folder.done), chunks)
         if len(folder.done) < chunks:
             raise SweepError(f"the workers gave only {len(folder.done)} of {chunks} chunks")
         rows = folder.finish()
@@ -150,7 +151,7 @@ def _run(folder: Folder, workers: int, address: str | None, progress: Progress |
     return Results(folder.path, rows, chunks, len(missing), seconds, busy, workers, tuple(folder.notes))
 
 
-def _computed(folder: Folder, missing: list[int], workers: int, address: str | None) -> Iterator[Computed]:
+def _computed(folder: Folder, missing: list[int], workers: int, address: str | None) -> Generator[Computed, None, None]:
     if not missing:
         return
     if address is not None:
