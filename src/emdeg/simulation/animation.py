@@ -136,16 +136,18 @@ def page(points: Array, bones: list[tuple[int, int]], times: Array, title: str) 
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>TITLE</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
-body { font: 15px system-ui, sans-serif; margin: 1em auto; max-width: 720px; color: #222; }
+body { font: 15px system-ui, sans-serif; margin: 1em auto; padding: 0 .7em; max-width: 720px; color: #222; }
+* { box-sizing: border-box; }
 canvas { width: 100%; aspect-ratio: 1; border: 1px solid #ccc; touch-action: none; cursor: grab; }
 .row { display: flex; gap: 1em; align-items: center; } input { flex: 1; }
 </style></head><body>
 <h1 style="font-size:1.2em">TITLE</h1>
-<canvas id="view" width="900" height="900" role="img" aria-label="Stick figure of the moving robot"></canvas>
+<canvas id="view" width="900" height="900" tabindex="0" role="img" aria-label="The moving robot's stick figure"></canvas>
 <div class="row"><button id="play">Pause</button><input id="time" type="range" min="0" value="0" aria-label="Time">
 <output id="clock"></output></div>
-<p>Drag to turn.</p>
+<p>Drag to turn, or use the arrow keys.</p>
 <script>
 const data = DATA;
 const canvas = document.getElementById("view"), pen = canvas.getContext("2d");
@@ -189,13 +191,16 @@ function draw() {
 function tick(now) {
   if (playing) {
     const end = data.times[data.times.length - 1] - data.times[0];
-    const at = ((now - start) / 1000) % (end + 0.8);
+    const at = Math.max(0, now - start) / 1000 % (end + 0.8);  // a frame's time may lie before the script's
     frame = Math.min(data.times.length - 1, Math.floor(at / end * (data.times.length - 1)));
     draw();
   }
   requestAnimationFrame(tick);
 }
-button.onclick = () => { playing = !playing; button.textContent = playing ? "Pause" : "Play"; };
+button.onclick = () => {
+  playing = !playing; button.textContent = playing ? "Pause" : "Play";
+  start = performance.now() - 1000 * (data.times[frame] - data.times[0]);
+};
 slider.oninput = () => { playing = false; button.textContent = "Play"; frame = +slider.value; draw(); };
 let held = null;
 canvas.onpointerdown = e => { held = [e.clientX, e.clientY]; canvas.setPointerCapture(e.pointerId); };
@@ -204,6 +209,10 @@ canvas.onpointermove = e => {
   turn += (e.clientX - held[0]) / 150; tilt += (e.clientY - held[1]) / 150; held = [e.clientX, e.clientY]; draw();
 };
 canvas.onpointerup = () => { held = null; };
+canvas.onkeydown = e => {
+  const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key];
+  if (way) { e.preventDefault(); turn += 0.1 * way[0]; tilt += 0.1 * way[1]; draw(); }
+};
 draw(); requestAnimationFrame(tick);
 </script></body></html>
 """
