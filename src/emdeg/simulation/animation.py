@@ -144,7 +144,7 @@ canvas { width: 100%; aspect-ratio: 1; border: 1px solid #ccc; touch-action: non
 .row { display: flex; gap: 1em; align-items: center; } input { flex: 1; }
 </style></head><body>
 <h1 style="font-size:1.2em">TITLE</h1>
-<canvas id="view" width="900" height="900" tabindex="0" role="img" aria-label="The moving robot's stick figure"></canvas>
+<canvas id="view" width="900" height="900" tabindex="0" role="img" aria-label="The robot's stick figure"></canvas>
 <div class="row"><button id="play">Pause</button><input id="time" type="range" min="0" value="0" aria-label="Time">
 <output id="clock"></output></div>
 <p>Drag to turn, or use the arrow keys.</p>
