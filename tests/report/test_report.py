@@ -16,7 +16,11 @@ import numpy as np
 import pytest
 
 import emdeg
+from asadi_heydari import torques
 from emdeg.cli import main
+from emdeg.program.count import count
+from emdeg.program.ir import Dependence
+from emdeg.program.trace import Tracer
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import full_model
 from emdeg.reduce.significance import significant
@@ -137,6 +141,16 @@ def test_slider_errors_hold_on_random_states() -> None:
         assert (np.array(level.found) <= np.array(level.certified) * (1 + 1e-12)).all()
     assert found.levels[0].terms == sum(map(len, full.lumped.expansions.values()))
     assert [level.terms for level in found.levels] == sorted((level.terms for level in found.levels), reverse=True)
+
+
+def test_the_deltas_figure_is_the_papers_procedure_counted() -> None:
+    tracer = Tracer()
+    X = tracer.inputs("q", 3, Dependence.CONFIGURATION)
+    Xd, Xdd = (tracer.inputs(name, 3, Dependence.RATES) for name in ("qd", "qdd"))
+    counted = count(tracer.program("papers", {"tau": torques(tracer, X, Xd, Xdd, tracer.sqrt)}))
+    (figure,) = published(emdeg.load("delta"))
+    assert (figure.mul, figure.add) == (counted.mul, counted.add)
+    assert f"{counted.div} divisions and {counted.sqrt} roots" in figure.source
 
 
 def test_published_figures_belong_to_the_machine_not_to_its_name() -> None:
