@@ -182,6 +182,9 @@ def test_a_csv_file_is_read_by_its_header(tmp_path):
          "cannot be followed at .* of its time: out of reach"),
         (lambda: emdeg.inverse_kinematics(emdeg.load("planar2r"), np.eye(4) + np.eye(4, k=3) * 9),
          "its tool does not reach the pose"),
+        (lambda: emdeg.inverse_kinematics(emdeg.load("puma560"), 5 * np.eye(4)), "a pose is a rotation matrix"),
+        (lambda: emdeg.inverse_kinematics(emdeg.load("puma560"), np.diag([1, 1, -1, 1])), "a pose is a rotation"),
+        (lambda: line(emdeg.load("puma560"), np.zeros((4, 4)), 2.0, near=ELBOW), "a pose is a rotation matrix"),
         (lambda: circle(emdeg.load("puma560"), [0, 0, 0], [1, 0, 0], 1.0, near=ELBOW), "off the circle's plane"),
     ],
 )  # fmt: skip

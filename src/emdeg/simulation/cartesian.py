@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from emdeg.mechanics.numeric import forward_kinematics
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
-from emdeg.simulation.inverse_kinematics import approach, inverse_kinematics, joint_range, rotation_vector
+from emdeg.simulation.inverse_kinematics import approach, inverse_kinematics, joint_range, need_pose, rotation_vector
 from emdeg.simulation.trajectories import Motion3, Profile, Spline, positive, quintic_profile, through
 
 Array = NDArray[np.float64]
@@ -165,7 +165,7 @@ def _first(robot: Robot, start: ArrayLike | None, near: ArrayLike | None) -> Arr
 def _pose(value: ArrayLike, R: Array, what: str) -> Array:
     array = np.asarray(value, dtype=np.float64)
     if array.shape == (4, 4):
-        return array
+        return need_pose(array)
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R, _point(array, what)
     return T
