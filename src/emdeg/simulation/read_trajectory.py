@@ -41,9 +41,9 @@ def trajectory_from(table: Table, robot: Robot, folder: Path | None) -> Trajecto
     keep = table.choice("limits", ("error", "ignore"), "error") == "error"
     try:
         found = _MAKE[kind](table, robot, folder)
+        need_closed_along(robot, found)
         if keep:
             need_within_limits(robot, found)
-        need_closed_along(robot, found)
     except RobotError as problem:
         if problem.file not in (None, table.document.file):  # it is about the CSV file
             raise

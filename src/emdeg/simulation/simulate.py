@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from emdeg.simulation.controllers import Law, NoEffort, UserLaw
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.fixed import FixedRun, make_grid
 from emdeg.simulation.invariants import DriftWarning, free_joints, invariants
-from emdeg.simulation.limits import need_start_within_limits
+from emdeg.simulation.limits import hidden_excesses, need_start_within_limits
 from emdeg.simulation.linearisation import closed_loop
 from emdeg.simulation.motion import Event, Motion
 from emdeg.simulation.passive import Passive, drive_friction, elastic_stops
@@ -123,7 +124,14 @@ def simulate(
         known = ", ".join([*SOLVERS, *METHODS])
         raise ScenarioError(f"there is no method {method!r}; there are {known}")
     _warn(motion, drift_tolerance)
-    return motion
+    return motion if stops == "ignore" or motion.q.ndim != 2 else _with_hidden_limits(motion)
+
+
+def _with_hidden_limits(motion: Motion) -> Motion:
+    """The run with an event for every limit that a closed loop's other joints have passed, at its worst."""
+    found = hidden_excesses(motion.robot, motion.t, motion.q, motion.qd)
+    noted = [Event(one.t, one.joint, f"{one.what} beyond its limit") for one in found]
+    return replace(motion, events=tuple(sorted((*motion.events, *noted), key=lambda event: event.t)))
 
 
 def _initial(robot: Robot, q0: ArrayLike | None, qd0: ArrayLike | None) -> tuple[Array, Array]:
