@@ -282,6 +282,20 @@ def test_a_long_motion_is_animated_with_fewer_frames():
     assert (len(times), times[0], times[-1]) == (1500, 0.0, 200.0)
 
 
+def test_degrees_are_shown_everywhere_or_nowhere(tmp_path):
+    """An arm with turning joints and a slide: the paper's motion ends at 60 degrees and 0.1 m."""
+    words = ("torques", "stanford_arm", "--trajectory", "stanford_fig1", "--json", "--out", "o", "--force")
+    plain, turned = (json.loads(run(*words, *more, cwd=tmp_path).stdout)["result"] for more in ((), ("--deg",)))
+    assert (plain["angles"], turned["angles"]) == ("rad", "deg")
+    np.testing.assert_allclose(turned["samples"]["q"][-1], [60, 60, 60, 60, 60, 0.1])
+    assert turned["samples"]["tau"] == plain["samples"]["tau"]
+    scale = np.array([180 / np.pi] * 5 + [1])
+    np.testing.assert_allclose(turned["largest_speed"], scale * plain["largest_speed"])
+    last = list(csv.DictReader((tmp_path / "o" / "stanford_fig1.csv").read_text().splitlines()))[-1]
+    assert float(last["q.q1"]) == pytest.approx(60)
+    assert "positions [deg, m]" in run(*words[:4], "--deg").stdout
+
+
 def test_torques_prints_the_papers_figure(tmp_path):
     words = ("--trajectory", "stanford_fig1", "--json", "--animation", "arm.html")
     done = emdeg_command("torques", "stanford_arm", *words, cwd=tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,7 @@ Animation = Annotated[
     Path | None, typer.Option("--animation", metavar="FILE", help="Write a moving stick figure: .gif or .html.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Deg = Annotated[bool, typer.Option("--deg", help="Turning joints in degrees in all that is shown and written.")]
 
 
 def torques(
@@ -41,6 +43,7 @@ def torques(
     form: Form = "csv",
     animation: Animation = None,
     force: Force = False,
+    deg: Deg = False,
     json: Json = False,
 ) -> None:
     """The efforts of a given motion.
@@ -56,7 +59,7 @@ def torques(
 
     _, scenario = load_trajectory(trajectory, robot)
     files = _files(scenario, folder, form, animation, force)
-    _finish(perform(scenario), files, json)
+    _finish(replace(perform(scenario), deg=deg), files, json)
 
 
 def simulate(
@@ -68,6 +71,7 @@ def simulate(
     form: Form = "csv",
     animation: Animation = None,
     force: Force = False,
+    deg: Deg = False,
     json: Json = False,
 ) -> None:
     """Simulate a robot: states, efforts, constants of motion and their drift.
@@ -89,7 +93,7 @@ def simulate(
     files = _files(plan, folder, form, animation, force)
     with _progress(plan) as told:
         outcome = perform(plan, told)
-    _finish(outcome, files, json)
+    _finish(replace(outcome, deg=deg), files, json)
 
 
 @contextmanager
@@ -175,7 +179,8 @@ def _content(kind: str, path: Path, outcome: Outcome, result: dict[str, Any]) ->
 
 def _print(outcome: Outcome, result: dict[str, Any]) -> None:
     samples = result["samples"]
-    parts = (("q", result["joints"], "positions [rad, m]"), ("tau", result["efforts"], "efforts [N m, N]"))
+    angle = result["angles"]
+    parts = (("q", result["joints"], f"positions [{angle}, m]"), ("tau", result["efforts"], "efforts [N m, N]"))
     for key, names, title in parts:
         shown = Table(title=title.replace("[", "\\["), title_justify="left")
         shown.add_column("t [s]".replace("[", "\\["), justify="right")
@@ -195,4 +200,4 @@ def _print(outcome: Outcome, result: dict[str, Any]) -> None:
             out.print(f"event at {event['t']:.6g} s: {event['what']} of {event['joint']}", markup=False)
     if "tracking_error" in result:
         errors = ", ".join(f"{value:.3g}" for value in result["tracking_error"])
-        out.print(f"largest distance to the trajectory [rad, m]: {errors}", markup=False, soft_wrap=True)
+        out.print(f"largest distance to the trajectory [{angle}, m]: {errors}", markup=False, soft_wrap=True)

@@ -16,7 +16,6 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E
 STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 """Told apart without colour, too."""
 
-UNITS = (("revolute", "rad"), ("prismatic", "m"))
 
 
 def outcome_figure(outcome: Outcome) -> Any:
@@ -31,7 +30,8 @@ def outcome_figure(outcome: Outcome) -> Any:
     heights = [3.0, *[2.0] * effort_rows, *[2.2] * balances]
     figure = Figure(figsize=(11, sum(heights) + 0.6), layout="constrained")
     grid = figure.add_gridspec(len(heights), 6, height_ratios=heights)
-    groups = [(unit, [i for i, k in enumerate(kinds) if k == kind]) for kind, unit in UNITS]
+    units = (("revolute", "deg" if outcome.deg else "rad"), ("prismatic", "m"))
+    groups = [(unit, [i for i, k in enumerate(kinds) if k == kind]) for kind, unit in units]
     groups = [(unit, columns) for unit, columns in groups if columns]
     for i, (unit, columns) in enumerate(groups):
         width = 6 // len(groups)

@@ -44,16 +44,23 @@ class Prescribed(Shown):
 
 @dataclass(frozen=True)
 class Outcome(Shown):
-    """What a scenario yields; `warnings` are for people."""
+    """What a scenario yields; `warnings` are for people, with `deg` turning joints are shown in degrees."""
 
     scenario: Scenario
     motion: Motion | None = None
     prescribed: Prescribed | None = None
     warnings: tuple[str, ...] = field(default=())
+    deg: bool = False
 
     @property
     def robot(self) -> Robot:
         return self.scenario.robot
+
+    @property
+    def scale(self) -> Array:
+        """(n): by what positions, speeds and accelerations are multiplied to be shown, in the order of showing."""
+        joints = [self.robot.coordinates[k] for k in self.scenario.present.order]
+        return np.array([180 / math.pi if self.deg and joint.kind == "revolute" else 1.0 for joint in joints])
 
     def shown(self) -> dict[str, Array]:
         """t, q, qd, tau, in the order and with the signs in which the scenario presents them; of a batch the first."""
@@ -64,7 +71,8 @@ class Outcome(Shown):
         order = list(present.order)
         signs = np.array([present.sign(k) for k in order])
         # + 0.0: a negative zero is no result to show.
-        return {"t": run.t, "q": q[:, order], "qd": qd[:, order], "tau": tau[:, order] * signs + 0.0}
+        q, qd = (v[:, order] * self.scale for v in (q, qd))
+        return {"t": run.t, "q": q, "qd": qd, "tau": tau[:, order] * signs + 0.0}
 
 
 def torques(robot: Robot, trajectory: Trajectory, times: Array) -> Prescribed:
@@ -131,7 +139,7 @@ def _run_columns(outcome: Outcome) -> tuple[list[str], list[Array]]:
     values = [shown["t"], *shown["q"].T, *shown["qd"].T, *shown["tau"].T]
     if outcome.prescribed is not None:
         names += [f"qdd.{j}" for j in joints]
-        return names, values + list(outcome.prescribed.qdd[:, list(present.order)].T)
+        return names, values + list((outcome.prescribed.qdd[:, list(present.order)] * outcome.scale).T)
     assert outcome.motion is not None
     more, rest = outcome.motion.columns()
     return names + more[1 + 3 * robot.freedoms :], values + rest[1 + 3 * robot.freedoms :]
@@ -143,7 +151,7 @@ def table(outcome: Outcome, form: str = "csv") -> bytes:
 
 
 def summary(outcome: Outcome) -> dict[str, Any]:
-    """What a program wants to know of a run: samples at whole seconds, extremes, drift, events. SI units."""
+    """What a program wants to know of a run: samples at whole seconds, extremes, drift, events. SI units (or `deg`)."""
     scenario, robot, present = outcome.scenario, outcome.robot, outcome.scenario.present
     shown = outcome.shown()
     at = _sample_places(shown["t"])
@@ -153,6 +161,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "robot": robot.name,
         "mode": scenario.mode,
         "duration": scenario.duration,
+        "angles": "deg" if outcome.deg else "rad",
         "joints": [robot.coordinates[k].name for k in present.order],
         "efforts": [effort_name(present, robot, k) for k in present.order],
         "efforts_on_inner_body": [robot.driven[k].name for k in present.order if k in present.inner],
@@ -176,7 +185,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
     if robot.loops is not None:
         result["distance_from_singularity"] = distances(robot, all_joints(robot, motion.q))
     if motion.q.ndim == 3:
-        last = motion.q[:, -1][:, list(present.order)]
+        last = motion.q[:, -1][:, list(present.order)] * outcome.scale
         result |= {
             "trajectories": len(motion.q),
             "final_mean": last.mean(axis=0).tolist(),
@@ -184,7 +193,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         }
     elif scenario.trajectory is not None:
         error = np.abs(motion.q - scenario.trajectory(motion.t)[0])
-        result["tracking_error"] = error.max(axis=0)[list(present.order)].tolist()
+        result["tracking_error"] = (error.max(axis=0)[list(present.order)] * outcome.scale).tolist()
     return result
 
 
