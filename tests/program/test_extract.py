@@ -46,3 +46,31 @@ def test_brackets_are_found_up_to_a_factor():
     a, b, c, d = 1, 2, 3, 4
     sums = [{(a, b): Fraction(2), (a, c): Fraction(6)}, {(b, d): ONE, (c, d): Fraction(3)}]
     assert Extraction(sums, fixed=[], noise=0.0).run().cost == 5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_parts_put_back_and_taken_anew_leave_the_sums_and_never_lengthen_them(seed):
+    sums = random_sums(seed)
+    found = Extraction(sums, fixed=[1], seed=seed).run()
+    before = found.cost
+    left = iter(range(200))
+    found.improve(lambda: next(left, None) is None)
+    at = dict(enumerate(np.random.default_rng(9).uniform(1, 2, 7)))
+    at[1] = 1.5
+    values = found.values(3, lambda letter: at[letter], lambda letter: Fraction(3, 2))
+    assert [float(v) for v in values] == pytest.approx([value(terms, at) for terms in sums])
+    assert found.cost <= before
+
+
+def test_improving_finds_what_greed_misses():
+    """(a + b)(c + d)(e + f) + (a + b) g, expanded: (a + b) ((c + d)(e + f) + g) has 4 additions and 2 products."""
+    a, b, c, d, e, f, g = range(1, 8)
+    whole = {tuple(sorted(key)): ONE for key in product((a, b), (c, d), (e, f))} | {(a, g): ONE, (b, g): ONE}
+    left = iter(range(300))
+    assert Extraction([whole], fixed=[], seed=1).run().improve(lambda: next(left, None) is None).cost == 6
+
+
+def test_a_number_common_to_a_whole_sum_multiplies_once():
+    """2 a b + 2 c d is 2 (a b + c d)."""
+    sums = [{(1, 2): Fraction(2), (3, 4): Fraction(2)}]
+    assert Extraction(sums, fixed=[], noise=0.0).run().cost == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -14,6 +14,7 @@ from rich.table import Table
 from emdeg.cli.common import Json, UsageError, out, print_json, say, write_new
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.program import count
+from emdeg.program.search.weights import WEIGHTS, Weights
 from emdeg.reduce import Abbreviated, abbreviate, box, full_model, holding_error, multirate
 from emdeg.reduce import split as split_program
 from emdeg.reduce.box import ACCELERATION, SPEED
@@ -61,6 +62,9 @@ def command(
         str, typer.Option(metavar="NUMBERS", help="Largest accelerations.", rich_help_panel=_BOX)
     ] = str(ACCELERATION),
     seconds: Annotated[float, typer.Option(help="Time for search and certification.", min=1)] = 90.0,
+    weights: Annotated[
+        Literal["operations", "cycles"], typer.Option(help="What programs make small: operations, or estimated cycles.")
+    ] = "operations",
     tables_: Annotated[
         bool, typer.Option("--tables", help="Operations by method, and rates attainable.", rich_help_panel=_MORE)
     ] = False,
@@ -124,7 +128,8 @@ def command(
         )
     except ValueError as problem:
         raise UsageError(str(problem)) from None
-    data = _data(short, max(0.35 * seconds, 0.9 * seconds - (time.thread_time() - start)))
+    left = max(0.35 * seconds, 0.9 * seconds - (time.thread_time() - start))
+    data = _data(short, left, WEIGHTS[weights])
     if tables_ and short.errors:
         data["tables"] = tables(short, seconds=seconds / 4, operations_per_second=flops, ratio=ratio)
     if short.errors:
@@ -167,7 +172,7 @@ def _numbers(text: str | None) -> list[float] | None:
         raise UsageError(f"{text!r} is not a list of numbers with commas between them") from None
 
 
-def _data(short: Abbreviated, seconds: float) -> dict[str, Any]:
+def _data(short: Abbreviated, seconds: float, weights: Weights) -> dict[str, Any]:
     printed = short.short.numeric_text()
     symbols = {name: entry.text for name, entry in short.short.compact.entries.items()}
     data: dict[str, Any] = {
@@ -189,8 +194,8 @@ def _data(short: Abbreviated, seconds: float) -> dict[str, Any]:
             for e in short.entries
         ]
         return data
-    program = short.program(seconds=seconds)
-    matrix = short.program("mass_matrix", seconds=min(4.0, seconds))
+    program = short.program(seconds=seconds, weights=weights)
+    matrix = short.program("mass_matrix", seconds=min(4.0, seconds), weights=weights)
     data["_program"] = program
     data["operations"] = {
         "inverse_dynamics": {**count(program).as_dict(), "total": count(program).total},

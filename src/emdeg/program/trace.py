@@ -159,6 +159,10 @@ class Tracer:
         index = self._parameters.setdefault(name, len(self._parameters))
         return self._value(Op(Kind.INPUT, payload=("parameters", index)))
 
+    def angle(self, angle: Angle) -> Traced:
+        """A constant angle, to be added to others before sines are taken."""
+        return self._value(Op(Kind.ANGLE, payload=angle))
+
     def sincos(self, angle: Angle) -> tuple[Traced, Traced]:
         """(sine, cosine) of a constant angle: exact quarters fold, the rest stays a constant with a name."""
         return sincos_from_pieces(angle, self.number, self._constant_pair)
@@ -263,7 +267,7 @@ class Tracer:
 
     def _constant_pair(self, piece: Angle) -> tuple[Traced, Traced]:
         if piece.symbol is None:
-            return self.sincos_of(self._value(Op(Kind.ANGLE, payload=piece)))
+            return self.sincos_of(self.angle(piece))
         return self.sincos_of(self.symbol(piece.symbol))
 
     def _value(self, op: Op, sign: int = 1) -> Traced:

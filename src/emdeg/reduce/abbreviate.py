@@ -10,6 +10,7 @@ from emdeg.equations import Model
 from emdeg.equations.bounds import Bounded
 from emdeg.notebook import table
 from emdeg.program import Program
+from emdeg.program.search.weights import OPERATIONS, Weights
 from emdeg.reduce.average import EntryError, diagonal, entry_errors, within_average
 from emdeg.reduce.box import Box, box
 from emdeg.reduce.programs import program as short_program
@@ -44,9 +45,16 @@ class Abbreviated:
         """The short model as a `Model`: equations to print, to differentiate, to evaluate."""
         return self.short.model
 
-    def program(self, function: str = "inverse_dynamics", *, seconds: float = 0.0, seed: int = 0) -> Program:
-        """A program of the short model; `seconds` of search for a smaller one."""
-        return short_program(self.short, function, seconds=seconds, seed=seed)
+    def program(
+        self,
+        function: str = "inverse_dynamics",
+        *,
+        seconds: float = 0.0,
+        seed: int = 0,
+        weights: Weights = OPERATIONS,
+    ) -> Program:
+        """A program of the short model; `seconds` of search for one that costs less."""
+        return short_program(self.short, function, seconds=seconds, seed=seed, weights=weights)
 
     @property
     def within_limits(self) -> bool:

@@ -81,12 +81,17 @@ def inner_neighbours(groups: Sequence[Group]) -> dict[int, int]:
     return {b: a for group in groups for (a, s), (b, t) in pairwise(group) if s == t}
 
 
-def on_links(rows: Table, before: Mapping[int, int]) -> Table:
-    """The table in the links' rates: qd_j = w_j - w_before, and effort rows on the links."""
+OF_LINKS = ("speeds", "accelerations", "efforts")
+"""What may be that of links rather than of joints."""
+
+
+def on_links(rows: Table, before: Mapping[int, int], which: Collection[str] = OF_LINKS) -> Table:
+    """The table in the links' rates, qd_j = w_j - w_before, and with the links' efforts; or some of these alone."""
     found: dict[tuple[int, Rates], TrigPoly] = {}
     for (i, rates), f in rows.items():
-        for other, sign in _differences(rates, before).items():
-            for at, s in ((i, 1), *(((before[i], -1),) if i in before else ())):
+        moved = before if ("", "accelerations", "speeds")[len(rates)] in which else {}
+        for other, sign in _differences(rates, moved).items():
+            for at, s in ((i, 1), *(((before[i], -1),) if i in before and "efforts" in which else ())):
                 key = at, other
                 found[key] = found[key] + f * (sign * s) if key in found else f * (sign * s)
     return {key: f for key, f in found.items() if f}
@@ -107,16 +112,16 @@ def _differences(rates: Rates, before: Mapping[int, int]) -> dict[Rates, int]:
 class Writing:
     """A tracer with the state's letters in it."""
 
-    def __init__(self, short: ShortModel, before: Mapping[int, int]) -> None:
+    def __init__(self, short: ShortModel, before: Mapping[int, int], which: Collection[str] = OF_LINKS) -> None:
         robot = short.full.robot
         n = robot.n
         self.tracer = Tracer()
         self.q = self.tracer.inputs("q", n, Dependence.CONFIGURATION, tuple(joint.name for joint in robot.joints))
         self.qd: list[Any] = list(self.tracer.inputs("qd", n, Dependence.RATES))
         self.qdd: list[Any] = list(self.tracer.inputs("qdd", n, Dependence.RATES))
-        for j, inner in sorted(before.items()):
-            self.qd[j - 1] = self.qd[j - 1] + self.qd[inner - 1]
-            self.qdd[j - 1] = self.qdd[j - 1] + self.qdd[inner - 1]
+        for rates, name in ((self.qd, "speeds"), (self.qdd, "accelerations")):
+            for j, inner in sorted(before.items()) if name in which else ():
+                rates[j - 1] = rates[j - 1] + rates[inner - 1]
 
     def letter(self, atom: Atom) -> Traced:
         if atom.kind == "q":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from emdeg.algebra.scalar import add_angles
 from emdeg.equations import entry_name
 from emdeg.equations.expression import Atom, Sum
 from emdeg.equations.lumped import indices
@@ -16,32 +17,58 @@ from emdeg.program.ir import Dependence
 from emdeg.program.schedule import schedule
 from emdeg.program.search.optimise import tidied
 from emdeg.program.search.resubstitute import Resubstitution
+from emdeg.program.search.weights import OPERATIONS, Weights, cost
 from emdeg.program.simplify import prune, retrace
 from emdeg.program.verify import verify
-from emdeg.reduce.efforts import traces
+from emdeg.reduce.efforts import OF_LINKS, traces
+from emdeg.reduce.phases import Phase, folded, phases
 from emdeg.reduce.shared import SharedEfforts
 from emdeg.reduce.short_model import ShortModel
 
+OF_CONFIGURATION = ("mass_matrix", "gravity")
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "gravity", "bias", "forward_dynamics")
 
 
-def program(short: ShortModel, function: str = "inverse_dynamics", *, seconds: float = 0.0, seed: int = 0) -> Program:
-    """The function's program of a short model; `seconds` of search for a smaller one after factoring.
+def program(
+    short: ShortModel,
+    function: str = "inverse_dynamics",
+    *,
+    seconds: float = 0.0,
+    seed: int = 0,
+    weights: Weights = OPERATIONS,
+) -> Program:
+    """The function's program of a short model; `seconds` of search for one that costs less after factoring.
 
     It is checked over a prime field against the entries as they are printed.
     """
     if function not in FUNCTIONS:
         raise ValueError(f"a short model has {', '.join(FUNCTIONS)}; not {function}")
-    *others, printed = _traces(short, function)
-    candidates = [_tidied(traced) for traced in (*others, printed)]
+    printed = _printed(short, function)
+    candidates = [_tidied(printed)]
     if function == "inverse_dynamics":
-        candidates += _extracted(short, 0.25 * seconds, seed)
-    candidates.sort(key=lambda p: count(p).total)
-    share = 0.75 if function == "inverse_dynamics" else 1.0
-    tried = [_searched(candidates[:2], share * seconds, seed)] if seconds else []
-    found = min((*tried, candidates[0]), key=lambda p: count(p).total)
+        candidates += [_tidied(traced) for traced in traces(short)]
+        candidates += _extracted(short, EXTRACTING * seconds, seed)
+        seconds *= 1 - EXTRACTING
+    elif function in OF_CONFIGURATION:
+        phased, printed = _phased(short, function, candidates[0], weights)
+        candidates = [phased]
+    candidates.sort(key=lambda p: cost(p, weights))
+    tried = [_searched(candidates[:2], seconds, seed, weights)] if seconds else []
+    found = min((*tried, candidates[0]), key=lambda p: cost(p, weights))
     verify(found, printed)
     return found
+
+
+def _phased(short: ShortModel, function: str, shortest: Program, weights: Weights) -> tuple[Program, Program]:
+    """The program with the phases that shorten it, one after the other; and what it can be proved against."""
+    entries = [entry.expression for entry in short.compact.entries.values() if entry.alias is None]
+    using: list[Phase] = []
+    for phase in phases(entries, short.numbers, short.full.robot.n):
+        tried = _tidied(_printed(short, function, [*using, phase]))
+        if cost(tried, weights) < cost(shortest, weights):
+            shortest = tried
+            using.append(phase)
+    return shortest, _printed(short, function, using, apart=True)
 
 
 def _tidied(traced: Program) -> Program:
@@ -50,60 +77,58 @@ def _tidied(traced: Program) -> Program:
 
 LONG = 6000
 """Values of a trace above which factoring takes minutes; equal ones are still merged."""
-RUNS = 3
-"""Runs of extraction where no time is given for more."""
+EXTRACTING = 0.5
+"""The share of extraction in the time for inverse dynamics."""
 LARGE = 120
 """Terms of a row above which extraction, whose work grows with their square, is not tried."""
-NOISE = (0.3, 0.6, 1.2, 2.0)
 
 
 def _extracted(short: ShortModel, seconds: float, seed: int) -> list[Program]:
-    """Programs of several runs of extraction, the two shortest."""
-    ways = [SharedEfforts(short, links) for links in (True, False)]
+    """Programs by extraction: a part of the time for each way of writing the sums, the rest for the shorter one."""
+    ways = [SharedEfforts(short, links) for links in (OF_LINKS, ())]
     if max(map(len, ways[0].sums)) > LARGE:
         return []
+    found = [way.extraction(seed) for way in ways]
+    for extraction in found:
+        extraction.improve(_after(0.15 * seconds))
+    programs = [simplify(way.program(extraction)) for way, extraction in zip(ways, found)]
+    best = min(range(len(ways)), key=lambda i: count(programs[i]).total)
+    programs.append(simplify(ways[best].program(found[best].improve(_after(0.7 * seconds)))))
+    return programs
+
+
+def _after(seconds: float) -> Callable[[], bool]:
+    """Whether so much processor time has passed since now."""
     end = time.thread_time() + seconds
-    found: list[Program] = []
-    turn = 0
-    while turn < RUNS or time.thread_time() < end:
-        way = ways[turn % len(ways)]
-        found.append(simplify(way.program(seed + turn, NOISE[turn // len(ways) % len(NOISE)])))
-        found = sorted(found, key=lambda p: count(p).total)[:2]
-        turn += 1
-    return found
+    return lambda: time.thread_time() >= end
 
 
-def _searched(starts: Sequence[Program], seconds: float, seed: int) -> Program:
+def _searched(starts: Sequence[Program], seconds: float, seed: int, weights: Weights) -> Program:
     """A fifth of the time for each start, the rest for the one that came furthest."""
-    searches = [Resubstitution(p, seed) for p in starts]
+    searches = [Resubstitution(p, seed, weights) for p in starts]
     for search in searches:
-        _spend(search, 0.2 * seconds)
+        search.run(_after(0.2 * seconds))
     best = min(searches, key=lambda search: search.best)
-    _spend(best, seconds * (1 - 0.2 * len(searches)))
+    best.run(_after(seconds * (1 - 0.2 * len(searches))))
     return tidied(best.result())
-
-
-def _spend(search: Resubstitution, seconds: float) -> None:
-    end = time.thread_time() + seconds
-    search.run(lambda: time.thread_time() > end)
 
 
 def quick_count(short: ShortModel) -> int:
     """The operations of one way of writing the inverse dynamics: to compare models in a search."""
-    return count(SharedEfforts(short, links=True).program(noise=0.0)).total
+    way = SharedEfforts(short, OF_LINKS)
+    return count(way.program(way.extraction(noise=0.0))).total
 
 
-def _traces(short: ShortModel, function: str) -> Iterator[Program]:
-    if function == "inverse_dynamics":
-        yield from traces(short)
+def _printed(short: ShortModel, function: str, using: Sequence[Phase] = (), apart: bool = False) -> Program:
+    """The function from the entries as they are printed, pairs of terms by phases."""
     tracer = Tracer()
     n = short.full.robot.n
     labels = tuple(joint.name for joint in short.full.robot.joints)
     q = tracer.inputs("q", n, Dependence.CONFIGURATION, labels)
-    entries = Entries(short, tracer, q)
+    entries = Entries(short, tracer, q, using, apart)
     wanted = {"inverse_dynamics": ("qd", "qdd"), "bias": ("qd",), "forward_dynamics": ("qd", "tau")}
     rates = {name: tracer.inputs(name, n, Dependence.RATES) for name in wanted.get(function, ())}
-    yield tracer.program(function, _outputs(function, entries, rates, tracer, n))
+    return tracer.program(function, _outputs(function, entries, rates, tracer, n))
 
 
 def _outputs(
@@ -127,10 +152,19 @@ def _outputs(
 
 
 class Entries:
-    """A short model's entries as traced values, each formed when asked for."""
+    """A short model's entries as traced values, each formed when asked for.
 
-    def __init__(self, short: ShortModel, tracer: Tracer, q: Sequence[Traced]) -> None:
+    With `using` pairs of terms become one by a phase; `apart`, they are two terms with constants r cos p and r sin p,
+    for programs to be proved against.
+    """
+
+    def __init__(
+        self, short: ShortModel, tracer: Tracer, q: Sequence[Traced], using: Sequence[Phase] = (), apart: bool = False
+    ) -> None:
         self._short = short
+        self._using = {phase.joint: phase for phase in using}
+        self._numbers = dict(short.numbers) | {phase.name: phase.norm for phase in using}
+        self._apart = apart
         self.one_sided = {indices(name)[1] for name in short.one_sided}
         self._tracer = tracer
         self._q = q
@@ -147,7 +181,7 @@ class Entries:
                 factor, other = entry.alias
                 self._known[name] = self._named(other) * factor
             else:
-                self._known[name] = self._expression(entry.expression)
+                self._known[name] = self._expression(folded(entry.expression, list(self._using.values())))
         return self._known[name]
 
     def _named(self, name: str) -> Traced:
@@ -166,7 +200,7 @@ class Entries:
                 elif factor.angle:
                     factors.append(self._atom(factor))
                 else:
-                    number = number * self._short.numbers[factor.kind]
+                    number = number * self._numbers[factor.kind]
             if not factors:
                 still += number
                 continue
@@ -182,13 +216,18 @@ class Entries:
                 ((joint, _),) = atom.angle
                 self._atoms[atom] = self._q[joint - 1]
             else:
-                angle = self._angle(atom.angle)
-                s, c = self._tracer.sincos_of(angle)
+                s, c = self._sincos(atom.angle)
                 self._atoms[atom] = {"S": s, "C": c, "SS": s * s, "CC": c * c, "SC": s * c}[atom.kind]
         return self._atoms[atom]
 
-    def _angle(self, combination: Sequence[tuple[int, int]]) -> Traced:
-        return _sum(self._q[joint - 1] * times for joint, times in combination)
+    def _sincos(self, combination: Sequence[tuple[int, int]]) -> tuple[Traced, Traced]:
+        angle = _sum(self._q[joint - 1] * times for joint, times in combination if joint not in self._using)
+        (turned,) = [self._using[joint].angle for joint, _ in combination if joint in self._using] or (None,)
+        if turned is None:
+            return self._tracer.sincos_of(angle)
+        if self._apart:
+            return add_angles(self._tracer.sincos_of(angle), self._tracer.sincos(turned))
+        return self._tracer.sincos_of(angle + self._tracer.angle(turned))
 
 
 def _by_outer_speeds(entries: Entries, qd: Sequence[Traced], i: int, n: int) -> Traced:

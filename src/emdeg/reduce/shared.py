@@ -6,7 +6,7 @@ common: extraction finds that from the sums alone, constants being letters until
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from emdeg.equations.expression import Atom
@@ -20,25 +20,43 @@ Letter = Atom | tuple[str, int] | Fraction
 
 
 class SharedEfforts:
-    """Inverse dynamics by extraction; `links`: in the rates of links that turn about parallel axes."""
+    """Inverse dynamics by extraction; `links`: what is that of links that turn about parallel axes, not of joints."""
 
-    def __init__(self, short: ShortModel, links: bool = False) -> None:
+    def __init__(self, short: ShortModel, links: Collection[str] = ()) -> None:
         self.short = short
         self.n = short.full.robot.n
         groups = short.full.lumped.groups
+        self.links = links
         self.before: Mapping[int, int] = inner_neighbours(groups) if links else {}
         self._letters: dict[Letter, int] = {}
         forms = Forms(short.full.lumped.algebra, groups)
         rows: list[dict[Key, dict[str, Fraction]]] = [{} for _ in range(self.n)]
         for constant, mine in tables(short.lumped.expansions, short.one_sided).items():
-            for (row, rates), function in on_links(mine, self.before).items():
+            for (row, rates), function in on_links(mine, self.before, links).items():
                 for product, c in forms(function).items():
                     key = tuple(sorted([*map(self._letter, product), *self._rates(rates)]))
                     into = rows[row - 1].setdefault(key, {})
                     into[constant] = into.get(constant, Fraction(0)) + c
         self.sums = [dict(filter(None, (self._term(k, mix) for k, mix in row.items()))) for row in rows]
+        self.alone = self._taken_alone() if "efforts" in links else {}
         self.names = {number: letter for letter, number in self._letters.items()}
         self.fixed = {number for number, letter in self.names.items() if isinstance(letter, Fraction)}
+
+    def _taken_alone(self) -> dict[int, int]:
+        """{joint: the number of a sum for what its effort has and the inner neighbour's has not}.
+
+        On the links such terms stand in two rows, with opposite signs.
+        """
+        found = {}
+        for j, inner in self.before.items():
+            row, other = self.sums[j - 1], self.sums[inner - 1]
+            alone = {key: c for key, c in row.items() if other.get(key) == -c}
+            if len(alone) > 1:
+                for key in alone:
+                    del row[key], other[key]
+                found[j] = len(self.sums)
+                self.sums.append(alone)
+        return found
 
     def _letter(self, letter: Letter) -> int:
         return self._letters.setdefault(letter, len(self._letters) + 1)
@@ -60,10 +78,13 @@ class SharedEfforts:
             value, lead = -value, -lead
         return tuple(sorted((*key, self._letter(value)))), Fraction(lead)
 
-    def program(self, seed: int = 0, noise: float = 0.6) -> Program:
-        """The program of one run of extraction."""
-        found = Extraction(self.sums, self.fixed, seed, noise).run()
-        writing = Writing(self.short, self.before)
+    def extraction(self, seed: int = 0, noise: float = 0.6) -> Extraction:
+        """One run of extraction."""
+        return Extraction(self.sums, self.fixed, seed, noise).run()
+
+    def program(self, found: Extraction) -> Program:
+        """The program that an extraction of these sums gives."""
+        writing = Writing(self.short, self.before, self.links)
 
         def value(number: int):
             letter = self.names[number]
@@ -77,7 +98,9 @@ class SharedEfforts:
             assert isinstance(letter, Fraction)
             return letter
 
-        tau = found.values(self.n, value, number_of)
-        for j, inner in sorted(self.before.items(), reverse=True):
+        tau = found.values(len(self.sums), value, number_of)
+        for j, inner in sorted(self.before.items(), reverse=True) if "efforts" in self.links else ():
             tau[inner - 1] = tau[inner - 1] + tau[j - 1]
-        return writing.tracer.program("inverse_dynamics", {"tau": tau})
+        for j, alone in self.alone.items():
+            tau[j - 1] = tau[j - 1] + tau[alone]
+        return writing.tracer.program("inverse_dynamics", {"tau": tau[: self.n]})

@@ -3,7 +3,8 @@
 A sum is {product of letters: coefficient}. Two kinds of common parts are sought: a product of two letters that occurs
 in several terms, and a sum of two terms of which pairs of terms, in one sum or in several, are multiples:
 k a b + l a c d = k a (b + (l/k) c d). The part that saves most operations becomes a letter of its own, and so on until
-none saves any. Chance decides among nearly equal ones, so that repeated runs find different ways.
+none saves any. Chance decides among nearly equal ones, so that repeated runs find different ways; and from one that was
+found, some parts are put back and others taken out instead, again and again, which leads much further than new starts.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from typing import Any
 Key = tuple[int, ...]
 """A product of letters, sorted; a square has its letter twice."""
 Terms = dict[Key, Fraction]
+PUT_BACK = 8
+"""Up to so many parts are put back before others are taken out."""
+UPHILL = 0.1
+"""How often one operation more is accepted, so that the search can leave a place where every step costs something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,8 @@ class Pair:
 
 Quotient = tuple[Key, Key, Fraction]
 """b + r c, as (b, c, r)."""
+_State = tuple[dict[int, Terms], dict[int, int], dict[int, tuple[int, int]]]
+"""Sums, quotients and products."""
 
 
 class Extraction:
@@ -56,6 +63,24 @@ class Extraction:
         """Parts taken out until none saves an operation."""
         while self._step():
             self._inline()
+        return self
+
+    def improve(self, stopped: Callable[[], bool]) -> Extraction:
+        """Parts chosen by chance put back and others taken out, until told to stop; the shortest way found."""
+        shortest, best = self.cost, self._state()
+        current, here = shortest, best
+        while not stopped():
+            for letter in self._some_parts(self._random.randint(1, PUT_BACK)):
+                if self._is_part(letter):  # it may have gone with another one
+                    self._put_back(letter)
+            self.run()
+            if (cost := self.cost) > current + (self._random.random() < UPHILL):
+                self._go_to(here)
+                continue
+            current, here = cost, self._state()
+            if cost < shortest:
+                shortest, best = cost, here
+        self._go_to(best)
         return self
 
     @property
@@ -115,7 +140,7 @@ class Extraction:
             for quotient, pair in self._pairs_of(at):
                 by_quotient[quotient].append(pair)
         for quotient, pairs in by_quotient.items():
-            if len(pairs) == 1 and not pairs[0].common:
+            if len(pairs) == 1 and not pairs[0].common and abs(pairs[0].lead) == 1:
                 continue
             apart = _disjoint(pairs)
             gain = self._quotient_gain(quotient, apart)
@@ -179,6 +204,48 @@ class Extraction:
             c = self.sums[at].pop(key)
             self._add(at, tuple(sorted((*_without(key, pair), letter))), c)
 
+    def _is_part(self, letter: int) -> bool:
+        return letter in self.quotients or letter in self.products
+
+    def _some_parts(self, number: int) -> list[int]:
+        """Parts from anywhere, or one and others that stand in the same sums as it: either half of the time."""
+        parts = [*self.quotients, *self.products]
+        if parts and self._random.random() < 0.5:
+            first = self._random.choice(parts)
+            letters = [{letter for key in terms for letter in key} for terms in self.sums.values()]
+            near = set().union(*(beside for beside in letters if first in beside)) - {first}
+            parts = sorted(filter(self._is_part, near))
+            return [first, *self._random.sample(parts, min(number - 1, len(parts)))]
+        return self._random.sample(parts, min(number, len(parts)))
+
+    def _put_back(self, letter: int) -> None:
+        """A part's terms wherever its letter stands."""
+        for reader in [other for other, pair in self.products.items() if letter in pair]:
+            if reader in self.products:
+                self._put_back(reader)
+        if letter in self.products:
+            inner: Terms = {self.products.pop(letter): Fraction(1)}
+        else:
+            inner = self._without_sum(self.quotients.pop(letter))
+        for at, terms in self.sums.items():
+            while readers := [key for key in terms if letter in key]:
+                for key in readers:
+                    c, rest = terms.pop(key), _without(key, (letter,))
+                    for k, d in inner.items():
+                        self._add(at, tuple(sorted((*rest, *k))), c * d)
+
+    def _without_sum(self, place: int) -> Terms:
+        self._pairs.pop(place, None)
+        return self.sums.pop(place)
+
+    def _state(self) -> _State:
+        return {at: dict(terms) for at, terms in self.sums.items()}, dict(self.quotients), dict(self.products)
+
+    def _go_to(self, state: _State) -> None:
+        sums, self.quotients, self.products = state[0], dict(state[1]), dict(state[2])
+        self._pairs = {at: pairs for at, pairs in self._pairs.items() if self.sums[at] == sums.get(at)}
+        self.sums = {at: dict(terms) for at, terms in sums.items()}
+
     def _fresh(self) -> int:
         self._next += 1
         return self._next - 1
@@ -205,8 +272,8 @@ class Extraction:
             c, inner = self.sums[at][letter,], self.sums[place]
             if any(self._factors(key, c * d) > self._factors(key, d) for key, d in inner.items()):
                 continue
-            del self.sums[at][letter,], self.sums[place], self.quotients[letter]
-            self._pairs.pop(place, None)
+            del self.sums[at][letter,], self.quotients[letter]
+            self._without_sum(place)
             for key, d in inner.items():
                 self._add(at, key, c * d)
             return True
