@@ -15,6 +15,7 @@ import numpy as np
 from emdeg.equations.bounds import supremum
 from emdeg.equations.bounds.tensor import Array
 from emdeg.program import Count, count, simplify
+from emdeg.reduce.efforts import OF_LINKS
 from emdeg.reduce.programs import LARGE, program
 from emdeg.reduce.row_error import RowObjective, row, search
 from emdeg.reduce.shared import SharedEfforts
@@ -101,9 +102,9 @@ def _level(study: Study, short: ShortModel, threshold: float, largest: Sequence[
 def _operations(short: ShortModel, threshold: float) -> Count:
     """Of the inverse dynamics: the best of several ways where few terms are left, else of one good way."""
     if threshold < QUOTED:
-        shared = SharedEfforts(short, links=True)
+        shared = SharedEfforts(short, OF_LINKS)
         if max(map(len, shared.sums), default=0) <= LARGE:
-            return count(simplify(shared.program(noise=0.0)))
+            return count(simplify(shared.program(shared.extraction(noise=0.0))))
     return count(program(short))
 
 
