@@ -58,8 +58,7 @@ def search(robot: emdeg.Robot, function: str, effort: float, seed: int, folder: 
 
 def ship(robot: emdeg.Robot, function: str, found, effort: float, seed: int, folder: Path = SHIPPED) -> int | None:
     """File what was found if it is smaller than what is on file; the operations of what was there."""
-    there = stored(robot, [function])
-    before = count(there).total if there is not None else None
+    before = min((count(there).total for there in stored(robot, [function])), default=None)
     if before is None or found.count.total < before:
         data: dict[str, object] = {
             "operations": found.count.as_dict(), "seed": seed, "effort": effort,

@@ -1,3 +1,5 @@
+"""`python -m emdeg`: the command line."""
+
 from emdeg.cli import main
 
 main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +131,16 @@ def test_no_state_has_a_larger_velocity_term_than_the_certified_one(name, floors
         assert found <= term.against_inertia.bound * (1 + 1e-9)
         assert found >= 0.7 * term.against_inertia.value
         assert term.against_inertia.gap <= 1e-3
+        at = [term.peak_at.get(k, 0.0) for k in range(1, n + 1)]
+        own = float(emdeg.mass_matrix(robot, at)[i, i])
+        assert term.peak <= term.against_inertia.bound * own * (1 + 1e-9)
+        held = float(np.abs(g[:, i]).max())
+        assert term.against_gravity is None if held < 1e-9 else term.against_gravity <= term.peak / held * (1 + 1e-9)
+
+
+def test_a_ratios_unit_follows_from_the_joints_kinds(model):
+    units = {"M13/M33": "m/rad", "g3/M33": "m/s²", "c21/g2": "1", "c31/g2": "1/m", "g2/g3": "m", "M23/g2": "s²/m"}
+    assert {name: ratio(model, *name.split("/")).unit for name in units} == units
 
 
 def test_a_restricted_model_is_the_model_with_joints_held(rrp, model):
@@ -157,6 +168,10 @@ def test_the_restricted_equations_of_the_first_three_joints_are_short(model):
     assert [line.split(" = ")[0] for line in lines] == ["tau1", "tau2", "tau3"]
     assert "qd1" not in lines[0].replace("qdd1", "")
     assert small.terms < 30
+    slanted = restrict(model, {4: 0.3, 5: math.radians(30), 6: 0.0}).equations()
+    assert max(len(word) for line in slanted for word in re.split(r"[ ()*]", line)) <= 24
+    inertia = float(slanted[2].split(")*qdd3")[0].split("(")[-1])  # the boom's mass, whatever the wrist does
+    assert inertia == pytest.approx(float(emdeg.mass_matrix(model.robot, [0, 0, 0.5, 0.3, 0.5, 0])[2, 2]), rel=1e-12)
     with pytest.raises(RobotError, match="every joint is held"):
         restrict(model, dict.fromkeys(range(1, 7), 0.0))
 

@@ -9,6 +9,7 @@ import pytest
 
 import emdeg
 from emdeg.analysis import compare, fit_friction, read_recording
+from emdeg.analysis.recording import doubts
 from emdeg.robot import RobotError
 
 VISCOUS, COULOMB, STRIBECK, VELOCITY = 0.8, 1.5, 2.4, 0.12
@@ -94,6 +95,30 @@ def test_rates_that_were_not_recorded_are_computed(tmp_path):
     assert all(error.relative < 0.1 for error in found.errors)
 
 
+def test_friction_from_differentiated_positions_lies_within_its_confidence_interval(tmp_path):
+    """Smoothed torques would put the dry friction at rest far below the truth, with narrow intervals around it."""
+    inside, count = 0, 0
+    for seed in range(5):
+        robot, t, q, _, _, tau = recording(seed)
+        noisy = q + 1e-5 * np.random.default_rng(seed + 50).normal(size=q.shape)
+        path = written(tmp_path / "log.csv", t, q=noisy, tau=tau)
+        found = compare(robot, read_recording(path, robot, window=0.06), slowest=0.03)
+        for fit in found.friction:
+            truths = ((fit.viscous, VISCOUS), (fit.coulomb, COULOMB), (fit.stribeck, STRIBECK))
+            inside += sum(estimate is not None and estimate.holds(truth) for estimate, truth in truths)
+            count += len(truths)
+    assert inside >= 0.87 * count
+
+
+@pytest.mark.parametrize(("scale", "time", "message"), [(180 / np.pi, 1, "positions in rad"), (1, 1000, "in seconds")])
+def test_degrees_and_milliseconds_are_doubted(tmp_path, scale, time, message):
+    robot, t, q, _, _, tau = recording(samples=400)
+    recorded = read_recording(written(tmp_path / "log.csv", time * t, q=scale * q, tau=tau), robot)
+    assert any(message in text for text in doubts(recorded, robot))
+    plain = read_recording(written(tmp_path / "log.csv", t, q=q, tau=tau), robot)
+    assert not doubts(plain, robot)
+
+
 def test_currents_become_torques(tmp_path):
     robot, t, q, qd, qdd, tau = recording()
     path = written(tmp_path / "log.csv", t, q=q, qd=qd, qdd=qdd, i=tau / 0.5)
@@ -115,6 +140,8 @@ def last_cell(lines: list[str], text: str) -> list[str]:
         (lambda lines: last_cell(lines, ""), "6.*has a gap: no value of tau2"),
         (lambda lines: last_cell(lines, "nan"), "6.*has a gap: tau2 is nan"),
         (lambda lines: last_cell(lines, "much"), "'much' in column tau2"),
+        (lambda lines: [*lines[:4], "", "", *lines[4:9], *lines[30:]], "12.*has a gap: .* s between two samples"),
+        (lambda lines: [line.replace(",", ";") for line in lines], "lacks the column t.*set apart by commas"),
         (lambda lines: [*lines[:9], *lines[30:]], "10.*has a gap: .* s between two samples"),
         (lambda lines: [*lines[:9], lines[4], *lines[9:]], "time does not increase"),
         (lambda lines: lines[:4], "holds 3 samples"),

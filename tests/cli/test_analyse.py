@@ -38,6 +38,15 @@ def test_tables_1_and_2_with_the_papers_figures(tmp_path):
     assert shoulder["printed"] == 3.589
     assert shoulder["extreme_missed"]
     assert shoulder["certified"]["value"] == pytest.approx(3.4694782, rel=1e-6)
+    derived = {(row["quantity"], row["load"]): row for row in found["loads"]["published"]["derived"]}
+    assert len(derived) == 18
+    # At the paper's own configurations 4.3385 and 6.7354, where it prints 4.5 and 6.9; Table 2's shaft is 44.66/100.
+    assert derived["M11 max/min", False]["certified"]["value"] == pytest.approx(6.1638880 / 1.4199796, rel=1e-6)
+    assert derived["M11 max/min", True]["certified"]["value"] == pytest.approx(9.5776564 / 1.4199796, rel=1e-6)
+    assert derived["M11 max/min", True]["printed_off"]
+    assert not derived["M44 max/min", True]["printed_off"]
+    assert derived["g2 motor", False]["certified"]["value"] == pytest.approx(0.44658918, rel=1e-6)
+    assert all(1 <= row["certified"]["bound"] / row["certified"]["value"] <= 1.0025 for row in derived.values())
     names = sorted(path.name[:5] for path in tmp_path.glob("fig*.png"))
     assert names == ["fig03", "fig04", "fig05", "fig06", "fig07", "fig08", "fig09", "fig10", "fig11"]
     for picture in tmp_path.glob("*.png"):
@@ -45,16 +54,29 @@ def test_tables_1_and_2_with_the_papers_figures(tmp_path):
             assert len(list(csv.reader(handle))) > 5
 
 
+def test_a_changed_robot_is_not_compared_with_what_its_namesakes_source_prints():
+    for words in (["--lock", "t6=0"], ["--gravity", "0,0,-1.62"]):
+        loads = result("jpl_rrp", "--only", "loads", "--seconds", "2", *words)["loads"]
+        assert len(loads["no_load"]) == (5 if "--lock" in words else 6)
+        assert "published" not in loads
+    elsewhere = result("jpl_rrp", "--only", "loads", "--seconds", "2", "--payload", CUBE.replace("com=0", "com=0.1"))
+    assert not any(row["load"] for row in elsewhere["loads"]["published"]["rows"])
+
+
 @pytest.mark.slow
-def test_a_urdf_with_general_angles_gives_its_loads(tmp_path):
-    words = ("--only", "loads,servo,capability", "--seconds", "2", "--out", str(tmp_path))
-    found = result(str(DATA / "robots" / "odd_arm.urdf"), *words)
+def test_a_urdf_with_general_angles_gives_every_table_within_the_stated_gap(tmp_path):
+    found = result(str(DATA / "robots" / "odd_arm.urdf"), "--seconds", "6", "--out", str(tmp_path))
     robot = emdeg.load(DATA / "robots" / "odd_arm.urdf")
+    low, high = np.array([[joint["low"], joint["high"]] for joint in found["workspace"]]).T
+    q = np.random.default_rng(4).uniform(low, high, (4000, robot.n))
+    M, g = emdeg.mass_matrix(robot, q), emdeg.gravity(robot, q)
     assert [row["joint"] for row in found["loads"]["no_load"]] == [joint.name for joint in robot.joints]
-    for row in found["loads"]["no_load"]:
-        assert row["inertia_min"]["bound"] <= row["inertia_min"]["value"]
-        assert row["inertia_min"]["value"] <= row["inertia_max"]["value"] * (1 + 1e-9)  # a constant one, rounded
-    assert {"servo", "capability"} <= set(found)
+    for k, row in enumerate(found["loads"]["no_load"]):
+        assert all(row[name]["gap"] <= 1e-3 for name in ("inertia_min", "inertia_max", "gravity_load"))
+        assert row["inertia_min"]["bound"] <= M[:, k, k].min() * (1 + 1e-12)
+        assert M[:, k, k].max() <= row["inertia_max"]["bound"] * (1 + 1e-12)
+        assert np.abs(g[:, k]).max() <= row["gravity_load"]["bound"] * (1 + 1e-12)
+    assert {"ratios", "servo", "importance", "capability"} <= set(found)
     assert all(Path(file).exists() for file in found["files"])
 
 
@@ -87,6 +109,21 @@ def test_formulas_ratios_and_held_joints_on_request():
     assert [line.split(" ")[0] for line in found["restricted"]["equations"]] == ["tau1", "tau2"]
 
 
+def test_every_chosen_ratio_is_drawn(tmp_path):
+    found = result("planar3r", "--ratio", "M12/M11,M13/M11", "--seconds", "1", "--out", str(tmp_path))
+    drawn = [Path(file).name for file in found["files"] if file.endswith(".png")]
+    assert {"chosen_M12_over_M11.png", "chosen_M13_over_M11.png"} <= set(drawn)
+
+
+def test_a_ratio_whose_denominator_passes_through_zero_has_no_largest_value():
+    done = run("jpl_rrp", "--ratio", "M12/M16,M33/M66", "--seconds", "1", "--json")
+    rows = json.loads(done.stdout)["result"]["ratios"]["chosen"]
+    assert [(row["unbounded"], row["unit"]) for row in rows] == [(True, "1"), (False, "1/m²")]
+    assert rows[0]["value"] is None
+    assert "M12/M16 has no largest value" in done.stderr
+    assert rows[1]["value"] == pytest.approx(7.252 / 0.0203, rel=1e-6)  # Table 1's constants, corrected
+
+
 def test_a_recording_against_the_model(tmp_path):
     robot = emdeg.load("planar2r")
     t = np.arange(1200) * 5e-3
@@ -112,6 +149,8 @@ def test_tables_for_people():
     assert done.returncode == 0, done.stderr
     assert "inertia and gravity over the workspace" in done.stdout
     assert "g1/M11" in done.stdout
+    assert "Largest Coriolis or centrifugal term" in done.stdout
+    assert "…" not in done.stdout  # nothing cut off on a narrow terminal
 
 
 @pytest.mark.parametrize(
@@ -130,6 +169,15 @@ def test_tables_for_people():
         (["planar2r", "--trajectory", "none.csv"], 3, "cannot be read"),
         (["planar2r", "--over", "q1"], 2, "two different joints"),
         (["puma560_symbolic"], 3, "symbol"),
+        (["planar2r", "--payload", "mass=mL,com=0:0:0"], 3, "symbol mL"),
+        (["planar2r", "--only", "servo", "--share", "nan"], 2, "--share"),
+        (["planar2r", "--only", "servo", "--share=-1"], 2, "greater than or equal"),
+        (["planar2r", "--only", ","], 2, "names no part"),
+        (["jpl_rrp", "--hold", "r3=5"], 3, "outside its limits 0 to 1.1176"),
+        (["jpl_rrp", "--hold", "r3=30 deg"], 2, "held at a length"),
+        (["planar2r", "--out", __file__], 3, "is not a folder"),
+        (["fivebar", "--out", __file__], 3, "is not a folder"),
+        (["planar2r", "--only", "servo", "--out", "/proc/none"], 3, "cannot be written"),
     ],
 )
 def test_what_is_wrong_is_said(words, code, message):
@@ -158,6 +206,23 @@ def test_a_recording_with_gaps_or_wrong_columns_is_refused(tmp_path, rows, messa
     assert not figures.exists()
 
 
+def test_what_the_drives_hold_is_certified_and_speed_is_what_gravity_and_friction_leave(tmp_path):
+    robot = tmp_path / "one.toml"
+    joint = 'joint = { name = "j", type = "revolute", alpha = "90 deg", a = 0, d = 0, velocity = 2 }'
+    drive = "drive = { max_torque = 3.9241, viscous = 0.5, coulomb = 0.0001 }"  # m g r is 2 x 9.81 x 0.2 = 3.924 N m
+    body = 'inertia = { about = "com", mass = 2, com = [0.2, 0, 0], Ixx = 0.002, Iyy = 0.03, Izz = 0.03 }'
+    head = 'schema = 1\nname = "one"\nconvention = "modified"\n[[link]]\nname = "l1"\n'
+    for limit, holds in (("3.95", True), ("3.92", False)):
+        robot.write_text(head + "\n".join([joint, body, drive.replace("3.9241", limit)]) + "\n")
+        found = result(str(robot), "--only", "capability", "--at", "30 deg")["capability"]
+        assert found["holds_everywhere"] == [holds]
+        # The line torque = limit (1 - w / 2) meets gravity, Coulomb and viscous friction at w.
+        w = max(0.0, (float(limit) - 3.924 - 0.0001) / (float(limit) / 2 + 0.5))
+        assert found["speed_min"][0] == pytest.approx(w, abs=1e-8)
+        assert found["tool"]["q"] == [pytest.approx(np.pi / 6)]
+    assert "one a joint" in " ".join(run("planar2r", "--only", "capability", "--at", "1").stderr.split())
+
+
 def test_capability_servo_and_importance_agree_with_the_models_own_functions():
     found = result("jpl_rrp", "--only", "capability,servo,importance")
     robot = emdeg.load("jpl_rrp")
@@ -166,6 +231,13 @@ def test_capability_servo_and_importance_agree_with_the_models_own_functions():
     felt = np.linalg.inv(J @ np.linalg.inv(emdeg.mass_matrix(robot, tool["q"])) @ J.T)
     np.testing.assert_allclose(tool["inertia"], felt, rtol=1e-8)
     assert found["capability"]["holds_everywhere"] == [True] * 6
+    q = np.random.default_rng(5).uniform([-np.pi] * 6, [np.pi] * 6, (20000, 6)) * [1, 1, 0, 1, 1, 1]
+    q[:, 2] = 1.1176
+    limits = np.array([91.8, 303.6, 98.7, 10.152, 10.152, 6.862])  # stall torques times gear ratios, Table 2
+    least = (limits - np.abs(emdeg.gravity(robot, q))).min(axis=0)
+    left = np.array(found["capability"]["torque_left_min"])
+    assert (left <= least + 1e-12).all()
+    np.testing.assert_allclose(left, least, rtol=0.02)
     assert all(0 < gain <= 1 for gain in found["servo"]["velocity_gain_min"])
     shoulder = next(row for row in found["importance"]["terms"] if row["joint"] == "t2")
     assert shoulder["term"] == "g2"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -188,6 +190,11 @@ def test_every_library_robot_shows_itself():
         assert data["source"]
 
 
+def test_the_package_can_be_run_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "emdeg", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"emdeg {emdeg.__version__}"
+
+
 def test_version_and_help():
     assert run("--version").stdout.strip() == f"emdeg {emdeg.__version__}"
     for command in ("eval", "show", "check", "new", "robots"):
@@ -203,3 +210,8 @@ def test_friction_is_added_on_request(tmp_path):
     back = result("eval", str(path), "forward_dynamics", "--q=0.1,0.2", "--qd=0.5,-0.5",
                   f"--tau={rubbed[0]!r},{rubbed[1]!r}", "--friction")
     assert back == pytest.approx([0, 0], abs=1e-12)
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "emdeg", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("emdeg ")

@@ -20,6 +20,7 @@ from emdeg.report.kane import PARTS, describe
 from emdeg.report.kane_writing import as_latex, as_text
 from emdeg.robot.errors import RobotError
 from emdeg.runtime.kane import KaneModel
+from tests import commands
 from tests.random_robots import random_robot
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "speeds"
@@ -63,6 +64,24 @@ def test_text_and_c_and_latex():
     assert "void stanford_arm_kane_accelerations(" in c.stdout
     latex = run("planar2r", "--speeds", "auto", "--format", "latex", "--show", "forces")
     assert latex.stdout.count(r"\begin{align*}") == latex.stdout.count(r"\end{align*}") > 2
+
+
+def test_json_stays_one_object_whatever_is_asked_for():
+    for words in (("--emit", "torques", "--json"), ("--emit", "torques", "--format", "json"), ("--format", "json")):
+        done = commands.run("kane", "stanford_arm", "--speeds", PAPER, *words)
+        answer = json.loads(done.stdout)
+        assert answer["schema_version"] == 1
+        if "--emit" in words:
+            assert "void stanford_arm_kane_torques(" in answer["result"]["code"]
+            assert answer["result"]["operations"]["mul"] < 646
+            assert answer["result"]["certificate"]["false_pass_probability"] < 1e-15
+
+
+def test_emitted_c_is_called_after_the_robots_file(tmp_path):
+    file = tmp_path / "My arm-2.toml"
+    file.write_text(commands.run("new").stdout)
+    done = commands.run("kane", str(file), "--emit", "rates")
+    assert "void my_arm_2_kane_rates(" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
 import emdeg
+from emdeg.cli.effort import progress_line
+from emdeg.codegen.artefact import Request, emit
 from emdeg.program.count import count
+from emdeg.program.json_form import from_data
+from emdeg.program.reference import verify_program
 from emdeg.program.verify import FALSE_PASS
 from tests.commands import run
 
@@ -46,6 +51,10 @@ def test_functions_joined_by_a_plus_are_one_program():
         (["generate", "planar2r", "-f", "gravity", "--casadi", "--float", "--out", "x"], "exclude each other"),
         (["generate", "planar2r", "-f", "gravity", "--base", "--out", "x"], "--base applies to regressor"),
         (["generate", "planar2r", "-f", "gravity", "--target", "cobol", "--out", "x"], "cobol"),
+        (["generate", "planar2r", "-f", "gravity", "--name", 200 * "x", "--out", "x"], "a shorter --name"),
+        (["count", "fourbar", "inverse_dynamics+forward_dynamics"], "is input and output"),
+        (["count", "planar2r", "gravity", "--weights", "cycle"], "'cycle' is no weight"),
+        (["optimise", "planar2r", "gravity", "--weights", "div=-1"], "from 0 to 1e6"),
     ],
 )
 def test_wrong_usage_is_code_two_and_leaves_nothing(words, reason, tmp_path):
@@ -138,6 +147,17 @@ def in_certificate(old: str, new: str):
     return lambda path: changed(path.with_name(path.name + ".certificate.json"), old, new)
 
 
+def without_an_output(path: Path) -> None:
+    """Text, digest and stored program fit together and all that is computed is right; but nothing is computed."""
+    beside = path.with_name(path.name + ".certificate.json")
+    certificate = json.loads(beside.read_text())
+    certificate["program"]["outputs"] = []
+    request = Request(**{**certificate["request"], "functions": tuple(certificate["request"]["functions"])})
+    path.write_text(emit(from_data(certificate["program"]), certificate["robot"]["name"], request))
+    certificate["digest"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    beside.write_text(json.dumps(certificate))
+
+
 @pytest.mark.parametrize(
     ("tamper", "word"),
     [
@@ -148,10 +168,15 @@ def in_certificate(old: str, new: str):
         (in_certificate("traced program", "wishful thinking"), "formulations is"),
         (in_certificate('"prime": 2305843009213693951', '"prime": 7'), "prime is 7"),
         (in_certificate('"mul": ', '"mul": 9'), "operations is"),
+        (in_certificate('"tau": ', '"tau": 99'), "float_error_ulps is"),
+        (without_an_output, "its outputs are"),
         (in_certificate('"add ', '"sub '), "does not print"),
         (in_certificate("link2", "link9"), "the stored robot does not have the stated digest"),
         (in_certificate('"schema_version": 1', '"schema_version": 9'), "schema_version 9"),
         (in_certificate('"trig": "libm"', '"trig": 5'), "its request is not"),
+        (in_certificate('"trig": "libm"', '"trig": "lib"'), "its request is not"),
+        (in_certificate('"seed": 0', '"seed": "0"'), "its seed is no whole number"),
+        (in_certificate('"toml": "', '"toml": 5, "text": "'), "its robot is no text"),
         (in_certificate("{", "["), "is no JSON"),
         (lambda path: path.with_name(path.name + ".certificate.json").unlink(), "there is no certificate"),
     ],
@@ -196,3 +221,127 @@ def test_a_missing_file_is_bad_input(tmp_path):
     done = run("verify", str(tmp_path / "nothing.c"))
     assert done.returncode == 3
     assert "No such file" in done.stderr
+
+
+def test_what_was_filed_for_other_weights_is_what_they_emit(tmp_path):
+    """A sine costs nothing when operations are counted; where it does, another program is the best."""
+    filed = tmp_path / "filed"
+    words = ["puma560", "mass_matrix", "--weights", "mul=0,add=0,sincos=1"]
+    done = run("optimise", *words, "--effort=0.2", "--json", EMDEG_PROGRAMS=str(filed))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["result"]
+    assert Path(found["file"]).parent == filed
+    counted = run("count", *words, "--json", EMDEG_PROGRAMS=str(filed))
+    assert json.loads(counted.stdout)["result"]["sincos"] == found["operations"]["sincos"]
+    assert found["operations"]["sincos"] < result("count", "puma560", "mass_matrix")["sincos"]
+    made = run("generate", words[0], "-f", *words[1:], "-o", str(tmp_path / "code"), EMDEG_PROGRAMS=str(filed))
+    assert made.returncode == 0, made.stderr
+    text = (tmp_path / "code" / "puma560_mass_matrix.c").read_text()
+    assert "--weights=mul=0,add=0,sincos=1" in text
+    assert f"{found['operations']['sincos']} sine-cosine pairs" in text
+
+
+def test_a_program_goes_to_the_folder_that_was_named_and_no_larger_one_replaces_it(tmp_path):
+    words = ["optimise", "planar3r", "mass_matrix", "--out", str(tmp_path)]
+    first = result(*words, "--effort=0.5")
+    before = Path(first["file"]).read_bytes()
+    assert Path(first["file"]).parent == tmp_path
+    again = result(*words, "--effort=0")
+    assert again["file"] is None
+    assert again["on_file"] == first["operations"]
+    assert Path(first["file"]).read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_written_is_bad_input(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run("optimise", "planar2r", "gravity", "--effort=0", "--out", str(tmp_path / "file"))
+    assert done.returncode == 3
+    assert "cannot be written" in done.stderr
+
+
+def test_an_interrupted_search_files_the_best_and_says_so(tmp_path, monkeypatch):
+    class pressed(progress_line):
+        def __enter__(self):
+            return lambda phase, best: signal.raise_signal(signal.SIGINT) if phase == "formulation" else None
+
+    monkeypatch.setattr("emdeg.cli.optimise.progress_line", pressed)
+    done = run("optimise", "stanford_arm", "bias", "--effort=60", "--json", "--out", str(tmp_path))
+    assert done.returncode == 130
+    assert "interrupted" in done.stderr
+    found = json.loads(done.stdout)["result"]
+    assert found["interrupted"] is True
+    assert found["certificate"]["false_pass_probability"] < FALSE_PASS
+    plain = result("count", "stanford_arm", "bias", "--effort=0")
+    assert sum(found["operations"].values()) < sum(plain.values())
+    stored = from_data(json.loads(Path(found["file"]).read_text())["program"])
+    verify_program(stored, emdeg.load("stanford_arm"), "bias")
+
+
+@pytest.mark.parametrize("function", ["forward_dynamics", "forward_dynamics_derivatives"])
+@pytest.mark.parametrize("command", ["count", "verify", "optimise", "generate"])
+def test_a_joint_that_moves_nothing_is_bad_input(command, function, tmp_path):
+    robot = tmp_path / "dead.toml"
+    robot.write_text(
+        """schema = 1
+        name = "dead"
+        convention = "modified"
+        [[link]]
+        name = "arm"
+        joint = { name = "shoulder", type = "revolute", alpha = "90 deg" }
+        inertia = { about = "com", mass = 1, com = [0.1, 0, 0] }
+        [[link]]
+        name = "pin"
+        joint = { name = "wrist", type = "revolute", alpha = "90 deg", a = 0.3 }
+        inertia = { about = "com", mass = 0, com = [0, 0, 0] }
+        """
+    )
+    words = [f"--function={function}", f"--out={tmp_path}"] if command == "generate" else [function]
+    done = run(command, str(robot), *words)
+    assert done.returncode == 3, done.stderr
+    assert "its mass matrix is singular" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["dead.toml"]
+
+
+def test_nothing_is_written_where_the_proof_fails(tmp_path, monkeypatch):
+    wrong = emdeg.program(emdeg.load("planar2r", gravity=(0, 1, 0)), "gravity")
+    monkeypatch.setattr("emdeg.cli.generate.smallest", lambda *words: wrong)
+    done = run("generate", "planar2r", "-f", "gravity", "--out", str(tmp_path / "code"))
+    assert done.returncode == 1
+    assert "NOT VERIFIED" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+HOSTILE = """<robot name="[/red] */ My Robot :smile:">
+<link name="base"/>
+<link name="[/bold]*/"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j&#34;[/x]" type="revolute"><parent link="base"/><child link="[/bold]*/"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="9"/></joint>
+</robot>"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["count ROBOT gravity", "verify ROBOT gravity", "optimise ROBOT gravity --effort=0 --dry-run", "show ROBOT",
+     "eval ROBOT gravity --q=0", "eval ROBOT mass_matrix --q=0", "check ROBOT", "derive ROBOT",
+     "analyse ROBOT --seconds=1", "abbreviate ROBOT --seconds=1"],
+)  # fmt: skip
+def test_names_that_look_like_markup_are_printed_as_they_are(words, tmp_path):
+    robot = tmp_path / "Arm [red] 2.urdf"
+    robot.write_text(HOSTILE)
+    done = run(*(str(robot) if word == "ROBOT" else word for word in words.split()), COLUMNS="200")
+    assert done.returncode == 0, done.stderr
+    if words.split()[0] in ("count", "optimise", "show"):
+        assert "[/red] */ My Robot :smile:" in done.stdout
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_code_of_a_robot_with_any_name_verifies(target, tmp_path):
+    """The certificate stores the robot under a plainer name than the one that the header shows."""
+    robot = tmp_path / "Arm [red] 2.urdf"
+    robot.write_text(HOSTILE)
+    done = run("generate", str(robot), "-f", "gravity", "--target", target, "-o", str(tmp_path), "--json")
+    assert done.returncode == 0, done.stderr
+    path = Path(json.loads(done.stdout)["result"][0]["file"])
+    assert path.stem == "arm__red__2_gravity"
+    assert run("verify", str(path)).returncode == 0

@@ -18,6 +18,8 @@ from emdeg.program.functions import FUNCTIONS
 from emdeg.program.loop_functions import LOOP_FUNCTIONS, closed_place
 from emdeg.program.split import split_constants
 from emdeg.program.verify import FALSE_PASS, Refuted
+from emdeg.robot import assemble
+from emdeg.robot.toml_reader import read_toml
 from emitted import COMPILERS, STRICT, c_library, python_module, run_c
 
 QUICK = ("planar2r", "scara", "stanford_arm")
@@ -39,6 +41,10 @@ CASES = [
     for name in emdeg.library_names()
     for function in functions_of(name)
 ]
+
+
+def load_text(text: str):
+    return assemble(read_toml(text, "one.toml"))
 
 
 def request_of(name: str, function: str, **options) -> Request:
@@ -138,6 +144,35 @@ def test_every_target_computes_what_the_numeric_mechanics_computes(name, functio
             results = several(compute(*inputs.values(), *extra))
             for got, wanted in zip(results, expected, strict=True):
                 close(np.asarray(got), wanted, target, rounding)
+
+
+@pytest.mark.parametrize(("function", "kind"), [("elements", "revolute"), ("jacobian", "prismatic")])
+def test_a_robot_of_one_joint_has_empty_arrays_and_no_warnings(function, kind, tmp_path):
+    """No b_ijk with j < k; nothing of the configuration to hand on at a lower rate."""
+    robot = load_text(
+        f"""schema = 1
+        name = "one"
+        convention = "modified"
+        [[link]]
+        name = "arm"
+        joint = {{ name = "hinge", type = "{kind}", alpha = "90 deg" }}
+        inertia = {{ about = "com", mass = 2, com = [0.3, 0, 0], Izz = 0.1, Ixx = 0.1, Iyy = 0.1 }}
+        """
+    )
+    request = request_of("one", function, batch=True, casadi=True, multirate=True)
+    made = artefact(robot, request)
+    assert recheck(made.text.encode(), made.certificate) is made.certificate
+    q = np.array([0.4])
+    expected = expected_of(robot, request, {"q": q})
+    for compiler in COMPILERS:
+        library = ctypes.CDLL(str(c_library(made.text, tmp_path, compiler)))
+        for got, wanted in zip(run_c(library, request.name, [q], [e.shape for e in expected]), expected, strict=True):
+            close(got, wanted, compiler)
+    for target in ("python", "numpy"):
+        module = python_module(emit(emdeg.program(robot, function), "one", request_of("one", function, target=target)),
+                               tmp_path)  # fmt: skip
+        for got, wanted in zip(several(getattr(module, request.name)(q)), expected, strict=True):
+            close(np.asarray(got), wanted, target)
 
 
 @pytest.mark.targets

@@ -80,6 +80,15 @@ def test_constants_of_parameters_are_computed_once_in_their_own_function(compile
     np.testing.assert_allclose(out["scalar"], scalar, rtol=1e-14)
 
 
+def test_the_header_says_how_large_the_callers_arrays_must_be():
+    text = emit_c(kitchen_sink()[0], COptions(multirate=True))
+    comment, code = text.split("*/", 1)
+    for name in ("constants", "x"):
+        stored = {int(place) for place in re.findall(rf"^    {name}\[(\d+)\] = ", code, re.MULTILINE)}
+        assert stored == set(range(len(stored)))
+        assert f"{name}[{len(stored)}]" in comment
+
+
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=8, deadline=None)
 def test_any_program_runs_alike_in_c_and_in_numpy(seed, tmp_path_factory):

@@ -64,6 +64,7 @@ def test_absolute_angular_rates_of_a_planar_arm_are_sums():
             "[[speed]]\nrate='q1'\n[[speed]]\nrate='q2'\n[[prescribed]]\njoint = 'q1'\n",
             "the rate of q1 is prescribed and cannot be a speed",
         ),
+        ("".join(f"[[prescribed]]\njoint = 'q{k}'\n" for k in (1, 2, 3)), "every joint's motion is prescribed"),
         (RATES + "[[force]]\nbody = 'world'\n", "a force acts on a moving body"),
         (RATES + "[[force]]\nbody = 'hand'\n", "there is no body 'hand'"),
         (RATES + "[[joint_spring]]\njoint = 'q1'\n", "a spring needs a stiffness or a damping"),

@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import emdeg
-from emdeg.program.build import CannotJoin, UnknownFunction, program
+from emdeg.program.build import UnknownFunction, program
 from emdeg.program.count import count
 from emdeg.program.evaluate import evaluate
-from emdeg.program.functions import FUNCTIONS
+from emdeg.program.functions import FUNCTIONS, CannotJoin
+from emdeg.program.ir import Dependence, InputGroup
 from emdeg.program.reference import verify_program
 from emdeg.program.verify import FALSE_PASS, Refuted
 from emdeg.robot.load import load
@@ -74,6 +77,34 @@ def test_every_mutant_of_a_robots_program_is_caught(function):
     assert caught > built.size
 
 
+def test_a_program_with_another_face_is_refuted():
+    """An output left out is never compared, and arrays in another order make another call."""
+    robot = load("planar2r")
+    names = ("mass_matrix", "bias")
+    both = program(robot, names)
+    M, h = both.outputs
+    flat = replace(M, shape=(4,))
+    unused = InputGroup("qdd", 2, Dependence.RATES)
+    for wrong in (
+        replace(both, outputs=(M,)),
+        replace(both, outputs=()),
+        replace(both, outputs=(h, M)),
+        replace(both, outputs=(flat, h)),
+        replace(both, inputs=both.inputs[::-1]),
+        replace(both, inputs=(*both.inputs, unused)),
+    ):
+        with pytest.raises(Refuted, match=r"outputs are|inputs are"):
+            verify_program(wrong, robot, names)
+
+
+def test_parameters_under_another_name_are_refuted():
+    robot = load("jpl_rrp", payload="mass=mL,com=xL:0:0")
+    built = program(robot, "gravity")
+    renamed = replace(built.inputs[-1], labels=built.inputs[-1].labels[::-1])
+    with pytest.raises(Refuted, match="its parameters are not"):
+        verify_program(replace(built, inputs=(*built.inputs[:-1], renamed)), robot, "gravity")
+
+
 def test_functions_can_share_one_program():
     robot = load("puma560")
     both = program(robot, ("mass_matrix", "bias"))
@@ -134,3 +165,5 @@ def test_functions_whose_names_clash_cannot_be_one_program():
         program(load("planar2r"), ("inverse_dynamics", "forward_dynamics"))
     with pytest.raises(CannotJoin, match="two have an output M"):
         program(load("planar2r"), ("mass_matrix", "elements"))
+    with pytest.raises(CannotJoin, match="is input and output"):
+        program(load("fourbar"), ("inverse_dynamics", "forward_dynamics"))

@@ -126,6 +126,13 @@ def test_the_singular_configuration_is_named(model):
         model.rates(q, np.ones(6))
 
 
+def test_arrays_of_another_length_are_named(model):
+    with pytest.raises(ValueError, match="q has the shape"):
+        model.rates(np.ones(5), np.ones(6))
+    with pytest.raises(ValueError, match="u has shape"):
+        model.rates(np.ones(6), np.ones(5))
+
+
 def test_programs_hand_out_the_determinant(model):
     q, u, tau = states(6, 5)
     found = evaluate(model.program("accelerations"), {"q": q, "u": u, "tau": tau})
@@ -228,3 +235,5 @@ def test_symbols_become_parameters():
     program = kane_program(robot, setup, "torques", factored=False)
     verify_kane(program, robot, setup, "torques")
     assert [str(s) for s in speed_inverse(robot, setup).singular] == ["q2 + q3 = 0 or 180 deg"]
+    with pytest.raises(TypeError, match="give parameters, the numbers of"):
+        KaneModel(robot, setup).rates(np.ones(6), np.ones(6))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from emdeg.mechanics.closed_numeric import drive_jacobian, reduced_model
 from emdeg.program.count import count
 from emdeg.program.evaluate import evaluate
 from emdeg.program.ir import Dependence
-from emdeg.program.loop_functions import LOOP_FUNCTIONS
+from emdeg.program.loop_functions import LOOP_FUNCTIONS, closed_place
 from emdeg.program.reference import verify_program
 from emdeg.program.search.fingerprint import Points, fingerprints
 from emdeg.program.search.resubstitute import resubstitute
@@ -38,6 +39,26 @@ def test_program_equals_virtual_work_over_the_prime_field(name, function):
     robot = robot_of(name)
     program = emdeg.program(robot, function)
     assert verify_program(program, robot, function).false_pass_probability < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("name", "payload"), [("delta", "mass=mL,com=xL:0:0"), ("fourbar", "mass=mL,com=xL:yL:0"),
+                          ("palletiser", "mass=mL,com=xL:0:zL")],
+)  # fmt: skip
+def test_a_load_left_open_is_an_input_of_a_mechanism_too(name, payload):
+    robot = emdeg.load(name, payload=payload)
+    symbols = sorted(robot.symbols)
+    values = [0.25 * (k + 1) for k in range(len(symbols))]
+    numeric = emdeg.substitute(robot, {symbol: Fraction(value) for symbol, value in zip(symbols, values)})
+    q = closed_place(robot) + 0.01
+    qd, other = np.full_like(q, 0.3), np.full_like(q, 0.2)
+    for function in ("inverse_dynamics", "forward_dynamics"):
+        program = emdeg.program(robot, function)
+        assert program.inputs[-1].labels == tuple(symbols)
+        verify_program(program, robot, function)
+        expected = getattr(emdeg, function)(numeric, q, qd, other)
+        found = compile_program(program)(q, qd, other, values)
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
 def test_a_wrong_program_is_refuted():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,13 +15,13 @@ import emdeg
 from emdeg.mechanics import coriolis_composite
 from emdeg.program.build import program as plain_program
 from emdeg.program.count import count
-from emdeg.program.ir import Kind, Op, Program
+from emdeg.program.ir import NOTHING, Kind, Op, Program
 from emdeg.program.json_form import from_data, to_data
 from emdeg.program.reference import verify_program
 from emdeg.program.search.formulation import METHODS, options, plain_formulation, write
 from emdeg.program.search.optimise import optimise
-from emdeg.program.search.resubstitute import resubstitute
-from emdeg.program.search.weights import CYCLES, OPERATIONS, Weights, cost
+from emdeg.program.search.resubstitute import Resubstitution, resubstitute
+from emdeg.program.search.weights import CYCLES, OPERATIONS, Weights, cost, label, parsed
 from emdeg.program.simplify import retrace
 from emdeg.program.store import digest, keep, stored
 from emdeg.program.verify import Refuted
@@ -137,6 +138,37 @@ def test_interrupted_it_keeps_the_best_and_proves_it(after):
     assert found.count.total <= count(plain_program(robot, "inverse_dynamics")).total
 
 
+def test_an_interrupt_in_the_first_descent_loses_nothing():
+    robot = emdeg.load("stanford_arm")
+
+    def interrupt(phase, best):
+        if phase == "formulation":
+            raise KeyboardInterrupt
+
+    found = optimise(robot, "inverse_dynamics", 60.0, progress=interrupt)
+    assert found.interrupted
+    assert found.seconds < 30
+    assert found.count.total < count(plain_program(robot, "inverse_dynamics")).total
+    verify_program(found.program, robot, "inverse_dynamics")
+
+
+def test_an_interrupt_between_two_sweeps_loses_nothing(monkeypatch):
+    robot = emdeg.load("fourbar")
+    improve = Resubstitution.improve
+
+    def interrupted(self, target):
+        start = self.best
+        improve(self, target)
+        if self.best < start:
+            self.net.nodes.clear()  # whatever state it is in
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Resubstitution, "improve", interrupted)
+    found = optimise(robot, "inverse_dynamics", 60.0)
+    assert found.interrupted
+    assert found.count.total < count(plain_program(robot, "inverse_dynamics")).total
+
+
 def test_a_wrong_program_is_never_handed_out(monkeypatch):
     """Should a move ever break a program, the proof refuses it and the plain one stands in."""
     from emdeg.program.search import optimise as module
@@ -171,20 +203,55 @@ def test_weights_are_the_users():
 def test_programs_on_file_are_found_again_and_checked(tmp_path, monkeypatch):
     monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
     robot = emdeg.load("planar2r", payload="mass=1.5,com=0:0:0")
-    assert stored(robot, ["gravity"]) is None
+    assert stored(robot, ["gravity"]) == []
     small = optimise(robot, "gravity", 0.5).program
     path = keep(small, robot, ["gravity"], found={})
-    assert stored(robot, ["gravity"]) == small
+    assert stored(robot, ["gravity"]) == [small]
     assert count(emdeg.program(robot, "gravity")).total == count(small).total
-    assert stored(emdeg.load("planar2r"), ["gravity"]) != small
+    assert small not in stored(emdeg.load("planar2r"), ["gravity"])
     # A file that was tampered with is not used.
     data = json.loads(path.read_text())
     ops = [text.replace("add", "sub") for text in data["program"]["ops"]]
     data["program"]["ops"] = ops
     path.write_text(json.dumps(data))
     assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
-    path.write_text("{")
-    assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
+    for junk in (b"{", b"\xff\xfe\x00", b"[]", b'{"program": 3}', b"[" * 100_000):
+        path.write_bytes(junk)
+        assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
+
+
+def test_a_users_program_never_hides_a_smaller_one_that_comes_with_the_package(tmp_path, monkeypatch):
+    robot = emdeg.load("puma560")
+    shipped = emdeg.program(robot, "mass_matrix")
+    plain = plain_program(robot, "mass_matrix")
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    keep(plain, robot, ["mass_matrix"], found={})
+    assert emdeg.program(robot, "mass_matrix") == shipped
+    # Nor does one that is small because it is wrong.
+    keep(replace(plain, ops=plain.ops[:1], outputs=zeros(plain)), robot, ["mass_matrix"], found={})
+    assert count(stored(robot, ["mass_matrix"])[0]).total == 0
+    assert emdeg.program(robot, "mass_matrix") == shipped
+
+
+def zeros(program):
+    return tuple(replace(group, entries=(NOTHING,) * len(group.entries)) for group in program.outputs)
+
+
+def test_programs_are_filed_by_what_was_weighed(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    robot = emdeg.load("planar2r")
+    weights = Weights(add=0, mul=0, sincos=1)
+    found = optimise(robot, "mass_matrix", 0.5, weights=weights).program
+    keep(found, robot, ["mass_matrix"], found={}, weights=label(weights))
+    assert cost(emdeg.program(robot, "mass_matrix", weights=weights), weights) == cost(found, weights)
+
+
+def test_weights_are_read_as_they_are_written():
+    for weights in (OPERATIONS, CYCLES, Weights(div=20), Weights(fused=0.5, sincos=3)):
+        assert parsed(label(weights)) == weights
+    for wrong in ("", "div", "div=", "div=-1", "div=x", "div=nan", "dif=3", "div=1,div=2", "cycle"):
+        with pytest.raises(ValueError, match="weight"):
+            parsed(wrong)
 
 
 def test_the_digest_tells_robots_apart():

@@ -8,7 +8,7 @@ from emdeg.algebra.angle import Angle
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.program.degree import degree_bound
 from emdeg.program.evaluate import evaluate
-from emdeg.program.ir import Dependence
+from emdeg.program.ir import Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
 from emdeg.program.residues import evaluate_residues
 from emdeg.program.simplify import prune, simplify
 from emdeg.program.trace import Tracer
@@ -127,6 +127,22 @@ def test_a_sine_of_a_product_is_refused_by_name():
     program = configuration(lambda t, q: [t.sincos_of(q[0] * q[1])[0]])
     with pytest.raises(ValueError, match="no sum of angles"):
         evaluate_residues(program, PrimeField(0))
+
+
+def test_programs_made_to_take_forever_are_refused_at_once():
+    """A stored program may come from anybody: sums of sums of an angle, powers of powers of a number."""
+    q = InputGroup("q", 1, Dependence.CONFIGURATION)
+
+    def chain(first, kind, length, *rest):
+        ops = (first, *(Op(kind, (i, i)) for i in range(length)), *rest)
+        return Program("p", (q,), ops, (OutputGroup("y", (1,), (Ref(len(ops) - 1),)),))
+
+    angle = chain(Op(Kind.INPUT, payload=("q", 0)), Kind.ADD, 60, Op(Kind.SIN, (60,)))
+    with pytest.raises(ValueError, match="more than 1000 times an angle"):
+        verify(angle, angle)
+    power = chain(Op(Kind.NUMBER, payload=Fraction(3)), Kind.MUL, 60)
+    with pytest.raises(ValueError, match="too many digits"):
+        evaluate(power, {"q": np.zeros(1)})
 
 
 def test_one_spacing_is_one_ulp():

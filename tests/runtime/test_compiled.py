@@ -197,6 +197,30 @@ def test_nan_is_an_error_where_asked_for():
         compile(program, check_finite=True)(zeros, bad, zeros)
 
 
+@each_backend
+def test_a_bound_program_looks_for_nan_at_every_call_where_asked_for(backend):
+    program, reference = pendulum_pair()
+    q, qd, qdd = np.full((3, 2), 0.5)
+    bound = compile(program, backend=backend, check_finite=True).bind(q, qd, qdd)
+    bound.run()
+    np.testing.assert_allclose(bound.outputs["tau"], reference(q, qd, qdd), rtol=1e-12)
+    qd[1] = np.inf
+    for call in (bound, bound.run):
+        with pytest.raises(StateError, match="qd holds NaN or infinity"):
+            call()
+    with pytest.raises(StateError, match="qd holds NaN or infinity"):
+        compile(program, backend=backend, check_finite=True).bind(q, qd, qdd)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"backend": "cuda"}, "no backend 'cuda'"), ({"threads": -1}, "threads"), ({"threads": 0.5}, "threads")],
+)
+def test_an_option_that_means_nothing_is_an_error(options, message):
+    with pytest.raises(ValueError, match=message):
+        compile(pendulum_pair()[0], **options)
+
+
 def test_missing_and_unknown_inputs_are_named():
     program, _ = pendulum_pair()
     with pytest.raises(TypeError, match="takes q, qd, qdd"):
@@ -222,6 +246,10 @@ def test_binding_wrong_arrays_is_an_error_that_names_them():
     for arrays, message in cases:
         with pytest.raises(StateError, match=message):
             compiled.bind(*arrays)
+    with pytest.raises(StateError, match="q is given twice"):
+        compiled.bind(ok, ok, ok, q=ok)
+    with pytest.raises(StateError, match="out is int"):
+        compiled(ok, ok, ok, out=3)
 
 
 def test_without_llvmlite_numpy_serves():

@@ -6,6 +6,7 @@ from emdeg.analysis.capability import (
     capability,
     dynamic_manipulability,
     operational_inertia,
+    steady_speed,
     torque_limits,
 )
 from emdeg.analysis.extremes import JointLoad, formula_extremes, gravity_ceiling, loads, unloaded
@@ -72,6 +73,7 @@ __all__ = [
     "restrict",
     "servo_view",
     "slow_fast_boundary",
+    "steady_speed",
     "term_shares",
     "torque_limits",
     "unloaded",

@@ -59,6 +59,22 @@ def capability_from(load: Array, M: Array, limits: Array) -> Capability:
     return Capability(load, left, left / own[..., None])
 
 
+def steady_speed(robot: Robot, load: ArrayLike, limits: ArrayLike | None = None) -> Array:
+    """(..., n) the speed [rad/s, m/s] each drive can hold against the gravity torques `load` (..., n).
+
+    The drive's torque falls on a straight line from its limit at rest to zero at the joint's velocity limit, as a
+    motor's with constant voltage does; gravity at its worst, Coulomb and viscous friction take their part of it. Zero
+    where the drive cannot hold the load, infinite where the file states neither a velocity limit nor viscous friction.
+    """
+    tau = torque_limits(robot) if limits is None else np.asarray(limits, float)
+    fastest = np.array([float(j.limits.velocity) if j.limits.velocity else np.inf for j in robot.joints])
+    dry, viscous = np.array([[float(f.coulomb), float(f.viscous)] for f in (j.drive.friction for j in robot.joints)]).T
+    left = np.maximum(tau - np.abs(np.asarray(load, float)) - dry, 0.0)
+    slope = np.broadcast_to(tau / fastest + viscous, left.shape)
+    unbounded = np.where(left > 0, np.inf, 0.0)
+    return np.divide(left, slope, out=unbounded, where=slope > 0)
+
+
 @dataclass(frozen=True)
 class Ellipsoid(Shown):
     """Half axes: `directions` (..., 3, 3) has them as columns, `lengths` (..., 3) largest first."""

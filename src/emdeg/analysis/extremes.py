@@ -72,7 +72,7 @@ def loads(
     `seconds` bounds the whole; what it does not suffice for is stated with the wider gap it reached.
     """
     where = where or workspace(robot)
-    model = derive(robot, "M,g")
+    model = derive(robot, "M,g", rational_angles=True)
     moments = in_time(
         [i for i in reversed(range(robot.n)) if 0 < len(model.g[i]) <= LONGEST],
         lambda i, effort: largest_moment(robot, i, where, gap, effort),
@@ -149,7 +149,7 @@ def moment_square(robot: Robot, i: int) -> tuple[TrigPoly, list[int]]:
     """
     part, places = subtree(robot, i)
     axes = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO)) if robot.joints[i].kind == "revolute" else ((ZERO, ZERO, ONE),)
-    across = [derive(part.with_gravity(axis), "g").g[0] for axis in axes]
+    across = [derive(part.with_gravity(axis), "g", rational_angles=True).g[0] for axis in axes]
     total = across[0].algebra.zero
     for one in across:
         total = total + one * one

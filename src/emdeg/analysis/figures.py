@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from emdeg.analysis.measured import Comparison
 from emdeg.analysis.motion import Motion
 from emdeg.analysis.ratios import Curves, Map
 from emdeg.analysis.servo import ServoView
+from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -39,14 +42,36 @@ def _new(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 
 def _save(
     figure: Any, folder: Path, stem: str, header: Sequence[str], rows: Sequence[Sequence[object]]
 ) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
     picture, data = folder / f"{stem}.png", folder / f"{stem}.csv"
-    figure.savefig(picture, dpi=130)
-    with data.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle)
-        writer.writerow(header)
-        writer.writerows(rows)
+    partial = [path.with_name(path.name + ".part") for path in (picture, data)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        figure.savefig(partial[0], dpi=130, format="png")
+        with partial[1].open("w", newline="", encoding="utf-8") as handle:
+            writer = csv.writer(handle)
+            writer.writerow(header)
+            writer.writerows(rows)
+        for path, whole in zip(partial, (picture, data)):
+            path.replace(whole)
+    except OSError as problem:
+        for path in partial:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+        raise _unwritable(folder, problem.strerror or str(problem)) from None
     return [picture, data]
+
+
+def check_folder(folder: Path) -> None:
+    """RobotError where figures could not be written to this folder, before anything is computed for them."""
+    there = next((path for path in (folder, *folder.absolute().parents) if path.exists()), folder)
+    if not there.is_dir():
+        raise _unwritable(folder, f"{there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise _unwritable(folder, "no permission to write")
+
+
+def _unwritable(folder: Path, why: str) -> RobotError:
+    return RobotError(f"figures cannot be written there: {why}", file=str(folder))
 
 
 def axis_of(robot: Robot, joint: int) -> tuple[str, float]:
@@ -91,7 +116,8 @@ def inertia_variation(
         bars = ax.bar(place, values, width * 0.92, label=name, color=COLOURS[k], hatch=("", "//")[k], edgecolor="white")
         ax.bar_label(bars, [f"{v:.3g}" for v in values], fontsize=8, padding=2)
     ax.axhline(1.0, color="black", linewidth=0.8)
-    ax.set_xticks(x, [_plain(one.joint) for one in bare])
+    long = sum(len(one.joint) for one in bare) > 50  # names that would run into each other
+    ax.set_xticks(x, [_plain(one.joint) for one in bare], rotation=30 if long else 0, ha="right" if long else "center")
     ax.set_xlabel("joint")
     ax.set_ylabel("largest inertia / least inertia without load [1]")
     ax.set_title(f"{_plain(robot.name)}: variation of total inertia over the workspace", fontsize=11)
@@ -119,7 +145,7 @@ def ratio_curves(robot: Robot, one: Curves, folder: Path, stem: str, title: str,
     ax.set_xlabel(label)
     defined = "" if name == one.ratio.name else f"{name} = "
     ax.set_ylabel(f"{defined}|{one.ratio.name.replace('/', '| / |')}| [{one.ratio.unit}]")
-    ax.set_title(title, fontsize=11)
+    ax.set_title(_plain(title), fontsize=11)
     ax.set_ylim(bottom=0)
     if factor != 1.0:
         _in_degrees(ax.xaxis)
@@ -146,7 +172,7 @@ def ratio_surface(robot: Robot, one: Map, folder: Path, stem: str, title: str) -
     figure.colorbar(mesh, ax=ax, label=f"|{one.ratio.name.replace('/', '| / |')}| [{one.ratio.unit}]")
     ax.set_xlabel(xl)
     ax.set_ylabel(yl)
-    ax.set_title(title, fontsize=11)
+    ax.set_title(_plain(title), fontsize=11)
     _in_degrees(*(axis for axis, factor in ((ax.xaxis, xf), (ax.yaxis, yf)) if factor != 1.0))
     rows = [[x * xf, y * yf, v] for y, line in zip(one.y, one.values) for x, v in zip(one.x, line)]
     return _save(figure, folder, stem, [xl, yl, one.ratio.name], rows)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,20 @@ def gravity_ratios(model: Model) -> list[Ratio]:
     ]
 
 
+def against_gravity(model: Model, term: str, i: int, load: float) -> Ratio:
+    """|term| at unit speeds over the joint's largest gravity load, i from 1: the load itself passes through zero."""
+    entries = model.entries(["b", "c"])
+    return Ratio(f"{term}/g{i}max", entries[term], model.algebra.number(Fraction(load)), "1")
+
+
+def positive(one: Ratio, where: Workspace, parameters: Mapping[str, float] | None = None) -> Ratio | None:
+    """The ratio with a denominator that is positive on random configurations; None if it passes through zero there."""
+    below = np.asarray(one.below.evaluate(where.sample(512, seed=13), parameters=dict(parameters or {})))
+    if below.min() > 0:
+        return one
+    return replace(one, below=-one.below) if below.max() < 0 else None
+
+
 def largest_of(
     one: Ratio, where: Workspace, *, gap: float = 1e-3, seconds: float = 10.0, floor: float | None = None,
     ceiling: float = math.inf,
@@ -94,7 +109,8 @@ def gravity_ratio_ceiling(
     weight = gravity_strength(robot) ** 2
     moment, places = moment_square(robot, i - 1)
     box: dict[Generator | int, Range] = {place: where.ranges[k] for place, k in enumerate(places, 1)}
-    own = derive(subtree(robot, i - 1)[0], "M").M[0][0]  # the same M_ii, in the outer joints' own numbering
+    # The same M_ii, in the outer joints' own numbering.
+    own = derive(subtree(robot, i - 1)[0], "M", rational_angles=True).M[0][0]
     found = largest_ratio(moment, own * own, box, gap=gap, effort=Effort(seconds=seconds / 2), floor=floor**2)
     return math.sqrt(weight * found.bound) * (1 + 1e-12)
 
@@ -186,10 +202,20 @@ def _unit(model: Model, above: str, below: str) -> str:
         digits = name[1:].strip("_")
         return [int(part) for part in (digits.split("_") if "_" in digits else digits)]
 
+    if below[0] != "M":
+        k = kinds[places(below)[0] - 1]
+        if above[0] == "M":
+            (j,) = [p for p in places(above) if p != places(below)[0]] or [places(below)[0]]
+            return "s²/rad" if kinds[j - 1] == "revolute" else "s²/m"
+        i = kinds[places(above)[0] - 1]
+        return "1" if i == k else "m" if i == "revolute" else "1/m"
     if above[0] == "g":
         return "rad/s²" if kinds[places(above)[0] - 1] == "revolute" else "m/s²"
     if above[0] == "M":
         i = places(below)[0]
+        if below != entry_name("M", i, i) or i not in places(above):
+            turning = [sum(kinds[p - 1] == "revolute" for p in places(name)) for name in (above, below)]
+            return {0: "1", 1: "m", 2: "m²", -1: "1/m", -2: "1/m²"}[turning[0] - turning[1]]
         (j,) = [p for p in places(above) if p != i] or [i]
         pair = kinds[i - 1], kinds[j - 1]
         return {("revolute", "prismatic"): "rad/m", ("prismatic", "revolute"): "m/rad"}.get(pair, "1")  # type: ignore[arg-type]

@@ -20,6 +20,10 @@ from emdeg.robot.model import Robot
 Array = NDArray[np.float64]
 JUMP = 1.5
 """A time step longer than this many usual ones is a gap."""
+LONG_STEP = 0.5
+"""Samples further apart than this [s] are doubted."""
+MANY_TURNS = 4 * math.pi
+"""Angles beyond this [rad] are doubted where a joint has no limits."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +49,14 @@ def read_recording(
     """The recording in a CSV file with a header: t, q1..qn, tau1..taun (or i1..in), and qd, qdd if recorded.
 
     Columns may also be named after the joints (q_shoulder). Currents need `torque_constants` [N m/A at the joint].
-    Rates that are not recorded come from a Savitzky-Golay filter over `window` [s] (default: eleven samples),
-    and positions and torques are then smoothed by the same filter. RobotError names the line or column at fault.
+    Rates that are not recorded come from a Savitzky-Golay filter over `window` [s] (default: eleven samples), which
+    smooths the positions too. Torques stay as measured: the filter shifts nothing in time, and smoothing the jump of
+    dry friction where a joint turns back would falsify what is identified. RobotError names the line or column at
+    fault.
     """
     header, rows = _table(Path(path))
     file = str(path)
-    t = _columns(header, rows, ["t"], file) if "t" in header else None
-    if t is None:
-        raise RobotError(f"lacks the column t [s]; it has {', '.join(header)}", file=file, line=1)
-    t = t[:, 0]
-    step = _steady(t, file)
+    t, step = _times(header, rows, file)
     q = _need("q", header, rows, robot, file)
     tau = _find("tau", header, rows, robot, file)
     if tau is None:
@@ -75,14 +77,31 @@ def read_recording(
     return Recording(t, q, qd, qdd, tau, derived)
 
 
+def doubts(recording: Recording | Motion, robot: Robot) -> list[str]:
+    """What suggests that a recording is in other units than s and rad: steps and positions that no robot has."""
+    found = []
+    step = float(np.median(np.diff(recording.t)))
+    if step > LONG_STEP:
+        found.append(f"its samples are {step:g} s apart: is t in seconds?")
+    for k, joint in enumerate(robot.joints):
+        low, high = float(recording.q[:, k].min()), float(recording.q[:, k].max())
+        ends = [None if end is None else float(end) for end in (joint.limits.lower, joint.limits.upper)]
+        first, last = (fallback if end is None else end for end, fallback in zip(ends, (-MANY_TURNS, MANY_TURNS)))
+        if joint.kind == "prismatic" and None in ends:
+            continue
+        slack = 0.1 * (last - first)
+        if low < first - slack or high > last + slack:
+            unit = "rad" if joint.kind == "revolute" else "m"
+            what = "beyond its limits" if None not in ends else "many turns"
+            found.append(f"{joint.name} goes from {low:.4g} to {high:.4g}, {what}: are positions in {unit}?")
+    return found
+
+
 def read_motion(path: str | PathLike[str], robot: Robot, *, window: float | None = None) -> Motion:
     """The motion in a CSV file: t, q1..qn, and qd, qdd where they are given; else they are computed as above."""
     header, rows = _table(Path(path))
     file = str(path)
-    if "t" not in header:
-        raise RobotError(f"lacks the column t [s]; it has {', '.join(header)}", file=file, line=1)
-    t = _columns(header, rows, ["t"], file)[:, 0]
-    step = _steady(t, file)
+    t, step = _times(header, rows, file)
     q = _need("q", header, rows, robot, file)
     qd, qdd = (_find(name, header, rows, robot, file) for name in ("qd", "qdd"))
     t, q, qd, qdd, _ = _with_rates(t, step, q, qd, qdd, None, window, file)
@@ -99,7 +118,7 @@ def _with_rates(
     window: float | None,
     file: str,
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """The arrays with what was missing computed, all smoothed alike if anything was."""
+    """The arrays with what was missing computed, the motion smoothed if anything was; torques as they are."""
     from scipy.signal import savgol_filter
 
     torque = np.zeros_like(q) if tau is None else tau
@@ -117,7 +136,7 @@ def _with_rates(
     else:
         qd, qdd = smooth(qd, 0), smooth(qd, 1)
     inner = slice(samples, -samples) if len(t) > 4 * samples else slice(None)  # the filter's ends are poor
-    return t[inner], smooth(q, 0)[inner], qd[inner], qdd[inner], smooth(torque, 0)[inner]
+    return t[inner], smooth(q, 0)[inner], qd[inner], qdd[inner], torque[inner]
 
 
 def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -187,15 +206,18 @@ def _columns(header: list[str], rows: list[tuple[int, list[str]]], names: list[s
     return np.array(values)
 
 
-def _steady(t: Array, file: str) -> float:
+def _times(header: list[str], rows: list[tuple[int, list[str]]], file: str) -> tuple[Array, float]:
+    """(the times, the step between them), which must be steady."""
+    if "t" not in header:
+        hint = "; columns are set apart by commas" if ";" in header[0] else ""
+        raise RobotError(f"lacks the column t [s]; it has {', '.join(header)}{hint}", file=file, line=1)
+    t = _columns(header, rows, ["t"], file)[:, 0]
     steps = np.diff(t)
     usual = float(np.median(steps))
-    if usual <= 0 or np.any(steps <= 0):
-        line = int(np.argmax(steps <= 0)) + 3
-        raise RobotError("the time does not increase", file=file, line=line)
+    if np.any(steps <= 0):
+        raise RobotError("the time does not increase", file=file, line=rows[int(np.argmax(steps <= 0)) + 1][0])
     if np.any(steps > JUMP * usual):
         k = int(np.argmax(steps > JUMP * usual))
-        raise RobotError(
-            f"has a gap: {steps[k]:g} s between two samples, where {usual:g} s is usual", file=file, line=k + 3
-        )
-    return float(np.mean(steps))
+        rule = f"has a gap: {steps[k]:g} s between two samples, where {usual:g} s is usual"
+        raise RobotError(rule, file=file, line=rows[k + 1][0])
+    return t, float(np.mean(steps))

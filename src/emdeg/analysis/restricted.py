@@ -10,6 +10,7 @@ from math import cos, pi, sin, tan
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.angle import Angle
 from emdeg.equations import Model, entry_name
+from emdeg.equations.writing.text import formula as written
 from emdeg.notebook import Shown
 from emdeg.robot.errors import RobotError
 
@@ -29,21 +30,22 @@ class Restricted(Shown):
     """Whether Coriolis and centrifugal terms are kept."""
 
     def equations(self) -> list[str]:
-        """One line a moving joint: tau1 = (...) qdd1 + ... + (...)."""
+        """One line a moving joint: tau1 = (...) qdd1 + ... + (...), long numbers to a double's digits."""
         lines = []
+        text = {name: " ".join(written(formula)) for name, formula in self.entries.items() if formula}
         for i in self.moving:
             parts = []
             for j in self.moving:
-                if formula := self.entries[entry_name("M", *sorted((i, j)))]:
+                if formula := text.get(entry_name("M", *sorted((i, j)))):
                     parts.append(f"({formula})*qdd{j}")
             if self.velocity:
                 for j in self.moving:
-                    if formula := self.entries[entry_name("c", i, j)]:
+                    if formula := text.get(entry_name("c", i, j)):
                         parts.append(f"({formula})*qd{j}^2")
                     for k in self.moving:
-                        if k > j and (formula := self.entries[entry_name("b", i, j, k)]):
+                        if k > j and (formula := text.get(entry_name("b", i, j, k))):
                             parts.append(f"({formula})*qd{j}*qd{k}")
-            if formula := self.entries[entry_name("g", i)]:
+            if formula := text.get(entry_name("g", i)):
                 parts.append(f"({formula})")
             lines.append(f"tau{i} = " + (" + ".join(parts) or "0"))
         return lines

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from emdeg.analysis import figures
-from emdeg.analysis.capability import capability, dynamic_manipulability, operational_inertia
 from emdeg.analysis.extremes import LONGEST, JointLoad, formula_extremes, loads, unloaded
 from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
 from emdeg.analysis.in_time import in_time
@@ -20,23 +19,24 @@ from emdeg.analysis.motion import Motion, across
 from emdeg.analysis.published import tables
 from emdeg.analysis.ratios import (
     Ratio,
+    against_gravity,
     coupling_ratios,
     curves,
     gravity_ratio_ceiling,
     gravity_ratios,
     largest_of,
     most_influential,
+    positive,
     ratio,
     ratio_map,
 )
-from emdeg.analysis.recording import Recording
+from emdeg.analysis.recording import Recording, doubts
 from emdeg.analysis.restricted import restrict
 from emdeg.analysis.servo import servo_view, slow_fast_boundary
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
 from emdeg.analysis.workspace import Workspace
 from emdeg.equations import Model, derive, entry_name
 from emdeg.equations.bounds import Bounded, Effort, Extremes, attained_ratio, extreme
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 
@@ -52,6 +52,7 @@ class Study:
     written: list[Path] = field(default_factory=list)
     _models: dict[str, Model] = field(default_factory=dict)
     _inertias: dict[int, Extremes] = field(default_factory=dict)
+    _loads: list[JointLoad] = field(default_factory=list)
 
     @property
     def bare(self) -> Robot:
@@ -60,8 +61,14 @@ class Study:
     def model(self, loaded: bool = True) -> Model:
         key = "loaded" if loaded else "bare"
         if key not in self._models:
-            self._models[key] = derive(self.robot if loaded else self.bare)
+            self._models[key] = derive(self.robot if loaded else self.bare, rational_angles=True)
         return self._models[key]
+
+    def loads(self) -> Sequence[JointLoad]:
+        """Every joint's certified loads, with the payload, from that part where it was asked for."""
+        if not self._loads:
+            self._loads += loads(self.robot, self.where, gap=self.gap, seconds=self.seconds)
+        return self._loads
 
     def inertias(self) -> dict[int, Extremes]:
         """{joint's number: the certified range of M_ii}, from the loads where they were asked for."""
@@ -99,6 +106,7 @@ def loads_part(study: Study) -> dict[str, Any]:
     seconds = study.seconds / (2 if two else 1)
     bare = loads(study.bare, study.where, gap=study.gap, seconds=seconds)
     loaded = loads(robot, study.where, gap=study.gap, seconds=seconds) if two else None
+    study._loads[:] = loaded or bare
     study._inertias.update({i: one.inertia for i, one in enumerate(loaded or bare, 1)})
     result: dict[str, Any] = {"no_load": [_load(one, n) for one in bare]}
     if loaded is not None:
@@ -107,10 +115,13 @@ def loads_part(study: Study) -> dict[str, Any]:
     data = tables.published(robot)
     if data is not None:
         printed = tables.rows(data, study.model(False), bare, False)
-        if loaded is not None and tables.carries_their_load(robot, data):
-            printed += tables.rows(data, study.model(), loaded, True)
+        theirs = loaded if tables.carries_their_load(robot, data) else None
+        if theirs is not None:
+            printed += tables.rows(data, study.model(), theirs, True)
         printed += tables.ratio_rows(data, study.model(False), study.where, False)
-        result["published"] = {"source": data["source"], "rows": [_row(row, n) for row in printed]}
+        rows = [_row(row, n) for row in printed]
+        derived = tables.derived_rows(data, bare, theirs)
+        result["published"] = {"source": data["source"], "rows": rows, "derived": derived}
     if study.folder is not None:
         stem = "fig03_inertia_variation" if data is not None else "inertia_variation"
         study.keep(figures.inertia_variation(robot, bare, loaded, study.folder, stem))
@@ -178,6 +189,11 @@ def ratios_part(
         named = [(ratio(model, x.term, entry_name("M", x.number, x.number)), x) for x in terms if x.term]
         kinds["velocity"] = [one for one, _ in named]
         rows |= {one.name: bounded(term.against_inertia, model.n) for one, term in named}
+        weighed = [x for x in terms if x.against_gravity]
+        weights = [against_gravity(model, x.term, x.number, x.peak / x.against_gravity) for x in weighed]  # type: ignore[operator]
+        kinds["velocity against gravity"] = weights
+        peaks = [Bounded(x.against_gravity or 0.0, math.inf, x.peak_at) for x in weighed]
+        rows |= {one.name: bounded(peak, model.n) for one, peak in zip(weights, peaks)}
     if study.folder is not None:
         for kind, some in kinds.items():
             _ratio_figures(study, kind, some, [rows[one.name] for one in some], joints)
@@ -204,9 +220,12 @@ def _largest(study: Study, some: Sequence[Ratio], seconds: float) -> dict[str, d
     numbers = study.model().numbers
     rows: dict[str, dict[str, Any]] = {}
     ceilings: dict[str, float] = {}
+    signed = {one.name: positive(one, study.where, numbers) for one in some}
     for one in some:
         ceilings[one.name] = _ceiling(one, inertias, floors)
-    searched = {one.name: one for one in some if (i := _own(one)) is None or i in floors}
+    searched = {
+        name: one for name, one in signed.items() if one is not None and ((i := _own(one)) is None or i in floors)
+    }
 
     def search(name: str, effort: Effort) -> Bounded | None:
         one, ceiling = searched[name], ceilings[name]
@@ -224,9 +243,14 @@ def _largest(study: Study, some: Sequence[Ratio], seconds: float) -> dict[str, d
     order = sorted(searched, key=lambda name: len(searched[name].above) + len(searched[name].below))
     found = in_time(order, search, seconds, lambda one: one is None or one.gap <= study.gap)
     for one in some:
-        most = found.get(one.name)
-        what = _reached(one, study) if most is None else {**bounded(most, study.robot.n), "certified": most.gap < 1.0}
-        rows[one.name] = {"ratio": one.name, "unit": one.unit, **what}
+        most, same = found.get(one.name), signed[one.name]
+        if same is None:
+            what: dict[str, Any] = {"value": None, "bound": None, "gap": None, "q": None, "certified": False}
+        elif most is None:
+            what = _reached(same, study)
+        else:
+            what = {**bounded(most, study.robot.n), "certified": most.gap < 1.0}
+        rows[one.name] = {"ratio": one.name, "unit": one.unit, "unbounded": same is None, **what}
     return rows
 
 
@@ -245,6 +269,8 @@ def _ceiling(one: Ratio, inertias: Mapping[int, Extremes], floors: Mapping[int, 
         return math.inf
     digits = one.name.split("/")[0][1:].strip("_")
     pair = [int(x) for x in (digits.split("_") if "_" in digits else digits)]
+    if i not in pair:
+        return math.inf
     (j,) = [x for x in pair if x != i] or [i]
     return math.sqrt(inertias[j].high.bound / floors[i]) * (1 + 1e-9)
 
@@ -258,11 +284,11 @@ def _reached(one: Ratio, study: Study) -> dict[str, Any]:
 def _ratio_figures(
     study: Study, kind: str, some: Sequence[Ratio], rows: Sequence[Mapping[str, Any]], joints: tuple[int, int] | None
 ) -> None:
-    """Curves and a map of each joint's largest ratio of this kind."""
+    """Curves and a map of each joint's largest ratio of this kind, or of all that were chosen."""
     assert study.folder is not None
     best: dict[str, tuple[float, Ratio, Mapping[str, Any]]] = {}
     for one, row in zip(some, rows):
-        below = one.name.split("/")[1]
+        below = one.name if kind == "chosen" else one.name.split("/")[1]
         if row["value"] is not None and row["value"] > best.get(below, (-1.0,))[0]:
             best[below] = row["value"], one, row
     for _, one, row in best.values():
@@ -272,7 +298,7 @@ def _ratio_figures(
         at = {k: v for k, v in enumerate(row["q"], 1) if v is not None}
         family = _family(study.where, pair[1]) if len(pair) > 1 else []
         drawn = curves(one, study.where, pair[0], pair[1] if len(pair) > 1 else None, family, at=at)
-        stem = f"{kind}_{one.name.replace('/', '_over_')}"
+        stem = f"{kind.split()[0]}_{one.name.replace('/', '_over_')}"
         title = f"{study.robot.name}: {one.name}, other joints where it is largest"
         study.keep(figures.ratio_curves(study.robot, drawn, study.folder, stem, title, one.name))
         if len(pair) > 1:
@@ -339,29 +365,6 @@ def _first(shares: Sequence[Share], names: Sequence[str], keep: int) -> list[dic
     return [asdict(share) for name in names for share in [x for x in shares if x.joint == name][:keep]]
 
 
-def capability_part(study: Study, samples: int = 2000) -> dict[str, Any]:
-    """Torque and acceleration left after gravity over the workspace, and the tool's ellipsoids in its middle."""
-    robot = study.robot
-    q = study.where.sample(samples, seed=11)
-    result: dict[str, Any] = {}
-    try:
-        found = capability(robot, q)
-    except RobotError as problem:
-        return {"why": str(problem)}
-    result["torque_left_min"] = np.minimum(-found.left[..., 0], found.left[..., 1]).min(axis=0)
-    result["acceleration_min"] = np.minimum(-found.acceleration[..., 0], found.acceleration[..., 1]).min(axis=0)
-    result["acceleration_max"] = np.maximum(-found.acceleration[..., 0], found.acceleration[..., 1]).max(axis=0)
-    result["holds_everywhere"] = found.holds.all(axis=0)
-    middle = study.where.sample(1, seed=2)[0]
-    ellipsoid = dynamic_manipulability(robot, middle)
-    result["tool"] = {"q": middle, "acceleration_axes": ellipsoid.lengths, "gravity_pull": ellipsoid.centre}
-    try:
-        result["tool"]["inertia"] = operational_inertia(robot, middle)
-    except RobotError as problem:
-        result["tool"]["why"] = str(problem)
-    return result
-
-
 def measured_part(study: Study, recording: Recording, law: Law = "auto", slowest: float = 0.0) -> dict[str, Any]:
     """Error per joint and identified friction."""
     found = compare(study.robot, recording, law, slowest=slowest)
@@ -370,6 +373,7 @@ def measured_part(study: Study, recording: Recording, law: Law = "auto", slowest
     return {
         "samples": len(recording.t),
         "differentiated": list(recording.derived),
+        "doubts": doubts(recording, study.robot),
         "errors": [asdict(error) for error in found.errors],
         "friction": [asdict(fit) for fit in found.friction],
     }

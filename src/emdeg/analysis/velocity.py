@@ -18,7 +18,7 @@ from emdeg.algebra.generator import Generator
 from emdeg.analysis.in_time import in_time
 from emdeg.analysis.workspace import Workspace
 from emdeg.equations import Model, entry_name
-from emdeg.equations.bounds import Bounded, Effort, largest_ratio, tensor
+from emdeg.equations.bounds import Bounded, Effort, attained_ratio, largest_ratio, tensor
 from emdeg.notebook import Shown
 
 SAMPLES = 2048
@@ -35,9 +35,11 @@ class VelocityTerm(Shown):
     against_inertia: Bounded
     """|term| / M_ii where it is largest [rad/s^2, m/s^2]; no velocity term of the joint exceeds the bound."""
     peak: float
-    """The largest |term| found [N m, N]."""
+    """The largest |term| that climbs reach [N m, N]."""
     against_gravity: float | None
-    """`peak` over the joint's largest gravity load found; None where gravity does not load it."""
+    """`peak` over the joint's largest gravity load that climbs reach; None where gravity does not load it."""
+    peak_at: Mapping[Generator | int, float]
+    """Where `peak` is reached {joint's number: position}."""
 
     @property
     def speed(self) -> float | None:
@@ -112,7 +114,7 @@ def _row(
 ) -> VelocityTerm:
     joint = where.joints[i - 1]
     if not sizes:
-        return VelocityTerm(joint, i, "", Bounded(0.0, 0.0, {}), 0.0, None)
+        return VelocityTerm(joint, i, "", Bounded(0.0, 0.0, {}), 0.0, None, {})
     sampled = {name: float((size / own).max()) for name, size in sizes.items()}
     value = {name: max(sampled[name], searched[name].value if name in searched else 0.0) for name in sizes}
     term = max(value, key=lambda name: value[name])
@@ -123,9 +125,11 @@ def _row(
         at = dict(enumerate(q[int(np.argmax(sizes[term] / own))].tolist(), 1))
     # Terms that were not searched are bounded by their amplitudes, below the largest ratio attained.
     bound = max([value[term], *(one.bound for one in searched.values())]) if bounded else math.inf
-    peak = max(float(sizes[term].max()), 0.0)
-    load = float(np.abs(model.g[i - 1].evaluate(q, parameters=model.numbers)).max()) if model.g[i - 1] else 0.0
-    return VelocityTerm(joint, i, term, Bounded(value[term], bound, at), peak, peak / load if load else None)
+    one = model.algebra.number(1)
+    peak = attained_ratio(model.entries(["b", "c"])[term], one, where.box, model.numbers)
+    load = attained_ratio(model.g[i - 1], one, where.box, model.numbers).value if model.g[i - 1] else 0.0
+    share = peak.value / load if load else None
+    return VelocityTerm(joint, i, term, Bounded(value[term], bound, at), peak.value, share, peak.at)
 
 
 def _terms(model: Model, i: int) -> dict[str, TrigPoly]:

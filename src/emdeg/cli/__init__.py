@@ -24,10 +24,11 @@ from emdeg.cli import (
     sweep,
     verify,
 )
-from emdeg.cli.common import BAD_INPUT, OVER_BUDGET, USAGE, robot_command, say
+from emdeg.cli.common import BAD_INPUT, CHECK_FAILED, OVER_BUDGET, USAGE, robot_command, say
 from emdeg.equations.inverse_jacobian import NotInvertible
 from emdeg.mechanics.numeric import StateError
-from emdeg.program.build import CannotJoin
+from emdeg.program.functions import CannotJoin
+from emdeg.program.verify import Refuted
 from emdeg.robot.errors import OverBudget, RobotError
 
 app = typer.Typer(
@@ -81,6 +82,9 @@ def main() -> None:
     """The program `emdeg`."""
     try:
         app()
+    except Refuted as problem:
+        say(f"NOT VERIFIED, nothing is written: {problem}")
+        sys.exit(CHECK_FAILED)
     except CannotJoin as problem:
         say(f"error: {problem}")
         sys.exit(USAGE)

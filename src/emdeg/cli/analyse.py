@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
 from rich.table import Table
 
 from emdeg.algebra.angle import Angle
 from emdeg.analysis import summary
+from emdeg.analysis.capability_summary import capability_part
+from emdeg.analysis.figures import check_folder
 from emdeg.analysis.motion import Motion
 from emdeg.analysis.ratios import ratio
-from emdeg.analysis.recording import read_recording
+from emdeg.analysis.recording import doubts, read_motion, read_recording
 from emdeg.analysis.summary import Study
 from emdeg.analysis.workspace import joint_number, workspace
 from emdeg.cli.analyse_loops import analyse_loops
-from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say
+from emdeg.cli.common import Json, UsageError, assignments, head, out, print_json, say
 from emdeg.equations.bounds import EmptyBox
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
@@ -55,18 +59,27 @@ def analyse(
     trajectory: Annotated[
         Path | None, typer.Option(metavar="CSV", help="t, q1.. (qd1.., qdd1..) for servo and importance.")
     ] = None,
-    share: Annotated[float, typer.Option(help="Reaction torque's share from which a motion counts as fast.")] = 0.1,
+    share: Annotated[
+        float, typer.Option(min=0.0, help="Reaction torque's share from which a motion counts as fast.")
+    ] = 0.1,
+    at: Annotated[
+        str | None, typer.Option(metavar="Q", help="Capability: the tool's inertia and ellipsoid here, q1,q2,...")
+    ] = None,
     measured: Annotated[
         Path | None, typer.Option(metavar="CSV", help="t, q1.., tau1.. (or i1..): model and friction against it.")
     ] = None,
     law: Annotated[Literal["auto", "stribeck", "coulomb", "none"], typer.Option(help="Friction to identify.")] = "auto",
-    slowest: Annotated[float, typer.Option(help="Speed [rad/s, m/s] below which friction is not fitted.")] = 0.0,
-    window: Annotated[float | None, typer.Option(help="Filter's window [s] where rates are not recorded.")] = None,
+    slowest: Annotated[
+        float, typer.Option(min=0.0, help="Speed [rad/s, m/s] below which friction is not fitted.")
+    ] = 0.0,
+    window: Annotated[
+        float | None, typer.Option(min=0.0, help="Filter's window [s] where rates are not recorded.")
+    ] = None,
     torque_constants: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Torque per current [N m/A] at each joint.")
     ] = None,
     gap: Annotated[float, typer.Option(min=1e-9, max=0.5, help="Certified bounds: largest relative gap.")] = 1e-3,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time for the certified bounds of each part.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time for the certified bounds of each part.")] = 25.0,
     out_folder: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write figures, and CSV beside each.")
     ] = None,
@@ -88,6 +101,9 @@ def analyse(
 
       emdeg analyse delta --range z=-0.6:-0.3 --over x,z --out figures
     """
+    _finite({"--share": share, "--slowest": slowest, "--window": window, "--gap": gap, "--seconds": seconds})
+    if out_folder is not None:
+        check_folder(out_folder)
     if robot.loops is not None:
         refused = {"--formula": formula, "--ratio": ratios, "--hold": hold, "--measured": measured,
                    "--trajectory": trajectory}  # fmt: skip
@@ -99,7 +115,7 @@ def analyse(
     motion = None if trajectory is None else _motion(trajectory, robot, window)
     result: dict[str, Any] = {
         "robot": robot.name,
-        "payload": [{"mass": float(p.mass), "link": p.link} for p in robot.payloads],
+        "payload": [{"mass": str(p.mass) if p.mass.symbols else float(p.mass), "link": p.link} for p in robot.payloads],
         "workspace": [
             {"joint": name, "low": low, "high": high, "free": free}
             for name, (low, high), free in zip(study.where.joints, study.where.ranges, study.where.free)
@@ -115,19 +131,25 @@ def analyse(
             result["loads"] = summary.loads_part(study)
         if "ratios" in parts or ratios is not None:
             result["ratios"] = summary.ratios_part(study, _chosen(study, ratios), _over(robot, over))
+            for row in result["ratios"].get("chosen", ()):
+                if row["unbounded"]:
+                    say(f"note: {row['ratio']} has no largest value: its denominator passes through zero")
     if hold is not None:
-        held = {joint_number(robot, name): _value(value) for name, value in assignments(hold, "--hold").items()}
+        held = _held(robot, assignments(hold, "--hold"))
         result["restricted"] = summary.restricted_part(study, held, velocity_terms)
     if "servo" in parts:
         result["servo"] = summary.servo_part(study, motion, share)
     if "importance" in parts:
         result["importance"] = summary.importance_part(study, motion)
     if "capability" in parts:
-        result["capability"] = summary.capability_part(study)
+        with _with_numbers(robot):
+            result["capability"] = capability_part(study, _configuration(robot, at))
     if measured is not None:
         constants = None if torque_constants is None else [_value(x) for x in torque_constants.split(",")]
         recording = read_recording(measured, robot, torque_constants=constants, window=window)
         result["measured"] = summary.measured_part(study, recording, law, slowest)
+        for doubt in result["measured"]["doubts"]:
+            say(f"note: {measured}: {doubt}")
     result["files"] = [str(path) for path in study.written]
     for path in study.written:
         if path.suffix == ".png":
@@ -136,6 +158,12 @@ def analyse(
         print_json(result)
     else:
         _print(robot, result)
+
+
+def _finite(options: dict[str, float | None]) -> None:
+    for name, value in options.items():
+        if value is not None and not math.isfinite(value):
+            raise UsageError(f"{name} needs a finite number; got {value}")
 
 
 @contextmanager
@@ -150,6 +178,8 @@ def _parts(only: str | None, asked: bool) -> tuple[str, ...]:
     if only is None:
         return () if asked else PARTS
     parts = tuple(part.strip() for part in only.split(",") if part.strip())
+    if not parts and not asked:
+        raise UsageError(f"--only names no part. Parts: {', '.join(PARTS)}")
     for part in parts:
         if part not in PARTS:
             raise UsageError(f"--only: there is no part {part!r}. Parts: {', '.join(PARTS)}")
@@ -164,6 +194,31 @@ def _value(text: str) -> float:
     if not math.isfinite(value):
         raise UsageError(f"{text!r} is not finite")
     return value
+
+
+def _held(robot: Robot, given: dict[str, str]) -> dict[int, float]:
+    """{joint's number: where it is held}, within its limits."""
+    found = {}
+    for name, text in given.items():
+        number, value = joint_number(robot, name), _value(text)
+        joint = robot.joints[number - 1]
+        if joint.kind == "prismatic" and Angle.parse(text.strip()).pi_times:
+            raise UsageError(f"--hold {name}: it slides and is held at a length [m], not at {text}")
+        low, high = joint.limits.lower, joint.limits.upper
+        if (low is not None and value < float(low) - 1e-9) or (high is not None and value > float(high) + 1e-9):
+            ends = f"{'-inf' if low is None else f'{float(low):g}'} to {'inf' if high is None else f'{float(high):g}'}"
+            raise RobotError(f"it cannot be held at {value:g}, outside its limits {ends}", body=joint.name)
+        found[number] = value
+    return found
+
+
+def _configuration(robot: Robot, text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    values = [_value(part) for part in text.split(",")]
+    if len(values) != robot.n:
+        raise UsageError(f"--at needs {robot.n} positions, one a joint; got {len(values)}")
+    return values
 
 
 def joint_ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
@@ -202,9 +257,18 @@ def _over(robot: Robot, text: str | None) -> tuple[int, int] | None:
 
 
 def _motion(path: Path, robot: Robot, window: float | None) -> Motion:
-    from emdeg.analysis.recording import read_motion
+    found = read_motion(path, robot, window=window)
+    for doubt in doubts(found, robot):
+        say(f"note: {path}: {doubt}")
+    return found
 
-    return read_motion(path, robot, window=window)
+
+def _table(*columns: str, title: str) -> Table:
+    """Narrow, and folded rather than cut off where the terminal is narrower still."""
+    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
 
 
 def _number(value: float | None) -> str:
@@ -219,28 +283,42 @@ def _print(robot: Robot, result: dict[str, Any]) -> None:
     if printed := result.get("loads", {}).get("published"):
         _print_published(printed)
     if "ratios" in result:
-        table = Table("ratio", "largest", "certified below", "gap", "unit", title="Ratios over the workspace")
+        table = _table("ratio", "largest", "certified below", "gap", "unit", title="Ratios over the workspace")
         for kind in ("coupling", "gravity", "chosen"):
             for row in result["ratios"].get(kind, ()):
                 numbers = (_number(row["value"]), _number(row.get("bound")), _percent(row.get("gap")))
                 table.add_row(row["ratio"], *numbers, row["unit"])
         out.print(table)
+        _print_velocity(result["ratios"].get("velocity", ()))
     for key in ("formulas", "restricted", "servo", "importance", "capability", "measured"):
         if key in result:
             _print_plain(key, result[key])
 
 
+def _print_velocity(rows: Sequence[dict[str, Any]]) -> None:
+    rows = [row for row in rows if row["term"]]
+    if not rows:
+        return
+    title = "Largest Coriolis or centrifugal term of each joint, at unit speeds"
+    table = _table("joint", "term", "/ own inertia", "certified below", "gap", "/ gravity", "equal at", title=title)
+    for row in rows:
+        numbers = (_number(row["against_inertia"]), _number(row["bound"]), _percent(row["gap"]))
+        others = _number(row["against_gravity"]), _number(row["speed"])
+        table.add_row(escape(row["joint"]), row["term"], *numbers, *others)
+    out.print(table)
+
+
 def _percent(value: float | None) -> str:
-    return "-" if value is None else "<0.001%" if 0 < value < 1e-5 else f"{100 * value:.2g}%"
+    return "-" if value is None else "0.00%" if 0 < value < 5e-5 else f"{100 * value:.2g}%"
 
 
 def _print_loads(title: str, rows: list[dict[str, Any]]) -> None:
-    table = Table("joint", "M min", "M max", "ratio", "gravity", "M motor", "g motor", "limit", "gap", title=title)
+    table = _table("joint", "M min", "M max", "ratio", "g max", "M motor", "g motor", "g/limit", "gap", title=title)
     for row in rows:
         gaps = [row[k]["gap"] for k in ("inertia_min", "inertia_max", "gravity_load")]
         motor = row["at_motor"]
         table.add_row(
-            row["joint"],
+            escape(row["joint"]),
             _number(row["inertia_min"]["value"]),
             _number(row["inertia_max"]["value"]),
             _number(row["relative"]),
@@ -255,7 +333,7 @@ def _print_loads(title: str, rows: list[dict[str, Any]]) -> None:
 
 def _print_published(printed: dict[str, Any]) -> None:
     columns = ("table", "quantity", "load", "printed", "their q", "certified", "gap", "")
-    table = Table(*columns, title=printed["source"])
+    table = _table(*columns, title=printed["source"])
     for row in printed["rows"]:
         words = ["missed"] if row["extreme_missed"] else []
         words += ["off"] if row["printed_off"] else []
@@ -269,11 +347,15 @@ def _print_published(printed: dict[str, Any]) -> None:
             _percent(row["certified"]["gap"]),
             ", ".join(words),
         )
+    for row in printed["derived"]:
+        load, off = "yes" if row["load"] else "no", "off" if row["printed_off"] else ""
+        numbers = f"{row['printed']:g}", "", f"{row['certified']['value']:.6g}"
+        table.add_row(str(row["table"]), row["quantity"], load, *numbers, "", off)
     out.print(table)
 
 
 def _print_plain(key: str, data: Any) -> None:
-    out.print(f"[bold]{key}[/bold]")
+    head(key)
     for line in _lines(data):
         out.print("  " + line, markup=False, soft_wrap=True)
 

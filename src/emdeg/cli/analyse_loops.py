@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from emdeg.analysis.loops_summary import PARTS, loops_study
-from emdeg.cli.common import UsageError, out, print_json, say
+from emdeg.cli.common import UsageError, head, out, print_json, say
 from emdeg.robot.model import Robot
 
 
@@ -60,7 +60,7 @@ def _over(robot: Robot, text: str | None) -> tuple[int, int] | None:
 
 
 def _print(result: dict[str, Any]) -> None:
-    out.print(f"[bold]{result['robot']}[/bold]  {result['mobility']}")
+    head(result["robot"], result["mobility"])
     if "workspace" in result:
         _print_workspace(result["workspace"])
     if "singularities" in result:

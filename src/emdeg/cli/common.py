@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from emdeg.algebra.exact import Exact, parse_number
 from emdeg.robot.errors import RobotError
@@ -26,8 +27,9 @@ SCHEMA_VERSION = 1
 DONE, CHECK_FAILED, USAGE, BAD_INPUT, OVER_BUDGET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """The exit codes; see docs/command_line.md."""
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# Names from robot files are printed as they are: neither tags nor emoji codes mean anything in them.
+out = Console(highlight=False, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, emoji=False)
 
 
 def print_json(result: Any) -> None:
@@ -49,6 +51,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return sorted(value)
     return str(value)
+
+
+def head(text: str, rest: str = "") -> None:
+    """A line of the result that begins in bold."""
+    out.print(Text.assemble((text, "bold"), f"  {rest}" if rest else ""))
 
 
 def say(text: str) -> None:

@@ -11,7 +11,7 @@ from emdeg.cli.common import UsageError, err
 from emdeg.program.best import program as best_program
 from emdeg.program.ir import Program
 from emdeg.program.search.optimise import Progress
-from emdeg.program.store import stored
+from emdeg.program.search.weights import WEIGHTS, Weights, parsed
 from emdeg.robot.model import Robot
 
 DEFAULT_EFFORT = 3.0
@@ -23,6 +23,14 @@ Effort = Annotated[
         metavar="SECONDS",
         help=f"How long to search for a smaller program; 0 takes the plain one. Default: what is on file, else "
         f"{DEFAULT_EFFORT:g} s.",
+    ),
+]
+WeightsText = Annotated[
+    str,
+    typer.Option(
+        "--weights",
+        metavar="WEIGHTS",
+        help="What to make small: operations, cycles (estimated), or mul=1,add=1,div=6,sqrt=8,sincos=18,fused=1.",
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="The search is the same for the same seed.")]
@@ -43,24 +51,42 @@ def checked_effort(effort: float | None) -> float | None:
     return effort
 
 
-def smallest(robot: Robot, names: tuple[str, ...], effort: float | None, seed: int, base: bool = False) -> Program:
+def chosen_weights(text: str) -> Weights:
+    """What --weights says; UsageError where it says nothing that is known."""
+    try:
+        return parsed(text)
+    except ValueError as problem:
+        raise UsageError(f"--weights: {problem}") from None
+
+
+def smallest(
+    robot: Robot,
+    names: tuple[str, ...],
+    effort: float | None,
+    seed: int,
+    base: bool = False,
+    weights: str = "operations",
+) -> Program:
     """The program a command works with: on file, or found with the given or the default effort."""
-    effort = checked_effort(effort)
-    if effort is None and not base:
-        effort = None if stored(robot, names) is not None else default_effort()
-    with progress_line() as progress:
-        return best_program(robot, names, effort=effort, seed=seed, base=base, progress=progress)
+    with progress_line(weights) as progress:
+        return best_program(
+            robot, names, effort=checked_effort(effort), seed=seed, base=base, weights=chosen_weights(weights),
+            progress=progress, otherwise=default_effort() if effort is None else 0.0,
+        )  # fmt: skip
 
 
 class progress_line:
-    """The best count so far, on one line of a terminal; silent elsewhere."""
+    """The best cost so far, on one line of a terminal; silent elsewhere."""
+
+    def __init__(self, weights: str = "operations") -> None:
+        self._unit = weights if weights in WEIGHTS else "weighted operations"
 
     def __enter__(self) -> Progress | None:
         if not err.is_terminal:
             return None
         self._status = err.status("")
         self._status.start()
-        return lambda phase, best: self._status.update(f"{phase}: {best:g} operations")
+        return lambda phase, best: self._status.update(f"{phase}: {best:g} {self._unit}")
 
     def __exit__(self, *problem: object) -> None:
         if err.is_terminal:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from emdeg import __version__
 from emdeg.cli.common import Chosen, Json, UsageError, out, print_json, say
-from emdeg.cli.effort import Effort, Seed, smallest
+from emdeg.cli.effort import Effort, Seed, WeightsText, smallest
 from emdeg.codegen.artefact import Request, Target, artefact
 from emdeg.codegen.store import CERTIFICATE, write
 from emdeg.program.build import UnknownFunction, known_functions
@@ -19,6 +19,9 @@ from emdeg.program.count import count as count_operations
 from emdeg.program.count import count_by_dependence
 from emdeg.program.functions import FUNCTIONS
 from emdeg.robot.model import Robot
+
+LONGEST_NAME = 160
+"""Of a function: its file's and certificate's names must still be ones that a file system takes."""
 
 FunctionArgument = Annotated[
     str,
@@ -46,6 +49,7 @@ def count(
     base: Base = False,
     effort: Effort = None,
     seed: Seed = 0,
+    weights: WeightsText = "operations",
     json: Json = False,
 ) -> None:
     """Count the operations of a function's program, as emitted.
@@ -57,7 +61,7 @@ def count(
       emdeg count panda mass_matrix+bias --json
     """
     names = chosen_functions(function, base, robot=robot)
-    program = smallest(robot, names, effort, seed, base)
+    program = smallest(robot, names, effort, seed, base, weights)
     total = count_operations(program)
     if json:
         print_json(total.as_dict())
@@ -91,6 +95,7 @@ def generate(
     base: Base = False,
     effort: Effort = None,
     seed: Seed = 0,
+    weights: WeightsText = "operations",
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Instead of the robot's name, in files and functions.")
     ] = None,
@@ -127,12 +132,15 @@ def generate(
         words += [f"--name={name}"] if name else []
         words += [] if effort is None else [f"--effort={effort:g}"]
         words += [f"--seed={seed}"] if seed else []
+        words += [] if weights == "operations" else [f"--weights={weights}"]
         request = Request(
             functions=names, target=target, robot_name=name or Path(robot.argument).stem, base=of_base,
             command=shlex.join(["emdeg", "generate", *words, "--out=."]),
             trig=trig or "libm", batch=batch, casadi=casadi, multirate=multirate, single=single,
         )  # fmt: skip
-        found = smallest(loaded, names, effort, seed, of_base)
+        if len(request.name) > LONGEST_NAME:
+            raise UsageError(f"{request.name[:40]}... has more than {LONGEST_NAME} characters: give a shorter --name")
+        found = smallest(loaded, names, effort, seed, of_base, weights)
         made.append(artefact(loaded, request, made_by=f"emdeg {__version__}", program=found))
     paths = write(made, out_dir, force)
     for path, one in zip(paths, made):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json as json_
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from emdeg.cli.common import Json, UsageError, out, print_json, say
+from emdeg.cli.common import Chosen, Json, UsageError, out, print_json, say
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.codegen.infix import identifier
 from emdeg.equations.speed_inverse import SpeedInverse, speed_inverse
 from emdeg.mechanics.speeds import Setup
 from emdeg.mechanics.speeds_reader import load_setup
@@ -26,7 +26,7 @@ PROBLEMS: tuple[Function, ...] = ("torques", "accelerations", "equations", "rate
 
 
 def kane(
-    robot: Robot,
+    robot: Chosen,
     speeds: Annotated[
         str, typer.Option(metavar="FILE|auto", help="A file of generalized speeds, or: try the natural ones.")
     ] = "auto",
@@ -52,31 +52,35 @@ def kane(
     parts = _parts(show)
     if emit is not None and emit not in INPUTS:
         raise UsageError(f"--emit takes {', '.join(INPUTS)}, not {emit!r}")
+    loaded = robot.load()
     ranking: list[Candidate] = []
     if speeds == "auto":
-        ranking = choose(robot)
+        ranking = choose(loaded)
         setup = ranking[0].setup
     else:
-        setup = load_setup(speeds, robot)
-    kinematics = speed_inverse(robot, setup)
+        setup = load_setup(speeds, loaded)
+    kinematics = speed_inverse(loaded, setup)
     if emit is not None:
         function: Any = emit
-        program = kane_program(robot, setup, function, kinematics=kinematics)
-        verify_kane(program, robot, setup, function)
-        typer.echo(emit_c(program, COptions(robot=robot.name), name=f"{robot.name}_kane_{emit}"), nl=False)
+        program = kane_program(loaded, setup, function, kinematics=kinematics)
+        certificate = verify_kane(program, loaded, setup, function)
+        name = identifier(f"{Path(robot.argument).stem}_kane_{emit}")
+        text = emit_c(program, COptions(robot=loaded.name), name=name)
+        if json or format == "json":
+            numbers = {"operations": count(program).as_dict(), "certificate": certificate.as_dict()}
+            print_json({"function": name, "code": text, **numbers})
+        else:
+            typer.echo(text, nl=False)
         return
     for one in kinematics.singular:
         say(f"note: the speeds fail at {one.where}")
     latex = format == "latex"
-    result = describe(robot, setup, parts, "latex" if latex else "text")
-    result["programs"] = {name: _program(robot, setup, kinematics, name) for name in PROBLEMS}
+    result = describe(loaded, setup, parts, "latex" if latex else "text")
+    result["programs"] = {name: _program(loaded, setup, kinematics, name) for name in PROBLEMS}
     if ranking:
         result["tried"] = [_tried(one) for one in ranking]
     if json or format == "json":
-        if json:
-            print_json(result)
-        else:
-            typer.echo(json_.dumps(result, indent=2))
+        print_json(result)
     elif latex:
         typer.echo(as_latex(result), nl=False)
     else:
@@ -142,9 +146,9 @@ def _print_ranking(ranking: list[Candidate]) -> None:
         mark = "" if one.simplified else "~"
         where = "; ".join(one.singular) or "never"
         table.add_row(
-            escape(one.setup.title),
+            one.setup.title,
             f"{mark}{one.torques.mul + one.torques.div} x {one.torques.add} +",
             f"{mark}{one.accelerations.mul + one.accelerations.div} x {one.accelerations.add} +",
-            escape(where if len(where) < 60 else where[:57] + "..."),
+            where if len(where) < 60 else where[:57] + "...",
         )
     out.print(table)

@@ -182,10 +182,10 @@ def _print(outcome: Outcome, result: dict[str, Any]) -> None:
     angle = result["angles"]
     parts = (("q", result["joints"], f"positions [{angle}, m]"), ("tau", result["efforts"], "efforts [N m, N]"))
     for key, names, title in parts:
-        shown = Table(title=title.replace("[", "\\["), title_justify="left")
-        shown.add_column("t [s]".replace("[", "\\["), justify="right")
+        shown = Table(title=title, title_justify="left")
+        shown.add_column("t [s]", justify="right")
         for name in names:
-            shown.add_column(str(name).replace("[", "\\["), justify="right")
+            shown.add_column(str(name), justify="right")
         for t, row in zip(samples["t"], samples[key]):
             shown.add_row(f"{t:.4g}", *(f"{value:.8g}" for value in row))
         # Off a terminal nothing is cut: a number that loses its exponent is another number.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from emdeg.cli.common import Json, out, print_json, say
-from emdeg.cli.effort import Seed, checked_effort, progress_line
+from emdeg.cli.common import INTERRUPTED, Json, out, print_json, say
+from emdeg.cli.effort import Seed, WeightsText, checked_effort, chosen_weights, progress_line
 from emdeg.cli.generate import FunctionArgument, chosen_functions
+from emdeg.program.best import on_file
 from emdeg.program.count import count
 from emdeg.program.search.optimise import optimise
-from emdeg.program.search.weights import WEIGHTS, cost
-from emdeg.program.store import keep, stored
+from emdeg.program.search.weights import cost, label
+from emdeg.program.store import keep
 from emdeg.robot.model import Robot
 
 
@@ -22,9 +23,7 @@ def optimise_command(
     function: FunctionArgument,
     effort: Annotated[float, typer.Option(metavar="SECONDS", help="How long to search.")] = 60.0,
     seed: Seed = 0,
-    weights: Annotated[
-        Literal["operations", "cycles"], typer.Option(help="What to make small: operations, or estimated cycles.")
-    ] = "operations",
+    weights: WeightsText = "operations",
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="File it here instead of in the user's folder.")
     ] = None,
@@ -33,7 +32,7 @@ def optimise_command(
 ) -> None:
     """Search for a small program, prove it, and file it: later commands use the smallest on file.
 
-    Interrupted with Ctrl-C it keeps the best found so far.
+    Interrupted with Ctrl-C it proves and files the best found so far, and exits with code 130.
 
     Examples:
 
@@ -43,10 +42,10 @@ def optimise_command(
     """
     checked_effort(effort)
     names = chosen_functions(function, robot=robot)
-    chosen = WEIGHTS[weights]
-    with progress_line() as progress:
+    chosen = chosen_weights(weights)
+    with progress_line(weights) as progress:
         found = optimise(robot, names, effort, seed=seed, weights=chosen, progress=progress)
-    before = stored(robot, names, weights)
+    before = on_file(robot, found.program, names, chosen, folder)
     better = before is None or cost(found.program, chosen) < cost(before, chosen)
     data = {
         "operations": found.count.as_dict(),
@@ -56,13 +55,17 @@ def optimise_command(
     }
     path = None
     if better and not dry_run:
-        path = keep(found.program, robot, names, found=data, folder=folder, weights=weights)
+        path = keep(found.program, robot, names, found=data, folder=folder, weights=label(chosen))
     if json:
-        print_json({**data, "seconds": found.seconds, "file": str(path) if path else None,
+        print_json({**data, "seconds": found.seconds, "interrupted": found.interrupted,
+                    "file": str(path) if path else None,
                     "on_file": count(before).as_dict() if before is not None else None})  # fmt: skip
-        return
-    out.print(f"{robot.name} {function}: {found.count} (seed {seed}, {found.seconds:.0f} s)", markup=False)
+    else:
+        out.print(f"{robot.name} {function}: {found.count} (seed {seed}, {found.seconds:.0f} s)", markup=False)
     if path is not None:
         say(f"filed: {path}")
     elif not better and before is not None:
         say(f"a program with {count(before)} is on file already and stays")
+    if found.interrupted:
+        say("interrupted: this is the best found so far, proved like any other")
+        raise typer.Exit(INTERRUPTED)

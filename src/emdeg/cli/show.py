@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from emdeg.cli.common import CHECK_FAILED, Json, assignments, out, print_json, say, write_new
+from emdeg.cli.common import CHECK_FAILED, Json, assignments, head, out, print_json, say, write_new
 from emdeg.mechanics.closed_numeric import ready
 from emdeg.mechanics.linkage import loops_of
 from emdeg.mechanics.state import StateError
@@ -33,37 +32,37 @@ def summary(robot: Robot) -> list[Table]:
 
 
 def _table(cells: tables.Cells) -> Table:
-    table = Table(title=escape(cells.title), title_justify="left")
+    table = Table(title=cells.title, title_justify="left")
     for column in cells.head:
-        table.add_column(escape(column))
+        table.add_column(column)
     for row in cells.rows:
-        table.add_row(*(escape(cell) for cell in row))
+        table.add_row(*row)
     return table
 
 
 def print_summary(robot: Robot) -> None:
     """The robot for a person: what it is, where it comes from, its tables, what was checked."""
-    out.print(f"[bold]{escape(robot.name)}[/bold]  {escape(robot.title)}")
+    head(robot.name, robot.title)
     gravity = ", ".join(number(g) for g in robot.gravity)
     out.print(f"{tables.kind(robot)} of {robot.n} joints; gravity ({gravity}) m/s^2; "
-              f"tool on {escape('the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name)}")
+              f"tool on {'the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name}")
     if robot.loops is not None:
         _print_loops(robot)
     if robot.source:
-        out.print(f"source: {escape(robot.source)}")
+        out.print(f"source: {robot.source}")
     if robot.symbols:
-        out.print(f"symbols ({len(robot.symbols)}): {escape(', '.join(sorted(robot.symbols)))}")
+        out.print(f"symbols ({len(robot.symbols)}): {', '.join(sorted(robot.symbols))}")
     for table in summary(robot):
         out.print(table)
     for payload in robot.payloads:
-        out.print(f"payload {escape(payload.name)} on {escape(payload.link)}: {number(payload.mass)} kg")
+        out.print(f"payload {payload.name} on {payload.link}: {number(payload.mass)} kg")
     broken = [note for note in robot.notes if note.startswith("nonphysical")]
     if broken:
         out.print(f"checked: mass, positive semidefinite inertia, triangle inequality: {len(broken)} broken")
         if robot.nonphysical:
-            out.print(f"  the file says why: {escape(robot.nonphysical)}")
+            out.print(f"  the file says why: {robot.nonphysical}")
         for note in broken:
-            out.print(f"  {escape(note.removeprefix('nonphysical: '))}")
+            out.print(f"  {note.removeprefix('nonphysical: ')}")
     else:
         out.print("checked: mass, positive semidefinite inertia, triangle inequality: kept by every link")
     if robot.tolerances:
@@ -73,11 +72,11 @@ def print_summary(robot: Robot) -> None:
 def _print_loops(robot: Robot) -> None:
     loops = loops_of(robot)
     for rod in loops.rods:
-        out.print(f"rod {escape(rod.name)}: {number(rod.length)} m, {number(rod.mass)} kg")
+        out.print(f"rod {rod.name}: {number(rod.length)} m, {number(rod.mass)} kg")
     for closure in loops.closures:
-        out.print(f"{closure.kind} joint {escape(closure.name)} closes a loop")
-    out.print(f"coordinates: {escape(', '.join(joint.name for joint in robot.coordinates))}; "
-              f"driven: {escape(', '.join(joint.name for joint in robot.driven))}")
+        out.print(f"{closure.kind} joint {closure.name} closes a loop")
+    out.print(f"coordinates: {', '.join(joint.name for joint in robot.coordinates)}; "
+              f"driven: {', '.join(joint.name for joint in robot.driven)}")
     if not robot.symbols:
         out.print(str(ready(robot).mobility), markup=False, soft_wrap=True)
 
@@ -166,7 +165,7 @@ def robots(json: Json = False) -> None:
         return
     table = Table("name", "joints", "symbols", "what it is")
     for row in rows:
-        table.add_row(row["name"], str(row["joints"]), str(row["symbols"] or ""), escape(row["title"]))
+        table.add_row(row["name"], str(row["joints"]), str(row["symbols"] or ""), row["title"])
     out.print(table)
 
 
@@ -209,7 +208,7 @@ def check(
         if broken and draft.nonphysical:
             say(f"the file says why: {draft.nonphysical}")
         verdict = "passes" if not broken else "passes with warnings" if excused else "breaks physical rules"
-        out.print(f"{escape(file)}: {robot.n} joints, {len(draft.bodies)} links: {verdict}", soft_wrap=True)
+        out.print(f"{file}: {robot.n} joints, {len(draft.bodies)} links: {verdict}", soft_wrap=True)
     if not passed:
         raise typer.Exit(CHECK_FAILED)
 

@@ -8,15 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from emdeg.cli.common import CHECK_FAILED, Chosen, Json, UsageError, out, print_json, say
-from emdeg.cli.effort import Effort, smallest
+from emdeg.cli.effort import Effort, WeightsText, smallest
 from emdeg.cli.generate import Base, chosen_functions
-from emdeg.codegen.artefact import NotCertified
+from emdeg.codegen.artefact import NotCertified, measured_errors
 from emdeg.codegen.store import recheck_file
 from emdeg.program.count import count
 from emdeg.program.functions import FUNCTIONS
-from emdeg.program.loop_functions import closed_place
 from emdeg.program.reference import verify_program
-from emdeg.program.verify import Refuted, float_error
+from emdeg.program.verify import Refuted
 from emdeg.robot.load import SUFFIXES, library_names
 
 RobotOrFile = Annotated[
@@ -33,6 +32,7 @@ def verify(
     base: Base = False,
     seed: Annotated[int, typer.Option(min=0, help="For a robot: where the random points come from.")] = 0,
     effort: Effort = None,
+    weights: WeightsText = "operations",
     json: Json = False,
 ) -> None:
     """Check by exact arithmetic modulo 2^61 - 1 that a program computes what it should.
@@ -47,7 +47,10 @@ def verify(
       emdeg verify code/puma560_inverse_dynamics.c
     """
     try:
-        result = _of_file(robot.argument) if function is None else _of_robot(robot, function, base, seed, effort)
+        if function is None:
+            result = _of_file(robot.argument)
+        else:
+            result = _of_robot(robot, function, base, seed, effort, weights)
     except (NotCertified, Refuted) as problem:
         if json:
             print_json({"verified": False, "reason": str(problem)})
@@ -78,15 +81,16 @@ def _of_file(argument: str) -> dict[str, Any]:
     return {"robot": certificate["robot"]["name"]} | {key: certificate[key] for key in _SHOWN}
 
 
-def _of_robot(robot: Chosen, function: str, base: bool, seed: int, effort: float | None) -> dict[str, Any]:
+def _of_robot(
+    robot: Chosen, function: str, base: bool, seed: int, effort: float | None, weights: str
+) -> dict[str, Any]:
     loaded = robot.load()
     names = chosen_functions(function, base, robot=loaded)
-    program = smallest(loaded, names, effort, 0, base)
+    program = smallest(loaded, names, effort, 0, base, weights)
     proof = verify_program(program, loaded, names, base=base, seed=seed).as_dict()
-    errors = float_error(program, near=closed_place(loaded))
     return {
         "robot": loaded.name,
         **{key: proof[key] for key in _SHOWN if key in proof},
-        "float_error_ulps": {name: round(error, 2) for name, error in errors.items()},
+        "float_error_ulps": measured_errors(program, loaded),
         "operations": count(program).as_dict(),
     }

@@ -16,6 +16,7 @@ from emdeg.codegen.infix import identifier
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
+from emdeg.program.build import known_functions
 from emdeg.program.build import program as build_program
 from emdeg.program.count import count
 from emdeg.program.ir import Program
@@ -101,7 +102,6 @@ def _certificate(
     robot: Robot, request: Request, program: Program, proof: Certificate, made_by: str
 ) -> dict[str, Any]:
     toml = to_toml(robot)
-    errors = float_error(program, near=closed_place(robot))
     return {
         "schema_version": SCHEMA_VERSION,
         "made_by": made_by,
@@ -113,7 +113,7 @@ def _certificate(
         "points": proof.points,
         "degree_bound": proof.degree_bound,
         "false_pass_probability": proof.false_pass_probability,
-        "float_error_ulps": {name: round(error, 2) for name, error in errors.items()},
+        "float_error_ulps": measured_errors(program, robot),
         "operations": count(program).as_dict(),
         "request": asdict(request) | {"functions": list(request.functions)},
         "robot": {"name": robot.name, "digest": hashlib.sha256(toml.encode()).hexdigest(), "toml": toml},
@@ -121,21 +121,32 @@ def _certificate(
     }
 
 
+def measured_errors(program: Program, robot: Robot) -> dict[str, float]:
+    """The error of double arithmetic in each output, in ulps, at random states where the robot can be."""
+    errors = float_error(program, near=closed_place(robot))
+    return {name: round(error, 2) for name, error in errors.items()}
+
+
 def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     """The certificate, after everything in it was found to hold for the artefact `text`; else NotCertified.
 
-    Four links: the bytes have the digest; the stored program prints to these bytes; the program equals an
-    independent formulation of the stored robot at the stored seed's points; the probability is what these imply.
+    The bytes have the digest; the stored program prints to these bytes; the program equals an independent
+    formulation of the stored robot at the stored seed's points; the probability is what these imply; rounding errors
+    are about as large as stated.
     """
     try:
         request, robot, program = _stored(certificate)
         stated = {key: certificate[key] for key in _PROOF}
-        name = robot.name
+        name = str(certificate["robot"]["name"])  # as its file says it; the robot is stored under a plainer one
     except (KeyError, TypeError, NotAProgram, RobotError, ValueError) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
     if hashlib.sha256(text).hexdigest() != stated["digest"]:
         raise NotCertified("the artefact was changed: its digest is not the certificate's")
-    if emit(program, name, request).encode() != text:
+    try:
+        printed = emit(program, name, request).encode()
+    except (ValueError, OverflowError) as problem:
+        raise NotCertified(f"the certificate is damaged: {problem}") from None
+    if printed != text:
         maker = certificate.get("made_by") or "an unknown version"
         raise NotCertified(f"the stored program does not print to this artefact (it was made by {maker})")
     if not isinstance(stated["points"], int) or not 0 < stated["points"] <= MOST_POINTS:
@@ -157,7 +168,21 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     for key, value in (("operations", count(program).as_dict()), ("artefact", _file(request))):
         if certificate.get(key) != value:
             raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")
+    errors = measured_errors(program, robot)
+    if not _alike(certificate.get("float_error_ulps"), errors):
+        stated = certificate.get("float_error_ulps")
+        raise NotCertified(f"the certificate was changed: float_error_ulps is {stated!r}, found {errors!r}")
     return certificate
+
+
+def _alike(stated: Any, found: Mapping[str, float]) -> bool:
+    """Whether these are errors of the same program: another machine's sines may round otherwise."""
+    if not isinstance(stated, dict) or stated.keys() != found.keys():
+        return False
+    return all(
+        isinstance(one, int | float) and one <= 4 * other + 4 and other <= 4 * one + 4
+        for one, other in ((stated[name], found[name]) for name in found)
+    )
 
 
 _PROOF = ("digest", "formulations", "prime", "seed", "points", "degree_bound", "false_pass_probability")
@@ -176,11 +201,16 @@ def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
         isinstance(given[name], bool if kind == "bool" else list if name == "functions" else str)
         for name, kind in kinds.items()
     )
-    if not plain or given["target"] not in SUFFIX or not all(isinstance(f, str) for f in given["functions"]):
+    if not plain or given["target"] not in SUFFIX or given["trig"] not in ("libm", "inline") or not given["functions"]:
         raise ValueError("its request is not one of this program's")
+    if not isinstance(certificate["seed"], int) or certificate["seed"] < 0:
+        raise ValueError("its seed is no whole number")
     request = Request(**{**given, "functions": tuple(given["functions"])})
     toml = certificate["robot"]["toml"]
+    if not isinstance(toml, str):
+        raise ValueError("its robot is no text")
     if hashlib.sha256(toml.encode()).hexdigest() != certificate["robot"]["digest"]:
         raise ValueError("the stored robot does not have the stated digest")
     robot = assemble(read_toml(toml, "the stored robot"), allow_nonphysical=True)
+    known_functions(request.functions, robot)
     return request, robot, from_data(certificate["program"])

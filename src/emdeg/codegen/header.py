@@ -7,6 +7,7 @@ import hashlib
 from emdeg.codegen.infix import escaped
 from emdeg.program.count import count
 from emdeg.program.ir import Program
+from emdeg.program.split import split_constants
 from emdeg.program.verify import digest_text
 
 
@@ -22,6 +23,10 @@ def header(program: Program, name: str, robot: str, command: str) -> list[str]:
     for group in program.inputs:
         labels = ", ".join(escaped(label) for label in group.labels)
         lines.append(f"in   {group.name}[{group.size}]" + (f": {labels}" if labels else ""))
+    constants, _ = split_constants(program)
+    if constants is not None:
+        size = len(constants.outputs[0].entries)
+        lines.append(f"     constants[{size}]: {name}_constants makes them of the parameters; {name} takes them")
     for out in program.outputs:
         shape = " x ".join(map(str, out.shape)) or "1"
         lines.append(f"out  {out.name}[{len(out.entries)}]: {shape}, row by row")

@@ -6,7 +6,7 @@ M qdd + C qd + g = J^T tau, J = `drive_jacobian`. Everything else is as in `emde
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -24,7 +24,7 @@ from emdeg.mechanics.mechanism import frames, in_base
 from emdeg.mechanics.mobility import Mobility, check, mobility
 from emdeg.mechanics.state import ClosureError, StateError, checked_arrays
 from emdeg.robot.errors import RobotError
-from emdeg.robot.model import Robot
+from emdeg.robot.model import ZERO, Drive, Inertia, Robot
 
 REACHED = 1e-13
 """A radicand above minus this is zero with rounding."""
@@ -62,6 +62,20 @@ def ready(robot: Robot) -> Ready:
     found = mobility(robot, link, start, plan)
     check(robot, link, found, start)
     return Ready(linkage(robot, Floats(), found.rows), plan, start, found)
+
+
+def closing(robot: Robot) -> Ready:
+    """How the loops close, which is a matter of geometry: masses, inertias, loads and gravity may be symbols."""
+    return ready(_massless(robot) if robot.symbols else robot)
+
+
+def _massless(robot: Robot) -> Robot:
+    loops = loops_of(robot)
+    rods = tuple(replace(rod, mass=ZERO, inertia=ZERO) for rod in loops.rods)
+    links = tuple(
+        replace(link, inertia=Inertia(), stated=None, joint=replace(link.joint, drive=Drive())) for link in robot.links
+    )
+    return replace(robot, links=links, payloads=(), gravity=(ZERO, ZERO, ZERO), loops=replace(loops, rods=rods))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from emdeg.mechanics import (
 from emdeg.mechanics import regressor as regressor_
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
 from emdeg.mechanics.newton_euler import newton_euler
-from emdeg.mechanics.state import SINGULAR, checked_arrays
 from emdeg.mechanics.state import StateError as StateError
-from emdeg.robot.errors import RobotError
+from emdeg.mechanics.state import checked_arrays
+from emdeg.robot.errors import RobotError, singular_mass_matrix
 from emdeg.robot.model import Robot
 
 Array = NDArray[np.float64]
@@ -77,7 +77,7 @@ def forward_dynamics(
         try:
             qdd = articulated_body.forward_dynamics(mech, _frames(mech, q_), qd_, tau_)
         except (ZeroDivisionError, FloatingPointError):
-            raise RobotError(SINGULAR, body=robot.name) from None
+            raise singular_mass_matrix(robot.name) from None
     return _stacked(qdd, shape)
 
 

@@ -67,6 +67,8 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         speeds += found
         called += words
     free = [k for k in range(robot.n) if k not in prescribed]
+    if not free:
+        raise top.error("every joint's motion is prescribed: no generalized speed is left", "prescribed")
     if len(speeds) != len(free):
         given = f", {len(prescribed)} of {robot.n} being prescribed" if prescribed else ""
         rule = f"{len(speeds)} generalized speeds for {len(free)} free joints{given}: there must be as many"

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-SINGULAR = "its mass matrix is singular: a joint moves neither mass nor drive inertia"
-
 
 class StateError(ValueError):
     """A state's array has the wrong shape or is not made of finite numbers."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.program.build import known_functions
 from emdeg.program.build import program as plain_program
-from emdeg.program.count import count
 from emdeg.program.ir import Kind, Program
 from emdeg.program.residues import evaluate_residues
 from emdeg.program.search.optimise import Progress, optimise
+from emdeg.program.search.weights import OPERATIONS, Weights, cost, label
 from emdeg.program.store import stored
 from emdeg.robot.model import Robot
 
@@ -23,27 +24,52 @@ def program(
     seed: int = 0,
     base: bool = False,
     name: str | None = None,
+    weights: Weights = OPERATIONS,
     progress: Progress | None = None,
+    otherwise: float = 0.0,
 ) -> Program:
     """The program of one function of `robot`, or of several in one (their outputs side by side).
 
-    `effort` None: the smallest on file (see `emdeg optimise`), else the plain program. `effort` 0: the plain one.
-    `effort` > 0: what a search of so many seconds finds, unless a smaller one is on file. The robot's symbols become
-    the input `parameters`, in alphabetical order. `base`: the regressor's columns of the base parameters only.
+    `effort` None: the smallest on file (see `emdeg optimise`), else what a search of `otherwise` seconds finds, by
+    default the plain program. `effort` 0: the plain one. `effort` > 0: what a search of so many seconds finds, unless a
+    smaller one is on file. The robot's symbols become the input `parameters`, in alphabetical order. `base`: the
+    regressor's columns of the base parameters only. `weights` say what is small: the count of operations, or else.
     """
     names = known_functions(function, robot)
-    label = name or "_".join(names)
-    plain = plain_program(robot, names, base=base, name=label)
+    plain = plain_program(robot, names, base=base, name=name or "_".join(names))
     if effort == 0 or base:
         return plain
     candidates = [plain]
-    filed = stored(robot, names)
-    if filed is not None and _same_interface(filed, plain) and _same_function(filed, plain):
-        candidates.append(Program(label, plain.inputs, filed.ops, filed.outputs))
+    filed = on_file(robot, plain, names, weights)
+    if filed is not None:
+        candidates.append(filed)
+    elif effort is None:
+        effort = otherwise
     if effort:
-        found = optimise(robot, names, effort, seed=seed, progress=progress).program
-        candidates.append(Program(label, plain.inputs, found.ops, found.outputs))
-    return min(candidates, key=lambda candidate: count(candidate).total)
+        found = optimise(robot, names, effort, seed=seed, weights=weights, progress=progress).program
+        candidates.append(_with_face(found, plain))
+    return min(candidates, key=lambda candidate: cost(candidate, weights))
+
+
+def on_file(
+    robot: Robot,
+    plain: Program,
+    names: Sequence[str],
+    weights: Weights = OPERATIONS,
+    folder: Path | None = None,
+) -> Program | None:
+    """The cheapest program on file (or in `folder`) that computes what `plain` does; None if there is none."""
+    labels = dict.fromkeys([label(weights), label(OPERATIONS)])
+    filed = [one for each in labels for one in stored(robot, names, each, folder)]
+    for one in sorted(filed, key=lambda candidate: cost(candidate, weights)):
+        if _same_interface(one, plain) and _same_function(one, plain):
+            return _with_face(one, plain)
+    return None
+
+
+def _with_face(found: Program, plain: Program) -> Program:
+    """The program under the plain one's name, with its inputs and their labels."""
+    return Program(plain.name, plain.inputs, found.ops, found.outputs)
 
 
 def _same_function(one: Program, other: Program, points: int = 3) -> bool:

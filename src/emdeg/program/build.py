@@ -10,20 +10,17 @@ from typing import Any
 from emdeg.equations.base_parameters import base_parameters as find_base_parameters
 from emdeg.equations.base_parameters import regrouped_mechanism
 from emdeg.mechanics.mechanism import mechanism
-from emdeg.program.functions import FUNCTIONS, State, of_base_parameters
+from emdeg.program.functions import FUNCTIONS, State, joined, of_base_parameters
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.loop_functions import LOOP_FUNCTIONS, loop_program
 from emdeg.program.simplify import retrace, simplify
 from emdeg.program.trace import Traced, Tracer
+from emdeg.robot.errors import singular_mass_matrix
 from emdeg.robot.model import Robot
 
 
 class UnknownFunction(ValueError):
     """There is no function of that name."""
-
-
-class CannotJoin(ValueError):
-    """Two functions cannot be one program: one's output has the name of another's input or output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +71,13 @@ def program(
     results: dict[str, Any] = {}
     for wanted in names:
         function_ = FUNCTIONS[wanted]
-        found = function_.outputs(State(grouped if function_.efforts else mech, trace.position, **trace.rates))
-        if shared := results.keys() & found.keys():
-            raise CannotJoin(f"{' and '.join(names)} cannot be one program: two have an output {min(shared)}")
-        results |= found
+        state = State(grouped if function_.efforts else mech, trace.position, **trace.rates)
+        try:
+            found = function_.outputs(state)
+        except ZeroDivisionError:
+            raise singular_mass_matrix(robot.name) from None
+        results = joined(results, found, names, ("q", *trace.rates))
     outputs = of_base_parameters(results, base_places(robot) if base else None)
-    clash = outputs.keys() & {"q", *trace.rates}
-    if clash:
-        raise CannotJoin(f"{' and '.join(names)} cannot be one program: {', '.join(clash)} is input and output")
     traced = tracer.program(name or "_".join(names), outputs)
     return simplify(traced) if factored else retrace(traced)
 
@@ -98,6 +94,11 @@ def known_functions(function: str | Sequence[str], robot: Robot | None = None) -
             which = " of closed loops" if loops else ""
             raise UnknownFunction(f"there is no function {wanted!r}{which}; {hint}there are {', '.join(known)}")
     return names
+
+
+def further_inputs(name: str, robot: Robot) -> tuple[str, ...]:
+    """The inputs beyond q of a function of `robot`."""
+    return FUNCTIONS[name].inputs if robot.loops is None else LOOP_FUNCTIONS[name][0]
 
 
 def base_places(robot: Robot) -> tuple[int, ...]:

@@ -38,6 +38,10 @@ def values(program: Program, leaf: Callable[[int], Any], functions: Functions) -
     return result
 
 
+LONGEST_CONSTANT = 1_000_000
+"""Bits of a numerator or a denominator: far more than any robot's, far less than repeated squaring yields."""
+
+
 def constants(program: Program) -> dict[int, Fraction]:
     """The values that are numbers whatever the inputs, exact or good to 60 digits, by index."""
     functions = {**ARITHMETIC, Kind.SQRT: square_root}
@@ -50,6 +54,8 @@ def constants(program: Program) -> dict[int, Fraction]:
                 known[index] = program.ops[op.args[0]].angle.sincos()[op.kind is Kind.COS]
         elif op.args and all(arg in known for arg in op.args):
             known[index] = functions[op.kind](*(known[arg] for arg in op.args))
+            if max(known[index].numerator.bit_length(), known[index].denominator.bit_length()) > LONGEST_CONSTANT:
+                raise ValueError(f"{program.name}: the constant of operation {index} has too many digits")
     return known
 
 

@@ -6,7 +6,7 @@ formulation, the residues that prove it (`emdeg.program.reference`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,8 +16,6 @@ from emdeg.mechanics.linear import Scalar
 from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
 from emdeg.mechanics.newton_euler import newton_euler
 from emdeg.mechanics.regressor import regressor
-from emdeg.mechanics.state import SINGULAR
-from emdeg.robot.errors import RobotError
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +47,20 @@ class Function:
     inputs: tuple[str, ...]
     outputs: Callable[[State], Outputs]
     efforts: bool = True
+
+
+class CannotJoin(ValueError):
+    """Two functions cannot be one program: one's output has the name of another's input or output."""
+
+
+def joined(results: Outputs, found: Outputs, names: Sequence[str], inputs: Collection[str]) -> dict[str, Any]:
+    """The outputs of one more function beside those of the others; CannotJoin where a name would mean two things."""
+    for name in found:
+        if name in results:
+            raise CannotJoin(f"{' and '.join(names)} cannot be one program: two have an output {name}")
+        if name in inputs:
+            raise CannotJoin(f"{' and '.join(names)} cannot be one program: {name} is input and output")
+    return {**results, **found}
 
 
 def _inverse_dynamics(state: State) -> Outputs:
@@ -162,8 +174,6 @@ def solved(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar], one: Scalar) 
     per_D: list[Scalar] = [one] * n
     L: list[list[Scalar | None]] = [[None] * n for _ in range(n)]
     for k in reversed(range(n)):
-        if not A[k][k]:
-            raise RobotError(SINGULAR)
         per_D[k] = one / A[k][k]
         for i in reversed(range(k)):
             if not A[k][i]:

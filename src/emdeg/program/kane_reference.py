@@ -36,7 +36,9 @@ def verify_kane(
     """A certificate that `program` computes this function of the setup; raises `Refuted` where it does not."""
 
     def independent(field: PrimeField) -> dict[str, Any]:
-        return _outputs(robot, setup, function, field, *_drawn(robot, setup, field), lambda x: Residue(root(x.value)))
+        drawn = _drawn(robot, setup, field)
+        found = _outputs(robot, setup, function, field, *drawn, lambda x: Residue(root(x.value)))
+        return {group.name: found[group.name] for group in program.outputs if group.name in found}
 
     degree = degree_bound(_traced_reference(robot, setup, function))
     return verify(

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.mechanics import closed_loop, kinematics, rod_legs
-from emdeg.mechanics.closed_numeric import ready
+from emdeg.mechanics.closed_numeric import closing
 from emdeg.mechanics.closure import Plan, Root, solve
 from emdeg.mechanics.elimination import solve_system
 from emdeg.mechanics.linear import Scalar
 from emdeg.mechanics.linkage import Linkage, linkage
 from emdeg.mechanics.mechanism import Position, frames
 from emdeg.program.count import count
+from emdeg.program.functions import joined
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import retrace, simplify
 from emdeg.program.trace import Tracer
@@ -100,6 +101,23 @@ def _coriolis_matrix(s: LoopState) -> Outputs:
     return {"C": closed_loop.model(s.link, s.position(), s.qd).C}
 
 
+def _elements(s: LoopState) -> Outputs:
+    """C_ij(q, e_k) = beta_ijk: the Christoffel symbols are the Coriolis matrix at unit rates."""
+    n, position = len(s.q), s.position()
+    M = closed_loop.mass_matrix(s.link, position, s.rate_map(position))
+    beta = [closed_loop.model(s.link, position, _unit(s, k)).C for k in range(n)]
+    return {
+        "M": [M[i][j] for i in range(n) for j in range(i, n)],
+        "b": [beta[k][i][j] * 2 for i in range(n) for j in range(n) for k in range(j + 1, n)],
+        "c": [beta[j][i][j] for i in range(n) for j in range(n)],
+        **_gravity(s),
+    }
+
+
+def _unit(s: LoopState, k: int) -> list[Scalar]:
+    return [s.link.tree.one if i == k else s.link.tree.zero for i in range(len(s.q))]
+
+
 def _forward_kinematics(s: LoopState) -> Outputs:
     mech = s.link.tree
     R, p = kinematics.tool_pose(mech, frames(mech, s.position()))
@@ -125,6 +143,7 @@ LOOP_FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[Formulation, ...]]] = {
     "coriolis_matrix": (("qd",), (_coriolis_matrix,)),
     "bias": (("qd",), (_bias,)),
     "gravity": ((), (_gravity,)),
+    "elements": ((), (_elements,)),
     "forward_kinematics": ((), (_forward_kinematics,)),
     "jacobian": ((), (_jacobian,)),
     "drive_jacobian": ((), (_drive_jacobian,)),
@@ -136,7 +155,7 @@ def closed_place(robot: Robot) -> NDArray[np.float64] | None:
     """Coordinates near which the robot's loops close; None for a robot without loops."""
     if robot.loops is None:
         return None
-    return ready(robot).start[list(robot.loops.coordinates)]
+    return closing(robot).start[list(robot.loops.coordinates)]
 
 
 def loop_program(robot: Robot, names: Sequence[str], *, factored: bool, name: str) -> Program:
@@ -155,7 +174,7 @@ def loop_programs(robot: Robot, names: Sequence[str], *, factored: bool, name: s
 
 def traced_state(robot: Robot, tracer: Tracer, names: Sequence[str]) -> LoopState:
     """The state whose coordinates and rates are a program's inputs, as far as the named functions read them."""
-    looked = ready(robot)
+    looked = closing(robot)
     if looked.plan is None:
         raise RobotError(
             "its loops do not close analytically, so there is no program in its independent coordinates",
@@ -180,15 +199,13 @@ def traced_state(robot: Robot, tracer: Tracer, names: Sequence[str]) -> LoopStat
 def _traced(robot: Robot, names: Sequence[str], which: int, factored: bool, name: str) -> Program | None:
     tracer = Tracer(sorted(robot.symbols))
     state = traced_state(robot, tracer, names)
+    inputs = {"q", *(group for wanted in names for group in LOOP_FUNCTIONS[wanted][0])}
     results: dict[str, Any] = {}
     for wanted in names:
         formulations = LOOP_FUNCTIONS[wanted][1]
         outputs = formulations[which if which < len(formulations) else 0](state)
         if outputs is None:
             return None
-        results |= outputs
-    clash = results.keys() & {"q", *(group for wanted in names for group in LOOP_FUNCTIONS[wanted][0])}
-    if clash:
-        raise ValueError(f"{' and '.join(names)} cannot be one program: {', '.join(clash)} is input and output")
+        results = joined(results, outputs, names, inputs)
     traced = tracer.program(name, results)
     return simplify(traced) if factored else retrace(traced)

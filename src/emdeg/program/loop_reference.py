@@ -15,7 +15,7 @@ from typing import Any
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.mechanics import closed_loop, kinematics
-from emdeg.mechanics.closed_numeric import ready
+from emdeg.mechanics.closed_numeric import closing
 from emdeg.mechanics.closure import root_count, solve
 from emdeg.mechanics.elimination import solve_system
 from emdeg.mechanics.linear import Scalar, total
@@ -24,6 +24,7 @@ from emdeg.mechanics.mechanism import frames
 from emdeg.mechanics.mobility import field_coordinates
 from emdeg.mechanics.virtual_work import virtual_work
 from emdeg.program.degree import degree_bound
+from emdeg.program.inward_pose import jacobian_of_pose, pose_from_tool
 from emdeg.program.ir import Program
 from emdeg.program.loop_functions import LOOP_FUNCTIONS, LoopState, traced_state
 from emdeg.program.residues import evaluate_residues
@@ -46,7 +47,7 @@ def _closure(robot: Robot) -> Program:
 
 def field_state(robot: Robot, field: PrimeField) -> LoopState:
     """A random state over the field, every loop closed; ZeroDivisionError where a root or quotient fails."""
-    looked = ready(robot)
+    looked = closing(robot)
     assert looked.plan is not None
     evaluate_residues(_closure(robot), field)
     link = linkage(robot, field, looked.mobility.rows)
@@ -84,7 +85,7 @@ def reference_degree(robot: Robot, names: Sequence[str]) -> int:
 
 def reference_roots(robot: Robot) -> int:
     """Every loop is closed for every function, whether or not it needs to be."""
-    return root_count(ready(robot).plan or ())
+    return root_count(closing(robot).plan or ())
 
 
 def _combined(s: LoopState, udd: Sequence[Scalar] | None) -> list[Scalar]:
@@ -119,10 +120,8 @@ def _still(s: LoopState) -> closed_loop.Model:
     return virtual_work(s.link, s.position(), [s.link.tree.zero] * len(s.q))
 
 
-def _christoffel(s: LoopState) -> Mapping[str, Any]:
-    """C from derivatives of M by the coordinates: dual numbers through the closure itself."""
-    n, zero = len(s.q), s.link.tree.zero
-    half = s.link.algebra.number(Fraction(1, 2))
+def _varied(s: LoopState) -> list[Any]:
+    """Every joint's position as a function of the coordinates: dual numbers through the closure itself."""
     known: dict[int, Any] = {}
     for i, k in enumerate(s.link.coordinates):
         at: Any = s.known[k]
@@ -130,14 +129,30 @@ def _christoffel(s: LoopState) -> Mapping[str, Any]:
         known[k] = (
             (Dual(at[0], {i: at[1]}), Dual(at[1], {i: -at[0]})) if s.link.tree.revolute[k] else Dual(at, {i: one})
         )
-    position = solve(s.link, s.plan, known, lambda value, loop: _dual_root(value, loop, s.root))
-    M = virtual_work(s.link, position, [zero] * n).M
+    return list(solve(s.link, s.plan, known, lambda value, loop: _dual_root(value, loop, s.root)))
+
+
+def _christoffel(s: LoopState) -> list[list[list[Scalar]]]:
+    """beta_ijk from derivatives of M by the coordinates."""
+    n, zero = len(s.q), s.link.tree.zero
+    half = s.link.algebra.number(Fraction(1, 2))
+    M = virtual_work(s.link, _varied(s), [zero] * n).M
     D = [[[derivative(M[i][j], k, zero) for k in range(n)] for j in range(n)] for i in range(n)]
-    C = [
-        [half * total([(D[i][j][k] + D[i][k][j] - D[j][k][i]) * s.qd[k] for k in range(n)]) for j in range(n)]
-        for i in range(n)
-    ]
-    return {"C": C}
+    return [[[half * (D[i][j][k] + D[i][k][j] - D[j][k][i]) for k in range(n)] for j in range(n)] for i in range(n)]
+
+
+def _coriolis(s: LoopState) -> Mapping[str, Any]:
+    return {"C": [[total([b * v for b, v in zip(entry, s.qd)]) for entry in row] for row in _christoffel(s)]}
+
+
+def _elements(s: LoopState) -> Mapping[str, Any]:
+    n, still, beta = len(s.q), _still(s), _christoffel(s)
+    return {
+        "M": [still.M[i][j] for i in range(n) for j in range(i, n)],
+        "b": [beta[i][j][k] + beta[i][k][j] for i in range(n) for j in range(n) for k in range(j + 1, n)],
+        "c": [beta[i][j][j] for i in range(n) for j in range(n)],
+        "g": still.G,
+    }
 
 
 def _dual_root(value: Any, loop: str, root: Callable[[Any, str], Any]) -> Any:
@@ -147,28 +162,42 @@ def _dual_root(value: Any, loop: str, root: Callable[[Any, str], Any]) -> Any:
     return Dual(r, {k: x / (r + r) for k, x in value.d.items()})
 
 
+def _drive_rates(s: LoopState) -> Mapping[str, Any]:
+    """How the driven joints follow the coordinates: d(angle) = c ds - s dc."""
+    zero, position, rows = s.link.tree.zero, _varied(s), []
+    for k in s.link.driven:
+        at = position[k]
+        if s.link.tree.revolute[k]:
+            sine, cosine = (part.value if isinstance(part, Dual) else part for part in at)
+            row = [cosine * derivative(at[0], i, zero) - sine * derivative(at[1], i, zero) for i in range(len(s.q))]
+        else:
+            row = [derivative(at, i, zero) for i in range(len(s.q))]
+        rows.append(row)
+    return {"J_drive": rows}
+
+
 def _pose(s: LoopState) -> Mapping[str, Any]:
     mech = s.link.tree
-    R, p = kinematics.tool_pose(mech, frames(mech, s.position()))
-    return {"T": kinematics.homogeneous(R, p, mech.zero, mech.one)}
+    return {"T": kinematics.homogeneous(*pose_from_tool(mech, frames(mech, s.position())), mech.zero, mech.one)}
 
 
 def _tool(s: LoopState) -> Mapping[str, Any]:
-    mech, position = s.link.tree, s.position()
-    J = kinematics.jacobian(mech, frames(mech, position))
-    return {"J": closed_loop.product(J, s.rate_map(position), mech.zero)}
+    mech = s.link.tree
+    R, _ = pose_from_tool(mech, frames(mech, s.position()))
+    return {"J": jacobian_of_pose(R, pose_from_tool(mech, frames(mech, _varied(s))), len(s.q), mech.zero)}
 
 
 LOOP_REFERENCES: dict[str, tuple[str, Callable[[LoopState], Mapping[str, Any]]]] = {
     "inverse_dynamics": ("virtual work", _tau),
     "forward_dynamics": ("virtual work", _qdd),
     "mass_matrix": ("virtual work", lambda s: {"M": _still(s).M}),
-    "coriolis_matrix": ("derivatives of the mass matrix of virtual work", _christoffel),
+    "coriolis_matrix": ("derivatives of the mass matrix of virtual work", _coriolis),
     "bias": ("virtual work", lambda s: {"h": _combined(s, None)}),
     "gravity": ("virtual work", lambda s: {"g": _still(s).G}),
-    "forward_kinematics": ("pose of the tool", _pose),
-    "jacobian": ("the tree's Jacobian, reduced", _tool),
-    "drive_jacobian": ("the constraints' Jacobian", lambda s: {"J_drive": _drives(s)}),
+    "elements": ("virtual work and derivatives of its mass matrix", _elements),
+    "forward_kinematics": ("product of poses from the tool inwards", _pose),
+    "jacobian": ("derivatives of the pose through the closure", _tool),
+    "drive_jacobian": ("derivatives of the joints' positions through the closure", _drive_rates),
 }
 assert LOOP_REFERENCES.keys() == LOOP_FUNCTIONS.keys()
 

@@ -14,16 +14,17 @@ from typing import Any
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.mechanics import articulated_body, composite_body, coriolis, differentiation, energy, kinematics
-from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, matmul, mul, total
-from emdeg.mechanics.mechanism import BodyInertia, Frames, Mechanism, frames, mechanism, path
+from emdeg.mechanics.linear import Scalar, Vec3, total
+from emdeg.mechanics.mechanism import BodyInertia, Frames, Mechanism, frames, mechanism
 from emdeg.mechanics.newton_euler import newton_euler
-from emdeg.program.build import base_places, known_functions
+from emdeg.program.build import base_places, further_inputs, known_functions
 from emdeg.program.degree import degree_bound
 from emdeg.program.functions import FUNCTIONS, Outputs, State, of_base_parameters, unit_rates
+from emdeg.program.inward_pose import jacobian_of_pose, pose_from_tool
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.trace import Tracer
-from emdeg.program.verify import Certificate, verify
-from emdeg.robot.model import BASE, Robot
+from emdeg.program.verify import Certificate, Refuted, verify
+from emdeg.robot.model import Robot
 
 
 def verify_program(
@@ -41,6 +42,7 @@ def verify_program(
     `base`: the regressor has the base parameters' columns only. `points` defaults to as many as are needed.
     """
     names = known_functions(function, robot)
+    _check_inputs(program, robot, names)
     if robot.loops is not None:
         return _verify_loops(program, robot, names, seed, points, artefact)
     places = base_places(robot) if base else None
@@ -55,6 +57,21 @@ def verify_program(
         program, independent, formulations=formulations, seed=seed, points=points,
         degree=_degree(robot, names), artefact=artefact,
     )  # fmt: skip
+
+
+def _check_inputs(program: Program, robot: Robot, names: Sequence[str]) -> None:
+    """Refuted unless the program takes the arrays that these functions take, in their order: it decides the call."""
+    n = robot.freedoms
+    wanted = {group for name in names for group in further_inputs(name, robot)}
+    expected = [("q", n), *((group, n) for group in ("qd", "qdd", "tau") if group in wanted)]
+    symbols = tuple(sorted(robot.symbols))
+    if symbols:
+        expected.append(("parameters", len(symbols)))
+    found = [(group.name, group.size) for group in program.inputs]
+    if found != expected:
+        raise Refuted(f"{program.name}: its inputs are {found}; the function's are {expected}")
+    if symbols and program.inputs[-1].labels != symbols:
+        raise Refuted(f"{program.name}: its parameters are not {', '.join(symbols)}")
 
 
 def _verify_loops(
@@ -149,31 +166,15 @@ def _elements(state: State) -> Outputs:
     }
 
 
-def _pose(mech: Mechanism, frame: Frames) -> tuple[Mat3, Vec3]:
-    """The tool's pose, multiplied up from the tool to the base."""
-    R, p = mech.tool
-    if mech.tool_link == BASE:
-        return R, p
-    for k in reversed(path(mech, mech.tool_link)):
-        R, p = matmul(frame.R[k], R), add(frame.p[k], mul(frame.R[k], p))
-    return matmul(mech.base[0], R), add(mech.base[1], mul(mech.base[0], p))
-
-
 def _forward_kinematics(state: State) -> Outputs:
-    return {"T": kinematics.homogeneous(*_pose(state.mech, state.frame), state.mech.zero, state.mech.one)}
+    return {"T": kinematics.homogeneous(*pose_from_tool(state.mech, state.frame), state.mech.zero, state.mech.one)}
 
 
 def _jacobian(state: State) -> Outputs:
-    """dp/dq, and omega from dR/dq R^T."""
     mech = state.mech
-    zero, columns = mech.zero, []
-    R, _ = _pose(mech, state.frame)
-    R_varied, p_varied = _pose(mech, frames(mech, differentiation.seeded(mech, state.position)))
-    for k in range(mech.n):
-        turning = [[derivative(entry, k, zero) for entry in row] for row in R_varied]
-        spin = [[total([turning[i][m] * R[j][m] for m in range(3)]) for j in range(3)] for i in range(3)]
-        columns.append([*(derivative(x, k, zero) for x in p_varied), spin[2][1], spin[0][2], spin[1][0]])
-    return {"J": [[column[row] for column in columns] for row in range(6)]}
+    R, _ = pose_from_tool(mech, state.frame)
+    varied = pose_from_tool(mech, frames(mech, differentiation.seeded(mech, state.position)))
+    return {"J": jacobian_of_pose(R, varied, mech.n, mech.zero)}
 
 
 def _regressor(state: State) -> Outputs:

@@ -8,6 +8,7 @@ the addition theorems give, so every identity of trigonometric polynomials holds
 from __future__ import annotations
 
 from collections.abc import Mapping
+from heapq import heappop, heappush
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.prime_field import P, PrimeField, inverse, residue_of
@@ -17,6 +18,10 @@ from emdeg.program.ir import Kind, Op, Program, Slot
 
 Atom = Slot | Angle
 """An independent angle: an input, or a constant."""
+
+
+MOST_TURNS = 1000
+"""An angle may stand in a sum so many times; a program that says more was not made by emdeg."""
 
 
 class UnluckyPoint(ZeroDivisionError):
@@ -76,37 +81,44 @@ def _atom_pair(field: PrimeField, atom: Atom, labels: Mapping[str, tuple[str, ..
 
 
 def angle_atoms(program: Program, value: int) -> Mapping[Atom, int]:
-    """An angle as a sum of independent angles with whole coefficients."""
+    """An angle as a sum of independent angles with whole coefficients; each operation is looked at once."""
     atoms: dict[Atom, int] = {}
-    stack = [(value, 1)]
-    while stack:
-        index, times = stack.pop()
+    times: dict[int, int] = {value: 1}
+    waiting = [-value]  # the latest first: by then all that read it have been seen
+    while waiting:
+        index = -heappop(waiting)
+        many = times[index]
+        if abs(many) > MOST_TURNS:
+            raise ValueError(f"{program.name}: a sine is taken of more than {MOST_TURNS} times an angle")
         op: Op = program.ops[index]
-        atom: Atom
-        if op.kind in (Kind.ADD, Kind.SUB):
-            stack += [(op.args[0], times), (op.args[1], times if op.kind is Kind.ADD else -times)]
-            continue
-        if op.kind is Kind.NEG:
-            stack.append((op.args[0], -times))
-            continue
-        if op.kind is Kind.MUL:
-            whole = [i for i in op.args if program.ops[i].kind is Kind.NUMBER]
-            if len(whole) == 1 and program.ops[whole[0]].number.denominator == 1:
-                other = op.args[0] if whole[0] == op.args[1] else op.args[1]
-                stack.append((other, times * int(program.ops[whole[0]].number)))
-                continue
-        if op.kind is Kind.INPUT:
-            atom = op.slot
-        elif op.kind is Kind.ANGLE:
-            atom = op.angle
-        elif op.kind is Kind.NUMBER:
-            atom = Angle(radians=op.number)
-        else:
-            raise ValueError(
-                f"{program.name}: a sine is taken of something that is no sum of angles (operation {index})"
-            )
-        atoms[atom] = atoms.get(atom, 0) + times
-    return {atom: times for atom, times in atoms.items() if times}
+        for part, factor in _summands(program, op, index):
+            if isinstance(part, int):
+                if part not in times:
+                    heappush(waiting, -part)
+                times[part] = times.get(part, 0) + factor * many
+            else:
+                atoms[part] = atoms.get(part, 0) + factor * many
+    return {atom: many for atom, many in atoms.items() if many}
+
+
+def _summands(program: Program, op: Op, index: int) -> list[tuple[int | Atom, int]]:
+    """What an angle is made of, one operation deep: values or independent angles, each so many times."""
+    if op.kind in (Kind.ADD, Kind.SUB):
+        return [(op.args[0], 1), (op.args[1], 1 if op.kind is Kind.ADD else -1)]
+    if op.kind is Kind.NEG:
+        return [(op.args[0], -1)]
+    if op.kind is Kind.INPUT:
+        return [(op.slot, 1)]
+    if op.kind is Kind.ANGLE:
+        return [(op.angle, 1)]
+    if op.kind is Kind.NUMBER:
+        return [(Angle(radians=op.number), 1)]
+    if op.kind is Kind.MUL:
+        whole = [i for i in op.args if program.ops[i].kind is Kind.NUMBER]
+        if len(whole) == 1 and program.ops[whole[0]].number.denominator == 1:
+            other = op.args[0] if whole[0] == op.args[1] else op.args[1]
+            return [(other, int(program.ops[whole[0]].number))]
+    raise ValueError(f"{program.name}: a sine is taken of something that is no sum of angles (operation {index})")
 
 
 def _circle_of(

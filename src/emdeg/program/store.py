@@ -16,6 +16,7 @@ from pathlib import Path
 from emdeg.program.ir import Program
 from emdeg.program.json_form import NotAProgram, from_data, to_data
 from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 SUFFIX = ".program.json"
@@ -42,24 +43,31 @@ def user_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "emdeg" / "programs"
 
 
-def stored(robot: Robot, functions: Sequence[str], weights: str = "operations") -> Program | None:
-    """The filed program, a user's own first; None if there is none that can be read."""
-    name = digest(robot, functions, weights) + SUFFIX
-    for text in _texts(name):
+def stored(
+    robot: Robot, functions: Sequence[str], weights: str = "operations", folder: Path | None = None
+) -> list[Program]:
+    """The filed programs that can be read, a user's own first; with `folder` what is filed there alone.
+
+    They are not proved: a file may have been changed.
+    """
+    found = []
+    for text in _texts(digest(robot, functions, weights) + SUFFIX, folder):
         try:
-            return from_data(json.loads(text)["program"])
+            found.append(from_data(json.loads(text)["program"]))
         except (ValueError, KeyError, TypeError, RecursionError, NotAProgram):
             continue
-    return None
+    return found
 
 
-def _texts(name: str) -> Iterator[str]:
-    own = user_folder() / name
+def _texts(name: str, folder: Path | None) -> Iterator[str]:
+    own = (folder or user_folder()) / name
     try:
         if own.stat().st_size <= LARGEST:
             yield own.read_text(encoding="utf-8")
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         pass
+    if folder is not None:
+        return
     shipped = resources.files("emdeg.program") / "programs" / name
     if shipped.is_file():
         yield shipped.read_text(encoding="utf-8")
@@ -76,13 +84,16 @@ def keep(
 ) -> Path:
     """File the program (with `found`: how it was found, what proves it); the file's path."""
     folder = folder or user_folder()
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / (digest(robot, functions, weights) + SUFFIX)
     head = {"robot": robot.name, "functions": list(functions), "weights": weights, **found}
     partial = path.with_name(f".{path.name}.part")
     try:
-        partial.write_text(json.dumps({**head, "program": to_data(program)}, indent=0) + "\n", encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            partial.write_text(json.dumps({**head, "program": to_data(program)}, indent=0) + "\n", encoding="utf-8")
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as problem:
+        raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(folder)) from None
     return path

@@ -108,24 +108,43 @@ def _check_at(program: Program, independent: Formulation, seed: int, number: int
         field = PrimeField(seed=derived_seed(seed, number, attempt))
         try:
             found = evaluate_residues(program, field)
-            expected = (
-                evaluate_residues(independent, field)
-                if isinstance(independent, Program)
-                else {name: tuple(_flat(values)) for name, values in independent(field).items()}
-            )
+            expected, shapes = _expected(independent, field)
         except ZeroDivisionError:
             continue
+        _same_outputs(program, shapes)
         _compare(program, found, expected, number)
         return
     raise Refuted(f"{program.name}: no point was found at which its quotients and roots exist")
 
 
+def _expected(independent: Formulation, field: PrimeField) -> tuple[Residues, Mapping[str, tuple[int, ...]]]:
+    """What the independent formulation computes, flat, and the outputs' shapes."""
+    if isinstance(independent, Program):
+        return evaluate_residues(independent, field), {group.name: group.shape for group in independent.outputs}
+    results = independent(field)
+    flat = {name: tuple(_flat(values)) for name, values in results.items()}
+    return flat, {name: _shape(values) for name, values in results.items()}
+
+
+def _same_outputs(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuted unless the program has these outputs and no others, in this order: a missing one is never compared."""
+    own = {group.name: group.shape for group in program.outputs}
+    if list(own.items()) != list(shapes.items()):
+        raise Refuted(f"{program.name}: its outputs are {_told(own)}, the independent formulation's {_told(shapes)}")
+
+
+def _told(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} {' x '.join(map(str, shape)) or 1}" for name, shape in shapes.items()) or "none"
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    if not isinstance(values, list | tuple):
+        return ()
+    return (len(values), *(_shape(values[0]) if values else ()))
+
+
 def _compare(program: Program, found: Residues, expected: Residues, number: int) -> None:
     for group in program.outputs:
-        if group.name not in expected:
-            raise Refuted(f"{program.name}: the independent formulation has no output {group.name}")
-        if len(found[group.name]) != len(expected[group.name]):
-            raise Refuted(f"{program.name}: the independent formulation's {group.name} has another size")
         for place, (a, b) in enumerate(zip(found[group.name], expected[group.name])):
             if a != b:
                 index = tuple(int(i) for i in np.unravel_index(place, group.shape)) if group.shape else ()
@@ -175,6 +194,6 @@ def float_error(
     for group in program.outputs:
         shape = (states, len(group.entries))
         a, b = found[group.name].reshape(shape), exact[group.name].reshape(shape)
-        scale = np.abs(b).max(axis=1, keepdims=True)
+        scale = np.abs(b).max(axis=1, keepdims=True, initial=0.0)
         errors[group.name] = float(ulps(a, b, scale).max(initial=0.0))
     return errors

@@ -28,3 +28,8 @@ class RobotError(ValueError):
 
 class OverBudget(RobotError):
     """A description is larger than emdeg is willing to read or work on."""
+
+
+def singular_mass_matrix(robot: str) -> RobotError:
+    """What to raise where the accelerations of a robot are not determined by its efforts."""
+    return RobotError("its mass matrix is singular: a joint moves neither mass nor drive inertia", body=robot)

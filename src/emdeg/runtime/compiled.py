@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any, Literal
 
@@ -31,10 +31,16 @@ def compile(
 
     A batch large enough is spread over `threads` cores (all by default). With `check_finite` NaN and
     infinities among the inputs are an error. `backend` "auto" takes llvm where llvmlite can be imported.
+
+    Machine code has its own sine and cosine: angles far beyond 1e5 rad yield NaN there, never a wrong number.
     """
     kind = np.dtype(dtype)
     if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise TypeError(f"{program.name} can be compiled for float64 or float32, not for {kind}")
+    if backend not in ("auto", "llvm", "numpy"):
+        raise ValueError(f"there is no backend {backend!r}; there are auto, llvm, numpy")
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise ValueError(f"threads must be a whole number from 1 on, or None for all cores; got {threads!r}")
     if backend == "auto":
         backend = "llvm" if machine_available() else "numpy"
     build: Callable[[Program, np.dtype], Kernel] = MachineKernel if backend == "llvm" else NumpyKernel
@@ -95,6 +101,8 @@ class CompiledProgram:
         groups = self.program.outputs
         if out is None:
             return [np.empty((*batch, *group.shape), self.dtype) for group in groups]
+        if not isinstance(out, np.ndarray | list | tuple):
+            raise StateError(f"{self.program.name}: out is {type(out).__name__}, expected an array or several")
         given = [out] if isinstance(out, np.ndarray) else list(out)
         if len(given) != len(groups):
             raise StateError(f"{self.program.name}: out holds {len(given)} arrays, expected {len(groups)}")
@@ -108,10 +116,14 @@ class CompiledProgram:
         """A call without arguments on preallocated arrays of one state: inputs, then outputs, or by name.
 
         The arrays must have the compiled dtype, the exact shape and contiguous memory; outputs left out are
-        allocated. Constants of symbolic parameters are computed here, once.
+        allocated. Constants of symbolic parameters are computed here, once. With `check_finite` every call looks at
+        the inputs first.
         """
         groups = [*self.program.inputs, *self.program.outputs]
-        given = dict(zip((group.name for group in groups), args)) | named
+        given = dict(zip((group.name for group in groups), args))
+        if doubled := sorted(given.keys() & named.keys()):
+            raise StateError(f"{self.program.name}: {', '.join(doubled)} is given twice")
+        given |= named
         unknown = set(given) - {group.name for group in groups}
         if unknown or len(args) > len(groups):
             raise StateError(f"{self.program.name} has no {', '.join(sorted(unknown)) or 'further arrays'}")
@@ -124,9 +136,26 @@ class CompiledProgram:
             if not outputs[name].flags.writeable:
                 raise StateError(f"{self.program.name}: {name} is read-only and cannot take results")
         rows = [array.reshape(1, -1) for array in inputs.values()]
+        self._check(inputs)
         passed = self._with_constants(rows)
         run = self._main.bound(passed, [array.reshape(1, -1) for array in outputs.values()])
-        return BoundProgram(run, inputs, outputs)
+        return BoundProgram(self._checked(run, inputs) if self._check_finite else run, inputs, outputs)
+
+    def _checked(self, run: Callable[[], None], inputs: dict[str, NDArray]) -> Callable[[], None]:
+        def checked() -> None:
+            self._check(inputs)
+            run()
+
+        return checked
+
+    def _check(self, inputs: Mapping[str, NDArray]) -> None:
+        if self._check_finite:
+            for name, array in inputs.items():
+                self._finite(name, array)
+
+    def _finite(self, name: str, array: NDArray) -> None:
+        if not np.isfinite(array).all():
+            raise StateError(f"{self.program.name}: {name} holds NaN or infinity")
 
     def _batch(self, arrays: list[NDArray]) -> tuple[int, ...]:
         shapes = {array.shape[:-1] for array in arrays}
@@ -173,8 +202,8 @@ class CompiledProgram:
             array = array.astype(self.dtype)
         if not array.ndim or array.shape[-1] != size:
             raise StateError(f"{self.program.name}: {name} has shape {array.shape}, expected (..., {size})")
-        if self._check_finite and not np.isfinite(array).all():
-            raise StateError(f"{self.program.name}: {name} holds NaN or infinity")
+        if self._check_finite:
+            self._finite(name, array)
         return array
 
     def _fixed(self, name: str, array: NDArray | None, shape: tuple[int, ...]) -> NDArray:
@@ -197,7 +226,7 @@ class CompiledProgram:
 class BoundProgram:
     """Call it to compute `outputs` from `inputs`, arrays that stay where they are.
 
-    `run` does the same with the least overhead: it is a function of the interpreter's own.
+    `run` does the same with the least overhead: a function of the interpreter's own, unless inputs are checked.
     """
 
     __slots__ = ("inputs", "outputs", "run")

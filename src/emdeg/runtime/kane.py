@@ -17,7 +17,7 @@ from emdeg.notebook import table
 from emdeg.program.ir import Program
 from emdeg.program.kane import Function, kane_program
 from emdeg.robot.model import Robot
-from emdeg.runtime.compiled import CompiledProgram, compile
+from emdeg.runtime.compiled import CompiledProgram, StateError, compile
 
 SINGULAR = 1e-9
 """A factor of det A below this share of the largest value it could have: the speeds fail."""
@@ -112,13 +112,16 @@ class KaneModel:
         if of.given and p is None:
             raise TypeError(f"{self.robot.name} has prescribed motions: give p, pd and pdd")
         at: dict[int, NDArray] = {}
-        for group, values in ((of.free, q), (of.given, p)):
+        for name, group, values in (("q", of.free, q), ("p", of.given, p)):
             if group:
-                array = np.asarray(values, float)
+                array = _ending_in(name, values, len(group))
                 at |= {letter: array[..., i] for i, letter in enumerate(group)}
         joints = np.stack(np.broadcast_arrays(*(at[k] for k in of.algebra.joints)), axis=-1)
-        values = np.asarray([] if parameters is None else parameters, float)
-        named: Mapping[str, Any] = {name: values[..., i] for i, name in enumerate(sorted(self.robot.symbols))}
+        symbols = sorted(self.robot.symbols)
+        if symbols and parameters is None:
+            raise TypeError(f"{self.robot.name} has symbols: give parameters, the numbers of {', '.join(symbols)}")
+        values = _ending_in("parameters", parameters, len(symbols)) if symbols else np.zeros(0)
+        named: Mapping[str, Any] = {name: values[..., i] for i, name in enumerate(symbols)}
         value = one.factor.evaluate(joints, parameters=named)
         size = np.zeros_like(value)
         for coefficient, monomial in one.factor.terms():
@@ -142,3 +145,11 @@ class KaneModel:
         found = self._compiled[function](**given)
         results = found if isinstance(found, tuple) else (found,)
         return {group.name: value for group, value in zip(program.outputs, results)}
+
+
+def _ending_in(name: str, values: ArrayLike | None, size: int) -> NDArray:
+    """The values as an array (..., size); StateError names what has another shape."""
+    array = np.asarray(values, float)
+    if array.shape[-1:] != (size,):
+        raise StateError(f"{name} has the shape {array.shape}; its last axis must have {size} entries")
+    return array

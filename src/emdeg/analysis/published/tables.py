@@ -15,6 +15,7 @@ from emdeg.analysis.ratios import Curves, curves, largest_of, ratio
 from emdeg.analysis.workspace import Workspace, joint_number
 from emdeg.equations import Model
 from emdeg.equations.bounds import Bounded
+from emdeg.robot.load import load as load_robot
 from emdeg.robot.model import Robot
 
 AGREES = 5e-3
@@ -51,19 +52,27 @@ class Row:
 
 
 def published(robot: Robot) -> Mapping[str, Any] | None:
-    """What is on file for a robot of this name; None if nothing is."""
+    """What is on file for this robot; None if nothing is, or if it is not the library's robot of that name as it is.
+
+    A locked joint, another gravity or another file make another robot, which the source says nothing about.
+    """
     place = resources.files("emdeg.analysis.published").joinpath(f"{robot.name}.toml")
     if not robot.name.replace("_", "").isalnum() or not place.is_file():
+        return None
+    theirs = load_robot(robot.name)
+    if robot.links != theirs.links or robot.gravity != theirs.gravity:
         return None
     return tomllib.loads(place.read_text("utf-8"))
 
 
 def carries_their_load(robot: Robot, data: Mapping[str, Any]) -> bool:
-    """Whether the robot's one payload has the source's mass and place."""
+    """Whether the robot's one payload has the source's mass and mass centre."""
     theirs = data.get("payload")
-    return theirs is not None and len(robot.payloads) == 1 and (
-        abs(float(robot.payloads[0].mass) - theirs["mass"]) < 1e-9 and robot.payloads[0].link == theirs["link"]
-    )
+    if theirs is None or len(robot.payloads) != 1:
+        return False
+    ours = robot.payloads[0]
+    offset = max(abs(float(x) - y) for x, y in zip(ours.com, theirs["com"]))
+    return abs(float(ours.mass) - theirs["mass"]) < 1e-9 and offset < 1e-9 and ours.link == theirs["link"]
 
 
 def rows(data: Mapping[str, Any], model: Model, loads: Sequence[JointLoad], load: bool) -> list[Row]:
@@ -101,6 +110,44 @@ def ratio_rows(data: Mapping[str, Any], model: Model, where: Workspace, load: bo
             Row("ratios", value["name"], "max", load, value["printed"], None, theirs, certified)
         )
     return found
+
+
+def derived_rows(
+    data: Mapping[str, Any], bare: Sequence[JointLoad], loaded: Sequence[JointLoad] | None
+) -> list[dict[str, Any]]:
+    """What the tables derive from the extremes, as data: relative inertia, and gravity loads at the motor's shaft.
+
+    Both are printed to two or three digits, so a value is off only if rounding does not explain the difference.
+    """
+    found = []
+    for load, ours in ((False, bare), (True, loaded)):
+        if ours is None:
+            continue
+        key = "with_load" if load else "no_load"
+        for one in data.get("relative", ()):
+            most, least = ours[one["joint"] - 1].inertia.high, bare[one["joint"] - 1].inertia.low
+            name = f"M{one['joint']}{one['joint']} max/min"
+            found.append(_derived(one, name, load, one[key], most.value / least.value, most.bound / least.bound))
+        for one in data.get("at_motor", ()):
+            joint = ours[one["joint"] - 1]
+            assert joint.gear_ratio is not None
+            value, bound = (x / joint.gear_ratio for x in (joint.gravity_load.value, joint.gravity_load.bound))
+            found.append(_derived(one, f"g{one['joint']} motor", load, one[key], value, bound))
+    return found
+
+
+def _derived(
+    one: Mapping[str, Any], quantity: str, load: bool, printed: float, value: float, bound: float
+) -> dict[str, Any]:
+    half_digit = 0.5 * 10.0 ** -len(repr(printed).partition(".")[2])
+    return {
+        "table": one["table"],
+        "quantity": quantity,
+        "load": load,
+        "printed": printed,
+        "certified": {"value": value, "bound": bound},
+        "printed_off": abs(printed - value) > max(AGREES * abs(value), 1.001 * half_digit),
+    }
 
 
 @dataclass(frozen=True)

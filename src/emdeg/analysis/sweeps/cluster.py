@@ -8,8 +8,10 @@ address off this machine needs TLS, or the caller's word that the network can be
 from __future__ import annotations
 
 import ipaddress
+import logging
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -56,11 +58,33 @@ def _is_loopback(host: str) -> bool:
 def cluster_chunks(plan_text: str, chunks: Sequence[int], address: str) -> Iterator[Computed]:
     """Each chunk as it is finished, in any order; a worker's death costs what it was working on."""
     distributed = _distributed()
-    client = _connected(distributed, address)
+    with _quiet():
+        client = _connected(distributed, address)
+        try:
+            yield from _computed(distributed, client, plan_text, chunks, address)
+        except (distributed.CancelledError, distributed.comm.CommClosedError, OSError) as problem:
+            raise _gone(address, problem) from None
+        finally:
+            client.close(timeout=2)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """dask's loggers silent: what goes wrong is said once, in an error of ours, and not in its tracebacks."""
+    names = [name for name in list(logging.root.manager.loggerDict) if name.startswith("distributed")]
+    loggers = [logging.getLogger(name) for name in names]
+    loud = [one for one in loggers if not one.disabled]
+    for one in loud:
+        one.disabled = True
     try:
-        yield from _computed(distributed, client, plan_text, chunks, address)
+        yield
     finally:
-        client.close(timeout=2)
+        for one in loud:
+            one.disabled = False
+
+
+def _gone(address: str, problem: BaseException) -> SweepError:
+    return SweepError(f"the scheduler at {address} is gone: {_first_line(problem)}; {GO_ON}")
 
 
 def _distributed() -> Any:
@@ -113,7 +137,7 @@ def _result(distributed: Any, future: Any, chunk: int, address: str) -> tuple[by
     except distributed.KilledWorker as problem:
         raise SweepError(f"chunk {chunk} ended every worker that tried it: {_first_line(problem)}; {GO_ON}") from None
     except (distributed.CancelledError, distributed.comm.CommClosedError, OSError) as problem:
-        raise SweepError(f"the scheduler at {address} is gone: {_first_line(problem)}; {GO_ON}") from None
+        raise _gone(address, problem) from None
     except Exception as problem:
         rule = f"chunk {chunk} cannot be computed: {type(problem).__name__}: {_first_line(problem)}; {GO_ON}"
         raise SweepError(rule) from None

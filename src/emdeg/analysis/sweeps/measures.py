@@ -108,7 +108,7 @@ def measure(compute: Compute, robot: Robot) -> Measure:
 
 def loads_of(robot: Robot, where: Workspace, gap: float) -> dict[str, float]:
     """Certified extremes of each joint's inertia and gravity load: attained values, and the bounds they cannot pass."""
-    model = derive(robot, "M,g")
+    model = derive(robot, "M,g", rational_angles=True)
     effort = Effort(boxes=MOST_BOXES, seconds=math.inf)
     found: dict[str, float] = {}
     for i in range(robot.n):

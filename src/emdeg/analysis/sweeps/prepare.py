@@ -17,8 +17,8 @@ from emdeg.analysis.sweeps.plan import Box, Case, Parameter, Plan, Work, text_di
 from emdeg.analysis.sweeps.study import PerJoint, States, Study
 from emdeg.analysis.workspace import Workspace, workspace
 from emdeg.program.best import program
-from emdeg.program.build import CannotJoin
 from emdeg.program.count import count
+from emdeg.program.functions import CannotJoin
 from emdeg.program.json_form import from_data, to_data
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.load import load

@@ -34,6 +34,8 @@ def entry_point(program: Program, name: str, constants: Program | None) -> str:
     lines += calls
     for place, group in enumerate(program.outputs):
         rows, columns = _matrix(group)
+        if not group.entries:
+            continue
         lines.append(
             f"    if (res[{place}]) for (i = 0; i < {rows * columns}; ++i) "
             f"res[{place}][i] = {group.name}[(i % {rows}) * {columns} + i / {rows}];"

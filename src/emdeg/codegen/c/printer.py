@@ -75,6 +75,8 @@ def parameters(program: Program, qualifier: str = "") -> str:
 
 
 def unused(program: Program) -> list[str]:
-    """Statements that silence a warning about inputs that the function does not depend on."""
+    """Statements that silence a warning about inputs that are not read and outputs that have no entry."""
     read = {op.slot[0] for op, needed in zip(program.ops, live(program)) if needed and op.kind is Kind.INPUT}
-    return [f"(void){group.name};" for group in program.inputs if group.name not in read]
+    names = [group.name for group in program.inputs if group.name not in read]
+    names += [group.name for group in program.outputs if not group.entries]
+    return [f"(void){name};" for name in names]

@@ -37,6 +37,7 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
     options = options or COptions()
     name = identifier(name or program.name)
     constants, main = split_constants(replace(program, name=name))
+    handed = split_rates(main)[1].inputs[-1].size if options.multirate else 0
     together = options.trig == "inline"
     parts = [] if constants is None else [_function(constants, together)]
     parts.append(_function(main, together))
@@ -49,7 +50,7 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
     code = "\n".join(parts)
     trigonometry = inline(code) if options.trig == "inline" else library(code)
     precision = _SINGLE + PRECISION if options.single else PRECISION
-    return "\n".join(filter(None, [_header(program, name, options), precision, trigonometry, code]))
+    return "\n".join(filter(None, [_header(program, name, options, handed), precision, trigonometry, code]))
 
 
 _SINGLE = """\
@@ -60,8 +61,10 @@ _SINGLE = """\
 """
 
 
-def _header(program: Program, name: str, options: COptions) -> str:
+def _header(program: Program, name: str, options: COptions, handed: int) -> str:
     lines = header(program, name, options.robot, options.command)
+    if options.multirate:
+        lines += ["", f"{name}_rates takes x[{handed}], which {name}_configuration computes."]
     if options.batch:
         lines += ["", f"{name}_batch takes arrays component by component: entry j of state i at [j*count + i]."]
     return "/* " + "\n".join(f"   {line}" if line else "" for line in lines)[3:] + " */\n"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from emdeg.program.ir import Program
-from emdeg.program.search.effort import FORMULATION
+from emdeg.program.search.effort import formulation_seconds
 from emdeg.program.search.formulation import Formulation, Option, options, plain_formulation, write
 from emdeg.program.search.weights import Weights, cost
 from emdeg.program.simplify import retrace, simplify
@@ -34,8 +34,19 @@ class Found:
 class Descent:
     """The search over formulations of some functions of one robot; deterministic for a seed."""
 
-    def __init__(self, robot: Robot, functions: Sequence[str], seed: int, weights: Weights, spend: Spend) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        functions: Sequence[str],
+        seed: int,
+        weights: Weights,
+        spend: Spend,
+        tell: Callable[[float], None] = lambda raw: None,
+    ) -> None:
         self.robot, self.functions, self.weights = robot, functions, weights
+        self.here: Formulation | None = None
+        """The cheapest formulation of the descent under way."""
+        self._tell = tell
         self.random = random.Random(seed)
         self.options = options(robot, functions)
         self._spend = spend
@@ -49,7 +60,7 @@ class Descent:
             try:
                 program = retrace(write(self.robot, self.functions, formulation))
                 self._known[formulation] = cost(program, self.weights)
-                self._spend(FORMULATION * program.size)
+                self._spend(formulation_seconds(program.size))
             except ValueError:
                 self._known[formulation] = float("inf")
         return self._known[formulation]
@@ -57,7 +68,7 @@ class Descent:
     def finished(self, formulation: Formulation) -> Found:
         """The formulation's program, factored."""
         program = simplify(write(self.robot, self.functions, formulation))
-        self._spend(2 * FORMULATION * program.size)
+        self._spend(2 * formulation_seconds(program.size))
         return Found(formulation, self.raw_cost(formulation), program, cost(program, self.weights))
 
     def run(self, stop: Callable[[], bool]) -> Iterator[Found]:
@@ -71,6 +82,7 @@ class Descent:
             if turn >= len(starts):
                 start = self._shaken(start)
             yield self.finished(self._descend(start, stop, fixed_method=turn < len(starts)))
+            self.here = None
             turn += 1
 
     def _shaken(self, formulation: Formulation) -> Formulation:
@@ -92,6 +104,9 @@ class Descent:
                     return here
                 there = self._changed(here, move, moves)
                 value = self.raw_cost(there)
+                if value < best:
+                    self.here = there
+                    self._tell(value)
                 if value <= best:
                     here, best = there, value
             idle = idle + 1 if best == before else 0

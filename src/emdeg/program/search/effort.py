@@ -13,7 +13,19 @@ FORMULATION = 9e-5
 """Seconds an operation of a traced formulation takes."""
 TARGET = 4e-6
 """Seconds per value of the program when one of its values is said anew."""
+SHORT = 50
+"""A shorter program takes no less time than one of so many values: the rest is overhead."""
 PATIENCE = 3.0
+
+
+def formulation_seconds(size: int) -> float:
+    """What tracing a formulation of so many values takes."""
+    return FORMULATION * max(size, SHORT)
+
+
+def target_seconds(size: int) -> float:
+    """What saying one value of a program of so many values anew takes."""
+    return TARGET * max(size, SHORT)
 
 
 class Effort:

@@ -7,7 +7,9 @@ plain program stands in where it is not better or the proof fails.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from emdeg.notebook import Shown
 from emdeg.program.build import known_functions, program
@@ -44,6 +46,7 @@ class Optimised(Shown):
     formulation: Formulation | None
     seed: int
     seconds: float
+    interrupted: bool = False
 
     @property
     def count(self) -> Count:
@@ -68,13 +71,14 @@ def optimise(
     clock = Effort(effort)
     names = known_functions(function, robot)
     plain = program(robot, names)
-    best, found = plain, None
+    best, found, interrupted = plain, None, False
     tell("plain", cost(plain, weights))
     if effort > 0:
         try:
             best, found = _search(robot, names, clock, seed, weights, plain, tell)
         except KeyboardInterrupt as stopped:
             best, found = getattr(stopped, "best", (plain, None))
+            interrupted = True
     if cost(best, weights) >= cost(plain, weights):
         best, found = plain, None
     try:
@@ -83,7 +87,7 @@ def optimise(
         best, found = plain, None
         certificate = verify_program(plain, robot, names, seed=seed)
     tell("verified", cost(best, weights))
-    return Optimised(best, certificate, found, seed, clock.elapsed)
+    return Optimised(best, certificate, found, seed, clock.elapsed, interrupted)
 
 
 def _search(
@@ -92,12 +96,18 @@ def _search(
     best: tuple[Program, Formulation | None] = (plain, None)
     low = cost(plain, weights)
 
-    def keep(candidate: Program, formulation: Formulation | None, phase: str) -> None:
+    rescue: Callable[[], tuple[Program, Formulation | None]] | None = None
+    """The best of the stage under way, which an interrupt must not lose."""
+
+    def better(candidate: Program, formulation: Formulation | None) -> None:
         nonlocal best, low
-        candidate = tidied(candidate)
+        candidate = tidied(candidate, weights)
         value = cost(candidate, weights)
         if value < low:
             best, low = (candidate, formulation), value
+
+    def keep(candidate: Program, formulation: Formulation | None, phase: str) -> None:
+        better(candidate, formulation)
         tell(phase, low)
 
     try:
@@ -106,7 +116,11 @@ def _search(
             others = loop_programs(robot, names, factored=True, name=plain.name)
             contenders = [(cost(one, weights), one, None) for one in others]
         elif has_formulations(names):
-            for end in Descent(robot, names, seed, weights, clock.spend).run(clock.until(FORMULATIONS)):
+            descent = Descent(
+                robot, names, seed, weights, clock.spend, tell=lambda raw: tell("formulation", min(low, raw))
+            )
+            rescue = partial(_running, descent, best)
+            for end in descent.run(clock.until(FORMULATIONS)):
                 if all(end.formulation != other for _, _, other in contenders):
                     contenders.append((end.cost, end.program, end.formulation))
                 keep(end.program, end.formulation, "formulation")
@@ -118,11 +132,13 @@ def _search(
             if start.size > LARGE:
                 continue
             search = Resubstitution(start, seed + turn, weights, clock.spend)
+            rescue = partial(_rescued, search, formulation)
             search.run(clock.until(FORMULATIONS + trial * (turn + 1)))
             keep(search.result(), formulation, "resubstitution")
             searches.append((search.best, turn, search, formulation))
         searches.sort(key=lambda item: item[:2])
         for _, _, search, formulation in searches[:1]:
+            rescue = partial(_rescued, search, formulation)
             done = clock.until(1.0)
             while not done():
                 before = search.best
@@ -130,9 +146,21 @@ def _search(
                 if search.best < before:
                     keep(search.result(), formulation, "resubstitution")
     except KeyboardInterrupt as stopped:
+        with suppress(KeyboardInterrupt):  # who insists gets what had been kept before
+            if rescue is not None:
+                better(*rescue())
         stopped.best = best  # type: ignore[attr-defined]
         raise
     return best
+
+
+def _running(descent: Descent, otherwise: tuple[Program, Formulation | None]) -> tuple[Program, Formulation | None]:
+    """The cheapest formulation of a descent that was interrupted."""
+    return otherwise if descent.here is None else (descent.finished(descent.here).program, descent.here)
+
+
+def _rescued(search: Resubstitution, formulation: Formulation | None) -> tuple[Program, Formulation | None]:
+    return search.rescued(), formulation
 
 
 def _shortlist(
@@ -154,9 +182,9 @@ def _shortlist(
     return chosen[:CONTENDERS]
 
 
-def tidied(found: Program) -> Program:
+def tidied(found: Program, weights: Weights = OPERATIONS) -> Program:
     """The program factored if that helps, ready to be emitted."""
     found = retrace(found)
     factored = simplify(found)
     plain = schedule(fold_signs(prune(found)))
-    return factored if count(factored).total < count(plain).total else plain
+    return factored if cost(factored, weights) < cost(plain, weights) else plain

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from emdeg.program.ir import Kind, Program
-from emdeg.program.search.effort import TARGET, Effort
+from emdeg.program.search.effort import Effort, target_seconds
 from emdeg.program.search.expressions import (
     Candidate,
     one_operation,
@@ -69,6 +69,11 @@ class Resubstitution:
         self.net.restore(here)
         return program
 
+    def rescued(self) -> Program:
+        """The smallest program so far, whatever state an interrupt left the search in; it cannot go on."""
+        self.net.restore(self._best_state)
+        return self.net.to_program()
+
     def sweep(self, until: Callable[[], bool]) -> None:
         """Try every operation once, in random order."""
         targets = [index for index in self.net.order if self.net.nodes[index].kind in (Kind.ADD, Kind.MUL)]
@@ -82,7 +87,7 @@ class Resubstitution:
     def improve(self, target: int) -> None:
         """Replace the target by the best expression that does not cost more than it; by chance among equals."""
         net = self.net
-        self._spend(TARGET * len(net.nodes))
+        self._spend(target_seconds(len(net.nodes)))
         cone, beyond = net.cone(target), net.beyond(target)
         spare = net.weight(cone)
         weights = net.weights

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from emdeg.program.count import count
 from emdeg.program.ir import Kind, Program, live, uses
@@ -39,6 +40,35 @@ CYCLES = Weights(mul=1, add=1, div=6, sqrt=8, sincos=18, fused=1)
 """Rough reciprocal throughputs on a current 64-bit core, a sine-cosine pair inlined."""
 
 WEIGHTS: Mapping[str, Weights] = {"operations": OPERATIONS, "cycles": CYCLES}
+
+
+def label(weights: Weights) -> str:
+    """A text that names the weights: of their own, or each by its number."""
+    for name, known in WEIGHTS.items():
+        if weights == known:
+            return name
+    given = {field.name: getattr(weights, field.name) for field in fields(Weights)}
+    return ",".join(f"{name}={value:g}" for name, value in given.items() if value is not None)
+
+
+def parsed(text: str) -> Weights:
+    """The weights that `label` names; those left out have their usual value. ValueError for any other text."""
+    if text in WEIGHTS:
+        return WEIGHTS[text]
+    known = {field.name for field in fields(Weights)}
+    given: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        if name not in known or name in given:
+            raise ValueError(f"{part!r} is no weight: there are {', '.join(sorted(known))}, each NAME=NUMBER and once; "
+                             f"or {', '.join(WEIGHTS)}")
+        given[name] = float(number) if _NUMBER.fullmatch(number) else -1.0
+        if not 0 <= given[name] <= 1e6:
+            raise ValueError(f"{part!r}: a weight is a number from 0 to 1e6")
+    return Weights(**given)
+
+
+_NUMBER = re.compile(r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,3})?")
 
 
 def cost(program: Program, weights: Weights = OPERATIONS) -> float:
