@@ -189,7 +189,8 @@ def _print(outcome: Outcome, result: dict[str, Any]) -> None:
         for t, row in zip(samples["t"], samples[key]):
             shown.add_row(f"{t:.4g}", *(f"{value:.8g}" for value in row))
         # Off a terminal nothing is cut: a number that loses its exponent is another number.
-        wide = out if out.is_terminal else Console(highlight=False, width=max(out.width, 12 + 18 * len(names)))
+        width = max(out.width, 12 + 18 * len(names))
+        wide = out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=width)
         wide.print(shown)
     if result["efforts_on_inner_body"]:
         out.print(f"efforts of {', '.join(result['efforts_on_inner_body'])} act on the inner body", markup=False)
