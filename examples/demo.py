@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 import emdeg
+from emdeg.report.drawing import percent
 from emdeg.report.output import write
 from emdeg.report.page import Made, make
 from emdeg.report.tradeoff import QUOTED
@@ -53,8 +54,9 @@ def main() -> None:
     out.print(counts(made))
     level = next(one for one in made.summary["abbreviated"] if one["threshold"] == QUOTED)
     out.print(
-        f"{made.summary['constants']} lumped constants. Leaving out terms below {100 * QUOTED:g} % costs at most "
-        f"{100 * level['certified']:.2g} % of a joint's largest effort (certified; {100 * level['found']:.2g} % found)."
+        f"{made.summary['constants']} lumped constants. Leaving out terms below {percent(QUOTED)} costs at most "
+        f"{percent(level['certified'], bound=True)} of a joint's largest effort (certified; {percent(level['found'])} "
+        "found)."
     )
     out.print(f"{seconds:.0f} s in all. The same as LaTeX: {source}. Open in a browser:")
     out.print(f"[bold]{page.resolve().as_uri()}[/bold]", soft_wrap=True)

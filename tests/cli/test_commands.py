@@ -163,6 +163,7 @@ def test_a_new_robot_file_is_valid_and_never_overwrites(tmp_path):
 def test_check_fails_where_a_physical_rule_is_broken(tmp_path):
     path = tmp_path / "arm.toml"
     text = run("new").stdout
+    assert json.loads(run("new", "--json").stdout)["result"] == {"file": None, "text": text}
     path.write_text(text.replace("Izz = 0.03 ", "Izz = 0.3 "))
     done = run("check", str(path))
     assert done.returncode == 1

@@ -158,6 +158,15 @@ WRONG = {
         "delta", "torques ROBOT --trajectory schema = 1\n"
         '[trajectory]\nkind = "quintic"\nstart = [0, 0, -0.45]\ngoal = [0.9, 0, -0.45]\nduration = 1',
         "poses cannot be reached"),
+    "a trajectory to be followed out of reach": (
+        "delta", "simulate ROBOT --scenario schema = 1\n"
+        '[trajectory]\nkind = "quintic"\nstart = [0, 0, -0.45]\ngoal = [0.9, 0, -0.45]\nduration = 1\n'
+        '[controller]\nkind = "computed_torque"\nkp = 100\nkd = 20',
+        "poses cannot be reached"),
+    "an abbreviated model of loops": (
+        "delta", "simulate ROBOT --scenario schema = 1\nduration = 1\n"
+        '[controller]\nkind = "computed_torque"\nkp = 100\nkd = 20\ntarget = [0, 0, -0.45]\nmodel = "abbreviated"',
+        "no abbreviated models of closed loops"),
 }  # fmt: skip
 
 
@@ -179,7 +188,7 @@ def test_bad_input_ends_with_code_3_one_line_and_the_loop(case, tmp_path, monkey
     said = capfd.readouterr()
     assert ended.value.code == 3, said
     assert message in said.err.replace("\n", " ")
-    assert any(loop in said.err for loop in ("forearm", "coupler"))
+    assert any(loop in said.err for loop in ("forearm", "coupler", "closed loops"))
     assert said.out == ""
 
 

@@ -159,9 +159,30 @@ def test_slider_hides_terms_and_tells_the_price(browser: Page, reports: dict[str
     assert "certified below" in shown
     hidden = browser.value("getComputedStyle(document.querySelector('.t.gone')).display")
     assert hidden == "none"
+    for k, level in enumerate(levels):
+        browser.value(f"level.value = {k}; level.dispatchEvent(new Event('input'))")
+        named = browser.value("document.getElementById('level-name').textContent")
+        assert named == (f"{100 * level['threshold']:g} % of the greatest" if k else "nothing")
+        if level["terms"] < levels[0]["terms"]:
+            told = browser.value("document.getElementById('level-text').textContent")
+            stated = float(told.partition("certified below ")[2].partition(" %")[0]) / 100
+            assert level["certified"] <= stated <= 1.1 * level["certified"]
     browser.value("level.value = 0; level.dispatchEvent(new Event('input'))")
     assert browser.value(gone) == 0
     assert quiet(browser, reports["hostile"])
+
+
+def test_no_figure_is_cut_off(browser: Page, reports: dict[str, Path]) -> None:
+    """Every text of a chart lies within the chart."""
+    for name in ("planar2r", "delta"):
+        opened(browser, reports[name])
+        beyond = browser.value(
+            "Array.from(document.querySelectorAll('figure svg')).flatMap((svg) => {"
+            " const s = svg.getBoundingClientRect();"
+            " return Array.from(svg.querySelectorAll('text')).filter((t) => { const r = t.getBoundingClientRect();"
+            " return r.width && (r.right > s.right + 2 || r.left < s.left - 2); }).map((t) => t.textContent); })"
+        )
+        assert beyond == [], name
 
 
 def test_entries_fold(browser: Page, reports: dict[str, Path]) -> None:

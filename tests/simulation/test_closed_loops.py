@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ from scipy.integrate import solve_ivp
 
 import emdeg
 from emdeg.mechanics.state import ClosureError
+from emdeg.robot.assemble import assemble
 from emdeg.robot.choose import with_coordinates
+from emdeg.robot.toml_reader import read_toml
 from emdeg.simulation import (
     ScenarioError,
     SimulationError,
@@ -19,6 +22,7 @@ from emdeg.simulation import (
     cycloidal,
     load_scenario,
     load_trajectory,
+    need_within_limits,
     pd,
     perform,
     simulate,
@@ -220,6 +224,42 @@ def test_a_run_into_a_singularity_says_which_loop(method):
     options = {} if method == "DOP853" else {"step": 0.001}
     with pytest.raises(SimulationError, match=r"the loop forearm[123] is (out of reach|near a singularity)"):
         simulate(robot_of("delta"), None, [0.0, 0.02, -0.6], duration=2.0, method=method, **options)
+
+
+def test_a_run_that_never_gets_past_a_singularity_is_given_up():
+    """Steps that shrink without end are no answer: the falling five-bar stretches its loop."""
+    with pytest.raises(SimulationError, match=r"steps have become too short.*the loop wrist is near a singularity"):
+        simulate(robot_of("fivebar"), None, duration=0.5)
+
+
+def limited(limits: str) -> emdeg.Robot:
+    """The Delta with limits of its first arm."""
+    text = resources.files("emdeg.robot.library").joinpath("delta.toml").read_text("utf-8")
+    arm = 'joint = { name = "q1", type = "revolute", gamma = "270 deg", alpha = "90 deg", a = 0.2'
+    assert arm in text
+    return assemble(read_toml(text.replace(arm, f"{arm}, {limits}"), "delta.toml"))
+
+
+def test_the_arms_limits_are_kept_too():
+    """Limits of joints that are no coordinates: of a trajectory, of a start, and noted along a run."""
+    way = cycloidal([0, 0, -0.45], [0.1, 0, -0.55], 1.0)
+    q1 = emdeg.joint_positions(robot_of("delta"), way(np.linspace(0, 1, 501))[0])[:, 0]
+    middle = (q1.min() + q1.max()) / 2
+    need_within_limits(limited(f"lower = {q1.min() - 0.01}, upper = {q1.max() + 0.01}"), way)
+    high = limited(f"lower = -3, upper = {middle}")
+    with pytest.raises(ScenarioError, match="the trajectory leaves the robot's limits: q1: position"):
+        need_within_limits(high, way)
+    fast = np.abs(np.diff(q1)).max() * 500
+    with pytest.raises(ScenarioError, match="q1: speed"):
+        need_within_limits(limited(f"velocity = {0.9 * fast}"), way)
+    need_within_limits(limited(f"velocity = {1.1 * fast}"), way)
+    ends = way(0.0)[0], way(1.0)[0]
+    inside, outside = ends if q1[0] < q1[-1] else ends[::-1]
+    with pytest.raises(ScenarioError, match="the run would start outside the robot's limits: q1: position"):
+        simulate(high, None, outside, duration=0.1)
+    law = computed_torque(high, 400, 40, cycloidal(inside, outside, 1.0))
+    events = simulate(high, law, inside, duration=1.0).events
+    assert [(event.joint, event.what) for event in events] == [("q1", "position beyond its limit")]
 
 
 def test_a_trajectory_out_of_reach_names_the_loop():

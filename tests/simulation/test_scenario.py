@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 
 import emdeg
+from commands import run
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.simulation import perform, summary
+from emdeg.simulation.animation import animation
+from emdeg.simulation.perform import table
 from emdeg.simulation.scenario import read_scenario
 
 GOOD = """
@@ -100,6 +103,12 @@ def test_thresholds_of_a_shortened_model_are_checked():
         (("kp = [50, 50]", "kp = [50, 50, 50]"), "run.toml:8: kp has 3 numbers; planar2r has 2 joints: q1, q2"),
         (("kp = [50, 50]", "kp = [50, -50]"), "kp must be finite and not negative"),
         (("step = 0.001", "step = 0.3"), "the duration 0.5 s is no multiple of the step"),
+        (("step = 0.001", "step = 0"), "run.toml:13: step must be positive; got 0"),
+        (("output_step = 0.01", "output_step = 1.0"), "run.toml: the duration 0.5 s is no multiple"),
+        (("output_step = 0.01", "drift_tolerance = -1"), "run.toml:14: drift_tolerance must be at least 0"),
+        (("output_step = 0.01", "[batch]\ncount = 2\nq_spread = -1"), "run.toml:14: spreads must not be negative"),
+        (("output_step = 0.01", '[present]\nefforts = { q1 = "a", q2 = "a" }'), "two efforts would have the same name"),
+        (("schema = 1", "schema = true"), "schema = 1 must stand at the top"),
         (("kd = 8", "kd = 9000"), "the step 0.001 s is unstable for rk4: the fastest mode at the start is"),
         (('method = "rk4"', 'method = "rk5"'), "method must be"),
         (("step = 0.001\n", "", 1), "rk4 needs a step"),
@@ -124,6 +133,54 @@ def test_a_bad_scenario_is_refused_before_anything_runs(change, message):
     assert message in str(problem.value)
 
 
+STIFF_STOPS = """
+[effects]
+stops = "spring"
+stiffness = 1e9
+"""
+
+
+def test_a_step_too_long_for_the_robot_alone_is_refused_with_a_sampled_law_too():
+    """Between samples the efforts are held, but a stop as stiff as this one is not followed by such a step."""
+    text = "schema = 1\nduration = 0.5\n[initial]\nq = { q3 = 0.2 }\n[controller]\nkind = 'pd'\nkp = 50\nkd = 8\n"
+    text += "target = [0, 0, 0.1, 0]\nperiod = 0.01\n[integration]\nmethod = 'rk4'\nstep = 0.01\n"
+    with pytest.raises(RobotError, match=r"run\.toml: the step 0\.01 s is unstable for rk4"):
+        perform(read(text.replace("0.2 }", "0.2000000001 }") + STIFF_STOPS, "scara"))
+
+
+@pytest.mark.parametrize(("duration", "step", "records"), [(0.2, 0.001, 200), (0.7, 0.001, 350), (1.009, 0.001, 1009)])
+def test_records_fit_the_fixed_step_where_no_output_step_is_given(duration, step, records):
+    text = f"schema = 1\nduration = {duration}\n[integration]\nmethod = 'rk4'\nstep = {step}\n"
+    assert len(perform(read(text)).motion.t) == records + 1
+
+
+def test_the_trajectory_of_a_line_needs_a_duration():
+    text = "schema = 1\n[trajectory]\nkind = 'line'\nnear = [0.3, 0.9]\ngoal = [0.5, 0, 0.5]\nduration = 0\n"
+    with pytest.raises(RobotError, match=r"run\.toml:2: a duration must be positive"):
+        read(text)
+
+
+def test_a_run_that_was_written_can_be_read_as_a_trajectory(tmp_path):
+    first = perform(read(GOOD))
+    (tmp_path / "run.csv").write_bytes(table(first))
+    again = read("schema = 1\nmode = 'torques'\n[trajectory]\nkind = 'csv'\nfile = 'run.csv'\n", folder=tmp_path)
+    np.testing.assert_allclose(again.trajectory(first.motion.t)[0], first.motion.q, atol=1e-12)
+
+
+def test_a_batchs_table_holds_every_trajectory(tmp_path):
+    import pyarrow.parquet
+
+    outcome = perform(read(GOOD + "[batch]\ncount = 3\nq_spread = 0.1\n"))
+    (tmp_path / "run.parquet").write_bytes(table(outcome, "parquet"))
+    found = pyarrow.parquet.read_table(tmp_path / "run.parquet")
+    rows = list(csv.DictReader(table(outcome).decode().splitlines()))
+    assert found.num_rows == len(rows) == 3 * 51
+    np.testing.assert_array_equal(found["trajectory"], np.repeat([0, 1, 2], 51))
+    np.testing.assert_array_equal(found["q.q2"], outcome.motion.q[..., 1].ravel())
+    np.testing.assert_array_equal(found["power_balance"], outcome.motion.invariants.power_balance.ravel())
+    assert [float(row["q.q2"]) for row in rows] == found["q.q2"].to_pylist()
+
+
 def test_a_start_outside_the_limits_is_refused():
     text = 'schema = 1\nduration = 1\n[initial]\nq = { q3 = 0.3 }\n'
     with pytest.raises(RobotError, match=r"the run would start outside the robot's limits: q3: position 0.3 .* 0.2"):
@@ -136,7 +193,7 @@ def test_a_run_beyond_the_budget_is_refused():
 
 
 @pytest.mark.parametrize(
-    "table",
+    "lines",
     [
         'kind = "cycloidal"\nstart = [0, 0]\ngoal = [1, 0.5]\nduration = 1',
         'kind = "quintic"\nstart = [0, 0]\ngoal = { q1 = "60 deg", q2 = 0 }\nduration = 1',
@@ -146,9 +203,9 @@ def test_a_run_beyond_the_budget_is_refused():
         'kind = "csv"\nfile = "move.csv"',
     ],
 )
-def test_every_kind_of_trajectory_can_be_tracked(table, tmp_path):
+def test_every_kind_of_trajectory_can_be_tracked(lines, tmp_path):
     (tmp_path / "move.csv").write_text("t,q1,q2\n" + "".join(f"{k / 10},{k * k / 100},{-k / 20}\n" for k in range(11)))
-    text = f"schema = 1\n[trajectory]\n{table}\n[controller]\nkind = 'computed_torque'\nkp = 100\nkd = 20\n"
+    text = f"schema = 1\n[trajectory]\n{lines}\n[controller]\nkind = 'computed_torque'\nkp = 100\nkd = 20\n"
     plan = read(text, folder=tmp_path)
     assert max(summary(perform(plan))["tracking_error"]) < 1e-6
 
@@ -169,7 +226,7 @@ duration = 2
 
 
 def emdeg_command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "emdeg.cli", *words], capture_output=True, text=True, cwd=cwd)
+    return subprocess.run([sys.executable, "-m", "emdeg", *words], capture_output=True, text=True, cwd=cwd)
 
 
 def test_simulate_writes_table_figure_summary_and_animations(tmp_path):
@@ -190,6 +247,53 @@ def test_simulate_writes_table_figure_summary_and_animations(tmp_path):
     again = emdeg_command("simulate", "planar2r", "--scenario", str(file), "--out", "results", cwd=tmp_path)
     assert again.returncode == 3
     assert "exists already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("--animation", "a.mp4"), 2, "is written as .gif or .html"),
+        (("--table", "xls", "--out", "o"), 2, "--table is csv or parquet"),
+        (("--animation", "file/a.html"), 3, "is no folder"),
+        (("--out", "file"), 3, "is no folder"),
+        (("--out", "taken", "--force"), 3, "run.png: it is a directory"),
+        (("--out", "o", "--animation", "run.html"), 3, "run.html: it exists already"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_anything_runs(words, code, message, tmp_path, monkeypatch):
+    (tmp_path / "run.toml").write_text(GOOD)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "run.html").write_text("")
+    (tmp_path / "taken" / "run.png").mkdir(parents=True)
+    monkeypatch.setattr(sys.modules[table.__module__], "perform", lambda *_: pytest.fail("it ran"))
+    before = sorted(tmp_path.rglob("*"))
+    done = run("simulate", "planar2r", "--scenario", "run.toml", *words, cwd=tmp_path)
+    assert done.returncode == code
+    assert message in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_long_motion_is_animated_with_fewer_frames():
+    robot = emdeg.load("planar2r")
+    t = np.linspace(0, 200, 11)
+    text = animation(robot, t, np.stack([t, t], axis=1), ".html", "TITLE & DATA").decode()
+    assert text.count("TITLE &amp; DATA") == 2
+    times = json.loads(text.partition('"times": ')[2].partition("}")[0])
+    assert (len(times), times[0], times[-1]) == (1500, 0.0, 200.0)
+
+
+def test_degrees_are_shown_everywhere_or_nowhere(tmp_path):
+    """An arm with turning joints and a slide: the paper's motion ends at 60 degrees and 0.1 m."""
+    words = ("torques", "stanford_arm", "--trajectory", "stanford_fig1", "--json", "--out", "o", "--force")
+    plain, turned = (json.loads(run(*words, *more, cwd=tmp_path).stdout)["result"] for more in ((), ("--deg",)))
+    assert (plain["angles"], turned["angles"]) == ("rad", "deg")
+    np.testing.assert_allclose(turned["samples"]["q"][-1], [60, 60, 60, 60, 60, 0.1])
+    assert turned["samples"]["tau"] == plain["samples"]["tau"]
+    scale = np.array([180 / np.pi] * 5 + [1])
+    np.testing.assert_allclose(turned["largest_speed"], scale * plain["largest_speed"])
+    last = list(csv.DictReader((tmp_path / "o" / "stanford_fig1.csv").read_text().splitlines()))[-1]
+    assert float(last["q.q1"]) == pytest.approx(60)
+    assert "positions [deg, m]" in run(*words[:4], "--deg").stdout
 
 
 def test_torques_prints_the_papers_figure(tmp_path):

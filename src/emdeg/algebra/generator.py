@@ -10,7 +10,7 @@ from emdeg.algebra.angle import Angle
 
 Kind = Literal["sine", "cosine", "displacement", "rate", "acceleration", "parameter"]
 
-_GREEK = frozenset(
+GREEK = frozenset(
     re.findall(
         "[A-Za-z]+",
         "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon"
@@ -69,7 +69,7 @@ def name_latex(name: str) -> str:
     if match is None:
         raise ValueError(f"{name!r} is not a symbol's name (a letter, then letters, digits or _)")
     head, tail = match[1], match[2].strip("_").replace("_", ",")
-    if head in _GREEK:
+    if head in GREEK:
         head = f"\\{head}"
     elif len(head) > 1:
         head = rf"\mathrm{{{head}}}"

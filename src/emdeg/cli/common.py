@@ -37,9 +37,10 @@ def print_json(result: Any) -> None:
     sys.stdout.write(as_json(result))
 
 
-def as_json(result: Any) -> str:
+def as_json(result: Any, indent: int | None = None) -> str:
     """The text of that object."""
-    return json.dumps({"schema_version": SCHEMA_VERSION, "result": result}, default=_plain, allow_nan=False) + "\n"
+    whole = {"schema_version": SCHEMA_VERSION, "result": result}
+    return json.dumps(whole, default=_plain, allow_nan=False, indent=indent) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json as json_
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from emdeg.cli.common import Json, UsageError, err, out, print_json, say, write_new
+from emdeg.cli.common import Json, UsageError, as_json, err, out, print_json, say
+from emdeg.codegen.store import write_files
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
@@ -24,20 +26,24 @@ if TYPE_CHECKING:
 # The simulation's modules are imported where they are used: other commands shall not wait for SciPy.
 
 Folder = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Write CSV, figure and JSON summary into this folder.")
+    Path | None, typer.Option("--out", metavar="DIR", help="Write table, figure and JSON summary into this folder.")
 ]
+Form = Annotated[str, typer.Option("--table", metavar="csv|parquet", help="How --out writes the table.")]
 Animation = Annotated[
     Path | None, typer.Option("--animation", metavar="FILE", help="Write a moving stick figure: .gif or .html.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Deg = Annotated[bool, typer.Option("--deg", help="Turning joints in degrees in all that is shown and written.")]
 
 
 def torques(
     robot: Robot,
     trajectory: Annotated[str, typer.Option("--trajectory", metavar="FILE.toml|NAME", help="The motion.")],
     folder: Folder = None,
+    form: Form = "csv",
     animation: Animation = None,
     force: Force = False,
+    deg: Deg = False,
     json: Json = False,
 ) -> None:
     """The efforts of a given motion.
@@ -52,7 +58,8 @@ def torques(
     from emdeg.simulation.scenario import load_trajectory
 
     _, scenario = load_trajectory(trajectory, robot)
-    _finish(perform(scenario), folder, animation, force, json)
+    files = _files(scenario, folder, form, animation, force)
+    _finish(replace(perform(scenario), deg=deg), files, json)
 
 
 def simulate(
@@ -61,8 +68,10 @@ def simulate(
         str, typer.Option("--scenario", metavar="FILE.toml|NAME", help="What the robot shall do: a file or a name.")
     ],
     folder: Folder = None,
+    form: Form = "csv",
     animation: Animation = None,
     force: Force = False,
+    deg: Deg = False,
     json: Json = False,
 ) -> None:
     """Simulate a robot: states, efforts, constants of motion and their drift.
@@ -81,9 +90,10 @@ def simulate(
         say(f"scenario: {plan.title} ({plan.source})")
     if plan.written_for and plan.written_for != robot.name:
         say(f"note: the scenario is written for {plan.written_for}, not for {robot.name}")
+    files = _files(plan, folder, form, animation, force)
     with _progress(plan) as told:
         outcome = perform(plan, told)
-    _finish(outcome, folder, animation, force, json)
+    _finish(replace(outcome, deg=deg), files, json)
 
 
 @contextmanager
@@ -97,59 +107,80 @@ def _progress(plan: Scenario) -> Iterator[Callable[[float], None] | None]:
         yield lambda share: bar.update(task, completed=share)
 
 
-def _finish(outcome: Outcome, folder: Path | None, animation: Path | None, force: bool, json: bool) -> None:
-    from emdeg.simulation.animation import animate
+def _files(
+    plan: Scenario, folder: Path | None, form: str, animation: Path | None, force: bool
+) -> dict[str, Path]:
+    """What will be written, by kind; what cannot be is said before anything runs."""
+    from emdeg.analysis.sweeps.tables import arrow
+    from emdeg.simulation.animation import KINDS
+
+    if form not in ("csv", "parquet"):
+        raise UsageError(f"--table is csv or parquet; got {form!r}")
+    files = {}
+    if folder is not None:
+        stem = "".join(c if c.isalnum() or c in "_-" else "_" for c in plan.name) or "run"
+        endings = {"table": form, "figure": "png", "summary": "json"}
+        files = {kind: folder / f"{stem}.{ending}" for kind, ending in endings.items()}
+        if form == "parquet":
+            arrow()
+    if animation is not None:
+        if animation.suffix.lower() not in KINDS:
+            raise UsageError(f"--animation is written as .gif or .html; got {animation.name!r}")
+        files["animation"] = animation
+    for path in files.values():
+        _need_free(path, force)
+    return files
+
+
+def _need_free(path: Path, force: bool) -> None:
+    if path.is_dir():
+        raise RobotError("it is a directory", file=str(path))
+    if path.exists() and not force:
+        raise RobotError("it exists already; pass --force to replace it", file=str(path))
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        why = "is not writable" if folder.is_dir() else "is no folder"
+        raise RobotError(f"cannot be written: {folder} {why}", file=str(path))
+
+
+def _finish(outcome: Outcome, files: dict[str, Path], json: bool) -> None:
     from emdeg.simulation.perform import summary
 
-    if animation is not None and animation.suffix not in (".gif", ".html"):
-        raise UsageError(f"--animation is written as .gif or .html; got {animation.name!r}")
     result = summary(outcome)
     for warning in outcome.warnings:
         say(f"warning: {warning}")
-    files = {} if folder is None else _write(outcome, result, folder, force)
-    if animation is not None:
-        _need_free(animation, force)
-        shown = outcome.prescribed or outcome.motion
-        assert shown is not None
-        q = shown.q if shown.q.ndim == 2 else shown.q[0]
-        animation.parent.mkdir(parents=True, exist_ok=True)
-        animate(outcome.robot, shown.t, q, animation, outcome.scenario.title)
-        files["animation"] = str(animation)
-    for what, file in files.items():
-        say(f"{what}: {file}")
+    write_files({str(path): _content(kind, path, outcome, result) for kind, path in files.items()}, Path(), force=True)
+    written = {kind: str(path) for kind, path in files.items()}
+    for kind, path in written.items():
+        say(f"{kind}: {path}")
     if json:
-        print_json(result | {"files": files})
+        print_json(result | {"files": written})
     else:
         _print(outcome, result)
 
 
-def _write(outcome: Outcome, result: dict[str, Any], folder: Path, force: bool) -> dict[str, str]:
-    from emdeg.simulation.figures import save_figure
+def _content(kind: str, path: Path, outcome: Outcome, result: dict[str, Any]) -> bytes:
+    from emdeg.simulation.animation import animation
+    from emdeg.simulation.figures import figure_bytes
     from emdeg.simulation.perform import table
 
-    stem = "".join(c if c.isalnum() or c in "_-" else "_" for c in outcome.scenario.name)
-    paths = {kind: folder / f"{stem}.{ending}" for kind, ending in
-             (("table", "csv"), ("figure", "png"), ("summary", "json"))}
-    for path in paths.values():
-        _need_free(path, force)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise RobotError(f"cannot be made: {problem.strerror or problem}", file=str(folder)) from None
-    write_new(paths["table"], table(outcome), force)
-    save_figure(outcome, paths["figure"])
-    write_new(paths["summary"], json_.dumps({"schema_version": 1, "result": result}, indent=1) + "\n", force)
-    return {kind: str(path) for kind, path in paths.items()}
-
-
-def _need_free(path: Path, force: bool) -> None:
-    if path.exists() and not force:
-        raise RobotError("it exists already; pass --force to replace it", file=str(path))
+    match kind:
+        case "table":
+            return table(outcome, path.suffix.removeprefix("."))
+        case "figure":
+            return figure_bytes(outcome)
+        case "summary":
+            return as_json(result, indent=1).encode()
+    shown = outcome.prescribed or outcome.motion
+    assert shown is not None
+    q = shown.q if shown.q.ndim == 2 else shown.q[0]
+    return animation(outcome.robot, shown.t, q, path.suffix.lower(), outcome.scenario.title)
 
 
 def _print(outcome: Outcome, result: dict[str, Any]) -> None:
     samples = result["samples"]
-    parts = (("q", result["joints"], "positions [rad, m]"), ("tau", result["efforts"], "efforts [N m, N]"))
+    angle = result["angles"]
+    parts = (("q", result["joints"], f"positions [{angle}, m]"), ("tau", result["efforts"], "efforts [N m, N]"))
     for key, names, title in parts:
         shown = Table(title=title, title_justify="left")
         shown.add_column("t [s]", justify="right")
@@ -158,15 +189,16 @@ def _print(outcome: Outcome, result: dict[str, Any]) -> None:
         for t, row in zip(samples["t"], samples[key]):
             shown.add_row(f"{t:.4g}", *(f"{value:.8g}" for value in row))
         # Off a terminal nothing is cut: a number that loses its exponent is another number.
-        wide = out if out.is_terminal else Console(highlight=False, width=max(out.width, 12 + 18 * len(names)))
+        width = max(out.width, 12 + 18 * len(names))
+        wide = out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=width)
         wide.print(shown)
     if result["efforts_on_inner_body"]:
         out.print(f"efforts of {', '.join(result['efforts_on_inner_body'])} act on the inner body", markup=False)
     if "drift" in result:
         drift = ", ".join(f"{name} {value:.3g}" for name, value in result["drift"].items())
-        out.print(f"{result['method']}, {result['steps']} steps; drift: {drift}", markup=False)
+        out.print(f"{result['method']}, {result['steps']} steps; drift: {drift}", markup=False, soft_wrap=True)
         for event in result["events"][:20]:
             out.print(f"event at {event['t']:.6g} s: {event['what']} of {event['joint']}", markup=False)
     if "tracking_error" in result:
         errors = ", ".join(f"{value:.3g}" for value in result["tracking_error"])
-        out.print(f"largest distance to the trajectory [rad, m]: {errors}", markup=False)
+        out.print(f"largest distance to the trajectory [{angle}, m]: {errors}", markup=False, soft_wrap=True)

@@ -41,7 +41,7 @@ def report(
 
       emdeg report my_arm.urdf --out report --range "q3=0:0.5"
     """
-    from emdeg.report.output import write
+    from emdeg.report.output import need_free, write
     from emdeg.report.page import make
 
     loaded = robot.load()
@@ -49,6 +49,7 @@ def report(
     options = [f"--range={text}" for text in ranges or []]
     options += [] if effort is None else [f"--effort={effort:g}"]
     folder = out_dir or Path(f"{name}_report")
+    need_free(folder, force)
     with _progress() as progress:
         made = make(
             loaded, words=robot.words, options=options, stem=Path(robot.argument).stem,

@@ -218,6 +218,7 @@ def new(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here instead of to stdout.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    json: Json = False,
 ) -> None:
     """Print a commented robot file to start from.
 
@@ -225,8 +226,10 @@ def new(
 
       emdeg new --out my_arm.toml && emdeg show my_arm.toml
     """
-    if out_file is None:
-        typer.echo(TEMPLATE, nl=False)
-    else:
+    if out_file is not None:
         write_new(out_file, TEMPLATE, force)
         say(f"wrote {out_file}")
+    if json:
+        print_json({"file": None if out_file is None else str(out_file), "text": TEMPLATE})
+    elif out_file is None:
+        typer.echo(TEMPLATE, nl=False)

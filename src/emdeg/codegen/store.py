@@ -41,21 +41,23 @@ def write_files(files: Mapping[str, bytes], folder: Path, force: bool = False) -
         folder.mkdir(parents=True, exist_ok=True)
         for path in paths:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _may_replace(path, force)
+            may_replace(path, force)
         for path, content in paths.items():
             partial.append(path.with_name(f".{path.name}.part"))
             partial[-1].write_bytes(content)
         for part, path in zip(list(partial), paths):
             part.replace(path)
     except OSError as problem:
-        raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(folder)) from None
+        where = problem.filename if str(folder) == "." else folder
+        raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(where)) from None
     finally:
         for part in partial:
             part.unlink(missing_ok=True)
     return list(paths)
 
 
-def _may_replace(path: Path, force: bool) -> None:
+def may_replace(path: Path, force: bool) -> None:
+    """An error unless there is no such file, emdeg generated it, or `force` is given."""
     if path.is_dir():
         raise RobotError("it is a directory", file=str(path))
     if force or not path.exists():

@@ -63,6 +63,8 @@ class Lumped:
     expansions: Mapping[str, tuple[tuple[str, TrigPoly], ...]]
     groups: tuple[Group, ...] = ()
     """The parallel joints, whose angles are summed in print."""
+    empty: TrigAlgebra | None = None
+    """The entries' algebra where every entry is zero, so that there is no constant to ask for it."""
 
     def _repr_html_(self) -> str:
         rows = [(c.name, c.value, c.tolerance, c.unit, text(c.expression)) for c in self.constants]
@@ -79,7 +81,7 @@ class Lumped:
 
     @property
     def algebra(self) -> TrigAlgebra:
-        return self.constants[0].formula.algebra
+        return self.constants[0].formula.algebra if self.empty is None else self.empty
 
     def renamed(self, names: Mapping[str, str]) -> Lumped:
         """The same with other names for some constants, in the order of the constants here."""
@@ -93,7 +95,7 @@ class Lumped:
             entry: tuple((new[name], function) for name, function in terms)
             for entry, terms in self.expansions.items()
         }
-        return Lumped(constants, expansions, self.groups)
+        return Lumped(constants, expansions, self.groups, self.empty)
 
 
 def lump(
@@ -149,8 +151,9 @@ def lump(
         for entry in uses:
             expansions[entry].append((name, item.functions[entry]))
     lumped = Lumped(
-        tuple(constants), {name: tuple(terms) for name, terms in expansions.items()}, tuple(groups)
-    )
+        tuple(constants), {name: tuple(terms) for name, terms in expansions.items()}, tuple(groups),
+        None if constants else algebra,
+    )  # fmt: skip
     _check(lumped, entries)
     return lumped
 

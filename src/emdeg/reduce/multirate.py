@@ -26,12 +26,12 @@ class Multirate(Shown):
     @property
     def together(self) -> float:
         """Evaluations a second if both parts are computed every time."""
-        return self.operations_per_second / (self.configuration.total + self.rates.total)
+        return self.operations_per_second / max(1, self.configuration.total + self.rates.total)
 
     @property
     def slow(self) -> float:
         """Evaluations a second of the configuration part, once in `ratio` evaluations of the other."""
-        return self.operations_per_second / (self.configuration.total + self.ratio * self.rates.total)
+        return self.operations_per_second / max(1, self.configuration.total + self.ratio * self.rates.total)
 
     @property
     def fast(self) -> float:

@@ -116,7 +116,8 @@ class ShortModel(Shown):
             name = mean_name(entry)
             expansions[entry] = (*expansions[entry], (name, algebra.one))
             constants.append(Constant(name, algebra.number(mean), "", (entry,), float(mean), None))
-        return Lumped(tuple(constants) or self.full.lumped.constants[:1], expansions, self.full.lumped.groups)
+        whole = self.full.lumped
+        return Lumped(tuple(constants) or whole.constants[:1], expansions, whole.groups, whole.empty)
 
     @cached_property
     def numbers(self) -> dict[str, Fraction]:

@@ -59,7 +59,9 @@ _OWN, _OTHER = ("#0072B2", "#7fb8dc"), ("#8a95a0", "#c3cad1")
 def bars(rows: Sequence[Bar], parts: Sequence[str], title: str) -> Drawing:
     """Horizontal bars, each label above its bar, so that a narrow screen can show them."""
     longest = max((sum(row.parts) for row in rows), default=0.0) or 1.0
-    room = WIDTH - 78
+    # What is written at a bar's end needs its place, too.
+    room = min((longest / max(sum(row.parts), 1.0) * (WIDTH - 5 - 6.6 * len(row.note)) for row in rows), default=WIDTH)
+    room = min(room, WIDTH - 78)
     shapes: list[Shape] = []
     y = 14.0
     x = 0.0
@@ -120,7 +122,7 @@ def spans(rows: Sequence[Span], title: str, unit: str, log: bool = False) -> Dra
     for k, row in enumerate(rows):
         y = top + step * k + 8
         a, b = at(row.low), at(row.high)
-        shapes.append(Text(left - 8, y + 9, shortened(row.label, 10), 11, "end"))
+        shapes.append(Text(left - 8, y + 9, shortened(row.label, 9), 11, "end"))
         shapes.append(Box(a, y, max(b - a, 2.5), 9, BLUE, f"{row.label}: {readable(row.low)} to {readable(row.high)}"))
         if row.note:
             inside = b + 6 + 5.6 * len(row.note) < right

@@ -9,10 +9,12 @@ from emdeg.program.best import program
 from emdeg.program.build import program as traced
 from emdeg.reduce.tables import general_recursion
 from emdeg.report.charts import Bar, bars
-from emdeg.report.content import Figure, Figures, Grid, Item, Paragraph, Section
+from emdeg.report.content import Figure, Figures, Grid, Item, Note, Paragraph, Section
+from emdeg.report.drawing import percent
 from emdeg.report.published import Published, published
 from emdeg.report.study import Study
 from emdeg.report.tradeoff import QUOTED, Tradeoff
+from emdeg.robot.errors import RobotError
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity", "coriolis_matrix", "jacobian")
 LOOPS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
@@ -32,10 +34,14 @@ def counts(study: Study, short: Tradeoff | None) -> Found:
     """Programs of this robot, counted by the project's one convention."""
     robot = study.robot
     programs: dict[str, Program] = {}
+    left_out: list[Item] = []
     for name in LOOPS if study.closed else FUNCTIONS:
         study.progress(f"program of {name}")
         effort = study.effort if name == "inverse_dynamics" else None
-        programs[name] = program(robot, name, effort=effort)
+        try:
+            programs[name] = program(robot, name, effort=effort)
+        except RobotError as problem:
+            left_out.append(Note(f"{name} is left out: {problem.rule}.", warning=True))
     totals = {name: count(p) for name, p in programs.items()}
     figures = published(robot)
     items: list[Item] = [
@@ -48,6 +54,7 @@ def counts(study: Study, short: Tradeoff | None) -> Found:
                                        f"Operations of the inverse dynamics of {robot.name}")),),
                 "Inverse dynamics: efforts from positions, speeds and accelerations."),
         _table(totals),
+        *left_out,
     ]  # fmt: skip
     if figures:
         rows = tuple((f.what, f.source) for f in figures)
@@ -72,8 +79,8 @@ def _rows(study: Study, totals: dict[str, Count], short: Tradeoff | None, figure
         whole = short.levels[0]
         rows.append(_bar("emdeg: explicit equations, all terms", Count(whole.mul, whole.add)))
         level = next(one for one in short.levels if one.threshold == QUOTED)
-        share = max(level.certified, default=0.0)
-        name = f"emdeg: explicit, terms below {100 * QUOTED:g} % hidden (error certified below {100 * share:.2g} %)"
+        share = percent(max(level.certified, default=0.0), bound=True)
+        name = f"emdeg: explicit, terms below {percent(QUOTED)} hidden (error certified below {share})"
         rows.append(_bar(name, Count(level.mul, level.add)))
     rows.append(_bar("emdeg: smallest program found, exact", totals["inverse_dynamics"]))
     rows.sort(key=lambda row: -sum(row.parts))

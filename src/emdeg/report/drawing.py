@@ -7,6 +7,7 @@ apart; whatever a colour says is also said by position, dash or text.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from html import escape as html_escape
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
@@ -95,6 +96,20 @@ def number(value: float) -> str:
     """Two decimals at most: enough for a pixel."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
+
+
+def percent(share: float, bound: bool = False) -> str:
+    """A share with two significant digits; a `bound` is rounded upwards, so that it stays one.
+
+    >>> percent(0.3), percent(0.001), percent(0.0124), percent(0.0124, bound=True), percent(1.234)
+    ('30 %', '0.1 %', '1.2 %', '1.3 %', '120 %')
+    """
+    value = 100 * Decimal(repr(share))
+    if not value:
+        return "0 %"
+    digits = Decimal(1).scaleb(value.adjusted() - 1)
+    rounded = (value / digits).to_integral_value(ROUND_CEILING if bound else ROUND_HALF_EVEN) * digits
+    return f"{rounded.normalize():f} %"
 
 
 def svg(drawing: Drawing) -> str:

@@ -28,6 +28,7 @@ from emdeg.report.content import (
     Statement,
     Term,
 )
+from emdeg.report.drawing import percent
 from emdeg.report.study import Study
 from emdeg.report.tradeoff import MOST_TERMS, Tradeoff, tradeoff
 
@@ -157,11 +158,13 @@ def _slider(study: Study, found: Tradeoff) -> Slider:
     whole = found.levels[0]
     for level in found.levels:
         worst = max(range(len(names)), key=lambda k: level.certified[k]) if level.certified else 0
+        certified, seen = level.certified[worst] if level.certified else 0.0, max(level.found, default=0.0)
         levels.append({
             "threshold": level.threshold, "terms": level.terms, "mul": level.mul, "add": level.add,
-            "saved": 1 - (level.mul + level.add) / (whole.mul + whole.add),
-            "certified": level.certified[worst] if level.certified else 0.0,
-            "found": max(level.found, default=0.0), "joint": names[worst] if level.certified else "",
+            "saved": 1 - (level.mul + level.add) / max(1, whole.mul + whole.add),
+            "certified": certified, "found": seen, "joint": names[worst] if level.certified else "",
+            "threshold_text": percent(level.threshold) if level.threshold else "none",
+            "certified_text": percent(certified, bound=True), "found_text": percent(seen),
         })  # fmt: skip
     box = study.box
     text = (

@@ -194,9 +194,9 @@ def _scene(item: Scene) -> str:
 def _slider(item: Slider) -> str:
     shades = " ".join(f'<span class="key t s{k}">{escape(name)}</span>' for k, (_, name) in enumerate(SHADES))
     rows = "".join(
-        f"<tr><td>{'none' if not one['threshold'] else format(100 * one['threshold'], 'g') + ' %'}</td>"
+        f"<tr><td>{one['threshold_text']}</td>"
         f'<td class="n">{one["terms"]}</td><td class="n">{one["mul"] + one["add"]}</td>'
-        f'<td class="n">{100 * one["certified"]:.2g} %</td><td class="n">{100 * one["found"]:.2g} %</td></tr>'
+        f'<td class="n">{one["certified_text"]}</td><td class="n">{one["found_text"]}</td></tr>'
         for one in item.levels
     )
     titles = ("terms hidden below", "terms kept", "operations", "error, certified", "error, found")

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from emdeg.codegen.store import write_files
+from emdeg.codegen.store import may_replace, write_files
 from emdeg.report import html, tex
 from emdeg.report.page import Made
 from emdeg.report.pdf import pdf
+from emdeg.robot.errors import RobotError
 
 PAGE, SOURCE = "report.html", "report.tex"
+
+
+def need_free(folder: Path, force: bool) -> None:
+    """An error where the report could not be written: said before it is made."""
+    if folder.exists() and not folder.is_dir():
+        raise RobotError("it is no folder", file=str(folder))
+    for name in (PAGE, SOURCE):
+        may_replace(folder / name, force)
 
 
 def write(made: Made, folder: Path, force: bool = False) -> list[Path]:

@@ -69,7 +69,7 @@ def inertias(robot: Robot, across: int = 7) -> list[Cells]:
     for start in range(0, robot.n, across):
         links = robot.links[start : start + across]
         values = list(zip(*(link.inertia.parameters for link in links)))
-        rows = [(name, *(number(v) for v in row)) for name, row in reversed(list(zip(PARAMETERS, values)))]
+        rows = [(name, *(number(v) for v in row)) for name, row in zip(PARAMETERS, values)]
         tables.append(
             Cells(
                 "Inertia about each link frame's origin [kg, kg m, kg m^2]",
@@ -81,11 +81,13 @@ def inertias(robot: Robot, across: int = 7) -> list[Cells]:
 
 
 def drives(robot: Robot) -> Cells | None:
-    """What is known of the drives; None where that is nothing."""
+    """What is known of the drives, of closed loops those of the driven joints and any other; None: nothing."""
     if not any(_has_drive(joint.drive) for joint in robot.joints):
         return None
     rows = []
     for joint in robot.joints:
+        if robot.loops is not None and joint not in robot.driven and not _has_drive(joint.drive):
+            continue
         drive = joint.drive
         resolution = ""
         if drive.resolution_bits and drive.max_torque is not None and drive.max_torque.is_number:

@@ -176,8 +176,8 @@ def _slider(item: Slider) -> str:
     head = ("terms hidden below", "terms kept", "operations", "error certified below", "error found")
     rows = tuple(
         (
-            "none" if not one["threshold"] else f"{100 * one['threshold']:g} %", str(one["terms"]),
-            str(one["mul"] + one["add"]), f"{100 * one['certified']:.2g} %", f"{100 * one['found']:.2g} %",
+            one["threshold_text"], str(one["terms"]), str(one["mul"] + one["add"]), one["certified_text"],
+            one["found_text"],
         )
         for one in item.levels
     )  # fmt: skip

@@ -30,6 +30,8 @@ SOLVERS: dict[str, tuple[Any, int]] = {"DOP853": (DOP853, 7), "Radau": (Radau, 3
 MOST_BOUNCES = 1000
 CREEP = 1e-7
 """A joint that leaves its stop slower than this [rad/s, m/s] rests on it."""
+STALL, ADVANCE = 1000, 1e-7
+"""A run is given up where so many steps bring it no further than this share of its duration."""
 
 
 @dataclass(frozen=True)
@@ -136,11 +138,11 @@ class AdaptiveRun:
         while solver.status == "running":
             message = solver.step()
             if solver.status == "failed" or not np.isfinite(solver.y).all():
-                near = where_it_broke(self.robot, solver.y[: self.robot.freedoms])
-                why = f"{message or 'not finite'}{near}"
-                raise SimulationError(f"the integrator gave up at t = {solver.t:.6g} s: {why}", body=self.robot.name)
+                raise self._given_up(solver, message or "not finite")
             piece = solver.dense_output()
             self.pieces.append(piece)
+            if len(self.pieces) > STALL and piece.t - self.pieces[-STALL].t_old < ADVANCE * duration:
+                raise self._given_up(solver, f"its steps have become too short, {piece.t - piece.t_old:.2g} s")
             if self.progress is not None:
                 self.progress(solver.t / duration)
             hit = self._hit(piece)
@@ -157,6 +159,10 @@ class AdaptiveRun:
                 return at, x, True
             return at, self._bounced(x, joint, limit), False
         return end, solver.y, False
+
+    def _given_up(self, solver: Any, why: str) -> SimulationError:
+        near = where_it_broke(self.robot, solver.y[: self.robot.freedoms])
+        return SimulationError(f"the integrator gave up at t = {solver.t:.6g} s: {why}{near}", body=self.robot.name)
 
     def _hit(self, piece: Any) -> tuple[float, int, float, int] | None:
         """The first limit that a joint passes outwards within a step: (time, joint, limit, side)."""

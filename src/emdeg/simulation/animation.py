@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from html import escape
 from pathlib import Path
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from emdeg.mechanics.closed_numeric import ready
 from emdeg.mechanics.numeric import forward_kinematics, link_transforms
-from emdeg.robot.errors import OverBudget
 from emdeg.robot.model import BASE, Robot
 from emdeg.simulation.errors import ScenarioError
 
@@ -64,24 +64,28 @@ def _loop_skeleton(robot: Robot, q: Array) -> tuple[Array, list[tuple[int, int]]
     return np.stack(points, axis=1), bones
 
 
+KINDS = (".gif", ".html")
+
+
 def animate(robot: Robot, t: Array, q: Array, path: Path, title: str = "") -> None:
     """Write the motion q (k, n) at t (k) as .gif or .html, in real time."""
+    path.write_bytes(animation(robot, t, q, path.suffix.lower(), title))
+
+
+def animation(robot: Robot, t: Array, q: Array, kind: str, title: str = "") -> bytes:
+    """The file's content; a long run is shown with fewer frames a second."""
+    if kind not in KINDS:
+        raise ScenarioError(f"an animation is written as .gif or .html, not as {kind or 'a file without ending'}")
     frames = round(float(t[-1] - t[0]) * FRAMES_PER_SECOND) + 1
-    if frames > MOST_FRAMES:
-        raise OverBudget(f"the animation would have {frames} frames; the budget is {MOST_FRAMES}")
-    times = np.linspace(t[0], t[-1], max(frames, 2))
+    times = np.linspace(t[0], t[-1], min(max(frames, 2), MOST_FRAMES))
     shown = np.stack([np.interp(times, t, column) for column in q.T], axis=1)
     points, bones = skeleton(robot, shown)
-    match path.suffix:
-        case ".gif":
-            _gif(points, bones, times, path, title or robot.name)
-        case ".html":
-            path.write_text(page(points, bones, times, title or robot.name), encoding="utf-8")
-        case other:
-            raise ScenarioError(f"an animation is written as .gif or .html, not as {other or 'a file without ending'}")
+    if kind == ".gif":
+        return _gif(points, bones, times, title or robot.name)
+    return page(points, bones, times, title or robot.name).encode()
 
 
-def _gif(points: Array, bones: list[tuple[int, int]], times: Array, path: Path, title: str) -> None:
+def _gif(points: Array, bones: list[tuple[int, int]], times: Array, title: str) -> bytes:
     """Drawn with Pillow, which matplotlib brings along: a hundred times faster than its own 3D axes."""
     from PIL import Image, ImageDraw
 
@@ -107,7 +111,10 @@ def _gif(points: Array, bones: list[tuple[int, int]], times: Array, path: Path, 
         pen.text((8 * FINE, 6 * FINE), f"{title[:70]}\nt = {at:.2f} s", fill="#222222", font_size=13 * FINE)
         frames.append(image.resize((SIZE, SIZE), Image.Resampling.LANCZOS).quantize(32))
     # GIF counts in hundredths of a second.
-    frames[0].save(path, save_all=True, append_images=frames[1:], duration=1000 // FRAMES_PER_SECOND, loop=0)
+    pause = 10 * max(2, round(100 * float(times[-1] - times[0]) / (len(times) - 1)))
+    target = io.BytesIO()
+    frames[0].save(target, "gif", save_all=True, append_images=frames[1:], duration=pause, loop=0)
+    return target.getvalue()
 
 
 class _View:
@@ -124,21 +131,23 @@ class _View:
 def page(points: Array, bones: list[tuple[int, int]], times: Array, title: str) -> str:
     """A self-contained page: the motion's points and a little script that draws and turns them."""
     data = json.dumps({"points": np.round(points, 5).tolist(), "bones": bones, "times": np.round(times, 4).tolist()})
-    return _PAGE.replace("TITLE", escape(title)).replace("DATA", data.replace("</", "<\\/"))
+    return _PAGE.replace("DATA", data).replace("TITLE", escape(title))  # the data are numbers: no TITLE among them
 
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>TITLE</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
-body { font: 15px system-ui, sans-serif; margin: 1em auto; max-width: 720px; color: #222; }
+body { font: 15px system-ui, sans-serif; margin: 1em auto; padding: 0 .7em; max-width: 720px; color: #222; }
+* { box-sizing: border-box; }
 canvas { width: 100%; aspect-ratio: 1; border: 1px solid #ccc; touch-action: none; cursor: grab; }
 .row { display: flex; gap: 1em; align-items: center; } input { flex: 1; }
 </style></head><body>
 <h1 style="font-size:1.2em">TITLE</h1>
-<canvas id="view" width="900" height="900" role="img" aria-label="Stick figure of the moving robot"></canvas>
+<canvas id="view" width="900" height="900" tabindex="0" role="img" aria-label="The robot's stick figure"></canvas>
 <div class="row"><button id="play">Pause</button><input id="time" type="range" min="0" value="0" aria-label="Time">
 <output id="clock"></output></div>
-<p>Drag to turn.</p>
+<p>Drag to turn, or use the arrow keys.</p>
 <script>
 const data = DATA;
 const canvas = document.getElementById("view"), pen = canvas.getContext("2d");
@@ -182,13 +191,16 @@ function draw() {
 function tick(now) {
   if (playing) {
     const end = data.times[data.times.length - 1] - data.times[0];
-    const at = ((now - start) / 1000) % (end + 0.8);
+    const at = Math.max(0, now - start) / 1000 % (end + 0.8);  // a frame's time may lie before the script's
     frame = Math.min(data.times.length - 1, Math.floor(at / end * (data.times.length - 1)));
     draw();
   }
   requestAnimationFrame(tick);
 }
-button.onclick = () => { playing = !playing; button.textContent = playing ? "Pause" : "Play"; };
+button.onclick = () => {
+  playing = !playing; button.textContent = playing ? "Pause" : "Play";
+  start = performance.now() - 1000 * (data.times[frame] - data.times[0]);
+};
 slider.oninput = () => { playing = false; button.textContent = "Play"; frame = +slider.value; draw(); };
 let held = null;
 canvas.onpointerdown = e => { held = [e.clientX, e.clientY]; canvas.setPointerCapture(e.pointerId); };
@@ -197,6 +209,10 @@ canvas.onpointermove = e => {
   turn += (e.clientX - held[0]) / 150; tilt += (e.clientY - held[1]) / 150; held = [e.clientX, e.clientY]; draw();
 };
 canvas.onpointerup = () => { held = null; };
+canvas.onkeydown = e => {
+  const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key];
+  if (way) { e.preventDefault(); turn += 0.1 * way[0]; tilt += 0.1 * way[1]; draw(); }
+};
 draw(); requestAnimationFrame(tick);
 </script></body></html>
 """

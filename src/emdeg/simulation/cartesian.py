@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 from emdeg.mechanics.numeric import forward_kinematics
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
-from emdeg.simulation.inverse_kinematics import approach, inverse_kinematics, joint_range, rotation_vector
-from emdeg.simulation.trajectories import Motion3, Profile, Spline, quintic_profile, through
+from emdeg.simulation.inverse_kinematics import approach, inverse_kinematics, joint_range, need_pose, rotation_vector
+from emdeg.simulation.trajectories import Motion3, Profile, Spline, positive, quintic_profile, through
 
 Array = NDArray[np.float64]
 Path = Callable[[float], Array]
@@ -102,6 +102,7 @@ def follow(
     tolerance: float = 1e-6,
 ) -> Spline:
     """A joint spline whose tool follows `path`: knots are added until it deviates by `tolerance` at most."""
+    positive(duration)
     q = inverse_kinematics(robot, path(0.0), near, position_only=position_only)
     count = FIRST_KNOTS
     while True:
@@ -164,7 +165,7 @@ def _first(robot: Robot, start: ArrayLike | None, near: ArrayLike | None) -> Arr
 def _pose(value: ArrayLike, R: Array, what: str) -> Array:
     array = np.asarray(value, dtype=np.float64)
     if array.shape == (4, 4):
-        return array
+        return need_pose(array)
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R, _point(array, what)
     return T

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import io
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E
 STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 """Told apart without colour, too."""
 
-UNITS = (("revolute", "rad"), ("prismatic", "m"))
 
 
 def outcome_figure(outcome: Outcome) -> Any:
@@ -31,7 +30,8 @@ def outcome_figure(outcome: Outcome) -> Any:
     heights = [3.0, *[2.0] * effort_rows, *[2.2] * balances]
     figure = Figure(figsize=(11, sum(heights) + 0.6), layout="constrained")
     grid = figure.add_gridspec(len(heights), 6, height_ratios=heights)
-    groups = [(unit, [i for i, k in enumerate(kinds) if k == kind]) for kind, unit in UNITS]
+    units = (("revolute", "deg" if outcome.deg else "rad"), ("prismatic", "m"))
+    groups = [(unit, [i for i, k in enumerate(kinds) if k == kind]) for kind, unit in units]
     groups = [(unit, columns) for unit, columns in groups if columns]
     for i, (unit, columns) in enumerate(groups):
         width = 6 // len(groups)
@@ -82,10 +82,11 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def save_figure(outcome: Outcome, path: Path) -> None:
-    """PNG, SVG or PDF, by the file's ending."""
+def figure_bytes(outcome: Outcome) -> bytes:
+    """The figure as PNG."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = outcome_figure(outcome)
+    figure, target = outcome_figure(outcome), io.BytesIO()
     FigureCanvasAgg(figure)
-    figure.savefig(path, dpi=130)
+    figure.savefig(target, dpi=130, format="png")
+    return target.getvalue()

@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 ITERATIONS = 200
 RESTARTS = 40
+NO_ROTATION = 1e-6
+"""A matrix whose rows miss orthonormality by more is refused as a rotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,17 @@ def rotation_vector(R: Array) -> Array:
     return Rotation.from_matrix(R).as_rotvec()
 
 
+def need_pose(pose: ArrayLike) -> Array:
+    """The pose as a 4 x 4 array: a rotation, a position, and the row (0, 0, 0, 1); ScenarioError otherwise."""
+    T = np.asarray(pose, dtype=np.float64)
+    if T.shape != (4, 4) or not np.isfinite(T).all():
+        raise ScenarioError(f"a pose is a 4 x 4 matrix of finite numbers; got shape {T.shape}")
+    R = T[:3, :3]
+    if np.max(np.abs(R @ R.T - np.eye(3))) > NO_ROTATION or np.linalg.det(R) < 0 or (T[3] != (0, 0, 0, 1)).any():
+        raise ScenarioError("a pose is a rotation matrix beside a position, above the row 0, 0, 0, 1")
+    return T
+
+
 def inverse_kinematics(
     robot: Robot,
     pose: ArrayLike,
@@ -54,9 +67,7 @@ def inverse_kinematics(
     `all_positions`), the solution nearest to `near` being taken. Otherwise, where the search from `near` ends
     elsewhere, it begins again from random configurations (`seed`). An error says how far the nearest one stays away.
     """
-    target = np.asarray(pose, dtype=np.float64)
-    if target.shape != (4, 4) or not np.isfinite(target).all():
-        raise ScenarioError(f"a pose is a 4 x 4 matrix of finite numbers; got shape {target.shape}")
+    target = need_pose(pose)
     low, high = joint_range(robot) if limits else (np.full(robot.freedoms, -np.inf), np.full(robot.freedoms, np.inf))
     start = _middle(low, high) if near is None else np.asarray(near, dtype=np.float64)
     if start.shape != (robot.freedoms,):

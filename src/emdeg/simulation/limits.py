@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.robot.model import Robot
+from emdeg.mechanics.closed_numeric import drive_jacobian
+from emdeg.robot.model import Joint, Robot
+from emdeg.simulation.closed_plant import all_joints, is_analytic
 from emdeg.simulation.conditioning import drive_limits
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.trajectories import Trajectory
@@ -47,16 +49,50 @@ def excesses(
             ("speed", qd, None if speed is None else -speed, speed),
             ("effort", tau, -effort[k], effort[k]),
         ):
-            if values is None:
-                continue
-            for limit, sign in ((upper, 1), (lower, -1)):
-                if limit is None:
-                    continue
-                beyond = sign * (values[:, k] - limit)
-                at = int(np.argmax(beyond))
-                if beyond[at] > SLACK * max(1.0, abs(limit)):
-                    name = motor.name if what == "effort" else joint.name
-                    found.append(Excess(name, what, float(t[at]), float(values[at, k]), limit))
+            if values is not None:
+                name = motor.name if what == "effort" else joint.name
+                found += _beyond(name, what, t, values[:, k], lower, upper)
+    return found
+
+
+def hidden_excesses(robot: Robot, t: Array, q: Array, qd: Array) -> list[Excess]:
+    """The same of closed loops' joints that are no coordinates: positions of all, speeds of the driven ones."""
+    if robot.loops is None or not any(_has_limits(robot.joints[k]) for k in _hidden(robot)):
+        return []
+    positions = all_joints(robot, q)
+    rates = np.einsum("kij,kj->ki", drive_jacobian(robot, q), qd)
+    found: list[Excess] = []
+    for k in _hidden(robot):
+        joint = robot.joints[k]
+        low, high = (None if v is None else float(v) for v in (joint.limits.lower, joint.limits.upper))
+        found += _beyond(joint.name, "position", t, positions[:, k], low, high)
+        if k in robot.loops.driven and joint.limits.velocity is not None:
+            most = float(joint.limits.velocity)
+            found += _beyond(joint.name, "speed", t, rates[:, robot.loops.driven.index(k)], -most, most)
+    return found
+
+
+def _hidden(robot: Robot) -> list[int]:
+    assert robot.loops is not None
+    return [k for k in range(len(robot.joints)) if k not in robot.loops.coordinates]
+
+
+def _has_limits(joint: Joint) -> bool:
+    return any(value is not None for value in (joint.limits.lower, joint.limits.upper, joint.limits.velocity))
+
+
+def _beyond(
+    name: str, what: str, t: Array, values: Array, lower: float | None, upper: float | None
+) -> list[Excess]:
+    """The worst breach of either bound by values (k) at t (k)."""
+    found = []
+    for limit, sign in ((upper, 1), (lower, -1)):
+        if limit is None:
+            continue
+        beyond = sign * (values - limit)
+        at = int(np.argmax(beyond))
+        if beyond[at] > SLACK * max(1.0, abs(limit)):
+            found.append(Excess(name, what, float(t[at]), float(values[at]), limit))
     return found
 
 
@@ -67,15 +103,22 @@ def need_within_limits(robot: Robot, trajectory: Trajectory) -> None:
     if knots is not None:
         t = np.union1d(t, knots)
     q, qd, _ = trajectory(t)
-    found = excesses(robot, t, q, qd)
+    found = excesses(robot, t, q, qd) + hidden_excesses(robot, t, q, qd)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise ScenarioError(f"the trajectory leaves the robot's limits: {found[0]}{more}", body=robot.name)
 
 
+def need_closed_along(robot: Robot, trajectory: Trajectory) -> None:
+    """ClosureError, naming the loop, where a trajectory of the coordinates leaves the reach or meets a singularity."""
+    if robot.loops is not None:
+        samples = SAMPLES if is_analytic(robot) else SAMPLES // 20 + 1
+        drive_jacobian(robot, trajectory(np.linspace(0, trajectory.duration, samples))[0])
+
+
 def need_start_within_limits(robot: Robot, q: ArrayLike, qd: ArrayLike) -> None:
     """An error where initial states (..., n) lie outside the position or speed limits."""
     at, rate = (np.atleast_2d(np.asarray(v, dtype=np.float64)) for v in (q, qd))
-    found = excesses(robot, np.zeros(len(at)), at, rate)
+    found = excesses(robot, np.zeros(len(at)), at, rate) + hidden_excesses(robot, np.zeros(len(at)), at, rate)
     if found:
         raise ScenarioError(f"the run would start outside the robot's limits: {found[0]}", body=robot.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from emdeg.mechanics.numeric import inverse_dynamics
 from emdeg.notebook import Shown
+from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.closed_plant import all_joints, distances
@@ -22,7 +23,7 @@ from emdeg.simulation.motion import Motion
 from emdeg.simulation.plant import robot_program
 from emdeg.simulation.scenario import Present, Scenario
 from emdeg.simulation.simulate import simulate
-from emdeg.simulation.tables import csv_text
+from emdeg.simulation.tables import csv, parquet
 from emdeg.simulation.trajectories import Trajectory
 
 Array = NDArray[np.float64]
@@ -43,16 +44,23 @@ class Prescribed(Shown):
 
 @dataclass(frozen=True)
 class Outcome(Shown):
-    """What a scenario yields; `warnings` are for people."""
+    """What a scenario yields; `warnings` are for people, with `deg` turning joints are shown in degrees."""
 
     scenario: Scenario
     motion: Motion | None = None
     prescribed: Prescribed | None = None
     warnings: tuple[str, ...] = field(default=())
+    deg: bool = False
 
     @property
     def robot(self) -> Robot:
         return self.scenario.robot
+
+    @property
+    def scale(self) -> Array:
+        """(n): by what positions, speeds and accelerations are multiplied to be shown, in the order of showing."""
+        joints = [self.robot.coordinates[k] for k in self.scenario.present.order]
+        return np.array([180 / math.pi if self.deg and joint.kind == "revolute" else 1.0 for joint in joints])
 
     def shown(self) -> dict[str, Array]:
         """t, q, qd, tau, in the order and with the signs in which the scenario presents them; of a batch the first."""
@@ -63,7 +71,8 @@ class Outcome(Shown):
         order = list(present.order)
         signs = np.array([present.sign(k) for k in order])
         # + 0.0: a negative zero is no result to show.
-        return {"t": run.t, "q": q[:, order], "qd": qd[:, order], "tau": tau[:, order] * signs + 0.0}
+        q, qd = (v[:, order] * self.scale for v in (q, qd))
+        return {"t": run.t, "q": q, "qd": qd, "tau": tau[:, order] * signs + 0.0}
 
 
 def torques(robot: Robot, trajectory: Trajectory, times: Array) -> Prescribed:
@@ -78,7 +87,14 @@ def torques(robot: Robot, trajectory: Trajectory, times: Array) -> Prescribed:
 
 
 def perform(scenario: Scenario, progress: Callable[[float], None] | None = None) -> Outcome:
-    """Carry a scenario out."""
+    """Carry a scenario out; an error names its file."""
+    try:
+        return _performed(scenario, progress)
+    except RobotError as problem:
+        raise problem.at(file=scenario.file) from None
+
+
+def _performed(scenario: Scenario, progress: Callable[[float], None] | None) -> Outcome:
     if scenario.mode == "torques":
         assert scenario.trajectory is not None
         count = max(1, round(scenario.duration / scenario.output_step))
@@ -102,27 +118,40 @@ def effort_name(present: Present, robot: Robot, k: int) -> str:
     return present.efforts.get(k, f"tau.{robot.driven[k].name}")
 
 
-def table(outcome: Outcome) -> str:
-    """CSV: time, positions, speeds, efforts (accelerations, or energies and balances), presented as asked."""
+def columns(outcome: Outcome) -> tuple[list[str], list[NDArray[Any]]]:
+    """A table's names and columns: time, positions, speeds, efforts (accelerations, or energies and balances).
+
+    They are presented as the scenario asks. Of a batch every trajectory, one after the other, with its number first.
+    """
+    motion = outcome.motion
+    if motion is None or motion.q.ndim == 2:
+        return _run_columns(outcome)
+    runs = [_run_columns(replace(outcome, motion=motion.one(k))) for k in range(len(motion.q))]
+    number = np.repeat(np.arange(len(runs)), len(motion.t))
+    return ["trajectory", *runs[0][0]], [number, *map(np.concatenate, zip(*(values for _, values in runs)))]
+
+
+def _run_columns(outcome: Outcome) -> tuple[list[str], list[Array]]:
     present, robot, shown = outcome.scenario.present, outcome.robot, outcome.shown()
     joints = [robot.coordinates[k].name for k in present.order]
     names = ["t", *(f"q.{j}" for j in joints), *(f"qd.{j}" for j in joints)]
     names += [effort_name(present, robot, k) for k in present.order]
-    columns = [shown["t"], *shown["q"].T, *shown["qd"].T, *shown["tau"].T]
+    values = [shown["t"], *shown["q"].T, *shown["qd"].T, *shown["tau"].T]
     if outcome.prescribed is not None:
         names += [f"qdd.{j}" for j in joints]
-        columns += list(outcome.prescribed.qdd[:, list(present.order)].T)
-    else:
-        assert outcome.motion is not None
-        motion = outcome.motion if outcome.motion.q.ndim == 2 else outcome.motion.one(0)
-        more, values = motion.columns()
-        names += more[1 + 3 * robot.freedoms :]
-        columns += values[1 + 3 * robot.freedoms :]
-    return csv_text(names, columns)
+        return names, values + list((outcome.prescribed.qdd[:, list(present.order)] * outcome.scale).T)
+    assert outcome.motion is not None
+    more, rest = outcome.motion.columns()
+    return names + more[1 + 3 * robot.freedoms :], values + rest[1 + 3 * robot.freedoms :]
+
+
+def table(outcome: Outcome, form: str = "csv") -> bytes:
+    """The same as a file: "csv" with all digits, or "parquet"."""
+    return (parquet if form == "parquet" else csv)(*columns(outcome))
 
 
 def summary(outcome: Outcome) -> dict[str, Any]:
-    """What a program wants to know of a run: samples at whole seconds, extremes, drift, events. SI units."""
+    """What a program wants to know of a run: samples at whole seconds, extremes, drift, events. SI units (or `deg`)."""
     scenario, robot, present = outcome.scenario, outcome.robot, outcome.scenario.present
     shown = outcome.shown()
     at = _sample_places(shown["t"])
@@ -132,6 +161,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "robot": robot.name,
         "mode": scenario.mode,
         "duration": scenario.duration,
+        "angles": "deg" if outcome.deg else "rad",
         "joints": [robot.coordinates[k].name for k in present.order],
         "efforts": [effort_name(present, robot, k) for k in present.order],
         "efforts_on_inner_body": [robot.driven[k].name for k in present.order if k in present.inner],
@@ -155,7 +185,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
     if robot.loops is not None:
         result["distance_from_singularity"] = distances(robot, all_joints(robot, motion.q))
     if motion.q.ndim == 3:
-        last = motion.q[:, -1][:, list(present.order)]
+        last = motion.q[:, -1][:, list(present.order)] * outcome.scale
         result |= {
             "trajectories": len(motion.q),
             "final_mean": last.mean(axis=0).tolist(),
@@ -163,7 +193,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         }
     elif scenario.trajectory is not None:
         error = np.abs(motion.q - scenario.trajectory(motion.t)[0])
-        result["tracking_error"] = error.max(axis=0)[list(present.order)].tolist()
+        result["tracking_error"] = (error.max(axis=0)[list(present.order)] * outcome.scale).tolist()
     return result
 
 

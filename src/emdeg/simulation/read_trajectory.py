@@ -14,7 +14,7 @@ from emdeg.robot.fields import as_joints, flag, numbers, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Table
 from emdeg.simulation import cartesian, trajectories
-from emdeg.simulation.limits import need_within_limits
+from emdeg.simulation.limits import need_closed_along, need_within_limits
 from emdeg.simulation.tables import read_trajectory
 from emdeg.simulation.trajectories import Profile, Trajectory
 
@@ -41,9 +41,12 @@ def trajectory_from(table: Table, robot: Robot, folder: Path | None) -> Trajecto
     keep = table.choice("limits", ("error", "ignore"), "error") == "error"
     try:
         found = _MAKE[kind](table, robot, folder)
+        need_closed_along(robot, found)
         if keep:
             need_within_limits(robot, found)
     except RobotError as problem:
+        if problem.file not in (None, table.document.file):  # it is about the CSV file
+            raise
         raise problem.at(file=table.document.file, line=table.line) from None
     return found
 

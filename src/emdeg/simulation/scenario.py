@@ -79,6 +79,8 @@ class Scenario(Shown):
     output_step: float = 0.01
     written_for: str = ""
     """The robot that the file names; others may try."""
+    file: str | None = None
+    """Where it was read, for messages."""
 
 
 def scenario_names() -> tuple[str, ...]:
@@ -129,7 +131,7 @@ def read_scenario(
     document = Document(text, file)
     top = Table(document.data, document, Remarks())
     top.only(_TOP)
-    if top.data.get("schema") != 1:
+    if top.data.get("schema") != 1 or top.data["schema"] is True:
         raise top.error("schema = 1 must stand at the top: the version of the scenario file's form", "schema")
     mode = "torques" if trajectory_only else top.choice("mode", ("simulate", "torques"), "simulate")
     part = _parts(top)
@@ -141,7 +143,7 @@ def read_scenario(
         raise top.error(f"the duration must be positive; got {duration:g} s", "duration")
     integration = part.get("integration", _empty(top, "integration"))
     integration.only(("method", "step", "output_step", "rtol", "atol", "drift_tolerance", "check_step"))
-    output_step = real(integration, "output_step", duration / 500, least=1e-9)
+    output_step = real(integration, "output_step", _usual_output_step(integration, duration), least=1e-9)
     common = {
         "name": top.text("name", Path(file).stem),
         "title": top.text("title", ""),
@@ -152,6 +154,7 @@ def read_scenario(
         "present": _present(part.get("present", _empty(top, "present")), robot),
         "output_step": output_step,
         "written_for": top.text("robot", ""),
+        "file": file,
     }
     if mode == "torques":
         return Scenario(mode="torques", **common)
@@ -181,6 +184,16 @@ def _empty(top: Table, key: str) -> Table:
     return Table({}, top.document, top.remarks, key)
 
 
+def _usual_output_step(integration: Table, duration: float) -> float:
+    """Five hundred records; with a fixed step as many as fill the run with whole steps, or one a step."""
+    step = real(integration, "step", 0.0)
+    if not 0 < step < duration:
+        return duration / 500
+    steps = round(duration / step)
+    least = -(-steps // 500)
+    return step * next((k for k in range(least, 2 * least + 1) if steps % k == 0), 1)
+
+
 def _present(table: Table, robot: Robot) -> Present:
     table.only(("order", "inner", "efforts"))
     order = joint_list(table, "order", robot) or tuple(range(robot.freedoms))
@@ -191,6 +204,8 @@ def _present(table: Table, robot: Robot) -> Present:
     for key in () if names is None else names.data:
         assert names is not None
         efforts[joint_index(table, key, robot, "efforts", robot.driven)] = names.name(key)
+    if len(set(efforts.values())) < len(efforts):
+        raise table.error("two efforts would have the same name", "efforts")
     return Present(order, frozenset(joint_list(table, "inner", robot, robot.driven)), efforts)
 
 
@@ -243,6 +258,8 @@ def _believed(table: Table, robot: Robot) -> Program | None:
             if key in table:
                 raise table.error(f"{key} belongs to model = 'abbreviated'", key)
         return None
+    if robot.loops is not None:
+        raise table.error("there are no abbreviated models of closed loops", "model")
     shares = {key: real(table, key, default) for key, default in THRESHOLDS.items()}
     for key, share in shares.items():
         if not 0 <= share < 1:
@@ -292,6 +309,8 @@ def _batch(table: Table | None, robot: Robot, q: Array, qd: Array) -> tuple[Arra
         raise table.error("count is missing: how many trajectories")
     rng = np.random.default_rng(table.integer("seed", 0, 2**63) or 0)
     spreads = [per_joint(table, key, robot, 0.0, spread=True) for key in ("q_spread", "qd_spread")]
+    if any((spread < 0).any() for spread in spreads):
+        raise table.error("spreads must not be negative")
     return tuple(v + s * rng.uniform(-1, 1, (count, robot.freedoms)) for v, s in zip((q, qd), spreads))  # type: ignore[return-value]
 
 
@@ -300,7 +319,9 @@ def _integration(table: Table) -> dict[str, Any]:
     options: dict[str, Any] = {"method": method, "check_step": flag(table, "check_step", True)}
     for key in ("step", "rtol", "atol", "drift_tolerance"):
         if key in table:
-            options[key] = real(table, key)
+            options[key] = real(table, key, least=0)
+            if not options[key] and key != "drift_tolerance":
+                raise table.error(f"{key} must be positive; got 0", key)
     if method in METHODS and "step" not in options:
         raise table.error(f"{method} needs a step", "method")
     if method in SOLVERS and "step" in options:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from emdeg.simulation.controllers import Law, NoEffort, UserLaw
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.fixed import FixedRun, make_grid
 from emdeg.simulation.invariants import DriftWarning, free_joints, invariants
-from emdeg.simulation.limits import need_start_within_limits
+from emdeg.simulation.limits import hidden_excesses, need_start_within_limits
 from emdeg.simulation.linearisation import closed_loop
 from emdeg.simulation.motion import Event, Motion
 from emdeg.simulation.passive import Passive, drive_friction, elastic_stops
@@ -80,6 +81,8 @@ def simulate(
         raise ScenarioError(f"the duration must be positive; got {duration} s")
     conditioning.need(robot.freedoms)
     control = _law(robot, law)
+    if not drift_tolerance >= 0:
+        raise ScenarioError(f"drift_tolerance must not be negative; got {drift_tolerance}")
     if stops not in ("record", "halt", "bounce", "spring", "ignore"):
         raise ScenarioError(f"stops must be record, halt, bounce, spring or ignore; got {stops!r}")
     if stops != "ignore":
@@ -110,9 +113,10 @@ def simulate(
         grid = make_grid(duration, step, output_step)
         if check_step:
             first_q, first_qd = (np.atleast_2d(v)[0] for v in (q, qd))
-            about = closed_loop(robot, control, first_q, first_qd, conditioning=conditioning, passive=passive)
-            if conditioning.period is None:
-                need_stable_step(method, about.A, grid.step)
+            # Between its samples a law's efforts are held: the step has the robot alone to follow.
+            felt = control if conditioning.period is None else NoEffort(robot.freedoms)
+            about = closed_loop(robot, felt, first_q, first_qd, conditioning=conditioning, passive=passive)
+            need_stable_step(method, about.A, grid.step)
         run = FixedRun(robot, control, conditioning, passive, free_joints(robot), method, threads)
         states, tau = run(np.atleast_2d(q), np.atleast_2d(qd), grid, progress)
         motion = _fixed_motion(robot, grid, states, tau, q.ndim == 1, method, stops, settings)
@@ -120,7 +124,14 @@ def simulate(
         known = ", ".join([*SOLVERS, *METHODS])
         raise ScenarioError(f"there is no method {method!r}; there are {known}")
     _warn(motion, drift_tolerance)
-    return motion
+    return motion if stops == "ignore" or motion.q.ndim != 2 else _with_hidden_limits(motion)
+
+
+def _with_hidden_limits(motion: Motion) -> Motion:
+    """The run with an event for every limit that a closed loop's other joints have passed, at its worst."""
+    found = hidden_excesses(motion.robot, motion.t, motion.q, motion.qd)
+    noted = [Event(one.t, one.joint, f"{one.what} beyond its limit") for one in found]
+    return replace(motion, events=tuple(sorted((*motion.events, *noted), key=lambda event: event.t)))
 
 
 def _initial(robot: Robot, q0: ArrayLike | None, qd0: ArrayLike | None) -> tuple[Array, Array]:
@@ -216,8 +227,8 @@ def _fixed_motion(robot, grid, states, tau, single, method, stops, settings) -> 
 def _warn(motion: Motion, tolerance: float) -> None:
     drift = motion.drift
     for name, unit in (("energy", "J"), ("momentum", "kg m^2/s")):
-        relative = drift.get(f"{name}_relative", 0.0)
-        if not relative <= tolerance:
+        relative = drift.get(f"{name}_relative")
+        if relative is not None and not relative <= tolerance:
             warnings.warn(
                 f"{motion.robot.name}: the {name} drifts by {drift[name]:.3g} {unit}, {relative:.3g} of what moved "
                 f"(tolerance {tolerance:g}): the run by {motion.method} is too coarse",

@@ -1,15 +1,18 @@
-"""Motions as CSV: trajectories read from a table, runs written to one."""
+"""Motions as tables: trajectories read from CSV, runs written as CSV or Parquet."""
 
 from __future__ import annotations
 
-import csv
+import csv as csv_
+import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.analysis.sweeps.tables import arrow
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.errors import OverBudget
 from emdeg.robot.model import Robot
@@ -24,7 +27,8 @@ def read_trajectory(
 ) -> Spline:
     """A spline through the rows of a CSV file: a header with `t` [s] and every joint's name, in any order.
 
-    Without a header the columns are t and the joints in the robot's order. `deg`: revolute joints in degrees.
+    `q.NAME`, as runs are written, serves too. Without a header the columns are t and the joints in the robot's order.
+    `deg`: revolute joints in degrees.
     """
     file = Path(path)
     try:
@@ -34,17 +38,19 @@ def read_trajectory(
     except (OSError, UnicodeDecodeError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise ScenarioError(f"cannot be read: {why}", file=str(file)) from None
-    rows = [(line, row) for line, row in enumerate(csv.reader(text.splitlines()), 1) if "".join(row).strip()]
+    rows = [(line, row) for line, row in enumerate(csv_.reader(text.splitlines()), 1) if "".join(row).strip()]
     if not rows:
         raise ScenarioError("it is empty", file=str(file))
     names = [joint.name for joint in robot.coordinates]
     order = list(range(robot.freedoms + 1))
     if not _is_number(rows[0][1][0]):
         header = [cell.strip() for cell in rows.pop(0)[1]]
-        missing = [name for name in ("t", *names) if name not in header]
+        written = [f"q.{name}" for name in names]
+        wanted = ["t", *(written if set(written) <= set(header) else names)]
+        missing = [name for name in wanted if name not in header]
         if missing:
             raise ScenarioError(f"it has no column {missing[0]!r}; it has {', '.join(header)}", file=str(file), line=1)
-        order = [header.index(name) for name in ("t", *names)]
+        order = [header.index(name) for name in wanted]
     values = np.array([_numbers(row, order, str(file), line) for line, row in rows])
     if deg:
         turning = np.array([joint.kind == "revolute" for joint in robot.coordinates])
@@ -74,11 +80,22 @@ def _numbers(row: list[str], order: Sequence[int], file: str, line: int) -> list
     return values
 
 
-def csv_text(names: Sequence[str], columns: Sequence[Array]) -> str:
+def csv_text(names: Sequence[str], columns: Sequence[NDArray[Any]]) -> str:
     """Columns as CSV, every number with all its digits."""
     lines = [",".join(_quoted(name) for name in names)]
-    lines += [",".join(map(repr, row)) for row in np.column_stack(columns).tolist()]
+    lines += [",".join(map(repr, row)) for row in zip(*(column.tolist() for column in columns))]
     return "\n".join(lines) + "\n"
+
+
+def csv(names: Sequence[str], columns: Sequence[NDArray[Any]]) -> bytes:
+    return csv_text(names, columns).encode()
+
+
+def parquet(names: Sequence[str], columns: Sequence[NDArray[Any]]) -> bytes:
+    """Columns as the bytes of a Parquet file."""
+    pa, sink = arrow(), io.BytesIO()
+    pa.parquet.write_table(pa.table(list(columns), names=list(names)), sink, compression="zstd")
+    return sink.getvalue()
 
 
 def _quoted(name: str) -> str:

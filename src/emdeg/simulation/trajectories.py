@@ -96,7 +96,7 @@ class PointToPoint(Shown):
     def __post_init__(self) -> None:
         if len(self.start) != len(self.goal):
             raise ScenarioError(f"start has {len(self.start)} joints and goal {len(self.goal)}")
-        _positive(self.duration)
+        positive(self.duration)
 
     @property
     def n(self) -> int:
@@ -136,8 +136,9 @@ def trapezoidal(
 ) -> PointToPoint:
     """Trapezoidal speed: in a given time, or as fast as speed and acceleration limits (one a joint) allow."""
     a, b = _vector(start), _vector(goal)
-    if (duration is None) == (max_speed is None or max_acceleration is None):
-        raise ScenarioError("a trapezoidal trajectory needs a duration, or both max_speed and max_acceleration")
+    limits = (max_speed, max_acceleration)
+    if any(v is None for v in limits) if duration is None else any(v is not None for v in limits):
+        raise ScenarioError("a trapezoidal trajectory needs a duration or both max_speed and max_acceleration, no more")
     if duration is None:
         way = np.abs(b - a)
         moving = way > 0
@@ -214,8 +215,8 @@ class Fourier(Shown):
             raise ScenarioError(
                 f"Fourier coefficients a {self.a.shape} and b {self.b.shape} must be (harmonics, {len(self.offset)})"
             )
-        _positive(self.period)
-        _positive(self.duration)
+        positive(self.period)
+        positive(self.duration)
 
     @property
     def n(self) -> int:
@@ -244,6 +245,6 @@ def _vector(values: ArrayLike | None) -> Array:
     return array
 
 
-def _positive(seconds: float) -> None:
+def positive(seconds: float) -> None:
     if not 0 < seconds < math.inf:
         raise ScenarioError(f"a duration must be positive; got {seconds} s")

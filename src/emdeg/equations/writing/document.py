@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
+from emdeg.algebra.generator import GREEK
+
 
 @runtime_checkable
 class Formula(Protocol):
@@ -36,8 +38,11 @@ class Label:
 
     @property
     def latex(self) -> str:
-        """LaTeX; a letter of several characters stands upright."""
-        letter = self.letter if len(self.letter) == 1 else rf"\mathrm{{{self.letter}}}"
+        """LaTeX; a letter of several characters stands upright, unless it names a Greek one."""
+        if self.letter in GREEK:
+            letter = f"\\{self.letter}"
+        else:
+            letter = self.letter if len(self.letter) == 1 else rf"\mathrm{{{self.letter}}}"
         return f"{letter}_{{{self.subscript.strip('_').replace('_', ',')}}}" if self.subscript else letter
 
 

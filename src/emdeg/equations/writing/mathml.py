@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from fractions import Fraction
 from xml.sax.saxutils import escape
 
 from emdeg.algebra import Angle, Generator, TrigPoly
+from emdeg.algebra.generator import GREEK
 from emdeg.equations.quotient import Quotient
 from emdeg.equations.writing.document import (
     Document,
@@ -94,7 +96,8 @@ def letter(generator: Generator) -> str:
         if isinstance(generator.of, int):
             return _subscripted(generator.kind[0], str(generator.of))
         angle = generator.of if isinstance(generator.of, Angle) else Angle()
-        inside = f"<mrow><mo>(</mo><mtext>{text(str(angle))}</mtext><mo>)</mo></mrow>"
+        plain = str(angle) if angle.symbol else str(angle).replace("*", "").replace("pi", "π")
+        inside = f"<mrow><mo>(</mo><mtext>{text(plain)}</mtext><mo>)</mo></mrow>"
         return f"<mrow><mi>{generator.kind[:3]}</mi><mo>&#x2061;</mo>{inside}</mrow>"
     if generator.kind == "parameter":
         return name(str(generator.of))
@@ -116,6 +119,9 @@ def power(generator: Generator, exponent: int) -> str:
 
 
 def _subscripted(head: str, tail: str) -> str:
+    if head in GREEK:
+        case = "SMALL" if head.islower() else "CAPITAL"
+        head = unicodedata.lookup(f"GREEK {case} LETTER {head.upper().replace('LAMBDA', 'LAMDA')}")
     if not tail:
         return f"<mi>{text(head)}</mi>"
     kind = "mn" if tail.isdigit() else "mtext"

@@ -163,7 +163,6 @@
     const input = document.getElementById("level"), name = document.getElementById("level-name"), words = document.getElementById("level-text");
     const terms = Array.from(document.querySelectorAll(".t[data-goes]"));
     const sums = Array.from(document.querySelectorAll(".entry"));
-    const percent = (x) => (x === 0 ? "0" : (100 * x).toPrecision(2).replace(/\.?0+$/, "").replace(/e.*/, "")) + " %";
     function show() {
       const k = +input.value, level = levels[k], all = levels[0];
       terms.forEach((t) => t.classList.toggle("gone", k >= +t.dataset.goes));
@@ -174,10 +173,10 @@
         sum.classList.toggle("empty", kept.length === 0);
         if (count) count.textContent = (kept.length === total ? "" : kept.length + " of ") + total + " term" + (total === 1 ? "" : "s");
       });
-      name.textContent = level.threshold ? percent(level.threshold) + " of the greatest" : "nothing";
+      name.textContent = level.threshold ? level.threshold_text + " of the greatest" : "nothing";
       const operations = level.mul + level.add;
       words.textContent = level.terms + " of " + all.terms + " terms, " + operations + " operations"
-        + (k ? " (" + Math.round(100 * level.saved) + " % fewer). Error certified below " + percent(level.certified) + " of the largest effort (" + level.joint + "); largest found " + percent(level.found) + "." : ": the exact model.");
+        + (level.terms < all.terms ? " (" + Math.round(100 * level.saved) + " % fewer). Error certified below " + level.certified_text + " of the largest effort (" + level.joint + "); largest found " + level.found_text + "." : ": the exact model.");
     }
     input.addEventListener("input", show);
     show();
