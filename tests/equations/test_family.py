@@ -18,7 +18,7 @@ BOXES = (
 )
 
 
-def magnitude(values):
+def magnitude(values, floor):
     return np.abs(values).max(axis=1)
 
 
@@ -62,5 +62,5 @@ def test_the_coarsest_grid_bounds_too(fineness):
     f = random_formula(5)
     stacked = family([f], BOXES[0])
     on = grid(stacked, fineness)
-    largest = max(float(magnitude(values).max()) for _, values in stacked.on_grid(on.nodes))
+    largest = max(float(magnitude(values, 0.0).max()) for _, values in stacked.on_grid(on.nodes))
     assert on.factor * largest >= largest_magnitude(f, BOXES[0], gap=0.01).value

@@ -79,18 +79,20 @@ LONG = 6000
 """Values of a trace above which factoring takes minutes; equal ones are still merged."""
 EXTRACTING = 0.5
 """The share of extraction in the time for inverse dynamics."""
+WAYS = (("speeds", "efforts"), OF_LINKS, ())
+"""What of the links' is used instead of the joints': the first is most often the shortest."""
 LARGE = 120
 """Terms of a row above which extraction, whose work grows with their square, is not tried."""
 
 
 def _extracted(short: ShortModel, seconds: float, seed: int) -> list[Program]:
     """Programs by extraction: a part of the time for each way of writing the sums, the rest for the shorter one."""
-    ways = [SharedEfforts(short, links) for links in (OF_LINKS, ())]
+    ways = [SharedEfforts(short, links) for links in WAYS]
     if max(map(len, ways[0].sums)) > LARGE:
         return []
     found = [way.extraction(seed) for way in ways]
     for extraction in found:
-        extraction.improve(_after(0.15 * seconds))
+        extraction.improve(_after(0.1 * seconds))
     programs = [simplify(way.program(extraction)) for way, extraction in zip(ways, found)]
     best = min(range(len(ways)), key=lambda i: count(programs[i]).total)
     programs.append(simplify(ways[best].program(found[best].improve(_after(0.7 * seconds)))))
@@ -115,7 +117,7 @@ def _searched(starts: Sequence[Program], seconds: float, seed: int, weights: Wei
 
 def quick_count(short: ShortModel) -> int:
     """The operations of one way of writing the inverse dynamics: to compare models in a search."""
-    way = SharedEfforts(short, OF_LINKS)
+    way = SharedEfforts(short, WAYS[0])
     return count(way.program(way.extraction(noise=0.0))).total
 
 

@@ -98,10 +98,20 @@ class RowObjective:
         self.row = row
         self.corners = corner_products(row.pairs, row.speed)
         self.squares = row.speed[list(row.squares)] ** 2
+        self.weights = row.weights
         self.rounding = float(row.formulas.rounding @ row.weights)
 
-    def above(self, v: Array) -> Array:
-        """At least the largest |e| over speeds and accelerations, from the formulas' values (points, F)."""
+    def above(self, v: Array, floor: float = -np.inf) -> Array:
+        """At least the largest |e| over speeds and accelerations, from the formulas' values (points, F).
+
+        -inf where the sum of all magnitudes shows that it is at most `floor`.
+        """
+        found = np.full(len(v), -np.inf)
+        likely = np.flatnonzero(np.abs(v) @ self.weights > (floor - self.rounding) * (1 - 1e-9))
+        found[likely] = self._above(v[likely])
+        return found
+
+    def _above(self, v: Array) -> Array:
         M, b, c, g = self.row.parts
         still = np.abs(v[:, M]) @ self.row.acceleration
         corner = v[:, b] @ self.corners.T

@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from emdeg.equations.bounds import Bounded
+from emdeg.equations.bounds.search import clock
 from emdeg.equations.bounds.tensor import Array
 from emdeg.equations.lumped import indices
 from emdeg.reduce.box import Box
@@ -92,15 +93,20 @@ def within(
 def certified(
     short: ShortModel, box: Box, *, seconds: float = 8.0, enough: Sequence[float] | None = None
 ) -> tuple[Bounded, ...]:
-    """The certified largest error at each joint, beside the largest found; `enough`: bounds that need no betterment."""
-    found = []
-    for joint in range(1, short.full.robot.n + 1):
-        part = row(joint, short.row_difference(joint), box)
-        limit = -np.inf if enough is None else enough[joint - 1]
-        found.append(
-            Bounded(0.0, 0.0, {}) if part is None else largest_error(part, seconds=seconds, enough=limit)
-        )
-    return tuple(found)
+    """The certified largest error at each joint, beside the largest found; `enough`: bounds that need no betterment.
+
+    `seconds` for each joint; what one leaves, others may use, those with the most variables last.
+    """
+    n = short.full.robot.n
+    parts = {j: row(j, short.row_difference(j), box) for j in range(1, n + 1)}
+    found = {j: Bounded(0.0, 0.0, {}) for j, part in parts.items() if part is None}
+    todo = sorted((part.formulas.coefficients.size, j, part) for j, part in parts.items() if part is not None)
+    end = clock() + seconds * len(todo)
+    for place, (_, j, part) in enumerate(todo):
+        share = (end - clock()) / (len(todo) - place)
+        limit = -np.inf if enough is None else enough[j - 1]
+        found[j] = largest_error(part, seconds=share, enough=limit)
+    return tuple(found[j] for j in range(1, n + 1))
 
 
 def _worst(entries, joint: int, box: Box, starts: int) -> tuple[float, Array | None]:

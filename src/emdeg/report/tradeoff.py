@@ -117,10 +117,10 @@ def _error(study: Study, short: ShortModel, joint: int, points: int) -> tuple[fl
     found, _ = search(objective, count=STARTS)
     spent = 0
 
-    def above(values: Array) -> Array:
+    def above(values: Array, floor: float) -> Array:
         nonlocal spent
         spent += len(values)
-        return objective.above(values)
+        return objective.above(values, floor)
 
     goal = (1 + TOLERANCE) * found
     # The clock counts points of the grids instead of seconds.

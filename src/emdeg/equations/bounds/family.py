@@ -25,8 +25,11 @@ from emdeg.equations.bounds.tensor import Array, Range, Tensor, Variable, tensor
 CHUNK = 1 << 16
 """Grid points at a time."""
 
-Reach = Callable[[Array], Array]
-"""(points, F) values of the formulas -> (points,): a supremum of magnitudes of linear combinations of them."""
+Reach = Callable[[Array, float], Array]
+"""(points, F) values of the formulas, floor -> (points,): a supremum of magnitudes of linear combinations of them.
+
+-inf may stand for any that is at most the floor: what cannot be the largest need not be worked out.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,19 +203,25 @@ def supremum(
     no betterment.
     """
     if not any(family.degrees):
-        value = float(reach(family.coefficients.reshape(1, -1))[0])
+        value = float(reach(family.coefficients.reshape(1, -1), -math.inf)[0])
         return Supremum(value, np.array([[v.middle for v in family.variables]]), 1)
     part_of_circle = any(v.is_angle and not v.is_circle and d for v, d in zip(family.variables, family.degrees))
     best, total, rate = math.inf, 0, 0.0
     whole = math.inf
     starts = np.empty((0, family.dimension))
     begin = clock()
-    for fineness in FINENESS:
+    last = False
+    for before, fineness in zip((math.inf, *FINENESS), FINENESS):
         now = grid(family, fineness)
         left = seconds - (clock() - begin)
-        if total and now.points * rate > left:
-            break
-        if part_of_circle:
+        if total and now.points * rate > left:  # the finest one between that can still be done
+            last = True
+            between = (grid(family, before + (fineness - before) * part) for part in (0.8, 0.6, 0.4))
+            fitting = next((one for one in between if one.points * rate <= left), None)
+            if fitting is None:
+                break
+            now = fitting
+        if part_of_circle and not last:
             closed = grid(family, fineness, whole=True)
             if not total or (now.points + closed.points) * rate < 0.7 * left:
                 whole = min(whole, closed.factor * _largest(family, reach, closed)[0])
@@ -222,7 +231,7 @@ def supremum(
         share = now.share * whole if part_of_circle else 0.0
         best = min(best, now.factor * (value + share))
         rate = (clock() - begin) / total
-        if enough(best):
+        if last or enough(best):
             break
     return Supremum(best, starts, total)
 
@@ -232,9 +241,11 @@ def _largest(family: Family, reach: Reach, on: Grid) -> tuple[float, Array]:
     sizes = [len(x) for x in on.nodes]
     tops: list[tuple[float, tuple[int, ...]]] = []
     for at, values in family.on_grid(on.nodes):
-        reached = reach(values)
+        reached = reach(values, tops[0][0] if tops else -math.inf)
         some = min(STARTS, len(reached))
         for index in np.argpartition(-reached, some - 1)[:some]:
+            if reached[index] == -math.inf:
+                continue
             inner = np.unravel_index(int(index), sizes[len(at) :]) if len(at) < len(sizes) else ()
             tops.append((float(reached[index]), (*at, *(int(i) for i in inner))))
         tops.sort(key=lambda top: -top[0])
