@@ -37,8 +37,8 @@ from emdeg.analysis import (
 from emdeg.analysis.published import tables
 from emdeg.analysis.ratios import gravity_ratio_ceiling
 from emdeg.robot import RobotError
+from tests.bejczy import CUBE
 
-CUBE = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.0017407487859282@link6"
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "jpl_rrp_extremes.json").read_text())
 
 

@@ -20,8 +20,8 @@ from emdeg.analysis import (
 )
 from emdeg.analysis.published import tables
 from emdeg.robot import RobotError
+from tests.bejczy import CUBE
 
-CUBE = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.0017407487859282@link6"
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "jpl_rrp_extremes.json").read_text())
 
 

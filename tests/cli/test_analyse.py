@@ -12,9 +12,9 @@ import pytest
 
 import emdeg
 from tests import commands
+from tests.bejczy import CUBE
 from tests.example_robots import robot_files
 
-CUBE = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.0017407487859282@link6"
 DATA = Path(__file__).parents[1] / "data"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +27,7 @@ PAPER = str(EXAMPLES / "stanford_arm.toml")
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "emdeg.cli", "kane", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return commands.run("kane", *words)
 
 
 def test_the_papers_arm_as_one_json_object():

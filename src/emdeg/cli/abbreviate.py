@@ -14,6 +14,7 @@ from rich.table import Table
 from emdeg.cli.common import Json, UsageError, out, print_json, say, write_new
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.program import count
+from emdeg.program.best import program as exact_program
 from emdeg.program.search.weights import WEIGHTS, Weights
 from emdeg.reduce import Abbreviated, abbreviate, box, full_model, holding_error, multirate
 from emdeg.reduce import split as split_program
@@ -197,10 +198,9 @@ def _data(short: Abbreviated, seconds: float, weights: Weights) -> dict[str, Any
     program = short.program(seconds=seconds, weights=weights)
     matrix = short.program("mass_matrix", seconds=min(4.0, seconds), weights=weights)
     data["_program"] = program
-    data["operations"] = {
-        "inverse_dynamics": {**count(program).as_dict(), "total": count(program).total},
-        "mass_matrix": {**count(matrix).as_dict(), "total": count(matrix).total},
-    }
+    exact = exact_program(short.short.full.robot, "inverse_dynamics", weights=weights)
+    named = {"inverse_dynamics": program, "mass_matrix": matrix, "exact_inverse_dynamics": exact}
+    data["operations"] = {name: {**count(p).as_dict(), "total": count(p).total} for name, p in named.items()}
     data["errors"] = short.error_data()
     data["dropped_terms"] = len(short.dropped)
     if short.limits:
@@ -213,7 +213,8 @@ def _print(data: dict[str, Any]) -> None:
         if entry["text"] != "0":
             out.print(f"{name} = {entry['text']}", markup=False, soft_wrap=True)
     for part, c in data.get("operations", {}).items():
-        out.print(f"{part}: {c['mul']} x {c['add']} + = {c['total']} operations, {c['sincos']} sine-cosine pairs")
+        name = part.replace("_", " ")
+        out.print(f"{name}: {c['mul']} x {c['add']} + = {c['total']} operations, {c['sincos']} sine-cosine pairs")
     for key in ("errors", "entry_errors"):
         if key in data:
             _rows(data[key])

@@ -49,7 +49,7 @@ def program(
         candidates += [_tidied(traced) for traced in traces(short)]
         candidates += _extracted(short, EXTRACTING * seconds, seed)
         seconds *= 1 - EXTRACTING
-    elif function in OF_CONFIGURATION:
+    elif function in OF_CONFIGURATION and count(candidates[0]).total <= FEW:
         phased, printed = _phased(short, function, candidates[0], weights)
         candidates = [phased]
     candidates.sort(key=lambda p: cost(p, weights))
@@ -81,6 +81,8 @@ EXTRACTING = 0.5
 """The share of extraction in the time for inverse dynamics."""
 WAYS = (("speeds", "efforts"), OF_LINKS, ())
 """What of the links' is used instead of the joints': the first is most often the shortest."""
+FEW = 250
+"""Operations above which phases, each of which is tried on the whole program, are not."""
 LARGE = 120
 """Terms of a row above which extraction, whose work grows with their square, is not tried."""
 
@@ -117,7 +119,7 @@ def _searched(starts: Sequence[Program], seconds: float, seed: int, weights: Wei
 
 def quick_count(short: ShortModel) -> int:
     """The operations of one way of writing the inverse dynamics: to compare models in a search."""
-    way = SharedEfforts(short, WAYS[0])
+    way = SharedEfforts(short, OF_LINKS)
     return count(way.program(way.extraction(noise=0.0))).total
 
 

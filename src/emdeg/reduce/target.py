@@ -74,7 +74,7 @@ def within(
             if turn < EARLY and tries == TRIES:  # worst configurations first, then the long search over all of them
                 short = dropping.search(3, bias, seed, until=start + 0.15 * seconds)
             else:
-                short = dropping.search(tries, bias, seed, until=start + 0.42 * seconds)
+                short = dropping.search(tries, bias, seed, until=start + 0.6 * seconds)
                 tries = max(4, tries // 8)
             worst = [_worst(short.row_difference(j), j, box, 8) for j in range(1, n + 1)]
             beyond = [at for (value, at), limit in zip(worst, goal) if value > limit and at is not None]
