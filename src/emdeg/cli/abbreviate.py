@@ -19,6 +19,7 @@ from emdeg.program.search.weights import WEIGHTS, Weights
 from emdeg.reduce import Abbreviated, abbreviate, box, full_model, holding_error, multirate
 from emdeg.reduce import split as split_program
 from emdeg.reduce.box import ACCELERATION, SPEED
+from emdeg.reduce.short_model import numeric
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.reduce.tables import tables
 from emdeg.reduce.tradeoff import curve, curve_csv, draw
@@ -132,9 +133,11 @@ def command(
     left = max(0.35 * seconds, 0.9 * seconds - (time.thread_time() - start))
     data = _data(short, left, WEIGHTS[weights])
     if tables_ and short.errors:
-        data["tables"] = tables(short, seconds=seconds / 4, operations_per_second=flops, ratio=ratio)
+        known = data["_program"], data["_matrix"]
+        data["tables"] = tables(short, *known, seconds=seconds / 4, operations_per_second=flops, ratio=ratio)
     if short.errors:
         program = data.pop("_program")
+        del data["_matrix"]
         data["multirate"] = multirate(program, flops, ratio).data()
         if motion is not None and hold:
             data["holding"] = {"steps": hold, **holding_error(program, *motion, hold)}
@@ -197,8 +200,8 @@ def _data(short: Abbreviated, seconds: float, weights: Weights) -> dict[str, Any
         return data
     program = short.program(seconds=seconds, weights=weights)
     matrix = short.program("mass_matrix", seconds=min(4.0, seconds), weights=weights)
-    data["_program"] = program
-    exact = exact_program(short.short.full.robot, "inverse_dynamics", weights=weights)
+    data["_program"], data["_matrix"] = program, matrix
+    exact = exact_program(numeric(short.short.full.model), "inverse_dynamics", weights=weights)
     named = {"inverse_dynamics": program, "mass_matrix": matrix, "exact_inverse_dynamics": exact}
     data["operations"] = {name: {**count(p).as_dict(), "total": count(p).total} for name, p in named.items()}
     data["errors"] = short.error_data()
@@ -218,20 +221,56 @@ def _print(data: dict[str, Any]) -> None:
     for key in ("errors", "entry_errors"):
         if key in data:
             _rows(data[key])
-    for key in ("multirate", "holding", "processors"):
-        if key in data:
-            out.print(f"{key}: {data[key]}", markup=False, soft_wrap=True)
+    joints = [row["joint"] for row in data.get("errors", ())]
+    if "multirate" in data and "tables" not in data:
+        _rates({"inverse dynamics, abbreviated": data["multirate"]})
+    if held := data.get("holding"):
+        rows = [{"joint": j, "largest": x, "rms": y} for j, x, y in zip(joints, held["largest"], held["rms"])]
+        _rows(rows, f"Extra error of holding the configuration part for {held['steps']} steps")
+    if parts := data.get("processors"):
+        shares = " + ".join(map(str, parts["operations"]))
+        out.print(
+            f"{parts['processors']} processors: {shares} operations, {parts['values_passed']} values passed; "
+            f"{parts['span']} operations long, the critical path {parts['critical_path']}"
+        )
     for name, rows in data.get("tables", {}).items():
-        out.print(name)
-        for method, values in rows.items():
-            shown = values if name == "rates" else values["total"]
-            out.print(f"  {method}: {shown}", markup=False, soft_wrap=True)
+        if name == "rates":
+            _rates(rows)
+        else:
+            counts = [{"method": m, "x": c["mul"], "+": c["add"], "total": c["total"]} for m, c in rows.items()]
+            _rows(counts, f"Operations: {'inverse dynamics' if name == 'forces' else 'mass matrix'}")
 
 
-def _rows(rows: list[dict[str, Any]]) -> None:
-    table = Table()
+def _rates(rows: dict[str, dict[str, Any]]) -> None:
+    """What can be attained if the configuration part is computed less often."""
+    table = [
+        {
+            "program": name,
+            "q": _sum(found["configuration"]),
+            "rates": _sum(found["rates"]),
+            "all Hz": found["together_hz"],
+            "q Hz": found["configuration_hz"],
+            "rates Hz": found["rates_hz"],
+        }
+        for name, found in rows.items()
+    ]
+    first = next(iter(rows.values()))
+    speed, ratio = f"{first['operations_per_second']:g} operations a second", first["ratio"]
+    _rows(
+        table,
+        "Operations that depend on q alone and on rates, and how often both parts can run at "
+        f"{speed}: together, or q's once for {ratio} of the rates'",
+    )
+
+
+def _sum(counts: dict[str, int]) -> int:
+    return sum(counts.values()) - counts["sincos"]
+
+
+def _rows(rows: list[dict[str, Any]], title: str | None = None) -> None:
+    table = Table(title=title, title_justify="left")
     for column in rows[0]:
-        table.add_column(column.replace("_", " "))
+        table.add_column(column.replace("_", " "), min_width=len(column) if title else None)
     for row in rows:
         table.add_row(*(f"{x:.4g}" if isinstance(x, float) else "-" if x is None else str(x) for x in row.values()))
     out.print(table)

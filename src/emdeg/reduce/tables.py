@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from emdeg.program import Count, Program, count
@@ -19,34 +20,53 @@ def general_recursion(n: int) -> Count:
 
 
 def tables(
-    short: Abbreviated, *, seconds: float = 20.0, operations_per_second: float = 100_000.0, ratio: int = 4
+    short: Abbreviated,
+    inverse_dynamics: Program | None = None,
+    mass_matrix: Program | None = None,
+    *,
+    seconds: float = 20.0,
+    operations_per_second: float = 100_000.0,
+    ratio: int = 4,
 ) -> dict[str, Any]:
-    """The three tables as data. `seconds` of search in all: half for the short model's, the rest for exact programs.
+    """The three tables as data: operations of the inverse dynamics by method, rates attainable, the mass matrix.
 
-    An exact program that is on file is taken from there.
+    `inverse_dynamics`, `mass_matrix`: the short model's programs, searched for here if not given. `seconds` of search
+    in all at most; an exact program that is on file is taken from there.
     """
     full = short.short.full
-    robot = full.robot
     whole = ShortModel(full, full.lumped.expansions, full.values)
-    number_robot = numeric(full.model)
-    recursion = traced(number_robot, "inverse_dynamics", base_parameters=False, factored=False)
-    programs: dict[str, Program] = {
-        "recursive, this robot's zeros left out": recursion,
-        "full explicit": short_program(whole),
-        "abbreviated": short.program(seconds=seconds / 2),
-        "smallest exact": best(number_robot, "inverse_dynamics", otherwise=seconds / 4),
+    robot = numeric(full.model)
+    search = seconds / 4
+    exact = traced(robot, "inverse_dynamics", base_parameters=False, factored=False)
+    explicit = {name: short_program(whole, name) for name in ("inverse_dynamics", "mass_matrix")}
+    smallest = {name: _smaller(best(robot, name, otherwise=search), p) for name, p in explicit.items()}
+    efforts: dict[str, Program] = {
+        "recursive, this robot's zeros left out": exact,
+        "full explicit": explicit["inverse_dynamics"],
+        "abbreviated": inverse_dynamics or short.program(seconds=search),
+        "smallest exact": smallest["inverse_dynamics"],
     }
-    forces: dict[str, Count] = {"general recursive Newton-Euler": general_recursion(robot.n)}
-    forces |= {name: count(p) for name, p in programs.items()}
     matrix = {
-        "composite bodies, traced": traced(number_robot, "mass_matrix"),
-        "full explicit": short_program(whole, "mass_matrix"),
-        "abbreviated": short.program("mass_matrix", seconds=min(5.0, seconds)),
-        "smallest exact": best(number_robot, "mass_matrix", otherwise=seconds / 4),
+        "composite bodies, traced": traced(robot, "mass_matrix"),
+        "full explicit": explicit["mass_matrix"],
+        "abbreviated": mass_matrix or short.program("mass_matrix", seconds=search),
+        "smallest exact": smallest["mass_matrix"],
     }
-    kinds = {**programs, "forward dynamics, abbreviated": short.program("forward_dynamics")}
+    forward = {
+        "forward dynamics, abbreviated": short.program("forward_dynamics"),
+        "forward dynamics, smallest exact": best(robot, "forward_dynamics", otherwise=search),
+    }
+    general = {"general recursive Newton-Euler": general_recursion(robot.n)}
     return {
-        "forces": {name: {**c.as_dict(), "total": c.total} for name, c in forces.items()},
-        "rates": {name: multirate(p, operations_per_second, ratio).data() for name, p in kinds.items()},
-        "mass_matrix": {name: {**count(p).as_dict(), "total": count(p).total} for name, p in matrix.items()},
+        "forces": _totals(general | {name: count(p) for name, p in efforts.items()}),
+        "rates": {name: multirate(p, operations_per_second, ratio).data() for name, p in (efforts | forward).items()},
+        "mass_matrix": _totals({name: count(p) for name, p in matrix.items()}),
     }
+
+
+def _smaller(one: Program, other: Program) -> Program:
+    return min(one, other, key=lambda p: count(p).total)
+
+
+def _totals(counts: Mapping[str, Count]) -> dict[str, dict[str, int]]:
+    return {name: {**c.as_dict(), "total": c.total} for name, c in counts.items()}
