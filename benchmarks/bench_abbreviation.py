@@ -34,7 +34,7 @@ def main(states: int = 10_000_000, *robots: str) -> None:
         region = box(robot, lower=lower, upper=upper)
         full = full_model(robot)
         short, dropped = significant(full, region)
-        errors = certified(short, region, seconds=4.0)
+        errors = certified(short, region, seconds=8.0)
         exact = emdeg.compile(emdeg.program(robot, "inverse_dynamics"))
         brief = emdeg.compile(program(short))
         random = np.random.default_rng(0)

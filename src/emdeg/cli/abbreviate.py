@@ -214,7 +214,13 @@ def _data(short: Abbreviated, seconds: float, weights: Weights) -> dict[str, Any
 def _print(data: dict[str, Any]) -> None:
     for name, entry in data["entries"].items():
         if entry["text"] != "0":
-            out.print(f"{name} = {entry['text']}", markup=False, soft_wrap=True)
+            out.print(f"{name} = {entry['constants']}", markup=False, soft_wrap=True)
+            out.print(f"{' ' * len(name)} = {entry['text']}", markup=False, soft_wrap=True)
+    shown = [
+        {"constant": name, "value": c["value"], "unit": c["unit"], "load": "x" * c["load"], "is": c["formula"]}
+        for name, c in data["constants"].items()
+    ]
+    _rows(shown, "Constants; an x where a load's parameters enter")
     for part, c in data.get("operations", {}).items():
         name = part.replace("_", " ")
         out.print(f"{name}: {c['mul']} x {c['add']} + = {c['total']} operations, {c['sincos']} sine-cosine pairs")
