@@ -286,7 +286,8 @@ def _draw(robot: Robot, region: Any, path: Path, seconds: float, force: bool, js
     points = curve(full_model(robot), region, seconds=seconds)
     joints = [joint.name for joint in robot.joints]
     write_new(path.with_suffix(".csv"), curve_csv(points, joints), force)
-    draw(points, joints, f"{robot.title or robot.name}: length against error", path)
+    exact = count(exact_program(robot, "inverse_dynamics")).total
+    draw(points, joints, f"{robot.title or robot.name}: length against error", path, exact)
     say(f"wrote {path} and {path.with_suffix('.csv')}")
     if json:
         fields = ("significance", "mul", "add", "operations", "found", "certified")

@@ -36,7 +36,11 @@ class Point:
 def curve(
     full: FullModel, box: Box, *, thresholds: Sequence[float] = SIGNIFICANCES, seconds: float = 40.0
 ) -> tuple[Point, ...]:
-    """Short models by the significance rule, the joints' threshold a tenth of the equations'."""
+    """Short models by the significance rule, the joints' threshold a tenth of the equations'.
+
+    Of the time a third is for smaller programs, the rest for certification.
+    """
+    each = seconds / len(thresholds)
     largest = largest_efforts(full, box)
     points = []
     for threshold in thresholds:
@@ -45,8 +49,8 @@ def curve(
             if threshold
             else ShortModel(full, full.lumped.expansions, full.values)
         )
-        c = count(program(short))
-        errors = certified(short, box, seconds=seconds / len(thresholds) / full.robot.n)
+        c = count(program(short, seconds=each / 3))
+        errors = certified(short, box, seconds=2 * each / 3 / full.robot.n)
         points.append(
             Point(
                 threshold,
@@ -76,8 +80,11 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#0
 MARKERS = "osD^vP*X"
 
 
-def draw(points: Sequence[Point], joints: Sequence[str], title: str, path: Path) -> None:
-    """Operations against the worst error of each joint, certified, in per cent of its largest effort."""
+def draw(points: Sequence[Point], joints: Sequence[str], title: str, path: Path, exact: int | None = None) -> None:
+    """Operations against the worst error of each joint, certified, in per cent of its largest effort.
+
+    `exact`: the operations of the smallest exact program known, a line beyond which a short model is of no use.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -91,6 +98,8 @@ def draw(points: Sequence[Point], joints: Sequence[str], title: str, path: Path)
         if pairs:
             across, up = zip(*pairs)
             axes.plot(across, up, label=name, linewidth=1.5, markersize=6, color=colour, marker=marker)
+    if exact is not None:
+        axes.axvline(exact, color="#555555", linestyle="--", linewidth=1.2, label=f"exact: {exact}")
     axes.set_yscale("log")
     axes.set_xlabel("operations of the inverse dynamics [multiplications + additions]")
     axes.set_ylabel("certified worst error [% of the joint's largest effort]")
