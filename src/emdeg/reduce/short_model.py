@@ -184,23 +184,19 @@ class ShortModel(Shown):
 
     def numeric_text(self, digits: int = 3) -> dict[str, str]:
         """{entry: expression with numbers in place of constants}, rounded in print."""
-        found = {}
-        for name, entry in self.compact.entries.items():
-            text = entry.text
-            if entry.alias is None:
-                for c in sorted(self.lumped.constants, key=lambda c: -len(c.name)):
-                    text = _with_number(text, c.name, float(self.numbers[c.name]), digits)
-            found[name] = text
-        return found
+        written = {c.name: f"({float(self.numbers[c.name]):.{digits}g})" for c in self.lumped.constants}
+        return {
+            name: entry.text if entry.alias else _NAME.sub(lambda found: written.get(found[0], found[0]), entry.text)
+            for name, entry in self.compact.entries.items()
+        }
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def mean_name(entry: str) -> str:
     """The constant that an entry's averaged terms become."""
     return f"mean_{entry}"
-
-
-def _with_number(text: str, name: str, value: float, digits: int) -> str:
-    return re.sub(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", f"({value:.{digits}g})", text)
 
 
 def serving(lumped: Lumped) -> dict[str, tuple[int, ...]]:

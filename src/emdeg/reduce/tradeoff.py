@@ -105,5 +105,5 @@ def draw(points: Sequence[Point], joints: Sequence[str], title: str, path: Path,
     axes.set_ylabel("certified worst error [% of the joint's largest effort]")
     axes.set_title(title)
     axes.grid(True, which="both", linewidth=0.4, color="#cccccc")
-    axes.legend(title="joint")
+    axes.legend(title="joint", loc="upper left", bbox_to_anchor=(1.01, 1))
     figure.savefig(path, dpi=150)
