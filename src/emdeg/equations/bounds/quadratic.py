@@ -41,7 +41,8 @@ def within_ellipsoid(g: Array, H: Array, r: Array) -> Array:
     scaled = H * r[:, :, None] * r[:, None, :]
     slope = g * r
     size = np.abs(slope)
-    follow = np.maximum(size, 0.1 * size.max(axis=1, keepdims=True) + 1e-300)
+    largest = size.max(axis=1, keepdims=True)
+    follow = np.maximum(size / np.where(largest > 0, largest, 1.0), 0.1)
     return np.minimum(_ball(slope, scaled, np.ones_like(slope)), _ball(slope, scaled, follow))
 
 
