@@ -47,16 +47,13 @@ def killed(study: Path, folder: Path, more: int, delay: float, how: signal.Signa
     return process.returncode
 
 
-@pytest.mark.parametrize(
-    ("kills", "draws"), [(1, 12), pytest.param(10, 80, marks=pytest.mark.slow)], ids=["once", "ten times"]
-)
-def test_a_local_run_killed_at_random_moments_ends_with_the_same_bits(kills, draws, tmp_path):
+def test_a_local_run_killed_ten_times_at_random_moments_ends_with_the_same_bits(tmp_path):
     study = tmp_path / "many.toml"
-    study.write_text(MANY_CHUNKS.format(states=40_000, draws=draws))
+    study.write_text(MANY_CHUNKS.format(states=40_000, draws=80))
     folder = tmp_path / "killed"
     rng = random.Random(8)
     seen: set[str] = set()
-    for _ in range(kills):
+    for _ in range(10):
         code = killed(study, folder, rng.randrange(0, 20), rng.uniform(0, 0.1), signal.SIGKILL)
         assert code in (-signal.SIGKILL, 0)
         now = chunks(folder)

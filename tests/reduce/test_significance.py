@@ -57,7 +57,6 @@ def test_the_printed_abbreviated_expressions_come_out():
     assert differing(short, full) == {"b214", "b314"}
 
 
-@pytest.mark.slow
 def test_at_a_tenth_of_a_per_cent_only_the_wrists_small_constant_stays_besides():
     full, region = puma()
     strict, dropped = significant(full, region, keep_uncertain=True)
@@ -74,7 +73,6 @@ def test_at_a_tenth_of_a_per_cent_only_the_wrists_small_constant_stays_besides()
         significant(full, region, neglect=["I99"])
 
 
-@pytest.mark.slow
 def test_the_mass_matrix_has_at_most_25_operations_every_product_counted():
     full, region = puma()
     short, _ = significant(full, region, significance=0.01, joint_significance=0.001, neglect=SMALL)
@@ -84,7 +82,6 @@ def test_the_mass_matrix_has_at_most_25_operations_every_product_counted():
     assert found.total - forming_q2_plus_q3 <= 25
 
 
-@pytest.mark.slow
 def test_programs_of_the_short_model_compute_its_equations():
     full, region = puma()
     short, _ = significant(full, region)
@@ -108,7 +105,6 @@ def test_programs_of_the_short_model_compute_its_equations():
     assert set(FUNCTIONS) >= {"gravity"}
 
 
-@pytest.mark.slow
 def test_without_thresholds_nothing_is_dropped():
     full, region = puma()
     short, dropped = significant(full, region, significance=0.0, joint_significance=0.0, keep_uncertain=True)

@@ -42,8 +42,6 @@ MOVES = {
     "rrr3": ([0.0, 0.0, 0.0], [0.05, -0.04, 0.1]),
     "stewart": ([0, 0, 0.6, 0, 0, 0], [0.05, -0.05, 0.65, 0.1, -0.1, 0.1]),
 }
-QUICK = ("delta", "fivebar", "rrr3")
-ALL = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in MOVES]
 
 
 def test_torques_along_the_papers_circle_equal_the_checked_values():
@@ -69,7 +67,7 @@ def test_ten_seconds_of_swinging_keep_loops_and_energy():
     np.testing.assert_allclose(np.linalg.norm(held - tip, axis=-1), 0.52, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", MOVES)
 def test_computed_torque_leads_every_mechanism_along_a_move(name):
     robot = robot_of(name)
     way = cycloidal(*MOVES[name], duration=1.0)
@@ -80,7 +78,6 @@ def test_computed_torque_leads_every_mechanism_along_a_move(name):
     assert motion.drift["energy_relative"] < 1e-8
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in MOVES if name != "delta_lumped"])
 def test_ten_seconds_of_every_mechanism_on_springs(name):
     robot = robot_of(name)
@@ -91,7 +88,6 @@ def test_ten_seconds_of_every_mechanism_on_springs(name):
     assert motion.drift["energy_relative"] < 1e-7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["delta", "fivebar"])
 def test_motion_equals_that_of_free_bodies_with_multipliers(name):
     """Both from the same state under constant efforts: ours in coordinates, theirs with every joint's forces."""
@@ -108,7 +104,7 @@ def test_motion_equals_that_of_free_bodies_with_multipliers(name):
     np.testing.assert_allclose(np.concatenate([ours.q[-1], ours.qd[-1]]), theirs, atol=1e-8)
 
 
-@pytest.mark.parametrize("method", ["rk4", pytest.param("gauss4", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", ["rk4", "gauss4"])
 def test_a_compiled_batch_is_the_adaptive_run(method):
     robot = robot_of("delta")
     law = pd(robot, kp=100, kd=3, target=np.array([0, 0, -0.45]))
@@ -218,7 +214,7 @@ def test_a_start_out_of_reach_or_singular_names_the_loop():
         simulate(robot_of("delta"), None, [0, 0, -0.72])
 
 
-@pytest.mark.parametrize("method", ["rk4", pytest.param("DOP853", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", ["rk4", "DOP853"])
 def test_a_run_into_a_singularity_says_which_loop(method):
     """Without motors the platform falls until arms and forearms are stretched."""
     options = {} if method == "DOP853" else {"step": 0.001}
@@ -269,7 +265,6 @@ def test_a_trajectory_out_of_reach_names_the_loop():
         )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["delta", "fivebar", "stewart"])
 def test_motion_is_roughly_that_of_mujoco_with_stiff_constraints(name):
     """A third opinion: bodies for links and rods, loops held by equality constraints that give way a little."""
