@@ -171,7 +171,8 @@ def singularity_figures(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array
     link = ready(robot).link
     joints = joint_positions(robot, q)
     Phi = stacked(constraint_jacobian(link, positions_of(link, joints)), joints.shape[:-1])
-    Phi = Phi / np.linalg.norm(Phi, axis=-1, keepdims=True)
+    size = np.linalg.norm(Phi, axis=-1, keepdims=True)
+    Phi = Phi / np.where(size > 0, size, 1.0)  # an equation that no joint changes: as singular as can be
     blocks = [Phi[..., list(columns)] for columns in (link.dependent, link.passive)]
     first, second = (np.asarray(np.linalg.svd(b, compute_uv=False)[..., -1], np.float64) for b in blocks)
     return first, second, np.linalg.det(blocks[0]), np.linalg.det(blocks[1])
