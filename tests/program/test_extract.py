@@ -22,15 +22,20 @@ def random_sums(seed):
     return [{tuple(int(x) for x in key): c for key, c in terms.items()} for terms in chosen]
 
 
+def assert_same_values(found, sums):
+    """Letter 1 is a number, 3/2."""
+    at = dict(enumerate(np.random.default_rng(9).uniform(1, 2, 7)))
+    at[1] = 1.5
+    values = found.values(3, lambda letter: at[letter], lambda letter: Fraction(3, 2))
+    assert [float(v) for v in values] == pytest.approx([value(terms, at) for terms in sums])
+
+
 @pytest.mark.parametrize(("seed", "noise"), list(product(range(4), (0.0, 1.5))))
 def test_the_sums_are_what_they_were_and_cost_no_more(seed, noise):
     sums = random_sums(seed)
     before = Extraction(sums, fixed=[1]).cost
     found = Extraction(sums, fixed=[1], seed=seed, noise=noise).run()
-    at = dict(enumerate(np.random.default_rng(9).uniform(1, 2, 7)))
-    at[1] = 1.5
-    values = found.values(3, lambda letter: at[letter], lambda letter: Fraction(3, 2))
-    assert [float(v) for v in values] == pytest.approx([value(terms, at) for terms in sums])
+    assert_same_values(found, sums)
     assert found.cost <= before
 
 
@@ -55,10 +60,7 @@ def test_parts_put_back_and_taken_anew_leave_the_sums_and_never_lengthen_them(se
     before = found.cost
     left = iter(range(200))
     found.improve(lambda: next(left, None) is None)
-    at = dict(enumerate(np.random.default_rng(9).uniform(1, 2, 7)))
-    at[1] = 1.5
-    values = found.values(3, lambda letter: at[letter], lambda letter: Fraction(3, 2))
-    assert [float(v) for v in values] == pytest.approx([value(terms, at) for terms in sums])
+    assert_same_values(found, sums)
     assert found.cost <= before
 
 

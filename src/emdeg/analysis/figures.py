@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import os
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from emdeg.analysis.ratios import Curves, Map
 from emdeg.analysis.servo import ServoView
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
+from emdeg.robot.whole_files import nearest, write_whole
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
@@ -43,31 +43,24 @@ def _save(
     figure: Any, folder: Path, stem: str, header: Sequence[str], rows: Sequence[Sequence[object]]
 ) -> list[Path]:
     picture, data = folder / f"{stem}.png", folder / f"{stem}.csv"
-    partial = [path.with_name(path.name + ".part") for path in (picture, data)]
+    drawn, text = io.BytesIO(), io.StringIO(newline="")
+    figure.savefig(drawn, dpi=130, format="png")
+    writer = csv.writer(text)
+    writer.writerow(header)
+    writer.writerows(rows)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        figure.savefig(partial[0], dpi=130, format="png")
-        with partial[1].open("w", newline="", encoding="utf-8") as handle:
-            writer = csv.writer(handle)
-            writer.writerow(header)
-            writer.writerows(rows)
-        for path, whole in zip(partial, (picture, data)):
-            path.replace(whole)
+        write_whole({picture: drawn.getvalue(), data: text.getvalue().encode()})
     except OSError as problem:
-        for path in partial:
-            with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
         raise _unwritable(folder, problem.strerror or str(problem)) from None
     return [picture, data]
 
 
 def check_folder(folder: Path) -> None:
     """RobotError where figures could not be written to this folder, before anything is computed for them."""
-    there = next((path for path in (folder, *folder.absolute().parents) if path.exists()), folder)
-    if not there.is_dir():
-        raise _unwritable(folder, f"{there} is not a folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise _unwritable(folder, "no permission to write")
+    there, possible = nearest(folder)
+    if not possible:
+        raise _unwritable(folder, "no permission to write" if there.is_dir() else f"{there} is not a folder")
 
 
 def _unwritable(folder: Path, why: str) -> RobotError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, out, print_json, say, write_new
+from emdeg.cli.effort import WeightsText, chosen_weights
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.program import count
+from emdeg.program import Program, count
 from emdeg.program.best import program as exact_program
-from emdeg.program.search.weights import WEIGHTS, Weights
+from emdeg.program.search.weights import Weights
 from emdeg.reduce import Abbreviated, abbreviate, box, full_model, holding_error, multirate
 from emdeg.reduce import split as split_program
 from emdeg.reduce.box import ACCELERATION, SPEED
 from emdeg.reduce.short_model import numeric
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
-from emdeg.reduce.tables import tables
+from emdeg.reduce.tables import tables, totals
 from emdeg.reduce.tradeoff import curve, curve_csv, draw
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
@@ -64,9 +65,7 @@ def command(
         str, typer.Option(metavar="NUMBERS", help="Largest accelerations.", rich_help_panel=_BOX)
     ] = str(ACCELERATION),
     seconds: Annotated[float, typer.Option(help="Time for search and certification.", min=1)] = 90.0,
-    weights: Annotated[
-        Literal["operations", "cycles"], typer.Option(help="What programs make small: operations, or estimated cycles.")
-    ] = "operations",
+    weights: WeightsText = "operations",
     tables_: Annotated[
         bool, typer.Option("--tables", help="Operations by method, and rates attainable.", rich_help_panel=_MORE)
     ] = False,
@@ -107,6 +106,7 @@ def command(
     if robot.loops is not None:  # its links alone are a tree, which is another machine
         raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
     start = time.thread_time()
+    weighed = chosen_weights(weights)
     motion = _motion(robot, hold, trajectory)
     try:
         region = box(
@@ -130,14 +130,16 @@ def command(
         )
     except ValueError as problem:
         raise UsageError(str(problem)) from None
-    left = max(0.35 * seconds, 0.9 * seconds - (time.thread_time() - start))
-    data = _data(short, left, WEIGHTS[weights])
-    if tables_ and short.errors:
-        known = data["_program"], data["_matrix"]
-        data["tables"] = tables(short, *known, seconds=seconds / 4, operations_per_second=flops, ratio=ratio)
+    data = _data(short)
     if short.errors:
-        program = data.pop("_program")
-        del data["_matrix"]
+        left = max(0.35 * seconds, 0.9 * seconds - (time.thread_time() - start))
+        program = short.program(seconds=left, weights=weighed)
+        matrix = short.program("mass_matrix", seconds=min(4.0, left), weights=weighed)
+        data |= _model_data(short, program, matrix, weighed)
+        if tables_:
+            data["tables"] = tables(
+                short, program, matrix, seconds=seconds / 4, operations_per_second=flops, ratio=ratio
+            )
         data["multirate"] = multirate(program, flops, ratio).data()
         if motion is not None and hold:
             data["holding"] = {"steps": hold, **holding_error(program, *motion, hold)}
@@ -176,7 +178,7 @@ def _numbers(text: str | None) -> list[float] | None:
         raise UsageError(f"{text!r} is not a list of numbers with commas between them") from None
 
 
-def _data(short: Abbreviated, seconds: float, weights: Weights) -> dict[str, Any]:
+def _data(short: Abbreviated) -> dict[str, Any]:
     printed = short.short.numeric_text()
     symbols = {name: entry.text for name, entry in short.short.compact.entries.items()}
     data: dict[str, Any] = {
@@ -197,15 +199,18 @@ def _data(short: Abbreviated, seconds: float, weights: Weights) -> dict[str, Any
             }
             for e in short.entries
         ]
-        return data
-    program = short.program(seconds=seconds, weights=weights)
-    matrix = short.program("mass_matrix", seconds=min(4.0, seconds), weights=weights)
-    data["_program"], data["_matrix"] = program, matrix
+    return data
+
+
+def _model_data(short: Abbreviated, program: Program, matrix: Program, weights: Weights) -> dict[str, Any]:
+    """Of a short model of the efforts: what it costs and how wrong it can be."""
     exact = exact_program(numeric(short.short.full.model), "inverse_dynamics", weights=weights)
     named = {"inverse_dynamics": program, "mass_matrix": matrix, "exact_inverse_dynamics": exact}
-    data["operations"] = {name: {**count(p).as_dict(), "total": count(p).total} for name, p in named.items()}
-    data["errors"] = short.error_data()
-    data["dropped_terms"] = len(short.dropped)
+    data: dict[str, Any] = {
+        "operations": totals({name: count(p) for name, p in named.items()}),
+        "errors": short.error_data(),
+        "dropped_terms": len(short.dropped),
+    }
     if short.limits:
         data["within_target"] = short.within_limits
     return data
@@ -214,8 +219,8 @@ def _data(short: Abbreviated, seconds: float, weights: Weights) -> dict[str, Any
 def _print(data: dict[str, Any]) -> None:
     for name, entry in data["entries"].items():
         if entry["text"] != "0":
-            out.print(f"{name} = {entry['constants']}", markup=False, soft_wrap=True)
-            out.print(f"{' ' * len(name)} = {entry['text']}", markup=False, soft_wrap=True)
+            out.print(f"{name} = {entry['constants']}", soft_wrap=True)
+            out.print(f"{' ' * len(name)} = {entry['text']}", soft_wrap=True)
     shown = [
         {"constant": name, "value": c["value"], "unit": c["unit"], "load": "x" * c["load"], "is": c["formula"]}
         for name, c in data["constants"].items()

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.markup import escape
 from rich.table import Table
 
 from emdeg.algebra.angle import Angle
@@ -304,7 +303,7 @@ def _print_velocity(rows: Sequence[dict[str, Any]]) -> None:
     for row in rows:
         numbers = (_number(row["against_inertia"]), _number(row["bound"]), _percent(row["gap"]))
         others = _number(row["against_gravity"]), _number(row["speed"])
-        table.add_row(escape(row["joint"]), row["term"], *numbers, *others)
+        table.add_row(row["joint"], row["term"], *numbers, *others)
     out.print(table)
 
 
@@ -318,7 +317,7 @@ def _print_loads(title: str, rows: list[dict[str, Any]]) -> None:
         gaps = [row[k]["gap"] for k in ("inertia_min", "inertia_max", "gravity_load")]
         motor = row["at_motor"]
         table.add_row(
-            escape(row["joint"]),
+            row["joint"],
             _number(row["inertia_min"]["value"]),
             _number(row["inertia_max"]["value"]),
             _number(row["relative"]),
@@ -357,7 +356,7 @@ def _print_published(printed: dict[str, Any]) -> None:
 def _print_plain(key: str, data: Any) -> None:
     head(key)
     for line in _lines(data):
-        out.print("  " + line, markup=False, soft_wrap=True)
+        out.print("  " + line, soft_wrap=True)
 
 
 def _lines(data: Any) -> list[str]:

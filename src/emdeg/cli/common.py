@@ -21,6 +21,7 @@ from emdeg.robot.errors import RobotError
 from emdeg.robot.load import SNAP, load
 from emdeg.robot.model import Robot, Vector
 from emdeg.robot.substitute import substitute
+from emdeg.robot.whole_files import write_whole
 
 SCHEMA_VERSION = 1
 
@@ -265,10 +266,7 @@ def write_new(path: Path, text: str, force: bool = False) -> None:
     if path.exists() and not force:
         raise RobotError(f"it exists already; pass --force to replace it (or choose another name than {path.name})",
                          file=str(path))
-    partial = path.with_name(path.name + ".part")
     try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        write_whole({path: text.encode()})
     except OSError as problem:
-        partial.unlink(missing_ok=True)
         raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(path)) from None

@@ -270,4 +270,4 @@ def _print_array(title: str, value: NDArray[np.float64], robot: Robot | None = N
         return
     out.print(title)
     with np.printoptions(precision=8, suppress=False, linewidth=max(out.width, 60), threshold=10_000):
-        out.print(str(value), markup=False)
+        out.print(str(value))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +17,7 @@ from emdeg.cli.common import Json, UsageError, as_json, err, out, print_json, sa
 from emdeg.codegen.store import write_files
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
+from emdeg.robot.whole_files import nearest
 
 if TYPE_CHECKING:
     from emdeg.simulation.perform import Outcome
@@ -137,8 +137,8 @@ def _need_free(path: Path, force: bool) -> None:
         raise RobotError("it is a directory", file=str(path))
     if path.exists() and not force:
         raise RobotError("it exists already; pass --force to replace it", file=str(path))
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
+    folder, possible = nearest(path.absolute().parent)
+    if not possible:
         why = "is not writable" if folder.is_dir() else "is no folder"
         raise RobotError(f"cannot be written: {folder} {why}", file=str(path))
 
@@ -193,12 +193,12 @@ def _print(outcome: Outcome, result: dict[str, Any]) -> None:
         wide = out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=width)
         wide.print(shown)
     if result["efforts_on_inner_body"]:
-        out.print(f"efforts of {', '.join(result['efforts_on_inner_body'])} act on the inner body", markup=False)
+        out.print(f"efforts of {', '.join(result['efforts_on_inner_body'])} act on the inner body")
     if "drift" in result:
         drift = ", ".join(f"{name} {value:.3g}" for name, value in result["drift"].items())
-        out.print(f"{result['method']}, {result['steps']} steps; drift: {drift}", markup=False, soft_wrap=True)
+        out.print(f"{result['method']}, {result['steps']} steps; drift: {drift}", soft_wrap=True)
         for event in result["events"][:20]:
-            out.print(f"event at {event['t']:.6g} s: {event['what']} of {event['joint']}", markup=False)
+            out.print(f"event at {event['t']:.6g} s: {event['what']} of {event['joint']}")
     if "tracking_error" in result:
         errors = ", ".join(f"{value:.3g}" for value in result["tracking_error"])
-        out.print(f"largest distance to the trajectory [{angle}, m]: {errors}", markup=False, soft_wrap=True)
+        out.print(f"largest distance to the trajectory [{angle}, m]: {errors}", soft_wrap=True)

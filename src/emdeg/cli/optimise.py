@@ -61,7 +61,7 @@ def optimise_command(
                     "file": str(path) if path else None,
                     "on_file": count(before).as_dict() if before is not None else None})  # fmt: skip
     else:
-        out.print(f"{robot.name} {function}: {found.count} (seed {seed}, {found.seconds:.0f} s)", markup=False)
+        out.print(f"{robot.name} {function}: {found.count} (seed {seed}, {found.seconds:.0f} s)")
     if path is not None:
         say(f"filed: {path}")
     elif not better and before is not None:

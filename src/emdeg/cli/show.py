@@ -78,7 +78,7 @@ def _print_loops(robot: Robot) -> None:
     out.print(f"coordinates: {', '.join(joint.name for joint in robot.coordinates)}; "
               f"driven: {', '.join(joint.name for joint in robot.driven)}")
     if not robot.symbols:
-        out.print(str(ready(robot).mobility), markup=False, soft_wrap=True)
+        out.print(str(ready(robot).mobility), soft_wrap=True)
 
 
 def _loops_data(robot: Robot) -> dict[str, Any]:

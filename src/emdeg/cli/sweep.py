@@ -93,7 +93,7 @@ def sweep(
         print_json(result)
         return
     before = found.chunks - found.computed
-    out.print(f"{found.path}: {found.rows} rows", markup=False, soft_wrap=True)
+    out.print(f"{found.path}: {found.rows} rows", soft_wrap=True)
     out.print(f"{found.computed} chunks in {found.seconds:.1f} s" + (f", {before} from before" if before else ""))
 
 
@@ -145,4 +145,4 @@ def _show_plan(plan: Plan, json: bool) -> None:
         return
     for key, value in result.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-        out.print(f"{key}: {shown}", markup=False, soft_wrap=True)
+        out.print(f"{key}: {shown}", soft_wrap=True)

@@ -60,11 +60,11 @@ def verify(
         print_json({"verified": True, **result})
         return
     errors = ", ".join(f"{name} {error:g}" for name, error in result["float_error_ulps"].items())
-    out.print(f"verified: {robot.argument} {function or ''}".rstrip(), markup=False)
-    out.print(f"  {result['formulations'][0]} = {result['formulations'][1]}", markup=False)
+    out.print(f"verified: {robot.argument} {function or ''}".rstrip())
+    out.print(f"  {result['formulations'][0]} = {result['formulations'][1]}")
     out.print(f"  modulo {result['prime']} at {result['points']} random points (seed {result['seed']})")
     out.print(f"  probability of a false pass: {result['false_pass_probability']:.1g}")
-    out.print(f"  error of double arithmetic, in ulps of the largest entry: {errors}", markup=False)
+    out.print(f"  error of double arithmetic, in ulps of the largest entry: {errors}")
     out.print(f"  sha256 {result['digest']}")
 
 

@@ -88,11 +88,16 @@ def _elements(state: State) -> Outputs:
     M = composite_body.mass_matrix(mech, frame)
     # C_ij(q, e_k) = beta_ijk: the Christoffel symbols are the Coriolis matrix at unit rates.
     beta = [coriolis.coriolis_matrix(mech, frame, unit_rates(mech, k)) for k in range(n)]
+    return {**packed(M, beta), **_gravity(state)}
+
+
+def packed(M: Sequence[Sequence[Any]], beta: Sequence[Sequence[Sequence[Any]]]) -> dict[str, list[Any]]:
+    """The elements' M, b and c from M and beta[k][i][j] = beta_ijk, symmetric in j and k."""
+    n = len(M)
     return {
         "M": [M[i][j] for i in range(n) for j in range(i, n)],
         "b": [beta[k][i][j] * 2 for i in range(n) for j in range(n) for k in range(j + 1, n)],
         "c": [beta[j][i][j] for i in range(n) for j in range(n)],
-        **_gravity(state),
     }
 
 

@@ -22,7 +22,7 @@ from emdeg.mechanics.linear import Scalar
 from emdeg.mechanics.linkage import Linkage, linkage
 from emdeg.mechanics.mechanism import Position, frames
 from emdeg.program.count import count
-from emdeg.program.functions import joined
+from emdeg.program.functions import joined, packed
 from emdeg.program.ir import Dependence, Program
 from emdeg.program.simplify import retrace, simplify
 from emdeg.program.trace import Tracer
@@ -106,12 +106,7 @@ def _elements(s: LoopState) -> Outputs:
     n, position = len(s.q), s.position()
     M = closed_loop.mass_matrix(s.link, position, s.rate_map(position))
     beta = [closed_loop.model(s.link, position, _unit(s, k)).C for k in range(n)]
-    return {
-        "M": [M[i][j] for i in range(n) for j in range(i, n)],
-        "b": [beta[k][i][j] * 2 for i in range(n) for j in range(n) for k in range(j + 1, n)],
-        "c": [beta[j][i][j] for i in range(n) for j in range(n)],
-        **_gravity(s),
-    }
+    return {**packed(M, beta), **_gravity(s)}
 
 
 def _unit(s: LoopState, k: int) -> list[Scalar]:

@@ -18,6 +18,7 @@ from emdeg.program.json_form import NotAProgram, from_data, to_data
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
+from emdeg.robot.whole_files import write_whole
 
 SUFFIX = ".program.json"
 LARGEST = 8 * 2**20
@@ -86,14 +87,10 @@ def keep(
     folder = folder or user_folder()
     path = folder / (digest(robot, functions, weights) + SUFFIX)
     head = {"robot": robot.name, "functions": list(functions), "weights": weights, **found}
-    partial = path.with_name(f".{path.name}.part")
+    text = json.dumps({**head, "program": to_data(program)}, indent=0) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        try:
-            partial.write_text(json.dumps({**head, "program": to_data(program)}, indent=0) + "\n", encoding="utf-8")
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_whole({path: text.encode()})
     except OSError as problem:
         raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(folder)) from None
     return path

@@ -25,7 +25,8 @@ from emdeg.reduce.phases import Phase, folded, phases
 from emdeg.reduce.shared import SharedEfforts
 from emdeg.reduce.short_model import ShortModel
 
-OF_CONFIGURATION = ("mass_matrix", "gravity")
+OF_CONFIGURATION = {"mass_matrix": "M", "gravity": "g"}
+"""Functions of the configuration alone, with the letter of the entries that they consist of."""
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "gravity", "bias", "forward_dynamics")
 
 
@@ -61,7 +62,12 @@ def program(
 
 def _phased(short: ShortModel, function: str, shortest: Program, weights: Weights) -> tuple[Program, Program]:
     """The program with the phases that shorten it, one after the other; and what it can be proved against."""
-    entries = [entry.expression for entry in short.compact.entries.values() if entry.alias is None]
+    letter = OF_CONFIGURATION[function]
+    entries = [
+        entry.expression
+        for name, entry in short.compact.entries.items()
+        if entry.alias is None and indices(name)[0] == letter
+    ]
     using: list[Phase] = []
     for phase in phases(entries, short.numbers, short.full.robot.n):
         tried = _tidied(_printed(short, function, [*using, phase]))
@@ -89,15 +95,18 @@ LARGE = 120
 
 def _extracted(short: ShortModel, seconds: float, seed: int) -> list[Program]:
     """Programs by extraction: a part of the time for each way of writing the sums, the rest for the shorter one."""
-    ways = [SharedEfforts(short, links) for links in WAYS]
-    if max(map(len, ways[0].sums)) > LARGE:
+    ways = [SharedEfforts(short, WAYS[0])]
+    if ways[0].longest > LARGE:
         return []
+    if ways[0].before:  # else there are no parallel axes, and all ways are one
+        ways += [SharedEfforts(short, links) for links in WAYS[1:]]
     found = [way.extraction(seed) for way in ways]
     for extraction in found:
         extraction.improve(_after(0.1 * seconds))
     programs = [simplify(way.program(extraction)) for way, extraction in zip(ways, found)]
-    best = min(range(len(ways)), key=lambda i: count(programs[i]).total)
-    programs.append(simplify(ways[best].program(found[best].improve(_after(0.7 * seconds)))))
+    if seconds:
+        best = min(range(len(ways)), key=lambda i: count(programs[i]).total)
+        programs.append(simplify(ways[best].program(found[best].improve(_after(0.7 * seconds)))))
     return programs
 
 
@@ -119,8 +128,7 @@ def _searched(starts: Sequence[Program], seconds: float, seed: int, weights: Wei
 
 def quick_count(short: ShortModel) -> int:
     """The operations of one way of writing the inverse dynamics: to compare models in a search."""
-    way = SharedEfforts(short, OF_LINKS)
-    return count(way.program(way.extraction(noise=0.0))).total
+    return count(SharedEfforts(short, OF_LINKS).quick_program()).total
 
 
 def _printed(short: ShortModel, function: str, using: Sequence[Phase] = (), apart: bool = False) -> Program:

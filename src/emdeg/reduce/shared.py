@@ -85,6 +85,15 @@ class SharedEfforts:
             value, lead = -value, -lead
         return tuple(sorted((*key, self._letter(value)))), Fraction(lead)
 
+    @property
+    def longest(self) -> int:
+        """The terms of the longest sum."""
+        return max(map(len, self.sums), default=0)
+
+    def quick_program(self) -> Program:
+        """One good program, always the same."""
+        return self.program(self.extraction(noise=0.0))
+
     def extraction(self, seed: int = 0, noise: float = 0.6) -> Extraction:
         """One run of extraction."""
         return Extraction(self.sums, self.fixed, seed, noise).run()

@@ -58,9 +58,9 @@ def tables(
     }
     general = {"general recursive Newton-Euler": general_recursion(robot.n)}
     return {
-        "forces": _totals(general | {name: count(p) for name, p in efforts.items()}),
+        "forces": totals(general | {name: count(p) for name, p in efforts.items()}),
         "rates": {name: multirate(p, operations_per_second, ratio).data() for name, p in (efforts | forward).items()},
-        "mass_matrix": _totals({name: count(p) for name, p in matrix.items()}),
+        "mass_matrix": totals({name: count(p) for name, p in matrix.items()}),
     }
 
 
@@ -68,5 +68,6 @@ def _smaller(one: Program, other: Program) -> Program:
     return min(one, other, key=lambda p: count(p).total)
 
 
-def _totals(counts: Mapping[str, Count]) -> dict[str, dict[str, int]]:
+def totals(counts: Mapping[str, Count]) -> dict[str, dict[str, int]]:
+    """Counts as data, each with its total."""
     return {name: {**c.as_dict(), "total": c.total} for name, c in counts.items()}

@@ -103,8 +103,8 @@ def _operations(short: ShortModel, threshold: float) -> Count:
     """Of the inverse dynamics: the best of several ways where few terms are left, else of one good way."""
     if threshold < QUOTED:
         shared = SharedEfforts(short, OF_LINKS)
-        if max(map(len, shared.sums), default=0) <= LARGE:
-            return count(simplify(shared.program(shared.extraction(noise=0.0))))
+        if shared.longest <= LARGE:
+            return count(simplify(shared.quick_program()))
     return count(program(short))
 
 

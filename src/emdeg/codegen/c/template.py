@@ -37,12 +37,12 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
     options = options or COptions()
     name = identifier(name or program.name)
     constants, main = split_constants(replace(program, name=name))
-    handed = split_rates(main)[1].inputs[-1].size if options.multirate else 0
+    rates = split_rates(main) if options.multirate else ()
+    handed = rates[1].inputs[-1].size if rates else 0
     together = options.trig == "inline"
     parts = [] if constants is None else [_function(constants, together)]
     parts.append(_function(main, together))
-    if options.multirate:
-        parts += [_function(part, together) for part in split_rates(main)]
+    parts += [_function(part, together) for part in rates]
     if options.batch:
         parts.append(_batch(main))
     if options.casadi:
