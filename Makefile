@@ -54,6 +54,7 @@ test-docs: $(VENV)/.docs   ## every snippet of README and docs, every notebook, 
 
 lint: $(STAMP)   ## ruff, pyright, import-linter
 	$(BIN)/ruff check src tests benchmarks examples docs
+	$(BIN)/ruff format --check --quiet src tests benchmarks examples docs
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 

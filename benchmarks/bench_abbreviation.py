@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.reduce import box, full_model, significant
+from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program
 from emdeg.reduce.target import certified
+from emdeg.robot.box import box
 
 ROBOTS = ("puma560", "stanford_arm", "jpl_rrp", "panda")
 CHUNK = 250_000

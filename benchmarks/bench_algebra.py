@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from emdeg.algebra.angle import Angle
-from emdeg.algebra.trigalgebra import TrigAlgebra
+from emdeg.algebra.trig_algebra import TrigAlgebra
 
 QUARTER = Fraction(1, 2)
 INERTIA = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
@@ -107,10 +107,7 @@ def christoffel(M, n):
 
     joints = range(1, n + 1)
     return {
-        (i, j, k): (d(i, j, k) + d(i, k, j) - d(j, k, i)) / 2
-        for i in joints
-        for j in joints
-        for k in range(j, n + 1)
+        (i, j, k): (d(i, j, k) + d(i, k, j) - d(j, k, i)) / 2 for i in joints for j in joints for k in range(j, n + 1)
     }
 
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import emdeg
-from emdeg.program.build import program as plain_program
-from emdeg.program.count import count
+from emdeg.programs.build import program as plain_program
+from emdeg.programs.count import count
 from peer import casadi_library, model_arrays, pointer
 from ship_programs import ship
 
@@ -61,8 +61,11 @@ def main() -> None:
     with ProcessPoolExecutor(arguments.jobs) as pool:
         for row in pool.map(partial(searched, arguments), chosen):
             rows.append(row)
-            print(f"{row['robot']:14}{row['function']:20}{row['peer']:6}{row['plain']:7}{row['found']:7}"
-                  f"{row['found'] / row['peer']:9.2f}{row['aim']:6}{row['seconds']:9.1f}", flush=True)  # fmt: skip
+            print(
+                f"{row['robot']:14}{row['function']:20}{row['peer']:6}{row['plain']:7}{row['found']:7}"
+                f"{row['found'] / row['peer']:9.2f}{row['aim']:6}{row['seconds']:9.1f}",
+                flush=True,
+            )
     others = other_robots(arguments) if arguments.robots else []
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "counts.json").write_text(json.dumps({"table": rows, "others": others}, indent=1) + "\n")
@@ -76,11 +79,19 @@ def searched(arguments: argparse.Namespace, line: tuple[str, str, int, str, int]
     if arguments.ship:
         ship(robot, function, found, arguments.effort, arguments.seed)
     return {
-        "robot": name, "function": function, "peer": peer, "whose": whose,
-        "plain": count(plain_program(robot, function)).total, "found": found.count.total,
-        "operations": found.count.as_dict(), "aim": aim, "seed": arguments.seed, "effort": arguments.effort,
-        "seconds": round(found.seconds, 1), "false_pass_probability": found.certificate.false_pass_probability,
-    }  # fmt: skip
+        "robot": name,
+        "function": function,
+        "peer": peer,
+        "whose": whose,
+        "plain": count(plain_program(robot, function)).total,
+        "found": found.count.total,
+        "operations": found.count.as_dict(),
+        "aim": aim,
+        "seed": arguments.seed,
+        "effort": arguments.effort,
+        "seconds": round(found.seconds, 1),
+        "false_pass_probability": found.certificate.false_pass_probability,
+    }
 
 
 def robot_files() -> list[Path]:
@@ -101,8 +112,11 @@ def other_robots(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     with ProcessPoolExecutor(arguments.jobs) as pool:
         for row in pool.map(partial(beside_pinocchio, arguments), arms()):
             rows.append(row)
-            print(f"{row['robot']:34}{row['joints']:7}{row['pinocchio']:11}{row['plain']:7}{row['found']:7}"
-                  f"{row['found'] / row['pinocchio']:7.2f}", flush=True)  # fmt: skip
+            print(
+                f"{row['robot']:34}{row['joints']:7}{row['pinocchio']:11}{row['plain']:7}{row['found']:7}"
+                f"{row['found'] / row['pinocchio']:7.2f}",
+                flush=True,
+            )
     return rows
 
 
@@ -126,10 +140,12 @@ def beside_pinocchio(arguments: argparse.Namespace, path: Path) -> dict[str, Any
     robot = emdeg.load(path, allow_nonphysical=True)
     arrays = [pointer(array) for array in model_arrays(robot)]
     return {
-        "robot": path.stem, "joints": robot.n, "pinocchio": casadi_library().rnea_operations(robot.n, *arrays),
+        "robot": path.stem,
+        "joints": robot.n,
+        "pinocchio": casadi_library().rnea_operations(robot.n, *arrays),
         "plain": count(plain_program(robot, "inverse_dynamics")).total,
         "found": emdeg.optimise(robot, "inverse_dynamics", arguments.effort, seed=arguments.seed).count.total,
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":

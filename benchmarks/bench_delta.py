@@ -19,15 +19,15 @@ import numpy as np
 
 import emdeg
 from emdeg.analysis.loops import poses, workspace_box
-from emdeg.mechanics.closed_kinematics import singularity_map
-from emdeg.program.count import count
-from emdeg.program.ir import Dependence, Program
-from emdeg.program.simplify import retrace, simplify
-from emdeg.program.trace import Tracer
+from emdeg.mechanics.loops.views import singularity_map
+from emdeg.programs.count import count
+from emdeg.programs.ir import Dependence, Program
+from emdeg.programs.simplify import retrace, simplify
+from emdeg.programs.trace import Tracer
 from emdeg.runtime import compile as compile_program
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from asadi_heydari import torques
+from tests.asadi_heydari import torques
 
 STATES = 100_000
 ROUNDS = 15

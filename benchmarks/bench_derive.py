@@ -51,9 +51,7 @@ def robot(spec: str):
     if change == "inertia":
         names = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
         links = tuple(
-            replace(
-                link, inertia=Inertia.from_parameters(tuple(Exact.symbol(f"{p}{i}") for p in names)), stated=None
-            )
+            replace(link, inertia=Inertia.from_parameters(tuple(Exact.symbol(f"{p}{i}") for p in names)), stated=None)
             for i, link in enumerate(found.links, 1)
         )
         return replace(found, links=links)
@@ -126,16 +124,25 @@ def sympy_run(spec: str, method: str) -> dict:
         tip = point.locatenew(f"P{i}", number(place.a) * frame.x + slide * child.z)
         elbow = point.locatenew(f"E{i}", number(place.a) * frame.x)
         elbow.v2pt_theory(point, world, frame)
-        tip.set_vel(world, elbow.vel(world) + child.ang_vel_in(world).cross(slide * child.z)
-                    + (0 if revolute else speed) * child.z)
+        tip.set_vel(
+            world,
+            elbow.vel(world) + child.ang_vel_in(world).cross(slide * child.z) + (0 if revolute else speed) * child.z,
+        )
         own = link.inertia
         if own.mass:
             m = number(own.mass)
             com = [number(h) / m for h in own.first_moment]
             x, y, z = com
             xx, xy, xz, yy, yz, zz = (number(v) for v in own.tensor)
-            about = me.inertia(child, xx - m * (y * y + z * z), yy - m * (x * x + z * z), zz - m * (x * x + y * y),
-                               xy + m * x * y, yz + m * y * z, xz + m * x * z)
+            about = me.inertia(
+                child,
+                xx - m * (y * y + z * z),
+                yy - m * (x * x + z * z),
+                zz - m * (x * x + y * y),
+                xy + m * x * y,
+                yz + m * y * z,
+                xz + m * x * z,
+            )
             center = tip.locatenew(f"C{i}", x * child.x + y * child.y + z * child.z)
         else:
             m, center = sm.Integer(0), tip
@@ -178,8 +185,12 @@ def main() -> None:
         result["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps(result))
         return
-    results: dict = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(),
-                     "emdeg": {}, "sympy": {}}
+    results: dict = {
+        "machine": platform.processor() or platform.machine(),
+        "python": platform.python_version(),
+        "emdeg": {},
+        "sympy": {},
+    }
     stages = ("derive", "relations", "constants", "compact", "whole")
     heads = "".join(f"{stage:>11}" for stage in ("cold", "cpu", *stages))
     print(f"{'robot, seconds':32}{heads} {'peak [MiB]':>11}  limit, target")
@@ -187,8 +198,11 @@ def main() -> None:
         results["emdeg"][name] = row = fresh([spec], 600)
         times = "".join(f"{row[f'{stage}_s']:11.3f}" for stage in ("cold", "cpu", *stages))
         held = row["cold_s"] <= limit and row["peak_mib"] <= MEMORY
-        print(f"{name:32}{times} {row['peak_mib']:11.0f}  {limit} s, {target} s: {'held' if held else 'NOT HELD'}"
-              f"{', target met' if row['cold_s'] <= target else ''}", flush=True)
+        print(
+            f"{name:32}{times} {row['peak_mib']:11.0f}  {limit} s, {target} s: {'held' if held else 'NOT HELD'}"
+            f"{', target met' if row['cold_s'] <= target else ''}",
+            flush=True,
+        )
     print(f"\n{'robot':32} {'emdeg [s]':>10}  " + "  ".join(f"{m + ' [s]':>20} {'ratio':>8}" for m in METHODS))
     for name, spec in AGAINST_SYMPY.items():
         own = fresh([spec], 600)
@@ -213,8 +227,9 @@ def fresh(words: list[str], limit: float) -> Any:
     """One run in a process of its own; None if it was stopped at the limit."""
     start = time.perf_counter()
     try:
-        done = subprocess.run([sys.executable, __file__, "--run", *words], capture_output=True, text=True, check=True,
-                              timeout=limit)
+        done = subprocess.run(
+            [sys.executable, __file__, "--run", *words], capture_output=True, text=True, check=True, timeout=limit
+        )
     except subprocess.TimeoutExpired:
         return None
     return json.loads(done.stdout) | {"cold_s": time.perf_counter() - start}

@@ -13,12 +13,12 @@ import json
 from pathlib import Path
 
 import emdeg
-from emdeg.program.build import program as plain_program
-from emdeg.program.count import count
-from emdeg.program.search.descend import Descent
-from emdeg.program.search.effort import Effort
-from emdeg.program.search.resubstitute import resubstitute
-from emdeg.program.search.weights import OPERATIONS
+from emdeg.programs.build import program as plain_program
+from emdeg.programs.count import count
+from emdeg.programs.search.descend import Descent
+from emdeg.programs.search.effort import Effort
+from emdeg.programs.search.resubstitute import resubstitute
+from emdeg.programs.search.weights import OPERATIONS
 
 KINDS = {
     "frames turned back": ("back",),
@@ -60,12 +60,14 @@ def main() -> None:
             row[kind] = descend(robot, arguments.function, fields, arguments.effort)
         row["all"] = descend(robot, arguments.function, None, arguments.effort)
         row["with algebra"] = emdeg.optimise(robot, arguments.function, 3 * arguments.effort).count.total
-        row["algebra alone"] = count(
-            resubstitute(plain_program(robot, arguments.function), arguments.effort)
-        ).total
+        row["algebra alone"] = count(resubstitute(plain_program(robot, arguments.function), arguments.effort)).total
         rows.append(row)
-        print(f"{name:14}{row['plain']:7}" + "".join(f"{row[kind]:21}" for kind in KINDS)
-              + f"{row['all']:6}{row['with algebra']:11}{row['algebra alone']:15}", flush=True)  # fmt: skip
+        print(
+            f"{name:14}{row['plain']:7}"
+            + "".join(f"{row[kind]:21}" for kind in KINDS)
+            + f"{row['all']:6}{row['with algebra']:11}{row['algebra alone']:15}",
+            flush=True,
+        )
     RESULTS.mkdir(exist_ok=True)
     out = RESULTS / f"moves_{arguments.function}.json"
     out.write_text(json.dumps({"effort": arguments.effort, "rows": rows}, indent=1) + "\n")

@@ -21,7 +21,7 @@ import numpy as np
 
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.program.count import count
+from emdeg.programs.count import count
 from emdeg.runtime.kernel import cores
 
 STATES = 100_000

@@ -72,9 +72,16 @@ def mujoco_model(robot: Robot) -> mujoco.MjModel:
     model.opt.timestep = STEP
     off = mujoco.mjtDisableBit
     model.opt.disableflags |= int(
-        off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_EQUALITY | off.mjDSBL_FRICTIONLOSS
-        | off.mjDSBL_ACTUATION | off.mjDSBL_SENSOR | off.mjDSBL_WARMSTART | off.mjDSBL_EULERDAMP
-    )  # fmt: skip
+        off.mjDSBL_CONSTRAINT
+        | off.mjDSBL_CONTACT
+        | off.mjDSBL_LIMIT
+        | off.mjDSBL_EQUALITY
+        | off.mjDSBL_FRICTIONLOSS
+        | off.mjDSBL_ACTUATION
+        | off.mjDSBL_SENSOR
+        | off.mjDSBL_WARMSTART
+        | off.mjDSBL_EULERDAMP
+    )
     mujoco.mj_setConst(model, mujoco.MjData(model))
     return model
 
@@ -125,11 +132,19 @@ def compare(robot: Robot, method: str, rng: np.random.Generator) -> list[dict[st
         theirs, mine = (statistics.median(column) / count / steps for column in zip(*pairs))
         rows.append(
             {
-                "robot": robot.name, "method": method, "kind": kind, "trajectories": count, "steps": steps,
-                "mujoco_ns_per_step": theirs * 1e9, "emdeg_ns_per_step": mine * 1e9, "ratio": theirs / mine,
-                "ratios": [a / b for a, b in pairs], "target": TARGETS[kind], "trajectories_apart": apart,
+                "robot": robot.name,
+                "method": method,
+                "kind": kind,
+                "trajectories": count,
+                "steps": steps,
+                "mujoco_ns_per_step": theirs * 1e9,
+                "emdeg_ns_per_step": mine * 1e9,
+                "ratio": theirs / mine,
+                "ratios": [a / b for a, b in pairs],
+                "target": TARGETS[kind],
+                "trajectories_apart": apart,
             }
-        )  # fmt: skip
+        )
     return rows
 
 

@@ -27,8 +27,8 @@ import numpy as np
 
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.program.build import program as plain_program
-from emdeg.program.count import count
+from emdeg.programs.build import program as plain_program
+from emdeg.programs.count import count
 from emdeg.runtime.kernel import cores
 from peer import NoPeer, Pinocchio, pointer, python_model
 
@@ -152,7 +152,9 @@ def two_cores(robot, function: str, repetitions: int) -> dict[str, float]:
         for threads in (1, 2):
             compiled = emdeg.compile(program, threads=threads)
             contestants[f"batch of {states}, {threads} cores"] = (
-                lambda compiled=compiled, inputs=inputs, outs=outs: compiled(**inputs, out=outs), states)  # fmt: skip
+                lambda compiled=compiled, inputs=inputs, outs=outs: compiled(**inputs, out=outs),
+                states,
+            )
     return typical_times(contestants, 3 * repetitions, quantile=0.0)
 
 

@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import Any
 
 import emdeg
-from emdeg.analysis.sweeps import Compute, States, Study
-from emdeg.analysis.sweeps.chunk import compute_chunk
-from emdeg.analysis.sweeps.folder import open_folder
-from emdeg.analysis.sweeps.local import local_chunks
-from emdeg.analysis.sweeps.prepare import prepare
 from emdeg.runtime.kernel import cores
+from emdeg.sweeps import Compute, States, Study
+from emdeg.sweeps.chunk import compute_chunk
+from emdeg.sweeps.folder import open_folder
+from emdeg.sweeps.local import local_chunks
+from emdeg.sweeps.prepare import prepare
 
 RESULTS = Path(__file__).parent / "results"
 TARGETS = {"scaling": 1.8, "overhead": 0.05}
@@ -123,9 +123,9 @@ def run(states: int, chunk_states: int, workers: int) -> dict[str, Any]:
 
 def check() -> float:
     """Largest relative difference of the sweep's statistics from NumPy's of Newton-Euler's torques, same states."""
-    from emdeg.analysis.sweeps.bench import Bench
-    from emdeg.analysis.sweeps.chunk import chunk_rows
-    from emdeg.analysis.sweeps.sampling import samples
+    from emdeg.sweeps.bench import Bench
+    from emdeg.sweeps.chunk import chunk_rows
+    from emdeg.sweeps.sampling import samples
 
     plan = prepare(study(20_000, 20_000))
     bench = Bench(plan)

@@ -20,10 +20,18 @@ from emdeg.robot.model import Robot
 HERE = Path(__file__).parent
 CACHE = HERE.parent / "build" / "bench"
 FLAGS = [
-    "-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-w", "-shared", "-fPIC",
-    "-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
-    "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30", "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
-]  # fmt: skip
+    "-std=c++17",
+    "-O3",
+    "-march=native",
+    "-DNDEBUG",
+    "-w",
+    "-shared",
+    "-fPIC",
+    "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
+    "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+    "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
+    "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
+]
 
 
 class NoPeer(Exception):

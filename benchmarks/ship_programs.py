@@ -11,17 +11,24 @@ import argparse
 from pathlib import Path
 
 import emdeg
-from emdeg.program.count import count
-from emdeg.program.loop_functions import LOOP_FUNCTIONS
-from emdeg.program.store import keep, stored
+from emdeg.programs.count import count
+from emdeg.programs.loop_functions import LOOP_FUNCTIONS
+from emdeg.programs.store import keep, stored
 
-SHIPPED = Path(__file__).parent.parent / "src" / "emdeg" / "program" / "programs"
+SHIPPED = Path(__file__).parent.parent / "src" / "emdeg" / "programs" / "shipped"
 SHORT = 0.2
 """The share of the effort for functions that are small anyway."""
 FUNCTIONS = {
-    "inverse_dynamics": 1.0, "mass_matrix": 0.7, "forward_dynamics": 1.0, "bias": 0.7, "gravity": SHORT,
-    "coriolis_matrix": 1.0, "elements": 1.0, "jacobian": SHORT, "forward_kinematics": SHORT,
-}  # fmt: skip
+    "inverse_dynamics": 1.0,
+    "mass_matrix": 0.7,
+    "forward_dynamics": 1.0,
+    "bias": 0.7,
+    "gravity": SHORT,
+    "coriolis_matrix": 1.0,
+    "elements": 1.0,
+    "jacobian": SHORT,
+    "forward_kinematics": SHORT,
+}
 LARGE = ("coriolis_matrix", "elements")
 """Only for robots of up to six joints."""
 LARGEST_LOOPS = 9
@@ -61,9 +68,11 @@ def ship(robot: emdeg.Robot, function: str, found, effort: float, seed: int, fol
     before = min((count(there).total for there in stored(robot, [function])), default=None)
     if before is None or found.count.total < before:
         data: dict[str, object] = {
-            "operations": found.count.as_dict(), "seed": seed, "effort": effort,
+            "operations": found.count.as_dict(),
+            "seed": seed,
+            "effort": effort,
             "certificate": found.certificate.as_dict(),
-        }  # fmt: skip
+        }
         keep(found.program, robot, [function], found=data, folder=folder)
     return before
 

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.program.best import program
-from emdeg.program.count import count
-from emdeg.program.ir import Program
-from emdeg.program.split import split_rates
+from emdeg.programs.best import program
+from emdeg.programs.count import count
+from emdeg.programs.ir import Program
+from emdeg.programs.split import split_rates
 from emdeg.robot.model import Robot
 from emdeg.simulation import Conditioning, MultiRate, abbreviated_model, computed_torque, cycloidal, pd, simulate
 from emdeg.simulation.errors import SimulationError
@@ -58,13 +58,20 @@ def candidates(robot: Robot) -> list[Candidate]:
     inertia = np.diag(emdeg.mass_matrix(robot, (START + GOAL) / 2))
     return [
         Candidate("full model", cost(full), lambda period: computed_torque(robot, *gains, way)),
-        Candidate(f"abbreviated at {SHARE:.0%}", cost(short),
-                  lambda period: computed_torque(robot, *gains, way, model=short)),
-        Candidate(f"configuration every {SLOWER}th sample", cost(fast) + count(slow).total / SLOWER,
-                  lambda period: MultiRate(robot, *gains, way, SLOWER * period)),
-        Candidate("PD with gravity", cost(program(robot, "gravity")),
-                  lambda period: pd(robot, KP * inertia, KD * inertia, way)),
-    ]  # fmt: skip
+        Candidate(
+            f"abbreviated at {SHARE:.0%}", cost(short), lambda period: computed_torque(robot, *gains, way, model=short)
+        ),
+        Candidate(
+            f"configuration every {SLOWER}th sample",
+            cost(fast) + count(slow).total / SLOWER,
+            lambda period: MultiRate(robot, *gains, way, SLOWER * period),
+        ),
+        Candidate(
+            "PD with gravity",
+            cost(program(robot, "gravity")),
+            lambda period: pd(robot, KP * inertia, KD * inertia, way),
+        ),
+    ]
 
 
 def tracking_error(robot: Robot, candidate: Candidate, speed: float) -> tuple[float, float]:
@@ -74,9 +81,17 @@ def tracking_error(robot: Robot, candidate: Candidate, speed: float) -> tuple[fl
     duration = round(SECONDS / period) * period
     try:
         motion = simulate(
-            robot, law, START, None, duration, method="rk4", step=STEP, output_step=period,
-            conditioning=Conditioning(period=period), drift_tolerance=1e9,
-        )  # fmt: skip
+            robot,
+            law,
+            START,
+            None,
+            duration,
+            method="rk4",
+            step=STEP,
+            output_step=period,
+            conditioning=Conditioning(period=period),
+            drift_tolerance=1e9,
+        )
     except SimulationError:
         return 1 / period, np.inf
     error = np.max(np.abs(motion.q - cycloidal(START, GOAL, SECONDS)(motion.t)[0]))
@@ -105,10 +120,18 @@ def draw(choices: list[Candidate], speeds: np.ndarray, errors: list[list[float]]
     axes = figure.add_subplot()
     for choice, values, colour, mark in zip(choices, errors, ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), "osd^"):
         known = np.isfinite(values)
-        axes.loglog(speeds[known], np.array(values)[known], marker=mark, color=colour,
-                    label=f"{choice.name} ({choice.operations:.0f} operations)")
-    axes.set(xlabel="operations a second", ylabel="largest tracking error [rad]",
-             title="PUMA 560, computed torque: model cost against control rate")
+        axes.loglog(
+            speeds[known],
+            np.array(values)[known],
+            marker=mark,
+            color=colour,
+            label=f"{choice.name} ({choice.operations:.0f} operations)",
+        )
+    axes.set(
+        xlabel="operations a second",
+        ylabel="largest tracking error [rad]",
+        title="PUMA 560, computed torque: model cost against control rate",
+    )
     axes.grid(alpha=0.3, which="both")
     axes.legend()
     path = Path("demo_output") / "control_rate.png"

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 import emdeg
-from emdeg.report.drawing import percent
-from emdeg.report.output import write
-from emdeg.report.page import Made, make
-from emdeg.report.tradeoff import QUOTED
+from emdeg.reports.drawing import percent
+from emdeg.reports.output import write
+from emdeg.reports.page import Made, make
+from emdeg.reports.tradeoff import QUOTED
 
 ROBOT = "puma560"
 OUTPUT = Path("demo_output")
@@ -45,9 +45,12 @@ def main() -> None:
     out.print(f"explicit equations derived in {derived - start:.2f} s: {terms} terms, expanded")
     with out.status("report") as status:
         made = make(
-            robot, words=[ROBOT], stem=ROBOT, made_by=f"emdeg {emdeg.__version__}",
+            robot,
+            words=[ROBOT],
+            stem=ROBOT,
+            made_by=f"emdeg {emdeg.__version__}",
             progress=lambda text: status.update(f"report: {text}"),
-        )  # fmt: skip
+        )
         page, source, *_ = write(made, OUTPUT)
     seconds = time.perf_counter() - start
 

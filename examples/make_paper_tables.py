@@ -1,6 +1,6 @@
 """Write docs/puma560_tables.md and docs/emdeg_appendix2.md: emdeg's tables of the PUMA 560 beside the papers'.
 
-    python examples/make_paper_tables.py
+python examples/make_paper_tables.py
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ import json
 from pathlib import Path
 
 import emdeg
-from emdeg.equations import Compact, Hierarchy, Lumped, compact, derive, hierarchy, lumped_constants
-from emdeg.equations.expression import Count, text
+from emdeg.equations import Compact, Hierarchy, Lumped, derive, lumped_constants
+from emdeg.equations.reading.compact import compact
+from emdeg.equations.reading.expression import Count, text
+from emdeg.equations.reading.hierarchy import hierarchy
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMAND = "python examples/make_paper_tables.py"
@@ -24,9 +26,7 @@ def main() -> None:
     renamed = found.renamed(names)
     (DOCS / "puma560_tables.md").write_text(puma_page(renamed, compact(renamed), armstrong), encoding="utf-8")
     symbolic = lumped_constants(derive(emdeg.load("puma560_emdeg")))
-    (DOCS / "emdeg_appendix2.md").write_text(
-        appendix_page(symbolic, hierarchy(symbolic), burdick), encoding="utf-8"
-    )
+    (DOCS / "emdeg_appendix2.md").write_text(appendix_page(symbolic, hierarchy(symbolic), burdick), encoding="utf-8")
 
 
 def paper_names(found: Lumped, paper: dict) -> dict[str, str]:
@@ -76,11 +76,13 @@ def puma_page(found: Lumped, table: Compact, paper: dict) -> str:
             lines.append(f"| {name} | (-I20 - I21) | {theirs} |  |  | {stated} |")
             continue
         c = ours[name]
-        lines.append(
-            f"| {name} | `{text(c.expression)}` | {theirs} | {c.value:.10g} | {c.tolerance:.3g} | {stated} |"
-        )
-    titles = {"M": "Kinetic energy matrix (Table A4)", "b": "Coriolis (Table A5)",
-              "c": "Centrifugal (Table A6)", "g": "Gravity (Table A7)"}  # fmt: skip
+        lines.append(f"| {name} | `{text(c.expression)}` | {theirs} | {c.value:.10g} | {c.tolerance:.3g} | {stated} |")
+    titles = {
+        "M": "Kinetic energy matrix (Table A4)",
+        "b": "Coriolis (Table A5)",
+        "c": "Centrifugal (Table A6)",
+        "g": "Gravity (Table A7)",
+    }
     for letter, title in titles.items():
         lines += ["", f"## {title}", "", "| entry | emdeg | the paper |", "| --- | --- | --- |"]
         for name, entry in table.entries.items():
@@ -147,11 +149,7 @@ def appendix_page(found: Lumped, form: Hierarchy, paper: dict) -> str:
         lines += ["", f"## {title}", "", "emdeg:", "", "```"]
         lines += [f"{name} = {text(expression)}" for name, expression in own.items()]
         lines += ["```", "", "The paper:", ""]
-        lines += [
-            f"- {name} = {corrected(data)}"
-            for name, data in paper["entries"].items()
-            if name[0] in letters
-        ]
+        lines += [f"- {name} = {corrected(data)}" for name, data in paper["entries"].items() if name[0] in letters]
     lines += ["", "## K: constants", "", "```"]
     lines += [f"{name} = {text(expression)}" for name, expression in form.constants.items()]
     lines += ["", *(f"{c.name} = {text(c.expression)}" for c in found.constants), "```"]

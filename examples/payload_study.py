@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.analysis.sweeps import Results, sweep
+from emdeg.sweeps import Results, sweep
 
 HERE = Path(__file__).parent
 JOINTS = range(1, 7)

@@ -11,13 +11,22 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra.angle import Angle
-from emdeg.mechanics.elimination import solve_system
+from emdeg.algebra.small_systems import solve_system
 
 DATA = {
-    "r_b": "0.2", "r_a": "0.2", "l_L": "0.2", "r_L": "0.3933", "l_K": "0.52", "r_K": "0.5",
-    "I_K": "0.00574769459", "I_L": "0.00064345319", "I_mo": "0.0465475",
-    "M_K": "0.11576", "m_L": "0.116", "m_P": "1.055",
-}  # fmt: skip
+    "r_b": "0.2",
+    "r_a": "0.2",
+    "l_L": "0.2",
+    "r_L": "0.3933",
+    "l_K": "0.52",
+    "r_K": "0.5",
+    "I_K": "0.00574769459",
+    "I_L": "0.00064345319",
+    "I_mo": "0.0465475",
+    "M_K": "0.11576",
+    "m_L": "0.116",
+    "m_P": "1.055",
+}
 PHI = (Angle.parse("pi"), -Angle.parse("pi/3"), Angle.parse("pi/3"))
 
 
@@ -123,9 +132,7 @@ def procedure(algebra, X, Xd, root, *, lumped: bool = False) -> Steps:
         M = add(M, scaled(n(m_K * r_K), matmul(transpose(J_K), OR)), matmul(weights, row))  # (40)
         turning = [[zero] * 3, [-(qd[i] * j) for j in J[i]], J_rate[i]]  # Xd^T J_i^T is qd_i
         C = add(C, matmul(weights, turning))  # (41)
-        pull = add(
-            scaled(n(m_C), transpose(J_C)), scaled(n(d["m_L"]), transpose(J_L)), scaled(n(m_K), transpose(J_K))
-        )
+        pull = add(scaled(n(m_C), transpose(J_C)), scaled(n(d["m_L"]), transpose(J_L)), scaled(n(m_K), transpose(J_K)))
         G = add(G, scaled(-one, matmul(matmul(pull, OR), g)))  # (42)
     return Steps(q, J, J_rate, M, C, [row[0] for row in G])
 

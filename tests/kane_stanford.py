@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.mechanics.speeds import joint_rates
-from emdeg.mechanics.speeds_reader import load_setup
-from emdeg.program.count import count
-from emdeg.program.evaluate import NUMPY, constants, values
-from emdeg.program.ir import Kind, Program
-from emdeg.program.kane import METHODS, kane_program
+from emdeg.mechanics.kane.reader import load_setup
+from emdeg.mechanics.kane.speeds import joint_rates
+from emdeg.programs.count import count
+from emdeg.programs.evaluate import NUMPY, constants, values
+from emdeg.programs.ir import Kind, Program
+from emdeg.programs.kane.build import METHODS, kane_program
 from tests import kane_levinson
 
 ROOT = Path(__file__).parents[1]
@@ -51,7 +51,7 @@ def _head(arm, setup, matched: int) -> list[str]:
         "T. R. Kane and D. A. Levinson, The Use of Kane's Dynamical Equations in Robotics, Int. J. of Robotics",
         "Research 2(3), 1983, with their generalized speeds (eqs. 2, 3; `examples/speeds/stanford_arm.toml`).",
         "Written by `python -m tests.kane_stanford`. X and the right-hand sides of eqs. 118-123 equal the corrected",
-        "Appendices 1 and 2 to 1e-12 at random states (`tests/program/test_kane.py`); the corrections stand in",
+        "Appendices 1 and 2 to 1e-12 at random states (`tests/programs/test_kane.py`); the corrections stand in",
         "`tests/data/kane_levinson.txt`.",
         "",
         "## Operations",

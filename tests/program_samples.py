@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from emdeg.algebra.angle import Angle
-from emdeg.program.ir import Dependence, Kind, Program, Ref
-from emdeg.program.trace import Tracer
+from emdeg.programs.ir import Dependence, Kind, Program, Ref
+from emdeg.programs.trace import Tracer
 
 
 def pendulum_pair() -> tuple[Program, Callable]:
@@ -21,8 +21,15 @@ def pendulum_pair() -> tuple[Program, Callable]:
     q = t.inputs("q", 2, Dependence.CONFIGURATION, ("shoulder", "elbow"))
     qd = t.inputs("qd", 2, Dependence.RATES)
     qdd = t.inputs("qdd", 2, Dependence.RATES)
-    tau = _torques(t.sincos_of(q[1])[0], t.sincos_of(q[1])[1], t.sincos_of(q[0])[1],
-                   t.sincos_of(q[0] + q[1])[1], qd, qdd, (m1, m2, l1, l2, g))  # fmt: skip
+    tau = _torques(
+        t.sincos_of(q[1])[0],
+        t.sincos_of(q[1])[1],
+        t.sincos_of(q[0])[1],
+        t.sincos_of(q[0] + q[1])[1],
+        qd,
+        qdd,
+        (m1, m2, l1, l2, g),
+    )
 
     def reference(q, qd, qdd):
         q, qd, qdd = (np.moveaxis(np.asarray(x, float), -1, 0) for x in (q, qd, qdd))
@@ -116,8 +123,14 @@ def samples(program: Program, count: int, seed: int = 0, scale: float = 1.0) -> 
 
 def mutants(program: Program) -> Iterator[Program]:
     """Every program that differs in one operation, one operand or one output."""
-    swap = {Kind.ADD: Kind.SUB, Kind.SUB: Kind.ADD, Kind.MUL: Kind.ADD, Kind.DIV: Kind.MUL,
-            Kind.SIN: Kind.COS, Kind.COS: Kind.SIN}  # fmt: skip
+    swap = {
+        Kind.ADD: Kind.SUB,
+        Kind.SUB: Kind.ADD,
+        Kind.MUL: Kind.ADD,
+        Kind.DIV: Kind.MUL,
+        Kind.SIN: Kind.COS,
+        Kind.COS: Kind.SIN,
+    }
     for index, op in enumerate(program.ops):
         changed = []
         if op.kind in swap:

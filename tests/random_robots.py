@@ -49,8 +49,10 @@ def random_robot(seed: int, n: int, tree: bool = False, drives: bool = True) -> 
                 kind="revolute" if rng.random() < 0.7 else "prismatic",
                 inertia=random_inertia(rng),
                 row=Placement(alpha=random_angle(rng), a=length(), theta=random_angle(rng), d=length(), **branch),
-                drive=Drive(inertia=Exact.of(round(rng.uniform(0, 1), 3)) if drives else Exact(),
-                            gear_ratio=Exact.of(float(rng.integers(1, 90)))),
+                drive=Drive(
+                    inertia=Exact.of(round(rng.uniform(0, 1), 3)) if drives else Exact(),
+                    gear_ratio=Exact.of(float(rng.integers(1, 90))),
+                ),
             )
         )
     gravity = tuple(Exact.of(float(v)) for v in rng.uniform(-10, 10, 3).round(2))

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.mechanics.friction import friction
+from emdeg.mechanics.formulations.friction import friction
 from emdeg.robot import to_toml
 from emdeg.simulation import fourier
 
@@ -129,8 +129,13 @@ def stand_ins(folder: Path) -> None:
     noise = np.random.default_rng(3).normal(0, 0.01, q.shape)
     tau = emdeg.inverse_dynamics(robot, q, qd, qdd) + friction(robot, qd) + noise
     names = [f"{letter}{k}" for letter in ("q", "qd", "qdd", "tau") for k in range(1, 7)]
-    np.savetxt(folder / "log.csv", np.column_stack([t, q, qd, qdd, tau]), delimiter=",", header=",".join(["t", *names]),
-               comments="")  # fmt: skip
+    np.savetxt(
+        folder / "log.csv",
+        np.column_stack([t, q, qd, qdd, tau]),
+        delimiter=",",
+        header=",".join(["t", *names]),
+        comments="",
+    )
 
 
 STUDY = """
@@ -219,8 +224,13 @@ class Reader:
     def shell(self, commands: str, block: Snippet) -> str:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
-            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=TIMEOUT, check=False,
-        )  # fmt: skip
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
         assert done.returncode == 0, f"{block}: exit code {done.returncode}\n{commands}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 

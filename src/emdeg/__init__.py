@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from emdeg._version import __version__
 from emdeg.equations import Model, derive
-from emdeg.equations.base_parameters import BaseParameters, base_parameters, base_values, regrouped
-from emdeg.equations.regressor import regressor, regressor_formulas
-from emdeg.mechanics.closed_kinematics import (
-    branches,
-    closure_error,
-    coordinates_of,
-    motor_inertias,
-    named_jacobians,
-    singularity_map,
-)
-from emdeg.mechanics.closed_numeric import (
+from emdeg.mechanics.kane.reader import load_setup
+from emdeg.mechanics.loops.numeric import (
     drive_friction,
     drive_jacobian,
     joint_positions,
     reduced_model,
     singularity,
     state_rate,
+)
+from emdeg.mechanics.loops.views import (
+    branches,
+    closure_error,
+    coordinates_of,
+    motor_inertias,
+    named_jacobians,
+    singularity_map,
 )
 from emdeg.mechanics.numeric import (
     StateError,
@@ -48,10 +47,11 @@ from emdeg.mechanics.numeric import (
     momentum,
     potential_energy,
 )
-from emdeg.mechanics.speeds_reader import load_setup
+from emdeg.mechanics.parameters.base import BaseParameters, base_parameters, base_values, regrouped
+from emdeg.mechanics.parameters.regressor_formulas import regressor, regressor_formulas
 from emdeg.mechanics.state import ClosureError
-from emdeg.program.best import program
-from emdeg.program.search.optimise import Optimised, optimise
+from emdeg.programs.best import program
+from emdeg.programs.search.optimise import Optimised, optimise
 from emdeg.reduce import abbreviate
 from emdeg.robot import OverBudget, Robot, RobotError, substitute
 from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
@@ -60,11 +60,11 @@ from emdeg.runtime import compile
 from emdeg.runtime.kane import KaneModel
 
 if TYPE_CHECKING:
-    from emdeg.analysis.sweeps import sweep
     from emdeg.simulation.errors import ScenarioError, SimulationError
     from emdeg.simulation.inverse_kinematics import inverse_kinematics
     from emdeg.simulation.linearisation import linearise
     from emdeg.simulation.simulate import simulate
+    from emdeg.sweeps import sweep
 
 _LAZY = {
     "ScenarioError": "emdeg.simulation",
@@ -72,7 +72,7 @@ _LAZY = {
     "inverse_kinematics": "emdeg.simulation",
     "linearise": "emdeg.simulation",
     "simulate": "emdeg.simulation",
-    "sweep": "emdeg.analysis.sweeps",
+    "sweep": "emdeg.sweeps",
 }
 
 

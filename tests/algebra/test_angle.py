@@ -33,9 +33,7 @@ def test_an_angle_is_read_exactly(text, angle):
     assert Angle.parse(text) == angle
 
 
-@pytest.mark.parametrize(
-    "text", ["1..2 deg", "", "pi/0", "--1 deg", "e deg", "90 grad", "pi pi", "1-2 deg", "0,5"]
-)
+@pytest.mark.parametrize("text", ["1..2 deg", "", "pi/0", "--1 deg", "e deg", "90 grad", "pi pi", "1-2 deg", "0,5"])
 def test_a_malformed_angle_is_refused_with_the_forms_that_are_legal(text):
     with pytest.raises(ValueError, match="is not an angle: write radians") as caught:
         Angle.parse(text)
@@ -63,8 +61,7 @@ def test_angles_equal_up_to_quarter_turns_or_sign_have_one_canonical_rest(angle,
     assert angle.canonical()[2] == other.canonical()[2] == (-angle).canonical()[2]
     k, sign, rest = angle.canonical()
     assert float(Angle(Fraction(k, 2))) + sign * float(rest) == pytest.approx(
-        float(angle)
-        - 2 * math.pi * round((float(angle) - (k * math.pi / 2 + sign * float(rest))) / (2 * math.pi)),
+        float(angle) - 2 * math.pi * round((float(angle) - (k * math.pi / 2 + sign * float(rest))) / (2 * math.pi)),
         abs=1e-9,
     )
 

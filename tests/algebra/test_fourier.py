@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 import pytest
-from formulas import ALGEBRA, formulas
 from hypothesis import given
 
 from emdeg.algebra import TrigAlgebra
+from tests.algebra.formulas import ALGEBRA, formulas
 
 
 @given(formulas)
@@ -32,7 +32,5 @@ def test_products_of_sines_and_cosines_become_sums_of_angles():
 
 
 def test_a_series_with_the_wrong_number_of_joints_is_refused():
-    with pytest.raises(
-        ValueError, match=r"the multi-index \(1, 2\) needs one entry for each revolute joint of"
-    ):
+    with pytest.raises(ValueError, match=r"the multi-index \(1, 2\) needs one entry for each revolute joint of"):
         ALGEBRA.from_fourier({(1, 2): (ALGEBRA.one, ALGEBRA.zero)})

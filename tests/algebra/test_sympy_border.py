@@ -2,12 +2,12 @@
 
 import pytest
 import sympy
-from formulas import ALGEBRA, coefficients, formulas
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdeg.algebra import Angle, TrigAlgebra
 from emdeg.algebra.sympy_border import real_symbol
+from tests.algebra.formulas import ALGEBRA, coefficients, formulas
 
 q1, q2, q3, m = (real_symbol(name) for name in ("q1", "q2", "q3", "m"))
 

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from formulas import ALGEBRA, coefficients, formulas, joint_values, product_of_letters, term_lists
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdeg.algebra import Angle, BudgetExceeded, Generator, PrimeField, TrigAlgebra, TrigPoly, UnboundSymbol
+from tests.algebra.formulas import ALGEBRA, coefficients, formulas, joint_values, product_of_letters, term_lists
 
 PARAMETERS = {"m": 1.3, "l": -0.7, "alpha": 0.4}
 QD, QDD = [0.3, 0.1, -0.2, 0.9], [1.0, 0.5, 0.25, -0.5]
@@ -176,9 +176,7 @@ def test_values_that_are_missing_or_misshapen_are_named():
 @settings(deadline=None, max_examples=20)
 @given(term_lists)
 def test_a_formula_moves_into_a_larger_algebra(terms):
-    larger = TrigAlgebra(
-        [4, 2, 1, 5], [3], ["x", "l", "m"], [Angle(symbol="alpha"), Angle.parse("-0.3")], rates=True
-    )
+    larger = TrigAlgebra([4, 2, 1, 5], [3], ["x", "l", "m"], [Angle(symbol="alpha"), Angle.parse("-0.3")], rates=True)
     moved = ALGEBRA.from_terms(terms).map(larger.generator, larger.number)
     assert moved == product_of_letters(terms, larger)
 

@@ -32,11 +32,11 @@ from emdeg.analysis import (
     torque_limits,
     unloaded,
     velocity_terms,
-    workspace,
 )
 from emdeg.analysis.published import tables
 from emdeg.analysis.ratios import gravity_ratio_ceiling
 from emdeg.robot import RobotError
+from emdeg.robot.workspace import workspace
 from tests.bejczy import CUBE
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "jpl_rrp_extremes.json").read_text())

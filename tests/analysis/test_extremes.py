@@ -9,17 +9,10 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.analysis import (
-    JointLoad,
-    formula_extremes,
-    gravity_ceiling,
-    joint_number,
-    loads,
-    unloaded,
-    workspace,
-)
+from emdeg.analysis import JointLoad, formula_extremes, gravity_ceiling, joint_number, loads, unloaded
 from emdeg.analysis.published import tables
 from emdeg.robot import RobotError
+from emdeg.robot.workspace import workspace
 from tests.bejczy import CUBE
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "jpl_rrp_extremes.json").read_text())

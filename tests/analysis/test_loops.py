@@ -14,9 +14,9 @@ from emdeg.analysis import loops, loops_map
 from emdeg.analysis.loops import home, looked_at, motor_figures, motor_loads, poses, reached, workspace_box
 from emdeg.analysis.loops_map import plane
 from emdeg.cli import app
-from emdeg.mechanics.closed_kinematics import reachable, singularity_figures
+from emdeg.mechanics.loops.views import reachable, singularity_figures
 from emdeg.robot.choose import with_coordinates
-from mechanics.test_closed_loop import robot_of, states
+from tests.mechanics.test_closed_loop import robot_of, states
 
 runner = CliRunner()
 
@@ -85,8 +85,9 @@ def test_the_volume_is_that_of_a_finer_grid():
     robot = robot_of("delta")
     box = workspace_box(robot, {"x": (-0.2, 0.2), "y": (-0.2, 0.2), "z": (-0.75, -0.3)})
     volume, error = poses(robot, box, 4000).volume
-    grid = np.stack(np.meshgrid(*(np.linspace(a, b, 24, endpoint=False) + (b - a) / 48
-                                  for a, b in zip(box.low, box.high))), -1).reshape(-1, 3)  # fmt: skip
+    grid = np.stack(
+        np.meshgrid(*(np.linspace(a, b, 24, endpoint=False) + (b - a) / 48 for a, b in zip(box.low, box.high))), -1
+    ).reshape(-1, 3)
     fine = reachable(robot, grid).mean() * np.prod(box.high - box.low)
     assert abs(volume - fine) < 4 * error
     assert error < 0.02 * volume
@@ -119,8 +120,9 @@ def test_analyse_delta_writes_maps_and_says_what_motors_feel(tmp_path, monkeypat
     monkeypatch.setattr(loops, "ROUNDS", 5)
     monkeypatch.setattr(loops_map, "GRID", 41)
     monkeypatch.setattr(loops_map, "LINE", 101)
-    found = result("analyse", "delta", "--samples", "800", "--range", "z=-0.6:-0.35", "--over", "x,z", "--out",
-                   str(tmp_path))  # fmt: skip
+    found = result(
+        "analyse", "delta", "--samples", "800", "--range", "z=-0.6:-0.35", "--over", "x,z", "--out", str(tmp_path)
+    )
     assert found["coordinates"] == ["x", "y", "z"]
     assert [row["motor"] for row in found["inertia"]] == ["q1", "q2", "q3"]
     assert found["inertia"][0]["others_held"]["min"] > 0.0465  # the drive's own inertia

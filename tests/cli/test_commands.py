@@ -127,10 +127,19 @@ def test_options_change_the_robot():
 
 
 def test_a_locked_robot_moves_like_the_whole_one_held_still():
-    tau = result("eval", "puma560", "inverse_dynamics", *STATE[:1], "--qd=0.5,-0.3,0.9,-1.1,0.7,0",
-                 "--qdd=1,-2,0.5,3,-1,0")
-    locked = result("eval", "puma560", "inverse_dynamics", "--q=0.1,-0.7,0.4,1.2,-0.3", "--qd=0.5,-0.3,0.9,-1.1,0.7",
-                    "--qdd=1,-2,0.5,3,-1", "--lock", "q6=0.8")
+    tau = result(
+        "eval", "puma560", "inverse_dynamics", *STATE[:1], "--qd=0.5,-0.3,0.9,-1.1,0.7,0", "--qdd=1,-2,0.5,3,-1,0"
+    )
+    locked = result(
+        "eval",
+        "puma560",
+        "inverse_dynamics",
+        "--q=0.1,-0.7,0.4,1.2,-0.3",
+        "--qd=0.5,-0.3,0.9,-1.1,0.7",
+        "--qdd=1,-2,0.5,3,-1",
+        "--lock",
+        "q6=0.8",
+    )
     assert locked == pytest.approx(tau[:5], rel=1e-12)
 
 
@@ -207,8 +216,15 @@ def test_friction_is_added_on_request(tmp_path):
     state = ("--q=0.1,0.2", "--qd=0.5,-0.5", "--qdd=0,0")
     plain, rubbed = (result("eval", str(path), "inverse_dynamics", *state, *extra) for extra in ((), ("--friction",)))
     assert np.subtract(rubbed, plain).tolist() == pytest.approx([0.4 * 0.5 + 1.2, 0.0])
-    back = result("eval", str(path), "forward_dynamics", "--q=0.1,0.2", "--qd=0.5,-0.5",
-                  f"--tau={rubbed[0]!r},{rubbed[1]!r}", "--friction")
+    back = result(
+        "eval",
+        str(path),
+        "forward_dynamics",
+        "--q=0.1,0.2",
+        "--qd=0.5,-0.5",
+        f"--tau={rubbed[0]!r},{rubbed[1]!r}",
+        "--friction",
+    )
     assert back == pytest.approx([0, 0], abs=1e-12)
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.mechanics.speeds_reader import load_setup, read_setup
-from emdeg.program.evaluate import evaluate
-from emdeg.program.kane_choice import choose, natural_setups
-from emdeg.program.kane_parts import kane_parts
-from emdeg.report.kane import PARTS, describe
-from emdeg.report.kane_writing import as_latex, as_text
+from emdeg.mechanics.kane.reader import load_setup, read_setup
+from emdeg.programs.evaluate import evaluate
+from emdeg.programs.kane.choice import choose, natural_setups
+from emdeg.programs.kane.parts import kane_parts
+from emdeg.reports.kane import PARTS, describe
+from emdeg.reports.kane_writing import as_latex, as_text
 from emdeg.robot.errors import RobotError
 from emdeg.runtime.kane import KaneModel
 from tests import commands
@@ -138,8 +138,10 @@ def test_everything_can_be_printed_for_any_robot(format):
 
 def test_auto_finds_absolute_rates_for_a_planar_arm():
     best, *others = choose(emdeg.load("planar3r"))
-    assert best.setup.title in ("sums of the rates about parallel axes",
-                                "each link's angular velocity about its own joint's axis")  # fmt: skip
+    assert best.setup.title in (
+        "sums of the rates about parallel axes",
+        "each link's angular velocity about its own joint's axis",
+    )
     plain = next(one for one in others if one.setup.title == "joint rates")
     assert best.torques.total < plain.torques.total
     assert best.accelerations.total < plain.accelerations.total

@@ -107,9 +107,11 @@ def test_show_prints_the_mobility():
 
 @pytest.mark.parametrize(
     ("command", "message"),
-    [("kane", "generalized speeds are not known for closed loops"),
-     ("abbreviate", "abbreviated models are not known for closed loops")],
-)  # fmt: skip
+    [
+        ("kane", "generalized speeds are not known for closed loops"),
+        ("abbreviate", "abbreviated models are not known for closed loops"),
+    ],
+)
 def test_what_knows_only_trees_says_so(command, message):
     done = runner.invoke(app, [command, "delta"])
     assert isinstance(done.exception, emdeg.RobotError)
@@ -145,29 +147,41 @@ WRONG = {
     "the same, checked": (FIVEBAR.replace("LENGTH", "3"), "check ROBOT", "coupler: the loop cannot close"),
     "a pose out of reach": ("delta", "eval ROBOT gravity --q=0,0,-0.9", "forearm1: the pose cannot be reached"),
     "a start out of reach": (
-        "delta", "simulate ROBOT --scenario " + SCENARIO + "[initial]\nq = { z = -0.9 }",
-        "forearm1: the pose cannot be reached"),
+        "delta",
+        "simulate ROBOT --scenario " + SCENARIO + "[initial]\nq = { z = -0.9 }",
+        "forearm1: the pose cannot be reached",
+    ),
     "a singular pose": ("delta", "eval ROBOT inverse_dynamics --q=0,0,-0.72 --qd=0,0,0 --qdd=0,0,0", "is singular"),
     "a singular start": (
-        "delta", "simulate ROBOT --scenario " + SCENARIO + "[initial]\nq = { z = -0.72 }", "the pose is singular"),
+        "delta",
+        "simulate ROBOT --scenario " + SCENARIO + "[initial]\nq = { z = -0.72 }",
+        "the pose is singular",
+    ),
     "a start off the constraint": (
-        "delta", "simulate ROBOT --scenario " + SCENARIO
-        + "[initial.joints]\nq1 = 0.1\nq2 = 0\nq3 = 0\nx = 0\ny = 0\nz = -0.45",
-        "forearm2: the configuration is off the constraint"),
+        "delta",
+        "simulate ROBOT --scenario " + SCENARIO + "[initial.joints]\nq1 = 0.1\nq2 = 0\nq3 = 0\nx = 0\ny = 0\nz = -0.45",
+        "forearm2: the configuration is off the constraint",
+    ),
     "a trajectory out of reach": (
-        "delta", "torques ROBOT --trajectory schema = 1\n"
+        "delta",
+        "torques ROBOT --trajectory schema = 1\n"
         '[trajectory]\nkind = "quintic"\nstart = [0, 0, -0.45]\ngoal = [0.9, 0, -0.45]\nduration = 1',
-        "poses cannot be reached"),
+        "poses cannot be reached",
+    ),
     "a trajectory to be followed out of reach": (
-        "delta", "simulate ROBOT --scenario schema = 1\n"
+        "delta",
+        "simulate ROBOT --scenario schema = 1\n"
         '[trajectory]\nkind = "quintic"\nstart = [0, 0, -0.45]\ngoal = [0.9, 0, -0.45]\nduration = 1\n'
         '[controller]\nkind = "computed_torque"\nkp = 100\nkd = 20',
-        "poses cannot be reached"),
+        "poses cannot be reached",
+    ),
     "an abbreviated model of loops": (
-        "delta", "simulate ROBOT --scenario schema = 1\nduration = 1\n"
+        "delta",
+        "simulate ROBOT --scenario schema = 1\nduration = 1\n"
         '[controller]\nkind = "computed_torque"\nkp = 100\nkd = 20\ntarget = [0, 0, -0.45]\nmodel = "abbreviated"',
-        "no abbreviated models of closed loops"),
-}  # fmt: skip
+        "no abbreviated models of closed loops",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -12,10 +12,10 @@ import pytest
 import emdeg
 from emdeg.cli.effort import progress_line
 from emdeg.codegen.artefact import Request, emit
-from emdeg.program.count import count
-from emdeg.program.json_form import from_data
-from emdeg.program.reference import verify_program
-from emdeg.program.verify import FALSE_PASS
+from emdeg.programs.count import count
+from emdeg.programs.json_form import from_data
+from emdeg.programs.reference import verify_program
+from emdeg.programs.verify import FALSE_PASS
 from tests.commands import run
 
 
@@ -93,8 +93,9 @@ def generate(folder: Path, *words: str) -> Path:
 def test_the_same_command_gives_the_same_bytes_and_verifies(words, tmp_path):
     files = []
     for seed in ("1", "2"):
-        done = run("generate", "planar2r", "-f", "inverse_dynamics", *words, "-o", str(tmp_path / seed),
-                   PYTHONHASHSEED=seed)  # fmt: skip
+        done = run(
+            "generate", "planar2r", "-f", "inverse_dynamics", *words, "-o", str(tmp_path / seed), PYTHONHASHSEED=seed
+        )
         assert done.returncode == 0, done.stderr
         files.append({path.name: path.read_bytes() for path in (tmp_path / seed).iterdir()})
     assert files[0] == files[1]
@@ -116,7 +117,10 @@ def test_several_functions_are_several_files(tmp_path):
     words = ["-f", "gravity", "-f", "mass_matrix+bias", "-f", "regressor", "--base"]
     made = result("generate", "planar2r", *words, "--out", str(tmp_path))
     assert [Path(one["file"]).name for one in made] == [
-        "planar2r_gravity.c", "planar2r_mass_matrix_bias.c", "planar2r_regressor.c"]  # fmt: skip
+        "planar2r_gravity.c",
+        "planar2r_mass_matrix_bias.c",
+        "planar2r_regressor.c",
+    ]
     for one in made:
         assert run("verify", one["file"]).returncode == 0
     assert "out  Y[14]: 2 x 7" in Path(made[2]["file"]).read_text()
@@ -322,10 +326,19 @@ HOSTILE = """<robot name="[/red] */ My Robot :smile:">
 
 @pytest.mark.parametrize(
     "words",
-    ["count ROBOT gravity", "verify ROBOT gravity", "optimise ROBOT gravity --effort=0 --dry-run", "show ROBOT",
-     "eval ROBOT gravity --q=0", "eval ROBOT mass_matrix --q=0", "check ROBOT", "derive ROBOT",
-     "analyse ROBOT --seconds=1", "abbreviate ROBOT --seconds=1"],
-)  # fmt: skip
+    [
+        "count ROBOT gravity",
+        "verify ROBOT gravity",
+        "optimise ROBOT gravity --effort=0 --dry-run",
+        "show ROBOT",
+        "eval ROBOT gravity --q=0",
+        "eval ROBOT mass_matrix --q=0",
+        "check ROBOT",
+        "derive ROBOT",
+        "analyse ROBOT --seconds=1",
+        "abbreviate ROBOT --seconds=1",
+    ],
+)
 def test_names_that_look_like_markup_are_printed_as_they_are(words, tmp_path):
     robot = tmp_path / "Arm [red] 2.urdf"
     robot.write_text(HOSTILE)

@@ -11,9 +11,9 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
-from emdeg.analysis.sweeps import folder as folder_module
-from emdeg.analysis.sweeps import tables
 from emdeg.cli import main
+from emdeg.sweeps import folder as folder_module
+from emdeg.sweeps import tables
 
 STUDY = """schema = 1
 name = "small"
@@ -107,8 +107,11 @@ def test_a_bad_study_is_told_apart_before_anything_is_written(old, new, message,
 
 
 def test_a_study_beyond_the_budget(emdeg_sweep, tmp_path):
-    (tmp_path / "small.toml").write_text(STUDY.replace("count = 4096", "count = 900000000000").replace(
-        "values = [-9.81, -1.62]", "from = -10\nto = -1\ncount = 100000"))  # fmt: skip
+    (tmp_path / "small.toml").write_text(
+        STUDY.replace("count = 4096", "count = 900000000000").replace(
+            "values = [-9.81, -1.62]", "from = -10\nto = -1\ncount = 100000"
+        )
+    )
     code, _, err = emdeg_sweep("small.toml")
     assert code == 4
     assert "the budget is" in err
@@ -176,7 +179,7 @@ def test_no_scheduler_no_start(emdeg_sweep, tmp_path, monkeypatch):
     with socket.socket() as taken:  # a port that nobody answers at
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-    monkeypatch.setattr("emdeg.analysis.sweeps.cluster.PATIENCE", 1.0)
+    monkeypatch.setattr("emdeg.sweeps.cluster.PATIENCE", 1.0)
     code, _, err = emdeg_sweep("small.toml", "--out", "results", "--scheduler", f"127.0.0.1:{port}")
     assert code == 3
     assert f"no scheduler answers at tcp://127.0.0.1:{port}" in err

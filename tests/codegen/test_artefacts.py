@@ -14,13 +14,13 @@ import pytest
 
 import emdeg
 from emdeg.codegen.artefact import Request, artefact, emit, recheck
-from emdeg.program.functions import FUNCTIONS
-from emdeg.program.loop_functions import LOOP_FUNCTIONS, closed_place
-from emdeg.program.split import split_constants
-from emdeg.program.verify import FALSE_PASS, Refuted
+from emdeg.programs.functions import FUNCTIONS
+from emdeg.programs.loop_functions import LOOP_FUNCTIONS, closed_place
+from emdeg.programs.split import split_constants
+from emdeg.programs.verify import FALSE_PASS, Refuted
 from emdeg.robot import assemble
 from emdeg.robot.toml_reader import read_toml
-from emitted import COMPILERS, STRICT, c_library, python_module, run_c
+from tests.emitted import COMPILERS, STRICT, c_library, python_module, run_c
 
 QUICK = ("planar2r", "scara", "stanford_arm")
 JOINT = ["mass_matrix+bias", "regressor --base"]
@@ -169,8 +169,9 @@ def test_a_robot_of_one_joint_has_empty_arrays_and_no_warnings(function, kind, t
         for got, wanted in zip(run_c(library, request.name, [q], [e.shape for e in expected]), expected, strict=True):
             close(got, wanted, compiler)
     for target in ("python", "numpy"):
-        module = python_module(emit(emdeg.program(robot, function), "one", request_of("one", function, target=target)),
-                               tmp_path)  # fmt: skip
+        module = python_module(
+            emit(emdeg.program(robot, function), "one", request_of("one", function, target=target)), tmp_path
+        )
         for got, wanted in zip(several(getattr(module, request.name)(q)), expected, strict=True):
             close(np.asarray(got), wanted, target)
 
@@ -239,7 +240,10 @@ int main(void)
     checks = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     subprocess.run(
         [compiler, *STRICT, *checks, str(source), "-o", str(tmp_path / "main"), "-lm"],
-        check=True, capture_output=True, text=True)  # fmt: skip
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
     subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True, env=environment)
 
@@ -263,7 +267,10 @@ def test_compilers_vectorise_the_batch_loop_of_a_robot(name, compiler, tmp_path)
     march = ["-march=native"] if os.uname().machine == "x86_64" else []
     done = subprocess.run(
         [compiler, "-std=c99", "-O3", *march, *flags, "-c", str(source), "-o", str(tmp_path / "a.o")],
-        check=True, capture_output=True, text=True)  # fmt: skip
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert re.search(rf":{line}:\d+: .*{message}", done.stderr), done.stderr
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.infix import escaped
-from emdeg.codegen.trig import DOUBLE, SINGLE
-from emdeg.program.count import Count, count
-from emdeg.program.evaluate import evaluate
-from emdeg.program.simplify import simplify
-from emdeg.program.split import split_constants
-from program_samples import kitchen_sink, pendulum_pair, random_program, samples
+from emdeg.programs.count import Count, count
+from emdeg.programs.evaluate import evaluate
+from emdeg.programs.simplify import simplify
+from emdeg.programs.sine import DOUBLE, SINGLE
+from emdeg.programs.split import split_constants
+from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
 STRICT = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"]
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
@@ -120,9 +120,12 @@ def recount(text: str, name: str) -> Count:
     code = re.sub(r"&\w+", "", code)
     binary = re.sub(r"(=\s*|\()-", r"\1", code)
     return Count(
-        mul=binary.count("*"), add=binary.count("+") + binary.count("-"), div=binary.count("/"),
-        sqrt=roots, sincos=sincos,
-    )  # fmt: skip
+        mul=binary.count("*"),
+        add=binary.count("+") + binary.count("-"),
+        div=binary.count("/"),
+        sqrt=roots,
+        sincos=sincos,
+    )
 
 
 @given(seed=st.integers(0, 10**6))
@@ -165,8 +168,21 @@ int main(void)
     source = tmp_path / "main.c"
     source.write_text(text)
     subprocess.run(
-        [compiler, *STRICT, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", str(source),
-         "-o", str(tmp_path / "main"), "-lm"], check=True, capture_output=True, text=True)  # fmt: skip
+        [
+            compiler,
+            *STRICT,
+            "-g",
+            "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=all",
+            str(source),
+            "-o",
+            str(tmp_path / "main"),
+            "-lm",
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
     subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True, env=environment)
 
@@ -181,7 +197,11 @@ def test_only_the_promised_symbols_are_exported(tmp_path):
         ["nm", "-g", "--defined-only", str(tmp_path / "a.o")], check=True, capture_output=True, text=True
     )
     assert {line.split()[-1] for line in listed.stdout.splitlines()} == {
-        "pair", "pair_batch", "pair_configuration", "pair_rates"}  # fmt: skip
+        "pair",
+        "pair_batch",
+        "pair_configuration",
+        "pair_rates",
+    }
     undefined = subprocess.run(["nm", "-u", str(tmp_path / "a.o")], check=True, capture_output=True, text=True)
     assert "sin" not in undefined.stdout
 
@@ -249,7 +269,10 @@ def test_compilers_vectorise_the_batch_loop(compiler, tmp_path):
     march = ["-march=native"] if os.uname().machine == "x86_64" else []
     done = subprocess.run(
         [compiler, "-std=c99", "-O3", *march, *flags, "-c", str(source), "-o", str(tmp_path / "a.o")],
-        check=True, capture_output=True, text=True)  # fmt: skip
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert re.search(message, done.stderr), done.stderr
 
 
@@ -264,10 +287,16 @@ def test_inlined_sine_and_cosine_err_by_no_more_ulps_than_stated(table, dtype, c
     library = build(text, tmp_path, COMPILERS[0], "-O2", "-march=native", contract, *flags)
     rng = np.random.default_rng(1)
     quarters = rng.integers(-63000, 63000, 400) * (np.pi / 2)
-    x = np.concatenate([
-        rng.uniform(-table.reach, table.reach, 1500), rng.uniform(-7, 7, 1500), rng.uniform(-1e-3, 1e-3, 200),
-        quarters, np.arange(-8, 9) * np.pi / 4, [0.0, table.reach, -table.reach],
-    ]).astype(dtype)  # fmt: skip
+    x = np.concatenate(
+        [
+            rng.uniform(-table.reach, table.reach, 1500),
+            rng.uniform(-7, 7, 1500),
+            rng.uniform(-1e-3, 1e-3, 200),
+            quarters,
+            np.arange(-8, 9) * np.pi / 4,
+            [0.0, table.reach, -table.reach],
+        ]
+    ).astype(dtype)
     s, c = np.empty_like(x), np.empty_like(x)
     call(library.trig, [x, s, c], len(x))
     with mpmath.workdps(40):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
-from emdeg.program.count import Count, count
-from emdeg.program.evaluate import evaluate
-from program_samples import kitchen_sink, pendulum_pair, random_program, samples
+from emdeg.programs.count import Count, count
+from emdeg.programs.evaluate import evaluate
+from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
 EMITTERS = [emit_python, emit_numpy, emit_jax]
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from snippets import COMMANDS, ROOT, Reader, escaped_commands, pages, shown, snippets
+from tests.snippets import COMMANDS, ROOT, Reader, escaped_commands, pages, shown, snippets
 
 PAGES = [page for page in pages() if any(s.language in ("python", *COMMANDS) for s in snippets(page))]
 

@@ -8,9 +8,9 @@ from itertools import combinations
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
-from emdeg.algebra.trigalgebra import TrigAlgebra
-from emdeg.algebra.trigpoly import TrigPoly
-from emdeg.mechanics import composite_body, energy
+from emdeg.algebra.trig_algebra import TrigAlgebra
+from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.mechanics.formulations import composite_body, energy
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot.model import BASE, Drive, Inertia, Joint, Link, Placement, Robot
 from emdeg.robot.substitute import substitute
@@ -55,9 +55,7 @@ class Arm:
     ) -> Arm:
         """One more link: tensor (xx, yy, zz, xy, xz, yz) about the mass centre r."""
         xx, yy, zz, xy, xz, yz = (self.value(v) for v in (*I, 0, 0, 0)[:6])
-        inertia = Inertia.about_mass_center(
-            self.value(m), tuple(self.value(v) for v in r), (xx, xy, xz, yy, yz, zz)
-        )
+        inertia = Inertia.about_mass_center(self.value(m), tuple(self.value(v) for v in r), (xx, xy, xz, yy, yz, zz))
         place = Placement(Angle.parse(alpha), self.value(a), Angle.parse(theta), self.value(d))
         k = len(self.links)
         joint = Joint(f"q{k + 1}", kind, place, drive=Drive(inertia=self.value(drive)))
@@ -85,9 +83,7 @@ def formulas(robot: Robot) -> dict[str, TrigPoly]:
         angles,
     )
     mech = mechanism(robot, algebra)
-    position = [
-        algebra.joint_sincos(i + 1) if mech.revolute[i] else algebra.displacement(i + 1) for i in range(n)
-    ]
+    position = [algebra.joint_sincos(i + 1) if mech.revolute[i] else algebra.displacement(i + 1) for i in range(n)]
     frame = frames(mech, position)
     M = composite_body.mass_matrix(mech, frame)
     V = energy.potential_energy(mech, frame)

@@ -9,14 +9,18 @@ import pytest
 
 import emdeg
 from emdeg.equations import derive
-from emdeg.mechanics.lagrange import first_derivatives, pseudo_inertias
+from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias
 
 HALF = Fraction(1, 2)
 MASS = {1: "9.29", 2: "5.505", 3: "4.25", 4: "1.08", 5: "0.63", 6: "0.51"}
 MOMENT = {
-    1: ("0.276", "0.255", "0.071"), 2: ("0.108", "0.018", "0.1"), 3: ("2.51", "2.51", "0.006"),
-    4: ("0.002", "0.001", "0.001"), 5: ("0.003", "0.003", "0.0004"), 6: ("0.005", "0.005", "0.0003"),
-}  # fmt: skip
+    1: ("0.276", "0.255", "0.071"),
+    2: ("0.108", "0.018", "0.1"),
+    3: ("2.51", "2.51", "0.006"),
+    4: ("0.002", "0.001", "0.001"),
+    5: ("0.003", "0.003", "0.0004"),
+    6: ("0.005", "0.005", "0.0003"),
+}
 """m k_11^2, m k_22^2, m k_33^2 of Appendix B, about each link frame's origin."""
 
 
@@ -34,9 +38,15 @@ def arm():
         r6=Fraction("0.2476"),
         m={i: Fraction(text) for i, text in MASS.items()},
         K={(i, 11 * (k + 1)): Fraction(text) for i, texts in MOMENT.items() for k, text in enumerate(texts)},
-        y2=Fraction("-0.1054"), z2=Fraction("-0.0079"), z3=Fraction("-0.6447"), y4=Fraction("0.0092"),
-        z4=Fraction("-0.0054"), z5=Fraction("0.0566"), z6=Fraction("-0.0922"), g=Fraction("9.81"),
-    )  # fmt: skip
+        y2=Fraction("-0.1054"),
+        z2=Fraction("-0.0079"),
+        z3=Fraction("-0.6447"),
+        y4=Fraction("0.0092"),
+        z4=Fraction("-0.0054"),
+        z5=Fraction("0.0566"),
+        z6=Fraction("-0.0922"),
+        g=Fraction("9.81"),
+    )
 
 
 RESTRICTED = """
@@ -85,14 +95,16 @@ def test_restricted_inertias_36_to_38_and_couplings_42_to_44(restricted):
     s2, c2 = algebra.joint_sincos(2)
     r3 = algebra.displacement(3)
     r2, m2, y2, z2, m3, z3 = map(algebra.symbol, ("r2", "m2", "y2", "z2", "m3", "z3"))
-    K122, K211, K222, K233, K311, K322, K333 = (
-        algebra.symbol(f"K{k}") for k in (122, 211, 222, 233, 311, 322, 333)
-    )
+    K122, K211, K222, K233, K311, K322, K333 = (algebra.symbol(f"K{k}") for k in (122, 211, 222, 233, 311, 322, 333))
     D11 = (
         K122
-        + K211 * s2 * s2 + K233 * c2 * c2 + m2 * r2 * (2 * y2 + r2)
-        + K322 * s2 * s2 + K333 * c2 * c2 + m3 * (r3 * s2 * s2 * (2 * z3 + r3) + r2 * r2)
-    )  # fmt: skip
+        + K211 * s2 * s2
+        + K233 * c2 * c2
+        + m2 * r2 * (2 * y2 + r2)
+        + K322 * s2 * s2
+        + K333 * c2 * c2
+        + m3 * (r3 * s2 * s2 * (2 * z3 + r3) + r2 * r2)
+    )
     D22 = K222 + K311 + m3 * r3 * (2 * z3 + r3)
     D12 = -(m2 * z2 * r2 + m3 * r2 * (z3 + r3)) * c2
     D13 = -m3 * r2 * s2
@@ -132,9 +144,7 @@ def test_gravity_48_to_56(arm):
         + m[6] * ((arm.z6 + r6) * (c[2] * s[4] * s[5] + s[2] * c[5]) + r3 * s[2])
     )
     D3 = -arm.g * (m[3] + m[4] + m[5] + m[6]) * c[2]
-    D4 = arm.g * (
-        -m[4] * arm.z4 * s[4] + m[5] * arm.z5 * c[4] * s[5] + m[6] * (arm.z6 + r6) * c[4] * s[5]
-    ) * s[2]
+    D4 = arm.g * (-m[4] * arm.z4 * s[4] + m[5] * arm.z5 * c[4] * s[5] + m[6] * (arm.z6 + r6) * c[4] * s[5]) * s[2]
     D5 = arm.g * (m[5] * arm.z5 + m[6] * (arm.z6 + r6)) * (s[2] * s[4] * c[5] + c[2] * s[5])
     assert arm.model.g == (0, -D2, -D3, -D4, -D5, 0)
 
@@ -171,10 +181,16 @@ def test_inertia_58_of_joint_1(arm):
     )
     D11 = (
         K[1, 22]
-        + K[2, 11] * ss2 + K[2, 33] * c[2] * c[2] + m[2] * r2 * (2 * arm.y2 + r2)
-        + K[3, 22] * ss2 + K[3, 33] * c[2] * c[2] + m[3] * (r3 * (2 * arm.z3 + r3) * ss2 + r2 * r2)
-        + link4 + link5 + link6
-    )  # fmt: skip
+        + K[2, 11] * ss2
+        + K[2, 33] * c[2] * c[2]
+        + m[2] * r2 * (2 * arm.y2 + r2)
+        + K[3, 22] * ss2
+        + K[3, 33] * c[2] * c[2]
+        + m[3] * (r3 * (2 * arm.z3 + r3) * ss2 + r2 * r2)
+        + link4
+        + link5
+        + link6
+    )
     assert arm.model.M_links[0][0] == D11
 
 
@@ -191,12 +207,17 @@ def test_inertia_60_of_joint_2(arm):
     )
     D22 = (
         K[2, 22]
-        + K[3, 11] + m[3] * r3 * (2 * arm.z3 + r3)
-        + K[4, 11] * c[4] ** 2 + K[4, 33] * s[4] ** 2 + m[4] * r3 * (r3 - 2 * arm.y4)
-        + K[5, 11] * (c[4] * c[5]) ** 2 + K[5, 22] * s[4] ** 2 + K[5, 33] * (c[4] * s[5]) ** 2
+        + K[3, 11]
+        + m[3] * r3 * (2 * arm.z3 + r3)
+        + K[4, 11] * c[4] ** 2
+        + K[4, 33] * s[4] ** 2
+        + m[4] * r3 * (r3 - 2 * arm.y4)
+        + K[5, 11] * (c[4] * c[5]) ** 2
+        + K[5, 22] * s[4] ** 2
+        + K[5, 33] * (c[4] * s[5]) ** 2
         + m[5] * r3 * (r3 + 2 * arm.z5 * c[5])
         + link6
-    )  # fmt: skip
+    )
     assert arm.model.M_links[1][1] == D22
 
 
@@ -205,10 +226,13 @@ def test_inertias_62_to_68_of_joints_3_to_6(arm):
     reach = m[6] * r6 * (2 * arm.z6 + r6)
     D44 = (
         K[4, 22]
-        + K[5, 11] * s[5] ** 2 + K[5, 33] * c[5] ** 2
-        + K[6, 11] * (s[5] * c[6]) ** 2 + K[6, 22] * (s[5] * s[6]) ** 2 + K[6, 33] * c[5] ** 2
+        + K[5, 11] * s[5] ** 2
+        + K[5, 33] * c[5] ** 2
+        + K[6, 11] * (s[5] * c[6]) ** 2
+        + K[6, 22] * (s[5] * s[6]) ** 2
+        + K[6, 33] * c[5] ** 2
         + reach * s[5] ** 2
-    )  # fmt: skip
+    )
     D55 = K[5, 22] + K[6, 11] * s[6] ** 2 + K[6, 22] * c[6] ** 2 + reach
     assert arm.model.M_links[2][2] == m[3] + m[4] + m[5] + m[6]
     assert arm.model.M_links[3][3] == D44

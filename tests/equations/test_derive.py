@@ -12,8 +12,9 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Angle, BudgetExceeded, Exact
-from emdeg.equations import NotDerived, derive, entry_name, symbolize, with_symbolic_payload
+from emdeg.equations import NotDerived, derive, entry_name, with_symbolic_payload
 from emdeg.robot import Body, Draft, Drive, Inertia, Payload, Placement, Robot, assemble
+from emdeg.robot.symbols import symbolize
 from tests.random_robots import random_inertia, random_robot
 
 NUMERIC = [name for name in emdeg.library_names() if not emdeg.load(name).symbols and emdeg.load(name).loops is None]
@@ -68,12 +69,16 @@ def two_arms() -> Robot:
     parents = {"torso": None, "l1": "torso", "l2": "l1", "r1": "torso", "r2": "r1"}
     bodies = [
         Body(
-            name, parent, f"j_{name}", "revolute", random_inertia(rng),
+            name,
+            parent,
+            f"j_{name}",
+            "revolute",
+            random_inertia(rng),
             row=Placement(alpha=right, a=Exact.of(Fraction(1, 5)), gamma=Angle(Fraction(k, 3))),
             drive=Drive(inertia=Exact.of(Fraction(1, 10))),
         )
         for k, (name, parent) in enumerate(parents.items())
-    ]  # fmt: skip
+    ]
     return assemble(Draft("two_arms", tuple(bodies)))
 
 
@@ -98,8 +103,18 @@ def test_a_payload_is_in_the_equations():
 def test_a_payload_left_symbolic_enters_linearly_in_its_ten_parameters():
     robot = emdeg.load("puma560")
     model = derive(with_symbolic_payload(robot))
-    values = {"mL": 1.3, "rxL": 0.02, "ryL": -0.03, "rzL": 0.11, "IxxL": 0.4, "IxyL": 0.01, "IxzL": 0.0, "IyyL": 0.5,
-              "IyzL": -0.02, "IzzL": 0.6}  # fmt: skip
+    values = {
+        "mL": 1.3,
+        "rxL": 0.02,
+        "ryL": -0.03,
+        "rzL": 0.11,
+        "IxxL": 0.4,
+        "IxyL": 0.01,
+        "IxzL": 0.0,
+        "IyyL": 0.5,
+        "IyzL": -0.02,
+        "IzzL": 0.6,
+    }
     assert set(values) <= set(model.algebra.parameters)
     exact = {name: Exact.of(value) for name, value in values.items()}
     loaded = emdeg.substitute(with_symbolic_payload(robot), exact)

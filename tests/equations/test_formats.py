@@ -14,8 +14,8 @@ import sympy
 
 import emdeg
 from emdeg.equations import BadData, derive, from_json, to_json
-from emdeg.equations.writing import latex, markdown, mathml, sympy_form, text
-from emdeg.equations.writing.parts import PARTS, document
+from emdeg.equations.sections import PARTS, document
+from emdeg.writing import latex, markdown, mathml, sympy_form, text
 from tests.random_robots import random_robot
 
 ALL = tuple(PARTS)
@@ -136,8 +136,10 @@ def test_latex_of_long_formulas_and_matrices_compiles(tmp_path):
 def test_sympy_of_the_reading_form_equals_the_formulas_once_the_constants_are_put_in():
     model = derive(emdeg.load("planar2r"))
     found = sympy_form.expressions(document(model, ["constants", "M", "b", "c", "g"]))
-    known = {sympy.Symbol(name, real=True): sympy.Rational(number.value.numerator, number.value.denominator)
-             for name, number in derive(model.robot, symbolic=True).known.items()}  # fmt: skip
+    known = {
+        sympy.Symbol(name, real=True): sympy.Rational(number.value.numerator, number.value.denominator)
+        for name, number in derive(model.robot, symbolic=True).known.items()
+    }
     names = {sympy.Symbol(c.name, real=True): found[c.name].subs(known) for c in model.constants}
     aliases = {sympy.Symbol(name): found[name] for name in ("b112",)}
     for name, value in model.entries().items():

@@ -106,7 +106,7 @@ def test_too_few_joints_wrong_rows_and_unknown_frames():
 
 
 def test_the_matrices_u_are_the_derivatives_of_the_transforms():
-    from emdeg.equations.writing.parts import PARTS, Choice
+    from emdeg.equations.sections import PARTS, Choice
 
     model = derive(emdeg.load("scara"), only=())
     shown = {str(item.label): item.rows for item in PARTS["U"](model, Choice()).items}

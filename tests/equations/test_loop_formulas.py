@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import emdeg
 from emdeg.algebra.budget import BudgetExceeded
 from emdeg.cli import app
-from emdeg.equations.loop_formulas import expand_loops, expanded_document
-from mechanics.test_closed_loop import robot_of, states
+from emdeg.equations.loops.expanded import expand_loops, expanded_document
+from tests.mechanics.test_closed_loop import robot_of, states
 
 runner = CliRunner()
 

@@ -10,29 +10,74 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.equations.angles import angle_systems, parallel_joints
 from emdeg.equations.derive import derive
-from emdeg.equations.lumped import indices, lump
-from emdeg.equations.lumped_model import lumped_constants
+from emdeg.equations.reading.angles import angle_systems, parallel_joints
+from emdeg.equations.reading.lumped import indices, lump
+from emdeg.equations.reading.lumped_model import lumped_constants
 from emdeg.mechanics import numeric
 from tests.equations import arms
 
 # The paper's constants from its Tables A1, 4, 5 and 6 by its Table A2 with the misprints mended: first principles.
 CHECKED = {
-    "I1": 1.553261063, "I2": 1.748114002, "I3": 1.601861202, "I4": 0.690314699, "I5": 0.372123081,
-    "I6": 0.333747409, "I7": 0.298577184, "I8": -0.1340594295, "I9": 0.023751, "I10": -0.021347277,
-    "I11": -0.0141984, "I12": -0.010956925, "I13": -0.0038087875, "I14": 0.00164, "I15": 0.001247328,
-    "I16": 0.001243584, "I17": 0.00064216, "I18": 0.000432288, "I19": 0.00030216, "I20": -0.00020216,
-    "I21": -0.0001, "I22": -5.8464e-05, "I23": 4e-05,
-    "g1": -37.2347379, "g2": -8.45420895, "g3": 1.024164, "g4": 0.24892875, "g5": -0.0282528,
-}  # fmt: skip
+    "I1": 1.553261063,
+    "I2": 1.748114002,
+    "I3": 1.601861202,
+    "I4": 0.690314699,
+    "I5": 0.372123081,
+    "I6": 0.333747409,
+    "I7": 0.298577184,
+    "I8": -0.1340594295,
+    "I9": 0.023751,
+    "I10": -0.021347277,
+    "I11": -0.0141984,
+    "I12": -0.010956925,
+    "I13": -0.0038087875,
+    "I14": 0.00164,
+    "I15": 0.001247328,
+    "I16": 0.001243584,
+    "I17": 0.00064216,
+    "I18": 0.000432288,
+    "I19": 0.00030216,
+    "I20": -0.00020216,
+    "I21": -0.0001,
+    "I22": -5.8464e-05,
+    "I23": 4e-05,
+    "g1": -37.2347379,
+    "g2": -8.45420895,
+    "g3": 1.024164,
+    "g4": 0.24892875,
+    "g5": -0.0282528,
+}
 # Table A3's +- column.
 PRINTED_TOLERANCE = {
-    "I1": 0.05, "I2": 0.07, "I3": 0.05, "I4": 0.020, "I5": 0.031, "I6": 0.016, "I7": 0.029, "I8": 0.014,
-    "I9": 0.0120, "I10": 0.0022, "I11": 0.0070, "I12": 0.0011, "I13": 0.00090, "I14": 0.00007, "I15": 0.00030,
-    "I16": 0.00030, "I17": 0.00030, "I18": 0.00013, "I20": 0.00080, "I21": 0.00060, "I22": 1.5e-5, "I23": 2e-5,
-    "g1": 0.05, "g2": 0.20, "g3": 0.50, "g4": 0.025, "g5": 0.0056,
-}  # fmt: skip
+    "I1": 0.05,
+    "I2": 0.07,
+    "I3": 0.05,
+    "I4": 0.020,
+    "I5": 0.031,
+    "I6": 0.016,
+    "I7": 0.029,
+    "I8": 0.014,
+    "I9": 0.0120,
+    "I10": 0.0022,
+    "I11": 0.0070,
+    "I12": 0.0011,
+    "I13": 0.00090,
+    "I14": 0.00007,
+    "I15": 0.00030,
+    "I16": 0.00030,
+    "I17": 0.00030,
+    "I18": 0.00013,
+    "I20": 0.00080,
+    "I21": 0.00060,
+    "I22": 1.5e-5,
+    "I23": 2e-5,
+    "g1": 0.05,
+    "g2": 0.20,
+    "g3": 0.50,
+    "g4": 0.025,
+    "g5": 0.0056,
+}
 
 ARMS = {
     "puma560": arms.puma560,
@@ -130,9 +175,7 @@ def test_which_tolerances_of_table_a3_follow_from_the_measurements():
     _, _, found = lumped("puma560")
     pairs = matched(found)
     agree = {
-        name
-        for name, printed in PRINTED_TOLERANCE.items()
-        if pairs[name].tolerance == pytest.approx(printed, rel=0.05)
+        name for name, printed in PRINTED_TOLERANCE.items() if pairs[name].tolerance == pytest.approx(printed, rel=0.05)
     }
     assert agree == {"I3", "I4", "I8", "I9", "I11", "I23", "g3"}
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from emdeg.algebra import Floats
-from emdeg.mechanics.coefficients import newton_euler_coefficients
+from emdeg.mechanics.formulations.coefficients import newton_euler_coefficients
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot import Robot
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from emdeg.mechanics.closed_numeric import joint_positions
+from emdeg.mechanics.loops.numeric import joint_positions
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE
 
@@ -61,16 +61,20 @@ class Bodies:
             before = base if link.parent == BASE else self.T[link.parent]
             self.T.append(
                 before
-                @ _rot("z", float(place.gamma)) @ _move(0, 0, float(place.b)) @ _rot("x", float(place.alpha))
-                @ _move(float(place.a), 0, 0) @ _rot("y", float(place.beta)) @ _rot("z", theta) @ _move(0, 0, d)
-            )  # fmt: skip
+                @ _rot("z", float(place.gamma))
+                @ _move(0, 0, float(place.b))
+                @ _rot("x", float(place.alpha))
+                @ _move(float(place.a), 0, 0)
+                @ _rot("y", float(place.beta))
+                @ _rot("z", theta)
+                @ _move(0, 0, d)
+            )
 
     def point(self, end):
         local = end_point(self.robot, end)
         if end.link == BASE:
             return local
         return self.T[end.link][:3, :3] @ local + self.T[end.link][:3, 3]
-
 
     def axes(self, end):
         """An end's axes in the base, as rows."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE
-from mechanics.kkt import Bodies, end_point
+from tests.mechanics.kkt import Bodies, end_point
 
 TINY = 1e-9
 """Mass [kg] of links that have none: MuJoCo wants some."""
@@ -35,8 +35,12 @@ def document(robot, step: float) -> str:
         return f'<site name="{name}" pos="{_text(end_point(robot, end))}"/>'
 
     def sites(k):
-        found = [site(f"{c.name}_{i}", e) for c in robot.loops.closures
-                 for i, e in enumerate((c.first, c.second)) if e.link == k]  # fmt: skip
+        found = [
+            site(f"{c.name}_{i}", e)
+            for c in robot.loops.closures
+            for i, e in enumerate((c.first, c.second))
+            if e.link == k
+        ]
         found += [site(f"{rod.name}_1", rod.second) for rod in robot.loops.rods if rod.second.link == k]
         return "".join(found)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from emdeg.algebra import Floats
-from emdeg.mechanics.coefficients import newton_euler_coefficients
+from emdeg.mechanics.formulations.coefficients import newton_euler_coefficients
 from emdeg.mechanics.mechanism import frames, mechanism
 from tests.mechanics import burdick_claims_inertia, burdick_claims_rates  # noqa: F401
 from tests.mechanics.burdick import Arm

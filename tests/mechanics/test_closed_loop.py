@@ -11,15 +11,9 @@ import pytest
 
 import emdeg
 from emdeg.algebra.prime_field import PrimeField
-from emdeg.mechanics import closed_loop
-from emdeg.mechanics.closed_kinematics import (
-    branches,
-    closure_error,
-    coordinates_of,
-    named_jacobians,
-    singularity_map,
-)
-from emdeg.mechanics.closed_numeric import (
+from emdeg.mechanics.formulations.virtual_work import virtual_work
+from emdeg.mechanics.loops import reduction as closed_loop
+from emdeg.mechanics.loops.numeric import (
     drive_friction,
     drive_jacobian,
     joint_positions,
@@ -28,11 +22,11 @@ from emdeg.mechanics.closed_numeric import (
     singularity,
     state_rate,
 )
+from emdeg.mechanics.loops.views import branches, closure_error, coordinates_of, named_jacobians, singularity_map
 from emdeg.mechanics.state import ClosureError
-from emdeg.mechanics.virtual_work import virtual_work
-from emdeg.program.loop_reference import field_state
+from emdeg.programs.loop_reference import field_state
 from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
-from mechanics.kkt import constrained_accelerations
+from tests.mechanics.kkt import constrained_accelerations
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delta_reference.json").read_text())
 PLACES = {
@@ -184,9 +178,16 @@ def test_gravity_is_the_gradient_of_the_potential(name):
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("delta", 100), ("fivebar", 100), pytest.param("stewart", 100, marks=pytest.mark.slow), ("stewart", 5),
-     ("rrr3", 10), ("palletiser", 10), ("fourbar", 10)],
-)  # fmt: skip
+    [
+        ("delta", 100),
+        ("fivebar", 100),
+        pytest.param("stewart", 100, marks=pytest.mark.slow),
+        ("stewart", 5),
+        ("rrr3", 10),
+        ("palletiser", 10),
+        ("fourbar", 10),
+    ],
+)
 def test_accelerations_equal_those_of_free_bodies_with_multipliers(name, count):
     robot = robot_of(name)
     q, qd, tau = states(name, count, seed=7)
@@ -257,9 +258,7 @@ def test_a_model_in_joint_coordinates_is_the_same_mechanism():
         emdeg.inverse_dynamics(joints, q, qd, qdd), emdeg.inverse_dynamics(robot, X, Xd, Xdd), rtol=1e-9, atol=1e-9
     )
     J = np.linalg.inv(model["J"])
-    np.testing.assert_allclose(
-        emdeg.mass_matrix(joints, q), J.swapaxes(-1, -2) @ model["M"] @ J, rtol=1e-9, atol=1e-12
-    )
+    np.testing.assert_allclose(emdeg.mass_matrix(joints, q), J.swapaxes(-1, -2) @ model["M"] @ J, rtol=1e-9, atol=1e-12)
 
 
 def test_numeric_closure_converges_where_there_is_no_analytic_one():
@@ -388,7 +387,7 @@ def test_free_motion_keeps_energy_and_loops():
 
 
 def test_derived_blocks_evaluate_to_the_numbers():
-    from emdeg.equations.closed_loop import derive_loops
+    from emdeg.equations.loops.blocks import derive_loops
 
     for name in ("delta", "fivebar"):
         robot = robot_of(name)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.mechanics.closed_numeric import ready
-from mechanics.kkt import constrained_accelerations
-from mechanics.linkages import HOOKE, SLIDER_CRANK, UPU3, built
+from emdeg.mechanics.loops.numeric import ready
+from tests.mechanics.kkt import constrained_accelerations
+from tests.mechanics.linkages import HOOKE, SLIDER_CRANK, UPU3, built
 
 
 def test_hookes_joint_turns_as_the_textbooks_say(tmp_path):

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 import emdeg
 from emdeg.algebra import Angle, Floats, PrimeField, TrigAlgebra
-from emdeg.mechanics import composite_body, coriolis, energy
-from emdeg.mechanics.coefficients import Coefficients, newton_euler_coefficients
-from emdeg.mechanics.extended_body import NotSerial, dyadics, extended_bodies
-from emdeg.mechanics.extended_body_rates import extended_body_coefficients
-from emdeg.mechanics.kane import kane_coefficients, partial_velocities
-from emdeg.mechanics.lagrange import (
+from emdeg.mechanics.formulations import composite_body, coriolis, energy
+from emdeg.mechanics.formulations.coefficients import Coefficients, newton_euler_coefficients
+from emdeg.mechanics.formulations.extended_body import NotSerial, dyadics, extended_bodies
+from emdeg.mechanics.formulations.extended_body_rates import extended_body_coefficients
+from emdeg.mechanics.formulations.lagrange_uicker import (
     differentiation_matrix,
     first_derivatives,
     lagrange_coefficients,
@@ -23,8 +22,9 @@ from emdeg.mechanics.lagrange import (
     second_derivatives,
     transforms,
 )
+from emdeg.mechanics.formulations.newton_euler import newton_euler
+from emdeg.mechanics.kane.equations import kane_coefficients, partial_velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
-from emdeg.mechanics.newton_euler import newton_euler
 from emdeg.robot import BASE, Robot
 from tests.mechanics.chains import (
     elbow_arm,

@@ -8,10 +8,10 @@ import pytest
 
 import emdeg
 from emdeg.algebra.exact import Exact
-from emdeg.algebra.expression import parsed
-from emdeg.equations.speed_inverse import speed_inverse
-from emdeg.mechanics.speeds import LinearForm, Rate
-from emdeg.mechanics.speeds_reader import load_setup, read_setup
+from emdeg.algebra.parsing import parsed
+from emdeg.equations.speeds.inverse import speed_inverse
+from emdeg.mechanics.kane.reader import load_setup, read_setup
+from emdeg.mechanics.kane.speeds import LinearForm, Rate
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Friction
 

@@ -15,7 +15,7 @@ from emdeg.algebra.angle import Angle
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.exact import Exact
 from emdeg.algebra.scalar import Floats
-from emdeg.mechanics import composite_body, differentiation, energy
+from emdeg.mechanics.formulations import composite_body, differentiation, energy
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot import Body, Draft, Inertia, Placement, Pose, Robot, assemble
 from tests.random_robots import random_robot, random_state, robots
@@ -138,8 +138,7 @@ def test_gravity_is_the_gradient_of_potential_energy(robot, seed):
 @given(trees, seeds)
 def test_regressor_times_parameters_is_the_torque(robot, seed):
     q, qd, qdd = random_state(robot, seed)
-    parameters = [float(v) for link in robot.links
-                  for v in (*link.inertia.parameters, link.joint.drive.inertia)]
+    parameters = [float(v) for link in robot.links for v in (*link.inertia.parameters, link.joint.drive.inertia)]
     tau = emdeg.inverse_dynamics(robot, q, qd, qdd)
     assert np.abs(emdeg.regressor(robot, q, qd, qdd) @ parameters - tau).max() <= 1e-11 * (1 + np.abs(tau).max())
 
@@ -149,7 +148,7 @@ def test_regressor_times_parameters_is_the_torque(robot, seed):
 def test_jacobian_maps_rates_to_the_tools_velocity(robot, seed):
     q, qd, qdd = random_state(robot, seed)
     mech, frame, _ = moving(robot, q, qd, qdd)
-    from emdeg.mechanics.kinematics import jacobian, tool_pose
+    from emdeg.mechanics.formulations.kinematics import jacobian, tool_pose
 
     R, p = tool_pose(mech, frame)
     v = np.array([derivative(x, 0, 0.0) for x in p])
@@ -223,8 +222,15 @@ def test_a_spinning_rotor_on_a_turning_link_is_a_gyroscope():
     rows = [Placement(), Placement(alpha=Angle(Fraction(1, 2)))]
     drive = emdeg.robot.Drive(motor_inertia=Exact.of(0.01), gear_ratio=Exact.of(100), inertia=Exact.of(100))
     bodies = tuple(
-        Body(f"b{i}", None if i == 0 else "b0", f"j{i}", "revolute", link.inertia if i == 0 else disc, row=row,
-             drive=drive if i == 1 else emdeg.robot.Drive())
+        Body(
+            f"b{i}",
+            None if i == 0 else "b0",
+            f"j{i}",
+            "revolute",
+            link.inertia if i == 0 else disc,
+            row=row,
+            drive=drive if i == 1 else emdeg.robot.Drive(),
+        )
         for i, row in enumerate(rows)
     )
     arm = assemble(Draft("gyro", bodies, gravity=(Exact(),) * 3))
@@ -233,8 +239,9 @@ def test_a_spinning_rotor_on_a_turning_link_is_a_gyroscope():
     # The rotor's axis is across joint 1: its gyroscopic couple is borne by the bearings, not by the motors.
     assert spun == pytest.approx(plain, abs=1e-12)
     # Accelerating joint 1 about an axis parallel to the rotor's does couple: momentum times acceleration.
-    parallel = replace(arm, links=(arm.links[0], replace(arm.links[1], joint=replace(
-        arm.links[1].joint, placement=Placement()))))
+    parallel = replace(
+        arm, links=(arm.links[0], replace(arm.links[1], joint=replace(arm.links[1].joint, placement=Placement())))
+    )
     coupled = emdeg.mass_matrix(parallel, [0.0, 0.0], gyroscopic=True) - emdeg.mass_matrix(parallel, [0.0, 0.0])
     assert coupled[0, 1] == pytest.approx(1.0)
 
@@ -243,8 +250,12 @@ def test_a_free_joint_keeps_its_momentum():
     """With no effort about a vertical first axis the angular momentum about it stays, whatever the others do."""
     robot = random_robot(11, 3)
     first = replace(robot.links[0].joint, kind="revolute", placement=Placement(), drive=emdeg.robot.Drive())
-    robot = replace(robot, links=(replace(robot.links[0], joint=first), *robot.links[1:]), base=Pose(),
-                    gravity=(Exact(), Exact(), Exact.of(-9.81)))
+    robot = replace(
+        robot,
+        links=(replace(robot.links[0], joint=first), *robot.links[1:]),
+        base=Pose(),
+        gravity=(Exact(), Exact(), Exact.of(-9.81)),
+    )
 
     def step(y, h):
         def rate(y):

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.program import evaluate
-from emdeg.reduce import box, full_model, significant
+from emdeg.programs import evaluate
+from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import ShortModel
 from emdeg.reduce.target import certified
+from emdeg.robot.box import box
 
 DATA = Path(__file__).parents[1] / "data"
 

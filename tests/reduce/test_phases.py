@@ -7,10 +7,10 @@ import pytest
 import sympy
 
 import emdeg
-from emdeg.equations.expression import Atom, Product, Sum
-from emdeg.program import count
-from emdeg.program.evaluate import evaluate
-from emdeg.program.search.weights import CYCLES
+from emdeg.equations.reading.expression import Atom, Product, Sum
+from emdeg.programs import count
+from emdeg.programs.evaluate import evaluate
+from emdeg.programs.search.weights import CYCLES
 from emdeg.reduce.phases import folded, phases
 
 NUMBERS = {"A": Fraction(3, 7), "B": Fraction(-2, 5)}

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.program import count
-from emdeg.reduce import Tolerances, abbreviate, full_model, holding_error, multirate, split
-from emdeg.reduce.abbreviate import Abbreviated
-from emdeg.reduce.measurement import (
+from emdeg.identification.bench import (
     Body,
     Measured,
     drive_inertia,
@@ -21,6 +18,9 @@ from emdeg.reduce.measurement import (
     torque_resolution,
     two_wire_suspension,
 )
+from emdeg.programs import count
+from emdeg.reduce import Tolerances, abbreviate, full_model, holding_error, multirate, split
+from emdeg.reduce.abbreviate import Abbreviated
 from emdeg.reduce.multirate import Multirate
 
 LOAD = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.0017407487859282@link6"
@@ -28,7 +28,7 @@ LOAD = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.00174
 
 def test_table_2_follows_from_its_counts():
     """1165 operations at 100 000 a second are 85.8 a second (the paper prints 78)."""
-    from emdeg.program import Count
+    from emdeg.programs import Count
 
     full = Multirate(Count(900, 149), Count(116, 0), 1, 100_000, 4)
     assert full.together == pytest.approx(85.8, abs=0.05)
@@ -122,8 +122,11 @@ def test_thin_shells():
 def test_link_3_without_the_wrist():
     """What is left, with the wrist put back, is what was measured; the mass follows Table 4 less the wrist."""
     zero = Measured(0.0)
-    whole = Body(Measured(6.04, 0.07), (zero, Measured(-0.143, 0.003), Measured(0.014, 0.003)),
-                 (Measured(0.192, 0.0077), Measured(0.0154, 0.0008), Measured(0.212, 0.0085)))
+    whole = Body(
+        Measured(6.04, 0.07),
+        (zero, Measured(-0.143, 0.003), Measured(0.014, 0.003)),
+        (Measured(0.192, 0.0077), Measured(0.0154, 0.0008), Measured(0.212, 0.0085)),
+    )
     wrist = Body(Measured(1.24), (zero, Measured(-0.43), zero), (Measured(0.01), Measured(0.002), Measured(0.01)))
     rest = subtracted(whole, wrist)
     assert rest.mass.value == pytest.approx(4.80)

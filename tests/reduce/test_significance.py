@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.program import count, evaluate
-from emdeg.reduce import box, full_model, significant
+from emdeg.programs import count, evaluate
+from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import FUNCTIONS, program
 from emdeg.reduce.significance import uncertain
+from emdeg.robot.box import box
 from tests.equations.reading import value
 
 DATA = Path(__file__).parents[1] / "data"

@@ -160,10 +160,13 @@ def test_the_compiler_sees_nothing_but_bodies_joints_and_inertias() -> None:
         body(f'<joint axis="0 0 1" user="1"/>{INERTIAL}<site/><geom mesh="m"/>', 'user="2" mocap="false"'),
         before='<asset><mesh file="a"/><model file="b"/></asset><sensor/><actuator/><keyframe/><compiler meshdir="/"/>',
     )
-    assert extract(parse_xml(text)).xml.split() == (
-        '<mujoco> <compiler/> <worldbody> <body name="b"> <joint axis="0 0 1" name="joint1"/> '
-        f"{INERTIAL} </body> </worldbody> </mujoco>"
-    ).split()
+    assert (
+        extract(parse_xml(text)).xml.split()
+        == (
+            '<mujoco> <compiler/> <worldbody> <body name="b"> <joint axis="0 0 1" name="joint1"/> '
+            f"{INERTIAL} </body> </worldbody> </mujoco>"
+        ).split()
+    )
 
 
 BAD = {

@@ -37,9 +37,7 @@ lengths = st.one_of(st.just(Fraction(0)), st.fractions(-2, 2, max_denominator=10
 
 @st.composite
 def poses(draw: st.DrawFn) -> Pose:
-    return Pose(
-        (draw(lengths), draw(lengths), draw(lengths)), (draw(angles), draw(angles), draw(angles))
-    )
+    return Pose((draw(lengths), draw(lengths), draw(lengths)), (draw(angles), draw(angles), draw(angles)))
 
 
 def matrix(pose: Pose) -> np.ndarray:
@@ -119,9 +117,7 @@ def test_a_chain_needs_neither_gamma_nor_b(plain: PlainRobot) -> None:
 @given(plain_robots())
 def test_mass_is_kept(plain: PlainRobot) -> None:
     robot = for_emdeg(plain)
-    carried = sum(
-        (Exact.of(link.mass) for i, link in enumerate(plain) if _moves(plain, i)), start=Exact()
-    )
+    carried = sum((Exact.of(link.mass) for i, link in enumerate(plain) if _moves(plain, i)), start=Exact())
     assert sum((link.inertia.mass for link in robot.links), start=Exact()) == carried
 
 

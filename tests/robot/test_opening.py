@@ -25,8 +25,14 @@ drive = {{ inertia = {Ia} }}
 """
 OWN = {"mass": 3.0, "x": 0.1, "alpha": 0.3, "d": 0.05, "YY": 0.09, "Ia": 0.5}
 OTHER = {"mass": 4.0, "x": -0.2, "alpha": -0.7, "d": 0.11, "YY": 0.1, "Ia": 0.9}
-PATHS = {"mass": "upper.mass", "x": "upper.com.x", "alpha": "q2.alpha", "d": "q2.d", "YY": "fore.YY",
-         "Ia": "q2.drive.inertia"}  # fmt: skip
+PATHS = {
+    "mass": "upper.mass",
+    "x": "upper.com.x",
+    "alpha": "q2.alpha",
+    "d": "q2.d",
+    "YY": "fore.YY",
+    "Ia": "q2.drive.inertia",
+}
 
 
 def torques(robot) -> np.ndarray:

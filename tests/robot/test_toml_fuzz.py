@@ -19,10 +19,39 @@ SEEDS = [
     if name in library_names()
 ]
 PIECES = [
-    "nan", "-inf", "1e999999999", "1e-400", "-1", "0", '"x"', '"90 deg"', '"1/3"', "[]", "{}", "true", "[[link]]",
-    "\n", '"', "=", "[", "}", ".", ",", "\\", "'''", "#", '"a*b + c^9"', "1979-05-27", "\x00", "é", "9" * 50,
-    'parent = "link2"\n', 'frame = { rpy = [1, 2, 3] }\n', "{ value = 1, tol_percent = 5 }", '"pi + phi"',
-]  # fmt: skip
+    "nan",
+    "-inf",
+    "1e999999999",
+    "1e-400",
+    "-1",
+    "0",
+    '"x"',
+    '"90 deg"',
+    '"1/3"',
+    "[]",
+    "{}",
+    "true",
+    "[[link]]",
+    "\n",
+    '"',
+    "=",
+    "[",
+    "}",
+    ".",
+    ",",
+    "\\",
+    "'''",
+    "#",
+    '"a*b + c^9"',
+    "1979-05-27",
+    "\x00",
+    "é",
+    "9" * 50,
+    'parent = "link2"\n',
+    "frame = { rpy = [1, 2, 3] }\n",
+    "{ value = 1, tol_percent = 5 }",
+    '"pi + phi"',
+]
 fuzz = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -70,8 +70,10 @@ def test_a_name_stays_a_symbol():
 def test_a_link_may_be_a_phantom_or_a_point():
     found = robot(GOOD + '[[link]]\nname = "p"\njoint = { name = "q3", type = "revolute", alpha = "90 deg" }\n')
     assert found.links[2].inertia.is_zero
-    point = changed("inertia = { about = \"com\", mass = 1.5, com = [0.2, 0, 0], Ixx = 0.1, Iyy = 0.1, Izz = 0.1 }",
-                    "inertia = { mass = 1.5, com = [0.2, 0, 0] }")  # fmt: skip
+    point = changed(
+        'inertia = { about = "com", mass = 1.5, com = [0.2, 0, 0], Ixx = 0.1, Iyy = 0.1, Izz = 0.1 }',
+        "inertia = { mass = 1.5, com = [0.2, 0, 0] }",
+    )
     assert robot(point).links[1].inertia.tensor[5].number == Fraction("0.06")
 
 
@@ -295,7 +297,7 @@ def test_broken_physics_is_refused_unless_the_file_says_why():
 
 
 def test_a_payload_file_holds_payloads_only():
-    payload = 'schema = 1\n[[payload]]\nmass = 1.8\ncom = [0, 0, 0.1]\nIxx = 0.1\nIyy = 0.1\nIzz = 0.1\n'
+    payload = "schema = 1\n[[payload]]\nmass = 1.8\ncom = [0, 0, 0.1]\nIxx = 0.1\nIyy = 0.1\nIzz = 0.1\n"
     found = read_payloads(payload, "cube.toml", "link6")[0]
     assert (found.link, found.mass, found.com[2]) == ("link6", Exact.of(1.8), Exact.of(0.1))
     with pytest.raises(RobotError, match="unknown key 'name'; known: schema, source, payload"):

@@ -80,9 +80,7 @@ def test_an_axis_left_out_is_x() -> None:
 
 
 def test_limits_and_dynamics_are_read() -> None:
-    inside = (
-        '<limit lower="-1.5" upper="2" velocity="3" effort="40"/><dynamics damping="0.7" friction="0.2"/>'
-    )
+    inside = '<limit lower="-1.5" upper="2" velocity="3" effort="40"/><dynamics damping="0.7" friction="0.2"/>'
     joint = robot_of(pair(joint_with(inside))).joints[0]
     assert (joint.limits.lower, joint.limits.upper) == (Fraction(-3, 2), 2)
     assert (joint.limits.velocity, joint.limits.effort) == (3, 40)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdeg.codegen.trig import DOUBLE, SINGLE
-from emdeg.program.evaluate import evaluate
-from emdeg.program.ir import Dependence
-from emdeg.program.simplify import simplify
-from emdeg.program.trace import Tracer
+from emdeg.programs.evaluate import evaluate
+from emdeg.programs.ir import Dependence
+from emdeg.programs.simplify import simplify
+from emdeg.programs.sine import DOUBLE, SINGLE
+from emdeg.programs.trace import Tracer
 from emdeg.runtime import StateError, compile
 from emdeg.runtime.kernel import STATES_PER_THREAD, machine_available
-from program_samples import kitchen_sink, pendulum_pair, random_program, samples
+from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
 BACKENDS = ["numpy", *(["llvm"] if machine_available() else [])]
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -115,8 +115,11 @@ def test_compiled_sine_and_cosine_err_by_no_more_ulps_than_stated(table, dtype):
     (x,) = t.inputs("q", 1, Dependence.CONFIGURATION)
     compiled = compile(t.program("trig", {"s": t.sincos_of(x)[0], "c": t.sincos_of(x)[1]}), dtype=dtype)
     rng = np.random.default_rng(2)
-    values = [rng.uniform(-table.reach, table.reach, 200000), rng.uniform(-7, 7, 200000),
-              np.arange(-63000, 63000) * (np.pi / 2)]  # fmt: skip
+    values = [
+        rng.uniform(-table.reach, table.reach, 200000),
+        rng.uniform(-7, 7, 200000),
+        np.arange(-63000, 63000) * (np.pi / 2),
+    ]
     q = np.concatenate(values).astype(dtype)
     for found, function in zip(compiled(q[:, None]), (np.sin, np.cos)):
         exact = function(q.astype(np.longdouble))
@@ -255,7 +258,7 @@ def test_binding_wrong_arrays_is_an_error_that_names_them():
 def test_without_llvmlite_numpy_serves():
     code = (
         "import sys; sys.modules['llvmlite'] = None\n"
-        "from program_samples import pendulum_pair, samples\n"
+        "from tests.program_samples import pendulum_pair, samples\n"
         "from emdeg.runtime import compile\n"
         "from emdeg.runtime.kernel import NumpyKernel\n"
         "import numpy as np\n"

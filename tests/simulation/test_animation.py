@@ -7,7 +7,7 @@ import pytest
 
 import emdeg
 from emdeg.simulation import animate
-from report.browser import CHROMIUM, page
+from tests.reports.browser import CHROMIUM, page
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 

@@ -29,8 +29,8 @@ from emdeg.simulation import (
     summary,
 )
 from emdeg.simulation.scenario import read_scenario
-from mechanics.kkt import constrained_accelerations
-from mechanics.test_closed_loop import PLACES, robot_of
+from tests.mechanics.kkt import constrained_accelerations
+from tests.mechanics.test_closed_loop import PLACES, robot_of
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delta_reference.json").read_text())
 MOVES = {
@@ -260,16 +260,14 @@ def test_the_arms_limits_are_kept_too():
 
 def test_a_trajectory_out_of_reach_names_the_loop():
     with pytest.raises(ClosureError, match=r"forearm[123]: \d+ of 101 poses cannot be reached"):
-        emdeg.simulation.torques(
-            robot_of("delta"), cycloidal([0, 0, -0.45], [0, 0, -0.9], 1.0), np.linspace(0, 1, 101)
-        )
+        emdeg.simulation.torques(robot_of("delta"), cycloidal([0, 0, -0.45], [0, 0, -0.9], 1.0), np.linspace(0, 1, 101))
 
 
 @pytest.mark.parametrize("name", ["delta", "fivebar", "stewart"])
 def test_motion_is_roughly_that_of_mujoco_with_stiff_constraints(name):
     """A third opinion: bodies for links and rods, loops held by equality constraints that give way a little."""
     pytest.importorskip("mujoco")
-    from mechanics.mujoco_loops import run
+    from tests.mechanics.mujoco_loops import run
 
     robot = robot_of(name)
     q = np.array(PLACES[name][0], dtype=float)

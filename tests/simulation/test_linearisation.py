@@ -12,7 +12,7 @@ from emdeg.simulation import closed_loop, computed_torque, cycloidal, linearise,
 from emdeg.simulation.controllers import UserLaw
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.stability import growth
-from random_robots import random_robot, random_state
+from tests.random_robots import random_robot, random_state
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import emdeg
-from commands import run
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.simulation import perform, summary
 from emdeg.simulation.animation import animation
 from emdeg.simulation.perform import table
 from emdeg.simulation.scenario import read_scenario
+from tests.commands import run
 
 GOOD = """
 schema = 1
@@ -182,7 +182,7 @@ def test_a_batchs_table_holds_every_trajectory(tmp_path):
 
 
 def test_a_start_outside_the_limits_is_refused():
-    text = 'schema = 1\nduration = 1\n[initial]\nq = { q3 = 0.3 }\n'
+    text = "schema = 1\nduration = 1\n[initial]\nq = { q3 = 0.3 }\n"
     with pytest.raises(RobotError, match=r"the run would start outside the robot's limits: q3: position 0.3 .* 0.2"):
         perform(read(text, "scara"))
 
@@ -232,8 +232,18 @@ def emdeg_command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_simulate_writes_table_figure_summary_and_animations(tmp_path):
     file = tmp_path / "run.toml"
     file.write_text(GOOD)
-    done = emdeg_command("simulate", "planar2r", "--scenario", str(file), "--out", "results", "--animation",
-                         "results/run.gif", "--json", cwd=tmp_path)
+    done = emdeg_command(
+        "simulate",
+        "planar2r",
+        "--scenario",
+        str(file),
+        "--out",
+        "results",
+        "--animation",
+        "results/run.gif",
+        "--json",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)["result"]
     assert result["joints"] == ["q1", "q2"]
@@ -324,7 +334,8 @@ def test_names_from_files_are_shown_not_run(tmp_path):
     text = GOOD.replace("schema = 1", 'schema = 1\ntitle = "</script><b>$x^{"')
     file = tmp_path / "odd.toml"
     file.write_text(text)
-    done = emdeg_command("simulate", "planar2r", "--scenario", str(file), "--out", "r", "--animation", "r/a.html",
-                         cwd=tmp_path)
+    done = emdeg_command(
+        "simulate", "planar2r", "--scenario", str(file), "--out", "r", "--animation", "r/a.html", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert "</script><b>" not in (tmp_path / "r" / "a.html").read_text().replace("</script></body>", "")

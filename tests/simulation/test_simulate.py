@@ -10,13 +10,13 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import emdeg
-from emdeg.program.best import program
-from emdeg.program.count import count
+from emdeg.programs.best import program
+from emdeg.programs.count import count
 from emdeg.robot.model import Inertia
 from emdeg.simulation import Conditioning, DriftWarning, Passive, computed_torque, cycloidal, free_joints, pd, simulate
 from emdeg.simulation.controllers import MultiRate, UserLaw
 from emdeg.simulation.passive import Rubbing, Stop
-from random_robots import random_robot
+from tests.random_robots import random_robot
 
 FIXED = ["rk4", "euler", "midpoint", "gauss2", "gauss4"]
 
@@ -160,8 +160,19 @@ def test_multi_rate_control_renews_its_configuration_part_slowly():
     for slow in (0.001, 0.02):
         law = MultiRate(robot, np.full(6, 900.0), np.full(6, 60.0), way, slow)
         rules = Conditioning(period=0.001)
-        motion = simulate(robot, law, np.zeros(6), None, 0.5, method="rk4", step=5e-4, output_step=0.01,
-                          conditioning=rules, stops="ignore", drift_tolerance=1)
+        motion = simulate(
+            robot,
+            law,
+            np.zeros(6),
+            None,
+            0.5,
+            method="rk4",
+            step=5e-4,
+            output_step=0.01,
+            conditioning=rules,
+            stops="ignore",
+            drift_tolerance=1,
+        )
         errors.append(np.max(np.abs(motion.q - way(motion.t)[0])))
     assert errors[0] < errors[1] < 0.01
 

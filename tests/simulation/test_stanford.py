@@ -63,13 +63,14 @@ def test_the_feedback_is_the_papers(robot, fig3):
     goal, wrist = np.pi / 3, mE * L6 + mF * L3
     expected = [
         3 * (goal - q1) - 5 * qd[0],
-        (q2 - goal) + 3 * qd[1]
+        (q2 - goal)
+        + 3 * qd[1]
         + g * (((mC + mD) * q6 + mD * L5) * s2 + wrist * (c4 * s2 + c3 * s4 * c2) + (mE + mF) * (q6 + L2) * s2),
         0.3 * (q3 - goal) + 0.6 * qd[2] - g * wrist * s2 * s3 * s4,
         0.3 * (q4 - goal) + 0.6 * qd[3] + g * wrist * (c2 * s4 + s2 * c3 * c4),
         0.25 * (q5 - goal) + 0.25 * qd[4],
         30 * (q6 - 0.1) + 41 * qd[5] - g * (mC + mD + mE + mF) * c2,
-    ]  # fmt: skip
+    ]
     np.testing.assert_allclose(shown["tau"], np.stack(expected, axis=1), rtol=0, atol=1e-12)
 
 

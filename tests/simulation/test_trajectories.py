@@ -24,7 +24,7 @@ from emdeg.simulation import (
 )
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.limits import need_within_limits
-from random_robots import random_inertia
+from tests.random_robots import random_inertia
 
 START, GOAL = [0.0, 1.0], [1.0, -1.0]
 ELBOW = [0.0, -0.5, 0.8, 0.3, 0.6, 0.2]
@@ -110,17 +110,26 @@ def test_inverse_kinematics_finds_the_pose_again(name):
 
 def skew_arm(third: str) -> emdeg.Robot:
     """Three skew axes at odd angles, then a wrist whose axes meet: the general case, a polynomial of fourth degree."""
-    rows = [("30 deg", 0.1, 0.2), ("50 deg", 0.4, 0.1), ("-70 deg", 0.3, 0.15), ("80 deg", 0.2, 0.4),
-            ("-90 deg", 0, 0), ("90 deg", 0, 0)]  # fmt: skip
+    rows = [
+        ("30 deg", 0.1, 0.2),
+        ("50 deg", 0.4, 0.1),
+        ("-70 deg", 0.3, 0.15),
+        ("80 deg", 0.2, 0.4),
+        ("-90 deg", 0, 0),
+        ("90 deg", 0, 0),
+    ]
     kinds = ["revolute", "revolute", third, *["revolute"] * 3]
     bodies = [
         Body(
-            name=f"l{i}", parent=f"l{i - 1}" if i else None, joint=f"j{i}", kind=kind,  # type: ignore[arg-type]
+            name=f"l{i}",
+            parent=f"l{i - 1}" if i else None,
+            joint=f"j{i}",
+            kind=kind,  # type: ignore[arg-type]
             inertia=random_inertia(np.random.default_rng(i)),
             row=Placement(alpha=Angle.parse(alpha), a=Exact.of(float(a)), d=Exact.of(float(d))),
         )
         for i, (kind, (alpha, a, d)) in enumerate(zip(kinds, rows))
-    ]  # fmt: skip
+    ]
     return assemble(Draft("skew", tuple(bodies)))
 
 
@@ -134,8 +143,9 @@ def test_the_closed_form_finds_every_position_of_a_wristed_arm(name):
             q[2] = rng.uniform(0.2, 0.9)
         pose = emdeg.forward_kinematics(robot, q)
         found = all_positions(robot, pose)
-        np.testing.assert_allclose(emdeg.forward_kinematics(robot, found), np.broadcast_to(pose, (len(found), 4, 4)),
-                                   atol=1e-7)
+        np.testing.assert_allclose(
+            emdeg.forward_kinematics(robot, found), np.broadcast_to(pose, (len(found), 4, 4)), atol=1e-7
+        )
         assert np.min(np.max(np.abs(found - q), axis=1)) < 1e-6
         assert len(found) % 2 == 0
 
@@ -176,18 +186,24 @@ def test_a_csv_file_is_read_by_its_header(tmp_path):
         (lambda: trapezoidal([0], [1], max_acceleration=0.1), "needs a duration or both"),
         (lambda: through([0, 0], [[0], [1]]), "times must increase"),
         (lambda: fourier([0, 0], [[1]], [[1]], 1.0), r"must be \(harmonics, 2\)"),
-        (lambda: need_within_limits(emdeg.load("scara"), cycloidal(np.zeros(4), [9.0, 0, 0, 0], 1.0)),
-         "scara: the trajectory leaves the robot's limits: q1: position 9 at t = 1 s is beyond the limit"),
-        (lambda: line(emdeg.load("puma560"), [1.5, 0.3, 0.3], 2.0, near=ELBOW),
-         "cannot be followed at .* of its time: out of reach"),
-        (lambda: emdeg.inverse_kinematics(emdeg.load("planar2r"), np.eye(4) + np.eye(4, k=3) * 9),
-         "its tool does not reach the pose"),
+        (
+            lambda: need_within_limits(emdeg.load("scara"), cycloidal(np.zeros(4), [9.0, 0, 0, 0], 1.0)),
+            "scara: the trajectory leaves the robot's limits: q1: position 9 at t = 1 s is beyond the limit",
+        ),
+        (
+            lambda: line(emdeg.load("puma560"), [1.5, 0.3, 0.3], 2.0, near=ELBOW),
+            "cannot be followed at .* of its time: out of reach",
+        ),
+        (
+            lambda: emdeg.inverse_kinematics(emdeg.load("planar2r"), np.eye(4) + np.eye(4, k=3) * 9),
+            "its tool does not reach the pose",
+        ),
         (lambda: emdeg.inverse_kinematics(emdeg.load("puma560"), 5 * np.eye(4)), "a pose is a rotation matrix"),
         (lambda: emdeg.inverse_kinematics(emdeg.load("puma560"), np.diag([1, 1, -1, 1])), "a pose is a rotation"),
         (lambda: line(emdeg.load("puma560"), np.zeros((4, 4)), 2.0, near=ELBOW), "a pose is a rotation matrix"),
         (lambda: circle(emdeg.load("puma560"), [0, 0, 0], [1, 0, 0], 1.0, near=ELBOW), "off the circle's plane"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_done_is_said(make, message):
     with pytest.raises(ScenarioError, match=message):
         make()

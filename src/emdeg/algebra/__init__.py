@@ -6,8 +6,8 @@ from emdeg.algebra.exact import Exact, NumberTooLong, is_symbol_name, parse_numb
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.prime_field import P, PrimeField, Residue, Residues
 from emdeg.algebra.scalar import Algebra, Floats, UnboundSymbol, add_angles, multiple_angle
-from emdeg.algebra.trigalgebra import TrigAlgebra
-from emdeg.algebra.trigpoly import TrigPoly
+from emdeg.algebra.trig_algebra import TrigAlgebra
+from emdeg.algebra.trig_poly import TrigPoly
 
 __all__ = [
     "Algebra",

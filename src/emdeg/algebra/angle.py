@@ -42,8 +42,7 @@ class Angle:
         except (ValueError, ZeroDivisionError) as problem:
             reason = f" ({problem})" if isinstance(problem, NumberTooLong) else ""
             raise ValueError(
-                f"{shown(text)} is not an angle: write radians (0.25), '90 deg', 'pi/2' or a symbol's name"
-                + reason
+                f"{shown(text)} is not an angle: write radians (0.25), '90 deg', 'pi/2' or a symbol's name" + reason
             ) from None
         return angle
 
@@ -108,9 +107,7 @@ class Angle:
     def __add__(self, other: Angle) -> Angle:
         if self.symbol is not None and other.symbol is not None:
             raise ValueError(f"the symbolic angles {self} and {other} cannot be added")
-        return Angle(
-            self.pi_times + other.pi_times, self.radians + other.radians, self.symbol or other.symbol
-        )
+        return Angle(self.pi_times + other.pi_times, self.radians + other.radians, self.symbol or other.symbol)
 
     def __sub__(self, other: Angle) -> Angle:
         return self + (-other)

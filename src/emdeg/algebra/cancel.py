@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from emdeg.algebra.trigpoly import TrigPoly
+from emdeg.algebra.trig_poly import TrigPoly
 
 
 def cancel(numerator: TrigPoly, denominator: TrigPoly) -> tuple[TrigPoly, TrigPoly]:

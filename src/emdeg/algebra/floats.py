@@ -9,7 +9,7 @@ import numpy as np
 
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.scalar import Floats, UnboundSymbol
-from emdeg.algebra.trigpoly import TrigPoly
+from emdeg.algebra.trig_poly import TrigPoly
 
 
 def evaluate(formula: TrigPoly, q: Any, qd: Any, qdd: Any, parameters: Mapping[str, Any]) -> np.ndarray:

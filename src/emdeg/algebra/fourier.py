@@ -9,8 +9,8 @@ from typing import Any
 
 from flint import fmpq
 
-from emdeg.algebra.trigalgebra import TrigAlgebra
-from emdeg.algebra.trigpoly import TrigPoly
+from emdeg.algebra.trig_algebra import TrigAlgebra
+from emdeg.algebra.trig_poly import TrigPoly
 
 Index = tuple[int, ...]
 Series = dict[Index, tuple[TrigPoly, TrigPoly]]
@@ -52,9 +52,7 @@ def from_fourier(algebra: TrigAlgebra, series: Mapping[Index, tuple[TrigPoly, Tr
     total = algebra.zero
     for index, (a, b) in series.items():
         if len(index) != len(algebra.revolute):
-            raise ValueError(
-                f"the multi-index {index} needs one entry for each revolute joint of {algebra.revolute}"
-            )
+            raise ValueError(f"the multi-index {index} needs one entry for each revolute joint of {algebra.revolute}")
         s, c = algebra.sum_sincos(dict(zip(algebra.revolute, index)))
         total = total + a * c + b * s
     return total

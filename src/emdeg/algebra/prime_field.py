@@ -144,9 +144,7 @@ class Residues:
         mine = self.values
         if type(other) is Residues:
             if len(other.values) != len(mine):
-                raise ValueError(
-                    f"residues at {len(mine)} points and at {len(other.values)} points do not mix"
-                )
+                raise ValueError(f"residues at {len(mine)} points and at {len(other.values)} points do not mix")
             theirs = other.values
         elif (value := _lifted(other)) is not None:
             theirs = (value,) * len(mine)
@@ -291,10 +289,6 @@ class PrimeField:
     def letter(self, generator: Generator) -> Any:
         """The value of one letter of a formula: `formula.map(field.letter, field.number)`."""
         if generator.kind in ("sine", "cosine"):
-            pair = (
-                self.sincos(generator.of)
-                if isinstance(generator.of, Angle)
-                else self.joint_sincos(generator.of)
-            )
+            pair = self.sincos(generator.of) if isinstance(generator.of, Angle) else self.joint_sincos(generator.of)
             return pair[generator.kind == "cosine"]
         return self._element(self._drawn(generator.kind, str(generator.of)))

@@ -8,7 +8,7 @@ from typing import Any
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.scalar import Algebra
-from emdeg.algebra.trigpoly import TrigPoly
+from emdeg.algebra.trig_poly import TrigPoly
 
 
 class Ratio:
@@ -16,7 +16,7 @@ class Ratio:
 
     Common factors are cancelled, and the denominator is 1 wherever it divides the numerator.
 
-    >>> from emdeg.algebra.trigalgebra import TrigAlgebra
+    >>> from emdeg.algebra.trig_algebra import TrigAlgebra
     >>> a, b = (TrigAlgebra(parameters=["a", "b"]).symbol(name) for name in "ab")
     >>> print(Ratio(a * a - b * b) / Ratio(2 * a + 2 * b), Ratio(a) / Ratio(b))
     1/2*a - 1/2*b (a) / (b)

@@ -11,7 +11,6 @@ from emdeg.analysis.capability import (
 )
 from emdeg.analysis.extremes import JointLoad, formula_extremes, gravity_ceiling, loads, unloaded
 from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
-from emdeg.analysis.measured import Comparison, Estimate, FrictionFit, JointError, compare, fit_friction
 from emdeg.analysis.motion import Motion, across, point_to_point
 from emdeg.analysis.ratios import (
     Curves,
@@ -25,11 +24,12 @@ from emdeg.analysis.ratios import (
     ratio,
     ratio_map,
 )
-from emdeg.analysis.recording import Recording, read_recording
 from emdeg.analysis.restricted import Restricted, restrict
 from emdeg.analysis.servo import ServoView, servo_view, slow_fast_boundary
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
-from emdeg.analysis.workspace import Workspace, joint_number, workspace
+from emdeg.identification.measured import Comparison, Estimate, FrictionFit, JointError, compare, fit_friction
+from emdeg.identification.recording import Recording, read_recording
+from emdeg.robot.workspace import Workspace, joint_number, workspace
 
 __all__ = [
     "Capability",

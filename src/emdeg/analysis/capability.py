@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.mechanics.numeric import gravity, jacobian, mass_matrix
-from emdeg.notebook import Shown
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.exact import ONE, ZERO
-from emdeg.analysis.in_time import in_time
-from emdeg.analysis.workspace import Workspace, workspace
+from emdeg.analysis.shared_time import in_time
+from emdeg.bounds import Bounded, Effort, Extremes, Tensor, extreme, extremes, largest, tensor
 from emdeg.equations import Model, derive
-from emdeg.equations.bounds import Bounded, Effort, Extremes, Tensor, extreme, extremes, largest, tensor
 from emdeg.equations.derive import descendants
-from emdeg.notebook import Shown
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE, Placement, Robot
+from emdeg.robot.workspace import Workspace, workspace
+from emdeg.writing.notebook import Shown
 
 GAP = 1e-3
 SECONDS = 45.0
@@ -175,9 +175,7 @@ def unloaded(robot: Robot) -> Robot:
     return replace(robot, payloads=())
 
 
-def formula_extremes(
-    model: Model, name: str, where: Workspace, *, gap: float = GAP, seconds: float = 20.0
-) -> Extremes:
+def formula_extremes(model: Model, name: str, where: Workspace, *, gap: float = GAP, seconds: float = 20.0) -> Extremes:
     """The certified range of any entry of the equations: M12, b112, c21, g3."""
     entries = model.entries(model.parts)
     if name not in entries:

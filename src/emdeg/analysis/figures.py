@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from emdeg.analysis.extremes import JointLoad
 from emdeg.analysis.importance import Share
-from emdeg.analysis.measured import Comparison
 from emdeg.analysis.motion import Motion
 from emdeg.analysis.ratios import Curves, Map
 from emdeg.analysis.servo import ServoView
+from emdeg.identification.measured import Comparison
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
-from emdeg.robot.whole_files import nearest, write_whole
+from emdeg.writing.files import nearest, write_whole
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
@@ -39,9 +39,7 @@ def _new(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 
     return figure, axes
 
 
-def _save(
-    figure: Any, folder: Path, stem: str, header: Sequence[str], rows: Sequence[Sequence[object]]
-) -> list[Path]:
+def _save(figure: Any, folder: Path, stem: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> list[Path]:
     picture, data = folder / f"{stem}.png", folder / f"{stem}.csv"
     drawn, text = io.BytesIO(), io.StringIO(newline="")
     figure.savefig(drawn, dpi=130, format="png")

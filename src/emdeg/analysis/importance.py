@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.analysis.motion import Motion
-from emdeg.analysis.workspace import Workspace
 from emdeg.equations import Model, entry_name
-from emdeg.equations.base_parameters import base_parameters, base_values
 from emdeg.mechanics.numeric import regressor
-from emdeg.notebook import Shown
+from emdeg.mechanics.parameters.base import base_parameters, base_values
 from emdeg.robot.model import Robot
+from emdeg.robot.workspace import Workspace
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 

@@ -19,9 +19,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.mechanics.closed_kinematics import reachable, singularity_figures
-from emdeg.mechanics.closed_numeric import drive_jacobian, joint_positions, ready
-from emdeg.mechanics.linkage import loops_of
+from emdeg.mechanics.loops.linkage import loops_of
+from emdeg.mechanics.loops.numeric import drive_jacobian, joint_positions, ready
+from emdeg.mechanics.loops.views import reachable, singularity_figures
 from emdeg.mechanics.numeric import gravity, mass_matrix
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
@@ -117,9 +117,7 @@ def workspace_box(robot: Robot, ranges: Mapping[str, Sequence[float]] | None = N
     given = dict(ranges or {})
     for name, ends in given.items():
         if name not in names:
-            raise RobotError(
-                f"{name!r} is no independent coordinate; these are {', '.join(names)}", body=robot.name
-            )
+            raise RobotError(f"{name!r} is no independent coordinate; these are {', '.join(names)}", body=robot.name)
         if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
             raise RobotError(f"its range is empty: from {ends[0]:g} to {ends[1]:g}", body=name)
     low, high = np.empty(len(names)), np.empty(len(names))
@@ -171,8 +169,9 @@ def _size(robot: Robot) -> float:
     places = [joint.placement for joint in robot.joints]
     lengths = [abs(float(v)) for place in places for v in (place.a, place.b, place.d)]
     lengths += [float(rod.length) for rod in loops.rods]
-    lengths += [abs(float(v)) for loop in (*loops.rods, *loops.closures) for end in (loop.first, loop.second)
-                for v in end.xyz]  # fmt: skip
+    lengths += [
+        abs(float(v)) for loop in (*loops.rods, *loops.closures) for end in (loop.first, loop.second) for v in end.xyz
+    ]
     return max(sum(lengths) / 2, 1e-3)
 
 
@@ -205,7 +204,7 @@ def poses(robot: Robot, box: Box, samples: int | None = None, margin: float = MA
 
 
 def motor_figures(robot: Robot, q: Array) -> dict[str, Array]:
-    """"held", "free" and "gravity" of every motor, each (k, n), at poses (k, n) that are not singular."""
+    """ "held", "free" and "gravity" of every motor, each (k, n), at poses (k, n) that are not singular."""
     J, M, g = drive_jacobian(robot, q), mass_matrix(robot, q), gravity(robot, q)
     back = np.linalg.inv(J)
     held = np.einsum("kji,kjl,kli->ki", back, M, back)
@@ -230,10 +229,12 @@ def motor_loads(robot: Robot, found: Poses, margin: float = MARGIN) -> list[Moto
         pairs = []
         for sort in range(3):
             low, high = sort * n + i, (3 + sort) * n + i
-            pairs.append((
-                Extreme(-float(best[low]), tuple(where[low].tolist())),
-                Extreme(float(best[high]), tuple(where[high].tolist())),
-            ))  # fmt: skip
+            pairs.append(
+                (
+                    Extreme(-float(best[low]), tuple(where[low].tolist())),
+                    Extreme(float(best[high]), tuple(where[high].tolist())),
+                )
+            )
         held, free, weight = pairs
         p5, median, p95 = shares[:, i].tolist()
         unit = "kg m^2" if joint.kind == "revolute" else "kg"

@@ -11,8 +11,8 @@ import numpy as np
 
 from emdeg.analysis.figures import COLOURS, STYLES, _new, _plain, _save
 from emdeg.analysis.loops import MARGIN, Array, Bools, Box, home, looked_at, motor_figures, reached
-from emdeg.mechanics.closed_kinematics import singularity_figures
-from emdeg.mechanics.closed_numeric import ready
+from emdeg.mechanics.loops.numeric import ready
+from emdeg.mechanics.loops.views import singularity_figures
 from emdeg.robot.model import Robot
 
 GRID = 121
@@ -87,9 +87,10 @@ def draw_map(robot: Robot, found: Map, folder: Path, stem: str, margin: float = 
     axes[0, 1].legend(loc="upper right", fontsize=8)
     figure.suptitle(_held(robot, found))
     names = [joint.name for joint in robot.coordinates]
-    flat = np.concatenate([found.q.reshape(-1, robot.freedoms), *(
-        v.reshape(-1, 1) for v in (found.first, found.second, found.turned)
-    )], axis=1)  # fmt: skip
+    flat = np.concatenate(
+        [found.q.reshape(-1, robot.freedoms), *(v.reshape(-1, 1) for v in (found.first, found.second, found.turned))],
+        axis=1,
+    )
     return _save(figure, folder, stem, [*names, "first", "second", "determinant"], flat.tolist())
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from emdeg.analysis.loops import MARGIN, Box, Extreme, MotorLoad, Poses, home, motor_loads, poses, workspace_box
 from emdeg.analysis.loops_map import draw_lines, draw_map, plane
-from emdeg.mechanics.closed_numeric import ready, weak_loops
+from emdeg.mechanics.loops.numeric import ready, weak_loops
 from emdeg.robot.model import Robot
 
 PARTS = ("workspace", "singularities", "inertia")
@@ -72,14 +72,21 @@ def _workspace(robot: Robot, box: Box, found: Poses) -> dict[str, Any]:
         "extent": [
             {"coordinate": name, "low": low, "high": high}
             for name, low, high in zip(box.joints, at.min(axis=0).tolist(), at.max(axis=0).tolist())
-        ] if len(at) else [],
-    }  # fmt: skip
+        ]
+        if len(at)
+        else [],
+    }
 
 
 def _singularities(
-    robot: Robot, box: Box, found: Poses, margin: float, over: tuple[int, int] | None, folder: Path | None,
+    robot: Robot,
+    box: Box,
+    found: Poses,
+    margin: float,
+    over: tuple[int, int] | None,
+    folder: Path | None,
     files: list[Path],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for kind, values in (("first", found.first), ("second", found.second)):
         if not found.reached.any():
@@ -97,13 +104,15 @@ def _singularities(
     for i, j in pairs if ready(robot).plan is not None else []:
         one = plane(robot, box, i, j)
         names = [robot.coordinates[k].name for k in (i, j)]
-        maps.append({
-            "over": names,
-            "reached_share": float(one.reached.mean()),
-            "second_kind_passed": one.crossed,
-            "smallest_first": float(np.nanmin(one.first)) if one.reached.any() else None,
-            "smallest_second": float(np.nanmin(one.second)) if one.reached.any() else None,
-        })  # fmt: skip
+        maps.append(
+            {
+                "over": names,
+                "reached_share": float(one.reached.mean()),
+                "second_kind_passed": one.crossed,
+                "smallest_first": float(np.nanmin(one.first)) if one.reached.any() else None,
+                "smallest_second": float(np.nanmin(one.second)) if one.reached.any() else None,
+            }
+        )
         if folder is not None and one.reached.any():
             files += draw_map(robot, one, folder, f"{robot.name}_singularities_{names[0]}_{names[1]}", margin)
     result["maps"] = maps
@@ -119,5 +128,10 @@ def _load(one: MotorLoad) -> dict[str, Any]:
     held, free = _pair(one.held), _pair(one.free)
     ratio = one.held[1].value / one.held[0].value if one.held[0].value > 0 else None
     shares = dict(zip(("p5", "median", "p95"), one.usual))
-    return {"motor": one.motor, "unit": one.unit, "others_held": held | {"ratio": ratio} | shares, "others_free": free,
-            "gravity": _pair(one.gravity)}  # fmt: skip
+    return {
+        "motor": one.motor,
+        "unit": one.unit,
+        "others_held": held | {"ratio": ratio} | shares,
+        "others_free": free,
+        "gravity": _pair(one.gravity),
+    }

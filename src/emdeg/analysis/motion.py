@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.analysis.workspace import Workspace
-from emdeg.notebook import Shown
+from emdeg.robot.workspace import Workspace
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.generator import Generator
 from emdeg.analysis.extremes import gravity_strength, moment_square, subtree
-from emdeg.analysis.workspace import Range, Workspace
+from emdeg.bounds import Bounded, Effort, largest_ratio
 from emdeg.equations import Model, derive, entry_name
-from emdeg.equations.bounds import Bounded, Effort, largest_ratio
-from emdeg.notebook import Shown
+from emdeg.robot.workspace import Range, Workspace
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 
@@ -59,9 +59,7 @@ def coupling_ratios(model: Model) -> list[Ratio]:
 
 def gravity_ratios(model: Model) -> list[Ratio]:
     """|g_i / M_ii| for every joint that gravity loads."""
-    return [
-        ratio(model, entry_name("g", i), entry_name("M", i, i)) for i in range(1, model.n + 1) if model.g[i - 1]
-    ]
+    return [ratio(model, entry_name("g", i), entry_name("M", i, i)) for i in range(1, model.n + 1) if model.g[i - 1]]
 
 
 def against_gravity(model: Model, term: str, i: int, load: float) -> Ratio:
@@ -79,7 +77,12 @@ def positive(one: Ratio, where: Workspace, parameters: Mapping[str, float] | Non
 
 
 def largest_of(
-    one: Ratio, where: Workspace, *, gap: float = 1e-3, seconds: float = 10.0, floor: float | None = None,
+    one: Ratio,
+    where: Workspace,
+    *,
+    gap: float = 1e-3,
+    seconds: float = 10.0,
+    floor: float | None = None,
     ceiling: float = math.inf,
     parameters: Mapping[str, float] | None = None,
 ) -> Bounded:

@@ -10,9 +10,9 @@ from math import cos, pi, sin, tan
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.angle import Angle
 from emdeg.equations import Model, entry_name
-from emdeg.equations.writing.text import formula as written
-from emdeg.notebook import Shown
 from emdeg.robot.errors import RobotError
+from emdeg.writing.notebook import Shown
+from emdeg.writing.text import formula as written
 
 
 @dataclass(frozen=True)

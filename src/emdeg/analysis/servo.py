@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from emdeg.analysis.motion import Motion
 from emdeg.mechanics.numeric import gravity, inverse_dynamics, mass_matrix
-from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 

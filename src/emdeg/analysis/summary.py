@@ -13,8 +13,6 @@ import numpy as np
 from emdeg.analysis import figures
 from emdeg.analysis.extremes import LONGEST, JointLoad, formula_extremes, loads, unloaded
 from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
-from emdeg.analysis.in_time import in_time
-from emdeg.analysis.measured import Law, compare
 from emdeg.analysis.motion import Motion, across
 from emdeg.analysis.published import tables
 from emdeg.analysis.ratios import (
@@ -30,14 +28,16 @@ from emdeg.analysis.ratios import (
     ratio,
     ratio_map,
 )
-from emdeg.analysis.recording import Recording, doubts
 from emdeg.analysis.restricted import restrict
 from emdeg.analysis.servo import servo_view, slow_fast_boundary
+from emdeg.analysis.shared_time import in_time
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
-from emdeg.analysis.workspace import Workspace
+from emdeg.bounds import Bounded, Effort, Extremes, attained_ratio, extreme
 from emdeg.equations import Model, derive, entry_name
-from emdeg.equations.bounds import Bounded, Effort, Extremes, attained_ratio, extreme
+from emdeg.identification.measured import Law, compare
+from emdeg.identification.recording import Recording, doubts
 from emdeg.robot.model import Robot
+from emdeg.robot.workspace import Workspace
 
 
 @dataclass

@@ -15,11 +15,11 @@ import numpy as np
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.generator import Generator
-from emdeg.analysis.in_time import in_time
-from emdeg.analysis.workspace import Workspace
+from emdeg.analysis.shared_time import in_time
+from emdeg.bounds import Bounded, Effort, attained_ratio, largest_ratio, tensor
 from emdeg.equations import Model, entry_name
-from emdeg.equations.bounds import Bounded, Effort, attained_ratio, largest_ratio, tensor
-from emdeg.notebook import Shown
+from emdeg.robot.workspace import Workspace
+from emdeg.writing.notebook import Shown
 
 SAMPLES = 2048
 
@@ -61,9 +61,7 @@ def velocity_terms(
         for name, formula in terms[i].items()
     }
     reached = {i: max((float((sizes[i, name] / own[i]).max()) for name in terms[i]), default=0.0) for i in terms}
-    ceilings = {
-        (i, name): _amplitude(terms[i][name], model, where) / floors[i] for i, name in sizes if i in floors
-    }
+    ceilings = {(i, name): _amplitude(terms[i][name], model, where) / floors[i] for i, name in sizes if i in floors}
 
     def search(key: tuple[int, str], effort: Effort) -> Bounded:
         i, name = key

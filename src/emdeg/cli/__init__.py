@@ -27,8 +27,8 @@ from emdeg.cli import (
 from emdeg.cli.common import BAD_INPUT, CHECK_FAILED, OVER_BUDGET, USAGE, robot_command, say
 from emdeg.equations.inverse_jacobian import NotInvertible
 from emdeg.mechanics.numeric import StateError
-from emdeg.program.functions import CannotJoin
-from emdeg.program.verify import Refuted
+from emdeg.programs.functions import CannotJoin
+from emdeg.programs.verify import Refuted
 from emdeg.robot.errors import OverBudget, RobotError
 
 app = typer.Typer(

@@ -14,16 +14,16 @@ from rich.table import Table
 from emdeg.cli.common import Json, UsageError, out, print_json, say, write_new
 from emdeg.cli.effort import WeightsText, chosen_weights
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.program import Program, count
-from emdeg.program.best import program as exact_program
-from emdeg.program.search.weights import Weights
-from emdeg.reduce import Abbreviated, abbreviate, box, full_model, holding_error, multirate
+from emdeg.programs import Program, count
+from emdeg.programs.best import program as exact_program
+from emdeg.programs.search.weights import Weights
+from emdeg.reduce import Abbreviated, abbreviate, full_model, holding_error, multirate
 from emdeg.reduce import split as split_program
-from emdeg.reduce.box import ACCELERATION, SPEED
 from emdeg.reduce.short_model import numeric
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.reduce.tables import tables, totals
 from emdeg.reduce.tradeoff import curve, curve_csv, draw
+from emdeg.robot.box import ACCELERATION, SPEED, box
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
@@ -49,7 +49,8 @@ def command(
     worst_error: Annotated[
         str | None,
         typer.Option(
-            metavar="FRACTIONS", help="Smallest model within these parts of each joint's largest effort.",
+            metavar="FRACTIONS",
+            help="Smallest model within these parts of each joint's largest effort.",
             rich_help_panel=_TARGET,
         ),
     ] = None,
@@ -110,7 +111,10 @@ def command(
     motion = _motion(robot, hold, trajectory)
     try:
         region = box(
-            robot, lower=_numbers(lower), upper=_numbers(upper), speed=_numbers(speed) or SPEED,
+            robot,
+            lower=_numbers(lower),
+            upper=_numbers(upper),
+            speed=_numbers(speed) or SPEED,
             acceleration=_numbers(acceleration) or ACCELERATION,
         )
         if tradeoff is not None:
@@ -186,16 +190,25 @@ def _data(short: Abbreviated) -> dict[str, Any]:
         "box": short.box.data(),
         "entries": {name: {"text": printed[name], "constants": symbols[name]} for name in printed},
         "constants": {
-            c.name: {"value": c.value, "unit": c.unit, "formula": str(c.formula), "tolerance": c.tolerance,
-                     "load": any(str(g.of).endswith("L") for g in c.formula.generators)}
+            c.name: {
+                "value": c.value,
+                "unit": c.unit,
+                "formula": str(c.formula),
+                "tolerance": c.tolerance,
+                "load": any(str(g.of).endswith("L") for g in c.formula.generators),
+            }
             for c in short.short.lumped.constants
         },
     }
     if short.entries:
         data["entry_errors"] = [
             {
-                "entry": e.entry, "average": e.average, "worst": e.worst, "operations": e.operations,
-                "certified_difference": e.certified.bound, "found_difference": e.certified.value,
+                "entry": e.entry,
+                "average": e.average,
+                "worst": e.worst,
+                "operations": e.operations,
+                "certified_difference": e.certified.bound,
+                "found_difference": e.certified.value,
             }
             for e in short.entries
         ]

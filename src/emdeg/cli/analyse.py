@@ -18,14 +18,14 @@ from emdeg.analysis.capability_summary import capability_part
 from emdeg.analysis.figures import check_folder
 from emdeg.analysis.motion import Motion
 from emdeg.analysis.ratios import ratio
-from emdeg.analysis.recording import doubts, read_motion, read_recording
 from emdeg.analysis.summary import Study
-from emdeg.analysis.workspace import joint_number, workspace
+from emdeg.bounds import EmptyBox
 from emdeg.cli.analyse_loops import analyse_loops
 from emdeg.cli.common import Json, UsageError, assignments, head, out, print_json, say
-from emdeg.equations.bounds import EmptyBox
+from emdeg.identification.recording import doubts, read_motion, read_recording
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
+from emdeg.robot.workspace import joint_number, workspace
 
 PARTS = ("loads", "ratios", "servo", "importance", "capability")
 
@@ -104,8 +104,13 @@ def analyse(
     if out_folder is not None:
         check_folder(out_folder)
     if robot.loops is not None:
-        refused = {"--formula": formula, "--ratio": ratios, "--hold": hold, "--measured": measured,
-                   "--trajectory": trajectory}  # fmt: skip
+        refused = {
+            "--formula": formula,
+            "--ratio": ratios,
+            "--hold": hold,
+            "--measured": measured,
+            "--trajectory": trajectory,
+        }
         analyse_loops(robot, joint_ranges(range_ or []), only, over, samples, margin, out_folder, json, refused)
         return
     study = Study(robot, workspace(robot, joint_ranges(range_ or [])), gap, seconds, out_folder)

@@ -79,7 +79,7 @@ def _print_workspace(found: dict[str, Any]) -> None:
     out.print(
         f"{found['reached']} of {found['samples']} samples reached, {found['usable']} usable; volume "
         f"{found['volume']:.4g} +- {found['volume_standard_error']:.2g} {found['volume_unit']}"
-    )  # fmt: skip
+    )
 
 
 def _print_singularities(found: dict[str, Any], margin: float) -> None:
@@ -91,12 +91,12 @@ def _print_singularities(found: dict[str, Any], margin: float) -> None:
                 f"{kind} kind: nearest {one['smallest_distance']:.3g} at ({at}), loop {one['loop']}; "
                 f"{100 * one['share_within_margin']:.3g} % of the reach is nearer than {margin:g}",
                 soft_wrap=True,
-            )  # fmt: skip
+            )
     for one in found["maps"]:
         passed = "is passed" if one["second_kind_passed"] else "is not passed"
         out.print(
             f"map over {', '.join(one['over'])}: {100 * one['reached_share']:.3g} % reached, the second kind {passed}",
-        )  # fmt: skip
+        )
 
 
 def _print_inertia(rows: list[dict[str, Any]], margin: float) -> None:

@@ -21,7 +21,7 @@ from emdeg.robot.errors import RobotError
 from emdeg.robot.load import SNAP, load
 from emdeg.robot.model import Robot, Vector
 from emdeg.robot.substitute import substitute
-from emdeg.robot.whole_files import write_whole
+from emdeg.writing.files import write_whole
 
 SCHEMA_VERSION = 1
 
@@ -264,8 +264,9 @@ def robot_command(
 def write_new(path: Path, text: str, force: bool = False) -> None:
     """Write a file whole or not at all; an existing one only with `force`."""
     if path.exists() and not force:
-        raise RobotError(f"it exists already; pass --force to replace it (or choose another name than {path.name})",
-                         file=str(path))
+        raise RobotError(
+            f"it exists already; pass --force to replace it (or choose another name than {path.name})", file=str(path)
+        )
     try:
         write_whole({path: text.encode()})
     except OSError as problem:

@@ -14,14 +14,15 @@ from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.cli.common import Json, UsageError, as_json, say, write_new
 from emdeg.equations import Model, with_symbolic_payload
 from emdeg.equations import derive as derive_
-from emdeg.equations.closed_loop import LOOP_PARTS, derive_loops, loop_document
 from emdeg.equations.json_form import to_data
-from emdeg.equations.loop_formulas import EXPANDED_PARTS, expand_loops, expanded_document
-from emdeg.equations.writing import latex, markdown, mathml, reading, sympy_form, text
-from emdeg.equations.writing.document import Document
-from emdeg.equations.writing.json_sections import sections_data
-from emdeg.equations.writing.parts import NEEDS, PARTS, document
+from emdeg.equations.json_sections import sections_data
+from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops, loop_document
+from emdeg.equations.loops.expanded import EXPANDED_PARTS, expand_loops, expanded_document
+from emdeg.equations.reading import sections as reading
+from emdeg.equations.sections import NEEDS, PARTS, document
 from emdeg.robot.model import Robot
+from emdeg.writing import latex, markdown, mathml, sympy_form, text
+from emdeg.writing.document import Document
 
 DEFAULT_PARTS = "constants,M,b,c,g"
 Format = Literal["text", "latex", "mathml", "markdown", "json", "sympy"]
@@ -118,9 +119,16 @@ def _put(written: str, out_file: Path | None, force: bool) -> None:
 
 
 def _derive_loops(
-    robot: Robot, only: str, format: Format, json: bool, budget: int, symbolic: bool, expand: bool,
-    out_file: Path | None, force: bool,
-) -> None:  # fmt: skip
+    robot: Robot,
+    only: str,
+    format: Format,
+    json: bool,
+    budget: int,
+    symbolic: bool,
+    expand: bool,
+    out_file: Path | None,
+    force: bool,
+) -> None:
     """The named blocks of a mechanism with closed loops, or the reduced model expanded; what --only names of it."""
     if symbolic:
         raise UsageError("--symbolic is not known for closed loops")

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from emdeg.cli.common import UsageError, err
-from emdeg.program.best import program as best_program
-from emdeg.program.ir import Program
-from emdeg.program.search.optimise import Progress
-from emdeg.program.search.weights import WEIGHTS, Weights, parsed
+from emdeg.programs.best import program as best_program
+from emdeg.programs.ir import Program
+from emdeg.programs.search.optimise import Progress
+from emdeg.programs.search.weights import WEIGHTS, Weights, parsed
 from emdeg.robot.model import Robot
 
 DEFAULT_EFFORT = 3.0
@@ -70,9 +70,15 @@ def smallest(
     """The program a command works with: on file, or found with the given or the default effort."""
     with progress_line(weights) as progress:
         return best_program(
-            robot, names, effort=checked_effort(effort), seed=seed, base=base, weights=chosen_weights(weights),
-            progress=progress, otherwise=default_effort() if effort is None else 0.0,
-        )  # fmt: skip
+            robot,
+            names,
+            effort=checked_effort(effort),
+            seed=seed,
+            base=base,
+            weights=chosen_weights(weights),
+            progress=progress,
+            otherwise=default_effort() if effort is None else 0.0,
+        )
 
 
 class progress_line:

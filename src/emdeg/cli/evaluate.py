@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, out, print_json, say
-from emdeg.equations.base_parameters import base_parameters
-from emdeg.mechanics.closed_kinematics import motor_inertias
-from emdeg.mechanics.closed_numeric import drive_friction, drive_jacobian, joint_positions, singularity, state_rate
-from emdeg.mechanics.friction import friction as friction_efforts
+from emdeg.mechanics.formulations.friction import friction as friction_efforts
+from emdeg.mechanics.loops.numeric import drive_friction, drive_jacobian, joint_positions, singularity, state_rate
+from emdeg.mechanics.loops.views import motor_inertias
 from emdeg.mechanics.numeric import FUNCTIONS, StateError, jacobian
+from emdeg.mechanics.parameters.base import base_parameters
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.model import Robot

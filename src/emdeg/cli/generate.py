@@ -14,10 +14,10 @@ from emdeg.cli.common import Chosen, Json, UsageError, out, print_json, say
 from emdeg.cli.effort import Effort, Seed, WeightsText, smallest
 from emdeg.codegen.artefact import Request, Target, artefact
 from emdeg.codegen.store import CERTIFICATE, write
-from emdeg.program.build import UnknownFunction, known_functions
-from emdeg.program.count import count as count_operations
-from emdeg.program.count import count_by_dependence
-from emdeg.program.functions import FUNCTIONS
+from emdeg.programs.build import UnknownFunction, known_functions
+from emdeg.programs.count import count as count_operations
+from emdeg.programs.count import count_by_dependence
+from emdeg.programs.functions import FUNCTIONS
 from emdeg.robot.model import Robot
 
 LONGEST_NAME = 160
@@ -134,10 +134,17 @@ def generate(
         words += [f"--seed={seed}"] if seed else []
         words += [] if weights == "operations" else [f"--weights={weights}"]
         request = Request(
-            functions=names, target=target, robot_name=name or Path(robot.argument).stem, base=of_base,
+            functions=names,
+            target=target,
+            robot_name=name or Path(robot.argument).stem,
+            base=of_base,
             command=shlex.join(["emdeg", "generate", *words, "--out=."]),
-            trig=trig or "libm", batch=batch, casadi=casadi, multirate=multirate, single=single,
-        )  # fmt: skip
+            trig=trig or "libm",
+            batch=batch,
+            casadi=casadi,
+            multirate=multirate,
+            single=single,
+        )
         if len(request.name) > LONGEST_NAME:
             raise UsageError(f"{request.name[:40]}... has more than {LONGEST_NAME} characters: give a shorter --name")
         found = smallest(loaded, names, effort, seed, of_base, weights)

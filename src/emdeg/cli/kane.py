@@ -11,15 +11,15 @@ from rich.table import Table
 from emdeg.cli.common import Chosen, Json, UsageError, out, print_json, say
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.infix import identifier
-from emdeg.equations.speed_inverse import SpeedInverse, speed_inverse
-from emdeg.mechanics.speeds import Setup
-from emdeg.mechanics.speeds_reader import load_setup
-from emdeg.program.count import count
-from emdeg.program.kane import INPUTS, Function, kane_program
-from emdeg.program.kane_choice import Candidate, choose
-from emdeg.program.kane_reference import FORMULATION, verify_kane
-from emdeg.report.kane import PARTS, Part, describe
-from emdeg.report.kane_writing import as_latex, as_text
+from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
+from emdeg.mechanics.kane.reader import load_setup
+from emdeg.mechanics.kane.speeds import Setup
+from emdeg.programs.count import count
+from emdeg.programs.kane.build import INPUTS, Function, kane_program
+from emdeg.programs.kane.choice import Candidate, choose
+from emdeg.programs.kane.reference import FORMULATION, verify_kane
+from emdeg.reports.kane import PARTS, Part, describe
+from emdeg.reports.kane_writing import as_latex, as_text
 from emdeg.robot.model import Robot
 
 PROBLEMS: tuple[Function, ...] = ("torques", "accelerations", "equations", "rates")
@@ -140,8 +140,14 @@ def _print_programs(programs: dict[str, Any]) -> None:
 
 
 def _print_ranking(ranking: list[Candidate]) -> None:
-    table = Table("generalized speeds", "torques", "ud", "fail at", title_justify="left",
-                  title=f"{len(ranking)} sets tried; operations of the programs (~ not yet simplified)")  # fmt: skip
+    table = Table(
+        "generalized speeds",
+        "torques",
+        "ud",
+        "fail at",
+        title_justify="left",
+        title=f"{len(ranking)} sets tried; operations of the programs (~ not yet simplified)",
+    )
     for one in ranking[:12]:
         mark = "" if one.simplified else "~"
         where = "; ".join(one.singular) or "never"

@@ -17,7 +17,7 @@ from emdeg.cli.common import Json, UsageError, as_json, err, out, print_json, sa
 from emdeg.codegen.store import write_files
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
-from emdeg.robot.whole_files import nearest
+from emdeg.writing.files import nearest
 
 if TYPE_CHECKING:
     from emdeg.simulation.perform import Outcome
@@ -107,12 +107,10 @@ def _progress(plan: Scenario) -> Iterator[Callable[[float], None] | None]:
         yield lambda share: bar.update(task, completed=share)
 
 
-def _files(
-    plan: Scenario, folder: Path | None, form: str, animation: Path | None, force: bool
-) -> dict[str, Path]:
+def _files(plan: Scenario, folder: Path | None, form: str, animation: Path | None, force: bool) -> dict[str, Path]:
     """What will be written, by kind; what cannot be is said before anything runs."""
-    from emdeg.analysis.sweeps.tables import arrow
     from emdeg.simulation.animation import KINDS
+    from emdeg.sweeps.tables import arrow
 
     if form not in ("csv", "parquet"):
         raise UsageError(f"--table is csv or parquet; got {form!r}")

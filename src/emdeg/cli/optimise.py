@@ -10,11 +10,11 @@ import typer
 from emdeg.cli.common import INTERRUPTED, Json, out, print_json, say
 from emdeg.cli.effort import Seed, WeightsText, checked_effort, chosen_weights, progress_line
 from emdeg.cli.generate import FunctionArgument, chosen_functions
-from emdeg.program.best import on_file
-from emdeg.program.count import count
-from emdeg.program.search.optimise import optimise
-from emdeg.program.search.weights import cost, label
-from emdeg.program.store import keep
+from emdeg.programs.best import on_file
+from emdeg.programs.count import count
+from emdeg.programs.search.optimise import optimise
+from emdeg.programs.search.weights import cost, label
+from emdeg.programs.store import keep
 from emdeg.robot.model import Robot
 
 
@@ -57,9 +57,15 @@ def optimise_command(
     if better and not dry_run:
         path = keep(found.program, robot, names, found=data, folder=folder, weights=label(chosen))
     if json:
-        print_json({**data, "seconds": found.seconds, "interrupted": found.interrupted,
-                    "file": str(path) if path else None,
-                    "on_file": count(before).as_dict() if before is not None else None})  # fmt: skip
+        print_json(
+            {
+                **data,
+                "seconds": found.seconds,
+                "interrupted": found.interrupted,
+                "file": str(path) if path else None,
+                "on_file": count(before).as_dict() if before is not None else None,
+            }
+        )
     else:
         out.print(f"{robot.name} {function}: {found.count} (seed {seed}, {found.seconds:.0f} s)")
     if path is not None:

@@ -41,8 +41,8 @@ def report(
 
       emdeg report my_arm.urdf --out report --range "q3=0:0.5"
     """
-    from emdeg.report.output import need_free, write
-    from emdeg.report.page import make
+    from emdeg.reports.output import need_free, write
+    from emdeg.reports.page import make
 
     loaded = robot.load()
     name = identifier(Path(robot.argument).stem)
@@ -52,10 +52,15 @@ def report(
     need_free(folder, force)
     with _progress() as progress:
         made = make(
-            loaded, words=robot.words, options=options, stem=Path(robot.argument).stem,
-            ranges=joint_ranges(ranges or []), effort=checked_effort(effort), made_by=f"emdeg {__version__}",
+            loaded,
+            words=robot.words,
+            options=options,
+            stem=Path(robot.argument).stem,
+            ranges=joint_ranges(ranges or []),
+            effort=checked_effort(effort),
+            made_by=f"emdeg {__version__}",
             progress=progress,
-        )  # fmt: skip
+        )
         progress("writing")
         written = write(made, folder, force)
     for path in written[:2]:

@@ -10,11 +10,11 @@ import typer
 from rich.table import Table
 
 from emdeg.cli.common import CHECK_FAILED, Json, assignments, head, out, print_json, say, write_new
-from emdeg.mechanics.closed_numeric import ready
-from emdeg.mechanics.linkage import loops_of
+from emdeg.mechanics.loops.linkage import loops_of
+from emdeg.mechanics.loops.numeric import ready
 from emdeg.mechanics.state import StateError
-from emdeg.report import robot_tables as tables
-from emdeg.report.robot_tables import PARAMETERS, number
+from emdeg.reports import robot_tables as tables
+from emdeg.reports.robot_tables import PARAMETERS, number
 from emdeg.robot.assemble import assemble, findings
 from emdeg.robot.errors import RobotError
 from emdeg.robot.load import SNAP, library_names, load, parse_locks, read_draft
@@ -44,8 +44,10 @@ def print_summary(robot: Robot) -> None:
     """The robot for a person: what it is, where it comes from, its tables, what was checked."""
     head(robot.name, robot.title)
     gravity = ", ".join(number(g) for g in robot.gravity)
-    out.print(f"{tables.kind(robot)} of {robot.n} joints; gravity ({gravity}) m/s^2; "
-              f"tool on {'the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name}")
+    out.print(
+        f"{tables.kind(robot)} of {robot.n} joints; gravity ({gravity}) m/s^2; "
+        f"tool on {'the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name}"
+    )
     if robot.loops is not None:
         _print_loops(robot)
     if robot.source:
@@ -75,8 +77,10 @@ def _print_loops(robot: Robot) -> None:
         out.print(f"rod {rod.name}: {number(rod.length)} m, {number(rod.mass)} kg")
     for closure in loops.closures:
         out.print(f"{closure.kind} joint {closure.name} closes a loop")
-    out.print(f"coordinates: {', '.join(joint.name for joint in robot.coordinates)}; "
-              f"driven: {', '.join(joint.name for joint in robot.driven)}")
+    out.print(
+        f"coordinates: {', '.join(joint.name for joint in robot.coordinates)}; "
+        f"driven: {', '.join(joint.name for joint in robot.driven)}"
+    )
     if not robot.symbols:
         out.print(str(ready(robot).mobility), soft_wrap=True)
 
@@ -84,16 +88,22 @@ def _print_loops(robot: Robot) -> None:
 def _loops_data(robot: Robot) -> dict[str, Any]:
     loops = loops_of(robot)
     data: dict[str, Any] = {
-        "rods": [{"name": r.name, "length": str(r.length), "mass": str(r.mass), "com": str(r.com),
-                  "inertia": str(r.inertia)} for r in loops.rods],
+        "rods": [
+            {"name": r.name, "length": str(r.length), "mass": str(r.mass), "com": str(r.com), "inertia": str(r.inertia)}
+            for r in loops.rods
+        ],
         "closures": [{"name": c.name, "type": c.kind} for c in loops.closures],
         "coordinates": [joint.name for joint in robot.coordinates],
         "driven": [joint.name for joint in robot.driven],
-    }  # fmt: skip
+    }
     if not robot.symbols:
         found = ready(robot).mobility
-        data |= {"equations": found.equations, "rank": found.rank, "mobility": found.freedoms,
-                 "redundant": list(found.redundant)}  # fmt: skip
+        data |= {
+            "equations": found.equations,
+            "rank": found.rank,
+            "mobility": found.freedoms,
+            "redundant": list(found.redundant),
+        }
     return data
 
 
@@ -102,31 +112,51 @@ def as_data(robot: Robot) -> dict[str, Any]:
     links = []
     for link in robot.links:
         joint, place = link.joint, link.joint.placement
-        links.append({
-            "name": link.name,
-            "parent": None if link.parent == BASE else robot.links[link.parent].name,
-            "joint": {
-                "name": joint.name, "type": joint.kind,
-                "alpha": str(place.alpha), "a": str(place.a), "theta": str(place.theta), "d": str(place.d),
-                "gamma": str(place.gamma), "b": str(place.b), "beta": str(place.beta),
-                "limits": {
-                    "lower": _float(joint.limits.lower), "upper": _float(joint.limits.upper),
-                    "velocity": _float(joint.limits.velocity), "effort": _float(joint.limits.effort),
+        links.append(
+            {
+                "name": link.name,
+                "parent": None if link.parent == BASE else robot.links[link.parent].name,
+                "joint": {
+                    "name": joint.name,
+                    "type": joint.kind,
+                    "alpha": str(place.alpha),
+                    "a": str(place.a),
+                    "theta": str(place.theta),
+                    "d": str(place.d),
+                    "gamma": str(place.gamma),
+                    "b": str(place.b),
+                    "beta": str(place.beta),
+                    "limits": {
+                        "lower": _float(joint.limits.lower),
+                        "upper": _float(joint.limits.upper),
+                        "velocity": _float(joint.limits.velocity),
+                        "effort": _float(joint.limits.effort),
+                    },
                 },
-            },
-            "inertia": dict(zip(PARAMETERS, (str(v) for v in link.inertia.parameters))),
-            "drive_inertia": str(joint.drive.inertia),
-        })
+                "inertia": dict(zip(PARAMETERS, (str(v) for v in link.inertia.parameters))),
+                "drive_inertia": str(joint.drive.inertia),
+            }
+        )
     return {
-        "name": robot.name, "title": robot.title, "source": robot.source, "joints": robot.n,
-        "serial": robot.is_serial, "gravity": [str(g) for g in robot.gravity], "symbols": sorted(robot.symbols),
+        "name": robot.name,
+        "title": robot.title,
+        "source": robot.source,
+        "joints": robot.n,
+        "serial": robot.is_serial,
+        "gravity": [str(g) for g in robot.gravity],
+        "symbols": sorted(robot.symbols),
         "base": {"xyz": [str(v) for v in robot.base.xyz], "rpy": [str(v) for v in robot.base.rpy]},
-        "tool": {"link": None if robot.tool.link == BASE else robot.links[robot.tool.link].name,
-                 "xyz": [str(v) for v in robot.tool.pose.xyz], "rpy": [str(v) for v in robot.tool.pose.rpy]},
-        "links": links, "notes": list(robot.notes), "nonphysical": robot.nonphysical,
+        "tool": {
+            "link": None if robot.tool.link == BASE else robot.links[robot.tool.link].name,
+            "xyz": [str(v) for v in robot.tool.pose.xyz],
+            "rpy": [str(v) for v in robot.tool.pose.rpy],
+        },
+        "links": links,
+        "notes": list(robot.notes),
+        "nonphysical": robot.nonphysical,
         "tolerances": {path: float(value) for path, value in robot.tolerances.items()},
         "loops": None if robot.loops is None else _loops_data(robot),
-    }  # fmt: skip
+    }
 
 
 def _float(value: Fraction | None) -> float | None:
@@ -194,11 +224,15 @@ def check(
     excused = bool(draft.nonphysical) or allow_nonphysical
     passed = not broken or excused
     if json:
-        print_json({
-            "passed": passed, "joints": robot.n,
-            "broken": [{"body": f.body, "line": f.line, "rule": f.rule} for f in broken],
-            "nonphysical": draft.nonphysical, "notes": list(draft.notes),
-        })  # fmt: skip
+        print_json(
+            {
+                "passed": passed,
+                "joints": robot.n,
+                "broken": [{"body": f.body, "line": f.line, "rule": f.rule} for f in broken],
+                "nonphysical": draft.nonphysical,
+                "notes": list(draft.notes),
+            }
+        )
     else:
         for finding in broken:
             place = f"{file}:{finding.line}" if finding.line else file

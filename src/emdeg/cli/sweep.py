@@ -12,7 +12,7 @@ import typer
 from emdeg.cli.common import INTERRUPTED, Json, err, out, print_json, say
 
 if TYPE_CHECKING:
-    from emdeg.analysis.sweeps.plan import Plan
+    from emdeg.sweeps.plan import Plan
 
 # The sweeps' modules are imported where they are used: other commands shall not wait for them.
 
@@ -57,8 +57,8 @@ def sweep(
 
       emdeg sweep results/results.parquet --out again --json
     """
-    from emdeg.analysis.sweeps import Interrupted, SweepError, planned
-    from emdeg.analysis.sweeps import sweep as run
+    from emdeg.sweeps import Interrupted, SweepError, planned
+    from emdeg.sweeps import sweep as run
 
     if dry_run:
         plan, _ = planned(study)
@@ -66,8 +66,14 @@ def sweep(
         return
     try:
         with _progress() as told:
-            found = run(study, _place(study, folder), workers=workers, scheduler=scheduler,
-                        trust_network=trust_network, progress=told)  # fmt: skip
+            found = run(
+                study,
+                _place(study, folder),
+                workers=workers,
+                scheduler=scheduler,
+                trust_network=trust_network,
+                progress=told,
+            )
     except Interrupted as stopped:
         say(f"interrupted: {stopped}; the same command goes on from there")
         raise typer.Exit(INTERRUPTED) from None
@@ -99,7 +105,7 @@ def sweep(
 
 def _place(study: Path, folder: Path | None) -> Path | None:
     """Where the results go if neither --out nor the study says it: beside nothing, in this folder."""
-    from emdeg.analysis.sweeps import read_study
+    from emdeg.sweeps import read_study
 
     if folder is not None or study.suffix == ".parquet":
         return folder
@@ -121,8 +127,15 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn("sweep"), BarColumn(), MofNCompleteColumn(), TextColumn("chunks"), TimeElapsedColumn(),
-               TextColumn("left"), TimeRemainingColumn())  # fmt: skip
+    columns = (
+        TextColumn("sweep"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("chunks"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task("sweep", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

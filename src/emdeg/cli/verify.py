@@ -12,10 +12,10 @@ from emdeg.cli.effort import Effort, WeightsText, smallest
 from emdeg.cli.generate import Base, chosen_functions
 from emdeg.codegen.artefact import NotCertified, measured_errors
 from emdeg.codegen.store import recheck_file
-from emdeg.program.count import count
-from emdeg.program.functions import FUNCTIONS
-from emdeg.program.reference import verify_program
-from emdeg.program.verify import Refuted
+from emdeg.programs.count import count
+from emdeg.programs.functions import FUNCTIONS
+from emdeg.programs.reference import verify_program
+from emdeg.programs.verify import Refuted
 from emdeg.robot.load import SUFFIXES, library_names
 
 RobotOrFile = Annotated[
@@ -69,9 +69,17 @@ def verify(
 
 
 _SHOWN = (
-    "artefact", "digest", "formulations", "prime", "seed", "points", "degree_bound", "false_pass_probability",
-    "float_error_ulps", "operations",
-)  # fmt: skip
+    "artefact",
+    "digest",
+    "formulations",
+    "prime",
+    "seed",
+    "points",
+    "degree_bound",
+    "false_pass_probability",
+    "float_error_ulps",
+    "operations",
+)
 
 
 def _of_file(argument: str) -> dict[str, Any]:

@@ -16,14 +16,14 @@ from emdeg.codegen.infix import identifier
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
-from emdeg.program.build import known_functions
-from emdeg.program.build import program as build_program
-from emdeg.program.count import count
-from emdeg.program.ir import Program
-from emdeg.program.json_form import NotAProgram, from_data, to_data
-from emdeg.program.loop_functions import closed_place
-from emdeg.program.reference import verify_program
-from emdeg.program.verify import FALSE_PASS, Certificate, Refuted, float_error
+from emdeg.programs.build import known_functions
+from emdeg.programs.build import program as build_program
+from emdeg.programs.count import count
+from emdeg.programs.ir import Program
+from emdeg.programs.json_form import NotAProgram, from_data, to_data
+from emdeg.programs.loop_functions import closed_place
+from emdeg.programs.reference import verify_program
+from emdeg.programs.verify import FALSE_PASS, Certificate, Refuted, float_error
 from emdeg.robot.assemble import assemble
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
@@ -91,16 +91,19 @@ def emit(program: Program, robot: str, request: Request) -> str:
     """The text of a program in the target's language."""
     if request.target == "c":
         options = COptions(
-            trig=request.trig, batch=request.batch, casadi=request.casadi, multirate=request.multirate,
-            single=request.single, robot=robot, command=request.command,
-        )  # fmt: skip
+            trig=request.trig,
+            batch=request.batch,
+            casadi=request.casadi,
+            multirate=request.multirate,
+            single=request.single,
+            robot=robot,
+            command=request.command,
+        )
         return emit_c(program, options, name=request.name)
     return _PYTHON[request.target](program, name=request.name, robot=robot, command=request.command)
 
 
-def _certificate(
-    robot: Robot, request: Request, program: Program, proof: Certificate, made_by: str
-) -> dict[str, Any]:
+def _certificate(robot: Robot, request: Request, program: Program, proof: Certificate, made_by: str) -> dict[str, Any]:
     toml = to_toml(robot)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -153,9 +156,14 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
         raise NotCertified("the certificate is damaged: points must be a number from 1 to 1000")
     try:
         proof = verify_program(
-            program, robot, request.functions, base=request.base, seed=stated["seed"], points=stated["points"],
+            program,
+            robot,
+            request.functions,
+            base=request.base,
+            seed=stated["seed"],
+            points=stated["points"],
             artefact=text,
-        )  # fmt: skip
+        )
     except (Refuted, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
     found = {key: value for key, value in proof.as_dict().items() if key in _PROOF}

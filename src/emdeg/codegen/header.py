@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 
 from emdeg.codegen.infix import escaped
-from emdeg.program.count import count
-from emdeg.program.ir import Program
-from emdeg.program.split import split_constants
-from emdeg.program.verify import digest_text
+from emdeg.programs.count import count
+from emdeg.programs.ir import Program
+from emdeg.programs.split import split_constants
+from emdeg.programs.verify import digest_text
 
 
 def header(program: Program, name: str, robot: str, command: str) -> list[str]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 
-from emdeg.program.evaluate import constants
-from emdeg.program.ir import Kind, Op, Program, live, uses
+from emdeg.programs.evaluate import constants
+from emdeg.programs.ir import Kind, Op, Program, live, uses
 
 _LONGEST = 88
 

@@ -3,20 +3,20 @@
 Its constants and the forms a person reads: `lumped_constants`, `compact`, `hierarchy`.
 """
 
-from emdeg.equations.compact import Compact, CompactEntry, compact
+from emdeg.algebra.quotient import Quotient, quotient
 from emdeg.equations.derive import derive
-from emdeg.equations.hierarchy import Hierarchy, hierarchy
 from emdeg.equations.inverse_jacobian import InverseJacobian, NotInvertible, determinant, inverse_jacobian
 from emdeg.equations.json_data import BadData
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.equations.kinematics import Kinematics
-from emdeg.equations.letters import letters
-from emdeg.equations.lumped import Constant, Lumped, lump
-from emdeg.equations.lumped_model import lumped_constants
 from emdeg.equations.model import Known, Model, NotDerived, entry_name
-from emdeg.equations.quotient import Quotient, quotient
+from emdeg.equations.reading.compact import Compact, CompactEntry, compact
+from emdeg.equations.reading.hierarchy import Hierarchy, hierarchy
+from emdeg.equations.reading.lumped import Constant, Lumped, lump
+from emdeg.equations.reading.lumped_model import lumped_constants
 from emdeg.equations.relations import Relation, Relations, Tally, relations
-from emdeg.equations.symbolize import symbolize, with_symbolic_payload
+from emdeg.equations.robot_algebra import letters
+from emdeg.robot.symbols import symbolize, with_symbolic_payload
 
 __all__ = [
     "BadData",

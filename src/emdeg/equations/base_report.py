@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from emdeg.algebra.ratio import Ratio
-from emdeg.equations.base_parameters import BaseParameters, Column, Combination, base_values, combination_text
-from emdeg.equations.regressor import Regressor
+from emdeg.mechanics.parameters.base import BaseParameters, Column, Combination, base_values, combination_text
+from emdeg.mechanics.parameters.regressor_formulas import Regressor
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 

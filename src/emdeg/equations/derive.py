@@ -8,13 +8,13 @@ from types import MappingProxyType
 
 from emdeg.algebra import BudgetExceeded, TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
-from emdeg.equations.letters import letters, positions
 from emdeg.equations.model import DYNAMICS, Known, Matrix, Model, Triple
-from emdeg.equations.symbolize import symbolize
-from emdeg.mechanics.composite_body import mass_matrix
-from emdeg.mechanics.energy import potential_energy
+from emdeg.equations.robot_algebra import letters, positions
+from emdeg.mechanics.formulations.composite_body import mass_matrix
+from emdeg.mechanics.formulations.energy import potential_energy
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot import BASE, Robot, RobotError
+from emdeg.robot.symbols import symbolize
 
 HALF = Fraction(1, 2)
 
@@ -37,7 +37,7 @@ def derive(
     sines and cosines are numbers, exact for an angle within 1e-19 rad, and the formulas far shorter.
     """
     if robot.loops is not None:  # its links alone are a tree, which is another machine
-        raise RobotError("it has closed loops: use emdeg.equations.closed_loop.derive_loops", body=robot.name)
+        raise RobotError("it has closed loops: use emdeg.equations.loops.blocks.derive_loops", body=robot.name)
     parts = _parts(only)
     known: Mapping[str, Known] = {}
     if symbolic:
@@ -65,9 +65,7 @@ def derive(
             g = tuple(V.derivative(i + 1) for i in range(robot.n))
     except BudgetExceeded as problem:
         raise BudgetExceeded(f"{robot.name}: {problem} (budget=.. of derive, --budget)") from None
-    return Model(
-        robot, algebra, parts, M, drives, MappingProxyType(beta), g, MappingProxyType(dict(known))
-    )
+    return Model(robot, algebra, parts, M, drives, MappingProxyType(beta), g, MappingProxyType(dict(known)))
 
 
 def _parts(only: str | Iterable[str] | None) -> frozenset[str]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
+from emdeg.algebra.quotient import Quotient, quotient
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
-from emdeg.equations.quotient import Quotient, quotient
-from emdeg.mechanics.linear import skew
-from emdeg.notebook import Shown
+from emdeg.mechanics.vectors import skew
+from emdeg.writing.notebook import Shown
 
 
 class NotInvertible(ValueError):
@@ -162,9 +162,7 @@ def _determinant(J: Matrix) -> TrigPoly:
     return _minors(J, J[0][0].algebra, n)[tuple(range(n))]
 
 
-def _minors(
-    rows: Sequence[Sequence[TrigPoly]], algebra: TrigAlgebra, n: int
-) -> dict[tuple[int, ...], TrigPoly]:
+def _minors(rows: Sequence[Sequence[TrigPoly]], algebra: TrigAlgebra, n: int) -> dict[tuple[int, ...], TrigPoly]:
     """{columns: determinant of the given rows in these columns}, built row by row from smaller minors."""
     minors: dict[tuple[int, ...], TrigPoly] = {(): algebra.one}
     for size, row in enumerate(rows, 1):

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
-from emdeg.equations.letters import positions
-from emdeg.mechanics.kinematics import homogeneous, tool_pose
-from emdeg.mechanics.linear import Mat3, Vec3, cross, matmul, sub, tmul, transpose
+from emdeg.equations.robot_algebra import positions
+from emdeg.mechanics.formulations.kinematics import homogeneous, tool_pose
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism, path
-from emdeg.notebook import Shown
+from emdeg.mechanics.vectors import Mat3, Vec3, cross, matmul, sub, tmul, transpose
 from emdeg.robot import Robot, RobotError
+from emdeg.writing.notebook import Shown
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
 FrameName = int | str
@@ -110,5 +110,3 @@ class Kinematics(Shown):
 def terms(matrix: Matrix) -> int:
     """The number of terms of all entries together."""
     return sum(len(entry) for row in matrix for entry in row)
-
-

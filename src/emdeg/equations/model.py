@@ -20,13 +20,13 @@ import numpy as np
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.equations.kinematics import Kinematics
-from emdeg.equations.letters import lifted, with_rates
+from emdeg.equations.robot_algebra import lifted, with_rates
 from emdeg.robot import Robot
 
 if TYPE_CHECKING:
-    from emdeg.equations.compact import Compact
-    from emdeg.equations.hierarchy import Hierarchy
-    from emdeg.equations.lumped import Constant, Lumped
+    from emdeg.equations.reading.compact import Compact
+    from emdeg.equations.reading.hierarchy import Hierarchy
+    from emdeg.equations.reading.lumped import Constant, Lumped
 
 Row = tuple[TrigPoly, ...]
 Matrix = tuple[Row, ...]
@@ -78,8 +78,7 @@ class Model:
         """n x n: the mass matrix, drives included."""
         self._need("M")
         return tuple(
-            tuple(m + self.drives[i] if i == j else m for j, m in enumerate(row))
-            for i, row in enumerate(self.M_links)
+            tuple(m + self.drives[i] if i == j else m for j, m in enumerate(row)) for i, row in enumerate(self.M_links)
         )
 
     def christoffel(self, i: int, j: int, k: int) -> TrigPoly:
@@ -164,7 +163,7 @@ class Model:
     @cached_property
     def lumped(self) -> Lumped:
         """The mechanism's constants and every entry in them; see `lumped_constants`."""
-        from emdeg.equations.lumped_model import lumped_constants
+        from emdeg.equations.reading.lumped_model import lumped_constants
 
         return lumped_constants(self)
 
@@ -183,13 +182,13 @@ class Model:
 
     @cached_property
     def _compact(self) -> Compact:
-        from emdeg.equations.compact import compact
+        from emdeg.equations.reading.compact import compact
 
         return compact(self.lumped)
 
     @cached_property
     def _hierarchy(self) -> Hierarchy:
-        from emdeg.equations.hierarchy import hierarchy
+        from emdeg.equations.reading.hierarchy import hierarchy
 
         return hierarchy(self.lumped)
 
@@ -202,12 +201,12 @@ class Model:
         return f"<Model of {self.robot.name}: {self.n} joints, {len(self.algebra.parameters)} symbols; terms: {sizes}>"
 
     def _repr_latex_(self) -> str:
-        from emdeg.equations.writing.notebook import latex
+        from emdeg.equations.notebook import latex
 
         return latex(self)
 
     def _repr_html_(self) -> str:
-        from emdeg.equations.writing.notebook import html
+        from emdeg.equations.notebook import html
 
         return html(self)
 

@@ -19,7 +19,7 @@ from typing import Literal
 from emdeg.algebra import TrigPoly
 from emdeg.equations.derive import descendants
 from emdeg.equations.model import Model, Triple, entry_name
-from emdeg.notebook import Shown
+from emdeg.writing.notebook import Shown
 
 Rule = Literal["general", "geometry"]
 
@@ -81,9 +81,7 @@ def relations(model: Model) -> Relations:
     parents = [link.parent for link in model.robot.links]
     general = general_rules(parents)
     names = {triple: _coefficient_name(triple) for triple in model.beta}
-    coefficients = {
-        names[t]: value if t[1] == t[2] else 2 * value for t, value in _sorted(model.beta)
-    }
+    coefficients = {names[t]: value if t[1] == t[2] else 2 * value for t, value in _sorted(model.beta)}
     found: list[Relation] = []
     for triple, (of, factor, reference) in general.items():
         if of is None:

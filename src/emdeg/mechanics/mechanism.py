@@ -14,7 +14,7 @@ from typing import Any
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
 from emdeg.algebra.scalar import Algebra
-from emdeg.mechanics.linear import Mat3, Scalar, Vec3, add, matmul, mul, tmul
+from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, matmul, mul, tmul
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE, Pose, Robot
 

@@ -3,7 +3,7 @@
 Every function takes a robot without symbols and arrays whose last axis runs over the joints, `(..., n)`; leading
 axes are states and broadcast. SI units, radians; torques are positive along the joint's axis and act on the outer
 link. Drive inertia is included, friction is not. Of a robot with closed loops q are the independent coordinates and
-tau the driven joints' efforts; see `emdeg.mechanics.closed_numeric`.
+tau the driven joints' efforts; see `emdeg.mechanics.loops.numeric`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra.scalar import Floats
-from emdeg.mechanics import (
+from emdeg.mechanics.formulations import (
     articulated_body,
     composite_body,
     coriolis,
@@ -24,9 +24,9 @@ from emdeg.mechanics import (
     energy,
     kinematics,
 )
-from emdeg.mechanics import regressor as regressor_
+from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
-from emdeg.mechanics.newton_euler import newton_euler
+from emdeg.mechanics.parameters import regressor as regressor_
 from emdeg.mechanics.state import StateError as StateError
 from emdeg.mechanics.state import checked_arrays
 from emdeg.robot.errors import RobotError, singular_mass_matrix
@@ -42,7 +42,7 @@ def _closing_loops(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(robot: Robot, *args: Any, **options: Any) -> Any:
         if robot.loops is None:
             return function(robot, *args, **options)
-        from emdeg.mechanics import closed_numeric
+        from emdeg.mechanics.loops import numeric as closed_numeric
 
         other = getattr(closed_numeric, function.__name__, None)
         if other is None:
@@ -53,9 +53,7 @@ def _closing_loops(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_closing_loops
-def inverse_dynamics(
-    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, gyroscopic: bool = False
-) -> Array:
+def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, gyroscopic: bool = False) -> Array:
     """tau (..., n) [N m, N]: the joint efforts of the motion q, qd, qdd."""
     mech, (q_, qd_, qdd_), shape = _prepared(robot, {"q": q, "qd": qd, "qdd": qdd})
     _need_rotors(mech, robot, gyroscopic)
@@ -64,9 +62,7 @@ def inverse_dynamics(
 
 
 @_closing_loops
-def forward_dynamics(
-    robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, gyroscopic: bool = False
-) -> Array:
+def forward_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, gyroscopic: bool = False) -> Array:
     """qdd (..., n) [rad/s^2, m/s^2]: the accelerations that the joint efforts tau cause."""
     if gyroscopic:
         M = mass_matrix(robot, q, gyroscopic=True)
@@ -97,9 +93,7 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike, *, gyroscopic: bo
     _need_rotors(mech, robot, gyroscopic)
     if gyroscopic:
         position = _positions(mech, q_)
-        return _stacked(
-            differentiation.christoffel_matrix(mech, position, qd_, _mass_matrix_with_rotors), shape
-        )
+        return _stacked(differentiation.christoffel_matrix(mech, position, qd_, _mass_matrix_with_rotors), shape)
     return _stacked(coriolis.coriolis_matrix(mech, _frames(mech, q_), qd_), shape)
 
 
@@ -196,9 +190,7 @@ def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Arra
 
 
 @_closing_loops
-def inverse_dynamics_derivatives(
-    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
-) -> tuple[Array, Array]:
+def inverse_dynamics_derivatives(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> tuple[Array, Array]:
     """(dtau/dq, dtau/dqd), each (..., n, n), exact to rounding."""
     mech, (q_, qd_, qdd_), shape = _prepared(robot, {"q": q, "qd": qd, "qdd": qdd})
     by_q, by_qd = differentiation.inverse_dynamics_derivatives(mech, _positions(mech, q_), qd_, qdd_)
@@ -231,9 +223,7 @@ def _mechanism(robot: Robot) -> Mechanism:
     return mechanism(robot, Floats())
 
 
-def _prepared(
-    robot: Robot, arrays: dict[str, ArrayLike]
-) -> tuple[Mechanism, list[list[Any]], tuple[int, ...]]:
+def _prepared(robot: Robot, arrays: dict[str, ArrayLike]) -> tuple[Mechanism, list[list[Any]], tuple[int, ...]]:
     """The mechanism, each array as a list of n scalars (floats, or arrays of one shape), and that shape."""
     mech = _mechanism(robot)
     checked, shape = checked_arrays(arrays, mech.n, lambda name: f"joint of {robot.name}")
@@ -278,9 +268,7 @@ def _mass_matrix_with_rotors(mech: Mechanism, frame: Frames) -> list[list[Any]]:
 
 def _need_rotors(mech: Mechanism, robot: Robot, gyroscopic: bool) -> None:
     if gyroscopic and all(rotor is None for rotor in mech.rotor):
-        raise RobotError(
-            "it has no gear ratios, so the rotors' gyroscopic terms are not known", body=robot.name
-        )
+        raise RobotError("it has no gear ratios, so the rotors' gyroscopic terms are not known", body=robot.name)
 
 
 FUNCTIONS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {

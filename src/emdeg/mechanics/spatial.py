@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from emdeg.mechanics.linear import (
+from emdeg.mechanics.mechanism import BodyInertia
+from emdeg.mechanics.vectors import (
     Mat3,
     Scalar,
     Vec3,
@@ -21,7 +22,6 @@ from emdeg.mechanics.linear import (
     tmul,
     transpose,
 )
-from emdeg.mechanics.mechanism import BodyInertia
 
 
 @dataclass(frozen=True, slots=True)

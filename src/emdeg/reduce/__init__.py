@@ -1,12 +1,12 @@
 """Abbreviated models: significance rules, certified error bounds, multi-rate split, tolerances."""
 
+from emdeg.analysis.tolerance import Spread, Tolerances
 from emdeg.reduce.abbreviate import Abbreviated, abbreviate
-from emdeg.reduce.box import Box, box
 from emdeg.reduce.multirate import Multirate, holding_error, multirate
 from emdeg.reduce.processors import Split, split
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.significance import significant
-from emdeg.reduce.tolerance import Spread, Tolerances
+from emdeg.robot.box import Box, box
 
 __all__ = [
     "Abbreviated",

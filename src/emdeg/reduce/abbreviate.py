@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from emdeg.bounds import Bounded
 from emdeg.equations import Model
-from emdeg.equations.bounds import Bounded
-from emdeg.notebook import table
-from emdeg.program import Program
-from emdeg.program.search.weights import OPERATIONS, Weights
+from emdeg.programs import Program
+from emdeg.programs.search.weights import OPERATIONS, Weights
 from emdeg.reduce.average import EntryError, diagonal, entry_errors, within_average
-from emdeg.reduce.box import Box, box
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model, numeric
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
 from emdeg.reduce.target import certified, largest_efforts, within
 from emdeg.robot import Robot
+from emdeg.robot.box import Box, box
+from emdeg.writing.notebook import table
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,11 @@ def abbreviate(
         found = within(full, region, limits, seconds=seconds, largest=largest)
         return Abbreviated(found.short, region, found.errors, largest, found.limits)
     short, dropped = significant(
-        full, region, significance=significance, joint_significance=joint_significance, neglect=neglect,
+        full,
+        region,
+        significance=significance,
+        joint_significance=joint_significance,
+        neglect=neglect,
         keep_uncertain=keep_uncertain,
     )
     errors = certified(short, region, seconds=seconds / robot.n)

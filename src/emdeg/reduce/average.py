@@ -14,12 +14,12 @@ from fractions import Fraction
 import numpy as np
 
 from emdeg.algebra import TrigPoly
-from emdeg.equations.bounds import Bounded, Effort, largest_magnitude
-from emdeg.equations.expression import count
-from emdeg.equations.lumped import indices
-from emdeg.reduce.box import Box
+from emdeg.bounds import Bounded, Effort, largest_magnitude
+from emdeg.equations.reading.expression import count
+from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.pieces import mean, summands
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
+from emdeg.robot.box import Box
 
 SAMPLES = 20_000
 

@@ -13,13 +13,13 @@ from itertools import pairwise
 from typing import Any
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
-from emdeg.equations.angles import Combination, Group
-from emdeg.equations.expression import Atom, Sum
-from emdeg.equations.lumped import indices
-from emdeg.equations.nesting import nested, terms_of
-from emdeg.equations.waves import Layout, Writer
-from emdeg.program import Program, Traced, Tracer
-from emdeg.program.ir import Dependence
+from emdeg.equations.reading.angles import Combination, Group
+from emdeg.equations.reading.expression import Atom, Sum
+from emdeg.equations.reading.lumped import indices
+from emdeg.equations.reading.nesting import nested, terms_of
+from emdeg.equations.reading.waves import Layout, Writer
+from emdeg.programs import Program, Traced, Tracer
+from emdeg.programs.ir import Dependence
 from emdeg.reduce.short_model import Expansion, ShortModel
 
 Rates = tuple[int, ...]

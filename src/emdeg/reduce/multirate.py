@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.notebook import Shown
-from emdeg.program import Count, Dependence, Program, count_by_dependence, split_rates
+from emdeg.programs import Count, Dependence, Program, count_by_dependence, split_rates
 from emdeg.runtime import compile
+from emdeg.writing.notebook import Shown
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,7 @@ def multirate(program: Program, operations_per_second: float = 100_000.0, ratio:
     )
 
 
-def holding_error(
-    program: Program, q: NDArray, qd: NDArray, qdd: NDArray, steps: int
-) -> dict[str, list[float]]:
+def holding_error(program: Program, q: NDArray, qd: NDArray, qdd: NDArray, steps: int) -> dict[str, list[float]]:
     """The extra error of computing the configuration part only every `steps` steps along a trajectory (T x n).
 
     Gives the largest and the root-mean-square difference of each output, in the output's unit.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from emdeg.notebook import Shown
-from emdeg.program import Dependence, Kind, Program
-from emdeg.program.ir import dependences, live
+from emdeg.programs import Dependence, Kind, Program
+from emdeg.programs.ir import dependences, live
+from emdeg.writing.notebook import Shown
 
 COUNTED = frozenset({Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.SQRT})
 
@@ -101,9 +101,7 @@ def split(program: Program, processors: int, delay: int = 1) -> Split:
             if not left[reader]:
                 ready.append(reader)
     crossing = {(s, of[s], of[i]) for i in work for s in waits[i] if of[s] != of[i]}
-    return Split(
-        processors, of, start, tuple(load), max(free), max(ahead.values(), default=0), tuple(sorted(crossing))
-    )
+    return Split(processors, of, start, tuple(load), max(free), max(ahead.values(), default=0), tuple(sorted(crossing)))
 
 
 def _sources(program: Program, index: int, counted: set[int]) -> list[int]:

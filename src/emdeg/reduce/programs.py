@@ -9,17 +9,17 @@ from typing import Any
 
 from emdeg.algebra.scalar import add_angles
 from emdeg.equations import entry_name
-from emdeg.equations.expression import Atom, Sum
-from emdeg.equations.lumped import indices
-from emdeg.program import Program, Traced, Tracer, count, simplify
-from emdeg.program.functions import solved
-from emdeg.program.ir import Dependence
-from emdeg.program.schedule import schedule
-from emdeg.program.search.optimise import tidied
-from emdeg.program.search.resubstitute import Resubstitution
-from emdeg.program.search.weights import OPERATIONS, Weights, cost
-from emdeg.program.simplify import prune, retrace
-from emdeg.program.verify import verify
+from emdeg.equations.reading.expression import Atom, Sum
+from emdeg.equations.reading.lumped import indices
+from emdeg.programs import Program, Traced, Tracer, count, simplify
+from emdeg.programs.functions import solved
+from emdeg.programs.ir import Dependence
+from emdeg.programs.schedule import schedule
+from emdeg.programs.search.optimise import tidied
+from emdeg.programs.search.resubstitute import Resubstitution
+from emdeg.programs.search.weights import OPERATIONS, Weights, cost
+from emdeg.programs.simplify import prune, retrace
+from emdeg.programs.verify import verify
 from emdeg.reduce.efforts import OF_LINKS, traces
 from emdeg.reduce.phases import Phase, folded, phases
 from emdeg.reduce.shared import SharedEfforts
@@ -245,8 +245,7 @@ class Entries:
 def _by_outer_speeds(entries: Entries, qd: Sequence[Traced], i: int, n: int) -> Traced:
     """The terms in the speeds: each speed times the sum of what it multiplies."""
     return _sum(
-        qd[k - 1]
-        * (entries("c", i, k) * qd[k - 1] + _sum(entries("b", i, j, k) * qd[j - 1] for j in range(1, k)))
+        qd[k - 1] * (entries("c", i, k) * qd[k - 1] + _sum(entries("b", i, j, k) * qd[j - 1] for j in range(1, k)))
         for k in range(1, n + 1)
     )
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.generator import Generator
-from emdeg.equations.bounds import Bounded, Family, family, supremum
-from emdeg.equations.bounds.search import clock
-from emdeg.equations.bounds.tensor import Array
-from emdeg.equations.lumped import indices
-from emdeg.reduce.box import Box
+from emdeg.bounds import Bounded, Family, family, supremum
+from emdeg.bounds.search import clock
+from emdeg.bounds.tensor import Array
+from emdeg.equations.reading.lumped import indices
+from emdeg.robot.box import Box
 
 
 @dataclass(frozen=True)
@@ -164,9 +164,7 @@ def largest_error(
     objective = RowObjective(row)
     found, at = search(objective, seed=seed)
     goal = max(found * (1 + tolerance), min(enough, CLOSE * found))
-    bounded = supremum(
-        row.formulas, objective.above, seconds=seconds, enough=lambda bound: bound <= goal, clock=clock
-    )
+    bounded = supremum(row.formulas, objective.above, seconds=seconds, enough=lambda bound: bound <= goal, clock=clock)
     better, there = search(objective, bounded.starts, seed=seed)
     if better > found:
         found, at = better, there

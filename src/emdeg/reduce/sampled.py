@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from emdeg.equations.bounds.tensor import Array
-from emdeg.equations.lumped import indices
-from emdeg.reduce.box import Box
+from emdeg.bounds.tensor import Array
+from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.row_error import corner_products
+from emdeg.robot.box import Box
 
 
 class SampledError:

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 
 from emdeg.algebra import TrigPoly
-from emdeg.equations.expression import Atom
-from emdeg.program import Program
-from emdeg.program.search.extract import Extraction, Key
+from emdeg.equations.reading.expression import Atom
+from emdeg.programs import Program
+from emdeg.programs.search.extract import Extraction, Key
 from emdeg.reduce.efforts import Forms, Rates, Table, Writing, inner_neighbours, on_links, tables
 from emdeg.reduce.short_model import ShortModel
 

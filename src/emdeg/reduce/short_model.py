@@ -10,10 +10,11 @@ from functools import cached_property
 from types import MappingProxyType
 
 from emdeg.algebra import Angle, Exact, Generator, TrigPoly
-from emdeg.equations import Compact, Lumped, Model, compact, derive, entry_name, lumped_constants
-from emdeg.equations.lumped import Constant, indices
-from emdeg.notebook import Shown
+from emdeg.equations import Compact, Lumped, Model, derive, entry_name, lumped_constants
+from emdeg.equations.reading.compact import compact
+from emdeg.equations.reading.lumped import Constant, indices
 from emdeg.robot import Robot, substitute
+from emdeg.writing.notebook import Shown
 
 Term = tuple[str, str]
 """An entry's name and a constant's: one summand, constant * function."""
@@ -159,9 +160,7 @@ class ShortModel(Shown):
         joints = range(1, n + 1)
         algebra = self.full.lumped.algebra
         known = {name: number.value for name, number in full.known.items()}
-        drives = tuple(
-            algebra.number(exact(d, known)) if ("M" in full.parts) else algebra.zero for d in full.drives
-        )
+        drives = tuple(algebra.number(exact(d, known)) if ("M" in full.parts) else algebra.zero for d in full.drives)
         M = ()
         if "M" in full.parts:
             M = tuple(
@@ -178,9 +177,7 @@ class ShortModel(Shown):
             elif j != k and entry_name("b", i, j, k) in entries:
                 beta[i, j, k] = entries[entry_name("b", i, j, k)] / 2
         g = tuple(entries[entry_name("g", i)] for i in joints) if "g" in full.parts else ()
-        return replace(
-            full, M_links=M, drives=drives, beta=MappingProxyType(beta), g=g, known=MappingProxyType({})
-        )
+        return replace(full, M_links=M, drives=drives, beta=MappingProxyType(beta), g=g, known=MappingProxyType({}))
 
     def numeric_text(self, digits: int = 3) -> dict[str, str]:
         """{entry: expression with numbers in place of constants}, rounded in print."""

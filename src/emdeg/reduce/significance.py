@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import TrigPoly
-from emdeg.equations.bounds import tensor
-from emdeg.equations.bounds.family import basis
-from emdeg.equations.bounds.tensor import Variable
-from emdeg.equations.lumped import indices
-from emdeg.reduce.box import Box
+from emdeg.bounds import tensor
+from emdeg.bounds.family import basis
+from emdeg.bounds.tensor import Variable
+from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.short_model import FullModel, ShortModel, Term, direction, serving
+from emdeg.robot.box import Box
 
 SIGNIFICANCE, JOINT_SIGNIFICANCE = 0.01, 0.001
 """The paper's thresholds."""
@@ -116,8 +116,13 @@ def uncertain(full: FullModel) -> set[str]:
 
 
 def significant(
-    full: FullModel, box: Box, *, significance: float = SIGNIFICANCE, joint_significance: float = JOINT_SIGNIFICANCE,
-    neglect: Collection[str] = (), keep_uncertain: bool = False,
+    full: FullModel,
+    box: Box,
+    *,
+    significance: float = SIGNIFICANCE,
+    joint_significance: float = JOINT_SIGNIFICANCE,
+    neglect: Collection[str] = (),
+    keep_uncertain: bool = False,
 ) -> tuple[ShortModel, tuple[Dropped, ...]]:
     """The model without its insignificant terms, and what was dropped; `neglect` names constants to drop everywhere.
 

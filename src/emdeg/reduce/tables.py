@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from emdeg.program import Count, Program, count
-from emdeg.program import program as traced
-from emdeg.program.best import program as best
+from emdeg.programs import Count, Program, count
+from emdeg.programs import program as traced
+from emdeg.programs.best import program as best
 from emdeg.reduce.abbreviate import Abbreviated
 from emdeg.reduce.multirate import multirate
 from emdeg.reduce.programs import program as short_program

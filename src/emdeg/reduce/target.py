@@ -15,16 +15,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.equations.bounds import Bounded
-from emdeg.equations.bounds.search import clock
-from emdeg.equations.bounds.tensor import Array
-from emdeg.equations.lumped import indices
-from emdeg.reduce.box import Box
+from emdeg.bounds import Bounded
+from emdeg.bounds.search import clock
+from emdeg.bounds.tensor import Array
+from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.pieces import Piece, mean, model_of, pieces
 from emdeg.reduce.programs import quick_count
 from emdeg.reduce.row_error import RowObjective, largest_error, row, search
 from emdeg.reduce.sampled import SampledError
 from emdeg.reduce.short_model import FullModel, ShortModel
+from emdeg.robot.box import Box
 
 SAMPLES = 600
 ROUNDS = 9
@@ -55,8 +55,14 @@ def largest_efforts(full: FullModel, box: Box, starts: int = 12) -> tuple[float,
 
 
 def within(
-    full: FullModel, box: Box, limits: Sequence[float], *, seconds: float = 60.0, largest: Sequence[float] = (),
-    tries: int = TRIES, seed: int = 0,
+    full: FullModel,
+    box: Box,
+    limits: Sequence[float],
+    *,
+    seconds: float = 60.0,
+    largest: Sequence[float] = (),
+    tries: int = TRIES,
+    seed: int = 0,
 ) -> Found:
     """The smallest model found whose certified error at each joint is at most its limit."""
     start = time.thread_time()

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from emdeg.program import count
-from emdeg.reduce.box import Box
+from emdeg.programs import count
 from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import FullModel, ShortModel
 from emdeg.reduce.significance import significant
 from emdeg.reduce.target import certified, largest_efforts
+from emdeg.robot.box import Box
 
 SIGNIFICANCES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 

@@ -166,9 +166,7 @@ def _known(frames: Mapping[str, Frame], name: str, what: str) -> Frame:
     return frames[name]
 
 
-def _tool(
-    draft: Draft, ordered: Sequence[Body], frames: Mapping[str, Frame], tip: str | None
-) -> Frame:
+def _tool(draft: Draft, ordered: Sequence[Body], frames: Mapping[str, Frame], tip: str | None) -> Frame:
     if tip is not None:
         host, pose = _known(frames, tip, "the tip is to be"), Pose()
         if draft.tool is not None and draft.tool[0] == tip:

@@ -66,9 +66,7 @@ def inertia_findings(body: str, inertia: Inertia, line: int | None = None) -> li
     slack = ROUNDING * max(abs(largest), abs(smallest), 1e-300) + 1e-12 * float(np.abs(tensor).max())
     principal = f"{smallest:.6g}, {middle:.6g}, {largest:.6g} kg m^2"
     if smallest < -slack:
-        findings.append(
-            Finding(body, f"its inertia is not positive semidefinite: principal moments {principal}", line)
-        )
+        findings.append(Finding(body, f"its inertia is not positive semidefinite: principal moments {principal}", line))
     elif smallest + middle < largest - slack:
         findings.append(
             Finding(

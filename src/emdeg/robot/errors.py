@@ -6,17 +6,13 @@ from __future__ import annotations
 class RobotError(ValueError):
     """A robot's description breaks a rule: says which file, which line, which body, which rule."""
 
-    def __init__(
-        self, rule: str, *, file: str | None = None, line: int | None = None, body: str | None = None
-    ) -> None:
+    def __init__(self, rule: str, *, file: str | None = None, line: int | None = None, body: str | None = None) -> None:
         self.rule, self.file, self.line, self.body = rule, file, line, body
         super().__init__(rule, file, line, body)
 
     def at(self, *, file: str | None = None, line: int | None = None, body: str | None = None) -> RobotError:
         """The same error with the places it did not know yet filled in."""
-        return type(self)(
-            self.rule, file=self.file or file, line=self.line or line, body=self.body or body
-        )
+        return type(self)(self.rule, file=self.file or file, line=self.line or line, body=self.body or body)
 
     def __str__(self) -> str:
         place = self.file or ""

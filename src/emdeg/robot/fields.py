@@ -67,9 +67,14 @@ def numbers(table: Table, key: str, count: int | None = None) -> Array:
 
 
 def per_joint(
-    table: Table, key: str, robot: Robot, default: float | Array | None = None, *, spread: bool = False,
+    table: Table,
+    key: str,
+    robot: Robot,
+    default: float | Array | None = None,
+    *,
+    spread: bool = False,
     driven: bool = False,
-) -> Array:  # fmt: skip
+) -> Array:
     """One number a joint: a list in the robot's order, or a table by joint names, where `default` fills gaps.
 
     With `spread` a single number serves all joints. With closed loops the joints are those of the coordinates, or the
@@ -83,9 +88,14 @@ def per_joint(
 
 
 def as_joints(
-    table: Table, value: Any, key: str, robot: Robot, default: float | Array | None = None, spread: bool = False,
+    table: Table,
+    value: Any,
+    key: str,
+    robot: Robot,
+    default: float | Array | None = None,
+    spread: bool = False,
     driven: bool = False,
-) -> Array:  # fmt: skip
+) -> Array:
     joints = robot.driven if driven else robot.coordinates
     names = [joint.name for joint in joints]
     if isinstance(value, list):

@@ -203,6 +203,14 @@ def parse_payload(text: str, link: str) -> Payload:
 
 
 __all__ = [
-    "SNAP", "Checked", "check", "library_names", "load", "parse_locks", "parse_number", "parse_payload",
-    "read_draft", "read_text",
-]  # fmt: skip
+    "SNAP",
+    "Checked",
+    "check",
+    "library_names",
+    "load",
+    "parse_locks",
+    "parse_number",
+    "parse_payload",
+    "read_draft",
+    "read_text",
+]

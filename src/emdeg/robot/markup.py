@@ -38,9 +38,7 @@ class Element:
         """The child called `tag`, or None; RobotError if there are several."""
         found = self.all(tag)
         if len(found) > 1:
-            raise RobotError(
-                f"<{self.tag}> has {len(found)} <{tag}> elements; one is allowed", line=found[1].line
-            )
+            raise RobotError(f"<{self.tag}> has {len(found)} <{tag}> elements; one is allowed", line=found[1].line)
         return found[0] if found else None
 
     def walk(self) -> Iterator[Element]:
@@ -87,9 +85,7 @@ def parse_xml(text: str, budget: Budget = BUDGET) -> Element:
     except defusedxml.DefusedXmlException:
         raise RobotError("it declares entities, which are refused", line=builder.line) from None
     except SAXParseException as problem:
-        raise RobotError(
-            f"not well-formed XML: {problem.getMessage()}", line=problem.getLineNumber()
-        ) from None
+        raise RobotError(f"not well-formed XML: {problem.getMessage()}", line=problem.getLineNumber()) from None
     except UnicodeError:
         raise RobotError("the text holds characters that are not Unicode") from None
     if builder.root is None:
@@ -114,9 +110,7 @@ class _Builder(ContentHandler):
         if self._count > self._budget.elements:
             raise OverBudget(f"it has more than {self._budget.elements} elements, the budget", line=self.line)
         if len(self._open) >= self._budget.depth:
-            raise OverBudget(
-                f"its elements nest deeper than {self._budget.depth}, the budget", line=self.line
-            )
+            raise OverBudget(f"its elements nest deeper than {self._budget.depth}, the budget", line=self.line)
         element = Element(clipped(name), dict(attrs.items()), self.line or 0)
         if self._open:
             self._open[-1].children.append(element)

@@ -54,8 +54,7 @@ _KEPT: dict[str, frozenset[str]] = {
     ),
     "freejoint": frozenset(["name"]),
     "inertial": _PLACE | frozenset(["mass", "diaginertia", "fullinertia"]),
-    "geom": _PLACE
-    | frozenset(["class", "type", "size", "mass", "density", "fromto", "group", "shellinertia"]),
+    "geom": _PLACE | frozenset(["class", "type", "size", "mass", "density", "fromto", "group", "shellinertia"]),
 }
 _WORDS = frozenset(
     [
@@ -204,9 +203,7 @@ class _Pruning:
                 kept.append(_bare(child, self.contents(child, childclass, moving, shapes)))
             elif child.tag in ("joint", "freejoint") and element.tag != "worldbody":
                 kept.append(self.joint(child, childclass))
-            elif child.tag == "inertial" or (
-                child.tag == "geom" and shapes and self.has_mass(child, childclass)
-            ):
+            elif child.tag == "inertial" or (child.tag == "geom" and shapes and self.has_mass(child, childclass)):
                 kept.append(_bare(child))
         return kept
 

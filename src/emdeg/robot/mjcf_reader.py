@@ -140,9 +140,7 @@ class _Compiled:
             limits=_limits(m, j),
             drive=Drive(
                 inertia=_exact(m.dof_armature[dof]),
-                friction=Friction(
-                    viscous=_exact(m.dof_damping[dof]), coulomb=_exact(m.dof_frictionloss[dof])
-                ),
+                friction=Friction(viscous=_exact(m.dof_damping[dof]), coulomb=_exact(m.dof_frictionloss[dof])),
             ),
             line=line,
         )

@@ -14,8 +14,8 @@ from typing import Literal
 
 from emdeg.algebra.angle import NO_ANGLE, Angle
 from emdeg.algebra.exact import ONE, ZERO, Exact
-from emdeg.notebook import Shown, table
 from emdeg.robot import loops as loops_
+from emdeg.writing.notebook import Shown, table
 
 Vector = tuple[Exact, Exact, Exact]
 Angles = tuple[Angle, Angle, Angle]
@@ -309,6 +309,22 @@ def _values(robot: Robot):
 
 
 __all__ = [
-    "BASE", "NOWHERE", "ONE", "Angles", "Drive", "Frame", "Friction", "Inertia", "Joint", "JointKind", "Limits",
-    "Link", "Payload", "Placement", "Pose", "Robot", "Stated", "Vector",
-]  # fmt: skip
+    "BASE",
+    "NOWHERE",
+    "ONE",
+    "Angles",
+    "Drive",
+    "Frame",
+    "Friction",
+    "Inertia",
+    "Joint",
+    "JointKind",
+    "Limits",
+    "Link",
+    "Payload",
+    "Placement",
+    "Pose",
+    "Robot",
+    "Stated",
+    "Vector",
+]

@@ -123,9 +123,7 @@ def depth_first(bodies: Sequence[Body]) -> list[Body]:
         stack.extend(reversed(children.get(body.name, [])))
     if len(ordered) < len(bodies):
         lost = next(b for b in bodies if b not in ordered)
-        raise RobotError(
-            "the links form a loop: no path leads from here to the base", line=lost.line, body=lost.name
-        )
+        raise RobotError("the links form a loop: no path leads from here to the base", line=lost.line, body=lost.name)
     return ordered
 
 
@@ -210,11 +208,7 @@ def _merge_fixed(
                 continue
             if offset != Transform():
                 placed = offset @ _place(body)
-                body = (
-                    replace(body, pose=placed)
-                    if body.row is None
-                    else replace(body, row=to_placement(placed))
-                )
+                body = replace(body, pose=placed) if body.row is None else replace(body, row=to_placement(placed))
         except ValueError as problem:
             raise RobotError(
                 f"cannot be joined rigidly to its neighbour: {problem}", line=body.line, body=body.name
@@ -224,9 +218,7 @@ def _merge_fixed(
     return list(moving.values()), home
 
 
-def _keep_frames(
-    moving: list[Body], base: Transform, home: Mapping[str, tuple[str | None, Transform]]
-) -> NormalForm:
+def _keep_frames(moving: list[Body], base: Transform, home: Mapping[str, tuple[str | None, Transform]]) -> NormalForm:
     index = {body.name: i for i, body in enumerate(moving)}
     links = tuple(_link(body, index, body.row or Placement(), body.inertia) for body in moving)
     frames = tuple(

@@ -90,9 +90,7 @@ def _places(robot: Robot) -> Iterator[tuple[str, _Place]]:
         for name, value, put in _payload_values(payload):
             yield f"{payload.name}.{name}", _Place(value, lambda r, v, k=k, put=put: _with_payload(r, k, put(v)))
     for k, axis in enumerate(AXES):
-        yield f"gravity.{axis}", _Place(
-            robot.gravity[k], lambda r, v, k=k: replace(r, gravity=_put(r.gravity, k, v))
-        )
+        yield f"gravity.{axis}", _Place(robot.gravity[k], lambda r, v, k=k: replace(r, gravity=_put(r.gravity, k, v)))
         yield f"tool.{axis}", _Place(robot.tool.pose.xyz[k], lambda r, v, k=k: _with_tool(r, k, v))
 
 

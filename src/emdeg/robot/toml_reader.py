@@ -33,9 +33,23 @@ from emdeg.robot.transform import Transform, about, move_inertia, of_pose
 
 SCHEMA = 1
 _ROBOT = (
-    "schema", "name", "title", "source", "convention", "gravity", "nonphysical", "notes", "base", "tool",
-    "link", "frame", "payload", "tolerances", "sources", *KEYS,
-)  # fmt: skip
+    "schema",
+    "name",
+    "title",
+    "source",
+    "convention",
+    "gravity",
+    "nonphysical",
+    "notes",
+    "base",
+    "tool",
+    "link",
+    "frame",
+    "payload",
+    "tolerances",
+    "sources",
+    *KEYS,
+)
 _DH = ("alpha", "a", "theta", "d")
 _EXTRA = ("gamma", "b", "beta")
 _LIMITS = ("lower", "upper", "velocity", "effort")
@@ -45,9 +59,21 @@ _MOMENTS: tuple[str, ...] = ("MX", "MY", "MZ")
 _DRIVE = ("inertia", "max_torque", "motor_inertia", "stall_torque", "gear_ratio")
 _FRICTION = ("viscous", "coulomb", "stribeck", "stribeck_velocity", "break_away")
 _PARAMETERS = {
-    *_DH, *_EXTRA, *_COM_TENSOR, *_FRAME_TENSOR, *_MOMENTS, "M", "mass", "com.x", "com.y", "com.z",
-    "inertia", "joint", "drive", *(f"drive.{key}" for key in (*_DRIVE, *_FRICTION)),
-}  # fmt: skip
+    *_DH,
+    *_EXTRA,
+    *_COM_TENSOR,
+    *_FRAME_TENSOR,
+    *_MOMENTS,
+    "M",
+    "mass",
+    "com.x",
+    "com.y",
+    "com.z",
+    "inertia",
+    "joint",
+    "drive",
+    *(f"drive.{key}" for key in (*_DRIVE, *_FRICTION)),
+}
 """What a path in [tolerances] or [sources] may end in, after a link's or joint's name."""
 
 
@@ -280,9 +306,14 @@ def _row(joint: Table, q: str) -> Placement:
     angles = {key: joint.angle(key, f"{q}.{key}") for key in ("alpha", "theta", "gamma", "beta")}
     lengths = {key: joint.number(key, f"{q}.{key}") or ZERO for key in ("a", "d", "b")}
     return Placement(
-        alpha=angles["alpha"], a=lengths["a"], theta=angles["theta"], d=lengths["d"],
-        gamma=angles["gamma"], b=lengths["b"], beta=angles["beta"],
-    )  # fmt: skip
+        alpha=angles["alpha"],
+        a=lengths["a"],
+        theta=angles["theta"],
+        d=lengths["d"],
+        gamma=angles["gamma"],
+        b=lengths["b"],
+        beta=angles["beta"],
+    )
 
 
 def _limits(joint: Table, kind: JointKind) -> Limits:

@@ -123,9 +123,7 @@ class Table:
             return None
         if not isinstance(value, list) or len(value) != 3:
             raise self.error(f"{key} must be three numbers [x, y, z]", key)
-        x, y, z = (
-            self._number(v, key, f"{path}.{axis}" if path else None) for v, axis in zip(value, "xyz")
-        )
+        x, y, z = (self._number(v, key, f"{path}.{axis}" if path else None) for v, axis in zip(value, "xyz"))
         return x, y, z
 
     def angle(self, key: str, path: str | None = None) -> Angle:

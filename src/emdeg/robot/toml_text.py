@@ -49,9 +49,7 @@ class Document:
             found = hit + 1
         return found
 
-    def error(
-        self, rule: str, table: str = "", index: int = 0, *keys: str, body: str | None = None
-    ) -> RobotError:
+    def error(self, rule: str, table: str = "", index: int = 0, *keys: str, body: str | None = None) -> RobotError:
         return RobotError(rule, file=self.file, line=self.line(table, index, *keys), body=body)
 
     def _parse(self, text: str) -> dict[str, Any]:

@@ -76,9 +76,7 @@ def unit(v: Direction) -> Direction:
 
 
 def turn(R: Rotation, v: Vector) -> Vector:
-    return tuple(
-        tidy_exact(sum((x * a for x, a in zip(v, row) if a), start=Exact())) for row in R
-    )  # type: ignore[return-value]
+    return tuple(tidy_exact(sum((x * a for x, a in zip(v, row) if a), start=Exact())) for row in R)  # type: ignore[return-value]
 
 
 def turn_direction(R: Rotation, v: Direction) -> Direction:
@@ -109,9 +107,7 @@ def about(axis: str, angle: Angle) -> Rotation:
 
 def of_pose(pose: Pose) -> Transform:
     roll, pitch, yaw = pose.rpy
-    return Transform(
-        product(about("z", yaw), product(about("y", pitch), about("x", roll))), pose.xyz
-    )
+    return Transform(product(about("z", yaw), product(about("y", pitch), about("x", roll))), pose.xyz)
 
 
 def to_pose(transform: Transform) -> Pose:

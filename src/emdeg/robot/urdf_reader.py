@@ -77,9 +77,7 @@ class _Reader:
             bodies.append(body)
         self.inertia(links[root])  # the base does not move, but what it says must make sense
         name = robot.attributes.get("name", "").strip() or "robot"
-        return Draft(
-            name=clipped(name, 200), bodies=tuple(bodies), root=root, notes=tuple(self.notes), file=file
-        )
+        return Draft(name=clipped(name, 200), bodies=tuple(bodies), root=root, notes=tuple(self.notes), file=file)
 
     def body(self, joint: _UrdfJoint, link: Element, root: str) -> Body:
         element = joint.element
@@ -139,9 +137,7 @@ class _Reader:
                 missing = "mass" if mass is None else "inertia"
                 raise RobotError(f"its <inertial> has no <{missing}>", line=inertial.line)
             m = Exact.of(_number(mass, "value"))
-            moments = tuple(
-                Exact.of(_number(tensor, key)) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-            )
+            moments = tuple(Exact.of(_number(tensor, key)) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
             about_com = Inertia(m, NOWHERE, moments)  # type: ignore[arg-type]
             return move_inertia(about_com, self.origin(inertial, f"inertia of link {name!r}"))
         except RobotError as problem:
@@ -152,8 +148,7 @@ class _Reader:
         if limit is None:
             return Limits()
         lower, upper, velocity, effort = (
-            _number(limit, key) if key in limit.attributes else None
-            for key in ("lower", "upper", "velocity", "effort")
+            _number(limit, key) if key in limit.attributes else None for key in ("lower", "upper", "velocity", "effort")
         )
         if joint.element.attributes["type"] == "continuous":
             lower = upper = None
@@ -233,9 +228,7 @@ def _root(links: dict[str, Element], joints: list[_UrdfJoint]) -> str:
         line = joint.element.line
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in links:
-                raise RobotError(
-                    f"its {role} link {clipped(link)!r} does not exist", line=line, body=joint.name
-                )
+                raise RobotError(f"its {role} link {clipped(link)!r} does not exist", line=line, body=joint.name)
         if joint.child in carrier:
             raise RobotError(
                 f"link {joint.child!r} hangs on two joints, {carrier[joint.child].name!r} and "
@@ -247,9 +240,7 @@ def _root(links: dict[str, Element], joints: list[_UrdfJoint]) -> str:
     roots = [name for name in links if name not in carrier]
     if not roots:
         first = joints[0]
-        raise RobotError(
-            "the links form a loop: no link is the root", line=first.element.line, body=first.name
-        )
+        raise RobotError("the links form a loop: no link is the root", line=first.element.line, body=first.name)
     if len(roots) > 1:
         shown = ", ".join(repr(clipped(name)) for name in roots[:5])
         raise RobotError(

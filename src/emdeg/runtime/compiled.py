@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from emdeg.program.ir import Program
-from emdeg.program.split import split_constants
+from emdeg.programs.ir import Program
+from emdeg.programs.split import split_constants
 from emdeg.runtime.kernel import Kernel, MachineKernel, NumpyKernel, cores, machine_available
 
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.equations.speed_inverse import SpeedInverse, speed_inverse
-from emdeg.equations.speed_matrix import Singularity
-from emdeg.mechanics.speeds import Setup
-from emdeg.notebook import table
-from emdeg.program.ir import Program
-from emdeg.program.kane import Function, kane_program
+from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
+from emdeg.equations.speeds.matrix import Singularity
+from emdeg.mechanics.kane.speeds import Setup
+from emdeg.programs.ir import Program
+from emdeg.programs.kane.build import Function, kane_program
 from emdeg.robot.model import Robot
 from emdeg.runtime.compiled import CompiledProgram, StateError, compile
+from emdeg.writing.notebook import table
 
 SINGULAR = 1e-9
 """A factor of det A below this share of the largest value it could have: the speeds fail."""

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from emdeg.codegen.trig import DOUBLE, SINGLE, TrigTable
+from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Writer:
         return value
 
     def sincos(self, x: str) -> tuple[str, str]:
-        """Sine and cosine by the numbers of `emdeg.codegen.trig`; names not used vanish in the compiler."""
+        """Sine and cosine by the numbers of `emdeg.programs.sine`; names not used vanish in the compiler."""
         table = self.precision.table
         rounder = self.constant(table.rounder)
         scaled = self.binary("fmul", x, self.constant(table.two_over_pi))

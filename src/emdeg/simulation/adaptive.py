@@ -129,9 +129,14 @@ class AdaptiveRun:
             if halted:
                 break
         return Result(
-            grid[:done], states[:done], efforts[:done], Dense(self.pieces, self.degree), tuple(self.events),
-            len(self.pieces), self.evaluations,
-        )  # fmt: skip
+            grid[:done],
+            states[:done],
+            efforts[:done],
+            Dense(self.pieces, self.degree),
+            tuple(self.events),
+            len(self.pieces),
+            self.evaluations,
+        )
 
     def _advance(self, solver: Any, end: float, duration: float) -> tuple[float, Array, bool]:
         """To `end`, or to the next stop that ends the run or turns a joint round: (t, x, halted)."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.mechanics.closed_numeric import ready
+from emdeg.mechanics.loops.numeric import ready
 from emdeg.mechanics.numeric import forward_kinematics, link_transforms
 from emdeg.robot.model import BASE, Robot
 from emdeg.simulation.errors import ScenarioError
@@ -55,9 +55,11 @@ def _loop_skeleton(robot: Robot, q: Array) -> tuple[Array, list[tuple[int, int]]
         ends = []
         for end in (loop.first, loop.second):
             local = np.array(end.p, dtype=np.float64)
-            at = np.broadcast_to(local, (len(q), 3)) if end.link == BASE else (
-                T[:, end.link, :3, :3] @ local + T[:, end.link, :3, 3]
-            )  # fmt: skip
+            at = (
+                np.broadcast_to(local, (len(q), 3))
+                if end.link == BASE
+                else (T[:, end.link, :3, :3] @ local + T[:, end.link, :3, 3])
+            )
             ends.append(add(at, *([place[end.link]] if end.link in place and end.link != BASE else [])))
         bones.append((ends[0], ends[1]))
     add(forward_kinematics(robot, q)[..., :3, 3], *([place[robot.tool.link]] if robot.tool.link in place else []))

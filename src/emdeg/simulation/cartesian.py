@@ -120,8 +120,14 @@ def follow(
         count = 2 * count - 1
 
 
-def deviation(robot: Robot, trajectory: Callable[[ArrayLike], Motion3], path: Path, profile: Profile,
-              position_only: bool = False, samples: int = 257) -> float:
+def deviation(
+    robot: Robot,
+    trajectory: Callable[[ArrayLike], Motion3],
+    path: Path,
+    profile: Profile,
+    position_only: bool = False,
+    samples: int = 257,
+) -> float:
     """The largest distance [m] or angle [rad] between the tool and the path."""
     duration: float = trajectory.duration  # type: ignore[attr-defined]
     x = np.linspace(0, 1, samples)

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.mechanics import closed_loop
-from emdeg.mechanics.closed_numeric import State, accelerations, conditions, ready, stacked, weakest
-from emdeg.mechanics.closure_newton import evaluated, newton, positions_of
-from emdeg.mechanics.linear import Scalar, total
-from emdeg.mechanics.linkage import loops_of
-from emdeg.program.functions import solved
-from emdeg.program.ir import Dependence, Program
-from emdeg.program.loop_functions import LoopState, traced_state
-from emdeg.program.simplify import simplify
-from emdeg.program.trace import Tracer
+from emdeg.mechanics.loops import reduction as closed_loop
+from emdeg.mechanics.loops.linkage import loops_of
+from emdeg.mechanics.loops.newton import evaluated, newton, positions_of
+from emdeg.mechanics.loops.numeric import State, accelerations, conditions, ready, stacked, weakest
+from emdeg.mechanics.vectors import Scalar, total
+from emdeg.programs.functions import solved
+from emdeg.programs.ir import Dependence, Program
+from emdeg.programs.loop_functions import LoopState, traced_state
+from emdeg.programs.simplify import simplify
+from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
 
@@ -137,7 +137,7 @@ class Followed:
 
 def all_joints(robot: Robot, q: Array) -> Array:
     """(..., joints of the tree): every joint along a run q (..., k, n); numeric loops are followed from the first."""
-    from emdeg.mechanics.closed_numeric import joint_positions
+    from emdeg.mechanics.loops.numeric import joint_positions
 
     if is_analytic(robot):
         return joint_positions(robot, q)

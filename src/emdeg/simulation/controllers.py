@@ -15,15 +15,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.mechanics.elimination import solve_system
-from emdeg.notebook import Shown
-from emdeg.program.ir import Dependence, Program
-from emdeg.program.simplify import simplify
-from emdeg.program.split import split_rates
-from emdeg.program.trace import Traced, Tracer
-from emdeg.reduce import box, full_model, significant
+from emdeg.algebra.small_systems import solve_system
+from emdeg.programs.ir import Dependence, Program
+from emdeg.programs.simplify import simplify
+from emdeg.programs.split import split_rates
+from emdeg.programs.trace import Traced, Tracer
+from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
+from emdeg.robot.box import box
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
@@ -31,6 +31,7 @@ from emdeg.simulation.closed_plant import motors_are_coordinates
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.plant import robot_program
 from emdeg.simulation.trajectories import Still, Trajectory
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 
@@ -210,8 +211,9 @@ def abbreviated_model(
 
     `emdeg.reduce.abbreviate` gives the same model with its certified error.
     """
-    short, _ = significant(full_model(robot), box(robot), significance=significance,
-                           joint_significance=joint_significance)  # fmt: skip
+    short, _ = significant(
+        full_model(robot), box(robot), significance=significance, joint_significance=joint_significance
+    )
     return short_program(short, "inverse_dynamics")
 
 

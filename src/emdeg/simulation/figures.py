@@ -17,7 +17,6 @@ STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)),
 """Told apart without colour, too."""
 
 
-
 def outcome_figure(outcome: Outcome) -> Any:
     """Positions (turning and sliding joints apart), every joint's effort on its own scale, balances of a simulation."""
     from matplotlib.figure import Figure

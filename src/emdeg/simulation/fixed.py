@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.program.ir import Dependence, Program
-from emdeg.program.trace import Tracer
+from emdeg.programs.ir import Dependence, Program
+from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.closed_plant import where_it_broke
@@ -162,8 +162,16 @@ class FixedRun:
         speeds = velocities(self.robot) if symplectic else None
         held = law is not None and law.inputs[0].name == "reference"
         conditioning = Conditioning() if held else self.conditioning
-        loop = Loop(self.robot.freedoms, plant, speeds, law, conditioning, self.passive, self.impulses,
-                    drives=drive_rates(self.robot))
+        loop = Loop(
+            self.robot.freedoms,
+            plant,
+            speeds,
+            law,
+            conditioning,
+            self.passive,
+            self.impulses,
+            drives=drive_rates(self.robot),
+        )
         return compiled_rollout(loop, self.method, hold)
 
     def _hold(self, step: float) -> Hold | None:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.mechanics.numeric import gravity, inverse_dynamics_derivatives
-from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.closed_plant import all_joints, followed_energies, is_analytic, open_by
 from emdeg.simulation.plant import energies
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.mechanics.closed_numeric import drive_jacobian
+from emdeg.mechanics.loops.numeric import drive_jacobian
 from emdeg.robot.model import Joint, Robot
 from emdeg.simulation.closed_plant import all_joints, is_analytic
 from emdeg.simulation.conditioning import drive_limits
@@ -81,9 +81,7 @@ def _has_limits(joint: Joint) -> bool:
     return any(value is not None for value in (joint.limits.lower, joint.limits.upper, joint.limits.velocity))
 
 
-def _beyond(
-    name: str, what: str, t: Array, values: Array, lower: float | None, upper: float | None
-) -> list[Excess]:
+def _beyond(name: str, what: str, t: Array, values: Array, lower: float | None, upper: float | None) -> list[Excess]:
     """The worst breach of either bound by values (k) at t (k)."""
     found = []
     for limit, sign in ((upper, 1), (lower, -1)):

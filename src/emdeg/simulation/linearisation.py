@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.mechanics.closed_numeric import drive_jacobian
+from emdeg.mechanics.loops.numeric import drive_jacobian
 from emdeg.mechanics.numeric import forward_dynamics, inverse_dynamics, inverse_dynamics_derivatives, mass_matrix
-from emdeg.notebook import Shown
-from emdeg.program.evaluate import constants
-from emdeg.program.ir import Kind, Program
+from emdeg.programs.evaluate import constants
+from emdeg.programs.ir import Kind, Program
 from emdeg.robot.model import Robot
 from emdeg.simulation.closed_plant import is_analytic
 from emdeg.simulation.conditioning import Conditioning
@@ -20,6 +19,7 @@ from emdeg.simulation.controllers import Law, NoEffort, ProgramLaw
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.passive import Passive
 from emdeg.simulation.plant import accelerations
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 
@@ -55,16 +55,29 @@ class StateSpace(Shown):
             import control  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise ScenarioError("python-control is not installed: pip install control") from None
-        return control.ss(self.A, self.B, self.C, self.D, states=list(self.states), inputs=list(self.inputs),
-                          outputs=list(self.states))
+        return control.ss(
+            self.A,
+            self.B,
+            self.C,
+            self.D,
+            states=list(self.states),
+            inputs=list(self.inputs),
+            outputs=list(self.states),
+        )
 
     def _need_one(self) -> None:
         if self.A.ndim != 2:
             raise ScenarioError(f"{self.A.shape[:-2]} linear models are not one; linearise about a point")
 
 
-def linearise(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
-              *, qdd: ArrayLike | None = None) -> StateSpace:
+def linearise(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    *,
+    qdd: ArrayLike | None = None,
+) -> StateSpace:
     """The linear model about the states q, qd (..., n) and the efforts tau there (those that hold it, by default).
 
     Give qdd instead of tau along a trajectory. With ID the inverse dynamics at qdd: A = (0, 1; -M^-1 dID/dq,
@@ -131,6 +144,7 @@ def closed_loop(
     """
     at, rate = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
     applied = conditioning.applied(law(t, at, rate))
+
     def rubbed(a: Array, b: Array) -> Array:
         driven = None if robot.loops is None else drive_jacobian(robot, a) @ b
         return passive.efforts(a, b, driven)

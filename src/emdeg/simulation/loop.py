@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from emdeg.program.ir import Program
+from emdeg.programs.ir import Program
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.passive import Passive
 

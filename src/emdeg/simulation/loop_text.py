@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from emdeg.program.ir import Slot
+from emdeg.programs.ir import Slot
 from emdeg.runtime.llvm_text import operations
 from emdeg.runtime.llvm_writer import Writer
 from emdeg.simulation.loop import Loop

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.notebook import Shown, table
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import SimulationError
 from emdeg.simulation.invariants import Invariants
 from emdeg.simulation.tables import csv_text
+from emdeg.writing.notebook import Shown, table
 
 Array = NDArray[np.float64]
 
@@ -94,11 +94,29 @@ class Motion:
         """Trajectory k of a batch."""
         inv = self.invariants
         kept = Invariants(
-            inv.kinetic[k], inv.potential[k], inv.momentum[k], inv.power_balance[k], inv.momentum_balance[k],
-            inv.joints, None if inv.closure is None else inv.closure[k],
-        )  # fmt: skip
-        return Motion(self.robot, self.t, self.q[k], self.qd[k], self.tau[k], kept, self.method, (), None, self.steps,
-                      self.evaluations, self.notes, self.settings)
+            inv.kinetic[k],
+            inv.potential[k],
+            inv.momentum[k],
+            inv.power_balance[k],
+            inv.momentum_balance[k],
+            inv.joints,
+            None if inv.closure is None else inv.closure[k],
+        )
+        return Motion(
+            self.robot,
+            self.t,
+            self.q[k],
+            self.qd[k],
+            self.tau[k],
+            kept,
+            self.method,
+            (),
+            None,
+            self.steps,
+            self.evaluations,
+            self.notes,
+            self.settings,
+        )
 
     def _repr_html_(self) -> str:
         rows = [("method", self.method), ("time", f"{self.t[0]:g} to {self.t[-1]:g} s"), ("states", str(self.q.shape))]

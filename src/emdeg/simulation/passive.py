@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.notebook import Shown
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.mechanics.numeric import inverse_dynamics
-from emdeg.notebook import Shown
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
@@ -25,6 +24,7 @@ from emdeg.simulation.scenario import Present, Scenario
 from emdeg.simulation.simulate import simulate
 from emdeg.simulation.tables import csv, parquet
 from emdeg.simulation.trajectories import Trajectory
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 
@@ -103,10 +103,16 @@ def _performed(scenario: Scenario, progress: Callable[[float], None] | None) -> 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DriftWarning)
         motion = simulate(
-            scenario.robot, scenario.law, scenario.q0, scenario.qd0, scenario.duration,
-            output_step=scenario.output_step, conditioning=scenario.conditioning, progress=progress,
+            scenario.robot,
+            scenario.law,
+            scenario.q0,
+            scenario.qd0,
+            scenario.duration,
+            output_step=scenario.output_step,
+            conditioning=scenario.conditioning,
+            progress=progress,
             **scenario.options,
-        )  # fmt: skip
+        )
     said = [str(entry.message) for entry in caught if issubclass(entry.category, DriftWarning)]
     for entry in caught:
         if not issubclass(entry.category, DriftWarning):

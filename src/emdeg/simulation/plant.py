@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra.dual import Dual, derivative
-from emdeg.equations.base_parameters import regrouped_mechanism
-from emdeg.mechanics import composite_body
-from emdeg.mechanics.energy import kinetic_energy, potential_energy
+from emdeg.mechanics.formulations import composite_body
+from emdeg.mechanics.formulations.energy import kinetic_energy, potential_energy
+from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
-from emdeg.mechanics.newton_euler import newton_euler
-from emdeg.program.best import program
-from emdeg.program.functions import solved
-from emdeg.program.ir import Dependence, Program
-from emdeg.program.simplify import simplify
-from emdeg.program.trace import Tracer
+from emdeg.mechanics.parameters.base import regrouped_mechanism
+from emdeg.programs.best import program
+from emdeg.programs.functions import solved
+from emdeg.programs.ir import Dependence, Program
+from emdeg.programs.simplify import simplify
+from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation import closed_plant
@@ -156,6 +156,13 @@ def _traced(robot: Robot) -> tuple[Tracer, Mechanism, list[Any]]:
 
 
 __all__ = [
-    "Compiled", "accelerations", "drive_rates", "energies", "momenta", "momentum_rates", "need_numbers",
-    "robot_program", "velocities",
-]  # fmt: skip
+    "Compiled",
+    "accelerations",
+    "drive_rates",
+    "energies",
+    "momenta",
+    "momentum_rates",
+    "need_numbers",
+    "robot_program",
+    "velocities",
+]

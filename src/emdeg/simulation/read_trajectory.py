@@ -28,9 +28,19 @@ KEYS: dict[str, tuple[str, ...]] = {
     "fourier": ("offset", "a", "b", "period", "duration"),
     "csv": ("file", "deg", "degree", "rest"),
     "line": ("start", "goal", "goal_rpy", "near", "duration", "profile", "position_only", "tolerance"),
-    "circle": ("start", "centre", "normal", "turns", "turning", "near", "duration", "profile", "position_only",
-               "tolerance"),
-}  # fmt: skip
+    "circle": (
+        "start",
+        "centre",
+        "normal",
+        "turns",
+        "turning",
+        "near",
+        "duration",
+        "profile",
+        "position_only",
+        "tolerance",
+    ),
+}
 """Kind -> its keys."""
 
 

@@ -71,8 +71,13 @@ class Rollout:
         per_step = 0 if reference.shape[0] == 1 else reference.shape[1] * reference.shape[2]
         words = (ctypes.c_int64 * 9)(
             *(array.ctypes.data for array in (initial, out, reference)),
-            self.loop.size, records * self.row, per_step, per_record, records, length.ctypes.data,
-        )  # fmt: skip
+            self.loop.size,
+            records * self.row,
+            per_step,
+            per_record,
+            records,
+            length.ctypes.data,
+        )
         self._run(words, count, threads or cores())
         return out
 
@@ -108,9 +113,14 @@ def compiled_rollout(loop: Loop, method: str, hold: Hold | None = None) -> Rollo
     engine.finalize_object()
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
     return Rollout(
-        loop, method, hold, lanes,
-        kind(engine.get_function_address("one")), kind(engine.get_function_address("lanes")), engine,
-    )  # fmt: skip
+        loop,
+        method,
+        hold,
+        lanes,
+        kind(engine.get_function_address("one")),
+        kind(engine.get_function_address("lanes")),
+        engine,
+    )
 
 
 @lru_cache(maxsize=4)

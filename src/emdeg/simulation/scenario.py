@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.mechanics.closed_kinematics import coordinates_of
-from emdeg.mechanics.closed_numeric import ready
-from emdeg.notebook import Shown
-from emdeg.program.ir import Program
+from emdeg.mechanics.loops.numeric import ready
+from emdeg.mechanics.loops.views import coordinates_of
+from emdeg.programs.ir import Program
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
@@ -29,6 +28,7 @@ from emdeg.simulation.plant import need_numbers
 from emdeg.simulation.read_trajectory import KEYS, trajectory_from
 from emdeg.simulation.tableaus import METHODS
 from emdeg.simulation.trajectories import Trajectory
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 
@@ -40,8 +40,22 @@ THRESHOLDS = {"significance": SIGNIFICANCE, "joint_significance": JOINT_SIGNIFIC
 BELIEF = ("model", *THRESHOLDS)
 """Keys of a controller that works with a model of the robot, and the rule that shortens it."""
 
-_TOP = ("schema", "name", "title", "source", "robot", "mode", "duration", "initial", "trajectory", "controller",
-        "integration", "effects", "batch", "present")  # fmt: skip
+_TOP = (
+    "schema",
+    "name",
+    "title",
+    "source",
+    "robot",
+    "mode",
+    "duration",
+    "initial",
+    "trajectory",
+    "controller",
+    "integration",
+    "effects",
+    "batch",
+    "present",
+)
 
 
 @dataclass(frozen=True)
@@ -96,8 +110,10 @@ def scenario_text(name_or_path: str) -> tuple[str, str, Path | None]:
         return file.read_text(encoding="utf-8"), f"{name_or_path}.toml", None
     path = Path(name_or_path)
     if path.suffix != ".toml":
-        raise ScenarioError(f"there is no scenario {name_or_path!r}; there are {', '.join(scenario_names())}, or give "
-                            "a .toml file's path")
+        raise ScenarioError(
+            f"there is no scenario {name_or_path!r}; there are {', '.join(scenario_names())}, or give "
+            "a .toml file's path"
+        )
     try:
         if path.stat().st_size > MAX_BYTES:
             raise OverBudget(f"the file is larger than {MAX_BYTES} bytes", file=str(path))

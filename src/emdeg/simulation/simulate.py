@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.mechanics.closed_numeric import drive_jacobian, ready
+from emdeg.mechanics.loops.numeric import drive_jacobian, ready
 from emdeg.robot.model import Robot
 from emdeg.simulation.adaptive import SOLVERS, AdaptiveRun, Rigid
 from emdeg.simulation.closed_plant import is_analytic
@@ -98,8 +98,22 @@ def simulate(
             raise ScenarioError(f"{method} chooses its steps itself; a fixed step needs {', '.join(METHODS)}")
         if not (rtol > 0 and atol > 0):
             raise ScenarioError(f"tolerances must be positive; got rtol {rtol}, atol {atol}")
-        motion = _adaptive(robot, control, q, qd, duration, method, output_step, rtol, atol, conditioning, passive,
-                           Rigid(_rigid_limits(robot, stops), stops, restitution), progress, settings)
+        motion = _adaptive(
+            robot,
+            control,
+            q,
+            qd,
+            duration,
+            method,
+            output_step,
+            rtol,
+            atol,
+            conditioning,
+            passive,
+            Rigid(_rigid_limits(robot, stops), stops, restitution),
+            progress,
+            settings,
+        )
     elif method in METHODS:
         if step is None:
             raise ScenarioError(f"{method} needs a step")
@@ -186,8 +200,9 @@ def _rigid_limits(robot: Robot, stops: Stops) -> tuple[tuple[int, float, int], .
     return tuple(found)
 
 
-def _adaptive(robot, law, q, qd, duration, method, output_step, rtol, atol, conditioning, passive, rigid, progress,
-              settings) -> Motion:  # fmt: skip
+def _adaptive(
+    robot, law, q, qd, duration, method, output_step, rtol, atol, conditioning, passive, rigid, progress, settings
+) -> Motion:
     joints = free_joints(robot)
     run = AdaptiveRun(robot, law, conditioning, passive, joints, rigid, method, rtol, atol, progress)
     count = 100 if output_step is None else max(1, round(duration / output_step))
@@ -199,8 +214,21 @@ def _adaptive(robot, law, q, qd, duration, method, output_step, rtol, atol, cond
     n = robot.freedoms
     balance = invariants(robot, result.x[:, :n], result.x[:, n : 2 * n], result.x[:, 2 * n], result.x[:, 2 * n + 1 :])
     settings = settings | {"rtol": rtol, "atol": atol}
-    return Motion(robot, result.t, result.x[:, :n], result.x[:, n : 2 * n], result.tau, balance, method, result.events,
-                  result.dense, result.steps, result.evaluations, (), settings)
+    return Motion(
+        robot,
+        result.t,
+        result.x[:, :n],
+        result.x[:, n : 2 * n],
+        result.tau,
+        balance,
+        method,
+        result.events,
+        result.dense,
+        result.steps,
+        result.evaluations,
+        (),
+        settings,
+    )
 
 
 def _fixed_motion(robot, grid, states, tau, single, method, stops, settings) -> Motion:
@@ -220,8 +248,21 @@ def _fixed_motion(robot, grid, states, tau, single, method, stops, settings) -> 
     balance = invariants(robot, states[..., :n], states[..., n : 2 * n], states[..., 2 * n], states[..., 2 * n + 1 :])
     steps = grid.per_record * (kept - 1)
     settings = settings | {"step": grid.step}
-    return Motion(robot, t, states[..., :n], states[..., n : 2 * n], tau, balance, method,
-                  tuple(sorted(events, key=lambda event: event.t)), None, steps, 0, (), settings)
+    return Motion(
+        robot,
+        t,
+        states[..., :n],
+        states[..., n : 2 * n],
+        tau,
+        balance,
+        method,
+        tuple(sorted(events, key=lambda event: event.t)),
+        None,
+        steps,
+        0,
+        (),
+        settings,
+    )
 
 
 def _warn(motion: Motion, tolerance: float) -> None:

@@ -78,11 +78,15 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
     return "\n".join(
         [
             f"define void @{name}(ptr %words, i64 %start, i64 %stop) #0 {{",
-            "entry:", *head, *h_lines, ring,
+            "entry:",
+            *head,
+            *h_lines,
+            ring,
             "  br label %group",
             "group:",
             "  %i = phi i64 [ %start, %entry ], [ %next, %finished ]",
-            *load_lines, *zeros,
+            *load_lines,
+            *zeros,
             "  br label %recording",
             "recording:",
             "  %r = phi i64 [ 0, %group ], [ %r_next, %stored ]",
@@ -123,7 +127,7 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
             "  ret void",
             "}",
         ]
-    )  # fmt: skip
+    )
 
 
 def _word(place: int) -> str:

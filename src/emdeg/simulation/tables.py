@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.analysis.sweeps.tables import arrow
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.errors import OverBudget
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.trajectories import Spline, through
+from emdeg.sweeps.tables import arrow
 
 Array = NDArray[np.float64]
 
@@ -73,8 +73,9 @@ def _numbers(row: list[str], order: Sequence[int], file: str, line: int) -> list
     try:
         values = [float(row[place]) for place in order]
     except (ValueError, IndexError):
-        raise ScenarioError(f"a row needs {len(order)} numbers: t and one a joint; got {','.join(row)[:60]!r}",
-                            file=file, line=line) from None
+        raise ScenarioError(
+            f"a row needs {len(order)} numbers: t and one a joint; got {','.join(row)[:60]!r}", file=file, line=line
+        ) from None
     if not all(map(math.isfinite, values)):
         raise ScenarioError("a number is not finite", file=file, line=line)
     return values

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import BSpline, make_interp_spline
 
-from emdeg.notebook import Shown
 from emdeg.simulation.errors import ScenarioError
+from emdeg.writing.notebook import Shown
 
 Array = NDArray[np.float64]
 Motion3 = tuple[Array, Array, Array]
@@ -230,9 +230,7 @@ class Fourier(Shown):
         return q, c @ self.a + s @ self.b, -(s * w) @ self.a + (c * w) @ self.b
 
 
-def fourier(
-    offset: ArrayLike, a: ArrayLike, b: ArrayLike, period: float, duration: float | None = None
-) -> Fourier:
+def fourier(offset: ArrayLike, a: ArrayLike, b: ArrayLike, period: float, duration: float | None = None) -> Fourier:
     """A periodic trajectory from its speed's Fourier coefficients."""
     sines, cosines = (np.atleast_2d(np.asarray(v, dtype=np.float64)) for v in (a, b))
     return Fourier(_vector(offset), sines, cosines, period, period if duration is None else duration)

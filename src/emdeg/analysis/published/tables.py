@@ -12,11 +12,11 @@ import numpy as np
 
 from emdeg.analysis.extremes import JointLoad
 from emdeg.analysis.ratios import Curves, curves, largest_of, ratio
-from emdeg.analysis.workspace import Workspace, joint_number
+from emdeg.bounds import Bounded
 from emdeg.equations import Model
-from emdeg.equations.bounds import Bounded
 from emdeg.robot.load import load as load_robot
 from emdeg.robot.model import Robot
+from emdeg.robot.workspace import Workspace, joint_number
 
 AGREES = 5e-3
 """A printed value within this of the certified one, relatively, counts as the same number."""
@@ -88,9 +88,7 @@ def rows(data: Mapping[str, Any], model: Model, loads: Sequence[JointLoad], load
         certified = {"min": own.low, "max": own.high, "magnitude": own.magnitude}[side]
         theirs = float(entries[name].evaluate(np.array(value["at"])))
         theirs = abs(theirs) if side == "magnitude" else theirs
-        found.append(
-            Row(value["table"], name, side, load, value["printed"], value.get("in_table"), theirs, certified)
-        )
+        found.append(Row(value["table"], name, side, load, value["printed"], value.get("in_table"), theirs, certified))
     return found
 
 
@@ -106,9 +104,7 @@ def ratio_rows(data: Mapping[str, Any], model: Model, where: Workspace, load: bo
         narrowed = Workspace(where.joints, ranges, where.free)
         theirs = float(one.values(np.array(value["at"])))
         certified = largest_of(one, narrowed)
-        found.append(
-            Row("ratios", value["name"], "max", load, value["printed"], None, theirs, certified)
-        )
+        found.append(Row("ratios", value["name"], "max", load, value["printed"], None, theirs, certified))
     return found
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from emdeg.codegen.infix import Language, listing
-from emdeg.program.ir import Kind, Program, live
-from emdeg.program.schedule import angles_first
+from emdeg.programs.ir import Kind, Program, live
+from emdeg.programs.schedule import angles_first
 
 REAL = "emdeg_real"
 

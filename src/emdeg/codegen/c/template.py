@@ -10,8 +10,8 @@ from emdeg.codegen.c.printer import body, of_many, one_state, parameters, unused
 from emdeg.codegen.c.trigonometry import PRECISION, inline, library
 from emdeg.codegen.header import header
 from emdeg.codegen.infix import identifier
-from emdeg.program.ir import Program
-from emdeg.program.split import split_constants, split_rates
+from emdeg.programs.ir import Program
+from emdeg.programs.split import split_constants, split_rates
 
 
 @dataclass(frozen=True, slots=True)

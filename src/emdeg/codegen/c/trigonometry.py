@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from emdeg.codegen.trig import DOUBLE, SINGLE, TrigTable
+from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
 
 PRECISION = """\
 #include <math.h>

@@ -7,8 +7,8 @@ from dataclasses import replace
 from emdeg.codegen.header import header
 from emdeg.codegen.infix import Language, identifier, listing
 from emdeg.codegen.python.printer import number, sincos_with
-from emdeg.program.ir import OutputGroup, Program
-from emdeg.program.split import split_constants
+from emdeg.programs.ir import OutputGroup, Program
+from emdeg.programs.split import split_constants
 
 
 def emit_numpy(program: Program, *, name: str | None = None, robot: str = "", command: str = "") -> str:

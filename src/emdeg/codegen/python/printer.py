@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from emdeg.codegen.header import header
 from emdeg.codegen.infix import Language, identifier, listing
-from emdeg.program.ir import Program
-from emdeg.program.split import split_constants
+from emdeg.programs.ir import Program
+from emdeg.programs.split import split_constants
 
 
 def number(value: Fraction) -> str:

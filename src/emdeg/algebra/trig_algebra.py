@@ -1,0 +1,328 @@
+"""The algebra of trigonometric polynomials: which letters there are, and how they multiply.
+
+Sines s with s^2 + c^2 = 1 are kept at most linear. A product of two canonical polynomials has degree at most
+two in each sine, so with e the second derivative by s, p - e/2 (s^2 + c^2 - 1) is p reduced: two derivatives,
+one product by three terms and one subtraction, for only those sines that occur in both factors. In a trial
+on python-flint this took between a third and nine tenths of the time of a division with remainder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
+
+from emdeg.algebra.angle import HALF_RIGHT, Angle
+from emdeg.algebra.budget import DEFAULT_MAX_TERMS, check_terms
+from emdeg.algebra.exact import is_symbol_name, shown
+from emdeg.algebra.generator import Generator, Kind
+from emdeg.algebra.scalar import add_angles, angle_pieces, multiple_angle, sincos_from_pieces
+from emdeg.algebra.trig_poly import Substitute, TrigPoly
+
+_KINDS: tuple[Kind, ...] = ("sine", "cosine")
+_REDUNDANT = ("cosine", HALF_RIGHT)
+
+
+class TrigAlgebra:
+    """Formulas in the given joints and parameters; immutable, compared by its letters.
+
+    `revolute` and `prismatic` hold joint numbers (joint 3's variable is q3). `constant_angles` lists the
+    angles that are no quarter turns; those equal up to quarter turns or sign share one pair of letters.
+    With `rates`, the letters qd1, qdd1, ... exist too. No formula may have more than `max_terms` terms.
+
+    >>> algebra = TrigAlgebra(revolute=[1, 2], parameters=["m"])
+    >>> s1, c1 = algebra.joint_sincos(1)
+    >>> algebra.symbol("m") * (s1 * s1 + c1 * c1)
+    TrigPoly('m')
+    """
+
+    def __init__(
+        self,
+        revolute: Iterable[int] = (),
+        prismatic: Iterable[int] = (),
+        parameters: Iterable[str] = (),
+        constant_angles: Iterable[Angle] = (),
+        *,
+        rates: bool = False,
+        max_terms: int = DEFAULT_MAX_TERMS,
+    ) -> None:
+        self.revolute = tuple(revolute)
+        self.prismatic = tuple(prismatic)
+        self.joints = tuple(sorted(self.revolute + self.prismatic))
+        self.parameters = tuple(parameters)
+        self.max_terms = max_terms
+        pieces = dict.fromkeys(piece for angle in constant_angles for piece in angle_pieces(angle))
+        self.constant_angles = tuple(pieces)
+        self._check_names()
+        of_angles: tuple[int | Angle, ...] = self.revolute + self.constant_angles
+        # Sines lead the lexicographic order, each before its cosine, so that s^2 leads s^2 + c^2 - 1.
+        self.generators: tuple[Generator, ...] = (
+            *(Generator(kind, of) for of in of_angles for kind in _KINDS if (kind, of) != _REDUNDANT),
+            *(Generator("displacement", k) for k in self.prismatic),
+            *(Generator("rate", k) for k in self.joints if rates),
+            *(Generator("acceleration", k) for k in self.joints if rates),
+            *(Generator("parameter", name) for name in self.parameters),
+        )
+        self._index = {g: i for i, g in enumerate(self.generators)}
+        if len(self._index) != len(self.generators):
+            raise ValueError("a joint or a parameter was given twice")
+        names = [f"x{i}" for i in range(len(self.generators))] or ["x0"]
+        self._context = fmpq_mpoly_ctx.get(names, Ordering.lex)
+        letters = self._context.gens()
+        # Bit b of a formula's mask of sines stands for the letter _sines[b].
+        self._sines = [self._index[Generator("sine", of)] for of in of_angles]
+        bits = {i: 1 << b for b, i in enumerate(self._sines)}
+        self._letters = [TrigPoly(self, letters[i], bits.get(i, 0)) for i in range(len(self.generators))]
+        pairs = [[letter._poly for letter in self._pair(of)] for of in of_angles]
+        self._identity = [s**2 + c**2 - 1 if s != c else s**2 - fmpq(1, 2) for s, c in pairs]
+        self._half_identity = [identity * fmpq(1, 2) for identity in self._identity]
+        self.zero = self.number(Fraction(0))
+        self.one = self.number(Fraction(1))
+        # c1 as a parameter's name leaves no room for c1 as joint 1's cosine in print.
+        self._short = not any(str(g) in self.parameters for g in self.generators if g.is_joint_angle)
+
+    def _check_names(self) -> None:
+        for joint in self.joints:
+            if not isinstance(joint, int) or joint < 0:
+                raise ValueError(f"joints are numbered 0, 1, 2, ...; {joint!r} is not such a number")
+        taken = {f"{prefix}{k}" for k in self.joints for prefix in ("q", "qd", "qdd")}
+        if len(set(self.joints)) != len(self.joints) or len(set(self.parameters)) != len(self.parameters):
+            raise ValueError("a joint or a parameter was given twice")
+        for name in self.parameters:
+            if not is_symbol_name(name):
+                raise ValueError(f"{shown(name)} is not a symbol's name (a letter, then letters, digits or _)")
+            if name in taken:
+                raise ValueError(f"the parameter {name} has the name of a joint's variable: rename it")
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, TrigAlgebra) and self.generators == other.generators
+
+    def __hash__(self) -> int:
+        return hash(self.generators)
+
+    def describe(self) -> str:
+        """The letters in one line, cut where it is long."""
+        text = " ".join(self.letter(g) for g in self.generators)
+        return text if len(text) <= 120 else text[:117] + "..."
+
+    def __repr__(self) -> str:
+        return f"<TrigAlgebra {self.describe()}>"
+
+    def letter(self, generator: Generator) -> str:
+        """How a letter is written in text: s1, or sin(q1) if a parameter is called s1."""
+        if generator.is_joint_angle and not self._short:
+            return f"{generator.kind[:3]}(q{generator.of})"
+        return str(generator)
+
+    def index(self, generator: Generator) -> int:
+        """A letter's place in `generators`; ValueError if this algebra does not have it."""
+        try:
+            return self._index[generator]
+        except KeyError:
+            raise ValueError(
+                f"{generator} is not among this algebra's letters ({self.describe()}): declare it"
+            ) from None
+
+    # What the mechanics asks for.
+
+    def number(self, value: Fraction | int) -> TrigPoly:
+        """A rational constant."""
+        return TrigPoly(self, self._context.constant(fmpq(value.numerator, value.denominator)), 0)
+
+    def symbol(self, name: str) -> TrigPoly:
+        """A parameter."""
+        return self.generator(Generator("parameter", name))
+
+    def generator(self, generator: Generator) -> TrigPoly:
+        """One letter as a formula."""
+        return self._letters[self.index(generator)]
+
+    def sincos(self, angle: Angle) -> tuple[TrigPoly, TrigPoly]:
+        """(sine, cosine) of a constant angle: numbers for quarter turns, else declared letters."""
+        return sincos_from_pieces(angle, self.number, self._pair)
+
+    def joint_sincos(self, joint: int) -> tuple[TrigPoly, TrigPoly]:
+        """(sine, cosine) of a revolute joint's angle."""
+        return self._pair(joint)
+
+    def _pair(self, of: int | Angle) -> tuple[TrigPoly, TrigPoly]:
+        s = self.generator(Generator("sine", of))
+        return s, s if of == HALF_RIGHT else self.generator(Generator("cosine", of))
+
+    def sum_sincos(self, multiples: Mapping[int, int]) -> tuple[TrigPoly, TrigPoly]:
+        """(sine, cosine) of an integer combination of revolute joints' angles, {joint: multiple}."""
+        total = self.zero, self.one
+        for joint, times in multiples.items():
+            if times:
+                total = add_angles(total, multiple_angle(self._pair(joint), times, self.one, self.zero))
+        return total
+
+    def displacement(self, joint: int) -> TrigPoly:
+        """A prismatic joint's variable, m."""
+        return self.generator(Generator("displacement", joint))
+
+    def rate(self, joint: int) -> TrigPoly:
+        """A joint's velocity, rad/s or m/s."""
+        return self.generator(Generator("rate", joint))
+
+    def acceleration(self, joint: int) -> TrigPoly:
+        """A joint's acceleration, rad/s^2 or m/s^2."""
+        return self.generator(Generator("acceleration", joint))
+
+    def sum_of_products(self, pairs: Iterable[tuple[TrigPoly, TrigPoly]]) -> TrigPoly:
+        """The sum of the pairs' products, reduced once at the end; faster than term by term."""
+        total = self._context.constant(0)
+        sines = squared = 0
+        for a, b in pairs:
+            a._same(b)
+            self.zero._same(a)
+            if a and b:
+                total = total + self._raw_product(a._poly, b._poly)
+                check_terms(len(total), self.max_terms)
+                sines |= a._sines | b._sines
+                squared |= a._sines & b._sines
+        return TrigPoly(self, self._reduced(total, squared), sines)
+
+    def from_terms(self, terms: Iterable[tuple[Rational | int, Mapping[Generator, int]]]) -> TrigPoly:
+        """The formula with the given terms, as `TrigPoly.terms` yields them; reduced if need be."""
+        collected: dict[tuple[int, ...], fmpq] = {}
+        for coefficient, monomial in terms:
+            exponents = [0] * max(1, len(self.generators))
+            for generator, exponent in monomial.items():
+                exponents[self.index(generator)] = exponent
+            key = tuple(exponents)
+            value = fmpq(int(coefficient.numerator), int(coefficient.denominator))
+            collected[key] = collected.get(key, fmpq(0)) + value
+        return self._canonical(self._context.from_dict(collected))
+
+    def from_fourier(self, series: Mapping[tuple[int, ...], tuple[TrigPoly, TrigPoly]]) -> TrigPoly:
+        """The formula of a series as `TrigPoly.to_fourier` gives it."""
+        from emdeg.algebra.fourier import from_fourier
+
+        return from_fourier(self, series)
+
+    def from_sympy(self, expression: Any) -> TrigPoly:
+        """The formula of a SymPy expression; ValueError for what is no trigonometric polynomial."""
+        from emdeg.algebra.sympy_border import from_sympy
+
+        return from_sympy(self, expression)
+
+    # Arithmetic on flint polynomials.
+
+    def _checked(self, poly: Any, sines: int) -> TrigPoly:
+        if len(poly) > self.max_terms:
+            check_terms(len(poly), self.max_terms)
+        return TrigPoly(self, poly, sines)
+
+    def _product(self, a: TrigPoly, b: TrigPoly) -> TrigPoly:
+        poly = self._raw_product(a._poly, b._poly)
+        if squared := a._sines & b._sines:
+            poly = self._reduced(poly, squared)
+        return TrigPoly(self, poly, a._sines | b._sines)
+
+    def _raw_product(self, a: Any, b: Any) -> Any:
+        """a * b; where that could overrun the budget, piece by piece so as to notice in time."""
+        if len(a) * len(b) <= self.max_terms:
+            return a * b
+        if len(a) < len(b):
+            a, b = b, a
+        check_terms(len(a), self.max_terms)
+        total = self._context.constant(0)
+        for piece in _pieces(self._context, b, max(1, self.max_terms // len(a))):
+            total = total + a * piece
+            check_terms(len(total), self.max_terms)
+        return total
+
+    def _reduced(self, poly: Any, squared: int) -> Any:
+        """`poly`, of degree two at most in the sines of the bits of `squared`, made linear in them."""
+        while squared:
+            bit = squared.bit_length() - 1
+            squared ^= 1 << bit
+            sine = self._sines[bit]
+            second = poly.derivative(sine).derivative(sine)
+            if second:
+                poly = poly - second * self._half_identity[bit]
+                check_terms(len(poly), self.max_terms)
+        return poly
+
+    def _canonical(self, poly: Any) -> TrigPoly:
+        """The formula of any polynomial in the letters, of whatever degree in the sines."""
+        sines = 0
+        degrees = poly.degrees()
+        for bit, (sine, identity) in enumerate(zip(self._sines, self._identity)):
+            if degrees[sine] >= 2:
+                poly = divmod(poly, identity)[1]
+                check_terms(len(poly), self.max_terms)
+            if degrees[sine] >= 1:
+                sines |= 1 << bit
+        return self._checked(poly, sines)
+
+    def _joint_derivative(self, formula: TrigPoly, joint: int) -> TrigPoly:
+        if joint in self.prismatic:
+            return formula.derivative_by(Generator("displacement", joint))
+        i = self.index(Generator("sine", joint))
+        s, c = self._letters[i]._poly, self._letters[i + 1]._poly
+        poly = formula._poly.derivative(i) * c - formula._poly.derivative(i + 1) * s
+        bit = self._letters[i]._sines
+        if formula._sines & bit:
+            poly = self._reduced(poly, bit)
+        return self._checked(poly, formula._sines | bit)
+
+    def _substitute(self, formula: TrigPoly, values: Mapping[Generator | str | int, Substitute]) -> TrigPoly:
+        replaced: dict[int, Any] = {}
+        for key, value in values.items():
+            for generator, replacement in self._replacements(key, value):
+                replaced[self.index(generator)] = replacement._poly
+        numbers = {i: p.leading_coefficient() if p else fmpq(0) for i, p in replaced.items() if _is_number(p)}
+        poly = formula._poly.subs(numbers) if numbers else formula._poly
+        degrees = poly.degrees()
+        if any(i not in numbers and degrees[i] > 0 for i in replaced):
+            images = [replaced.get(i, letter._poly) for i, letter in enumerate(self._letters)]
+            poly = poly.compose(*images, ctx=self._context)
+        return self._canonical(poly)
+
+    def _replacements(self, key: Generator | str | int, value: Substitute) -> Iterator[tuple[Generator, TrigPoly]]:
+        if isinstance(key, str):
+            key = Generator("parameter", key)
+        if isinstance(key, int) and key not in self.revolute:
+            key = Generator("displacement", key)
+        if isinstance(key, Generator):
+            if key.kind in ("sine", "cosine"):
+                raise ValueError(f"{key} is bound to its angle: substitute for the joint, with its number as key")
+            if isinstance(value, (Angle, tuple)):
+                raise ValueError(f"{key} takes a number or a formula, not {value!r}")
+            yield key, self._formula(value)
+            return
+        if isinstance(value, Angle):
+            s, c = self.sincos(value)
+        elif isinstance(value, tuple) and len(value) == 2:
+            s, c = self._formula(value[0]), self._formula(value[1])
+            if s * s + c * c != 1:
+                raise ValueError(f"joint {key} was given a sine and a cosine whose squares do not add up to 1")
+        else:
+            raise ValueError(f"joint {key} is revolute: give an Angle or a pair (sine, cosine), not {value!r}")
+        yield Generator("sine", key), s
+        yield Generator("cosine", key), c
+
+    def _formula(self, value: Any) -> TrigPoly:
+        if isinstance(value, TrigPoly):
+            self.zero._same(value)
+            return value
+        if isinstance(value, Rational):
+            return self.zero + value
+        raise ValueError(f"{value!r} is neither a formula nor an exact number (int or Fraction)")
+
+
+def _is_number(poly: Any) -> bool:
+    return len(poly) == 0 or (len(poly) == 1 and bool(poly.is_constant()))
+
+
+def _pieces(context: Any, poly: Any, size: int) -> Iterator[Any]:
+    terms: Sequence[tuple[Any, Any]] = list(poly.to_dict().items())
+    for start in range(0, len(terms), size):
+        yield context.from_dict(dict(terms[start : start + size]))

@@ -1,0 +1,35 @@
+"""Certified ranges of formulas over boxes of joint positions, rates and accelerations.
+
+>>> from emdeg.algebra import TrigAlgebra
+>>> algebra = TrigAlgebra(revolute=[1])
+>>> s, c = algebra.joint_sincos(1)
+>>> found = extremes(3 * s + 4 * c, {1: (-3.2, 3.2)})
+>>> round(found.low.value, 6), round(found.high.value, 6), found.high.gap <= 1e-3
+(-5.0, 5.0, True)
+"""
+
+from emdeg.bounds.family import Family, Supremum, family, supremum
+from emdeg.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
+from emdeg.bounds.ratio import attained_ratio, largest_ratio
+from emdeg.bounds.search import Effort
+from emdeg.bounds.tensor import EmptyBox, Range, Tensor, tensor
+
+__all__ = [
+    "Bounded",
+    "Effort",
+    "EmptyBox",
+    "Extremes",
+    "Family",
+    "Range",
+    "Supremum",
+    "Tensor",
+    "attained_ratio",
+    "extreme",
+    "extremes",
+    "family",
+    "largest",
+    "largest_magnitude",
+    "largest_ratio",
+    "supremum",
+    "tensor",
+]

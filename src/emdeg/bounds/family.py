@@ -1,0 +1,258 @@
+"""Several formulas over one box, stacked: their values at points and on grids, and how far a grid is from the whole.
+
+A trigonometric polynomial of degree D whose largest magnitude over the circle is M, at x*, satisfies |f(x)| >=
+M cos D(x - x*) near x* (M. Riesz). So of nodes at most 2h apart one has |f| >= M cos Dh: M is at most the largest
+magnitude on the grid over cos Dh. A polynomial of degree D on [-1, 1] is such a function of the arc cosine, with
+Chebyshev's nodes (Ehlich and Zeller). On a part of a circle linear interpolation between nodes errs by at most
+h^2/2 |f''|, and |f''| <= D^2 times the largest magnitude over the whole circle (Bernstein). One variable after the
+other, this holds for any number of them; and for each member of a family, so for the family's supremum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from flint import arb
+
+from emdeg.algebra import TrigPoly
+from emdeg.algebra.generator import Generator
+from emdeg.bounds.tensor import Array, Range, Tensor, Variable, tensor
+
+CHUNK = 1 << 16
+"""Grid points at a time."""
+
+Reach = Callable[[Array, float], Array]
+"""(points, F) values of the formulas, floor -> (points,): a supremum of magnitudes of linear combinations of them.
+
+-inf may stand for any that is at most the floor: what cannot be the largest need not be worked out.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """F formulas over the same variables."""
+
+    variables: tuple[Variable, ...]
+    degrees: tuple[int, ...]
+    coefficients: Array
+    """One axis a variable, over its real basis; the last one over the formulas."""
+    rounding: Array
+    """(F,): what doubles can add to a value."""
+
+    @property
+    def dimension(self) -> int:
+        return len(self.variables)
+
+    @cached_property
+    def _halves(self) -> tuple[int, Array]:
+        """(variables on the left, the coefficients between the products of both sides' bases)."""
+        sizes = self.coefficients.shape[:-1]
+        split = min(range(len(sizes) + 1), key=lambda k: math.prod(sizes[:k]) + math.prod(sizes[k:]), default=0)
+        return split, self.coefficients.reshape(math.prod(sizes[:split]), -1)
+
+    def values(self, x: Array) -> Array:
+        """(points, F) at points in the search's coordinates, in plain doubles."""
+        split, matrix = self._halves
+        bases = [basis(v, d, np.cos, np.sin, x[:, k]) for k, (v, d) in enumerate(zip(self.variables, self.degrees))]
+        left, right = _outer(bases[:split], len(x)), _outer(bases[split:], len(x))
+        half = (left @ matrix).reshape(len(x), right.shape[1], -1)
+        return np.matmul(right[:, None, :], half)[:, 0, :]
+
+    def on_grid(self, nodes: Sequence[Array]) -> Iterator[tuple[tuple[int, ...], Array]]:
+        """(first indices, (points, F) values) for each part of a grid; the last indices run fastest."""
+        tables = [_certified(v, d, x) for v, d, x in zip(self.variables, self.degrees, nodes)]
+        outer = 0
+        while math.prod(len(x) for x in nodes[outer:]) > CHUNK:
+            outer += 1
+        yield from _unfolded(self.coefficients, tables, outer, ())
+
+    def positions(self, x: Array) -> dict[int, float]:
+        """A point of the search as {joint number: its value}."""
+        joints = [(k, v, v.letter.of) for k, v in enumerate(self.variables)]
+        return {joint: float(v.outside(x[k])) for k, v, joint in joints if isinstance(joint, int)}
+
+
+def family(
+    formulas: Sequence[TrigPoly], box: Mapping[Generator | int, Range], parameters: Mapping[str, float] | None = None
+) -> Family:
+    """Formulas over `box`: {joint number: (low, high)}; SI, rad."""
+    each = [tensor(f, box, parameters) for f in formulas]
+    variables = tuple(sorted({v for f in each for v in f.variables}, key=lambda v: str(v.letter)))
+    degrees = [0] * len(variables)
+    for f in each:
+        for v, d in zip(f.variables, f.degrees):
+            degrees[variables.index(v)] = max(degrees[variables.index(v)], d)
+    sizes = [2 * d + 1 if v.is_angle else d + 1 for v, d in zip(variables, degrees)]
+    stacked = np.zeros((*sizes, len(each)))
+    for column, f in enumerate(each):
+        stacked[(*_corner(f, variables), column)] = _spread(f, variables)
+    return Family(variables, tuple(degrees), stacked, np.array([f.rounding for f in each]))
+
+
+def _corner(f: Tensor, variables: Sequence[Variable]) -> tuple[slice, ...]:
+    """Where a formula's own coefficients lie among the family's: bases begin alike."""
+    own = dict(zip(f.variables, f.coefficients.shape))
+    return tuple(slice(0, own.get(v, 1)) for v in variables)
+
+
+def _spread(f: Tensor, variables: Sequence[Variable]) -> Array:
+    order = [f.variables.index(v) for v in variables if v in f.variables]
+    shape = [f.coefficients.shape[f.variables.index(v)] if v in f.variables else 1 for v in variables]
+    return np.transpose(f.coefficients, order).reshape(shape)
+
+
+def basis(variable: Variable, degree: int, cos: Callable, sin: Callable, x: Array) -> Array:
+    """(points, size): 1, cos x, sin x, cos 2x, ... of an angle; 1, u, u^2, ... of another variable."""
+    if not variable.is_angle:
+        return x[:, None] ** np.arange(degree + 1)
+    table = np.ones((len(x), 2 * degree + 1))
+    phase = x[:, None] * np.arange(1, degree + 1)
+    table[:, 1::2], table[:, 2::2] = cos(phase), sin(phase)
+    return table
+
+
+def _certified(variable: Variable, degree: int, x: Array) -> Array:
+    """The basis at the nodes; sines and cosines from balls, each good to half a unit in the last place."""
+    cos = np.vectorize(lambda a: float(arb(a).cos()), otypes=[float])
+    sin = np.vectorize(lambda a: float(arb(a).sin()), otypes=[float])
+    return basis(variable, degree, cos, sin, x) if degree else np.ones((len(x), 1))
+
+
+def _outer(bases: Sequence[Array], points: int) -> Array:
+    total = np.ones((points, 1))
+    for basis in bases:
+        total = (total[:, :, None] * basis[:, None, :]).reshape(points, -1)
+    return total
+
+
+def _unfolded(
+    rest: Array, tables: Sequence[Array], outer: int, at: tuple[int, ...]
+) -> Iterator[tuple[tuple[int, ...], Array]]:
+    if outer:
+        first = np.tensordot(tables[0], rest, axes=(1, 0))
+        for i, inner in enumerate(first):
+            yield from _unfolded(inner, tables[1:], outer - 1, (*at, i))
+        return
+    formulas = rest.shape[-1]
+    values = rest.reshape(1, -1)
+    for table in tables:
+        values = np.matmul(table, values.reshape(len(values), table.shape[1], -1))
+        values = values.reshape(len(values) * len(table), -1)
+    yield at, values.reshape(-1, formulas)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Nodes by variable, and what to make of the largest value on them: factor * (value + share * whole)."""
+
+    nodes: tuple[Array, ...]
+    factor: float
+    share: float
+    """Of the supremum over whole circles; 0 where no variable is a part of one."""
+
+    @property
+    def points(self) -> int:
+        return math.prod(map(len, self.nodes))
+
+
+def grid(family: Family, fineness: float, *, whole: bool = False) -> Grid:
+    """A grid whose step times degree is about `fineness` [rad] in each variable; `whole`: every circle closed."""
+    nodes, factor, share = [], 1.0, 0.0
+    for v, d in zip(family.variables, family.degrees):
+        if not d:
+            nodes.append(np.array([v.middle]))
+        elif not v.is_angle:
+            count = max(d + 1, math.ceil(math.pi * d / fineness))
+            nodes.append(np.cos((np.arange(count) + 0.5) * math.pi / count))
+            factor /= math.cos(math.pi * d / (2 * count)) * (1 - 1e-9)
+        elif whole or v.is_circle:
+            count = max(2 * d + 1, math.ceil(2 * math.pi * d / fineness))
+            nodes.append(np.arange(count) * (2 * math.pi / count))
+            factor /= math.cos(math.pi * d / count) * (1 - 1e-9)
+        else:
+            count = max(2, math.ceil((v.high - v.low) * d / fineness) + 1)
+            nodes.append(v.middle + np.linspace(-v.half, v.half, count))
+            share += 0.5 * (d * v.half / (count - 1)) ** 2 * (1 + 1e-9)
+    return Grid(tuple(nodes), factor, share)
+
+
+@dataclass(frozen=True)
+class Supremum:
+    """`bound` is never exceeded; `starts` are grid points where most was reached, in the search's coordinates."""
+
+    bound: float
+    starts: Array
+    points: int
+
+
+FINENESS = (1.3, 1.0, 0.8, 0.65, 0.52, 0.42, 0.33, 0.26, 0.2, 0.14, 0.1, 0.07, 0.05)
+STARTS = 32
+
+
+def supremum(
+    family: Family,
+    reach: Reach,
+    *,
+    seconds: float,
+    enough: Callable[[float], bool] = lambda bound: False,
+    clock: Callable[[], float],
+) -> Supremum:
+    """The largest `reach` over the box, bounded on finer and finer grids while the time lasts.
+
+    `reach` must not fall below the magnitude of any combination that it stands for. `enough` says when a bound needs
+    no betterment.
+    """
+    if not any(family.degrees):
+        value = float(reach(family.coefficients.reshape(1, -1), -math.inf)[0])
+        return Supremum(value, np.array([[v.middle for v in family.variables]]), 1)
+    part_of_circle = any(v.is_angle and not v.is_circle and d for v, d in zip(family.variables, family.degrees))
+    best, total, rate = math.inf, 0, 0.0
+    whole = math.inf
+    starts = np.empty((0, family.dimension))
+    begin = clock()
+    last = False
+    for before, fineness in zip((math.inf, *FINENESS), FINENESS):
+        now = grid(family, fineness)
+        left = seconds - (clock() - begin)
+        if total and now.points * rate > left:  # the finest one between that can still be done
+            last = True
+            between = (grid(family, before + (fineness - before) * part) for part in (0.8, 0.6, 0.4))
+            fitting = next((one for one in between if one.points * rate <= left), None)
+            if fitting is None:
+                break
+            now = fitting
+        if part_of_circle and not last:
+            closed = grid(family, fineness, whole=True)
+            if not total or (now.points + closed.points) * rate < 0.7 * left:
+                whole = min(whole, closed.factor * _largest(family, reach, closed)[0])
+                total += closed.points
+        value, starts = _largest(family, reach, now)
+        total += now.points
+        share = now.share * whole if part_of_circle else 0.0
+        best = min(best, now.factor * (value + share))
+        rate = (clock() - begin) / total
+        if last or enough(best):
+            break
+    return Supremum(best, starts, total)
+
+
+def _largest(family: Family, reach: Reach, on: Grid) -> tuple[float, Array]:
+    """(the largest reach on a grid, the best points of some of its parts)."""
+    sizes = [len(x) for x in on.nodes]
+    tops: list[tuple[float, tuple[int, ...]]] = []
+    for at, values in family.on_grid(on.nodes):
+        reached = reach(values, tops[0][0] if tops else -math.inf)
+        some = min(STARTS, len(reached))
+        for index in np.argpartition(-reached, some - 1)[:some]:
+            if reached[index] == -math.inf:
+                continue
+            inner = np.unravel_index(int(index), sizes[len(at) :]) if len(at) < len(sizes) else ()
+            tops.append((float(reached[index]), (*at, *(int(i) for i in inner))))
+        tops.sort(key=lambda top: -top[0])
+        del tops[STARTS:]
+    points = [[x[i] for x, i in zip(on.nodes, index)] for _, index in tops]
+    return tops[0][0], np.array(points)

@@ -1,0 +1,1 @@
+"""Mechanisms with closed loops in formulas."""

@@ -1,0 +1,1 @@
+"""The reading form: lumped constants, names, hierarchy."""

@@ -1,0 +1,207 @@
+"""The reading form: an explicit model as a person would write it down.
+
+Sines and cosines are abbreviated (S2, C23, CC4, SC5, S223), terms are grouped by constant, common factors taken out,
+sums of parallel joints' angles used, and for each group the shortest of the forms tried is taken. Entries that are a
+multiple of an earlier one refer to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.equations.reading.expression import (
+    Atom,
+    Count,
+    Product,
+    Sum,
+    atoms_of,
+    count,
+    evaluate,
+    latex,
+    scaled,
+    text,
+)
+from emdeg.equations.reading.lumped import Lumped, indices
+from emdeg.equations.reading.nesting import LONG, Nester, content, terms_of
+from emdeg.equations.reading.waves import Layout, Views, Writer
+from emdeg.writing.notebook import Shown, listing
+
+
+@dataclass(frozen=True)
+class CompactEntry(Shown):
+    """An entry's expression in constants and abbreviations, or `alias` (factor, name) of an earlier entry."""
+
+    name: str
+    expression: Sum
+    alias: tuple[Fraction, str] | None = None
+
+    @property
+    def text(self) -> str:
+        """The right-hand side in plain text."""
+        if self.alias is None:
+            return text(self.expression)
+        factor, name = self.alias
+        return text(Sum((Product(factor, (Atom(name),)),)))
+
+    @property
+    def latex(self) -> str:
+        """The equation in LaTeX."""
+        letter, joints = indices(self.name)
+        left = f"{letter}_{{{','.join(map(str, joints)) if max(joints) > 9 else ''.join(map(str, joints))}}}"
+        if self.alias is None:
+            return f"{left} = {latex(self.expression)}"
+        factor, name = self.alias
+        return f"{left} = {latex(Sum((Product(factor, (Atom(name),)),)))}"
+
+    @property
+    def count(self) -> Count:
+        """Operations as printed; an alias is free."""
+        return Count() if self.alias is not None else count(self.expression)
+
+    def evaluate(self, q: Sequence[float] | np.ndarray, constants: Mapping[str, float]) -> np.ndarray:
+        """Its value at the configuration q (..., n), joints numbered from 1 along the last axis."""
+        value = evaluate(self.expression, atom_values(atoms_of(self.expression), q, constants))
+        return np.broadcast_to(value, np.shape(q)[:-1])
+
+
+@dataclass(frozen=True)
+class Compact:
+    """All entries of a model in reading form, in the model's order."""
+
+    entries: Mapping[str, CompactEntry]
+
+    def __getitem__(self, name: str) -> CompactEntry:
+        return self.entries[name]
+
+    def _repr_html_(self) -> str:
+        return listing("Entries in lumped constants", self.text)
+
+    @property
+    def text(self) -> str:
+        """One line an entry."""
+        return "\n".join(f"{name} = {entry.text}" for name, entry in self.entries.items())
+
+    @property
+    def latex(self) -> str:
+        """An align* environment."""
+        rows = [entry.latex.replace(" = ", " &= ", 1) for entry in self.entries.values()]
+        return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+    @property
+    def products(self) -> tuple[Atom, ...]:
+        """The abbreviations of two sines or cosines, which cost one multiplication each."""
+        found = {a for e in self.entries.values() if e.alias is None for a in atoms_of(e.expression)}
+        return tuple(sorted(a for a in found if a.is_trigonometric and len(a.kind) == 2))
+
+    @property
+    def count(self) -> Count:
+        """Operations of all entries as printed, each abbreviated product once."""
+        total = Count(len(self.products))
+        for entry in self.entries.values():
+            total += entry.count
+        return total
+
+
+def atom_values(
+    atoms: Iterable[Atom], q: Sequence[float] | np.ndarray, symbols: Mapping[str, float]
+) -> dict[Atom, float | np.ndarray]:
+    """The value of every atom at a configuration q (..., n)."""
+    position = np.asarray(q, dtype=float)
+    found: dict[Atom, float | np.ndarray] = {}
+    for atom in atoms:
+        if not atom.angle:
+            found[atom] = symbols[atom.kind]
+            continue
+        angle = sum(times * position[..., joint - 1] for joint, times in atom.angle)
+        s, c = np.sin(angle), np.cos(angle)
+        found[atom] = {"S": s, "C": c, "SS": s * s, "CC": c * c, "SC": s * c, "q": angle}[atom.kind]
+    return found
+
+
+def compact(lumped: Lumped) -> Compact:
+    """The reading form of a model in lumped constants."""
+    printer = _Printer(lumped)
+    first: dict[tuple, tuple[str, Fraction]] = {}
+    entries: dict[str, CompactEntry] = {}
+    taken = {constant.name for constant in lumped.constants}  # renamed, g1 may be one: then no entry refers to g1
+    for name, terms in lumped.expansions.items():
+        key, factor = _direction(terms)
+        if terms and key in first:
+            other, theirs = first[key]
+            entries[name] = CompactEntry(
+                name,
+                scaled(entries[other].expression, factor / theirs),
+                (factor / theirs, other),
+            )
+            continue
+        if terms and name not in taken:
+            first[key] = name, factor
+        entries[name] = CompactEntry(name, _grouped([(c, printer(f)) for c, f in terms]))
+    return Compact(entries)
+
+
+def _direction(terms: Sequence[tuple[str, TrigPoly]]) -> tuple[tuple, Fraction]:
+    """The entry up to a factor, and the factor."""
+    if not terms:
+        return (), Fraction(0)
+    factor = terms[0][1].leading_coefficient
+    return tuple((name, function / factor) for name, function in terms), factor
+
+
+class _Printer:
+    """The shortest nested form of functions of the configuration; remembers what it found."""
+
+    def __init__(self, lumped: Lumped) -> None:
+        self.writer = Writer(Layout(lumped.algebra), lumped.groups)
+        self.displacements = lumped.algebra.prismatic
+        self.nested = Nester()
+        self.known: dict[TrigPoly, tuple[Fraction, Sum]] = {}
+
+    def __call__(self, function: TrigPoly) -> Sum:
+        """The function as it is to be written."""
+        lead = function.leading_coefficient
+        direction = function / lead
+        if direction not in self.known:
+            self.known[direction] = self._shortest(direction)
+        scale, expression = self.known[direction]
+        return scaled(expression, lead * scale)
+
+    def _shortest(self, function: TrigPoly) -> tuple[Fraction, Sum]:
+        """A factor and the expression that it multiplies, whose coefficients are whole numbers."""
+        views = self.writer.views(function)
+        scale = content(views[0])
+        whole: Views = tuple({e: (c / scale).numerator for e, c in wave.items()} for wave in views)
+        forms = sorted(self.writer.forms(whole), key=lambda form: form.size)
+        most = (2 if len(forms[0].wave) < LONG else 1) * forms[0].size[0]
+        tried = [self.nested(terms_of(form, self.displacements)) for form in forms if form.size[0] <= most]
+        counts = [count(expression).total for expression in tried]
+        least = [expression for expression, total in zip(tried, counts) if total == min(counts)]
+        return scale, min(least, key=lambda e: len(text(e))) if len(least) > 1 else least[0]
+
+
+def _grouped(terms: Sequence[tuple[str, Sum]]) -> Sum:
+    """Constants times functions; those with a factor in common, such as 2, in one bracket."""
+    products: list[Product] = []
+    for name, function in terms:
+        if len(function.terms) == 1:
+            only = function.terms[0]
+            products.append(Product(only.coefficient, (Atom(name), *only.factors)))
+        else:
+            common = content({(k,): term.coefficient for k, term in enumerate(function.terms)})
+            products.append(Product(common, (Atom(name), scaled(function, 1 / common))))
+    by_factor: dict[Fraction, list[Product]] = {}
+    for product in products:
+        by_factor.setdefault(abs(product.coefficient), []).append(product)
+    grouped: list[Product] = []
+    for factor, members in sorted(by_factor.items(), key=lambda item: (item[0] != 1, item[0])):
+        if factor == 1 or len(members) == 1:
+            grouped += members
+        else:
+            inner = tuple(Product(p.coefficient / factor, p.factors) for p in members)
+            grouped.append(Product(factor, (Sum(inner),)))
+    return Sum(tuple(grouped))

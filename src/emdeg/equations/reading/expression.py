@@ -1,0 +1,157 @@
+"""Small expressions as inert data: sums of products of atoms; written as text or LaTeX, evaluated, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+from emdeg.algebra.generator import name_latex
+from emdeg.equations.reading.angles import Combination, angle_latex, angle_name
+
+MAX_DIGITS = 17
+"""Characters of a ratio above which its nearest double is written instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One factor in print: "S", "C", "SS", "CC" or "SC" of an angle, "q" of a joint, or a symbol's name.
+
+    CC2 is the squared cosine of q2, SC23 the product of the sine and the cosine of q2 + q3.
+    """
+
+    kind: str
+    angle: Combination = ()
+
+    def __lt__(self, other: Atom) -> bool:
+        """In the order of the joints."""
+        return (self.angle, self.kind) < (other.angle, other.kind)
+
+    @property
+    def is_trigonometric(self) -> bool:
+        return bool(self.angle) and self.kind != "q"
+
+    @property
+    def text(self) -> str:
+        return self.kind + angle_name(self.angle) if self.angle else self.kind
+
+    @property
+    def latex(self) -> str:
+        return f"{self.kind}_{{{angle_latex(self.angle)}}}" if self.angle else name_latex(self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """coefficient * factors; without factors a number."""
+
+    coefficient: Fraction
+    factors: tuple[Atom | Sum, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of its terms; empty, it is zero."""
+
+    terms: tuple[Product, ...] = ()
+
+
+def scaled(expression: Sum, factor: Fraction) -> Sum:
+    """factor * expression, positive terms first."""
+    terms = [Product(factor * term.coefficient, term.factors) for term in expression.terms]
+    return Sum(tuple(sorted(terms, key=lambda term: term.coefficient < 0)))
+
+
+def text(expression: Sum) -> str:
+    """Plain text, such as "I20*(SS5*(SS23*(1 + CC4) - 1) - 2*SC23*C4*SC5)"."""
+    return _written(expression, lambda atom: atom.text, "*", "{}^{}", _number_text, "({})")
+
+
+def latex(expression: Sum) -> str:
+    """LaTeX for math mode."""
+    return _written(expression, lambda atom: atom.latex, r"\,", "{}^{{{}}}", _number_latex, r"\left({}\right)")
+
+
+def _written(expression: Sum, atom: Any, times: str, power: str, number: Any, bracket: str) -> str:
+    parts: list[str] = []
+    for term in expression.terms:
+        factors = []
+        for factor, same in groupby(term.factors):
+            inner = (
+                bracket.format(_written(factor, atom, times, power, number, bracket))
+                if isinstance(factor, Sum)
+                else atom(factor)
+            )
+            exponent = len(list(same))
+            factors.append(inner if exponent == 1 else power.format(inner, exponent))
+        if abs(term.coefficient) != 1 or not factors:
+            factors.insert(0, number(abs(term.coefficient)))
+        parts.append((" - " if term.coefficient < 0 else " + ") + times.join(factors))
+    joined = "".join(parts)
+    return "0" if not joined else joined[3:] if joined.startswith(" + ") else "-" + joined[3:]
+
+
+def _number_text(value: Fraction) -> str:
+    if value.denominator == 1:
+        return str(value)
+    decimal = f"{float(value):.12g}"
+    if Fraction(decimal) == value:
+        return decimal
+    return f"({value})" if len(str(value)) <= MAX_DIGITS else repr(float(value))
+
+
+def _number_latex(value: Fraction) -> str:
+    if value.denominator == 1:
+        return str(value)
+    if len(str(value)) <= MAX_DIGITS:
+        return rf"\tfrac{{{value.numerator}}}{{{value.denominator}}}"
+    mantissa, _, exponent = repr(float(value)).partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def evaluate(expression: Sum, atoms: Mapping[Atom, Any]) -> Any:
+    """Its value, given each atom's (numbers or arrays)."""
+    total: Any = 0.0
+    for term in expression.terms:
+        value: Any = float(term.coefficient)
+        for factor in term.factors:
+            value = value * (evaluate(factor, atoms) if isinstance(factor, Sum) else atoms[factor])
+        total = total + value
+    return total
+
+
+def atoms_of(expression: Sum) -> set[Atom]:
+    """Every atom that occurs."""
+    found: set[Atom] = set()
+    for term in expression.terms:
+        for factor in term.factors:
+            found |= atoms_of(factor) if isinstance(factor, Sum) else {factor}
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Multiplications and additions; a sign costs nothing."""
+
+    mul: int = 0
+    add: int = 0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.mul + other.mul, self.add + other.add)
+
+    @property
+    def total(self) -> int:
+        return self.mul + self.add
+
+
+def count(expression: Sum) -> Count:
+    """The operations that evaluate the expression as written, its atoms given."""
+    total = Count(0, max(0, len(expression.terms) - 1))
+    for term in expression.terms:
+        parts = len(term.factors) + (abs(term.coefficient) != 1 and bool(term.factors))
+        total += Count(max(0, parts - 1))
+        for factor in term.factors:
+            if isinstance(factor, Sum):
+                total += count(factor)
+    return total

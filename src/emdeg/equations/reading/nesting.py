@@ -1,0 +1,217 @@
+"""Sums of products with common factors taken out: from an expanded polynomial to a nested expression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+from emdeg.equations.reading.expression import Atom, Product, Sum, count
+from emdeg.equations.reading.waves import Form, Number
+
+Key = tuple[Atom, ...]
+"""A product of atoms, sorted."""
+Polynomial = Mapping[Key, Number]
+
+THOROUGH, LONG = 6, 12
+"""Terms up to which every common factor is tried, above which the most frequent one is taken; and terms of the whole
+from which on this holds for every part of it."""
+
+
+def nested(polynomial: Polynomial) -> Sum:
+    """An equal expression with common factors taken out so that few operations remain."""
+    return Nester()(polynomial)
+
+
+def content(polynomial: Mapping[Any, Number]) -> Fraction:
+    """The rational by which the coefficients become whole numbers without a common factor, the first positive."""
+    values = list(polynomial.values())
+    common = Fraction(gcd(*(v.numerator for v in values)), lcm(*(v.denominator for v in values)))
+    signs = sum(1 if v > 0 else -1 for v in values) or (1 if values[0] > 0 else -1)
+    return common if signs > 0 else -common
+
+
+def terms_of(form: Form, displacements: tuple[int, ...] = ()) -> dict[Key, Number]:
+    """The terms of a wave's form as products of atoms; `displacements` number the prismatic joints."""
+    angles = len(form.angles)
+    found: dict[Key, Number] = {}
+    for exponents, c in form.wave.items():
+        factors: list[Atom] = []
+        for k, angle in enumerate(form.angles):
+            if exponents[2 * k] or exponents[2 * k + 1]:
+                factors += _trigonometric(angle, exponents[2 * k], exponents[2 * k + 1])
+        for joint, power in zip(displacements, exponents[2 * angles :]):
+            factors += [Atom("q", ((joint, 1),))] * power
+        found[tuple(sorted(factors))] = c
+    return found
+
+
+def _trigonometric(angle, sines: int, cosines: int) -> list[Atom]:
+    if sines % 2 and cosines % 2:
+        mixed = [Atom("SC", angle)]
+    else:
+        mixed = [Atom("S", angle)] * (sines % 2) + [Atom("C", angle)] * (cosines % 2)
+    return mixed + [Atom("SS", angle)] * (sines // 2) + [Atom("CC", angle)] * (cosines // 2)
+
+
+Codes = tuple[str, ...]
+"""A product of atoms as strings that sort like them: to compare and to hash these takes no Python code."""
+Node = tuple[int, tuple["Term", ...]]
+"""(operations, terms) of a sum."""
+Term = tuple[int, Codes, tuple[Any, ...]]
+"""Coefficient, atoms, and brackets, which are nodes."""
+Whole = dict[Codes, int]
+
+
+class Nester:
+    """Takes common factors out of polynomials and remembers what it found for parts that recur."""
+
+    def __init__(self) -> None:
+        self._code: dict[Atom, str] = {}
+        self._atom: dict[str, Atom] = {}
+        self._known: dict[int, dict[frozenset[tuple[Codes, int]], Node]] = {}
+
+    def __call__(self, polynomial: Polynomial) -> Sum:
+        """An equal expression with common factors taken out so that few operations remain."""
+        if not polynomial:
+            return Sum()
+        thorough = THOROUGH if len(polynomial) < LONG else 2
+        known = self._known.setdefault(thorough, {})
+        scale = Fraction(1) if all(c.denominator == 1 for c in polynomial.values()) else content(polynomial)
+        whole = {tuple(map(self._coded, key)): (c / scale).numerator for key, c in polynomial.items()}
+        found = self._sum(_nest(whole, known, thorough))
+        if scale == 1:
+            return found
+        spread = Sum(tuple(Product(scale * term.coefficient, term.factors) for term in found.terms))
+        bracketed = Sum((Product(scale, (found,)),))
+        return spread if count(spread).total <= count(bracketed).total else bracketed
+
+    def _coded(self, atom: Atom) -> str:
+        if atom not in self._code:
+            angle = "".join(chr(joint + 1) + chr(times + 100) for joint, times in atom.angle)
+            self._code[atom] = code = f"{angle}\0{atom.kind}"
+            self._atom[code] = atom
+        return self._code[atom]
+
+    def _sum(self, node: Node) -> Sum:
+        return Sum(
+            tuple(
+                Product(Fraction(c), (*(self._atom[code] for code in codes), *(self._sum(b) for b in brackets)))
+                for c, codes, brackets in node[1]
+            )
+        )
+
+
+def _nest(polynomial: Whole, known: dict[frozenset[tuple[Codes, int]], Node], thorough: int) -> Node:
+    key = frozenset(polynomial.items())
+    if key not in known:
+        known[key] = min(_candidates(polynomial, known, thorough), key=_cost)
+    return known[key]
+
+
+def _cost(node: Node) -> tuple[int, int]:
+    return node[0], len(node[1])
+
+
+def _node(terms: tuple[Term, ...]) -> Node:
+    """A sum with its operations counted as `expression.count` does."""
+    operations = len(terms) - 1
+    for c, codes, brackets in terms:
+        factors = len(codes) + len(brackets)
+        if factors:
+            operations += factors - 1 + (c != 1 and c != -1)
+        for bracket in brackets:
+            operations += bracket[0]
+    return operations, terms
+
+
+def _candidates(polynomial: Whole, known: dict[frozenset[tuple[Codes, int]], Node], thorough: int) -> Iterator[Node]:
+    if len(polynomial) <= 1:
+        yield _node(tuple((c, key, ()) for key, c in polynomial.items()))
+        return
+    common = _common(polynomial)
+    scale = _content(polynomial)
+    if common or abs(scale) != 1:
+        rest = {_without(key, common): c // scale for key, c in polynomial.items()}
+        yield _node((_multiplied(scale, common, _nest(rest, known, thorough)),))
+        if common or len(polynomial) > thorough:
+            return
+    frequent: dict[str, int] = {}
+    for key in polynomial:
+        for code in set(key):
+            frequent[code] = frequent.get(code, 0) + 1
+    chosen = sorted(code for code, times in frequent.items() if times > 1)
+    if len(polynomial) > thorough and chosen:
+        chosen = [max(chosen, key=lambda code: (frequent[code], code))]
+    for code in chosen:
+        inside = {_without(key, (code,)): c for key, c in polynomial.items() if code in key}
+        outside = {key: c for key, c in polynomial.items() if code not in key}
+        scale = _content(inside)
+        inner = _nest({key: c // scale for key, c in inside.items()}, known, thorough)
+        factored = _multiplied(scale, (code,), inner)
+        rest = _nest(outside, known, thorough)[1] if outside else ()
+        yield _node(_positive_first(_combined((factored, *rest))))
+    if not chosen or len(polynomial) <= thorough:
+        ordered = sorted(polynomial.items(), key=lambda item: (-len(item[0]), item[0]))
+        yield _node(_positive_first(tuple((c, key, ()) for key, c in ordered)))
+
+
+def _combined(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+    """Terms with the same bracket as one factor put together: x*(...) + y*(...) is (x + y)*(...)."""
+    if sum(len(brackets) == 1 for _, _, brackets in terms) < 2:
+        return terms
+    by_bracket: dict[Node | None, list[Term]] = {}
+    for term in terms:
+        by_bracket.setdefault(term[2][0] if len(term[2]) == 1 else None, []).append(term)
+    found: list[Term] = []
+    for bracket, members in by_bracket.items():
+        if bracket is None or len(members) == 1:
+            found += members
+            continue
+        inner = _node(_positive_first(tuple((c, codes, ()) for c, codes, _ in members)))
+        found.append((1, (), (inner, bracket)))
+    return tuple(found)
+
+
+def _multiplied(scale: int, codes: Codes, inner: Node) -> Term:
+    """scale * atoms * inner; an inner single product is not put in brackets."""
+    if len(inner[1]) == 1:
+        c, own, brackets = inner[1][0]
+        return scale * c, codes + own, brackets
+    return scale, codes, (inner,)
+
+
+def _positive_first(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+    return tuple(sorted(terms, key=lambda term: term[0] < 0))
+
+
+def _content(polynomial: Whole) -> int:
+    values = list(polynomial.values())
+    signs = sum(1 if v > 0 else -1 for v in values) or values[0]
+    return gcd(*values) if signs > 0 else -gcd(*values)
+
+
+def _common(polynomial: Whole) -> Codes:
+    keys = iter(polynomial)
+    shared = list(next(keys))
+    for key in keys:
+        if not shared:
+            break
+        left = list(key)
+        kept = []
+        for code in shared:
+            if code in left:
+                left.remove(code)
+                kept.append(code)
+        shared = kept
+    return tuple(shared)
+
+
+def _without(key: Codes, codes: Codes) -> Codes:
+    if not codes:
+        return key
+    rest = list(key)
+    for code in codes:
+        rest.remove(code)
+    return tuple(rest)

@@ -1,0 +1,122 @@
+"""The sections of the reading form: lumped constants, entries in them, and the hierarchical form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from emdeg.equations.json_form import formula_data
+from emdeg.equations.model import Model
+from emdeg.equations.reading.expression import Sum, text
+from emdeg.equations.reading.lumped import Constant
+from emdeg.equations.reading.printed import Printed
+from emdeg.writing.document import Equation, Item, Label, Reference, Remark, Section, Table, Zeros
+
+USES = 5
+"""Entries that a table names before it says how many more there are; JSON has them all."""
+ABBREVIATIONS = (
+    "S and C are sine and cosine of the sum of the joint angles that follow: S2 = sin q2, C23 = cos(q2 + q3), "
+    "C223 = cos(2 q2 + q3); SS, CC and SC their squares and their product."
+)
+
+
+def constants(model: Model) -> Section:
+    """Every lumped constant: its formula, then its value, tolerance, unit and where it is used."""
+    found = model.constants
+    items: list[Item] = [Equation(label(c.name), Printed(c.expression)) for c in found if not c.formula.is_number]
+    head = ("constant", "value", "+-", "unit", "used in")
+    items.append(Table(head, tuple((c.name, _value(c), _tolerance(c), c.unit, _uses(c)) for c in found)))
+    items.append(Remark(ABBREVIATIONS))
+    title = "Constants of the mechanism: I inertial, G gravitational, Im of the drives"
+    return Section("constants", title, tuple(items))
+
+
+def entries(model: Model, part: str) -> Iterable[Item]:
+    """A part's equations in lumped constants; one that repeats another up to a factor refers to it."""
+    zeros = []
+    for name, entry in model.compact().entries.items():
+        if name[0] != part:
+            continue
+        if not entry.expression.terms:
+            zeros.append(label(name))
+        elif entry.alias is not None:
+            factor, other = entry.alias
+            yield Equation(label(name), Reference(label(other), factor, Printed(entry.expression)))
+        else:
+            yield Equation(label(name), Printed(entry.expression))
+    if zeros:
+        yield Zeros(tuple(zeros))
+
+
+def hierarchy(model: Model) -> Section:
+    """Burdick's form: entries in brackets V and products T, and what those and the constants K are."""
+    form = model.hierarchy()
+    total = form.count
+    items: list[Item] = [
+        Remark(
+            f"{total.mul} multiplications and {total.add} additions at one configuration. K are constants, T products "
+            "of sines and cosines, V brackets that recur; S23 is sin(q2 + q3). The K stand in lumped constants."
+        )
+    ]
+    items += _equations({name: form.steps[name] for name in form.entries})
+    for definitions in ({name: form.steps[name] for name in form.brackets}, form.products, form.constants):
+        items += _equations(definitions)
+    return Section("hierarchy", "Hierarchical form: entries, V, T, K", tuple(items))
+
+
+def constants_data(model: Model) -> list[dict[str, Any]]:
+    """The constants as JSON data; a formula as terms with exact rationals and as text."""
+    return [
+        {
+            "name": c.name,
+            "formula": formula_data(c.formula),
+            "text": text(c.expression),
+            "value": c.value,
+            "tolerance": c.tolerance,
+            "unit": c.unit,
+            "uses": list(c.uses),
+        }
+        for c in model.constants
+    ]
+
+
+def compact_data(model: Model, parts: Iterable[str]) -> dict[str, str]:
+    """{entry: its reading form}."""
+    wanted = set(parts)
+    return {name: entry.text for name, entry in model.compact().entries.items() if name[0] in wanted}
+
+
+def hierarchy_data(model: Model) -> dict[str, Any]:
+    """The definitions as text, each block in the order of evaluation."""
+    form = model.hierarchy()
+
+    def block(definitions: Mapping[str, Sum]) -> dict[str, str]:
+        return {name: text(expression) for name, expression in definitions.items()}
+
+    count = {"mul": form.count.mul, "add": form.count.add}
+    return {"K": block(form.constants), "T": block(form.products), "steps": block(form.steps), "count": count}
+
+
+def label(name: str) -> Label:
+    """M12 as M with 12, Im3 as Im with 3."""
+    letter = name.rstrip("0123456789_")
+    return Label(letter, name[len(letter) :])
+
+
+def _equations(definitions: Mapping[str, Sum]) -> list[Item]:
+    items: list[Item] = [Equation(label(name), Printed(e)) for name, e in definitions.items() if e.terms]
+    zeros = tuple(label(name) for name, e in definitions.items() if not e.terms)
+    return [*items, Zeros(zeros)] if zeros else items
+
+
+def _value(constant: Constant) -> str:
+    return "" if constant.value is None else f"{constant.value:.10g}"
+
+
+def _tolerance(constant: Constant) -> str:
+    return f"{constant.tolerance:.3g}" if constant.tolerance else ""
+
+
+def _uses(constant: Constant) -> str:
+    more = len(constant.uses) - USES
+    return ", ".join(constant.uses[:USES]) + (f" and {more} more" if more > 0 else "")

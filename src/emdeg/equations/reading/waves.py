@@ -1,0 +1,280 @@
+"""Trigonometric polynomials with rational coefficients as plain tables, and the shortest way to write one.
+
+A `Wave` maps exponents to coefficients: for each angle of an `AngleSystem` the powers of its sine and cosine, then
+those of the displacements. Since s^2 + c^2 = 1 the same function has many tables; a `Writer` looks through the
+angle systems and through the choice of s^2 or c^2 for each angle for those with few terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
+
+from emdeg.algebra.generator import Generator
+from emdeg.algebra.trig_algebra import TrigAlgebra
+from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.equations.reading.angles import Combination, Group, angle_systems
+
+Exponents = tuple[int, ...]
+Number = int | Fraction
+"""Whole numbers are int, because arithmetic with those is much faster; so nothing here divides with /."""
+Wave = dict[Exponents, Number]
+Views = tuple[Wave, ...]
+"""One function in each angle system, sines at most linear."""
+
+ParameterKey = tuple[tuple[Generator, int], ...]
+"""A product of parameters: letters with exponents, in the algebra's order; () is 1."""
+
+TERM = 10
+"""What a term weighs."""
+LONG = 60
+"""Terms above which a wave is no longer searched for a shorter form."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A wave as it is to be written: the angle that each leading pair of exponents belongs to, and the table."""
+
+    angles: tuple[Combination, ...]
+    wave: Wave
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(weight of its terms, sines and cosines in them)."""
+        return TERM * len(self.wave), sum(map(sum, self.wave))
+
+
+class Layout:
+    """Where each letter of an algebra stands in the exponents of a wave."""
+
+    def __init__(self, algebra: TrigAlgebra) -> None:
+        self.algebra = algebra
+        self.angles = algebra.revolute
+        self.width = 2 * len(self.angles) + len(algebra.prismatic)
+        letters = [Generator(kind, j) for j in self.angles for kind in ("sine", "cosine")]
+        letters += [Generator("displacement", j) for j in algebra.prismatic]
+        self.letters: tuple[Generator, ...] = tuple(letters)
+        self.place = {letter: i for i, letter in enumerate(self.letters)}
+
+    def split(self, formula: TrigPoly) -> dict[ParameterKey, Wave]:
+        """{product of parameters: its coefficient, a wave}: the formula is the sum of their products."""
+        found: dict[ParameterKey, Wave] = {}
+        place, width = self.place, self.width
+        for coefficient, monomial in formula.terms():
+            exponents = [0] * width
+            key = []
+            for letter, power in monomial.items():
+                at = place.get(letter)
+                if at is None:
+                    key.append((letter, power))
+                else:
+                    exponents[at] = power
+            found.setdefault(tuple(key), {})[tuple(exponents)] = whole(coefficient)
+        return found
+
+    def formula(self, wave: Mapping[Exponents, Number]) -> TrigPoly:
+        """The wave as a formula of the algebra."""
+        return self.algebra.from_terms(
+            (c, {letter: e for letter, e in zip(self.letters, exponents) if e}) for exponents, c in wave.items()
+        )
+
+
+def whole(value: Number) -> Number:
+    """The same number, an int if it is one."""
+    return value.numerator if value.denominator == 1 else value
+
+
+def added(wave: Wave, other: Wave, times: Number) -> Wave:
+    """wave + times * other."""
+    times = whole(times)
+    total = dict(wave)
+    for exponents, c in other.items():
+        value = total.get(exponents, 0) + times * c
+        if value:
+            total[exponents] = value
+        else:
+            del total[exponents]
+    return total
+
+
+def with_sine_squares(wave: Wave, angle: int) -> Wave:
+    """The same function with c^2 = 1 - s^2 put in for the angle at place `angle`: its cosine at most linear."""
+    sine, cosine = 2 * angle, 2 * angle + 1
+    out: Wave = {}
+    for exponents, c in wave.items():
+        power = exponents[cosine]
+        if power < 2:
+            _accumulate(out, exponents, c)
+            continue
+        half, odd = divmod(power, 2)
+        for k in range(half + 1):
+            image = list(exponents)
+            image[sine] += 2 * k
+            image[cosine] = odd
+            _accumulate(out, tuple(image), c * (-1) ** k * comb(half, k))
+    return out
+
+
+def _accumulate(wave: Wave, exponents: Exponents, c: Number) -> None:
+    value = wave.get(exponents, 0) + c
+    if value:
+        wave[exponents] = value
+    else:
+        wave.pop(exponents, None)
+
+
+def fewest_terms(wave: Wave, angles: int) -> Wave:
+    """`wave` with s^2 or c^2 for each angle so that few terms are left, by steepest descent."""
+    if len(wave) > LONG:
+        return wave
+    left = [v for v in range(angles) if any(e[2 * v + 1] > 1 for e in wave)]
+    while left:
+        trials = [(with_sine_squares(wave, v), v) for v in left]
+        best, angle = min(trials, key=lambda trial: len(trial[0]))
+        if len(best) > len(wave):
+            break
+        wave = best
+        left.remove(angle)
+    return wave
+
+
+class Writer:
+    """Finds short forms of waves, each given in every angle system of the parallel joints; remembers sizes."""
+
+    def __init__(self, layout: Layout, groups: Sequence[Group]) -> None:
+        self.layout = layout
+        self.groups = tuple(groups)
+        self.systems = angle_systems(layout.algebra, groups)
+        self._sizes: dict[frozenset[tuple[Exponents, Number]], tuple[int, int]] = {}
+        self._meanings = [tuple(s.meaning[j] for j in layout.angles) for s in self.systems]
+
+    def split(self, formula: TrigPoly) -> dict[ParameterKey, Views]:
+        """{product of parameters: its coefficient in each angle system}."""
+        parts = [self.layout.split(system.write(formula)) for system in self.systems]
+        return {key: tuple(part[key] for part in parts) for key in parts[0]}
+
+    def views(self, formula: TrigPoly) -> Views:
+        """A formula without parameters in each angle system."""
+        return self.split(formula).get((), tuple({} for _ in self.systems))
+
+    def size(self, views: Views) -> tuple[int, int]:
+        """The `Form.size` of the shortest form found."""
+        key = frozenset(views[0].items())
+        if key not in self._sizes:
+            self._sizes[key] = min(self._forms_size(views))
+        return self._sizes[key]
+
+    def _forms_size(self, views: Views) -> Iterable[tuple[int, int]]:
+        for meaning, wave in zip(self._meanings, views):
+            yield Form(meaning, fewest_terms(wave, len(self.layout.angles))).size
+
+    def forms(self, views: Views) -> list[Form]:
+        """Every distinct form worth a try at printing: in each angle system, and with sums of angles."""
+        angles = len(self.layout.angles)
+        found: list[Form] = []
+        seen: set[frozenset[tuple[tuple[Combination, int, int], ...]]] = set()
+        for meaning, wave in zip(self._meanings, views):
+            for candidate in (fewest_terms(wave, angles), wave):
+                form = Form(meaning, candidate)
+                key = frozenset(_used(form, exponents) for exponents in candidate)
+                if key not in seen:
+                    seen.add(key)
+                    found.append(form)
+        for group in self.groups:
+            if (summed := self._with_sums(views[0], group)) is not None:
+                found.append(summed)
+        return found
+
+    def _with_sums(self, wave: Wave, group: Group) -> Form | None:
+        """Products over a group's joints as sines and cosines of sums; None if fewer than two of them occur."""
+        members = {joint for joint, _ in group}
+        places = [k for k, j in enumerate(self.layout.angles) if j in members]
+        if sum(any(e[2 * k] or e[2 * k + 1] for e in wave) for k in places) < 2 or len(wave) > LONG:
+            return None
+        names = [self.layout.angles[k] for k in places]
+        table: dict[tuple[tuple[Combination, bool], Exponents], Number] = {}
+        for exponents, c in wave.items():
+            rest = list(exponents)
+            for k in places:
+                rest[2 * k] = rest[2 * k + 1] = 0
+            pairs = tuple((exponents[2 * k], exponents[2 * k + 1]) for k in places)
+            for multiples, odd, weight in _harmonics(pairs):
+                key = (tuple((j, m) for j, m in zip(names, multiples) if m), odd), tuple(rest)
+                table[key] = table.get(key, 0) + c * weight
+        return _form_of_sums(self._meanings[0], table, len(self.layout.angles))
+
+
+def _used(form: Form, exponents: Exponents) -> tuple[tuple[Combination, int, int], ...]:
+    """What a term's exponents mean, whatever the system: (angle, power of sine, power of cosine)."""
+    angles = len(form.angles)
+    trig = [
+        (form.angles[k], exponents[2 * k], exponents[2 * k + 1])
+        for k in range(angles)
+        if exponents[2 * k] or exponents[2 * k + 1]
+    ]
+    rest = [(((k, 0),), e, 0) for k, e in enumerate(exponents[2 * angles :]) if e]
+    return tuple(trig + rest)
+
+
+@lru_cache(maxsize=4096)
+def _harmonics(pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[tuple[int, ...], bool, Fraction], ...]:
+    """A product of s^a c^b over several angles as a sum of weight * cos (or, if odd, sin) of combinations.
+
+    With z = exp(i q): c = (z + 1/z)/2, i s = (z - 1/z)/2; the powers of i leave a sign and the parity.
+    """
+    waves: dict[tuple[int, ...], Fraction] = {(): Fraction(1)}
+    for sines, cosines in pairs:
+        weights: dict[int, Fraction] = {}
+        for j in range(sines + 1):
+            for k in range(cosines + 1):
+                power = sines + cosines - 2 * (j + k)
+                weight = Fraction((-1) ** j * comb(sines, j) * comb(cosines, k), 2 ** (sines + cosines))
+                weights[power] = weights.get(power, Fraction(0)) + weight
+        waves = {(*m, p): a * b for m, a in waves.items() for p, b in weights.items() if b}
+    total = sum(sines for sines, _ in pairs)
+    odd = bool(total % 2)
+    sign = (-1) ** (total // 2)
+    found: dict[tuple[int, ...], Fraction] = {}
+    for multiples, weight in waves.items():
+        lead = next((m for m in multiples if m), 0)
+        flipped = tuple(-m for m in multiples) if lead < 0 else multiples
+        value = weight * sign * (-1 if odd and lead < 0 else 1)
+        if odd and not lead:
+            continue
+        found[flipped] = found.get(flipped, Fraction(0)) + value
+    return tuple((m, odd, w) for m, w in found.items() if w)
+
+
+def _form_of_sums(
+    own: tuple[Combination, ...],
+    table: Mapping[tuple[tuple[Combination, bool], Exponents], Number],
+    angles: int,
+) -> Form:
+    """The form with one more angle for each combination that occurs; twice an angle as its square or product."""
+    combinations = {c for (c, _), _ in table if c}
+    halves = {c: tuple((j, m // 2) for j, m in c) for c in combinations if all(m % 2 == 0 for _, m in c)}
+    extra = sorted({halves.get(c, c) for c in combinations} - set(own))
+    all_angles = (*own, *extra)
+    place = {combination: k for k, combination in enumerate(all_angles)}
+    wave: Wave = {}
+    for ((combination, odd), rest), c in table.items():
+        trig, tail = list(rest[: 2 * angles]), rest[2 * angles :]
+        base = [*trig, *([0] * (2 * len(extra)))]
+        if not combination:
+            _accumulate(wave, (*base, *tail), c)
+        elif combination in halves:
+            at = 2 * place[halves[combination]]
+            if odd:  # sin 2x = 2 s c
+                base[at] = base[at + 1] = 1
+                _accumulate(wave, (*base, *tail), 2 * c)
+            else:  # cos 2x = 2 c^2 - 1
+                _accumulate(wave, (*base, *tail), -c)
+                base[at + 1] = 2
+                _accumulate(wave, (*base, *tail), 2 * c)
+        else:
+            base[2 * place[combination] + (0 if odd else 1)] = 1
+            _accumulate(wave, (*base, *tail), c)
+    return Form(all_angles, fewest_terms(wave, len(all_angles)))

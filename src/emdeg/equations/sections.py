@@ -1,0 +1,288 @@
+"""What a model can show: part name -> section. The command line and the notebook take theirs from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from emdeg.algebra import TrigPoly
+from emdeg.equations.grouped import Grouped
+from emdeg.equations.inverse_jacobian import NotInvertible, determinant, inverse_jacobian
+from emdeg.equations.kinematics import FrameName, Matrix
+from emdeg.equations.model import Model
+from emdeg.equations.reading import sections as reading
+from emdeg.equations.relations import Relation, Tally, compare, relations
+from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias, second_derivatives
+from emdeg.mechanics.parameters.base import base_parameters
+from emdeg.mechanics.parameters.regressor_formulas import regressor_formulas
+from emdeg.writing.document import (
+    Document,
+    Equation,
+    Item,
+    Label,
+    MatrixEquation,
+    Reference,
+    Remark,
+    Section,
+    Table,
+    Zeros,
+    resolved,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the parts are to be written."""
+
+    compact: bool = False
+    """M, b, c and g in lumped constants instead of expanded."""
+    frame: FrameName | None = None
+    """Whose axes the Jacobian and its inverse are in."""
+    rows: tuple[int, ...] | None = None
+    """Which rows (1-6) of the Jacobian."""
+
+
+Builder = Callable[[Model, Choice], Section]
+
+
+def document(
+    model: Model, parts: Iterable[str], *, frame: FrameName | None = None, rows: Sequence[int] | None = None
+) -> Document:
+    """The parts asked for, in their order; ValueError for an unknown one.
+
+    With "constants" among them M, b, c and g are written in those constants, otherwise as expanded formulas.
+    `frame` and `rows` are for J and Jinv.
+    """
+    parts = tuple(parts)
+    choice = Choice("constants" in parts, frame, None if rows is None else tuple(rows))
+    sections = []
+    for part in parts:
+        if part not in PARTS:
+            raise ValueError(f"there is no part {part!r}; parts: {', '.join(PARTS)}")
+        sections.append(PARTS[part](model, choice))
+    title = f"Equations of motion of {model.robot.title or model.robot.name}"
+    return resolved(Document(title, tuple(sections)))
+
+
+def mass_matrix(model: Model, choice: Choice) -> Section:
+    """M's upper triangle."""
+    return Section("M", "Mass matrix M [kg m^2, kg m, kg], symmetric", _entries(model, "M", choice))
+
+
+def coriolis(model: Model, choice: Choice) -> Section:
+    """The coefficients of products of two rates."""
+    return Section("b", "Coriolis coefficients b_ijk of qd_j qd_k", _entries(model, "b", choice))
+
+
+def centrifugal(model: Model, choice: Choice) -> Section:
+    """The coefficients of squared rates."""
+    return Section("c", "Centrifugal coefficients c_ij of qd_j^2", _entries(model, "c", choice))
+
+
+def gravity(model: Model, choice: Choice) -> Section:
+    """The efforts that hold the robot still."""
+    return Section("g", "Gravity g [N m, N]", _entries(model, "g", choice))
+
+
+def coriolis_matrix(model: Model, _: Choice) -> Section:
+    """C with M-dot - 2C skew."""
+    matrix = MatrixEquation(Label("C"), model.coriolis_matrix)
+    return Section("C", "Coriolis matrix from Christoffel symbols: M-dot - 2C is skew", (matrix,))
+
+
+def transforms(model: Model, _: Choice) -> Section:
+    """Every frame in its parent's, and the tool in the base."""
+    kinematics = model.kinematics
+    items: list[Item] = []
+    for i, link in enumerate(model.robot.links, 1):
+        parent = link.parent + 1
+        seen_from = parent if parent else "base"
+        matrix = kinematics.transform(i, seen_from)
+        items.append(MatrixEquation(Label("T", f"_{parent}_{i}"), matrix))
+    items.append(MatrixEquation(Label("T", "_0_tool"), kinematics.transform("tool")))
+    return Section("T", "Transforms T_i_j: frame j in frame i (0 is the base)", tuple(items))
+
+
+def jacobian(model: Model, choice: Choice) -> Section:
+    """The tool's Jacobian in base axes and where it is shortest, or in the axes asked for; its determinant."""
+    kinematics = model.kinematics
+    frame: FrameName = "base" if choice.frame is None else choice.frame
+    rows = choice.rows or tuple(range(1, 7))
+    for row in rows:
+        if not 1 <= row <= 6:
+            raise NotInvertible(f"a Jacobian has rows 1 to 6 (1-3 linear, 4-6 angular), not {row}")
+
+    def matrix(axes: FrameName) -> Matrix:
+        whole = kinematics.jacobian(axes)
+        return tuple(whole[row - 1] for row in rows)
+
+    items: list[Item] = [MatrixEquation(Label("J"), matrix(frame))]
+    simplest = kinematics.simplest_frame()
+    if simplest != "base" and choice.frame is None:
+        items.append(Remark(f"In the axes of frame {simplest}, where it is shortest:"))
+        items.append(MatrixEquation(Label("J", f"_{simplest}"), matrix(simplest)))
+    if model.n == len(rows):
+        items += _determinant(determinant(kinematics, choice.rows))
+    axes = f"axes of {'frame ' if frame != 'base' else 'the '}{frame}"
+    which = "" if choice.rows is None else f", rows {', '.join(map(str, rows))} of 6"
+    return Section("J", f"Jacobian at the tool: velocity, then angular velocity, {axes}{which}", tuple(items))
+
+
+def inverse(model: Model, choice: Choice) -> Section:
+    """The inverse Jacobian."""
+    found = inverse_jacobian(model.kinematics, choice.frame, choice.rows)
+    items: list[Item] = [Remark(f"Axes of frame {found.frame}; qd = Jinv (v, omega) with v of the tool's origin.")]
+    if choice.rows is not None:
+        items.append(Remark(f"Of (v, omega) only the components {', '.join(map(str, found.rows))}."))
+    if found.wrist is not None:
+        items.append(
+            Remark(f"The last three axes meet in the origin of frame {found.wrist.point}: inverted by blocks.")
+        )
+    items += _determinant(found.determinant)
+    items.append(MatrixEquation(Label("Jinv"), found.entries))
+    return Section("Jinv", "Inverse of the Jacobian", tuple(items))
+
+
+def uicker(model: Model, _: Choice) -> Section:
+    """The derivatives of the transforms and the pseudo-inertias of Bejczy's Appendices A and B."""
+    mech, frame = model.kinematics.mechanism, model.kinematics.frames
+    items: list[Item] = []
+    for (j, i), U in first_derivatives(mech, frame).items():
+        items.append(MatrixEquation(Label("U", f"_{j + 1}_{i + 1}"), U))
+    for (j, k, p), U in second_derivatives(mech, frame).items():
+        items.append(MatrixEquation(Label("U", f"_{j + 1}_{k + 1}_{p + 1}"), U))
+    for j, P in enumerate(pseudo_inertias(mech), 1):
+        items.append(MatrixEquation(Label("P", f"_{j}"), P))
+    title = "U_ji = dT_j/dq_i and U_jkp = d^2T_j/dq_k dq_p of link frames in frame 0; pseudo-inertias P_j"
+    return Section("U", title, tuple(items))
+
+
+def base(model: Model, _: Choice) -> Section:
+    """The base parameters: which are kept and what is grouped into them."""
+    found = base_parameters(model.robot)
+    items: list[Item] = [Remark(f"{len(found)} base parameters of {len(found.columns)}; the torques show no others.")]
+    for column, parts in found.grouping.items():
+        items.append(Equation(Label(f"{column.name}r", str(column.link + 1)), Grouped(column, parts)))
+    if found.without_effect:
+        items.append(Remark("Without effect: " + ", ".join(map(str, found.without_effect))))
+    return Section("base", "Base parameters", tuple(items))
+
+
+def regressor(model: Model, _: Choice) -> Section:
+    """Y with tau = Y pi for the base parameters."""
+    found = regressor_formulas(model.robot, base=True, max_terms=model.algebra.max_terms)
+    names = ", ".join(f"{k} {column.name}r{column.link + 1}" for k, column in enumerate(found.columns, 1))
+    items = (Remark(f"Columns: {names}"), MatrixEquation(Label("Y"), found.Y))
+    return Section("regressor", "Regressor Y of the base parameters: tau = Y pi", items)
+
+
+def found_relations(model: Model, _: Choice) -> Section:
+    """Counts, and every relation among the coefficients."""
+    found = relations(model)
+    head = ("", "possible", "after the general rules", "nonzero", "distinct", "up to sign", "up to a multiple")
+    counts = Table(head, (_row("Christoffel symbols", found.christoffel), _row("dM_ij/dq_k", found.derivatives)))
+    items: list[Item] = [counts, Remark("Coefficients that remain: " + ", ".join(found.independent))]
+    items += _related("By the general rules", [r for r in found.coefficients if r.rule == "general"])
+    items += _related("Due to this robot", [r for r in found.coefficients if r.rule == "geometry"])
+    items += _related("Derivatives of M, due to this robot", found.equal_derivatives)
+    items += _related("Mass matrix", found.mass_matrix)
+    if found.constant:
+        items.append(Remark("Constant entries of M: " + ", ".join(found.constant)))
+    items += _related("Gravity", found.gravity)
+    return Section("relations", "Relations among the coefficients", tuple(items))
+
+
+PARTS: dict[str, Builder] = {
+    "constants": lambda model, _: reading.constants(model),
+    "M": mass_matrix,
+    "b": coriolis,
+    "c": centrifugal,
+    "g": gravity,
+    "hierarchy": lambda model, _: reading.hierarchy(model),
+    "C": coriolis_matrix,
+    "T": transforms,
+    "J": jacobian,
+    "Jinv": inverse,
+    "U": uicker,
+    "relations": found_relations,
+    "base": base,
+    "regressor": regressor,
+}
+"""Part name -> what makes its section."""
+
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "constants": ("M", "b", "c", "g"),
+    "hierarchy": ("M", "b", "c", "g"),
+    "M": ("M",),
+    "b": ("M", "b", "c"),
+    "c": ("M", "b", "c"),
+    "g": ("g",),
+    "C": ("M", "b", "c"),
+    "relations": ("M", "b", "c", "g"),
+}
+"""Part name -> what of the dynamics must be derived for it; none for the others."""
+
+
+def _entries(model: Model, part: str, choice: Choice) -> tuple[Item, ...]:
+    return tuple(reading.entries(model, part) if choice.compact else _expanded(model, part))
+
+
+def _expanded(model: Model, part: str) -> Iterable[Item]:
+    """Equations; one that repeats another up to a factor refers to it, and the zeros stand in one line."""
+    entries = model.entries([part])
+    aliases = _aliases(model, part)
+    zeros = []
+    for name, value in entries.items():
+        if not value:
+            zeros.append(_label(name))
+        elif name in aliases:
+            relation = aliases[name]
+            yield Equation(_label(name), Reference(_label(relation.of or ""), relation.factor, value))
+        else:
+            yield Equation(_label(name), value)
+    if zeros:
+        yield Zeros(tuple(zeros))
+
+
+def _aliases(model: Model, part: str) -> dict[str, Relation]:
+    if part in ("b", "c"):
+        found = relations(model).coefficients
+    else:
+        found = compare(model.entries([part]))[0]
+    return {relation.name: relation for relation in found if relation.of is not None}
+
+
+def _label(name: str) -> Label:
+    return Label(name[0], name[1:])
+
+
+def _determinant(factors: tuple[TrigPoly, ...]) -> list[Item]:
+    """det J, as a product where it has several factors."""
+    if len(factors) == 1:
+        return [Equation(Label("detJ"), factors[0])]
+    items: list[Item] = [Equation(Label("detJ", f"_{k}"), factor) for k, factor in enumerate(factors, 1)]
+    names = " ".join(f"detJ_{k}" for k in range(1, len(factors) + 1))
+    return [*items, Remark(f"The determinant is the product {names}; where a factor vanishes the arm is singular.")]
+
+
+def _row(what: str, tally: Tally) -> tuple[str, ...]:
+    numbers = (
+        tally.possible,
+        tally.after_general_rules,
+        tally.nonzero,
+        tally.distinct,
+        tally.up_to_sign,
+        tally.up_to_multiple,
+    )
+    return (what, *(str(number) for number in numbers))
+
+
+def _related(what: str, found: Iterable[Relation]) -> list[Item]:
+    zeros = [relation.name for relation in found if relation.of is None]
+    others = [str(relation) for relation in found if relation.of is not None]
+    items: list[Item] = []
+    if zeros:
+        items.append(Remark(f"{what}, zero: {', '.join(zeros)}"))
+    if others:
+        items.append(Remark(f"{what}: {'; '.join(others)}"))
+    return items

@@ -1,0 +1,1 @@
+"""The kinematic equations of generalized speeds, in formulas."""

@@ -1,0 +1,386 @@
+"""The kinematic equations solved for the rates: block by block, in formulas where a block is small.
+
+A is permuted to block triangular form, so that a rate that is a speed costs nothing and one that follows from others
+is found by substitution (q3-dot = u2 - c2 q1-dot in Kane and Levinson (10)). A block of up to three rates is inverted
+by cofactors over its determinant, common factors cancelled; a larger one is eliminated in straight-line code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from emdeg.algebra.budget import BudgetExceeded
+from emdeg.algebra.generator import Generator
+from emdeg.algebra.prime_field import P, PrimeField, inverse
+from emdeg.algebra.ratio import Ratio
+from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.equations.speeds.matrix import (
+    Letters,
+    Matrix,
+    Singularity,
+    determinant,
+    letter_values,
+    letters,
+    singularities,
+    symbolic_speed_matrix,
+)
+from emdeg.mechanics.kane.speeds import Setup
+from emdeg.mechanics.kane.system import System
+from emdeg.robot.errors import RobotError
+from emdeg.robot.model import Robot
+
+LARGEST_CLOSED = 3
+"""Rates in a block that is inverted in closed form."""
+MAX_TERMS = 300
+"""Terms in such an inverse; beyond, elimination is cheaper."""
+MAX_DETERMINANT = 8
+"""Terms of a determinant by which cofactors are divided in closed form."""
+MAX_SINES = 2
+"""Sines in such a determinant: each doubles the work of finding the shortest quotient."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Speeds `rows` that determine the rates `columns`, once earlier blocks' rates are known."""
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    det: TrigPoly | None
+    """None where it has more terms than the budget."""
+    inverse: tuple[tuple[Ratio, ...], ...] | None
+    """Columns x rows; None where the block is to be eliminated instead, pivots in the order of rows and columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedInverse:
+    """A, in block triangular form, ready to be solved in any algebra."""
+
+    letters: Letters
+    A: Matrix
+    blocks: tuple[Block, ...]
+    sign: int
+    """Of the permutation to blocks: det A is this times the blocks' determinants."""
+
+    @property
+    def det(self) -> TrigPoly | None:
+        """det A; None where it is too large to be written out."""
+        product = self.letters.algebra.one * self.sign
+        try:
+            for block in self.blocks:
+                if block.det is None:
+                    return None
+                product = product * block.det
+        except BudgetExceeded:
+            return None
+        return product
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether det A is a number, so that the speeds never fail."""
+        return all(block.det is not None and block.det.is_number for block in self.blocks)
+
+    @property
+    def singular(self) -> tuple[Singularity, ...]:
+        """Where the speeds do not determine the rates."""
+        found: dict[TrigPoly, Singularity] = {}
+        for block in self.blocks:
+            for one in () if block.det is None else singularities(block.det, self.letters.names):
+                found.setdefault(one.factor, one)
+        return tuple(found.values())
+
+    @property
+    def matrix(self) -> tuple[tuple[Ratio, ...], ...]:
+        """W = A^-1 (rates x speeds) in formulas; ValueError where a block is too large for that."""
+        zero, one = Ratio(self.letters.algebra.zero), Ratio(self.letters.algebra.one)
+        n = len(self.A)
+        W = [[zero] * n for _ in range(n)]
+        for block in self.blocks:
+            if block.inverse is None:
+                raise ValueError("the kinematic equations are solved in straight-line code, not in closed form")
+            for r in range(n):
+                right = []
+                for row in block.rows:
+                    value = one if row == r else zero
+                    for c in range(n):
+                        if c not in block.columns and self.A[row][c]:
+                            value = value - Ratio(self.A[row][c]) * W[c][r]
+                    right.append(value)
+                for c, entries in zip(block.columns, block.inverse):
+                    total = zero
+                    for entry, value in zip(entries, right):
+                        if entry and value:
+                            total = total + entry * value
+                    W[c][r] = total
+        return tuple(tuple(row) for row in W)
+
+
+def speed_inverse(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) -> SpeedInverse:
+    """The kinematic equations of a setup, solved; RobotError if the speeds do not determine the rates."""
+    of = letters(robot, setup, parameters)
+    A = symbolic_speed_matrix(robot, setup, of)
+    names = setup.names or tuple(f"u{i + 1}" for i in range(len(A)))
+    field = PrimeField(seed=1983)
+    values = [[entry.map(field.letter, field.number).value if entry else 0 for entry in row] for row in A]
+    dependent = _dependent(values)
+    if dependent is not None:
+        row, others = dependent
+        among = f"follows from {', '.join(names[i] for i in others)}" if others else "is no function of the rates"
+        raise RobotError(
+            f"the speeds do not determine the joints' rates in any configuration: {names[row]} {among}", body=robot.name
+        )
+    blocks = tuple(_block(A, values, rows, columns) for rows, columns in _triangular(A))
+    permutation = [c for _, c in sorted((r, c) for block in blocks for r, c in zip(block.rows, block.columns))]
+    return SpeedInverse(of, A, blocks, _sign(permutation))
+
+
+def _sign(permutation: list[int]) -> int:
+    swaps = sum(a > b for i, a in enumerate(permutation) for b in permutation[i + 1 :])
+    return -1 if swaps % 2 else 1
+
+
+def _dependent(values: list[list[int]]) -> tuple[int, list[int]] | None:
+    """The first row that is a combination of earlier ones, and which of them."""
+    echelon: list[tuple[int, dict[int, int], dict[int, int]]] = []
+    for r, row in enumerate(values):
+        rest = {j: v for j, v in enumerate(row) if v}
+        made = {r: 1}
+        for pivot, other, combination in echelon:
+            factor = rest.get(pivot, 0)
+            if factor:
+                for j, v in other.items():
+                    rest[j] = (rest.get(j, 0) - factor * v) % P
+                for i, v in combination.items():
+                    made[i] = (made.get(i, 0) - factor * v) % P
+        pivot = next((j for j, v in rest.items() if v), None)
+        if pivot is None:
+            return r, sorted(i for i, v in made.items() if v and i != r)
+        scale = inverse(rest[pivot])
+        echelon.append(
+            (
+                pivot,
+                {j: v * scale % P for j, v in rest.items() if v},
+                {i: v * scale % P for i, v in made.items()},
+            )
+        )
+    return None
+
+
+def _triangular(A: Matrix) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """(rows, columns) of the diagonal blocks, each depending on earlier ones only."""
+    n = len(A)
+    row_of = _matching(A)
+    reads = {c: [d for d in range(n) if d != c and A[row_of[c]][d]] for c in range(n)}
+    order: list[tuple[int, ...]] = []
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+
+    def visit(c: int) -> None:  # Tarjan: a component is finished after all it depends on
+        index[c] = low[c] = len(index)
+        stack.append(c)
+        for d in reads[c]:
+            if d not in index:
+                visit(d)
+                low[c] = min(low[c], low[d])
+            elif d in stack:
+                low[c] = min(low[c], index[d])
+        if low[c] == index[c]:
+            at = stack.index(c)
+            order.append(tuple(sorted(stack[at:])))
+            del stack[at:]
+
+    for c in range(n):
+        if c not in index:
+            visit(c)
+    return [(tuple(sorted(row_of[c] for c in columns)), columns) for columns in order]
+
+
+def _matching(A: Matrix) -> dict[int, int]:
+    """Column -> a row of its own with an entry there; constants are preferred."""
+    n = len(A)
+    row_of: dict[int, int] = {}
+
+    def place(r: int, seen: set[int]) -> bool:
+        for c in sorted(range(n), key=lambda c: (not A[r][c].is_number, len(A[r][c]), c)):
+            if A[r][c] and c not in seen:
+                seen.add(c)
+                if c not in row_of or place(row_of[c], seen):
+                    row_of[c] = r
+                    return True
+        return False
+
+    for r in sorted(range(n), key=lambda r: sum(bool(x) for x in A[r])):
+        if not place(r, set()):
+            raise RobotError("the speeds do not determine the joints' rates: too few of them depend on some joint")
+    return row_of
+
+
+def _block(A: Matrix, values: list[list[int]], rows: tuple[int, ...], columns: tuple[int, ...]) -> Block:
+    inner = _part(A, rows, columns)
+    if len(rows) <= LARGEST_CLOSED:
+        det = determinant(inner)
+        if _short(det):
+            closed = _inverted(inner, det)
+            if closed is not None:
+                return Block(rows, columns, det, closed)
+    rows, columns = _pivots(values, rows, columns)
+    try:
+        return Block(rows, columns, determinant(_part(A, rows, columns)), None)
+    except BudgetExceeded:
+        return Block(rows, columns, None, None)
+
+
+def _short(det: TrigPoly) -> bool:
+    """Whether formulas may be divided by it: a product of letters, or a sum of a few terms in few sines."""
+    sines = sum(g.kind == "sine" for g in det.generators)
+    return len(det) == 1 or (len(det) <= MAX_DETERMINANT and sines <= MAX_SINES)
+
+
+def _part(A: Matrix, rows: tuple[int, ...], columns: tuple[int, ...]) -> Matrix:
+    return tuple(tuple(A[r][c] for c in columns) for r in rows)
+
+
+def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Ratio, ...], ...] | None:
+    """The inverse by cofactors; None where it is too long."""
+    n = len(A)
+    if n == 1:
+        return ((Ratio(det.algebra.one, det),),)
+    cofactors = [
+        [
+            determinant(tuple(tuple(A[i][j] for j in range(n) if j != c) for i in range(n) if i != r)) * (-1) ** (r + c)
+            for r in range(n)
+        ]
+        for c in range(n)
+    ]
+    if sum(len(entry) for row in cofactors for entry in row) > MAX_TERMS:
+        return None
+    return tuple(tuple(Ratio(entry, det) for entry in row) for row in cofactors)
+
+
+def _pivots(
+    values: list[list[int]], rows: tuple[int, ...], columns: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Rows and columns in an order in which no pivot vanishes identically, those with few entries first."""
+    work = {r: {c: values[r][c] for c in columns if values[r][c]} for r in rows}
+    in_rows: list[int] = []
+    in_columns: list[int] = []
+    while work:
+        uses = {c: sum(c in row for row in work.values()) for c in columns}
+        r, c = min(
+            ((r, c) for r, row in work.items() for c in row),
+            key=lambda rc: ((len(work[rc[0]]) - 1) * (uses[rc[1]] - 1), rc),
+        )
+        pivot = work.pop(r)
+        in_rows.append(r)
+        in_columns.append(c)
+        scale = inverse(pivot[c])
+        for row in work.values():
+            if c in row:
+                factor = row.pop(c) * scale % P
+                for d, v in pivot.items():
+                    if d != c:
+                        rest = (row.get(d, 0) - factor * v) % P
+                        row[d] = rest
+                        if not rest:
+                            del row[d]
+    return tuple(in_rows), tuple(in_columns)
+
+
+class Solver:
+    """The kinematic equations among the scalars of one system: A, and A^-1 applied to whatever is asked for."""
+
+    def __init__(self, kinematics: SpeedInverse, sys: System) -> None:
+        self.kinematics = kinematics
+        self.zero, self.one = sys.mech.zero, sys.mech.one
+        letter: Callable[[Generator], Any] = letter_values(kinematics.letters, sys)
+        number = sys.mech.algebra.number
+        self._known: dict[TrigPoly, Any] = {}
+        self._write = lambda formula: formula.map(letter, number)
+        self.A = [[self._value(entry) if entry else self.zero for entry in row] for row in kinematics.A]
+
+    def _value(self, formula: TrigPoly) -> Any:
+        if formula not in self._known:
+            self._known[formula] = self._write(formula)
+        return self._known[formula]
+
+    @property
+    def det(self) -> Any:
+        """det A, written as the product of the blocks' determinants; of pivots where a block is eliminated."""
+        product = self.one if self.kinematics.sign > 0 else -self.one
+        for block in self.kinematics.blocks:
+            if block.inverse is not None and block.det is not None:
+                product = product * self._value(block.det)
+                continue
+            for pivot in self._eliminated(block, [self.zero] * len(block.rows))[1]:
+                product = product * pivot
+        return product
+
+    def rates(self, right: Sequence[Any]) -> list[Any]:
+        """x with A x = right, one entry a free joint."""
+        x: list[Any] = [self.zero] * len(self.A)
+        for block in self.kinematics.blocks:
+            local = []
+            for r in block.rows:
+                value = right[r]
+                for c in range(len(x)):
+                    if c not in block.columns and self.kinematics.A[r][c]:
+                        value = value - self.A[r][c] * x[c]
+                local.append(value)
+            if block.inverse is None:
+                found = self._eliminated(block, local)[0]
+            else:
+                found = [self._combined(row, local) for row in block.inverse]
+            for c, value in zip(block.columns, found):
+                x[c] = value
+        return x
+
+    def _combined(self, row: Sequence[Ratio], values: Sequence[Any]) -> Any:
+        """The sum of ratio * value, what has one denominator divided once."""
+        groups: dict[TrigPoly, Any] = {}
+        for ratio, value in zip(row, values):
+            if ratio:
+                term = self._value(ratio.numerator) * value
+                known = groups.get(ratio.denominator)
+                groups[ratio.denominator] = term if known is None else known + term
+        total = self.zero
+        for denominator, value in groups.items():
+            total = total + (value if denominator == 1 else value * self._inverse(denominator))
+        return total
+
+    def _inverse(self, denominator: TrigPoly) -> Any:
+        return self.one / self._value(denominator)
+
+    def _eliminated(self, block: Block, right: list[Any]) -> tuple[list[Any], list[Any]]:
+        """(the block's rates, its pivots)."""
+        n = len(block.rows)
+        M = [[self.A[r][c] for c in block.columns] for r in block.rows]
+        live = [[bool(self.kinematics.A[r][c]) for c in block.columns] for r in block.rows]
+        per: list[Any] = []
+        right = list(right)
+        for k in range(n):
+            per.append(self.one / M[k][k])
+            for i in range(k + 1, n):
+                if not live[i][k]:
+                    continue
+                factor = M[i][k] * per[k]
+                for j in range(k + 1, n):
+                    if live[k][j]:
+                        M[i][j] = M[i][j] - factor * M[k][j]
+                        live[i][j] = True
+                right[i] = right[i] - factor * right[k]
+        x: list[Any] = [self.zero] * n
+        for k in reversed(range(n)):
+            value = right[k]
+            for j in range(k + 1, n):
+                if live[k][j]:
+                    value = value - M[k][j] * x[j]
+            x[k] = value * per[k]
+        return x, [M[k][k] for k in range(n)]
+
+    def columns(self) -> list[list[Any]]:
+        """W = A^-1 (rates x speeds)."""
+        n = len(self.A)
+        found = [self.rates([self.one if i == r else self.zero for i in range(n)]) for r in range(n)]
+        return [[found[r][k] for r in range(n)] for k in range(n)]

@@ -1,1 +1,0 @@
-"""Formulas as text, LaTeX, MathML, Markdown and SymPy source."""

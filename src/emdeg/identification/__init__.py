@@ -1,0 +1,1 @@
+"""From measurements to parameters: bench experiments, recorded motions, fitted friction."""

@@ -1,0 +1,1 @@
+"""The formulations of mechanics, one a file, over any scalar."""

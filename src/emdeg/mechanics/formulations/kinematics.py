@@ -1,0 +1,85 @@
+"""Where the tool is and how it moves: forward kinematics, geometric Jacobian and its rate, over any scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path
+from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, cross, matmul, mul, scale, sub
+from emdeg.robot.model import BASE
+
+
+def tool_pose(mech: Mechanism, frame: Frames) -> tuple[Mat3, Vec3]:
+    """(R, p) of the tool in the base frame."""
+    R, p = mech.tool
+    if mech.tool_link == BASE:
+        return R, p
+    world = in_base(mech, frame)
+    R_link, p_link = world.R[mech.tool_link], world.p[mech.tool_link]
+    return matmul(R_link, R), add(p_link, mul(R_link, p))
+
+
+def homogeneous(R: Mat3, p: Vec3, zero: Scalar, one: Scalar) -> list[list[Scalar]]:
+    """The 4 x 4 matrix of (R, p)."""
+    return [[*R[0], p[0]], [*R[1], p[1]], [*R[2], p[2]], [zero, zero, zero, one]]
+
+
+def jacobian(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
+    """6 x n: the tool's velocity (rows 1-3) and angular velocity (4-6) in base axes per joint rate."""
+    zero = mech.zero
+    J = [[zero] * mech.n for _ in range(6)]
+    world = in_base(mech, frame)
+    _, p_tool = tool_pose(mech, frame)
+    for k in path(mech, mech.tool_link):
+        z = _z(world.R[k])
+        if mech.revolute[k]:
+            _set_column(J, k, cross(z, sub(p_tool, world.p[k])), z)
+        else:
+            _set_column(J, k, z, (zero, zero, zero))
+    return J
+
+
+def jacobian_rate(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[list[Scalar]]:
+    """6 x n: the time derivative of `jacobian` along qd."""
+    zero = mech.zero
+    still = (zero, zero, zero)
+    Jd = [[zero] * mech.n for _ in range(6)]
+    world = in_base(mech, frame)
+    _, p_tool = tool_pose(mech, frame)
+    links = path(mech, mech.tool_link)
+    omega, velocity = still, still  # of link k's frame, in base axes
+    before = None
+    turning: dict[int, Vec3] = {}
+    origin: dict[int, Vec3] = {}
+    for k in links:
+        arm = world.p[k] if before is None else sub(world.p[k], world.p[before])
+        if before is not None:
+            velocity = add(velocity, cross(omega, arm))
+        z = _z(world.R[k])
+        turning[k] = cross(omega, z)  # z_k's own joint does not turn it
+        if mech.revolute[k]:
+            omega = add(omega, scale(qd[k], z))
+        else:
+            velocity = add(velocity, scale(qd[k], z))
+        origin[k] = velocity
+        before = k
+    if before is None:
+        return Jd
+    v_tool = add(velocity, cross(omega, sub(p_tool, world.p[before])))
+    for k in links:
+        if mech.revolute[k]:
+            z, zd = _z(world.R[k]), turning[k]
+            linear = add(cross(zd, sub(p_tool, world.p[k])), cross(z, sub(v_tool, origin[k])))
+            _set_column(Jd, k, linear, zd)
+        else:
+            _set_column(Jd, k, turning[k], still)
+    return Jd
+
+
+def _z(R: Mat3) -> Vec3:
+    return (R[0][2], R[1][2], R[2][2])
+
+
+def _set_column(J: list[list[Scalar]], k: int, linear: Vec3, angular: Vec3) -> None:
+    for row, value in enumerate((*linear, *angular)):
+        J[row][k] = value

@@ -1,0 +1,1 @@
+"""Kane's method: generalized speeds, partial velocities, forces."""

@@ -1,0 +1,126 @@
+"""What acts on a robot besides gravity and its drives: loads, springs, dampers, friction; over any scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from emdeg.mechanics.formulations.newton_euler import Wrench
+from emdeg.mechanics.kane.speeds import PointSpring
+from emdeg.mechanics.kane.system import System, Velocities, host, turned
+from emdeg.mechanics.mechanism import path, written
+from emdeg.mechanics.vectors import Scalar, Vec3, add, cross, dot, mul, neg, scale, sub
+from emdeg.robot.model import BASE, Frame, Vector
+
+Root = Callable[[Scalar], Scalar]
+
+
+def external_wrenches(sys: System, move: Velocities, inputs: Sequence[Scalar], sqrt: Root) -> dict[int, Wrench]:
+    """Link -> force and moment about its origin, in its frame, of all loads and springs between points.
+
+    `inputs` are the components of the loads that have no value of their own, three a load, in order.
+    """
+    total: dict[int, Wrench] = {}
+
+    def act(link: int, force: Vec3, moment: Vec3) -> None:
+        f, n = total.get(link, ((sys.mech.zero,) * 3, (sys.mech.zero,) * 3))
+        total[link] = add(f, force), add(n, moment)
+
+    waiting = list(inputs)
+    for load in sys.setup.loads:
+        if load.value is None:
+            vector: Vec3 = (waiting[0], waiting[1], waiting[2])
+            del waiting[:3]
+        else:
+            vector = sys.exact(load.value)
+        link, R, origin = host(sys, load.body)
+        at, axes, _ = host(sys, load.frame)
+        vector = turned(sys, mul(axes, vector), at, link)
+        if load.kind == "torque":
+            act(link, (sys.mech.zero,) * 3, vector)
+        else:
+            act(link, vector, cross(add(origin, mul(R, sys.exact(load.point))), vector))
+    for spring in sys.setup.point_springs:
+        first, arm = _point(sys, spring.first, spring.first_point)
+        second, other = _point(sys, spring.second, spring.second_point)
+        force = _pull(sys, spring, (first, arm), (second, other), move, sqrt)
+        if first != BASE:
+            act(first, force, cross(arm, force))
+        if second != BASE:
+            back = neg(turned(sys, force, first, second))
+            act(second, back, cross(other, back))
+    return total
+
+
+def _point(sys: System, frame: Frame, point: Vector) -> tuple[int, Vec3]:
+    link, R, origin = host(sys, frame)
+    return link, add(origin, mul(R, sys.exact(point)))
+
+
+def _pull(
+    sys: System,
+    spring: PointSpring,
+    first: tuple[int, Vec3],
+    second: tuple[int, Vec3],
+    move: Velocities,
+    sqrt: Root,
+) -> Vec3:
+    """The force on the first body, in its axes (frame 0's for a fixed point)."""
+    mech = sys.mech
+    zero = mech.zero
+    d = sub(_seen(sys, *second, first[0]), first[1])
+    stiffness = written(mech.algebra, spring.stiffness)
+    if spring.length:
+        far = sqrt(dot(d, d))
+        stiffness = stiffness - stiffness * written(mech.algebra, spring.length) / far
+    force = scale(stiffness, d)
+    if not spring.damping:
+        return force
+    speeds = []
+    for link, arm in (first, second):
+        v = (zero,) * 3 if link == BASE else add(move.v[link], cross(move.omega[link], arm))
+        speeds.append(turned(sys, v, link, first[0]))
+    along = sub(speeds[1], speeds[0])
+    if spring.length:  # only the change of length is damped
+        rate = dot(along, d) / dot(d, d)
+        along = scale(rate, d)
+    return add(force, scale(written(mech.algebra, spring.damping), along))
+
+
+def _seen(sys: System, link: int, point: Vec3, to: int) -> Vec3:
+    """A point of `link` from the frame of `to`."""
+    up, down = path(sys.mech, link), path(sys.mech, to)
+    while up and down and up[0] == down[0]:
+        up, down = up[1:], down[1:]
+    for i in reversed(up):
+        point = add(sys.frame.p[i], mul(sys.frame.R[i], point))
+    for i in down:
+        R = sys.frame.R[i]
+        x, y, z = sub(point, sys.frame.p[i])
+        point = tuple(R[0][k] * x + R[1][k] * y + R[2][k] * z for k in range(3))  # type: ignore[assignment]
+    return point
+
+
+def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar], sqrt: Root) -> list[Scalar]:
+    """Per joint of the mechanism: effort [N m, N] of its springs, dampers and friction, which adds to the drive's.
+
+    `variables` are the joints' variables themselves, angles included.
+    """
+    algebra, setup, m = sys.mech.algebra, sys.setup, sys.offset
+    efforts: list[Scalar] = [sys.mech.zero] * sys.mech.n
+    for spring in setup.joint_springs:
+        k = m + spring.joint
+        if spring.stiffness:
+            stretch = variables[k] - written(algebra, spring.rest)
+            efforts[k] = efforts[k] - written(algebra, spring.stiffness) * stretch
+        if spring.damping:
+            efforts[k] = efforts[k] - written(algebra, spring.damping) * qd[k]
+    if setup.friction:
+        for i, joint in enumerate(sys.robot.joints):
+            law, k = joint.drive.friction, m + i
+            if law.viscous:
+                efforts[k] = efforts[k] - written(algebra, law.viscous) * qd[k]
+            if law.coulomb and setup.smoothing is not None and k in sys.free:
+                slow = written(algebra, setup.smoothing)
+                smooth = qd[k] / sqrt(qd[k] * qd[k] + slow * slow)
+                efforts[k] = efforts[k] - written(algebra, law.coulomb) * smooth
+    return efforts

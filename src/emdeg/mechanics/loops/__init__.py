@@ -1,0 +1,1 @@
+"""Closed loops: closure, mobility, reduction to independent coordinates."""

@@ -1,0 +1,270 @@
+"""Loops closed analytically: steps, each of which finds one or a few joints from what is known, over any scalar.
+
+A plan is found once for a robot, from its structure and its start; it names joints and loops and holds no numbers
+but signs. Carrying it out needs +, -, *, / and square roots, so it runs over doubles, residues and traces alike.
+Every step has two branches; the sign of a loop's step is its working (or assembly) mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting, column
+from emdeg.mechanics.mechanism import Position, link_frame, path
+from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, tmul
+from emdeg.robot.model import BASE
+
+Root = Callable[[Scalar, str], Scalar]
+"""The square root of a radicand, and the loop that it belongs to (for the error if there is no root)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A revolute joint that brings a point of its link to a given distance from a known point."""
+
+    joint: int
+    loop: str
+    sign: int = 1
+    elbow: int | None = None
+    """The joint whose axis passes through the moving or the known point, where a link takes the rod's place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A revolute joint that brings a point of its link to a known point it can reach."""
+
+    joint: int
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """A prismatic joint that brings a point of its link to a given distance from a known point."""
+
+    joint: int
+    loop: str
+    sign: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Two crossing revolute joints and a prismatic one at right angles to the second, that reach a known point."""
+
+    joints: tuple[int, int, int]
+    loop: str
+    sign: int = 1
+    along: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Trilaterate:
+    """Three prismatic joints at right angles to each other that keep three rods' lengths."""
+
+    joints: tuple[int, int, int]
+    loops: tuple[str, str, str]
+    sign: int = 1
+
+
+Step = Turn | Aim | Slide | Point | Trilaterate
+Plan = tuple[Step, ...]
+
+
+def root_count(plan: Plan) -> int:
+    """Square roots that the steps take."""
+    return sum({Aim: 0, Point: 2}.get(type(step), 1) for step in plan)
+
+
+class Place:
+    """Where links are while their joints' positions become known one after the other."""
+
+    def __init__(self, link: Linkage, known: Mapping[int, Position]) -> None:
+        self.link = link
+        self.mech = link.tree
+        self.position: dict[int, Position] = dict(known)
+        self._world: dict[int, tuple[Mat3, Vec3]] = {BASE: link.tree.base}
+
+    def world(self, k: int) -> tuple[Mat3, Vec3]:
+        if k not in self._world:
+            R, p = self.world(self.mech.parent[k])
+            inner = link_frame(self.mech, k, self.position[k])
+            self._world[k] = matmul(R, inner[0]), add(p, mul(R, inner[1]))
+        return self._world[k]
+
+    def rest(self, k: int) -> tuple[Mat3, Vec3]:
+        """Link k's frame with its joint at zero."""
+        R, p = self.world(self.mech.parent[k])
+        inner = link_frame(self.mech, k, self.zero(k))
+        return matmul(R, inner[0]), add(p, mul(R, inner[1]))
+
+    def zero(self, k: int) -> Position:
+        zero, one = self.mech.zero, self.mech.one
+        return (zero, one) if self.mech.revolute[k] else zero
+
+    def point(self, anchor: Anchor) -> Vec3:
+        if anchor.link == BASE:
+            return anchor.p
+        R, p = self.world(anchor.link)
+        return add(p, mul(R, anchor.p))
+
+    def local(self, anchor: Anchor, k: int) -> Vec3:
+        """An anchor's point in link k's frame, every joint between them known."""
+        p, at = anchor.p, anchor.link
+        while at != k:
+            inner = link_frame(self.mech, at, self.position[at])
+            p, at = add(inner[1], mul(inner[0], p)), self.mech.parent[at]
+        return p
+
+    def moves(self, k: int, anchor: Anchor) -> bool:
+        return k in path(self.mech, anchor.link)
+
+
+def solve(link: Linkage, plan: Plan, known: Mapping[int, Position], root: Root) -> list[Position]:
+    """Every joint's position from the independent ones'."""
+    place = Place(link, known)
+    loops: dict[str, Bar | Meeting] = {x.name: x for x in (*link.bars, *link.meetings)}
+    for step in plan:
+        match step:
+            case Turn():
+                _turn(place, step, loops[step.loop], root)
+            case Aim():
+                _aim(place, step, loops[step.loop])
+            case Slide():
+                _slide(place, step, loops[step.loop], root)
+            case Point():
+                _point(place, step, loops[step.loop], root)
+            case Trilaterate():
+                _trilaterate(place, step, [loops[name] for name in step.loops], root)
+    return [place.position[k] for k in range(link.n)]
+
+
+def ends(place: Place, k: int, loop: Bar | Meeting) -> tuple[Anchor, Anchor]:
+    """(the end that joint k moves, the other)."""
+    return (loop.first, loop.second) if place.moves(k, loop.first) else (loop.second, loop.first)
+
+
+@dataclass(frozen=True, slots=True)
+class Triangle:
+    """What `Turn` solves, in the joint's frame at rest: a the known point, C the moving one at rest, w = |a_xy|^2.
+
+    The moving point E keeps a.E = K, |E| = r and so a x E = +- sqrt(r^2 w - K^2).
+    """
+
+    a: Vec3
+    C: Vec3
+    w: Scalar
+    K: Scalar
+    radicand: Scalar
+
+
+def triangle(place: Place, step: Turn, loop: Bar | Meeting) -> Triangle:
+    k = step.joint
+    moving, fixed = ends(place, k, loop)
+    R, p = place.rest(k)
+    if step.elbow is None:
+        assert isinstance(loop, Bar)
+        C, A = place.local(moving, k), place.point(fixed)
+        a = tmul(R, sub(A, p))
+        depth = a[2] - C[2]
+        reach = loop.length_squared - depth * depth
+    else:
+        j = step.elbow
+        inner = link_frame(place.mech, j, place.zero(j))
+        if j in path(place.mech, moving.link) and k in path(place.mech, j):
+            C = place.local(Anchor(place.mech.parent[j], inner[0], inner[1]), k)
+            a = tmul(R, sub(place.point(fixed), p))
+            arm = place.local(moving, j)
+        else:
+            C = place.local(moving, k)
+            a = tmul(R, sub(place.rest(j)[1], p))
+            arm = place.local(fixed, j)
+        reach = arm[0] * arm[0] + arm[1] * arm[1]
+    w = a[0] * a[0] + a[1] * a[1]
+    r2 = C[0] * C[0] + C[1] * C[1]
+    K = (w + (r2 - reach)) / 2
+    return Triangle(a, C, w, K, r2 * w - K * K)
+
+
+def _turn(place: Place, step: Turn, loop: Bar | Meeting, root: Root) -> None:
+    t = triangle(place, step, loop)
+    h = root(t.radicand, step.loop)
+    h = h if step.sign > 0 else -h
+    per = 1 / t.w
+    x, y = (t.K * t.a[0] - h * t.a[1]) * per, (t.K * t.a[1] + h * t.a[0]) * per
+    place.position[step.joint] = _angle_of((t.C[0], t.C[1]), (x, y))
+
+
+def _angle_of(before: tuple[Scalar, Scalar], after: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+    """(sine, cosine) of the turn that brings one vector of the plane to another of the same length."""
+    (x, y), (u, v) = before, after
+    r2 = x * x + y * y
+    return (x * v - y * u) / r2, (x * u + y * v) / r2
+
+
+def _aim(place: Place, step: Aim, loop: Bar | Meeting) -> None:
+    moving, fixed = ends(place, step.joint, loop)
+    R, p = place.rest(step.joint)
+    t = tmul(R, sub(place.point(fixed), p))
+    e = place.local(moving, step.joint)
+    place.position[step.joint] = _angle_of((e[0], e[1]), (t[0], t[1]))
+
+
+def _slide(place: Place, step: Slide, loop: Bar | Meeting, root: Root) -> None:
+    assert isinstance(loop, Bar)
+    moving, fixed = ends(place, step.joint, loop)
+    R, p = place.rest(step.joint)
+    D = tmul(R, sub(place.point(fixed), add(p, mul(R, place.local(moving, step.joint)))))
+    h = root(loop.length_squared - (D[0] * D[0] + D[1] * D[1]), step.loop)
+    place.position[step.joint] = D[2] + h if step.sign > 0 else D[2] - h
+
+
+def _point(place: Place, step: Point, loop: Bar | Meeting, root: Root) -> None:
+    i, j, k = step.joints
+    moving, fixed = ends(place, k, loop)
+    target = place.point(fixed)
+    R, p = place.rest(i)
+    t = tmul(R, sub(target, p))
+    axis = column(link_frame(place.mech, j, place.zero(j))[0], 2)
+    h = root(t[0] * t[0] + t[1] * t[1], step.loop)
+    h = h if step.sign > 0 else -h
+    per = 1 / h
+    place.position[i] = _angle_of((axis[0], axis[1]), (-(t[1] * per), t[0] * per))
+    R, p = place.rest(j)
+    t = tmul(R, sub(target, p))
+    inner = link_frame(place.mech, k, place.zero(k))
+    b = column(inner[0], 2)
+    start = dot(b, add(inner[1], mul(inner[0], place.local(moving, k))))
+    h = root(t[0] * t[0] + t[1] * t[1], step.loop)
+    h = h if step.along > 0 else -h
+    per = 1 / h
+    place.position[j] = _angle_of((b[0], b[1]), (t[0] * per, t[1] * per))
+    place.position[k] = h - start
+
+
+def _trilaterate(place: Place, step: Trilaterate, loops: Sequence[Any], root: Root) -> None:
+    """The intersection of three spheres."""
+    for k in step.joints:
+        place.position[k] = place.mech.zero
+    z = [column(place.world(k)[0], 2) for k in step.joints]
+    S, l2 = [], []
+    for bar in loops:
+        moving, fixed = ends(place, step.joints[2], bar)
+        S.append(sub(place.point(fixed), place.point(moving)))
+        l2.append(bar.length_squared)
+    for k in step.joints:
+        del place.position[k]
+    u, v = sub(S[1], S[0]), sub(S[2], S[0])
+    # Y = X - S1:  Y.Y = l1^2,  u.Y = f,  v.Y = g.
+    f = (dot(u, u) + (l2[0] - l2[1])) / 2
+    g = (dot(v, v) + (l2[0] - l2[2])) / 2
+    N = cross(u, v)
+    NN = dot(N, N)
+    P = add(scale(f, cross(v, N)), scale(g, cross(N, u)))
+    h = root(l2[0] * NN - dot(P, P) / NN, step.loops[0])
+    h = h if step.sign > 0 else -h
+    Y = scale(1 / NN, add(P, scale(h, N)))
+    X = add(S[0], Y)
+    for k, axis in zip(step.joints, z):
+        place.position[k] = dot(axis, X)
+    place._world = {BASE: place.mech.base}

@@ -1,0 +1,257 @@
+"""The equations of motion of a mechanism with closed loops in independent coordinates u, over any scalar.
+
+First route: the tree's own M, C and g, reduced by the map W of the rates, qd = W ud, that the closed loops leave.
+With G = W^T g this is M(u) udd + C(u, ud) ud + G(u) = J^T tau, where J, the driven joints' rows of W, takes ud to the
+driven joints' rates. `emdeg.mechanics.formulations.virtual_work` goes another way to the same.
+
+Torques follow more cheaply from the loops' own forces: `inverse_dynamics` finds the multipliers that the undriven
+joints need, then what is left for the motors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from emdeg.algebra.small_systems import Matrix, solve_system
+from emdeg.mechanics.formulations import composite_body, coriolis, energy
+from emdeg.mechanics.formulations.newton_euler import newton_euler
+from emdeg.mechanics.loops.linkage import (
+    Bar,
+    Columns,
+    Linkage,
+    anchor_point,
+    constraints,
+    in_motion,
+    jacobian_matrix,
+    point_columns,
+    rate_of,
+    world_frames,
+)
+from emdeg.mechanics.mechanism import Frames, Position, frames
+from emdeg.mechanics.vectors import Scalar, Vec3, add, dot, mul, scale, total
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """A configuration with its rates: W and its rate, n x nu, and every joint's qd."""
+
+    position: Sequence[Position]
+    W: Matrix
+    qd: list[Scalar]
+    Phi: Matrix
+    """The constraints' Jacobian, m x n."""
+    Phi_rate: Matrix
+    W_rate: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """M udd + C ud + G = J^T tau, with M-dot - 2C skew; J and its rate are nd x nu."""
+
+    M: Matrix
+    C: Matrix
+    G: list[Scalar]
+    J: Matrix
+    J_rate: Matrix
+
+
+def constraint_jacobian(link: Linkage, position: Sequence[Position]) -> Matrix:
+    return jacobian_matrix(link, constraints(link, world_frames(link, position)))
+
+
+def velocity_map(link: Linkage, Phi: Matrix) -> Matrix:
+    """W, n x nu, with qd = W ud: Phi W = 0, the coordinates' own rows the identity."""
+    zero, one = link.tree.zero, link.tree.one
+    A = [[row[k] for k in link.dependent] for row in Phi]
+    B = [[-row[k] for k in link.coordinates] for row in Phi]
+    return _interleaved(link, solve_system(A, B, link.algebra), zero, one)
+
+
+def _interleaved(link: Linkage, inner: Matrix, zero: Scalar, diagonal: Scalar) -> Matrix:
+    """The dependent joints' rows among the coordinates' own, which are `diagonal` times the identity."""
+    nu = len(link.coordinates)
+    W: Matrix = [[zero] * nu for _ in range(link.n)]
+    for k, row in zip(link.dependent, inner):
+        W[k] = list(row)
+    for place, k in enumerate(link.coordinates):
+        W[k][place] = diagonal
+    return W
+
+
+def motion(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) -> Motion:
+    zero = link.tree.zero
+    Phi = constraint_jacobian(link, position)
+    W = velocity_map(link, Phi)
+    qd = times(W, ud, zero)
+    moving = in_motion(link.tree, position, qd)
+    Phi_rate = rate_of(constraint_jacobian(link, moving), zero)
+    # Phi W = 0, so Phi_d Wd-dot = -(Phi-dot W).
+    A = [[row[k] for k in link.dependent] for row in Phi]
+    B = [[-x for x in row] for row in product(Phi_rate, W, zero)]
+    W_rate = _interleaved(link, solve_system(A, B, link.algebra), zero, zero)
+    return Motion(position, W, qd, Phi, Phi_rate, W_rate)
+
+
+def tree_mass_matrix(link: Linkage, position: Sequence[Position]) -> Matrix:
+    """M of the tree with its rods, n x n."""
+    M = [list(row) for row in composite_body.mass_matrix(link.tree, frames(link.tree, position))]
+    world = world_frames(link, position)
+    for bar in link.bars:
+        a, b = end_columns(link, bar, world)
+        for i, u in a.items():
+            for j, v in b.items():
+                share = bar.mutual * dot(u, v)
+                M[i][j] = M[i][j] + share
+                M[j][i] = M[j][i] + share
+    return M
+
+
+def tree_coriolis(link: Linkage, position: Sequence[Position], qd: Sequence[Scalar]) -> Matrix:
+    """C of the tree with its rods from Christoffel symbols, n x n."""
+    zero = link.tree.zero
+    C = [list(row) for row in coriolis.coriolis_matrix(link.tree, frames(link.tree, position), qd)]
+    moving = world_frames(link, in_motion(link.tree, position, qd))
+    world = world_frames(link, position)
+    for bar in link.bars:
+        here = end_columns(link, bar, world)
+        rates = [{k: rate_of(v, zero) for k, v in end.items()} for end in end_columns(link, bar, moving)]
+        for columns, other in (here, rates[::-1]), (here[::-1], rates):
+            for i, u in columns[0].items():
+                for j, v in other[0].items():
+                    C[i][j] = C[i][j] + bar.mutual * dot(u, v)  # type: ignore[arg-type]
+    return C
+
+
+def tree_gravity(link: Linkage, position: Sequence[Position]) -> list[Scalar]:
+    """g of the tree with its rods."""
+    rest = [link.tree.zero] * link.n
+    g = list(newton_euler(link.tree, frames(link.tree, position), rest, rest))
+    if not link.bars:
+        return g
+    world = world_frames(link, position)
+    pull = mul(link.tree.base[0], link.tree.gravity)
+    for bar in link.bars:
+        for columns in end_columns(link, bar, world):
+            for k, v in columns.items():
+                g[k] = g[k] - bar.mutual * dot(v, pull)
+    return g
+
+
+def potential_energy(link: Linkage, position: Sequence[Position]) -> Scalar:
+    """V [J] of gravity with the rods, zero for masses at the base frame's origin."""
+    V = energy.potential_energy(link.tree, frames(link.tree, position))
+    if not link.bars:
+        return V
+    world = world_frames(link, position)
+    pull = mul(link.tree.base[0], link.tree.gravity)
+    for bar in link.bars:
+        for end in (bar.first, bar.second):
+            V = V - bar.mutual * dot(pull, anchor_point(end, world))
+    return V
+
+
+def end_columns(link: Linkage, bar: Bar, world: Frames) -> tuple[Columns, Columns]:
+    """How every joint moves a rod's first and second end."""
+    first, second = (
+        point_columns(link.tree, world, end.link, anchor_point(end, world)) for end in (bar.first, bar.second)
+    )
+    return first, second
+
+
+def mass_matrix(link: Linkage, position: Sequence[Position], W: Matrix) -> Matrix:
+    """M(u) = W^T M W."""
+    zero = link.tree.zero
+    return symmetric(product(transposed(W), product(tree_mass_matrix(link, position), W, zero), zero))
+
+
+def model(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) -> Model:
+    """The reduced model: C = W^T (M W-dot + C W) is the one from u's own Christoffel symbols."""
+    zero = link.tree.zero
+    move = motion(link, position, ud)
+    M, C = tree_mass_matrix(link, position), tree_coriolis(link, position, move.qd)
+    Wt = transposed(move.W)
+    inner = summed(product(M, move.W_rate, zero), product(C, move.W, zero))
+    return Model(
+        M=symmetric(product(Wt, product(M, move.W, zero), zero)),
+        C=product(Wt, inner, zero),
+        G=times(Wt, tree_gravity(link, position), zero),
+        J=[move.W[k] for k in link.driven],
+        J_rate=[move.W_rate[k] for k in link.driven],
+    )
+
+
+def accelerations(link: Linkage, move: Motion, ud: Sequence[Scalar], udd: Sequence[Scalar]) -> list[Scalar]:
+    """Every joint's qdd = W udd + W-dot ud."""
+    zero = link.tree.zero
+    return [a + b for a, b in zip(times(move.W, udd, zero), times(move.W_rate, ud, zero))]
+
+
+def tree_efforts(
+    link: Linkage, position: Sequence[Position], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> list[Scalar]:
+    """The efforts that every joint of the opened tree would need, rods' inertia included."""
+    zero = link.tree.zero
+    tau = list(newton_euler(link.tree, frames(link.tree, position), qd, qdd))
+    if not link.bars:
+        return tau
+    world = world_frames(link, position)
+    moving = world_frames(link, in_motion(link.tree, position, qd))
+    pull = mul(link.tree.base[0], link.tree.gravity)
+    for bar in link.bars:
+        here = end_columns(link, bar, world)
+        a: list[Vec3] = []
+        for columns, later in zip(here, end_columns(link, bar, moving)):
+            felt: Vec3 = (-pull[0], -pull[1], -pull[2])
+            for k, v in columns.items():
+                x, y, z = rate_of(later[k], zero)
+                felt = add(felt, add(scale(qdd[k], v), scale(qd[k], (x, y, z))))
+            a.append(felt)
+        for columns, other in zip(here, a[::-1]):
+            for k, v in columns.items():
+                tau[k] = tau[k] + bar.mutual * dot(v, other)
+    return tau
+
+
+def multipliers(link: Linkage, Phi: Matrix, tau: Sequence[Scalar]) -> list[Scalar]:
+    """The forces of the loops that the undriven joints need: Phi_p^T lambda = tau_p."""
+    A = [[row[k] for row in Phi] for k in link.passive]
+    return [x[0] for x in solve_system(A, [[tau[k]] for k in link.passive], link.algebra)]
+
+
+def inverse_dynamics(
+    link: Linkage, position: Sequence[Position], ud: Sequence[Scalar], udd: Sequence[Scalar]
+) -> list[Scalar]:
+    """tau of the driven joints."""
+    move = motion(link, position, ud)
+    efforts = tree_efforts(link, position, move.qd, accelerations(link, move, ud, udd))
+    force = multipliers(link, move.Phi, efforts)
+    return [efforts[k] - total([row[k] * f for row, f in zip(move.Phi, force)]) for k in link.driven]
+
+
+def product(A: Matrix, B: Matrix, zero: Scalar) -> Matrix:
+    """A B, exact zeros left out."""
+    columns = list(zip(*B))
+    return [[_dot(row, column, zero) for column in columns] for row in A]
+
+
+def times(A: Matrix, x: Sequence[Scalar], zero: Scalar) -> list[Scalar]:
+    return [_dot(row, x, zero) for row in A]
+
+
+def _dot(u: Sequence[Scalar], v: Sequence[Scalar], zero: Scalar) -> Scalar:
+    terms = [a * b for a, b in zip(u, v) if not (a is zero or b is zero)]
+    return total(terms) if terms else zero
+
+
+def transposed(A: Matrix) -> Matrix:
+    return [list(row) for row in zip(*A)]
+
+
+def summed(A: Matrix, B: Matrix) -> Matrix:
+    return [[a + b for a, b in zip(u, v)] for u, v in zip(A, B)]
+
+
+def symmetric(A: Matrix) -> Matrix:
+    """A with its upper triangle copied to the lower one."""
+    return [[A[min(i, j)][max(i, j)] for j in range(len(A))] for i in range(len(A))]

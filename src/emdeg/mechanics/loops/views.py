@@ -1,0 +1,188 @@
+"""Views of a mechanism with closed loops, over doubles: every way to close, the named Jacobians, singularities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from emdeg.mechanics.formulations.virtual_work import point_partials
+from emdeg.mechanics.loops.closure import Aim, Trilaterate, solve
+from emdeg.mechanics.loops.linkage import Anchor, in_motion, world_frames
+from emdeg.mechanics.loops.newton import evaluated, positions_of
+from emdeg.mechanics.loops.numeric import (
+    REACHED,
+    Array,
+    drive_jacobian,
+    joint_positions,
+    mass_matrix,
+    ready,
+    singularity,
+    stacked,
+)
+from emdeg.mechanics.loops.reduction import constraint_jacobian, motion
+from emdeg.mechanics.state import ClosureError, StateError
+from emdeg.robot.errors import RobotError
+from emdeg.robot.model import Robot
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One way to close the loops: each loop's sign, and every joint's position [rad, m]."""
+
+    modes: dict[str, int]
+    joints: Array
+
+
+def branches(robot: Robot, q: ArrayLike) -> list[Branch]:
+    """Every way the loops close with the coordinates at q (n,): working modes, or assembly modes.
+
+    `with_modes(robot, branch.modes)` is the robot in that mode. RobotError where closure is only numeric.
+    """
+    found = ready(robot)
+    if found.plan is None:
+        raise RobotError(
+            "its loops close only numerically: other ways than the one from its start are not known", body=robot.name
+        )
+    q_ = np.asarray(q, dtype=np.float64)
+    full = np.zeros(found.link.n)
+    full[list(found.link.coordinates)] = q_
+    at = positions_of(found.link, full)
+    known = {k: at[k] for k in found.link.coordinates}
+    signed = [step for step in found.plan if not isinstance(step, Aim)]
+    result = []
+    for signs in product((1, -1), repeat=len(signed)):
+        chosen = iter(signs)
+        plan = tuple(step if isinstance(step, Aim) else replace(step, sign=next(chosen)) for step in found.plan)
+        with np.errstate(invalid="ignore"):
+            position = solve(found.link, plan, known, lambda value, _: np.sqrt(value))
+        joints = np.array(
+            [float(np.arctan2(*p)) if r else float(p) for p, r in zip(position, found.link.tree.revolute)]
+        )
+        if np.all(np.isfinite(joints)):
+            joints[list(found.link.coordinates)] = q_
+            names = [step.loops[0] if isinstance(step, Trilaterate) else step.loop for step in signed]
+            result.append(Branch(dict(zip(names, signs)), joints))
+    return result
+
+
+def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> dict[str, Array]:
+    """The blocks the model is made of, by name, each (3, n) in base axes but for J.
+
+    "J": the driven joints' rates, (n, n). "J_L:<link>": a link's mass centre. "J_C:<rod>", "J_A:<rod>", "J_K:<rod>": a
+    rod's first end, second end and mass centre (Asadi and Heydari (19)-(21), there in the arm's axes). With `qd` their
+    rates too, under "Jdot", "Jdot_L:<link>" and so on.
+    """
+    found = ready(robot)
+    link, n = found.link, len(robot.coordinates)
+    full = joint_positions(robot, q)
+    if full.ndim != 1:
+        raise StateError("named_jacobians takes one state")
+    position = positions_of(link, full)
+    rates = np.zeros(n) if qd is None else np.asarray(qd, dtype=np.float64)
+    move = motion(link, position, list(rates))
+    world, moving = world_frames(link, position), world_frames(link, in_motion(link.tree, position, move.qd))
+    blocks: dict[str, tuple[Array, Array]] = {}
+    drives = [stacked([W[k] for k in link.driven], ()) for W in (move.W, move.W_rate)]
+    blocks["J"] = (drives[0], drives[1])
+
+    def point(anchor: Anchor) -> tuple[Array, Array]:
+        a, ad = point_partials(link, move, world, moving, anchor)
+        return np.array(a, dtype=np.float64).T, np.array(ad, dtype=np.float64).T
+
+    for i, body in enumerate(link.bare.inertia):
+        if body.m:
+            x, y, z = (h / body.m for h in body.h)
+            blocks[f"J_L:{robot.links[i].name}"] = point(Anchor(i, world.R[i], (x, y, z)))
+    for bar in link.bars:
+        C, A = point(bar.first), point(bar.second)
+        blocks[f"J_C:{bar.name}"], blocks[f"J_A:{bar.name}"] = C, A
+        share = float(bar.com)
+        blocks[f"J_K:{bar.name}"] = (C[0] + share * (A[0] - C[0]), C[1] + share * (A[1] - C[1]))
+    result = {name: here for name, (here, _) in blocks.items()}
+    if qd is not None:
+        result |= {name.replace("J", "Jdot", 1): rate for name, (_, rate) in blocks.items()}
+    return result
+
+
+def coordinates_of(robot: Robot, joints: ArrayLike, tolerance: float = 1e-8) -> Array:
+    """The independent coordinates (..., n) of a configuration of all joints; ClosureError if a loop is open there."""
+    found = ready(robot)
+    q = np.asarray(joints, dtype=np.float64)
+    if q.ndim == 0 or q.shape[-1] != found.link.n:
+        raise StateError(f"the joints have shape {q.shape}; their last axis must have {found.link.n} entries")
+    names, values, _ = evaluated(replace(found.link, rows=None), q)
+    missed = np.abs(values).reshape(-1, values.shape[-1]).max(axis=0)
+    if not np.all(missed < tolerance):
+        worst = int(np.argmax(np.where(np.isfinite(missed), missed, np.inf)))
+        raise ClosureError(names[worst], f"the configuration is off the constraint: open by {missed[worst]:.3g}")
+    return q[..., list(found.link.coordinates)]
+
+
+def closure_error(robot: Robot, joints: ArrayLike) -> float:
+    """The largest miss [m, m^2, 1] of any loop's equations at configurations of all joints."""
+    found = ready(robot)
+    _, values, _ = evaluated(replace(found.link, rows=None), np.asarray(joints, dtype=np.float64))
+    return float(np.abs(values).max())
+
+
+def motor_inertias(robot: Robot, q: ArrayLike) -> Array:
+    """(..., n) [kg m^2, kg]: the inertia that each motor feels if it alone accelerates, the others held still."""
+    J, M = drive_jacobian(robot, q), mass_matrix(robot, q)
+    inverse = np.linalg.inv(J)
+    return np.einsum("...ji,...jk,...ki->...i", inverse, M, inverse)
+
+
+def reachable(robot: Robot, q: ArrayLike) -> NDArray[np.bool_]:
+    """(...): at which poses q (..., n) the loops close in the robot's mode."""
+    found, poses = ready(robot), np.asarray(q, dtype=np.float64)
+    if found.plan is None:
+        return np.array([_closes(robot, pose) for pose in poses.reshape(-1, poses.shape[-1])]).reshape(poses.shape[:-1])
+    full = np.zeros((*poses.shape[:-1], found.link.n))
+    full[..., list(found.link.coordinates)] = poses
+    at = positions_of(found.link, full)
+    known = {k: at[k] for k in found.link.coordinates}
+
+    def root(radicand: Array, _: str) -> Array:
+        return np.sqrt(np.where(radicand > -REACHED, np.maximum(radicand, 0), radicand))
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        position = solve(found.link, found.plan, known, root)
+    parts = [part for p in position for part in (p if isinstance(p, tuple) else (p,))]
+    finite = [np.broadcast_to(np.isfinite(part), poses.shape[:-1]) for part in parts]
+    return np.logical_and.reduce(finite)
+
+
+def _closes(robot: Robot, pose: Array) -> bool:
+    try:
+        joint_positions(robot, pose)
+    except ClosureError:
+        return False
+    return True
+
+
+def singularity_figures(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array, Array]:
+    """(first, second, their determinants), each (...): `singularity` and what changes its sign there.
+
+    The determinants are of the closure equations, each scaled to one, by the dependent and by the undriven joints.
+    """
+    link = ready(robot).link
+    joints = joint_positions(robot, q)
+    Phi = stacked(constraint_jacobian(link, positions_of(link, joints)), joints.shape[:-1])
+    size = np.linalg.norm(Phi, axis=-1, keepdims=True)
+    Phi = Phi / np.where(size > 0, size, 1.0)  # an equation that no joint changes: as singular as can be
+    blocks = [Phi[..., list(columns)] for columns in (link.dependent, link.passive)]
+    first, second = (np.asarray(np.linalg.svd(b, compute_uv=False)[..., -1], np.float64) for b in blocks)
+    return first, second, np.linalg.det(blocks[0]), np.linalg.det(blocks[1])
+
+
+def singularity_map(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
+    """`singularity` at many poses (states, n), NaN where a pose cannot be reached: a map of the workspace."""
+    poses = np.asarray(q, dtype=np.float64)
+    first, second = np.full(len(poses), np.nan), np.full(len(poses), np.nan)
+    there = reachable(robot, poses)
+    if there.any():
+        first[there], second[there] = singularity(robot, poses[there])
+    return first, second

@@ -1,0 +1,1 @@
+"""The dynamics as linear in its parameters: regressor, base parameters."""

@@ -1,0 +1,63 @@
+"""The regressor Y with tau = Y pi, as formulas and in doubles, for all parameters or for the base parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from emdeg.algebra.budget import DEFAULT_MAX_TERMS
+from emdeg.algebra.trig_algebra import TrigAlgebra
+from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.mechanics import numeric
+from emdeg.mechanics.mechanism import frames, mechanism
+from emdeg.mechanics.parameters.base import BaseParameters, Column, base_parameters
+from emdeg.mechanics.parameters.geometry import skeleton, state, state_algebra
+from emdeg.mechanics.parameters.regressor import COLUMNS
+from emdeg.mechanics.parameters.regressor import regressor as over_any_scalar
+from emdeg.robot.model import Robot
+
+
+@dataclass(frozen=True, slots=True)
+class Regressor:
+    """Y, n x p, as formulas in the joints' variables and the geometry; tau = Y pi."""
+
+    algebra: TrigAlgebra
+    columns: tuple[Column, ...]
+    """Whose parameter each column of Y belongs to."""
+    Y: tuple[tuple[TrigPoly, ...], ...]
+
+    def evaluate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> NDArray[np.float64]:
+        """Y (..., n, p) in doubles, for a geometry without symbols."""
+        rows = [np.stack([y.evaluate(q, qd, qdd) for y in row], axis=-1) for row in self.Y]
+        return np.stack(rows, axis=-2)
+
+
+def regressor_formulas(
+    robot: Robot, base: BaseParameters | bool = False, max_terms: int = DEFAULT_MAX_TERMS
+) -> Regressor:
+    """Y as formulas: of all eleven parameters a link, or (True, or a set of your own) of the base parameters."""
+    columns = _columns(robot, base)
+    skel = skeleton(robot)
+    algebra = state_algebra(skel, max_terms)
+    mech = mechanism(skel, algebra)
+    positions, qd, qdd = state(skel, algebra)
+    Y = over_any_scalar(mech, frames(mech, positions), qd, qdd)
+    return Regressor(algebra, columns, tuple(tuple(row[column.place] for column in columns) for row in Y))
+
+
+def regressor(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, base: BaseParameters | bool = False
+) -> NDArray[np.float64]:
+    """Y (..., n, p) in doubles at states (..., n); p is 11 n, or the number of base parameters."""
+    Y = numeric.regressor(robot, q, qd, qdd)
+    return Y[..., [column.place for column in _columns(robot, base)]]
+
+
+def _columns(robot: Robot, base: BaseParameters | bool) -> tuple[Column, ...]:
+    if isinstance(base, BaseParameters):
+        return base.kept
+    if base:
+        return base_parameters(robot).kept
+    return tuple(Column(i, name) for i in range(robot.n) for name in COLUMNS)

@@ -1,0 +1,1 @@
+"""What an optimiser may vary without changing the function."""

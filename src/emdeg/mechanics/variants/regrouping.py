@@ -1,0 +1,109 @@
+"""The same mechanism with other constants: what the joints feel stays, what is written down changes.
+
+A link frame may slide along its joint axis, and a body that a joint cannot tell from its parent's may be counted with
+either: on a revolute joint a body symmetric about the axis (a moment XX = YY, a first moment MZ, a mass M), on a
+prismatic one the whole tensor (Gautier and Khalil, 1990). Every choice gives the same efforts; some give fewer terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Literal
+
+from emdeg.algebra.exact import Exact
+from emdeg.algebra.prime_field import PrimeField
+from emdeg.mechanics.formulations.composite_body import joined, moved
+from emdeg.mechanics.mechanism import BodyInertia, Mechanism, frames, inward, mechanism, written
+from emdeg.mechanics.parameters.regressor import COLUMNS, regressor
+from emdeg.mechanics.vectors import Mat3, Scalar
+from emdeg.robot.model import BASE, Robot
+
+Axial = Literal["yy", "xx", "mean"]
+"""Which moment a link hands to its parent: YY (leaving XX - YY, 0), XX (0, YY - XX) or the mean of the two."""
+
+
+def slid(mech: Mechanism, along: Sequence[Exact]) -> Mechanism:
+    """The mechanism with link i's frame moved by `along[i]` [m] along its joint axis."""
+    zero, one = mech.zero, mech.one
+    unturned: Mat3 = ((one, zero, zero), (zero, one, zero), (zero, zero, one))
+    steps, bodies = list(mech.step), list(mech.inertia)
+    for i, length in enumerate(along):
+        if not length:
+            continue
+        t = written(mech.algebra, length)
+        steps[i] = replace(steps[i], d=steps[i].d + t)
+        bodies[i] = moved(bodies[i], unturned, (zero, zero, -t))
+        for child, parent in enumerate(mech.parent):
+            if parent == i:
+                steps[child] = replace(steps[child], b=steps[child].b - t)
+    return replace(mech, step=tuple(steps), inertia=tuple(bodies))
+
+
+def slide_choices(robot: Robot) -> list[list[Exact]]:
+    """For each link where its frame may slide to: nowhere, to d = 0, or to take over a parallel child's d."""
+    choices = []
+    for i, link in enumerate(robot.links):
+        options = [Exact()]
+        if link.joint.placement.d:
+            options.append(-link.joint.placement.d)
+        for child in robot.links:
+            place = child.joint.placement
+            if child.parent == i and place.alpha.is_zero and place.beta.is_zero and place.d and place.d not in options:
+                options.append(place.d)
+        choices.append(options)
+    return choices
+
+
+def handed_over(mech: Mechanism, axial: Sequence[Axial], keep_mass: Sequence[bool]) -> Mechanism:
+    """The mechanism with every link's inertia handed to its parent as far as its joint cannot tell.
+
+    `axial` says which moment goes; `keep_mass[i]` leaves a link's mass where it is: at the frame's origin, whose
+    acceleration may be computed anyway.
+    """
+    zero, one = mech.zero, mech.one
+    rest = frames(mech, [(zero, one) if revolute else zero for revolute in mech.revolute])
+    bodies = list(mech.inertia)
+    for i, parent in inward(mech):
+        if mech.revolute[i]:
+            bodies[i], given = _about_axis(bodies[i], axial[i], keep_mass[i], zero)
+        else:
+            none = (zero, zero, zero)
+            nothing: Mat3 = (none, none, none)
+            given = BodyInertia(zero, (zero,) * 3, bodies[i].J)
+            bodies[i] = replace(bodies[i], J=nothing)
+        if parent != BASE:
+            bodies[parent] = joined(bodies[parent], moved(given, rest.R[i], rest.p[i]))
+    return replace(mech, inertia=tuple(bodies))
+
+
+def _about_axis(body: BodyInertia, axial: Axial, keep_mass: bool, zero: Scalar) -> tuple[BodyInertia, BodyInertia]:
+    """(what remains, the symmetric body that the parent takes)."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.J
+    hx, hy, hz = body.h
+    moment = {"yy": yy, "xx": xx, "mean": (xx + yy) * Fraction(1, 2)}[axial]
+    mass = zero if keep_mass else body.m
+    kept = BodyInertia(body.m - mass, (hx, hy, zero), ((xx - moment, xy, xz), (xy, yy - moment, yz), (xz, yz, zz)))
+    given = BodyInertia(mass, (zero, zero, hz), ((moment, zero, zero), (zero, moment, zero), (zero,) * 3))
+    return kept, given
+
+
+def drives_in_links(robot: Robot, mech: Mechanism) -> Mechanism:
+    """The mechanism with each drive's inertia added to its link's ZZ wherever the two cannot be told apart."""
+    field = PrimeField(seed=1)
+    plain = mechanism(robot, field)
+    joints = range(plain.n)
+    position = [field.joint_sincos(k) if plain.revolute[k] else field.displacement(k) for k in joints]
+    Y = regressor(
+        plain, frames(plain, position), [field.rate(k) for k in joints], [field.acceleration(k) for k in joints]
+    )
+    bodies, drives = list(mech.inertia), list(mech.drive)
+    for i in joints:
+        first = len(COLUMNS) * i
+        zz, ia = first + COLUMNS.index("ZZ"), first + COLUMNS.index("Ia")
+        if mech.drive[i] and all(row[zz] == row[ia] for row in Y):
+            x, y, z = bodies[i].J
+            bodies[i] = replace(bodies[i], J=(x, y, (z[0], z[1], z[2] + drives[i])))
+            drives[i] = mech.zero
+    return replace(mech, inertia=tuple(bodies), drive=tuple(drives))

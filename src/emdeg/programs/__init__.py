@@ -1,0 +1,39 @@
+"""Straight-line programs: data, tracing, counting, simplification, verification."""
+
+from emdeg.programs.build import UnknownFunction, program
+from emdeg.programs.count import Count, count, count_by_dependence
+from emdeg.programs.evaluate import evaluate
+from emdeg.programs.functions import FUNCTIONS
+from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
+from emdeg.programs.reference import verify_program
+from emdeg.programs.simplify import simplify
+from emdeg.programs.split import split_constants, split_rates
+from emdeg.programs.trace import Traced, Tracer
+from emdeg.programs.verify import Certificate, Refuted, float_error, verify
+
+__all__ = [
+    "FUNCTIONS",
+    "Certificate",
+    "Count",
+    "Dependence",
+    "InputGroup",
+    "Kind",
+    "Op",
+    "OutputGroup",
+    "Program",
+    "Ref",
+    "Refuted",
+    "Traced",
+    "Tracer",
+    "UnknownFunction",
+    "count",
+    "count_by_dependence",
+    "evaluate",
+    "float_error",
+    "program",
+    "simplify",
+    "split_constants",
+    "split_rates",
+    "verify",
+    "verify_program",
+]

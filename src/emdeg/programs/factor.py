@@ -1,0 +1,211 @@
+"""Factoring: a b + a c becomes a (b + c), and what several sums or products share is computed once.
+
+Greedy: in every round the moves that win most are made, then the network is looked at afresh.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from emdeg.programs.ir import Kind, Op, Program
+from emdeg.programs.network import Network, Other, Product, Sum, Term, make_product, make_sum, to_network, to_program
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOut:
+    """Write the terms `terms` of the sum `node` as `factor` times the sum of what is left of them."""
+
+    gain: int
+    node: int
+    factor: int
+    terms: tuple[Term, ...]
+
+    @property
+    def touches(self) -> tuple[int, ...]:
+        return (self.node, *(term for term, _ in self.terms))
+
+
+@dataclass(frozen=True, slots=True)
+class ShareProduct:
+    """Compute the product of two factors once for all the products `nodes`."""
+
+    gain: int
+    pair: tuple[int, int]
+    nodes: tuple[int, ...]
+
+    @property
+    def touches(self) -> tuple[int, ...]:
+        return self.nodes
+
+
+@dataclass(frozen=True, slots=True)
+class ShareSum:
+    """Compute the sum of two signed terms once, up to its sign, for all the sums `nodes`."""
+
+    gain: int
+    pair: tuple[Term, Term]
+    nodes: tuple[int, ...]
+
+    @property
+    def touches(self) -> tuple[int, ...]:
+        return self.nodes
+
+
+Move = TakeOut | ShareProduct | ShareSum
+_ORDER = {TakeOut: 0, ShareSum: 1, ShareProduct: 2}
+
+
+def factor(program: Program) -> Program:
+    """The same function with no more operations: greedy factoring until nothing wins."""
+    network = to_network(program)
+    while True:
+        before = network.cost()
+        while _round(network):
+            pass
+        program = to_program(network)
+        # Written out and read again, sums of one use fall into their neighbours and can be factored anew.
+        network = to_network(program)
+        if network.cost() >= before:
+            return program
+
+
+def _round(network: Network) -> bool:
+    """Makes all moves of the largest gain that do not meet; False if there is none."""
+    moves = sorted(find_moves(network), key=lambda move: (-move.gain, _ORDER[type(move)], move.touches))
+    touched: set[int] = set()
+    for move in moves:
+        if move.gain < moves[0].gain or not touched.isdisjoint(move.touches):
+            continue
+        touched.update(move.touches)
+        make_move(network, move)
+    return bool(moves)
+
+
+def find_moves(network: Network) -> Iterator[Move]:
+    """Every move that saves operations, with what it saves."""
+    counts = network.use_counts()
+    busy = [number for number in sorted(counts) if number not in network.fixed]
+    for number in busy:
+        node = network.nodes[number]
+        if isinstance(node, Sum):
+            yield from _takings(network, counts, number, node)
+    yield from _shared_products(network, busy)
+    yield from _shared_sums(network, busy)
+
+
+def make_move(network: Network, move: Move) -> None:
+    match move:
+        case TakeOut():
+            _take_out(network, move)
+        case ShareProduct():
+            shared = network.put(Product(move.pair))
+            for number in move.nodes:
+                node = network.nodes[number]
+                assert isinstance(node, Product)
+                factors = _without(node.factors, move.pair)
+                if number != shared:
+                    network.replace(number, make_product(network, [*factors, shared]))
+        case ShareSum():
+            shared = network.put(Sum(move.pair))
+            for number in move.nodes:
+                node = network.nodes[number]
+                assert isinstance(node, Sum)
+                if number != shared:
+                    sign = dict(node.terms)[move.pair[0][0]] * move.pair[0][1]
+                    rest = [term for term in node.terms if term[0] not in dict(move.pair)]
+                    network.replace(number, make_sum(network, [*rest, (shared, sign)]))
+
+
+def _takings(network: Network, counts: Counter[int], number: int, node: Sum) -> Iterator[TakeOut]:
+    by_factor: dict[int, list[Term]] = defaultdict(list)
+    for term, sign in node.terms:
+        product = network.nodes[term]
+        if term in network.fixed:
+            continue
+        if isinstance(product, Product) and counts[term] == 1:
+            for candidate in set(product.factors):
+                by_factor[candidate].append((term, sign))
+    plain = dict(node.terms)
+    for candidate, terms in by_factor.items():
+        left = [_left(network, term, candidate) for term, _ in terms]
+        constant = sum(len(rest) == 1 and rest[0] in network.fixed for rest in left)
+        chosen = list(terms)
+        if candidate in plain and constant:
+            # k a + a: the plain term joins the constants as 1.
+            chosen.append((candidate, plain[candidate]))
+            constant += 1
+        if len(chosen) < 2:
+            continue
+        gain = len(terms) - 1 + max(0, constant - 1)
+        inner = tuple(sorted((rest[0], sign) for rest, (_, sign) in zip(left, terms) if len(rest) == 1))
+        if len(inner) == len(chosen):
+            twin = network.known.get(Sum(inner), network.known.get(Sum(tuple((n, -s) for n, s in inner))))
+            if twin is not None and counts[twin] and twin != number:
+                gain += len(inner) - 1
+        if gain > 0:
+            yield TakeOut(gain, number, candidate, tuple(chosen))
+
+
+def _take_out(network: Network, move: TakeOut) -> None:
+    node = network.nodes[move.node]
+    assert isinstance(node, Sum)
+    inner: list[Term] = []
+    for term, sign in move.terms:
+        left = _left(network, term, move.factor)
+        if not left:
+            one = network.put(Other(Op(Kind.NUMBER, payload=Fraction(1))))
+            network.fixed.add(one)
+            left = (one,)
+        inner.append((left[0] if len(left) == 1 else network.put(Product(left)), sign))
+    merged = make_sum(network, inner)
+    flipped = Sum(tuple((n, -s) for n, s in merged.terms))
+    outer = 1
+    if network.known.get(merged) is None and flipped in network.known:
+        merged, outer = flipped, -1
+    product = make_product(network, [move.factor, network.put(merged)])
+    rest = [term for term in node.terms if term not in move.terms]
+    if rest or outer < 0:
+        network.replace(move.node, make_sum(network, [*rest, (network.put(product), outer)]))
+    else:
+        network.replace(move.node, product)
+
+
+def _left(network: Network, term: int, taken: int) -> tuple[int, ...]:
+    """The factors of a term without one of them; none if the term is that factor."""
+    node = network.nodes[term]
+    return _without(node.factors, (taken,)) if isinstance(node, Product) and term != taken else ()
+
+
+def _without(factors: tuple[int, ...], taken: tuple[int, ...]) -> tuple[int, ...]:
+    rest = list(factors)
+    for one in taken:
+        rest.remove(one)
+    return tuple(rest)
+
+
+def _shared_products(network: Network, busy: list[int]) -> Iterator[ShareProduct]:
+    holders: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for number in busy:
+        node = network.nodes[number]
+        if isinstance(node, Product):
+            for pair in sorted(set(combinations(node.factors, 2))):
+                holders[pair].append(number)
+    for pair, numbers in holders.items():
+        if len(numbers) > 1:
+            yield ShareProduct(len(numbers) - 1, pair, tuple(numbers))
+
+
+def _shared_sums(network: Network, busy: list[int]) -> Iterator[ShareSum]:
+    holders: dict[tuple[Term, Term], list[int]] = defaultdict(list)
+    for number in busy:
+        node = network.nodes[number]
+        if isinstance(node, Sum):
+            for (a, sa), (b, sb) in combinations(node.terms, 2):
+                holders[(a, 1), (b, sa * sb)].append(number)
+    for pair, numbers in holders.items():
+        if len(numbers) > 1:
+            yield ShareSum(len(numbers) - 1, pair, tuple(numbers))

@@ -1,0 +1,1 @@
+"""Programs of Kane's equations, and what proves them."""

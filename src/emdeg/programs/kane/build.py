@@ -1,0 +1,266 @@
+"""Programs of Kane's equations for any setup: torques from motion, ud from torques, X ud = right-hand side.
+
+Inputs, in order: q of the free joints; u, ud or tau as the function needs; where motions are prescribed their p, pd
+and pdd (joints first, then the base's axes); `loads`, three components for each load without a value of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from emdeg.equations.speeds.inverse import Solver, SpeedInverse, speed_inverse
+from emdeg.mechanics.formulations.composite_body import mass_matrix
+from emdeg.mechanics.formulations.newton_euler import efforts, motion
+from emdeg.mechanics.kane.forces import external_wrenches, joint_actions
+from emdeg.mechanics.kane.partials import congruent, inertia_coefficients, speed_partials, transposed
+from emdeg.mechanics.kane.speeds import Setup
+from emdeg.mechanics.kane.system import (
+    System,
+    Velocities,
+    known_turning,
+    speed_rates,
+    speed_values,
+    system,
+    velocities,
+)
+from emdeg.mechanics.mechanism import Mechanism
+from emdeg.mechanics.parameters.base import regrouped_mechanism
+from emdeg.mechanics.variants.regrouping import Axial, handed_over
+from emdeg.mechanics.vectors import Scalar, Vec3
+from emdeg.programs.count import count
+from emdeg.programs.functions import solved
+from emdeg.programs.ir import Dependence, Program
+from emdeg.programs.simplify import retrace, simplify
+from emdeg.programs.trace import Tracer
+from emdeg.robot.model import Robot
+
+Function = Literal["torques", "accelerations", "equations", "rates", "speeds"]
+INPUTS: dict[Function, tuple[str, ...]] = {
+    "torques": ("u", "ud"),
+    "accelerations": ("u", "tau"),
+    "equations": ("u", "tau"),
+    "rates": ("u",),
+    "speeds": ("qd", "qdd"),
+}
+"""What each function reads besides q, prescribed motions and loads."""
+METHODS: dict[Function, tuple[str, ...]] = {
+    "torques": ("recursion",),
+    "accelerations": ("joint accelerations", "congruence", "partial velocities"),
+    "equations": ("congruence", "partial velocities"),
+    "rates": ("substitution",),
+    "speeds": ("recursion",),
+}
+"""The ways to each function's outputs; a program takes the one with the fewest operations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The scalars a function may read. `variables` are the joints' own, free then prescribed, angles included."""
+
+    u: Sequence[Scalar] = ()
+    ud: Sequence[Scalar] = ()
+    tau: Sequence[Scalar] = ()
+    qd: Sequence[Scalar] = ()
+    qdd: Sequence[Scalar] = ()
+    pd: Sequence[Scalar] = ()
+    pdd: Sequence[Scalar] = ()
+    loads: Sequence[Scalar] = ()
+    variables: Sequence[Scalar] = ()
+
+
+class Kane:
+    """One setup of a robot at a state, over any scalar that divides; each quantity is computed when asked for."""
+
+    def __init__(self, sys: System, kinematics: SpeedInverse, inputs: Inputs, sqrt: Callable[[Scalar], Scalar]) -> None:
+        self.sys, self.given, self.sqrt = sys, inputs, sqrt
+        self.zero, self.one = sys.mech.zero, sys.mech.one
+        self.solver = Solver(kinematics, sys)
+        self.still = [self.zero] * len(sys.free)
+        self.det: Scalar | None = None if kinematics.is_constant else self.solver.det
+
+    def rates(self) -> list[Scalar]:
+        """qd of every joint of the mechanism from u (Kane and Levinson (8)-(12))."""
+        sys = self.sys
+        B = speed_values(sys, sys.all_joints(self.still, self.given.pd))
+        free = self.solver.rates([u - b for u, b in zip(self.given.u, B)])
+        return sys.all_joints(free, self.given.pd)
+
+    def moves(self, qd: Sequence[Scalar]) -> Velocities:
+        return velocities(self.sys, qd, known_turning(self.sys, self.given.u))
+
+    def accelerated(self, qd: Sequence[Scalar], ud: Sequence[Scalar]) -> list[Scalar]:
+        """qdd of every joint from ud."""
+        sys = self.sys
+        at_rest = speed_rates(sys, qd, sys.all_joints(self.still, self.given.pdd), self.moves(qd))
+        free = self.solver.rates([a - b for a, b in zip(ud, at_rest)])
+        return sys.all_joints(free, self.given.pdd)
+
+    def turning(self, ud: Sequence[Scalar]) -> dict[int, tuple[Vec3, Vec3]]:
+        omega, omegad = known_turning(self.sys, self.given.u), known_turning(self.sys, ud)
+        return {link: (omega[link], omegad[link]) for link in omega}
+
+    def needed(
+        self, qd: Sequence[Scalar], qdd: Sequence[Scalar], turning: Mapping[int, tuple[Vec3, Vec3]] | None = None
+    ) -> list[Scalar]:
+        """The efforts the drives of all joints must give for a motion: Newton-Euler less what else acts."""
+        sys = self.sys
+        move = motion(sys.mech, sys.frame, qd, qdd, turning=turning)
+        external = external_wrenches(sys, self.moves(qd), self.given.loads, self.sqrt)
+        tau = efforts(sys.mech, sys.frame, move, qd, qdd, external=external).tau
+        return [t - a for t, a in zip(tau, self.actions(qd))]
+
+    def actions(self, qd: Sequence[Scalar]) -> list[Scalar]:
+        sys = self.sys
+        of_free, of_given = self.given.variables[: len(sys.free)], self.given.variables[len(sys.free) :]
+        return joint_actions(sys, sys.all_joints(of_free, of_given), qd, self.sqrt)
+
+    def torques(self, method: str = "recursion") -> dict[str, Any]:
+        sys = self.sys
+        qd = self.rates()
+        tau = self.needed(qd, self.accelerated(qd, self.given.ud), self.turning(self.given.ud))
+        found: dict[str, Any] = {"tau": [tau[k] for k in sys.free]}
+        held = [tau[k] for k in sys.given if k >= sys.offset]
+        return found | ({"held": held} if held else {}) | self._guard()
+
+    def equations(self, method: str) -> dict[str, Any]:
+        """X and the right-hand side (Kane and Levinson (117)-(123), X with the sign that makes it positive)."""
+        X, rhs, _ = self.terms(method)
+        return {"X": X, "rhs": rhs}
+
+    def terms(self, method: str) -> tuple[list[list[Scalar]], list[Scalar], list[Scalar]]:
+        """X, the right-hand side and qd of every joint."""
+        sys, zero, n = self.sys, self.zero, len(self.sys.free)
+        W = self.solver.columns()
+        if method == "congruence":
+            M = mass_matrix(sys.mech, sys.frame)
+            X = congruent([[M[i][j] for j in sys.free] for i in sys.free], W, zero)
+        else:
+            units = [known_turning(sys, [self.one if i == r else zero for i in range(n)]) for r in range(n)]
+            turning = {link: [unit[link] for unit in units] for link in units[0]}
+            X = inertia_coefficients(sys, W, speed_partials(sys, W, turning))
+        qd = self.rates()
+        rest = self.needed(qd, self.accelerated(qd, self.still), self.turning(self.still))
+        return X, transposed(W, [t - rest[k] for t, k in zip(self.given.tau, sys.free)], zero), qd
+
+    def accelerations(self, method: str) -> dict[str, Any]:
+        sys = self.sys
+        if method == "joint accelerations":
+            qd = self.rates()
+            M = mass_matrix(sys.mech, sys.frame)
+            rest = self.needed(qd, sys.all_joints(self.still, self.given.pdd))
+            right = [t - rest[k] for t, k in zip(self.given.tau, sys.free)]
+            qdd = solved([[M[i][j] for j in sys.free] for i in sys.free], right, self.one)
+            ud = speed_rates(sys, qd, sys.all_joints(qdd, self.given.pdd), self.moves(qd))
+        else:
+            X, rhs, qd = self.terms(method)
+            ud = solved(X, rhs, self.one)
+        return {"qd": [qd[k] for k in sys.free], "ud": ud} | self._guard()
+
+    def joint_rates(self, method: str = "substitution") -> dict[str, Any]:
+        qd = self.rates()
+        return {"qd": [qd[k] for k in self.sys.free]} | self._guard()
+
+    def speeds(self, method: str = "recursion") -> dict[str, Any]:
+        sys, given = self.sys, self.given
+        qd, qdd = sys.all_joints(given.qd, given.pd), sys.all_joints(given.qdd, given.pdd)
+        move = velocities(sys, qd)
+        return {"u": speed_values(sys, qd, move), "ud": speed_rates(sys, qd, qdd, move)}
+
+    def _guard(self) -> dict[str, Any]:
+        """det A, which is near zero where the speeds are about to fail."""
+        return {} if self.det is None else {"det": [self.det]}
+
+    def outputs(self, function: Function, method: str) -> dict[str, Any]:
+        way: dict[Function, Callable[[str], dict[str, Any]]] = {
+            "torques": self.torques,
+            "accelerations": self.accelerations,
+            "equations": self.equations,
+            "rates": self.joint_rates,
+            "speeds": self.speeds,
+        }
+        return way[function](method)
+
+
+def kane_program(
+    robot: Robot,
+    setup: Setup,
+    function: Function,
+    *,
+    kinematics: SpeedInverse | None = None,
+    method: str | None = None,
+    base_parameters: bool = True,
+    factored: bool = True,
+    name: str | None = None,
+) -> Program:
+    """The program of one function, by `method` or by the one that needs the fewest operations.
+
+    The robot's symbols become the input `parameters`. `base_parameters` regroups the inertias first.
+    """
+    if function not in INPUTS:
+        raise ValueError(f"there is no function {function!r}; there are {', '.join(INPUTS)}")
+    kinematics = speed_inverse(robot, setup) if kinematics is None else kinematics
+    found = []
+    for way in METHODS[function] if method is None else (method,):
+        traced = traced_kane(
+            robot,
+            setup,
+            kinematics,
+            INPUTS[function],
+            name or f"kane_{function}",
+            base_parameters,
+            lambda kane, way=way: kane.outputs(function, way),
+        )
+        found.append(simplify(traced) if factored else retrace(traced))
+    return min(found, key=lambda program: count(program).total)
+
+
+def traced_kane(
+    robot: Robot,
+    setup: Setup,
+    kinematics: SpeedInverse,
+    wanted: Sequence[str],
+    name: str,
+    group: bool,
+    outputs: Callable[[Kane], Mapping[str, Any]],
+) -> Program:
+    """The trace of what `outputs` computes from the inputs `wanted`, prescribed motions and loads."""
+    tracer = Tracer(sorted(robot.symbols))
+    free = setup.free(robot)
+    names = setup.names or tuple(f"u{i + 1}" for i in range(len(free)))
+    q = tracer.inputs("q", len(free), Dependence.CONFIGURATION, [robot.joints[k].name for k in free])
+    inputs: dict[str, Any] = {}
+    for one in wanted:
+        labels = names if one in ("u", "ud") else ()
+        inputs[one] = tracer.inputs(one, len(free), Dependence.RATES, labels)
+    p: tuple[Any, ...] = ()
+    if setup.given_motions:
+        labels = [robot.joints[k].name for k in setup.prescribed] + [f"base {axis}" for axis in setup.base]
+        p = tracer.inputs("p", setup.given_motions, Dependence.CONFIGURATION, labels)
+        inputs["pd"] = tracer.inputs("pd", len(p), Dependence.RATES)
+        if len(wanted) > 1:
+            inputs["pdd"] = tracer.inputs("pdd", len(p), Dependence.RATES)
+    if setup.input_loads and ("tau" in wanted or ("u" in wanted and "ud" in wanted)):
+        labels = [f"{load.name} {axis}" for load in setup.input_loads for axis in "xyz"]
+        inputs["loads"] = tracer.inputs("loads", len(labels), Dependence.RATES, labels)
+    kinds = turning_variables(robot, setup)
+    at = [tracer.sincos_of(x) if turns else x for x, turns in zip((*q, *p), kinds)]
+    sys = system(robot, setup, tracer, at[: len(free)], at[len(free) :])
+    if group:
+        # On a moving base every parameter may matter that a base at rest hides.
+        sys = replace(sys, mech=_handed_over(sys.mech) if setup.base else regrouped_mechanism(robot, tracer))
+    kane = Kane(sys, kinematics, Inputs(variables=(*q, *p), **inputs), tracer.sqrt)
+    return tracer.program(name, outputs(kane))
+
+
+def turning_variables(robot: Robot, setup: Setup) -> list[bool]:
+    """Whether each variable, free then prescribed, is an angle."""
+    joints = [*setup.free(robot), *setup.prescribed]
+    return [robot.joints[k].kind == "revolute" for k in joints] + [a in ("yaw", "pitch", "roll") for a in setup.base]
+
+
+def _handed_over(mech: Mechanism) -> Mechanism:
+    """Base parameters as far as they hold on a moving base: what a joint cannot tell goes to the link before it."""
+    axial: tuple[Axial, ...] = ("yy",) * mech.n
+    return handed_over(mech, axial, (False,) * mech.n)

@@ -1,0 +1,230 @@
+"""A program as a network of sums and products of any length: the form in which factoring is searched.
+
+A chain of additions whose partial sums nobody else reads is one sum, and likewise for products. Values keep
+the program's sign convention: only a sum's terms and the outputs carry signs.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from emdeg.programs.ir import Dependence, Kind, Op, OutputGroup, Program, dependences, live, uses
+from emdeg.programs.trace import Traced, Tracer
+
+Term = tuple[int, int]
+"""(node, sign)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The signed sum of its terms, no node twice."""
+
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The product of its factors, sorted; a square has its factor twice."""
+
+    factors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A leaf, or an operation that is neither a sum nor a product, on nodes."""
+
+    op: Op
+
+
+Node = Sum | Product | Other
+
+
+@dataclass
+class Network:
+    """Nodes by number. `fixed` holds those that depend on constants alone, which cost nothing."""
+
+    program: Program
+    nodes: dict[int, Node] = field(default_factory=dict)
+    fixed: set[int] = field(default_factory=set)
+    outputs: tuple[OutputGroup, ...] = ()
+    next_number: int = 0
+    known: dict[Node, int] = field(default_factory=dict)
+
+    def put(self, node: Node, number: int | None = None) -> int:
+        """The number of `node`, which is added where it is new."""
+        if number is None:
+            if node in self.known:
+                return self.known[node]
+            number = self.next_number
+        self.next_number = max(self.next_number, number + 1)
+        self.nodes[number] = node
+        self.known.setdefault(node, number)
+        if all(arg in self.fixed for arg in arguments(node)) and arguments(node):
+            self.fixed.add(number)
+        return number
+
+    def replace(self, number: int, node: Node) -> None:
+        old = self.nodes[number]
+        if self.known.get(old) == number:
+            del self.known[old]
+        self.nodes[number] = node
+        self.known.setdefault(node, number)
+
+    def use_counts(self) -> Counter[int]:
+        """How often each node is read by nodes that outputs need, and by outputs."""
+        counts: Counter[int] = Counter()
+        pending = []
+        for group in self.outputs:
+            for ref in group.entries:
+                if ref.sign:
+                    counts[ref.value] += 1
+                    pending.append(ref.value)
+        seen = set(pending)
+        pending = list(seen)
+        while pending:
+            for arg in arguments(self.nodes[pending.pop()]):
+                counts[arg] += 1
+                if arg not in seen:
+                    seen.add(arg)
+                    pending.append(arg)
+        return counts
+
+    def cost(self) -> int:
+        """Additions and multiplications that the outputs need."""
+        return sum(_cost(self.nodes[n]) for n in self.use_counts() if n not in self.fixed)
+
+
+def arguments(node: Node) -> tuple[int, ...]:
+    if isinstance(node, Sum):
+        return tuple(term for term, _ in node.terms)
+    return node.factors if isinstance(node, Product) else node.op.args
+
+
+def make_sum(network: Network, terms: list[Term]) -> Sum:
+    """The sum with equal terms merged and its constants gathered into one."""
+    weight: Counter[int] = Counter()
+    for node, sign in terms:
+        weight[node] += sign
+    merged: list[Term] = []
+    fixed: list[Term] = []
+    for node, times in sorted(weight.items()):
+        if abs(times) > 1:
+            number = network.put(Other(Op(Kind.NUMBER, payload=Fraction(abs(times)))))
+            network.fixed.add(number)
+            node = network.put(make_product(network, [number, node]))
+        if times:
+            (fixed if node in network.fixed else merged).append((node, 1 if times > 0 else -1))
+    if len(fixed) > 1:
+        # A constant's overall sign stays outside, so that -(k1 + k2) and k1 + k2 are one constant.
+        sign = fixed[0][1]
+        fixed = [(network.put(Sum(tuple((n, s * sign) for n, s in fixed))), sign)]
+    return Sum(tuple(sorted(merged + fixed)))
+
+
+def make_product(network: Network, factors: list[int]) -> Product:
+    """The product with its constants gathered into one."""
+    fixed = sorted(factor for factor in factors if factor in network.fixed)
+    others = [factor for factor in factors if factor not in network.fixed]
+    if len(fixed) > 1:
+        fixed = [network.put(Product(tuple(fixed)))]
+    return Product(tuple(sorted(fixed + others)))
+
+
+def to_network(program: Program) -> Network:
+    """The network of what the outputs need."""
+    network = Network(program, outputs=program.outputs, next_number=program.size)
+    needed, classes, times = live(program), dependences(program), uses(program)
+    rooted = set(program.roots())
+    for index, op in enumerate(program.ops):
+        if not needed[index]:
+            continue
+        if classes[index] is Dependence.CONSTANTS:
+            network.put(Other(op), index)
+            network.fixed.add(index)
+            continue
+        inline = [
+            None if times[arg] > 1 or arg in rooted or arg in network.fixed else network.nodes[arg] for arg in op.args
+        ]
+        if op.kind in (Kind.ADD, Kind.SUB):
+            terms: list[Term] = []
+            for position, (arg, node) in enumerate(zip(op.args, inline)):
+                sign = -1 if op.kind is Kind.SUB and position else 1
+                inner = node.terms if isinstance(node, Sum) else ((arg, 1),)
+                terms += [(term, s * sign) for term, s in inner]
+            network.put(make_sum(network, terms), index)
+        elif op.kind is Kind.MUL:
+            factors: list[int] = []
+            for arg, node in zip(op.args, inline):
+                factors += node.factors if isinstance(node, Product) else (arg,)
+            network.put(make_product(network, factors), index)
+        else:
+            network.put(Other(op), index)
+    return network
+
+
+def to_program(network: Network) -> Program:
+    """The program of a network; long sums and products join their earliest values first."""
+    tracer = Tracer.like(network.program)
+    done: dict[int, Traced] = {}
+    depth: dict[int, int] = {}
+
+    def visit(root: int) -> None:
+        stack = [root]
+        while stack:
+            number = stack[-1]
+            if number in done:
+                stack.pop()
+                continue
+            node = network.nodes[number]
+            missing = [arg for arg in arguments(node) if arg not in done]
+            if missing:
+                stack += reversed(missing)
+                continue
+            stack.pop()
+            if isinstance(node, Other):
+                done[number] = tracer.apply(node.op, [done[arg] for arg in node.op.args])
+                depth[number] = 1 + max((depth[arg] for arg in node.op.args), default=-1)
+            else:
+                done[number], depth[number] = _join(tracer, node, done, depth)
+
+    outputs = {}
+    for group in network.outputs:
+        for ref in group.entries:
+            if ref.sign:
+                visit(ref.value)
+        entries = tuple(signed(done[ref.value], ref.sign).ref if ref.sign else ref for ref in group.entries)
+        outputs[group.name] = OutputGroup(group.name, group.shape, entries)
+    program = tracer.program(network.program.name, {})
+    return Program(program.name, network.program.inputs, program.ops, tuple(outputs.values()))
+
+
+def signed(value: Traced, sign: int) -> Traced:
+    return -value if sign < 0 else value
+
+
+def _join(tracer: Tracer, node: Sum | Product, done: dict[int, Traced], depth: dict[int, int]) -> tuple[Traced, int]:
+    """A sum's or product's value: the two shallowest operands first, so that it stays shallow."""
+    if isinstance(node, Sum):
+        items = [(depth[n], i, signed(done[n], sign)) for i, (n, sign) in enumerate(node.terms)]
+        combine, neutral = tracer.add, tracer.number(0)
+    else:
+        items = [(depth[n], i, done[n]) for i, n in enumerate(node.factors)]
+        combine, neutral = tracer.mul, tracer.number(1)
+    if not items:
+        return neutral, 0
+    heapq.heapify(items)
+    fresh = len(items)
+    while len(items) > 1:
+        a, b = heapq.heappop(items), heapq.heappop(items)
+        heapq.heappush(items, (max(a[0], b[0]) + 1, fresh, combine(a[2], b[2])))
+        fresh += 1
+    return items[0][2], items[0][0]
+
+
+def _cost(node: Node) -> int:
+    if isinstance(node, Sum | Product):
+        return max(0, len(arguments(node)) - 1)
+    return 0

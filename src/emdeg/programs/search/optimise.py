@@ -1,0 +1,190 @@
+"""The smallest program that can be found in a given time: formulations first, then their algebra.
+
+Nothing unproved comes out: whatever the search ends with is verified against an independent formulation, and the
+plain program stands in where it is not better or the proof fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from emdeg.programs.build import known_functions, program
+from emdeg.programs.count import Count, count
+from emdeg.programs.ir import Program
+from emdeg.programs.loop_functions import loop_programs
+from emdeg.programs.reference import verify_program
+from emdeg.programs.search.descend import Descent
+from emdeg.programs.search.effort import Effort
+from emdeg.programs.search.formulation import Formulation, has_formulations
+from emdeg.programs.search.resubstitute import Resubstitution
+from emdeg.programs.search.weights import OPERATIONS, Weights, cost
+from emdeg.programs.simplify import fold_signs, prune, retrace, schedule, simplify
+from emdeg.programs.verify import Certificate, Refuted
+from emdeg.robot.model import Robot
+from emdeg.writing.notebook import Shown
+
+FORMULATIONS = 0.3
+"""The share of the effort that goes into formulations."""
+CONTENDERS = 4
+"""How many formulations are carried into the algebra."""
+LARGE = 6000
+"""Programs of more operations are not resubstituted: the tables would not fit."""
+
+Progress = Callable[[str, float], None]
+"""Told the phase and the best cost so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Optimised(Shown):
+    """A verified program, how it was found and what proves it."""
+
+    program: Program
+    certificate: Certificate
+    formulation: Formulation | None
+    seed: int
+    seconds: float
+    interrupted: bool = False
+
+    @property
+    def count(self) -> Count:
+        return count(self.program)
+
+
+def optimise(
+    robot: Robot,
+    function: str | Sequence[str],
+    effort: float = 5.0,
+    *,
+    seed: int = 0,
+    weights: Weights = OPERATIONS,
+    progress: Progress | None = None,
+) -> Optimised:
+    """The cheapest verified program found in `effort` seconds; 0 gives the plain one.
+
+    The seconds are nominal (`Effort`): the same effort and seed give the same program on any machine. A keyboard
+    interrupt ends the search early with the best so far.
+    """
+    tell = progress or (lambda phase, best: None)
+    clock = Effort(effort)
+    names = known_functions(function, robot)
+    plain = program(robot, names)
+    best, found, interrupted = plain, None, False
+    tell("plain", cost(plain, weights))
+    if effort > 0:
+        try:
+            best, found = _search(robot, names, clock, seed, weights, plain, tell)
+        except KeyboardInterrupt as stopped:
+            best, found = getattr(stopped, "best", (plain, None))
+            interrupted = True
+    if cost(best, weights) >= cost(plain, weights):
+        best, found = plain, None
+    try:
+        certificate = verify_program(best, robot, names, seed=seed)
+    except Refuted:
+        best, found = plain, None
+        certificate = verify_program(plain, robot, names, seed=seed)
+    tell("verified", cost(best, weights))
+    return Optimised(best, certificate, found, seed, clock.elapsed, interrupted)
+
+
+def _search(
+    robot: Robot, names: Sequence[str], clock: Effort, seed: int, weights: Weights, plain: Program, tell: Progress
+) -> tuple[Program, Formulation | None]:
+    best: tuple[Program, Formulation | None] = (plain, None)
+    low = cost(plain, weights)
+
+    rescue: Callable[[], tuple[Program, Formulation | None]] | None = None
+    """The best of the stage under way, which an interrupt must not lose."""
+
+    def better(candidate: Program, formulation: Formulation | None) -> None:
+        nonlocal best, low
+        candidate = tidied(candidate, weights)
+        value = cost(candidate, weights)
+        if value < low:
+            best, low = (candidate, formulation), value
+
+    def keep(candidate: Program, formulation: Formulation | None, phase: str) -> None:
+        better(candidate, formulation)
+        tell(phase, low)
+
+    try:
+        contenders: list[tuple[float, Program, Formulation | None]] = [(low, plain, None)]
+        if robot.loops is not None:  # formulations of their own, already written
+            others = loop_programs(robot, names, factored=True, name=plain.name)
+            contenders = [(cost(one, weights), one, None) for one in others]
+        elif has_formulations(names):
+            descent = Descent(
+                robot, names, seed, weights, clock.spend, tell=lambda raw: tell("formulation", min(low, raw))
+            )
+            rescue = partial(_running, descent, best)
+            for end in descent.run(clock.until(FORMULATIONS)):
+                if all(end.formulation != other for _, _, other in contenders):
+                    contenders.append((end.cost, end.program, end.formulation))
+                keep(end.program, end.formulation, "formulation")
+        contenders = _shortlist(contenders)
+        # A trial for each, then the rest of the time for the one that came furthest.
+        trial = (1 - FORMULATIONS) * 0.5 / len(contenders)
+        searches = []
+        for turn, (_, start, formulation) in enumerate(contenders):
+            if start.size > LARGE:
+                continue
+            search = Resubstitution(start, seed + turn, weights, clock.spend)
+            rescue = partial(_rescued, search, formulation)
+            search.run(clock.until(FORMULATIONS + trial * (turn + 1)))
+            keep(search.result(), formulation, "resubstitution")
+            searches.append((search.best, turn, search, formulation))
+        searches.sort(key=lambda item: item[:2])
+        for _, _, search, formulation in searches[:1]:
+            rescue = partial(_rescued, search, formulation)
+            done = clock.until(1.0)
+            while not done():
+                before = search.best
+                search.sweep(done)
+                if search.best < before:
+                    keep(search.result(), formulation, "resubstitution")
+    except KeyboardInterrupt as stopped:
+        with suppress(KeyboardInterrupt):  # who insists gets what had been kept before
+            if rescue is not None:
+                better(*rescue())
+        stopped.best = best  # type: ignore[attr-defined]
+        raise
+    return best
+
+
+def _running(descent: Descent, otherwise: tuple[Program, Formulation | None]) -> tuple[Program, Formulation | None]:
+    """The cheapest formulation of a descent that was interrupted."""
+    return otherwise if descent.here is None else (descent.finished(descent.here).program, descent.here)
+
+
+def _rescued(search: Resubstitution, formulation: Formulation | None) -> tuple[Program, Formulation | None]:
+    return search.rescued(), formulation
+
+
+def _shortlist(
+    contenders: list[tuple[float, Program, Formulation | None]],
+) -> list[tuple[float, Program, Formulation | None]]:
+    """The cheapest few, and the cheapest of every method: where algebra will win most cannot be told beforehand."""
+    ranked = sorted(contenders, key=lambda item: item[0])
+    chosen = ranked[:2]
+    methods = {item[2].method for item in chosen if item[2] is not None}
+    for item in ranked[2:]:
+        if item[2] is not None and item[2].method not in methods:
+            methods.add(item[2].method)
+            chosen.append(item)
+    for item in ranked[2:]:
+        if len(chosen) >= CONTENDERS:
+            break
+        if item not in chosen:
+            chosen.append(item)
+    return chosen[:CONTENDERS]
+
+
+def tidied(found: Program, weights: Weights = OPERATIONS) -> Program:
+    """The program factored if that helps, ready to be emitted."""
+    found = retrace(found)
+    factored = simplify(found)
+    plain = schedule(fold_signs(prune(found)))
+    return factored if cost(factored, weights) < cost(plain, weights) else plain

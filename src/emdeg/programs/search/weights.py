@@ -1,0 +1,98 @@
+"""What an operation costs: by default one, as operations are counted; or an estimate of a processor's cycles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from emdeg.programs.count import count
+from emdeg.programs.ir import Kind, Program, live, uses
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The cost of each operation. `fused`: of an addition that takes in a product read nowhere else; None: no such."""
+
+    mul: float = 1
+    add: float = 1
+    div: float = 1
+    sqrt: float = 1
+    sincos: float = 0
+    fused: float | None = None
+
+    def of(self, kind: Kind | None) -> float:
+        """The cost of one operation; sines and cosines are weighed by `cost` alone."""
+        match kind:
+            case Kind.MUL:
+                return self.mul
+            case Kind.ADD | Kind.SUB:
+                return self.add
+            case Kind.DIV:
+                return self.div
+            case Kind.SQRT:
+                return self.sqrt
+        return 0
+
+
+OPERATIONS = Weights()
+CYCLES = Weights(mul=1, add=1, div=6, sqrt=8, sincos=18, fused=1)
+"""Rough reciprocal throughputs on a current 64-bit core, a sine-cosine pair inlined."""
+
+WEIGHTS: Mapping[str, Weights] = {"operations": OPERATIONS, "cycles": CYCLES}
+
+
+def label(weights: Weights) -> str:
+    """A text that names the weights: of their own, or each by its number."""
+    for name, known in WEIGHTS.items():
+        if weights == known:
+            return name
+    given = {field.name: getattr(weights, field.name) for field in fields(Weights)}
+    return ",".join(f"{name}={value:g}" for name, value in given.items() if value is not None)
+
+
+def parsed(text: str) -> Weights:
+    """The weights that `label` names; those left out have their usual value. ValueError for any other text."""
+    if text in WEIGHTS:
+        return WEIGHTS[text]
+    known = {field.name for field in fields(Weights)}
+    given: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        if name not in known or name in given:
+            raise ValueError(
+                f"{part!r} is no weight: there are {', '.join(sorted(known))}, each NAME=NUMBER and once; "
+                f"or {', '.join(WEIGHTS)}"
+            )
+        given[name] = float(number) if _NUMBER.fullmatch(number) else -1.0
+        if not 0 <= given[name] <= 1e6:
+            raise ValueError(f"{part!r}: a weight is a number from 0 to 1e6")
+    return Weights(**given)
+
+
+_NUMBER = re.compile(r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,3})?")
+
+
+def cost(program: Program, weights: Weights = OPERATIONS) -> float:
+    """What one evaluation costs."""
+    c = count(program)
+    total = (
+        c.mul * weights.mul
+        + c.add * weights.add
+        + c.div * weights.div
+        + c.sqrt * weights.sqrt
+        + c.sincos * weights.sincos
+    )
+    if weights.fused is not None:
+        total -= _fusable(program) * (weights.mul + weights.add - weights.fused)
+    return total
+
+
+def _fusable(program: Program) -> int:
+    """How many additions can take in a product that nobody else reads, each product once."""
+    needed, times = live(program), uses(program)
+    found = 0
+    for op, alive in zip(program.ops, needed):
+        if alive and op.kind in (Kind.ADD, Kind.SUB):
+            found += any(program.ops[arg].kind is Kind.MUL and times[arg] == 1 for arg in op.args)
+    return found

@@ -1,0 +1,76 @@
+"""The section of code: C files with their certificates, and the commands that make everything on the page."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+
+from emdeg.codegen.artefact import Artefact, Request, artefact
+from emdeg.codegen.store import CERTIFICATE
+from emdeg.programs import Program
+from emdeg.reports.content import Command, Facts, File, Files, Grid, Item, Note, Paragraph, Section
+from emdeg.reports.study import Study
+from emdeg.robot.toml_writer import to_toml
+
+FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity")
+LARGEST = 1_500_000
+"""Characters of one function's code and certificate that the page carries."""
+
+
+def code(
+    study: Study, programs: Mapping[str, Program], words: Sequence[str], stem: str, command: str, made_by: str
+) -> tuple[Section, list[Artefact]]:
+    """C of the main functions, each proved against an independent formulation; `words` choose the robot."""
+    files: list[File] = []
+    rows: list[tuple[str, ...]] = []
+    made: list[Artefact] = []
+    notes: list[Item] = []
+    for name in (name for name in FUNCTIONS if name in programs):
+        study.progress(f"code and proof of {name}")
+        line = shlex.join(["emdeg", "generate", *words, f"--function={name}", "--target=c", "--out=."])
+        request = Request((name,), robot_name=stem, command=line)
+        try:
+            one = artefact(study.robot, request, made_by=made_by, program=programs[name])
+        except ValueError as problem:  # a proof that is out of reach; a wrong program is another error
+            notes.append(Note(f"{name} is left out because it cannot be proved: {problem}", warning=True))
+            continue
+        proof = json.dumps(one.certificate, indent=1) + "\n"
+        made.append(one)
+        rows.append(_proof(name, one))
+        if len(one.text) + len(proof) > LARGEST:
+            notes += [Note(f"{one.file} is too long for the page. It is written by"), Command(line)]
+            continue
+        files.append(File(one.file, one.text, f"{len(one.text.splitlines())} lines of C99"))
+        files.append(File(one.file + CERTIFICATE, proof, "its certificate"))
+    head = ("function", "formulations compared", "points", "degree", "false pass", "rounding [ulp]")
+    text = (
+        "Each function is C99 on the caller's arrays: no allocation, no static state, no library but sine and cosine. "
+        "Before it was written, its program was evaluated at random points modulo 2^61 - 1 and found equal to another "
+        "formulation of the same robot there; the certificate beside it says how to repeat that "
+        "(emdeg verify FILE, both files in one folder)."
+    )
+    digest = hashlib.sha256(to_toml(study.robot).encode()).hexdigest()
+    items: list[Item] = [Paragraph(text), Files(tuple(files)), *notes] if files else [*notes]
+    if rows:
+        items.append(Grid(head, tuple(rows), "Proofs"))
+    items += [
+        Facts((("made by", made_by), ("digest of the robot", digest))),
+        Paragraph("This page is made anew, byte for byte, by"),
+        Command(command),
+    ]
+    return Section("code", "Code and proof", tuple(items)), made
+
+
+def _proof(name: str, one: Artefact) -> tuple[str, ...]:
+    data = one.certificate
+    errors = data["float_error_ulps"].values()
+    return (
+        name,
+        " / ".join(data["formulations"]),
+        str(data["points"]),
+        str(data["degree_bound"]),
+        f"{data['false_pass_probability']:.1g}",
+        f"{max(errors, default=0.0):.3g}",
+    )

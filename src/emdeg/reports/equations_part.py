@@ -1,0 +1,281 @@
+"""The section of the explicit equations: lumped constants, then every entry in them, its terms by significance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from emdeg.algebra import BudgetExceeded
+from emdeg.equations import Compact, Lumped, derive
+from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops
+from emdeg.equations.reading.compact import compact
+from emdeg.equations.reading.expression import Atom, Product, Sum, text
+from emdeg.equations.reading.printed import Printed
+from emdeg.equations.reading.sections import ABBREVIATIONS, label
+from emdeg.reduce.short_model import FullModel, full_model
+from emdeg.reports.content import (
+    Command,
+    Constants,
+    Entries,
+    Entry,
+    Formulas,
+    Item,
+    Note,
+    Paragraph,
+    Section,
+    Slider,
+    Statement,
+    Term,
+)
+from emdeg.reports.drawing import percent
+from emdeg.reports.study import Study
+from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, tradeoff
+from emdeg.writing.document import Label, Reference
+
+TITLES = {
+    "M": "Mass matrix M, symmetric",
+    "b": "Coriolis coefficients b of products of two speeds",
+    "c": "Centrifugal coefficients c of squared speeds",
+    "g": "Gravity g",
+}
+_SUM = "<munder><mo>&#x2211;</mo><mrow>{}</mrow></munder>"
+
+
+def _rate(accent: str, index: str) -> str:
+    return f'<msub><mover accent="true"><mi>q</mi><mo>{accent}</mo></mover><mi>{index}</mi></msub>'
+
+
+EQUATION = Statement(
+    "<msub><mi>&#x3C4;</mi><mi>i</mi></msub><mo>=</mo>"
+    + _SUM.format("<mi>j</mi>")
+    + "<msub><mi>M</mi><mi>ij</mi></msub>"
+    + _rate("&#xA8;", "j")
+    + "<mo>+</mo>"
+    + _SUM.format("<mi>j</mi><mo>&lt;</mo><mi>k</mi>")
+    + "<msub><mi>b</mi><mi>ijk</mi></msub>"
+    + _rate("&#x2D9;", "j")
+    + _rate("&#x2D9;", "k")
+    + "<mo>+</mo>"
+    + _SUM.format("<mi>j</mi>")
+    + "<msub><mi>c</mi><mi>ij</mi></msub>"
+    + '<msubsup><mover accent="true"><mi>q</mi><mo>&#x2D9;</mo></mover><mi>j</mi><mn>2</mn></msubsup><mo>+</mo>'
+    + "<msub><mi>g</mi><mi>i</mi></msub>",
+    r"\tau_i = \sum_j M_{ij}\,\ddot q_j + \sum_{j<k} b_{ijk}\,\dot q_j \dot q_k + \sum_j c_{ij}\,\dot q_j^2 + g_i",
+)
+OPEN = 14
+"""Entries up to which a part is open at first."""
+LONGEST = 1_200_000
+"""Characters of formulas that a page holds; parts beyond are named with the command that prints them."""
+LOOP_LONGEST = 120_000
+MOST_EXPANDED = 60_000
+"""Terms, expanded, up to which constants are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The section, and what other sections and the summary take from it."""
+
+    section: Section
+    tradeoff: Tradeoff | None = None
+    constants: int = 0
+
+
+def equations(study: Study, command: str) -> Found:
+    """The section for a chain or a tree, or the named blocks of a mechanism with loops."""
+    if study.closed:
+        return Found(_loops(study, command))
+    study.progress("explicit equations")
+    try:
+        model = derive(study.robot)
+    except BudgetExceeded as problem:
+        return Found(_without(str(problem), command))
+    terms = sum(map(len, model.entries().values()))
+    if terms > MOST_EXPANDED:
+        return Found(_without(f"they have {terms} terms, more than {MOST_EXPANDED}", command))
+    if study.symbolic:
+        lumped = model.lumped
+        return Found(_section(study, lumped, compact(lumped), None, None, command), None, len(lumped.constants))
+    full = full_model(study.robot)
+    found = tradeoff(study, full)
+    section = _section(study, full.lumped, compact(full.lumped), found, full, command)
+    return Found(section, found, len(full.lumped.constants))
+
+
+def _without(why: str, command: str) -> Section:
+    """The section of a robot whose equations are too long for a page."""
+    items = (
+        EQUATION,
+        Note(f"The explicit equations are left out of the page: {why}. Parts of them are printed by"),
+        Command(f"emdeg derive {command} --only g"),
+    )
+    return Section("equations", "The equations of motion", items)
+
+
+def _section(
+    study: Study, lumped: Lumped, form: Compact, found: Tradeoff | None, full: FullModel | None, command: str
+) -> Section:
+    items: list[Item] = [
+        Paragraph(
+            "The effort of joint i is made of its inertia and its couplings M, Coriolis terms b, centrifugal terms c "
+            "and gravity g, which depend on the configuration alone:"
+        ),
+        EQUATION,
+        Paragraph(ABBREVIATIONS),
+    ]
+    if found is not None and found.levels:
+        items.append(_slider(study, found))
+    elif found is not None:
+        items.append(
+            Note(
+                f"The equations have {len(full.functions) if full else 0} terms, more than {MOST_TERMS}: the threshold "
+                "slider is left out. Terms are shaded by their largest value on random configurations. A short model "
+                f"with its error: emdeg abbreviate {command}"
+            )
+        )
+    else:
+        items.append(
+            Note(
+                "Its parameters are symbols: terms have no size, so there is no shading and no threshold. "
+                f"With numbers (--set NAME=VALUE) there is: emdeg show {command} lists the symbols."
+            )
+        )
+    items.append(_constants(lumped))
+    room = LONGEST
+    for part, title in TITLES.items():
+        names = [name for name in form.entries if name[0] == part]
+        length = sum(len(form[name].text) for name in names if form[name].alias is None)
+        if length > room:
+            items.append(
+                Note(
+                    f"{title}: {len(names)} entries, {length} characters, are left out of the page. They are printed by"
+                )
+            )
+            items.append(Command(f"emdeg derive {command} --only constants,{part}"))
+            continue
+        room -= length
+        items.append(_entries(title, [form[name] for name in names], lumped, found, full, study))
+    return Section("equations", "The equations of motion", tuple(items))
+
+
+def _constants(lumped: Lumped) -> Constants:
+    rows = []
+    for c in lumped.constants:
+        value = "" if c.value is None else f"{c.value:.6g}"
+        formula = None if c.formula.is_number else c.expression
+        rows.append(
+            (
+                label(c.name),
+                formula,
+                value,
+                f"{c.tolerance:.2g}" if c.tolerance else "",
+                c.unit.replace("^2", "²"),
+                str(len(c.uses)),
+            )
+        )
+    title = f"{len(rows)} lumped constants: I inertial, G gravitational, Im of the drives"
+    return Constants(title, tuple(rows), folded=len(rows) > 45)
+
+
+def _slider(study: Study, found: Tradeoff) -> Slider:
+    names = [joint.name for joint in study.robot.joints]
+    levels = []
+    whole = found.levels[0]
+    for level in found.levels:
+        worst = max(range(len(names)), key=lambda k: level.certified[k]) if level.certified else 0
+        certified, seen = level.certified[worst] if level.certified else 0.0, max(level.found, default=0.0)
+        levels.append(
+            {
+                "threshold": level.threshold,
+                "terms": level.terms,
+                "mul": level.mul,
+                "add": level.add,
+                "saved": 1 - (level.mul + level.add) / max(1, whole.mul + whole.add),
+                "certified": certified,
+                "found": seen,
+                "joint": names[worst] if level.certified else "",
+                "threshold_text": percent(level.threshold) if level.threshold else "none",
+                "certified_text": percent(certified, bound=True),
+                "found_text": percent(seen),
+            }
+        )
+    box = study.box
+    text = (
+        "Hide the terms that stay below a share of the greatest in their equation, or below a tenth of that share of "
+        "their joint's constant inertia. The error is of a joint's effort, as a share of that joint's largest, over "
+        f"all positions of the workspace, speeds up to {box.speed[0]:g} and accelerations up to "
+        f"{box.acceleration[0]:g} (rad or m, s). Operations are those of the inverse dynamics written from these "
+        "equations, without further search."
+    )
+    return Slider(tuple(levels), text)
+
+
+def _entries(
+    title: str, found: Sequence[Any], lumped: Lumped, sizes: Tradeoff | None, full: FullModel | None, study: Study
+) -> Entries:
+    constants = {c.name for c in lumped.constants}
+    entries: list[Entry] = []
+    zeros: list[Label] = []
+    for entry in found:
+        if not entry.expression.terms:
+            zeros.append(label(entry.name))
+        elif entry.alias is not None:
+            factor, other = entry.alias
+            same = Reference(label(other), factor, Printed(entry.expression))
+            entries.append(Entry(label(entry.name), (), same))
+        else:
+            products = list(flattened(entry.expression, constants))
+            own = {c: sizes.sizes.get((entry.name, c), 0.0) for c, _ in products} if sizes else {}
+            most = max(own.values(), default=0.0)
+            terms = tuple(
+                Term(product, own[c] / most if most else None, sizes.goes.get((entry.name, c)) if sizes else None)
+                for c, product in products
+            )
+            entries.append(Entry(label(entry.name), terms))
+    few = len(entries) <= OPEN or title.startswith(("Mass", "Gravity"))
+    short = sum(len(text(Sum((t.product,)))) for e in entries for t in e.terms) < 20_000
+    return Entries(title, tuple(entries), tuple(zeros), open=few and short)
+
+
+def flattened(expression: Sum, constants: Iterable[str]) -> Iterable[tuple[str, Product]]:
+    """(constant, its summand) of an entry: brackets such as 2 (I1 ... + I2 ...) are multiplied out, functions stay."""
+    known = set(constants)
+    for product in expression.terms:
+        first = product.factors[0] if product.factors else None
+        if isinstance(first, Atom) and first.kind in known and not first.angle:
+            yield first.kind, product
+        elif len(product.factors) == 1 and isinstance(first, Sum):
+            for inner in first.terms:
+                scaled = Product(product.coefficient * inner.coefficient, inner.factors)
+                yield from flattened(Sum((scaled,)), known)
+        else:
+            yield "", product
+
+
+def _loops(study: Study, command: str) -> Section:
+    items: list[Item] = [
+        Paragraph(
+            "With closed loops the reduced model multiplied out is long and tells nothing; its blocks are derived "
+            "instead: closure equations, their derivatives, the map W from the coordinates' speeds to all joints', and "
+            "the tree's M, C and g."
+        )
+    ]
+    items.append(Note("Lumped constants, shading by significance and the threshold slider are for chains and trees."))
+    model = derive_loops(study.robot)
+    for part, build in LOOP_PARTS.items():
+        study.progress(f"block {part}")
+        section = build(model)
+        length = sum(_length(item) for item in section.items)
+        if length > LOOP_LONGEST:
+            items.append(Note(f"{section.title}: {length} characters, are left out of the page. They are printed by"))
+            items.append(Command(f"emdeg derive {command} --only {part}"))
+            continue
+        items.append(Formulas(section.title, section.items, open=part in ("model", "closure") and length < 6_000))
+    return Section("equations", "The equations of motion", tuple(items))
+
+
+def _length(item: Any) -> int:
+    rows = getattr(item, "rows", None)
+    if rows is not None:
+        return sum(len(str(entry)) for row in rows for entry in row)
+    return len(str(getattr(item, "value", "")))

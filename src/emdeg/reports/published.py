@@ -1,0 +1,58 @@
+"""Operation counts that others have published, for the robots they belong to; the figures are in `published.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+
+from emdeg.programs.store import digest
+from emdeg.robot.load import library_names, load
+from emdeg.robot.model import Robot
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A count: multiplications and additions, or the `total` where the source prints no more."""
+
+    function: str
+    what: str
+    source: str
+    mul: int | None = None
+    add: int | None = None
+    total: int = 0
+    exact: bool = True
+    """Whether it is of the exact model; an abbreviated one has fewer terms."""
+    headline: bool = False
+
+
+def published(robot: Robot) -> tuple[Published, ...]:
+    """The figures for this very machine: a file that only bears a library robot's name gets none."""
+    text = resources.files("emdeg.reports").joinpath("published.toml").read_text("utf-8")
+    found = []
+    same: dict[str, bool] = {}
+    for figure in tomllib.loads(text)["figure"]:
+        for name in figure["robots"]:
+            if name not in same:
+                same[name] = name in library_names() and _key(load(name)) == _key(robot)
+        if any(same[name] for name in figure["robots"]):
+            mul, add = figure.get("mul"), figure.get("add")
+            total = figure["total"] if mul is None else mul + add
+            found.append(
+                Published(
+                    figure["function"],
+                    figure["what"],
+                    figure["source"],
+                    mul,
+                    add,
+                    total,
+                    figure.get("exact", True),
+                    figure.get("headline", False),
+                )
+            )
+    return tuple(found)
+
+
+def _key(robot: Robot) -> str:
+    """Everything that the inverse dynamics depends on."""
+    return digest(robot, ("inverse_dynamics",))

@@ -1,0 +1,172 @@
+"""What a study can compute: every function of a model, and the analyses that have a value at each state.
+
+A measure turns the compiled functions' outputs at some states into named arrays; statistics over the states follow.
+The analysis `loads` is another kind: certified extremes over the whole workspace, for which states mean nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emdeg.analysis.capability import capability_from, ellipsoid_from, mobility
+from emdeg.bounds import Effort, extremes
+from emdeg.equations import derive, entry_name
+from emdeg.programs.build import UnknownFunction, known_functions
+from emdeg.robot.model import Robot
+from emdeg.robot.workspace import Workspace
+from emdeg.sweeps.errors import SweepError
+from emdeg.sweeps.plan import Output
+from emdeg.sweeps.study import Compute
+
+Array = NDArray[np.float64]
+Values = Mapping[str, Mapping[str, Array]]
+"""Function -> output -> array (states, ...)."""
+
+MOST_BOXES = 200_000
+"""What a certified search may examine: counted, not timed, so that every machine finds the same."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """`outputs` computes named arrays (states, ...) from the values of `functions` and the torque limits (n)."""
+
+    functions: tuple[str, ...]
+    outputs: Callable[[Values, Array], Mapping[str, Array]]
+    statistics: tuple[str, ...] = ("max_abs", "rms")
+    limits: bool = False
+    nanoseconds: float = 0.0
+    """About what a state costs beyond the functions; for the size of chunks."""
+
+
+def _torque_budget(values: Values, limits: Array) -> Mapping[str, Array]:
+    share = np.abs(values["inverse_dynamics"]["tau"]) / limits
+    return {"budget": share, "over": (share > 1).astype(float)}
+
+
+def _capability(values: Values, limits: Array) -> Mapping[str, Array]:
+    found = capability_from(values["gravity"]["g"], values["mass_matrix"]["M"], limits)
+    weaker = {"left": found.left, "acceleration": found.acceleration}
+    return {name: np.minimum(-both[..., 0], both[..., 1]) for name, both in weaker.items()}
+
+
+def _manipulability(values: Values, limits: Array) -> Mapping[str, Array]:
+    found = ellipsoid_from(values["jacobian"]["J"], values["mass_matrix"]["M"], values["gravity"]["g"], limits)
+    return {"axis": found.lengths, "manipulability": np.prod(found.lengths, axis=-1)}
+
+
+def _tool_inertia(values: Values, limits: Array) -> Mapping[str, Array]:
+    with np.errstate(divide="ignore"):
+        inverse = np.linalg.eigvalsh(mobility(values["jacobian"]["J"], values["mass_matrix"]["M"]))
+        return {"tool_inertia": np.asarray(1 / inverse[..., ::-1], np.float64)}
+
+
+def _eigenvalues(values: Values, limits: Array) -> Mapping[str, Array]:
+    found = np.asarray(np.linalg.eigvalsh(values["mass_matrix"]["M"]), np.float64)
+    return {"eigenvalue": found, "condition": np.asarray(found[..., -1] / found[..., 0], np.float64)}
+
+
+def _couplings(values: Values, limits: Array) -> Mapping[str, Array]:
+    M = values["mass_matrix"]["M"]
+    return {"coupling": np.abs(M) / np.einsum("...ii->...i", M)[..., None]}
+
+
+ANALYSES: dict[str, Measure] = {
+    "torque_budget": Measure(("inverse_dynamics",), _torque_budget, ("max", "mean"), True, 80),
+    "capability": Measure(("gravity", "mass_matrix"), _capability, ("min", "mean"), True, 300),
+    "manipulability": Measure(("gravity", "mass_matrix", "jacobian"), _manipulability, ("min", "mean"), True, 20_000),
+    "tool_inertia": Measure(("mass_matrix", "jacobian"), _tool_inertia, ("min", "max"), False, 15_000),
+    "eigenvalues": Measure(("mass_matrix",), _eigenvalues, ("min", "max"), False, 8_000),
+    "couplings": Measure(("mass_matrix",), _couplings, ("max",), False, 300),
+}
+WHOLE = "loads"
+
+
+def measure(compute: Compute, robot: Robot) -> Measure:
+    """The measure of a `Compute` at states; SweepError for a name that does not exist."""
+    if compute.function is not None:
+        try:
+            (function,) = known_functions(compute.function, robot)
+        except UnknownFunction as problem:
+            raise SweepError(str(problem), body="compute") from None
+        return Measure((function,), lambda values, limits: values[function])
+    found = ANALYSES.get(compute.analysis or "")
+    if found is None:
+        known = ", ".join([*ANALYSES, WHOLE])
+        raise SweepError(f"there is no analysis {compute.analysis!r}; there are {known}", body="compute")
+    for function in found.functions:
+        try:
+            known_functions(function, robot)
+        except UnknownFunction as problem:
+            raise SweepError(f"{compute.analysis} needs {function}: {problem}", body=robot.name) from None
+    return found
+
+
+def loads_of(robot: Robot, where: Workspace, gap: float) -> dict[str, float]:
+    """Certified extremes of each joint's inertia and gravity load: attained values, and the bounds they cannot pass."""
+    model = derive(robot, "M,g", rational_angles=True)
+    effort = Effort(boxes=MOST_BOXES, seconds=math.inf)
+    found: dict[str, float] = {}
+    for i in range(robot.n):
+        own, load = entry_name("M", i + 1, i + 1), entry_name("g", i + 1)
+        inertia = extremes(model.M[i][i], where.box, gap=gap, effort=effort)
+        weight = extremes(model.g[i], where.box, gap=gap, effort=effort).magnitude
+        found |= {
+            f"{own}_least": inertia.low.value,
+            f"{own}_least_bound": inertia.low.bound,
+            f"{own}_greatest": inertia.high.value,
+            f"{own}_greatest_bound": inertia.high.bound,
+            f"{load}_greatest": weight.value,
+            f"{load}_greatest_bound": weight.bound,
+        }
+    return found
+
+
+def loads_columns(n: int) -> list[str]:
+    """The names `loads_of` gives for n joints."""
+    return [
+        name
+        for i in range(1, n + 1)
+        for own, load in [(entry_name("M", i, i), entry_name("g", i))]
+        for name in (
+            f"{own}_least",
+            f"{own}_least_bound",
+            f"{own}_greatest",
+            f"{own}_greatest_bound",
+            f"{load}_greatest",
+            f"{load}_greatest_bound",
+        )
+    ]
+
+
+def prefixed(compute: Compute, name: str) -> str:
+    """A column's name with the name its computation has been given."""
+    return f"{compute.name}_{name}" if compute.name else name
+
+
+def planned_outputs(
+    computes: Sequence[Compute], robot: Robot, shapes: Mapping[str, Mapping[str, tuple[int, ...]]], n: int
+) -> list[Output]:
+    """What will be computed at every state, found by a trial on made-up values of the functions' shapes."""
+    values = {
+        function: {
+            name: np.eye(n)[None] if name == "M" and len(shape) == 2 else np.zeros((1, *shape))
+            for name, shape in found.items()
+        }
+        for function, found in shapes.items()
+    }
+    planned: dict[str, Output] = {}
+    for compute in computes:
+        if compute.analysis == WHOLE:
+            continue
+        how = measure(compute, robot)
+        for name, array in how.outputs(values, np.ones(n)).items():
+            full = prefixed(compute, name)
+            if full in planned:
+                raise SweepError(f"two computations give {full!r}: give one of them a name", body="compute")
+            planned[full] = Output(full, tuple(array.shape[1:]), compute.statistics or how.statistics)
+    return list(planned.values())

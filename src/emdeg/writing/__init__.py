@@ -1,0 +1,1 @@
+"""How things are written down: documents, formulas, notebook display, files that are whole."""

@@ -1,0 +1,278 @@
+"""The optimiser: every formulation is the same function, every move keeps it, nothing unproved comes out."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import emdeg
+from emdeg.mechanics.formulations import coriolis_composite
+from emdeg.programs.build import program as plain_program
+from emdeg.programs.count import count
+from emdeg.programs.ir import NOTHING, Kind, Op, Program
+from emdeg.programs.json_form import from_data, to_data
+from emdeg.programs.reference import verify_program
+from emdeg.programs.search.formulation import METHODS, options, plain_formulation, write
+from emdeg.programs.search.optimise import optimise
+from emdeg.programs.search.resubstitute import Resubstitution, resubstitute
+from emdeg.programs.search.weights import CYCLES, OPERATIONS, Weights, cost, label, parsed
+from emdeg.programs.simplify import retrace
+from emdeg.programs.store import digest, keep, stored
+from emdeg.programs.verify import Refuted
+from tests.random_robots import random_robot, random_state, robots
+
+few = settings(max_examples=25, deadline=None, derandomize=True)
+seeds = st.integers(0, 2**31)
+
+
+def random_formulation(robot, functions, seed):
+    """A formulation with many choices made at random, those that do not go together left out."""
+    rng = random.Random(seed)
+    formulation = plain_formulation(robot, functions)
+    for option in rng.sample(options(robot, functions), k=min(15, len(options(robot, functions)))):
+        changed = option.applied(formulation)
+        try:
+            write(robot, functions, changed)
+        except ValueError:
+            continue
+        formulation = changed
+    return formulation
+
+
+@few
+@given(robots(4), seeds, st.sampled_from(sorted(METHODS)))
+def test_every_formulation_of_a_chain_is_the_same_function(robot, seed, function):
+    program = retrace(write(robot, [function], random_formulation(robot, [function], seed)))
+    verify_program(program, robot, function)
+
+
+@few
+@given(robots(4, tree=True), seeds, st.sampled_from(sorted(METHODS)))
+def test_every_formulation_of_a_tree_is_the_same_function(robot, seed, function):
+    program = retrace(write(robot, [function], random_formulation(robot, [function], seed)))
+    verify_program(program, robot, function)
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford_arm", "planar3r", "puma560_emdeg"])
+@pytest.mark.parametrize("function", ["inverse_dynamics", "mass_matrix"])
+def test_formulations_of_library_robots_are_the_same_function(name, function):
+    robot = emdeg.load(name)
+    for seed in range(3):
+        program = retrace(write(robot, [function], random_formulation(robot, [function], seed)))
+        verify_program(program, robot, function)
+
+
+def test_functions_side_by_side_share_a_formulation():
+    robot = emdeg.load("scara")
+    names = ["mass_matrix", "bias"]
+    program = retrace(write(robot, names, random_formulation(robot, names, 5)))
+    verify_program(program, robot, names)
+
+
+@few
+@given(robots(6), seeds)
+def test_composite_coriolis_matrix_is_the_christoffel_one(robot, seed):
+    from emdeg.mechanics.numeric import _frames, _prepared
+
+    q, qd, _ = random_state(robot, seed)
+    mech, (q_, qd_), _ = _prepared(robot, {"q": q, "qd": qd})
+    C = coriolis_composite.coriolis_matrix(mech, _frames(mech, q_), qd_)
+    expected = emdeg.coriolis_matrix(robot, q, qd)
+    assert abs(C - expected).max() <= 1e-11 * (1 + abs(expected).max())
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(robots(3), seeds)
+def test_resubstitution_keeps_the_function_and_never_grows(robot, seed):
+    plain = plain_program(robot, "inverse_dynamics", factored=False)
+    smaller = resubstitute(plain, 0.3, seed)
+    assert count(smaller).total <= count(plain).total
+    verify_program(smaller, robot, "inverse_dynamics")
+
+
+def test_resubstitution_finds_what_factoring_cannot():
+    """(a + b)^2 - (a - b)^2 is 4 a b: two operations, which no factoring of the written terms shows."""
+    from emdeg.programs.ir import Dependence
+    from emdeg.programs.trace import Tracer
+
+    tracer = Tracer()
+    a, b = tracer.inputs("q", 2, Dependence.CONFIGURATION)
+    product = a * b
+    program = tracer.program("squares", {"y": [product, (a + b) * (a + b) - (a - b) * (a - b)]})
+    assert count(retrace(program)).total == 6
+    assert count(resubstitute(retrace(program), 0.5)).total == 2
+
+
+def test_the_search_is_the_same_for_the_same_seed():
+    robot = emdeg.load("planar3r")
+    first, second = (optimise(robot, "mass_matrix", 0.6, seed=3).program for _ in range(2))
+    assert first == second
+
+
+def test_effort_zero_is_the_plain_program():
+    robot = emdeg.load("planar3r")
+    assert optimise(robot, "mass_matrix", 0).program == plain_program(robot, "mass_matrix")
+    assert emdeg.program(robot, "mass_matrix", effort=0) == plain_program(robot, "mass_matrix")
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_interrupted_it_keeps_the_best_and_proves_it(after):
+    robot = emdeg.load("scara")
+    calls = 0
+
+    def interrupt(phase, best):
+        nonlocal calls
+        calls += 1
+        if calls == after + 1 and phase != "verified":
+            raise KeyboardInterrupt
+
+    found = optimise(robot, "inverse_dynamics", 2.0, progress=interrupt)
+    assert calls == after + 2  # the last tells of the proof
+    assert found.certificate.false_pass_probability < 1e-15
+    verify_program(found.program, robot, "inverse_dynamics")
+    assert found.count.total <= count(plain_program(robot, "inverse_dynamics")).total
+
+
+def test_an_interrupt_in_the_first_descent_loses_nothing():
+    robot = emdeg.load("stanford_arm")
+
+    def interrupt(phase, best):
+        if phase == "formulation":
+            raise KeyboardInterrupt
+
+    found = optimise(robot, "inverse_dynamics", 60.0, progress=interrupt)
+    assert found.interrupted
+    assert found.seconds < 30
+    assert found.count.total < count(plain_program(robot, "inverse_dynamics")).total
+    verify_program(found.program, robot, "inverse_dynamics")
+
+
+def test_an_interrupt_between_two_sweeps_loses_nothing(monkeypatch):
+    robot = emdeg.load("fourbar")
+    improve = Resubstitution.improve
+
+    def interrupted(self, target):
+        start = self.best
+        improve(self, target)
+        if self.best < start:
+            self.net.nodes.clear()  # whatever state it is in
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Resubstitution, "improve", interrupted)
+    found = optimise(robot, "inverse_dynamics", 60.0)
+    assert found.interrupted
+    assert found.count.total < count(plain_program(robot, "inverse_dynamics")).total
+
+
+def test_a_wrong_program_is_never_handed_out(monkeypatch):
+    """Should a move ever break a program, the proof refuses it and the plain one stands in."""
+    from emdeg.programs.search import optimise as module
+
+    robot = emdeg.load("planar2r")
+    right = plain_program(robot, "mass_matrix")
+    broken = Program(right.name, right.inputs, (*right.ops[:-1], Op(Kind.ADD, (0, 0))), right.outputs)
+    with pytest.raises(Refuted):
+        verify_program(broken, robot, "mass_matrix")
+    monkeypatch.setattr(module, "_search", lambda *args: (broken, None))
+    monkeypatch.setattr(module, "cost", lambda program, weights=None: 0 if program is broken else 1)
+    assert optimise(robot, "mass_matrix", 1.0).program == right
+
+
+def test_the_optimiser_wins_on_robots_it_was_not_written_for():
+    for seed in (3, 8):
+        robot = random_robot(seed, 5)
+        plain = count(plain_program(robot, "inverse_dynamics")).total
+        assert optimise(robot, "inverse_dynamics", 3.0).count.total < plain
+
+
+def test_weights_are_the_users():
+    robot = emdeg.load("planar2r")
+    program = plain_program(robot, "forward_dynamics")
+    c = count(program)
+    assert cost(program, OPERATIONS) == c.total
+    assert cost(program, Weights(0, 0, 0, 0, 1)) == c.sincos
+    assert cost(program, CYCLES) > cost(program, OPERATIONS)
+    assert cost(program, Weights(fused=1)) < cost(program, OPERATIONS)
+
+
+def test_programs_on_file_are_found_again_and_checked(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    robot = emdeg.load("planar2r", payload="mass=1.5,com=0:0:0")
+    assert stored(robot, ["gravity"]) == []
+    small = optimise(robot, "gravity", 0.5).program
+    path = keep(small, robot, ["gravity"], found={})
+    assert stored(robot, ["gravity"]) == [small]
+    assert count(emdeg.program(robot, "gravity")).total == count(small).total
+    assert small not in stored(emdeg.load("planar2r"), ["gravity"])
+    # A file that was tampered with is not used.
+    data = json.loads(path.read_text())
+    ops = [text.replace("add", "sub") for text in data["program"]["ops"]]
+    data["program"]["ops"] = ops
+    path.write_text(json.dumps(data))
+    assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
+    for junk in (b"{", b"\xff\xfe\x00", b"[]", b'{"program": 3}', b"[" * 100_000):
+        path.write_bytes(junk)
+        assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
+
+
+def test_a_users_program_never_hides_a_smaller_one_that_comes_with_the_package(tmp_path, monkeypatch):
+    robot = emdeg.load("puma560")
+    shipped = emdeg.program(robot, "mass_matrix")
+    plain = plain_program(robot, "mass_matrix")
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    keep(plain, robot, ["mass_matrix"], found={})
+    assert emdeg.program(robot, "mass_matrix") == shipped
+    # Nor does one that is small because it is wrong.
+    keep(replace(plain, ops=plain.ops[:1], outputs=zeros(plain)), robot, ["mass_matrix"], found={})
+    assert count(stored(robot, ["mass_matrix"])[0]).total == 0
+    assert emdeg.program(robot, "mass_matrix") == shipped
+
+
+def zeros(program):
+    return tuple(replace(group, entries=(NOTHING,) * len(group.entries)) for group in program.outputs)
+
+
+def test_programs_are_filed_by_what_was_weighed(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    robot = emdeg.load("planar2r")
+    weights = Weights(add=0, mul=0, sincos=1)
+    found = optimise(robot, "mass_matrix", 0.5, weights=weights).program
+    keep(found, robot, ["mass_matrix"], found={}, weights=label(weights))
+    assert cost(emdeg.program(robot, "mass_matrix", weights=weights), weights) == cost(found, weights)
+
+
+def test_weights_are_read_as_they_are_written():
+    for weights in (OPERATIONS, CYCLES, Weights(div=20), Weights(fused=0.5, sincos=3)):
+        assert parsed(label(weights)) == weights
+    for wrong in ("", "div", "div=", "div=-1", "div=x", "div=nan", "dif=3", "div=1,div=2", "cycle"):
+        with pytest.raises(ValueError, match="weight"):
+            parsed(wrong)
+
+
+def test_the_digest_tells_robots_apart():
+    names = ["puma560", "ur5e", "panda", "planar2r"]
+    digests = {digest(emdeg.load(name), ["gravity"]) for name in names}
+    digests.add(digest(emdeg.load("puma560", gravity=(0, 0, 0)), ["gravity"]))
+    digests.add(digest(emdeg.load("puma560"), ["bias"]))
+    assert len(digests) == len(names) + 2
+
+
+def test_shipped_programs_compute_what_they_say():
+    """Every program that comes with the package equals its robot's function, and is smaller than the plain one."""
+    from importlib import resources
+
+    shipped = [p for p in (resources.files("emdeg.programs") / "shipped").iterdir() if p.name.endswith(".json")]
+    for path in shipped:
+        data = json.loads(path.read_text())
+        robot = emdeg.load(data["robot"])
+        assert path.name.startswith(digest(robot, data["functions"]))
+        program = from_data(data["program"])
+        assert to_data(program) == data["program"]
+        verify_program(program, robot, data["functions"])
+        assert count(program).as_dict() == data["operations"]
+        assert count(program).total <= count(plain_program(robot, data["functions"])).total

@@ -1,0 +1,99 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emdeg.programs.count import Count, count
+from emdeg.programs.evaluate import evaluate
+from emdeg.programs.factor import factor
+from emdeg.programs.ir import Dependence
+from emdeg.programs.schedule import most_alive, schedule
+from emdeg.programs.simplify import fold_signs, prune, retrace, simplify
+from emdeg.programs.trace import Tracer
+from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
+
+PASSES = [prune, retrace, factor, schedule, fold_signs, simplify]
+
+
+def same_function(left, right, states=20):
+    inputs = samples(left, states)
+    a, b = evaluate(left, inputs), evaluate(right, inputs)
+    for name in a:
+        np.testing.assert_allclose(b[name], a[name], rtol=1e-9, atol=1e-9 * max(1, np.abs(a[name]).max()))
+
+
+@pytest.mark.parametrize("change", PASSES)
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_a_pass_keeps_the_function_and_adds_no_operation(change, seed):
+    program = random_program(seed, divisions=True)
+    changed = change(program)
+    same_function(program, changed)
+    assert count(changed).total <= count(program).total
+
+
+@pytest.mark.parametrize("change", PASSES)
+@pytest.mark.parametrize("build", [pendulum_pair, kitchen_sink])
+def test_a_pass_keeps_inputs_and_output_shapes(change, build):
+    program, _ = build()
+    changed = change(program)
+    assert changed.inputs == program.inputs
+    assert [(g.name, g.shape) for g in changed.outputs] == [(g.name, g.shape) for g in program.outputs]
+    same_function(program, changed)
+
+
+def traced(build):
+    t = Tracer()
+    x = t.inputs("q", 6, Dependence.CONFIGURATION)
+    program = t.program("p", {"y": build(t, x)})
+    changed = simplify(program)
+    same_function(program, changed)
+    return count(changed)
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (lambda t, x: x[0] * x[1] + x[0] * x[2], Count(mul=1, add=1)),
+        (lambda t, x: x[0] * x[1] - x[2] * x[0] + x[0] * x[3], Count(mul=1, add=2)),
+        (lambda t, x: 3 * (x[0] * Fraction(1, 3)) + x[1], Count(add=1)),
+        (lambda t, x: 3 * (x[0] * 5 * x[1]), Count(mul=2)),
+        (lambda t, x: x[0] * 3 + x[1] + x[0] * 4, Count(mul=1, add=1)),
+        (lambda t, x: x[0] * 3 + x[1] + x[0], Count(mul=1, add=1)),
+        (lambda t, x: (x[0] + x[1]) - x[0], Count()),
+        (lambda t, x: [x[0] + x[1] + x[2], x[3] - x[0] - x[2]], Count(add=3)),
+        (lambda t, x: [x[0] * x[1] * x[2], x[3] * x[0] * x[2]], Count(mul=3)),
+        (
+            lambda t, x: [x[0] * x[1] + x[0] * x[2], x[3] * x[1] + x[3] * x[2]],
+            Count(mul=2, add=1),
+        ),
+        (
+            lambda t, x: [x[0] * x[1] - x[0] * x[2], x[3] * x[2] - x[3] * x[1] + x[4]],
+            Count(mul=2, add=2),
+        ),
+        (lambda t, x: t.symbol("a") * x[0] + t.symbol("b") * x[0], Count(mul=1)),
+        (lambda t, x: [x[0] - x[1], -(x[0] - x[1])], Count(add=1)),
+    ],
+)
+def test_factoring_finds_the_known_smallest_form(build, expected):
+    assert traced(build) == expected
+
+
+def test_a_lone_negated_difference_is_turned_round():
+    t = Tracer()
+    a, b = t.inputs("q", 2, Dependence.CONFIGURATION)
+    program = fold_signs(t.program("p", {"y": -(a - b)}))
+    assert program.outputs[0].entries[0].sign == 1
+    assert evaluate(program, {"q": [1.0, 3.0]})["y"] == 2.0
+
+
+def test_scheduling_never_keeps_more_values_alive():
+    for seed in range(10):
+        program = prune(random_program(seed, 150))
+        assert most_alive(schedule(program)) <= most_alive(program)
+
+
+def test_simplification_is_deterministic():
+    assert simplify(random_program(3)) == simplify(random_program(3))

@@ -1,0 +1,126 @@
+"""Headless Chromium for tests: a page opened from a file, looked at and used through the DevTools protocol.
+
+The protocol runs over a pair of pipes (--remote-debugging-pipe), so nothing but the browser itself is needed.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next((found for name in NAMES if (found := shutil.which(name))), None)
+SECONDS = 60.0
+
+
+class Page:
+    """One page. `said` holds console messages, uncaught exceptions, refused resources and dialogs."""
+
+    def __init__(self, to_browser: int, from_browser: int) -> None:
+        self._to, self._from = to_browser, from_browser
+        self._rest = b""
+        self._calls = 0
+        self._session: str | None = None
+        self.said: list[str] = []
+        self.requests: list[str] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        self._calls += 1
+        mine = self._calls
+        message: dict[str, Any] = {"id": mine, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._to, json.dumps(message).encode() + b"\0")
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            answer = self._next()
+            if answer.get("id") == mine:
+                assert "error" not in answer, (method, answer["error"])
+                return answer["result"]
+        raise TimeoutError(method)
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            got = os.read(self._from, 1 << 16)
+            assert got, "the browser has gone"
+            self._rest += got
+        first, _, self._rest = self._rest.partition(b"\0")
+        message = json.loads(first)
+        self._heard(message.get("method", ""), message.get("params", {}))
+        return message
+
+    def _heard(self, method: str, data: dict[str, Any]) -> None:
+        if method == "Runtime.consoleAPICalled":
+            self.said.append(f"console.{data['type']}: {[a.get('value') for a in data['args']]}")
+        elif method == "Runtime.exceptionThrown":
+            self.said.append(f"exception: {data['exceptionDetails']}")
+        elif method == "Log.entryAdded":
+            self.said.append(f"log: {data['entry']['text']}")
+        elif method == "Page.javascriptDialogOpening":
+            self.said.append(f"dialog: {data['message']}")
+        elif method == "Network.requestWillBeSent":
+            self.requests.append(data["request"]["url"])
+
+    def open(self, path: Path, width: int = 1200, height: int = 900) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
+        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.wait("document.readyState === 'complete'")
+
+    def wait(self, condition: str) -> None:
+        end = time.monotonic() + SECONDS
+        while not self.value(condition):
+            assert time.monotonic() < end, condition
+            time.sleep(0.05)
+
+    def value(self, expression: str) -> Any:
+        """What a JavaScript expression yields, run by the debugger: the page's policy does not apply to it."""
+        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def picture(self) -> bytes:
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+
+@contextmanager
+def page(profile: Path) -> Iterator[Page]:
+    """A page of a browser of its own, which ends with the block."""
+    assert CHROMIUM is not None
+    read_there, write_here = os.pipe()
+    read_here, write_there = os.pipe()
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}"]
+    # The browser reads from descriptor 3 and writes to 4.
+    start = "import os, sys; r, w, *run = sys.argv[1:]; os.dup2(int(r), 3); os.dup2(int(w), 4); os.execv(run[0], run)"
+    here = [fcntl.fcntl(end, fcntl.F_DUPFD, 20) for end in (read_there, write_there)]
+    browser = subprocess.Popen(
+        [sys.executable, "-c", start, *map(str, here), CHROMIUM, *options, "--remote-debugging-pipe"],
+        pass_fds=here,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    for end in here:
+        os.close(end)
+    os.close(read_there)
+    os.close(write_there)
+    try:
+        yield Page(write_here, read_here)
+    finally:
+        browser.terminate()
+        browser.wait(10)
+        os.close(write_here)
+        os.close(read_here)

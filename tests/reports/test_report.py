@@ -1,0 +1,308 @@
+"""Reports: true to the mechanics, the same bytes every time, complete or silent about what a robot cannot have."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.cli import main
+from emdeg.programs.count import count
+from emdeg.programs.ir import Dependence
+from emdeg.programs.trace import Tracer
+from emdeg.reduce.programs import program as short_program
+from emdeg.reduce.short_model import full_model
+from emdeg.reduce.significance import significant
+from emdeg.reports import html, tex
+from emdeg.reports.charts import Bar, bars
+from emdeg.reports.content import Note
+from emdeg.reports.drawing import svg
+from emdeg.reports.output import write
+from emdeg.reports.page import Made, make
+from emdeg.reports.pdf import pdf
+from emdeg.reports.published import published
+from emdeg.reports.scene import frames_at, scene, skeleton
+from emdeg.reports.study import Study
+from emdeg.reports.tradeoff import tradeoff
+from tests.asadi_heydari import torques
+from tests.commands import run
+
+LARGEST = 10_000_000
+VOID = {"meta", "input", "br", "img", "hr"}
+
+
+@pytest.fixture(scope="module")
+def small() -> Made:
+    return make(emdeg.load("planar2r"), words=["planar2r"])
+
+
+class Balance(HTMLParser):
+    """Every tag that opens is closed, in order."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, tag
+        assert self.open.pop() == tag, tag
+
+
+def well_formed(page: str) -> None:
+    balance = Balance()
+    balance.feed(page)
+    assert not balance.open
+    formulas = re.findall(r"<math.*?</math>|<svg.*?</svg>", page, re.DOTALL)
+    assert formulas
+    for one in formulas:
+        ElementTree.fromstring(one)
+    assert not re.search(r"\b(nan|inf|None)\b", re.sub(r"<script.*?</script>|base64,[^\"]*", "", page, flags=re.DOTALL))
+
+
+def notes(made: Made) -> str:
+    return "\n".join(item.text for s in made.report.sections for item in s.items if isinstance(item, Note))
+
+
+def test_page_is_well_formed_and_stands_alone(small: Made) -> None:
+    page = small.html
+    well_formed(page)
+    outside = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert outside
+    assert all(link.startswith(("#", "data:")) for link in outside)
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_code_on_the_page_is_the_proved_artefact(small: Made) -> None:
+    """What is downloaded is what its certificate digests."""
+    import base64
+    import hashlib
+
+    for one in small.artefacts:
+        packed = base64.b64encode(one.text.encode()).decode()
+        assert f'base64,{packed}"' in small.html
+        assert hashlib.sha256(one.text.encode()).hexdigest() == one.certificate["digest"]
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford_arm", "ur5e"])
+def test_picture_stands_where_the_mechanics_puts_it(name: str) -> None:
+    robot = emdeg.load(name)
+    data = scene(Study(robot)).data
+    for q in np.random.default_rng(1).uniform(-1, 1, (5, robot.n)):
+        np.testing.assert_allclose(frames_at(dict(data), q), emdeg.link_transforms(robot, q), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["delta", "stewart", "palletiser"])
+def test_picture_keeps_the_loops_closed(name: str) -> None:
+    """Along the motion every rod keeps its length, and points that a joint holds together stay together."""
+    robot = emdeg.load(name)
+    study = Study(robot)
+    data = dict(scene(study).data)
+    assert robot.loops is not None
+    rods = [float(rod.length) for rod in robot.loops.rods]
+    for q in study.tree_motion[::20]:
+        ends = [np.linalg.norm(path[1] - path[0]) for kind, path in skeleton(data, q) if kind == "rod"]
+        expected = rods + [0.0] * len(robot.loops.closures)
+        np.testing.assert_allclose(ends, expected, atol=1e-4)
+
+
+def test_slider_errors_hold_on_random_states() -> None:
+    """Certified is at least found, and found is not beaten by much by brute force."""
+    robot = emdeg.load("scara")
+    study = Study(robot)
+    full = full_model(robot)
+    found = tradeoff(study, full)
+    random = np.random.default_rng(0)
+    q, qd, qdd = study.box.sample(20_000, random)
+    tau = emdeg.inverse_dynamics(robot, q, qd, qdd)
+    for level in found.levels[1:]:
+        t = level.threshold
+        short, _ = significant(full, study.box, significance=t, joint_significance=t / 10)
+        miss = np.abs(emdeg.compile(short_program(short))(q, qd, qdd) - tau).max(axis=0)
+        bound = np.array(level.certified) * found.largest
+        assert (miss <= bound * (1 + 1e-9) + 1e-9).all()
+        assert (np.array(level.found) <= np.array(level.certified) * (1 + 1e-12)).all()
+    assert found.levels[0].terms == sum(map(len, full.lumped.expansions.values()))
+    assert [level.terms for level in found.levels] == sorted((level.terms for level in found.levels), reverse=True)
+
+
+def test_the_deltas_figure_is_the_papers_procedure_counted() -> None:
+    tracer = Tracer()
+    X = tracer.inputs("q", 3, Dependence.CONFIGURATION)
+    Xd, Xdd = (tracer.inputs(name, 3, Dependence.RATES) for name in ("qd", "qdd"))
+    counted = count(tracer.program("papers", {"tau": torques(tracer, X, Xd, Xdd, tracer.sqrt)}))
+    (figure,) = published(emdeg.load("delta"))
+    assert (figure.mul, figure.add) == (counted.mul, counted.add)
+    assert f"{counted.div} divisions and {counted.sqrt} roots" in figure.source
+
+
+def test_published_figures_belong_to_the_machine_not_to_its_name() -> None:
+    """Armstrong, Khatib and Burdick, Table 1: 1560, 1165 (739 + 426) and 305; Kane and Levinson: 646 + 394."""
+    figures = {figure.total for figure in published(emdeg.load("puma560"))}
+    assert {1560, 739 + 426, 305} <= figures
+    assert {figure.total for figure in published(emdeg.load("stanford_arm"))} == {646 + 394}
+    heavier = emdeg.load("puma560", payload="mass=1,com=0:0:0@link6")
+    assert heavier.name == "puma560"
+    assert published(heavier) == ()
+
+
+def test_symbolic_robot_says_why_it_has_no_numbers() -> None:
+    made = make(emdeg.load("planar2r", payload="mass=mL,com=0.1:0:0@link2"), words=["planar2r", "--payload=x"])
+    assert "symbols" in notes(made)
+    assert made.summary["abbreviated"] == []
+    well_formed(made.html)
+
+
+def test_closed_loops_say_what_is_left_out() -> None:
+    made = make(emdeg.load("fourbar"), words=["fourbar"])
+    assert "closed loops" in notes(made)
+    assert "slider" in notes(made)
+    well_formed(made.html)
+    assert made.summary["operations"]["inverse_dynamics"]["mul"] > 0
+
+
+def test_names_are_escaped_in_latex_and_svg() -> None:
+    bad = r"\input{/etc/passwd}$<&%#_^~{}"
+    drawing = bars([Bar(bad, (1.0, 2.0), bad)], ("a", "b"), bad)
+    ElementTree.fromstring(svg(drawing))
+    assert b"generated by emdeg" in pdf(drawing)
+    assert tex._text(bad).count("\\input") == 0
+    assert html.data_block("k", {"a": "</script>"}).count("</script>") == 1
+
+
+def test_same_bytes_in_another_process(tmp_path: Path) -> None:
+    """Another process with other hash seeds writes the same page, source and figures."""
+    found = []
+    for seed in ("1", "2"):
+        folder = tmp_path / seed
+        command = [sys.executable, "-m", "emdeg.cli", "report", "fourbar", "--out", str(folder), "--json"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+        summary = json.loads(done.stdout)
+        assert summary["schema_version"] == 1
+        assert summary["result"]["robot"] == "fourbar"
+        assert "report:" in done.stderr
+        found.append({path.name: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()})
+    assert found[0].keys() >= {"report.html", "report.tex", "counts.pdf", "frames.pdf"}
+    assert found[0] == found[1]
+
+
+def test_a_foreign_file_is_not_replaced(small: Made, tmp_path: Path) -> None:
+    (tmp_path / "report.tex").write_text("my thesis")
+    with pytest.raises(emdeg.RobotError, match="not generated by emdeg"):
+        write(small, tmp_path)
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["report.tex"]
+    write(small, tmp_path, force=True)
+    write(small, tmp_path)
+    assert (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["no_such_robot"], 3, "there is no robot"),
+        (["planar2r", "--range", "q1=0"], 2, "JOINT=LOW:HIGH"),
+        (["planar2r", "--range", "q9=0:1"], 3, "no joint"),
+        (["planar2r", "--effort=-1"], 2, "between 0"),
+    ],
+)
+def test_bad_input_has_its_exit_code(
+    words: list[str],
+    code: int,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["emdeg", "report", *words, "--out", str(tmp_path / "out")])
+    with pytest.raises(SystemExit) as left:
+        main()
+    said = capsys.readouterr()
+    assert left.value.code == code
+    assert message in re.sub(r"[\s│]+", " ", said.err)
+    assert not said.out
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX on this machine")
+def test_latex_compiles(small: Made, tmp_path: Path) -> None:
+    source = write(small, tmp_path)[1]
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", source.name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", emdeg.library_names())
+def test_every_library_robot_has_its_report(name: str, tmp_path: Path) -> None:
+    made = make(emdeg.load(name), words=[name], stem=name)
+    page, source, *figures = write(made, tmp_path)
+    assert page.stat().st_size < LARGEST
+    assert figures
+    well_formed(page.read_text("utf-8"))
+    if shutil.which("pdflatex"):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", source.name]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, errors="replace")
+        assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted((Path(__file__).parent.parent / "data" / "robots").glob("*.urdf")))
+def test_a_urdf_arm_has_its_report(path: Path, tmp_path: Path) -> None:
+    made = make(emdeg.load(path, allow_nonphysical=True), words=[str(path)], stem=path.stem)
+    page = write(made, tmp_path)[0]
+    assert page.stat().st_size < LARGEST
+    well_formed(page.read_text("utf-8"))
+
+
+LOOSE_END = """<robot name="loose"><link name="base"/><link name="tip"/>
+<link name="arm"><inertial><origin xyz="0.1 0 0"/><mass value="MASS"/>
+<inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j1" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>
+<joint name="j2" type="continuous"><parent link="arm"/><child link="tip"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("mass", ["1", "0"])
+def test_a_joint_that_moves_no_mass_has_no_forward_dynamics_and_the_page_says_so(mass, tmp_path):
+    path = tmp_path / "loose.urdf"
+    path.write_text(LOOSE_END.replace("MASS", mass))
+    singular = "its mass matrix is singular: a joint moves neither mass nor drive inertia"
+    done = run("report", str(path), "--effort", "0", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "forward_dynamics" not in json.loads(done.stdout)["result"]["operations"]
+    assert f"forward_dynamics is left out: {singular}" in (tmp_path / "loose_report" / "report.html").read_text()
+    for command, *options in (("count",), ("generate", "-o", "c", "-f")):
+        done = run(command, str(path), *options, "forward_dynamics", cwd=tmp_path)
+        assert (done.returncode, singular in done.stderr) == (3, True)
+    assert run("derive", str(path)).returncode == 0
+
+
+@pytest.mark.parametrize(("what", "message"), [("file", "it is no folder"), ("page", "was not generated by emdeg")])
+def test_a_report_that_could_not_be_written_is_refused_before_it_is_made(what, message, tmp_path):
+    out = tmp_path / "out"
+    if what == "file":
+        out.write_text("mine")
+    else:
+        out.mkdir()
+        (out / "report.html").write_text("mine")
+    done = run("report", "planar2r", "--out", str(out))
+    assert done.returncode == 3
+    assert message in done.stderr
+    assert "report: the robot" not in done.stderr
