@@ -16,13 +16,12 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.sweeps import Results, sweep
 
 HERE = Path(__file__).parent
 JOINTS = range(1, 7)
-Array = NDArray[np.float64]
 
 
 def by_payload(results: Results, column: str, scale: float) -> tuple[Array, Array]:

@@ -1,6 +1,7 @@
 """The scalars: exact numbers and angles, trigonometric polynomials, residues modulo a prime, doubles."""
 
 from emdeg.algebra.angle import Angle
+from emdeg.algebra.arrays import Array
 from emdeg.algebra.budget import BudgetExceeded
 from emdeg.algebra.exact import Exact, NumberTooLong, is_symbol_name, parse_number
 from emdeg.algebra.generator import Generator
@@ -12,6 +13,7 @@ from emdeg.algebra.trig_poly import TrigPoly
 __all__ = [
     "Algebra",
     "Angle",
+    "Array",
     "BudgetExceeded",
     "Exact",
     "Floats",

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from emdeg.algebra import Array
 from emdeg.mechanics.numeric import gravity, jacobian, mass_matrix
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

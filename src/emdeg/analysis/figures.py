@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emdeg.analysis.extremes import JointLoad
 from emdeg.analysis.importance import Share
@@ -23,7 +22,6 @@ from emdeg.writing.files import nearest, write_whole
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
-Array = NDArray[np.float64]
 
 
 def _new(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 1):

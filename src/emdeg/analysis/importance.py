@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion
 from emdeg.equations import Model, entry_name
 from emdeg.mechanics.numeric import regressor
@@ -15,8 +15,6 @@ from emdeg.mechanics.parameters.base import base_parameters, base_values
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.mechanics.loops.linkage import loops_of
 from emdeg.mechanics.loops.numeric import drive_jacobian, joint_positions, ready
 from emdeg.mechanics.loops.views import reachable, singularity_figures
@@ -26,7 +27,6 @@ from emdeg.mechanics.numeric import gravity, mass_matrix
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
-Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 MARGIN = 0.05

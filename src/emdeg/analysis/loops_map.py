@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from emdeg.algebra import Array
 from emdeg.analysis.figures import COLOURS, STYLES, _new, _plain, _save
-from emdeg.analysis.loops import MARGIN, Array, Bools, Box, home, looked_at, motor_figures, reached
+from emdeg.analysis.loops import MARGIN, Bools, Box, home, looked_at, motor_figures, reached
 from emdeg.mechanics.loops.numeric import ready
 from emdeg.mechanics.loops.views import singularity_figures
 from emdeg.robot.model import Robot

@@ -12,17 +12,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from emdeg.algebra import TrigPoly
+from emdeg.algebra import Array, TrigPoly
 from emdeg.algebra.generator import Generator
 from emdeg.analysis.extremes import gravity_strength, moment_square, subtree
 from emdeg.bounds import Bounded, Effort, largest_ratio
 from emdeg.equations import Model, derive, entry_name
 from emdeg.robot.workspace import Range, Workspace
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

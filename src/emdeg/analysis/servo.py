@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion
 from emdeg.mechanics.numeric import gravity, inverse_dynamics, mass_matrix
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

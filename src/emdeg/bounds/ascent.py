@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from emdeg.algebra import Array
+
 STEPS = 60
 LONGEST = 0.7
 """The longest step in one variable [rad, or half ranges]."""

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.bounds.quadratic import highest, within_ellipsoid
-from emdeg.bounds.tensor import Array, Tensor
+from emdeg.bounds.tensor import Tensor
 from emdeg.bounds.wide_boxes import Wide
 
 

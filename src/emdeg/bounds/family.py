@@ -18,9 +18,9 @@ from functools import cached_property
 import numpy as np
 from flint import arb
 
-from emdeg.algebra import TrigPoly
+from emdeg.algebra import Array, TrigPoly
 from emdeg.algebra.generator import Generator
-from emdeg.bounds.tensor import Array, Range, Tensor, Variable, tensor
+from emdeg.bounds.tensor import Range, Tensor, Variable, tensor
 
 CHUNK = 1 << 16
 """Grid points at a time."""

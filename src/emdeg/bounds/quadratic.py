@@ -9,9 +9,9 @@ r.D r / 2 + g.(D - H)^-1 g / 2. Near an interior maximum only the last is small 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from emdeg.algebra import Array
+
 STEPS = 9
 
 

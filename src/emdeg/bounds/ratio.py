@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from emdeg.algebra import TrigPoly
+from emdeg.algebra import Array, TrigPoly
 from emdeg.bounds.ascent import ascend
 from emdeg.bounds.ranges import GAP, Bounded, Box, extreme, magnitude, place_of
 from emdeg.bounds.search import STARTS, Effort, maximum
-from emdeg.bounds.tensor import Array, Tensor, Variable, tensor
+from emdeg.bounds.tensor import Tensor, Variable, tensor
 
 SAMPLES = 1024
 

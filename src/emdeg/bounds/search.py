@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.bounds.ascent import ascend
 from emdeg.bounds.examine import Found, Turning, empty, examine, turning
-from emdeg.bounds.tensor import Array, Tensor
+from emdeg.bounds.tensor import Tensor
 from emdeg.bounds.wide_boxes import Wide, wide
 
 BATCH = 2048

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.algebra import BudgetExceeded, TrigPoly
+from emdeg.algebra import Array, BudgetExceeded, TrigPoly
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.generator import Generator
 
-Array = NDArray[np.float64]
 Range = tuple[float, float]
 
 MAX_SIZE = 4_000_000

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.bounds.tensor import Array, Tensor, Variable, fill_by_halves, multi_indices, real_of_waves, unraveled
+from emdeg.algebra import Array
+from emdeg.bounds.tensor import Tensor, Variable, fill_by_halves, multi_indices, real_of_waves, unraveled
 
 
 @dataclass(frozen=True, eq=False)

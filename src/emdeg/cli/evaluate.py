@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.table import Table
 
+from emdeg.algebra import Array
 from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.mechanics.formulations.friction import friction as friction_efforts
 from emdeg.mechanics.loops.numeric import drive_friction, drive_jacobian, joint_positions, singularity, state_rate
@@ -133,7 +133,7 @@ def compute(
     return value
 
 
-def _wrench(text: str, function: str) -> NDArray[np.float64]:
+def _wrench(text: str, function: str) -> Array:
     if function not in WRENCH_FUNCTIONS:
         raise UsageError(f"--wrench applies to {', '.join(WRENCH_FUNCTIONS)}, not to {function}")
     try:
@@ -145,12 +145,12 @@ def _wrench(text: str, function: str) -> NDArray[np.float64]:
     return values
 
 
-def _state_rate(robot: Robot, q: Any, qd: Any, tau: Any, **options: Any) -> NDArray[np.float64]:
+def _state_rate(robot: Robot, q: Any, qd: Any, tau: Any, **options: Any) -> Array:
     x = np.concatenate(np.broadcast_arrays(q, qd), -1)
     return state_rate(robot, x, tau, **options)
 
 
-def _singularity(robot: Robot, q: Any) -> NDArray[np.float64]:
+def _singularity(robot: Robot, q: Any) -> Array:
     return np.stack(singularity(robot, q), -1)
 
 
@@ -164,7 +164,7 @@ LOOP_FUNCTIONS: dict[str, tuple[tuple[str, ...], Any]] = {
 """What is offered of closed loops besides: every joint, J, motors' inertias, both distances, the state-space form."""
 
 
-def _friction(robot: Robot, states: dict[str, Any], generalized: bool = False) -> NDArray[np.float64]:
+def _friction(robot: Robot, states: dict[str, Any], generalized: bool = False) -> Array:
     """The drives' friction: efforts of the driven joints, or of the coordinates where loops make them differ."""
     if robot.loops is None:
         return friction_efforts(robot, states["qd"])
@@ -172,7 +172,7 @@ def _friction(robot: Robot, states: dict[str, Any], generalized: bool = False) -
     return np.einsum("...ji,...j->...i", drive_jacobian(robot, states["q"]), effort) if generalized else effort
 
 
-def read_state(text: str, name: str, robot: Robot) -> NDArray[np.float64]:
+def read_state(text: str, name: str, robot: Robot) -> Array:
     """(n,) from numbers with commas, or (states, n) from a CSV file."""
     if text.lower().endswith(".csv"):
         return _read_csv(Path(text), name, robot)
@@ -207,7 +207,7 @@ def _is_float(text: str) -> bool:
     return True
 
 
-def _read_csv(path: Path, name: str, robot: Robot) -> NDArray[np.float64]:
+def _read_csv(path: Path, name: str, robot: Robot) -> Array:
     """The states of a CSV file; a first row of words names the columns, which may be any that include ours."""
     try:
         if path.stat().st_size > 16 * BUDGET.bytes:
@@ -260,7 +260,7 @@ def _print(robot: Robot, function: str, result: Any) -> None:
         _print_array(f"{robot.name} {function}", np.asarray(result), robot)
 
 
-def _print_array(title: str, value: NDArray[np.float64], robot: Robot | None = None) -> None:
+def _print_array(title: str, value: Array, robot: Robot | None = None) -> None:
     if value.ndim == 1 and robot is not None and value.shape == (robot.freedoms,):
         table = Table("joint", "value", title=title)
         named = robot.driven if title.endswith("inverse_dynamics") else robot.coordinates

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.identification.recording import Recording
 from emdeg.mechanics.numeric import inverse_dynamics
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
 
-Array = NDArray[np.float64]
 Law = Literal["auto", "stribeck", "coulomb", "none"]
 
 

@@ -9,15 +9,14 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
 
-Array = NDArray[np.float64]
 JUMP = 1.5
 """A time step longer than this many usual ones is a gap."""
 LONG_STEP = 0.5

@@ -13,8 +13,9 @@ from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from emdeg.algebra import Array
 from emdeg.algebra.scalar import Floats
 from emdeg.mechanics.formulations import (
     articulated_body,
@@ -31,8 +32,6 @@ from emdeg.mechanics.state import StateError as StateError
 from emdeg.mechanics.state import checked_arrays
 from emdeg.robot.errors import RobotError, singular_mass_matrix
 from emdeg.robot.model import Robot
-
-Array = NDArray[np.float64]
 
 
 def _closing_loops(function: Callable[..., Any]) -> Callable[..., Any]:

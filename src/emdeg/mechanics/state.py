@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from emdeg.algebra import Array
 
 
 class StateError(ValueError):
@@ -22,7 +24,7 @@ class ClosureError(StateError):
 
 def checked_arrays(
     arrays: Mapping[str, ArrayLike], n: int, entry: Callable[[str], str]
-) -> tuple[list[NDArray[np.float64]], tuple[int, ...]]:
+) -> tuple[list[Array], tuple[int, ...]]:
     """The arrays as doubles of shape (..., n), and the shape their states have together; StateError otherwise.
 
     `entry` says what one entry of the named array stands for.

@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from emdeg.algebra import Array
 from emdeg.algebra.small_systems import solve_system
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.loops import reduction as closed_loop
@@ -148,7 +146,7 @@ LOOP_FUNCTIONS: dict[str, tuple[tuple[str, ...], tuple[Formulation, ...]]] = {
 """Name -> (inputs beyond q, the formulations that yield it)."""
 
 
-def closed_place(robot: Robot) -> NDArray[np.float64] | None:
+def closed_place(robot: Robot) -> Array | None:
     """Coordinates near which the robot's loops close; None for a robot without loops."""
     if robot.loops is None:
         return None

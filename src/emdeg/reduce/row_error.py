@@ -13,11 +13,10 @@ from itertools import product
 
 import numpy as np
 
-from emdeg.algebra import TrigPoly
+from emdeg.algebra import Array, TrigPoly
 from emdeg.algebra.generator import Generator
 from emdeg.bounds import Bounded, Family, family, supremum
 from emdeg.bounds.search import clock
-from emdeg.bounds.tensor import Array
 from emdeg.equations.reading.lumped import indices
 from emdeg.robot.box import Box
 

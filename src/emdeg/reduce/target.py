@@ -15,9 +15,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from emdeg.algebra import Array
 from emdeg.bounds import Bounded
 from emdeg.bounds.search import clock
-from emdeg.bounds.tensor import Array
 from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.pieces import Piece, mean, model_of, pieces
 from emdeg.reduce.programs import quick_count

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.algebra.scalar import Floats
 from emdeg.mechanics.loops.linkage import Anchor, linkage
 from emdeg.mechanics.numeric import forward_kinematics, link_transforms
@@ -20,8 +20,6 @@ from emdeg.reports.content import Figure, Scene
 from emdeg.reports.drawing import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, Line, Shape, Text, shortened
 from emdeg.reports.study import Study
 from emdeg.robot.model import BASE, Robot
-
-Array = NDArray[np.float64]
 
 AZIMUTH, ELEVATION = 0.9, 0.42
 """The first view [rad]."""

@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion, across, point_to_point
 from emdeg.mechanics.loops.numeric import joint_positions, ready
 from emdeg.mechanics.state import StateError
@@ -22,8 +22,6 @@ from emdeg.robot.box import box
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace, joint_number, workspace
-
-Array = NDArray[np.float64]
 
 SLIDE = (0.0, 1.0)
 """The range [m] assumed of a sliding joint whose file states none."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from emdeg.algebra import Array
 from emdeg.bounds import supremum
-from emdeg.bounds.tensor import Array
 from emdeg.programs import Count, count, simplify
 from emdeg.reduce.efforts import OF_LINKS
 from emdeg.reduce.programs import LARGE, program

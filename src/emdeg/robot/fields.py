@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.algebra.angle import Angle
 from emdeg.robot.model import Joint, Robot
 from emdeg.robot.toml_table import Table, kind_of
-
-Array = NDArray[np.float64]
 
 
 def real(table: Table, key: str, default: float | None = None, *, least: float = -math.inf) -> float:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.algebra.generator import Generator
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
@@ -31,13 +31,13 @@ class Workspace(Shown):
         """{joint number: range}, as `emdeg.bounds` takes it."""
         return dict(enumerate(self.ranges, 1))
 
-    def sample(self, count: int, seed: int = 0) -> NDArray[np.float64]:
+    def sample(self, count: int, seed: int = 0) -> Array:
         """`count` configurations (count, n), uniform over the box."""
         low, high = np.array(self.ranges).T
         return low + (high - low) * np.random.default_rng(seed).uniform(size=(count, len(self.ranges)))
 
     @property
-    def middle(self) -> NDArray[np.float64]:
+    def middle(self) -> Array:
         low, high = np.array(self.ranges).T
         return 0.5 * (low + high)
 

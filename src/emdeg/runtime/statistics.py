@@ -12,12 +12,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.runtime.kernel import machine_available
 from emdeg.runtime.random_streams import LANES
 
-Array = NDArray[np.float64]
 LEAST, GREATEST, SUM, SQUARES = range(4)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import DOP853, RK45, Radau
 
+from emdeg.algebra import Array
 from emdeg.mechanics.numeric import kinetic_energy, mass_matrix
 from emdeg.robot.model import Robot
 from emdeg.simulation.closed_plant import Followed, is_analytic, where_it_broke
@@ -21,7 +21,6 @@ from emdeg.simulation.passive import Passive
 from emdeg.simulation.plant import Compiled
 from emdeg.simulation.sampling import Held, instants
 
-Array = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 SOLVERS: dict[str, tuple[Any, int]] = {"DOP853": (DOP853, 7), "Radau": (Radau, 3), "RK45": (RK45, 4)}

@@ -8,14 +8,12 @@ from html import escape
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.mechanics.loops.numeric import ready
 from emdeg.mechanics.numeric import forward_kinematics, link_transforms
 from emdeg.robot.model import BASE, Robot
 from emdeg.simulation.errors import ScenarioError
-
-Array = NDArray[np.float64]
 
 FRAMES_PER_SECOND = 25
 MOST_FRAMES = 1500

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from emdeg.algebra import Array
 from emdeg.mechanics.numeric import forward_kinematics
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.inverse_kinematics import approach, inverse_kinematics, joint_range, need_pose, rotation_vector
 from emdeg.simulation.trajectories import Motion3, Profile, Spline, positive, quintic_profile, through
 
-Array = NDArray[np.float64]
 Path = Callable[[float], Array]
 """s in [0, 1] -> the tool's pose, 4 x 4 in the base frame."""
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.linkage import loops_of
 from emdeg.mechanics.loops.newton import evaluated, newton, positions_of
@@ -28,8 +28,6 @@ from emdeg.programs.simplify import simplify
 from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
-
-Array = NDArray[np.float64]
 
 
 def is_analytic(robot: Robot) -> bool:

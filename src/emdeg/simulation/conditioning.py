@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from emdeg.algebra import Array
 from emdeg.algebra.small_systems import solve_system
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.simplify import simplify
@@ -32,8 +33,6 @@ from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.plant import robot_program
 from emdeg.simulation.trajectories import Still, Trajectory
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 
 class Law(Protocol):

@@ -6,11 +6,8 @@ import io
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emdeg.simulation.perform import Outcome, effort_name
-
-Array = NDArray[np.float64]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#7F7F7F")
 STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))

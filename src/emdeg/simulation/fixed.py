@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
@@ -23,7 +23,6 @@ from emdeg.simulation.rollout import Rollout, compiled_rollout
 from emdeg.simulation.sampling import Held, instants
 from emdeg.simulation.tableaus import METHODS, Gauss, nodes
 
-Array = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 CHUNKS = 50

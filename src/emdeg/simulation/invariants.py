@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.mechanics.numeric import gravity, inverse_dynamics_derivatives
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
@@ -19,8 +19,6 @@ from emdeg.runtime import compile as compile_program
 from emdeg.simulation.closed_plant import all_joints, followed_energies, is_analytic, open_by
 from emdeg.simulation.plant import energies
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 STATES, NOTHING = 5, 1e-11
 

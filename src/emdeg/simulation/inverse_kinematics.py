@@ -6,14 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from emdeg.algebra import Array
 from emdeg.mechanics.numeric import forward_kinematics, jacobian
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.wrist import all_positions
-
-Array = NDArray[np.float64]
 
 ITERATIONS = 200
 RESTARTS = 40

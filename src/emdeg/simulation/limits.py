@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from emdeg.algebra import Array
 from emdeg.mechanics.loops.numeric import drive_jacobian
 from emdeg.robot.model import Joint, Robot
 from emdeg.simulation.closed_plant import all_joints, is_analytic
 from emdeg.simulation.conditioning import drive_limits
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.trajectories import Trajectory
-
-Array = NDArray[np.float64]
 
 SAMPLES = 2001
 SLACK = 1e-9

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from emdeg.algebra import Array
 from emdeg.mechanics.loops.numeric import drive_jacobian
 from emdeg.mechanics.numeric import forward_dynamics, inverse_dynamics, inverse_dynamics_derivatives, mass_matrix
 from emdeg.programs.evaluate import constants
@@ -20,8 +21,6 @@ from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.passive import Passive
 from emdeg.simulation.plant import accelerations
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.robot.model import Robot
 from emdeg.simulation.errors import ScenarioError
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 REST_SPEED = 1e-3
 """The speed [rad/s, m/s] below which dry friction fades out, so that the equations stay smooth."""

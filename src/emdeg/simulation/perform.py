@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.mechanics.numeric import inverse_dynamics
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
@@ -25,8 +26,6 @@ from emdeg.simulation.simulate import simulate
 from emdeg.simulation.tables import csv, parquet
 from emdeg.simulation.trajectories import Trajectory
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.mechanics.formulations import composite_body
 from emdeg.mechanics.formulations.energy import kinetic_energy, potential_energy
@@ -26,8 +26,6 @@ from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation import closed_plant
 from emdeg.simulation.errors import ScenarioError
-
-Array = NDArray[np.float64]
 
 
 def need_numbers(robot: Robot) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from emdeg.robot.errors import RobotError
@@ -17,8 +16,6 @@ from emdeg.simulation import cartesian, trajectories
 from emdeg.simulation.limits import need_closed_along, need_within_limits
 from emdeg.simulation.tables import read_trajectory
 from emdeg.simulation.trajectories import Profile, Trajectory
-
-Array = NDArray[np.float64]
 
 KEYS: dict[str, tuple[str, ...]] = {
     "cycloidal": ("start", "goal", "duration"),

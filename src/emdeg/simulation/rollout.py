@@ -11,14 +11,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.runtime.kernel import cores, machine_available
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.loop import Hold, Loop
 from emdeg.simulation.tableaus import METHODS, nodes
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.controllers import Law
-
-Array = NDArray[np.float64]
 
 SAME = 1e-9
 """Instants closer than this share of a period are one."""

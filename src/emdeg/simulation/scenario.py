@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.mechanics.loops.numeric import ready
 from emdeg.mechanics.loops.views import coordinates_of
 from emdeg.programs.ir import Program
@@ -29,8 +29,6 @@ from emdeg.simulation.read_trajectory import KEYS, trajectory_from
 from emdeg.simulation.tableaus import METHODS
 from emdeg.simulation.trajectories import Trajectory
 from emdeg.writing.notebook import Shown
-
-Array = NDArray[np.float64]
 
 MOST_STEPS = 10**9
 MOST_NUMBERS = 2 * 10**8

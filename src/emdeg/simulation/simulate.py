@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from emdeg.algebra import Array
 from emdeg.mechanics.loops.numeric import drive_jacobian, ready
 from emdeg.robot.model import Robot
 from emdeg.simulation.adaptive import SOLVERS, AdaptiveRun, Rigid
@@ -27,7 +28,6 @@ from emdeg.simulation.plant import need_numbers
 from emdeg.simulation.stability import need_stable_step
 from emdeg.simulation.tableaus import METHODS
 
-Array = NDArray[np.float64]
 Stops = Literal["record", "halt", "bounce", "spring", "ignore"]
 
 RTOL, ATOL = 1e-10, 1e-12

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.tableaus import METHODS, Explicit, Gauss, SemiImplicit
-
-Array = NDArray[np.float64]
 
 GROWTH = 1e-3
 """A mode that should not grow may be multiplied by 1 + this in a step; more is called unstable."""

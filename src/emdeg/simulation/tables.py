@@ -19,8 +19,6 @@ from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.trajectories import Spline, through
 from emdeg.sweeps.tables import arrow
 
-Array = NDArray[np.float64]
-
 
 def read_trajectory(
     path: Path | str, robot: Robot, *, deg: bool = False, degree: int = 5, rest: bool = False

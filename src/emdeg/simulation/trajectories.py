@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline
 
+from emdeg.algebra import Array
 from emdeg.simulation.errors import ScenarioError
 from emdeg.writing.notebook import Shown
 
-Array = NDArray[np.float64]
 Motion3 = tuple[Array, Array, Array]
 """(q, qd, qdd)."""
 

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from emdeg.algebra import Array
 from emdeg.mechanics.numeric import forward_kinematics, link_transforms
 from emdeg.robot.model import Robot
-
-Array = NDArray[np.float64]
 
 NEAR = 1e-9
 """Axes that miss each other by less [m] meet; poses that differ by less [m, rad] are the same."""

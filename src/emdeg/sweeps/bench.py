@@ -7,8 +7,8 @@ from functools import lru_cache
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.robot.assemble import assemble
 from emdeg.robot.model import Robot
 from emdeg.robot.substitute import substitute
@@ -20,8 +20,6 @@ from emdeg.sweeps.measures import WHOLE, loads_of, measure, prefixed
 from emdeg.sweeps.plan import Plan
 from emdeg.sweeps.sampling import Samples, input_order
 from emdeg.sweeps.states import Arrays, Source, state_source
-
-Array = NDArray[np.float64]
 
 
 class Bench:

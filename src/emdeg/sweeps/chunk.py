@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg._version import __version__
+from emdeg.algebra import Array
 from emdeg.runtime.statistics import Fold
 from emdeg.sweeps.bench import Bench
 from emdeg.sweeps.errors import SweepError
@@ -24,7 +25,6 @@ from emdeg.sweeps.sampling import Samples, runs, samples
 from emdeg.sweeps.states import Source
 from emdeg.sweeps.tables import encoded
 
-Array = NDArray[np.float64]
 Columns = dict[str, NDArray]
 
 GROUPED = 2048

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.analysis.capability import capability_from, ellipsoid_from, mobility
 from emdeg.bounds import Effort, extremes
 from emdeg.equations import derive, entry_name
@@ -23,7 +23,6 @@ from emdeg.sweeps.errors import SweepError
 from emdeg.sweeps.plan import Output
 from emdeg.sweeps.study import Compute
 
-Array = NDArray[np.float64]
 Values = Mapping[str, Mapping[str, Array]]
 """Function -> output -> array (states, ...)."""
 

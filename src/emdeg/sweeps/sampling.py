@@ -14,10 +14,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.runtime.random_streams import mixed, stream_key, uniform_at
 from emdeg.sweeps.plan import Case, Parameter, Plan
 
-Array = NDArray[np.float64]
 Whole = NDArray[np.uint64]
 ROUNDS = 8
 

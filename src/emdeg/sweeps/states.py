@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.analysis.motion import point_to_point
 from emdeg.runtime.random_streams import UniformRows, stream_key
 from emdeg.sweeps.plan import Box, Case, Plan
 
-Array = NDArray[np.float64]
 Arrays = Mapping[str, Array]
 """q, qd, qdd, tau -> (states, n)."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from emdeg.algebra import Array
 from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 
-def friction(robot: Robot, qd: ArrayLike) -> NDArray[np.float64]:
+def friction(robot: Robot, qd: ArrayLike) -> Array:
     """(..., n) [N m, N]: the effort that overcomes friction at the speeds qd; zero at rest.
 
     viscous qd + (coulomb + (stribeck - coulomb) exp(-(qd / stribeck_velocity)^2)) sign(qd). Break-away torque is

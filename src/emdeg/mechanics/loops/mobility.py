@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from emdeg.algebra import Array
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.mechanics.loops.closure import Plan, solve
 from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage, world_frames
-from emdeg.mechanics.loops.newton import Array, evaluated, newton
+from emdeg.mechanics.loops.newton import evaluated, newton
 from emdeg.mechanics.loops.reduction import constraint_jacobian
 from emdeg.mechanics.state import ClosureError
 from emdeg.robot.errors import RobotError

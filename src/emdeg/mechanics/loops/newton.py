@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, world_frames
 from emdeg.mechanics.state import ClosureError
-
-Array = NDArray[np.float64]
 
 CLOSED = 1e-12
 """A loop counts as closed if its equations (m, m^2 or a cosine) miss zero by less."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from emdeg.algebra import Array
 from emdeg.algebra.scalar import Floats
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.formulations.friction import friction as joint_friction
@@ -20,7 +21,7 @@ from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.closure import Plan, solve
 from emdeg.mechanics.loops.linkage import Linkage, linkage, loops_of, world_frames
 from emdeg.mechanics.loops.mobility import Mobility, check, mobility
-from emdeg.mechanics.loops.newton import Array, follow, newton, positions_of
+from emdeg.mechanics.loops.newton import follow, newton, positions_of
 from emdeg.mechanics.loops.plan import find_plan
 from emdeg.mechanics.mechanism import frames, in_base
 from emdeg.mechanics.state import ClosureError, StateError, checked_arrays

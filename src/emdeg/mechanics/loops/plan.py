@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from emdeg.algebra import Array
 from emdeg.mechanics.loops.closure import (
     Aim,
     Place,
@@ -22,7 +23,7 @@ from emdeg.mechanics.loops.closure import (
     triangle,
 )
 from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, column, constraints, world_frames
-from emdeg.mechanics.loops.newton import Array, positions_of
+from emdeg.mechanics.loops.newton import positions_of
 from emdeg.mechanics.mechanism import link_frame, path
 from emdeg.mechanics.state import ClosureError
 from emdeg.mechanics.vectors import cross, dot, mul, sub, tmul

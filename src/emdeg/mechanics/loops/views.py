@@ -8,13 +8,13 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from emdeg.algebra import Array
 from emdeg.mechanics.formulations.virtual_work import point_partials
 from emdeg.mechanics.loops.closure import Aim, Trilaterate, solve
 from emdeg.mechanics.loops.linkage import Anchor, in_motion, world_frames
 from emdeg.mechanics.loops.newton import evaluated, positions_of
 from emdeg.mechanics.loops.numeric import (
     REACHED,
-    Array,
     drive_jacobian,
     joint_positions,
     mass_matrix,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from emdeg.algebra import Array
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
@@ -28,7 +29,7 @@ class Regressor:
     """Whose parameter each column of Y belongs to."""
     Y: tuple[tuple[TrigPoly, ...], ...]
 
-    def evaluate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> NDArray[np.float64]:
+    def evaluate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Y (..., n, p) in doubles, for a geometry without symbols."""
         rows = [np.stack([y.evaluate(q, qd, qdd) for y in row], axis=-1) for row in self.Y]
         return np.stack(rows, axis=-2)
@@ -47,9 +48,7 @@ def regressor_formulas(
     return Regressor(algebra, columns, tuple(tuple(row[column.place] for column in columns) for row in Y))
 
 
-def regressor(
-    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, base: BaseParameters | bool = False
-) -> NDArray[np.float64]:
+def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, base: BaseParameters | bool = False) -> Array:
     """Y (..., n, p) in doubles at states (..., n); p is 11 n, or the number of base parameters."""
     Y = numeric.regressor(robot, q, qd, qdd)
     return Y[..., [column.place for column in _columns(robot, base)]]
