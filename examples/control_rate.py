@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
+from emdeg.errors import SimulationError
 from emdeg.programs.best import program
 from emdeg.programs.count import count
 from emdeg.programs.ir import Program
 from emdeg.programs.split import split_rates
 from emdeg.robot.model import Robot
 from emdeg.simulation import Conditioning, MultiRate, abbreviated_model, computed_torque, cycloidal, pd, simulate
-from emdeg.simulation.errors import SimulationError
 
 START = np.array([0.0, -0.5, 0.8, 0.0, 0.5, 0.0])
 GOAL = np.array([1.2, -1.3, 1.6, 0.9, -0.6, 1.0])

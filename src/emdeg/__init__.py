@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from emdeg._version import __version__
 from emdeg.equations import Model, derive
+from emdeg.errors import ClosureError, EmdegError, OverBudget, RobotError, ScenarioError, SimulationError, StateError
 from emdeg.mechanics.kane.reader import load_setup
 from emdeg.mechanics.loops.numeric import (
     drive_friction,
@@ -29,7 +30,6 @@ from emdeg.mechanics.loops.views import (
     singularity_map,
 )
 from emdeg.mechanics.numeric import (
-    StateError,
     bias,
     coriolis_matrix,
     elements,
@@ -49,26 +49,22 @@ from emdeg.mechanics.numeric import (
 )
 from emdeg.mechanics.parameters.base import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.mechanics.parameters.regressor_formulas import regressor, regressor_formulas
-from emdeg.mechanics.state import ClosureError
 from emdeg.programs.best import program
 from emdeg.programs.search.optimise import Optimised, optimise
 from emdeg.reduce import abbreviate
-from emdeg.robot import OverBudget, Robot, RobotError, substitute
+from emdeg.robot import Robot, substitute
 from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
 from emdeg.robot.load import library_names, load
 from emdeg.runtime import compile
 from emdeg.runtime.kane import KaneModel
 
 if TYPE_CHECKING:
-    from emdeg.simulation.errors import ScenarioError, SimulationError
     from emdeg.simulation.inverse_kinematics import inverse_kinematics
     from emdeg.simulation.linearisation import linearise
     from emdeg.simulation.simulate import simulate
     from emdeg.sweeps import sweep
 
 _LAZY = {
-    "ScenarioError": "emdeg.simulation",
-    "SimulationError": "emdeg.simulation",
     "inverse_kinematics": "emdeg.simulation",
     "linearise": "emdeg.simulation",
     "simulate": "emdeg.simulation",
@@ -86,6 +82,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "BaseParameters",
     "ClosureError",
+    "EmdegError",
     "KaneModel",
     "Model",
     "Optimised",

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emdeg.algebra import Angle, Floats, PrimeField, TrigAlgebra, UnboundSymbol
+from emdeg.algebra import Angle, Floats, PrimeField, TrigAlgebra
 from emdeg.algebra.angle import direction_angle, square_root
+from emdeg.errors import UnboundSymbol
 
 turns = st.builds(Fraction, st.integers(-48, 48), st.sampled_from([1, 2, 3, 4, 5, 12]))
 radians = st.one_of(st.just(Fraction(0)), st.fractions(-4, 4, max_denominator=20))

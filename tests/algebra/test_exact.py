@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emdeg.algebra import Exact, NumberTooLong, parse_number
+from emdeg.algebra import Exact, parse_number
+from emdeg.errors import NumberTooLong
 
 numbers = st.fractions(max_denominator=50).filter(lambda f: abs(f) < 1000)
 values = st.lists(st.tuples(numbers, st.sampled_from(["", "a", "b", "m2"])), max_size=4).map(

@@ -35,7 +35,7 @@ from emdeg.analysis import (
 )
 from emdeg.analysis.published import tables
 from emdeg.analysis.ratios import gravity_ratio_ceiling
-from emdeg.robot import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.workspace import workspace
 from tests.bejczy import CUBE
 

@@ -11,7 +11,7 @@ import pytest
 import emdeg
 from emdeg.analysis import JointLoad, formula_extremes, gravity_ceiling, joint_number, loads, unloaded
 from emdeg.analysis.published import tables
-from emdeg.robot import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.workspace import workspace
 from tests.bejczy import CUBE
 

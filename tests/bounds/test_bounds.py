@@ -11,8 +11,9 @@ from flint import arb
 
 from emdeg.algebra import TrigAlgebra
 from emdeg.algebra.generator import Generator
-from emdeg.bounds import Effort, EmptyBox, extremes, largest, largest_magnitude, largest_ratio, tensor
+from emdeg.bounds import Effort, extremes, largest, largest_magnitude, largest_ratio, tensor
 from emdeg.bounds.quadratic import highest, within_ellipsoid
+from emdeg.errors import EmptyBox
 
 TURN = (-math.pi, math.pi)
 ALGEBRA = TrigAlgebra(revolute=[1, 2, 4], prismatic=[3], parameters=["m"], rates=True)

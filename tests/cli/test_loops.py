@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import emdeg
 from emdeg.cli import app, main
-from emdeg.mechanics.state import ClosureError
+from emdeg.errors import ClosureError
 
 runner = CliRunner()
 

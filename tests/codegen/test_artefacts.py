@@ -14,10 +14,11 @@ import pytest
 
 import emdeg
 from emdeg.codegen.artefact import Request, artefact, emit, recheck
+from emdeg.errors import Refuted
 from emdeg.programs.functions import FUNCTIONS
 from emdeg.programs.loop_functions import LOOP_FUNCTIONS, closed_place
 from emdeg.programs.split import split_constants
-from emdeg.programs.verify import FALSE_PASS, Refuted
+from emdeg.programs.verify import FALSE_PASS
 from emdeg.robot import assemble
 from emdeg.robot.toml_reader import read_toml
 from tests.emitted import COMPILERS, STRICT, c_library, python_module, run_c

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra import Angle, BudgetExceeded, Exact
-from emdeg.equations import NotDerived, derive, entry_name, with_symbolic_payload
+from emdeg.algebra import Angle, Exact
+from emdeg.equations import derive, entry_name, with_symbolic_payload
+from emdeg.errors import NotDerived, OverBudget
 from emdeg.robot import Body, Draft, Drive, Inertia, Payload, Placement, Robot, assemble
 from emdeg.robot.symbols import symbolize
 from tests.random_robots import random_inertia, random_robot
@@ -172,7 +173,7 @@ def test_what_was_left_out_says_how_to_get_it():
 
 
 def test_over_budget_is_an_error_that_says_what_to_do():
-    with pytest.raises(BudgetExceeded, match=r"panda: a formula grew to \d+ terms and the budget is 100.*lock joints"):
+    with pytest.raises(OverBudget, match=r"panda: a formula grew to \d+ terms and the budget is 100.*lock joints"):
         derive(emdeg.load("panda"), budget=100)
 
 

@@ -13,8 +13,9 @@ import pytest
 import sympy
 
 import emdeg
-from emdeg.equations import BadData, derive, from_json, to_json
+from emdeg.equations import derive, from_json, to_json
 from emdeg.equations.sections import PARTS, document
+from emdeg.errors import BadData
 from emdeg.writing import latex, markdown, mathml, sympy_form, text
 from tests.random_robots import random_robot
 

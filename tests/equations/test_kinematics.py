@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.equations import NotInvertible, derive, determinant, inverse_jacobian
-from emdeg.robot import RobotError
+from emdeg.equations import derive, determinant, inverse_jacobian
+from emdeg.errors import NotInvertible, RobotError
 
 
 def numbers(matrix, q):

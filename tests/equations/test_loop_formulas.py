@@ -10,9 +10,9 @@ import sympy
 from typer.testing import CliRunner
 
 import emdeg
-from emdeg.algebra.budget import BudgetExceeded
 from emdeg.cli import app
 from emdeg.equations.loops.expanded import expand_loops, expanded_document
+from emdeg.errors import OverBudget
 from tests.mechanics.test_closed_loop import robot_of, states
 
 runner = CliRunner()
@@ -104,4 +104,4 @@ def test_derive_expanded_from_the_command_line():
 
 def test_what_is_too_large_says_so():
     done = runner.invoke(app, ["derive", "delta", "--expand", "--budget", "10"])
-    assert isinstance(done.exception, BudgetExceeded)
+    assert isinstance(done.exception, OverBudget)

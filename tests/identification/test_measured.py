@@ -9,8 +9,8 @@ import pytest
 
 import emdeg
 from emdeg.analysis import compare, fit_friction, read_recording
+from emdeg.errors import RobotError
 from emdeg.identification.recording import doubts
-from emdeg.robot import RobotError
 
 VISCOUS, COULOMB, STRIBECK, VELOCITY = 0.8, 1.5, 2.4, 0.12
 

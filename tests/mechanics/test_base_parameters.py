@@ -16,6 +16,7 @@ from emdeg.algebra.exact import Exact
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.algebra.scalar import Floats
 from emdeg.equations.base_report import base_data, base_latex, base_text
+from emdeg.errors import RobotError
 from emdeg.mechanics import numeric
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import frames, mechanism
@@ -23,7 +24,7 @@ from emdeg.mechanics.parameters.base import base_parameters, base_values, parame
 from emdeg.mechanics.parameters.geometry import skeleton, state
 from emdeg.mechanics.parameters.null_combinations import regressor_rank
 from emdeg.mechanics.parameters.regressor_formulas import regressor, regressor_formulas
-from emdeg.robot import Body, Draft, Drive, Placement, Robot, RobotError, assemble, substitute
+from emdeg.robot import Body, Draft, Drive, Placement, Robot, assemble, substitute
 from emdeg.robot.load import SNAP, library_names, load
 from emdeg.robot.urdf_reader import read_urdf
 from tests.example_robots import robot_files

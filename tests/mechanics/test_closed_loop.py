@@ -11,6 +11,7 @@ import pytest
 
 import emdeg
 from emdeg.algebra.prime_field import PrimeField
+from emdeg.errors import ClosureError
 from emdeg.mechanics.formulations.virtual_work import virtual_work
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.numeric import (
@@ -23,7 +24,6 @@ from emdeg.mechanics.loops.numeric import (
     state_rate,
 )
 from emdeg.mechanics.loops.views import branches, closure_error, coordinates_of, named_jacobians, singularity_map
-from emdeg.mechanics.state import ClosureError
 from emdeg.programs.loop_reference import field_state
 from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
 from tests.mechanics.kkt import constrained_accelerations

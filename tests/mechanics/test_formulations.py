@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import emdeg
 from emdeg.algebra import Angle, Floats, PrimeField, TrigAlgebra
+from emdeg.errors import NotSerial
 from emdeg.mechanics.formulations import composite_body, coriolis, energy
 from emdeg.mechanics.formulations.coefficients import Coefficients, newton_euler_coefficients
-from emdeg.mechanics.formulations.extended_body import NotSerial, dyadics, extended_bodies
+from emdeg.mechanics.formulations.extended_body import dyadics, extended_bodies
 from emdeg.mechanics.formulations.extended_body_rates import extended_body_coefficients
 from emdeg.mechanics.formulations.lagrange_uicker import (
     differentiation_matrix,

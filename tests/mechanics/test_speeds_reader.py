@@ -10,9 +10,9 @@ import emdeg
 from emdeg.algebra.exact import Exact
 from emdeg.algebra.parsing import parsed
 from emdeg.equations.speeds.inverse import speed_inverse
+from emdeg.errors import RobotError
 from emdeg.mechanics.kane.reader import load_setup, read_setup
 from emdeg.mechanics.kane.speeds import LinearForm, Rate
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Friction
 
 ARM = emdeg.load("planar3r")

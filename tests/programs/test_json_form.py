@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.programs.json_form import NotAProgram, from_data, to_data
+from emdeg.errors import NotAProgram
+from emdeg.programs.json_form import from_data, to_data
 from tests.program_samples import kitchen_sink, random_program
 
 

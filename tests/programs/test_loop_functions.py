@@ -12,6 +12,7 @@ import pytest
 import emdeg
 from emdeg.algebra.scalar import Floats
 from emdeg.codegen.c import emit_c
+from emdeg.errors import Refuted
 from emdeg.mechanics.loops.numeric import drive_jacobian, reduced_model
 from emdeg.programs.count import count
 from emdeg.programs.evaluate import evaluate
@@ -23,7 +24,6 @@ from emdeg.programs.search.resubstitute import resubstitute
 from emdeg.programs.simplify import retrace, simplify
 from emdeg.programs.store import keep
 from emdeg.programs.trace import Tracer
-from emdeg.programs.verify import Refuted
 from emdeg.robot.choose import with_coordinates
 from emdeg.runtime import compile as compile_program
 from tests.asadi_heydari import procedure, torques

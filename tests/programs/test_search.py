@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import emdeg
+from emdeg.errors import Refuted
 from emdeg.mechanics.formulations import coriolis_composite
 from emdeg.programs.build import program as plain_program
 from emdeg.programs.count import count
@@ -23,7 +24,6 @@ from emdeg.programs.search.resubstitute import Resubstitution, resubstitute
 from emdeg.programs.search.weights import CYCLES, OPERATIONS, Weights, cost, label, parsed
 from emdeg.programs.simplify import retrace
 from emdeg.programs.store import digest, keep, stored
-from emdeg.programs.verify import Refuted
 from tests.random_robots import random_robot, random_state, robots
 
 few = settings(max_examples=25, deadline=None, derandomize=True)

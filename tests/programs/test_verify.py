@@ -6,13 +6,14 @@ import sympy
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.prime_field import PrimeField
+from emdeg.errors import Refuted
 from emdeg.programs.degree import degree_bound
 from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
 from emdeg.programs.residues import evaluate_residues
 from emdeg.programs.simplify import prune, simplify
 from emdeg.programs.trace import Tracer
-from emdeg.programs.verify import FALSE_PASS, Refuted, float_error, ulps, verify
+from emdeg.programs.verify import FALSE_PASS, float_error, ulps, verify
 from tests.program_samples import kitchen_sink, mutants, pendulum_pair, random_program, samples
 
 

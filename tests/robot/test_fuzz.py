@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdeg.robot import Draft, RobotError, assemble
+from emdeg.errors import RobotError
+from emdeg.robot import Draft, assemble
 from emdeg.robot.mjcf_reader import read_mjcf
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.urdf_reader import read_urdf

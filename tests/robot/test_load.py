@@ -7,8 +7,8 @@ import pytest
 
 import emdeg
 from emdeg.algebra.exact import Exact
+from emdeg.errors import OverBudget, RobotError
 from emdeg.robot.checks import BUDGET
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.load import check, library_names, parse_payload, read_draft
 from emdeg.robot.model import Payload
 from emdeg.robot.toml_writer import to_toml

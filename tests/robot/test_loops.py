@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import emdeg
+from emdeg.errors import RobotError
 from emdeg.robot import to_toml
-from emdeg.robot.errors import RobotError
 
 LOOPED = ["delta", "delta_lumped", "fivebar", "stewart", "fourbar", "palletiser", "rrr3"]
 FIVEBAR = """

@@ -11,7 +11,8 @@ import pytest
 
 import emdeg
 from emdeg.algebra.exact import Exact
-from emdeg.robot import OverBudget, Robot, RobotError, assemble
+from emdeg.errors import OverBudget, RobotError
+from emdeg.robot import Robot, assemble
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.markup import parse_xml
 from emdeg.robot.mjcf_extract import extract

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import emdeg
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
-from emdeg.robot import BASE, Body, Draft, Inertia, Payload, Placement, Pose, Robot, RobotError, assemble
+from emdeg.errors import RobotError
+from emdeg.robot import BASE, Body, Draft, Inertia, Payload, Placement, Pose, Robot, assemble
 from emdeg.robot.load import load
 from emdeg.robot.normal_form import normal_form
 from emdeg.robot.toml_reader import read_toml

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.robot import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.opening import opened, parameter_paths
 from emdeg.robot.substitute import substitute
 

@@ -7,8 +7,8 @@ from importlib import resources
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from emdeg.errors import RobotError
 from emdeg.robot.assemble import assemble
-from emdeg.robot.errors import RobotError
 from emdeg.robot.load import library_names, parse_locks, parse_payload
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.toml_writer import quoted, to_toml

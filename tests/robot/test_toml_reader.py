@@ -6,8 +6,8 @@ import pytest
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
+from emdeg.errors import OverBudget, RobotError
 from emdeg.robot.assemble import assemble
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.toml_reader import read_payloads, read_toml
 
 GOOD = """\

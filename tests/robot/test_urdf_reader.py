@@ -9,7 +9,8 @@ import pytest
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
-from emdeg.robot import OverBudget, Robot, RobotError, assemble
+from emdeg.errors import OverBudget, RobotError
+from emdeg.robot import Robot, assemble
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.urdf_reader import read_urdf
 

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdeg.errors import StateError
 from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Dependence
 from emdeg.programs.simplify import simplify
 from emdeg.programs.sine import DOUBLE, SINGLE
 from emdeg.programs.trace import Tracer
-from emdeg.runtime import StateError, compile
+from emdeg.runtime import compile
 from emdeg.runtime.kernel import STATES_PER_THREAD, machine_available
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 

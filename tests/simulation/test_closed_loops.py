@@ -11,13 +11,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import emdeg
-from emdeg.mechanics.state import ClosureError
+from emdeg.errors import ClosureError, ScenarioError, SimulationError
 from emdeg.robot.assemble import assemble
 from emdeg.robot.choose import with_coordinates
 from emdeg.robot.toml_reader import read_toml
 from emdeg.simulation import (
-    ScenarioError,
-    SimulationError,
     computed_torque,
     cycloidal,
     load_scenario,

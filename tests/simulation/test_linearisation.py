@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.errors import ScenarioError
 from emdeg.simulation import closed_loop, computed_torque, cycloidal, linearise, pd, simulate
 from emdeg.simulation.controllers import UserLaw
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.stability import growth
 from tests.random_robots import random_robot, random_state
 

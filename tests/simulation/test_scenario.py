@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.errors import OverBudget, RobotError
 from emdeg.simulation import perform, summary
 from emdeg.simulation.animation import animation
 from emdeg.simulation.perform import table

@@ -10,6 +10,7 @@ import pytest
 import emdeg
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
+from emdeg.errors import ScenarioError
 from emdeg.robot import Body, Draft, Placement, assemble
 from emdeg.simulation import (
     all_positions,
@@ -22,7 +23,6 @@ from emdeg.simulation import (
     through,
     trapezoidal,
 )
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.limits import need_within_limits
 from tests.random_robots import random_inertia
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from emdeg.sweeps import SweepError, sweep
+from emdeg.errors import SweepError
+from emdeg.sweeps import sweep
 from emdeg.sweeps.cluster import scheduler_address
 from tests.sweeps.studies import MANY_CHUNKS, command
 

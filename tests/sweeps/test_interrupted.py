@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from emdeg.sweeps import SweepError, sweep
+from emdeg.errors import SweepError
 from emdeg.sweeps import local as local_module
+from emdeg.sweeps import sweep
 from emdeg.sweeps.folder import open_folder
 from emdeg.sweeps.prepare import prepare
 from tests.sweeps.studies import MANY_CHUNKS, command

@@ -2,11 +2,10 @@
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.arrays import Array
-from emdeg.algebra.budget import BudgetExceeded
-from emdeg.algebra.exact import Exact, NumberTooLong, is_symbol_name, parse_number
+from emdeg.algebra.exact import Exact, is_symbol_name, parse_number
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.prime_field import P, PrimeField, Residue, Residues
-from emdeg.algebra.scalar import Algebra, Floats, UnboundSymbol, add_angles, multiple_angle
+from emdeg.algebra.scalar import Algebra, Floats, add_angles, multiple_angle
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
 
@@ -14,18 +13,15 @@ __all__ = [
     "Algebra",
     "Angle",
     "Array",
-    "BudgetExceeded",
     "Exact",
     "Floats",
     "Generator",
-    "NumberTooLong",
     "P",
     "PrimeField",
     "Residue",
     "Residues",
     "TrigAlgebra",
     "TrigPoly",
-    "UnboundSymbol",
     "add_angles",
     "is_symbol_name",
     "multiple_angle",

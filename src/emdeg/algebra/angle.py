@@ -11,7 +11,8 @@ from typing import Any
 
 import mpmath
 
-from emdeg.algebra.exact import NumberTooLong, is_symbol_name, parse_number, shown
+from emdeg.algebra.exact import is_symbol_name, parse_number, shown
+from emdeg.errors import NumberTooLong
 
 DIGITS = 60
 """Decimal digits kept of sines, cosines and roots that are not rational."""

@@ -13,6 +13,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from emdeg.errors import NumberTooLong
+
 S = TypeVar("S")
 
 Monomial = tuple[tuple[str, int], ...]
@@ -28,10 +30,6 @@ MAX_DIGITS = 400
 """Characters a number may have; more than any measured quantity or any double needs."""
 MAX_EXPONENT = 400
 """Largest power of ten, up or down; a double ends at 308."""
-
-
-class NumberTooLong(ValueError):
-    """A number whose exact value would not fit a sensible amount of memory."""
 
 
 def shown(text: str) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra.generator import Generator
-from emdeg.algebra.scalar import Floats, UnboundSymbol
+from emdeg.algebra.scalar import Floats
 from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.errors import UnboundSymbol
 
 
 def evaluate(formula: TrigPoly, q: Any, qd: Any, qdd: Any, parameters: Mapping[str, Any]) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from emdeg.algebra.angle import Angle
+from emdeg.errors import UnboundSymbol
 
 S = TypeVar("S")
 S_co = TypeVar("S_co", covariant=True)
@@ -86,10 +87,6 @@ def multiple_angle(pair: tuple[S, S], times: int, one: S, zero: S) -> tuple[S, S
     for _ in range(abs(times)):
         total = add_angles(total, step)
     return total
-
-
-class UnboundSymbol(ValueError):
-    """A number was asked for and a symbol stands in its place."""
 
 
 class Floats:

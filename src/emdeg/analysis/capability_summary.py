@@ -15,7 +15,7 @@ from emdeg.analysis.capability import (
     torque_limits,
 )
 from emdeg.analysis.summary import Study
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 
 
 def capability_part(study: Study, at: Sequence[float] | None = None, samples: int = 2000) -> dict[str, Any]:

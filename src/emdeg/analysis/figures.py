@@ -15,8 +15,8 @@ from emdeg.analysis.importance import Share
 from emdeg.analysis.motion import Motion
 from emdeg.analysis.ratios import Curves, Map
 from emdeg.analysis.servo import ServoView
+from emdeg.errors import RobotError
 from emdeg.identification.measured import Comparison
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.writing.files import nearest, write_whole
 

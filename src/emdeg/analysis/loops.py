@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
+from emdeg.errors import RobotError
 from emdeg.mechanics.loops.linkage import loops_of
 from emdeg.mechanics.loops.numeric import drive_jacobian, joint_positions, ready
 from emdeg.mechanics.loops.views import reachable, singularity_figures
 from emdeg.mechanics.numeric import gravity, mass_matrix
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 Bools = NDArray[np.bool_]

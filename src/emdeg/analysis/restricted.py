@@ -10,7 +10,7 @@ from math import cos, pi, sin, tan
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.angle import Angle
 from emdeg.equations import Model, entry_name
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 from emdeg.writing.notebook import Shown
 from emdeg.writing.text import formula as written
 

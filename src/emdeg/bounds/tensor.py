@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.algebra import Array, BudgetExceeded, TrigPoly
+from emdeg.algebra import Array, TrigPoly
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.generator import Generator
+from emdeg.errors import EmptyBox, OverBudget
 
 Range = tuple[float, float]
 
@@ -27,10 +28,6 @@ MAX_SIZE = 4_000_000
 SMALL = 200_000
 TURN = 2 * math.pi
 _UNIT = 2.0**-53
-
-
-class EmptyBox(ValueError):
-    """A range holds no value, or a variable of the formula has no range."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +194,7 @@ def tensor(
         parsed.append((value, powers))
     sizes = [2 * (d + 1) if v.is_angle else d + 1 for v, d in zip(variables, degrees)]
     if math.prod(sizes) > MAX_SIZE:
-        raise BudgetExceeded(f"a formula in {len(variables)} variables is too large to be bounded over a box")
+        raise OverBudget(f"a formula in {len(variables)} variables is too large to be bounded over a box")
     dense = np.zeros(sizes)
     for value, powers in parsed:
         index = tuple(c + s * (d + 1) if v.is_angle else c for v, d, (s, c) in zip(variables, degrees, powers))

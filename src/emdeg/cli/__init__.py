@@ -8,8 +8,6 @@ from typing import Annotated
 import typer
 
 from emdeg import __version__
-from emdeg.algebra.budget import BudgetExceeded
-from emdeg.algebra.scalar import UnboundSymbol
 from emdeg.cli import (
     abbreviate,
     analyse,
@@ -25,11 +23,7 @@ from emdeg.cli import (
     verify,
 )
 from emdeg.cli.common import BAD_INPUT, CHECK_FAILED, OVER_BUDGET, USAGE, robot_command, say
-from emdeg.equations.inverse_jacobian import NotInvertible
-from emdeg.mechanics.numeric import StateError
-from emdeg.programs.functions import CannotJoin
-from emdeg.programs.verify import Refuted
-from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.errors import CannotJoin, NotInvertible, OverBudget, Refuted, RobotError, StateError, UnboundSymbol
 
 app = typer.Typer(
     name="emdeg",
@@ -88,7 +82,7 @@ def main() -> None:
     except CannotJoin as problem:
         say(f"error: {problem}")
         sys.exit(USAGE)
-    except (OverBudget, BudgetExceeded) as problem:
+    except OverBudget as problem:
         say(f"error: {problem}")
         sys.exit(OVER_BUDGET)
     except (RobotError, StateError, UnboundSymbol, NotInvertible) as problem:

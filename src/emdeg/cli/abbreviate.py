@@ -14,6 +14,7 @@ from rich.table import Table
 from emdeg.cli.common import Json, UsageError, out, print_json, say, write_new
 from emdeg.cli.effort import WeightsText, chosen_weights
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.errors import RobotError
 from emdeg.programs import Program, count
 from emdeg.programs.best import program as exact_program
 from emdeg.programs.search.weights import Weights
@@ -24,7 +25,6 @@ from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.reduce.tables import tables, totals
 from emdeg.reduce.tradeoff import curve, curve_csv, draw
 from emdeg.robot.box import ACCELERATION, SPEED, box
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"

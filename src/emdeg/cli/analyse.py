@@ -19,11 +19,10 @@ from emdeg.analysis.figures import check_folder
 from emdeg.analysis.motion import Motion
 from emdeg.analysis.ratios import ratio
 from emdeg.analysis.summary import Study
-from emdeg.bounds import EmptyBox
 from emdeg.cli.analyse_loops import analyse_loops
 from emdeg.cli.common import Json, UsageError, assignments, head, out, print_json, say
+from emdeg.errors import EmptyBox, RobotError
 from emdeg.identification.recording import doubts, read_motion, read_recording
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import joint_number, workspace
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from emdeg.algebra.exact import Exact, parse_number
-from emdeg.robot.errors import RobotError
+from emdeg.errors import EmdegError, RobotError
 from emdeg.robot.load import SNAP, load
 from emdeg.robot.model import Robot, Vector
 from emdeg.robot.substitute import substitute
@@ -64,7 +64,7 @@ def say(text: str) -> None:
     err.print(text, markup=False, soft_wrap=True)
 
 
-class UsageError(typer.BadParameter):
+class UsageError(EmdegError, typer.BadParameter):
     """A wrong option value: exit code 2."""
 
 

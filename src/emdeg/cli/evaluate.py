@@ -14,13 +14,13 @@ from rich.table import Table
 
 from emdeg.algebra import Array
 from emdeg.cli.common import Json, UsageError, out, print_json, say
+from emdeg.errors import RobotError, StateError, TooLarge
 from emdeg.mechanics.formulations.friction import friction as friction_efforts
 from emdeg.mechanics.loops.numeric import drive_friction, drive_jacobian, joint_positions, singularity, state_rate
 from emdeg.mechanics.loops.views import motor_inertias
-from emdeg.mechanics.numeric import FUNCTIONS, StateError, jacobian
+from emdeg.mechanics.numeric import FUNCTIONS, jacobian
 from emdeg.mechanics.parameters.base import base_parameters
 from emdeg.robot.checks import BUDGET
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.model import Robot
 
 ROTOR_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "bias")
@@ -211,7 +211,7 @@ def _read_csv(path: Path, name: str, robot: Robot) -> Array:
     """The states of a CSV file; a first row of words names the columns, which may be any that include ours."""
     try:
         if path.stat().st_size > 16 * BUDGET.bytes:
-            raise OverBudget(f"it is larger than {16 * BUDGET.bytes // 2**20} MiB", file=str(path))
+            raise TooLarge(f"it is larger than {16 * BUDGET.bytes // 2**20} MiB", file=str(path))
         with path.open(newline="", encoding="utf-8") as handle:
             rows = [(number, row) for number, row in enumerate(csv.reader(handle), 1) if any(c.strip() for c in row)]
     except OSError as problem:

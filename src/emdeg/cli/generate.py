@@ -14,7 +14,8 @@ from emdeg.cli.common import Chosen, Json, UsageError, out, print_json, say
 from emdeg.cli.effort import Effort, Seed, WeightsText, smallest
 from emdeg.codegen.artefact import Request, Target, artefact
 from emdeg.codegen.store import CERTIFICATE, write
-from emdeg.programs.build import UnknownFunction, known_functions
+from emdeg.errors import UnknownFunction
+from emdeg.programs.build import known_functions
 from emdeg.programs.count import count as count_operations
 from emdeg.programs.count import count_by_dependence
 from emdeg.programs.functions import FUNCTIONS

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, as_json, err, out, print_json, say
 from emdeg.codegen.store import write_files
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.writing.files import nearest
 

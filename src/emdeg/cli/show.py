@@ -10,13 +10,12 @@ import typer
 from rich.table import Table
 
 from emdeg.cli.common import CHECK_FAILED, Json, assignments, head, out, print_json, say, write_new
+from emdeg.errors import RobotError, StateError
 from emdeg.mechanics.loops.linkage import loops_of
 from emdeg.mechanics.loops.numeric import ready
-from emdeg.mechanics.state import StateError
 from emdeg.reports import robot_tables as tables
 from emdeg.reports.robot_tables import PARAMETERS, number
 from emdeg.robot.assemble import assemble, findings
-from emdeg.robot.errors import RobotError
 from emdeg.robot.load import SNAP, library_names, load, parse_locks, read_draft
 from emdeg.robot.model import BASE, Robot
 from emdeg.robot.template import TEMPLATE

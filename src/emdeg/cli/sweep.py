@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from emdeg.cli.common import INTERRUPTED, Json, err, out, print_json, say
+from emdeg.errors import Interrupted, SweepError
 
 if TYPE_CHECKING:
     from emdeg.sweeps.plan import Plan
@@ -57,7 +58,7 @@ def sweep(
 
       emdeg sweep results/results.parquet --out again --json
     """
-    from emdeg.sweeps import Interrupted, SweepError, planned
+    from emdeg.sweeps import planned
     from emdeg.sweeps import sweep as run
 
     if dry_run:

@@ -10,12 +10,12 @@ import typer
 from emdeg.cli.common import CHECK_FAILED, Chosen, Json, UsageError, out, print_json, say
 from emdeg.cli.effort import Effort, WeightsText, smallest
 from emdeg.cli.generate import Base, chosen_functions
-from emdeg.codegen.artefact import NotCertified, measured_errors
+from emdeg.codegen.artefact import measured_errors
 from emdeg.codegen.store import recheck_file
+from emdeg.errors import NotCertified, Refuted
 from emdeg.programs.count import count
 from emdeg.programs.functions import FUNCTIONS
 from emdeg.programs.reference import verify_program
-from emdeg.programs.verify import Refuted
 from emdeg.robot.load import SUFFIXES, library_names
 
 RobotOrFile = Annotated[

@@ -16,16 +16,16 @@ from emdeg.codegen.infix import identifier
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
+from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
 from emdeg.programs.build import known_functions
 from emdeg.programs.build import program as build_program
 from emdeg.programs.count import count
 from emdeg.programs.ir import Program
-from emdeg.programs.json_form import NotAProgram, from_data, to_data
+from emdeg.programs.json_form import from_data, to_data
 from emdeg.programs.loop_functions import closed_place
 from emdeg.programs.reference import verify_program
-from emdeg.programs.verify import FALSE_PASS, Certificate, Refuted, float_error
+from emdeg.programs.verify import FALSE_PASS, Certificate, float_error
 from emdeg.robot.assemble import assemble
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.toml_writer import to_toml
@@ -35,10 +35,6 @@ MOST_POINTS = 1_000
 Target = Literal["c", "numpy", "python", "jax"]
 SUFFIX: Mapping[str, str] = {"c": ".c", "numpy": ".py", "python": ".py", "jax": ".py"}
 _PYTHON = {"numpy": emit_numpy, "python": emit_python, "jax": emit_jax}
-
-
-class NotCertified(Exception):
-    """An artefact is not what its certificate says, or the certificate does not hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from emdeg.codegen.artefact import Artefact, NotCertified, recheck
-from emdeg.robot.errors import RobotError
+from emdeg.codegen.artefact import Artefact, recheck
+from emdeg.errors import NotCertified, RobotError
 from emdeg.writing.files import write_whole
 
 CERTIFICATE = ".certificate.json"

@@ -5,11 +5,10 @@ Its constants and the forms a person reads: `lumped_constants`, `compact`, `hier
 
 from emdeg.algebra.quotient import Quotient, quotient
 from emdeg.equations.derive import derive
-from emdeg.equations.inverse_jacobian import InverseJacobian, NotInvertible, determinant, inverse_jacobian
-from emdeg.equations.json_data import BadData
+from emdeg.equations.inverse_jacobian import InverseJacobian, determinant, inverse_jacobian
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.equations.kinematics import Kinematics
-from emdeg.equations.model import Known, Model, NotDerived, entry_name
+from emdeg.equations.model import Known, Model, entry_name
 from emdeg.equations.reading.compact import Compact, CompactEntry, compact
 from emdeg.equations.reading.hierarchy import Hierarchy, hierarchy
 from emdeg.equations.reading.lumped import Constant, Lumped, lump
@@ -19,7 +18,6 @@ from emdeg.equations.robot_algebra import letters
 from emdeg.robot.symbols import symbolize, with_symbolic_payload
 
 __all__ = [
-    "BadData",
     "Compact",
     "CompactEntry",
     "Constant",
@@ -29,8 +27,6 @@ __all__ = [
     "Known",
     "Lumped",
     "Model",
-    "NotDerived",
-    "NotInvertible",
     "Quotient",
     "Relation",
     "Relations",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from emdeg.algebra.ratio import Ratio
+from emdeg.errors import RobotError
 from emdeg.mechanics.parameters.base import BaseParameters, Column, Combination, base_values, combination_text
 from emdeg.mechanics.parameters.regressor_formulas import Regressor
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from types import MappingProxyType
 
-from emdeg.algebra import BudgetExceeded, TrigPoly
+from emdeg.algebra import TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.equations.model import DYNAMICS, Known, Matrix, Model, Triple
 from emdeg.equations.robot_algebra import letters, positions
+from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.formulations.energy import potential_energy
 from emdeg.mechanics.mechanism import frames, mechanism
-from emdeg.robot import BASE, Robot, RobotError
+from emdeg.robot import BASE, Robot
 from emdeg.robot.symbols import symbolize
 
 HALF = Fraction(1, 2)
@@ -31,7 +32,7 @@ def derive(
 
     Numbers are exact rationals, symbols stay symbols; with `symbolic` every number becomes a symbol (m2, rx2,
     Ixx2, a2, ...) that remembers its value and tolerance. `only`, say "M,g", leaves the other parts out. A formula
-    of more than `budget` terms is an error (`BudgetExceeded`). Friction and rotors' gyroscopic terms are not in it.
+    of more than `budget` terms is an error (`OverBudget`). Friction and rotors' gyroscopic terms are not in it.
 
     Constant angles that are no multiples of a right angle are letters of their own; with `rational_angles` their
     sines and cosines are numbers, exact for an angle within 1e-19 rad, and the formulas far shorter.
@@ -63,8 +64,8 @@ def derive(
         if "g" in parts:
             V = potential_energy(mech, frame)
             g = tuple(V.derivative(i + 1) for i in range(robot.n))
-    except BudgetExceeded as problem:
-        raise BudgetExceeded(f"{robot.name}: {problem} (budget=.. of derive, --budget)") from None
+    except OverBudget as problem:
+        raise OverBudget(f"{robot.name}: {problem} (budget=.. of derive, --budget)") from None
     return Model(robot, algebra, parts, M, drives, MappingProxyType(beta), g, MappingProxyType(dict(known)))
 
 

@@ -13,12 +13,9 @@ from itertools import combinations
 from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.algebra.quotient import Quotient, quotient
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
+from emdeg.errors import NotInvertible
 from emdeg.mechanics.vectors import skew
 from emdeg.writing.notebook import Shown
-
-
-class NotInvertible(ValueError):
-    """The Jacobian has no inverse as a formula: it is not square, or singular everywhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,9 @@ from fractions import Fraction
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from emdeg.algebra import Angle, Exact, parse_number
+from emdeg.errors import BadData
 
 MAX_DEPTH = 32
-
-
-class BadData(ValueError):
-    """The data is not what it should be a JSON form of; says where."""
 
 
 def encode(value: Any) -> Any:

@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from emdeg.algebra import Angle, Generator, TrigAlgebra, TrigPoly
-from emdeg.equations.json_data import BadData, decode, encode, fraction
+from emdeg.equations.json_data import decode, encode, fraction
 from emdeg.equations.model import DYNAMICS, Known, Model, Triple, entry_name
+from emdeg.errors import BadData
 from emdeg.robot import Robot
 
 FORMAT = "emdeg model 1"

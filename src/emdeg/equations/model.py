@@ -21,6 +21,7 @@ import numpy as np
 from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.equations.kinematics import Kinematics
 from emdeg.equations.robot_algebra import lifted, with_rates
+from emdeg.errors import NotDerived
 from emdeg.robot import Robot
 
 if TYPE_CHECKING:
@@ -34,10 +35,6 @@ Triple = tuple[int, int, int]
 
 DYNAMICS = ("M", "b", "c", "g")
 """The parts of the equations of motion."""
-
-
-class NotDerived(LookupError):
-    """A part of the model was asked for that `derive` was told to leave out."""
 
 
 class Known(NamedTuple):

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from emdeg.algebra import Angle, Exact, TrigAlgebra, TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
-from emdeg.robot import Robot, RobotError
+from emdeg.errors import RobotError
+from emdeg.robot import Robot
 from emdeg.robot.loops import values as loop_values
 
 SHORT = 10**10

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from emdeg.algebra import TrigPoly
 from emdeg.equations.grouped import Grouped
-from emdeg.equations.inverse_jacobian import NotInvertible, determinant, inverse_jacobian
+from emdeg.equations.inverse_jacobian import determinant, inverse_jacobian
 from emdeg.equations.kinematics import FrameName, Matrix
 from emdeg.equations.model import Model
 from emdeg.equations.reading import sections as reading
 from emdeg.equations.relations import Relation, Tally, compare, relations
+from emdeg.errors import NotInvertible
 from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias, second_derivatives
 from emdeg.mechanics.parameters.base import base_parameters
 from emdeg.mechanics.parameters.regressor_formulas import regressor_formulas

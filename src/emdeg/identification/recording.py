@@ -12,8 +12,8 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion
+from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
 
@@ -142,7 +142,7 @@ def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     file = str(path)
     try:
         if path.stat().st_size > 64 * BUDGET.bytes:
-            raise OverBudget(f"it is larger than {64 * BUDGET.bytes // 2**20} MiB", file=file)
+            raise TooLarge(f"it is larger than {64 * BUDGET.bytes // 2**20} MiB", file=file)
         with path.open(newline="", encoding="utf-8-sig") as handle:
             lines = [(number, row) for number, row in enumerate(csv.reader(handle), 1) if row]
     except OSError as problem:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.algebra.scalar import Floats
+from emdeg.errors import RobotError, singular_mass_matrix
 from emdeg.mechanics.formulations import (
     articulated_body,
     composite_body,
@@ -28,9 +29,7 @@ from emdeg.mechanics.formulations import (
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
 from emdeg.mechanics.parameters import regressor as regressor_
-from emdeg.mechanics.state import StateError as StateError
 from emdeg.mechanics.state import checked_arrays
-from emdeg.robot.errors import RobotError, singular_mass_matrix
 from emdeg.robot.model import Robot
 
 

@@ -8,18 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
-
-
-class StateError(ValueError):
-    """A state's array has the wrong shape or is not made of finite numbers."""
-
-
-class ClosureError(StateError):
-    """A loop does not close there, or not in one way: the pose is out of reach, off the constraint or singular."""
-
-    def __init__(self, loop: str, rule: str) -> None:
-        self.loop = loop
-        super().__init__(f"{loop}: {rule}")
+from emdeg.errors import StateError
 
 
 def checked_arrays(

@@ -1,6 +1,6 @@
 """Straight-line programs: data, tracing, counting, simplification, verification."""
 
-from emdeg.programs.build import UnknownFunction, program
+from emdeg.programs.build import program
 from emdeg.programs.count import Count, count, count_by_dependence
 from emdeg.programs.evaluate import evaluate
 from emdeg.programs.functions import FUNCTIONS
@@ -9,7 +9,7 @@ from emdeg.programs.reference import verify_program
 from emdeg.programs.simplify import simplify
 from emdeg.programs.split import split_constants, split_rates
 from emdeg.programs.trace import Traced, Tracer
-from emdeg.programs.verify import Certificate, Refuted, float_error, verify
+from emdeg.programs.verify import Certificate, float_error, verify
 
 __all__ = [
     "FUNCTIONS",
@@ -22,10 +22,8 @@ __all__ = [
     "OutputGroup",
     "Program",
     "Ref",
-    "Refuted",
     "Traced",
     "Tracer",
-    "UnknownFunction",
     "count",
     "count_by_dependence",
     "evaluate",

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from emdeg.errors import UnknownFunction, singular_mass_matrix
 from emdeg.mechanics.mechanism import mechanism
 from emdeg.mechanics.parameters.base import base_parameters as find_base_parameters
 from emdeg.mechanics.parameters.base import regrouped_mechanism
@@ -15,12 +16,7 @@ from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.loop_functions import LOOP_FUNCTIONS, loop_program
 from emdeg.programs.simplify import retrace, simplify
 from emdeg.programs.trace import Traced, Tracer
-from emdeg.robot.errors import singular_mass_matrix
 from emdeg.robot.model import Robot
-
-
-class UnknownFunction(ValueError):
-    """There is no function of that name."""
 
 
 @dataclass(frozen=True, slots=True)

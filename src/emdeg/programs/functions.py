@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from emdeg.errors import CannotJoin
 from emdeg.mechanics.formulations import composite_body, coriolis, differentiation, kinematics
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
@@ -47,10 +48,6 @@ class Function:
     inputs: tuple[str, ...]
     outputs: Callable[[State], Outputs]
     efforts: bool = True
-
-
-class CannotJoin(ValueError):
-    """Two functions cannot be one program: one's output has the name of another's input or output."""
 
 
 def joined(results: Outputs, found: Outputs, names: Sequence[str], inputs: Collection[str]) -> dict[str, Any]:

@@ -9,15 +9,12 @@ from typing import Any
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import is_symbol_name
+from emdeg.errors import NotAProgram
 from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
 
 MOST_OPS = 1_000_000
 LONGEST_NUMBER = 2_000
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?\Z")
-
-
-class NotAProgram(ValueError):
-    """Data that does not describe a program."""
 
 
 def to_data(program: Program) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from emdeg.algebra import Array
 from emdeg.algebra.small_systems import solve_system
+from emdeg.errors import RobotError
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops import rod_legs
@@ -26,7 +27,6 @@ from emdeg.programs.functions import joined, packed
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.simplify import retrace, simplify
 from emdeg.programs.trace import Tracer
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 Outputs = Mapping[str, Any]

@@ -15,6 +15,7 @@ from typing import Any
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.algebra.small_systems import solve_system
+from emdeg.errors import OffTheVariety
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.formulations.virtual_work import virtual_work
 from emdeg.mechanics.loops import reduction as closed_loop
@@ -31,10 +32,6 @@ from emdeg.programs.loop_functions import LOOP_FUNCTIONS, LoopState, traced_stat
 from emdeg.programs.residues import evaluate_residues
 from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
-
-
-class OffTheVariety(ArithmeticError):
-    """The steps that should close the loops leave one open."""
 
 
 @lru_cache(maxsize=8)

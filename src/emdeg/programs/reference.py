@@ -13,6 +13,7 @@ from typing import Any
 
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.prime_field import PrimeField
+from emdeg.errors import Refuted
 from emdeg.mechanics.formulations import (
     articulated_body,
     composite_body,
@@ -30,7 +31,7 @@ from emdeg.programs.functions import FUNCTIONS, Outputs, State, of_base_paramete
 from emdeg.programs.inward_pose import jacobian_of_pose, pose_from_tool
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.trace import Tracer
-from emdeg.programs.verify import Certificate, Refuted, verify
+from emdeg.programs.verify import Certificate, verify
 from emdeg.robot.model import Robot
 
 

@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.prime_field import P, PrimeField, inverse, residue_of
 from emdeg.algebra.scalar import add_angles, multiple_angle
+from emdeg.errors import UnluckyPoint
 from emdeg.programs.evaluate import Functions, values
 from emdeg.programs.ir import Kind, Op, Program, Slot
 
@@ -22,10 +23,6 @@ Atom = Slot | Angle
 
 MOST_TURNS = 1000
 """An angle may stand in a sum so many times; a program that says more was not made by emdeg."""
-
-
-class UnluckyPoint(ZeroDivisionError):
-    """At this point of the field a radicand has no root: draw another, as where a divisor is zero."""
 
 
 def evaluate_residues(program: Program, field: PrimeField) -> dict[str, tuple[int, ...]]:

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 
+from emdeg.errors import NotAProgram, RobotError
 from emdeg.programs.ir import Program
-from emdeg.programs.json_form import NotAProgram, from_data, to_data
+from emdeg.programs.json_form import from_data, to_data
 from emdeg.robot.assemble import loaded_inertias
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.writing.files import write_whole
 

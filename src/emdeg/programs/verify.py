@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra.prime_field import P, PrimeField, Residue
+from emdeg.errors import Refuted
 from emdeg.programs.degree import degree_bound
 from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Kind, Program
@@ -31,10 +32,6 @@ The function yields nested sequences of `Residue` (or int) by output name.
 
 FALSE_PASS = 1e-15
 """The probability of a false pass that a certificate must stay below."""
-
-
-class Refuted(Exception):
-    """A program does not compute what its independent formulation computes."""
 
 
 @dataclass(frozen=True, slots=True)

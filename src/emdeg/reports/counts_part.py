@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from emdeg.errors import RobotError
 from emdeg.programs import Count, Program, count
 from emdeg.programs.best import program
 from emdeg.programs.build import program as traced
@@ -14,7 +15,6 @@ from emdeg.reports.drawing import percent
 from emdeg.reports.published import Published, published
 from emdeg.reports.study import Study
 from emdeg.reports.tradeoff import QUOTED, Tradeoff
-from emdeg.robot.errors import RobotError
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity", "coriolis_matrix", "jacobian")
 LOOPS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")

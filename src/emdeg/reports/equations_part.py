@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra import BudgetExceeded
 from emdeg.equations import Compact, Lumped, derive
 from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops
 from emdeg.equations.reading.compact import compact
 from emdeg.equations.reading.expression import Atom, Product, Sum, text
 from emdeg.equations.reading.printed import Printed
 from emdeg.equations.reading.sections import ABBREVIATIONS, label
+from emdeg.errors import OverBudget
 from emdeg.reduce.short_model import FullModel, full_model
 from emdeg.reports.content import (
     Command,
@@ -88,7 +88,7 @@ def equations(study: Study, command: str) -> Found:
     study.progress("explicit equations")
     try:
         model = derive(study.robot)
-    except BudgetExceeded as problem:
+    except OverBudget as problem:
         return Found(_without(str(problem), command))
     terms = sum(map(len, model.entries().values()))
     if terms > MOST_EXPANDED:

@@ -16,13 +16,13 @@ from emdeg.algebra.ratio import Ratio
 from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
 from emdeg.equations.speeds.matrix import Letters, letters
+from emdeg.errors import RobotError
 from emdeg.mechanics.kane.speeds import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed
 from emdeg.mechanics.kane.system import known_turning, speed_values, velocities
 from emdeg.mechanics.vectors import add, cross
 from emdeg.programs.ir import Slot
 from emdeg.programs.kane.parts import kane_parts
 from emdeg.reports.straight_line import Style, straight_line
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 Format = Literal["text", "latex"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from emdeg.codegen.store import may_replace, write_files
+from emdeg.errors import RobotError
 from emdeg.reports import html, tex
 from emdeg.reports.page import Made
 from emdeg.reports.pdf import pdf
-from emdeg.robot.errors import RobotError
 
 PAGE, SOURCE = "report.html", "report.tex"
 

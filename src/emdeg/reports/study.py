@@ -14,12 +14,11 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion, across, point_to_point
+from emdeg.errors import RobotError, StateError
 from emdeg.mechanics.loops.numeric import joint_positions, ready
-from emdeg.mechanics.state import StateError
 from emdeg.reduce import Box
 from emdeg.robot import substitute
 from emdeg.robot.box import box
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace, joint_number, workspace
 

@@ -1,7 +1,6 @@
 """What a robot is, how it is read, and the rules it must keep."""
 
 from emdeg.robot.assemble import Draft, assemble
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.load import check, library_names, load, read_draft
 from emdeg.robot.model import (
     BASE,
@@ -32,12 +31,10 @@ __all__ = [
     "Joint",
     "Limits",
     "Link",
-    "OverBudget",
     "Payload",
     "Placement",
     "Pose",
     "Robot",
-    "RobotError",
     "assemble",
     "check",
     "library_names",

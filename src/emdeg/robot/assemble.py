@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
+from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET, Finding, inertia_findings
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.loops import LoopsDraft
 from emdeg.robot.loops_toml import resolved
 from emdeg.robot.model import BASE, Frame, Inertia, Payload, Pose, Robot, Vector
@@ -87,7 +87,7 @@ def _assemble(
     allow_nonphysical: bool,
 ) -> Robot:
     if len(draft.bodies) > BUDGET.links:
-        raise OverBudget(f"it has {len(draft.bodies)} links; the budget is {BUDGET.links}")
+        raise TooLarge(f"it has {len(draft.bodies)} links; the budget is {BUDGET.links}")
     own = findings(draft)
     added = [finding for payload in payloads for finding in inertia_findings(payload.name, payload_inertia(payload))]
     draft = replace(draft, payloads=(*draft.payloads, *payloads))

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra.generator import Generator
-from emdeg.robot import Robot, RobotError
+from emdeg.errors import RobotError
+from emdeg.robot import Robot
 from emdeg.writing.notebook import Shown
 
 SPEED, ACCELERATION = 2.0, 5.0

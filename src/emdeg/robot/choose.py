@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.loops import Loops
 from emdeg.robot.model import Robot
 

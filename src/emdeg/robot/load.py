@@ -11,9 +11,9 @@ from pathlib import Path
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import ZERO, Exact, ExactLike, parse_number
+from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.assemble import Draft, assemble, end_of_longest_chain, findings
 from emdeg.robot.checks import BUDGET, Finding
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.model import NOWHERE, Payload, Robot, Vector
 from emdeg.robot.toml_reader import read_payloads, read_toml
 
@@ -127,7 +127,7 @@ def read_text(path: str) -> str:
         reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
         raise RobotError(f"it cannot be read: {reason}", file=path) from None
     if len(data) > BUDGET.bytes:
-        raise OverBudget(f"the file is larger than the budget of {BUDGET.bytes} bytes", file=path)
+        raise TooLarge(f"the file is larger than the budget of {BUDGET.bytes} bytes", file=path)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

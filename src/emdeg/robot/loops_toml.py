@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from emdeg.algebra.angle import NO_ANGLE
 from emdeg.algebra.exact import ZERO, Exact
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.loops import CLOSURE_KINDS, Closure, End, Loops, LoopsDraft, Place, Rod
 from emdeg.robot.model import BASE, Frame, Link, Pose
 from emdeg.robot.toml_table import Table

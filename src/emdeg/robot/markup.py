@@ -14,8 +14,8 @@ from xml.sax.xmlreader import InputSource
 import defusedxml
 import defusedxml.sax
 
+from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET, Budget
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.numbers import clipped
 
 LONGEST_NAME = 200
@@ -71,7 +71,7 @@ class Element:
 def parse_xml(text: str, budget: Budget = BUDGET) -> Element:
     """The document's root element; RobotError with the line where the text is not well-formed XML."""
     if len(text) > budget.bytes:
-        raise OverBudget(f"the file has {len(text)} characters; the budget is {budget.bytes}")
+        raise TooLarge(f"the file has {len(text)} characters; the budget is {budget.bytes}")
     source = InputSource()
     source.setCharacterStream(StringIO(text))
     builder = _Builder(budget)
@@ -108,9 +108,9 @@ class _Builder(ContentHandler):
     def startElement(self, name, attrs) -> None:
         self._count += 1
         if self._count > self._budget.elements:
-            raise OverBudget(f"it has more than {self._budget.elements} elements, the budget", line=self.line)
+            raise TooLarge(f"it has more than {self._budget.elements} elements, the budget", line=self.line)
         if len(self._open) >= self._budget.depth:
-            raise OverBudget(f"its elements nest deeper than {self._budget.depth}, the budget", line=self.line)
+            raise TooLarge(f"its elements nest deeper than {self._budget.depth}, the budget", line=self.line)
         element = Element(clipped(name), dict(attrs.items()), self.line or 0)
         if self._open:
             self._open[-1].children.append(element)

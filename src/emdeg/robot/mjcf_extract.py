@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
+from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.markup import LONGEST_NAME, Element
 from emdeg.robot.numbers import clipped, exact_number
 
@@ -126,7 +126,7 @@ def _check_format(root: Element) -> None:
             raise RobotError(_REFUSED[element.tag], line=element.line)
         bodies += element.tag == "body"
     if bodies > BUDGET.links:
-        raise OverBudget(f"it has {bodies} bodies; the budget is {BUDGET.links}")
+        raise TooLarge(f"it has {bodies} bodies; the budget is {BUDGET.links}")
 
 
 class _Pruning:

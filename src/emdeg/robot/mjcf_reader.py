@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra.exact import Exact
+from emdeg.errors import RobotError
 from emdeg.robot.assemble import Draft
-from emdeg.robot.errors import RobotError
 from emdeg.robot.markup import parse_xml
 from emdeg.robot.mjcf_extract import Extract, extract
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Vector

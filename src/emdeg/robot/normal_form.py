@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
+from emdeg.errors import RobotError
 from emdeg.robot.checks import Finding
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import (
     BASE,
     Drive,

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from emdeg.algebra.exact import parse_number
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 
 LARGEST = 10**50
 """No length, mass or inertia in SI units is beyond this; products of such numbers still fit a double."""

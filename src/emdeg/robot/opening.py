@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.model import Inertia, Link, Payload, Robot, Stated
 
 AXES = ("x", "y", "z")

@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 
 from emdeg.algebra.angle import Angle, direction_angle
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.model import NOWHERE, Pose
 from emdeg.robot.transform import Direction, Transform, of_pose, to_pose, unit
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact, ExactLike
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.model import Robot
 
 

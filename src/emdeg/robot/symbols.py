@@ -18,7 +18,8 @@ from fractions import Fraction
 from emdeg.algebra import Exact
 from emdeg.algebra.angle import square_root
 from emdeg.equations.model import Known
-from emdeg.robot import Inertia, Link, Payload, Robot, RobotError
+from emdeg.errors import RobotError
+from emdeg.robot import Inertia, Link, Payload, Robot
 from emdeg.robot.model import Placement, Pose, Stated, Vector
 
 TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")

@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra.exact import ZERO, Exact
+from emdeg.errors import TooLarge
 from emdeg.robot.assemble import GRAVITY, Draft
 from emdeg.robot.checks import BUDGET
-from emdeg.robot.errors import OverBudget
 from emdeg.robot.loops_toml import KEYS, read_loops
 from emdeg.robot.model import (
     NOWHERE,
@@ -142,7 +142,7 @@ def _array(top: Table, key: str, body: str | None = None) -> list[Table]:
         raise top.error(f"write each {key} under its own [[{key}]], with two brackets", key)
     if len(value) > BUDGET.links:
         rule = f"it has {len(value)} x [[{key}]]; the budget is {BUDGET.links}"
-        raise OverBudget(rule, file=top.document.file)
+        raise TooLarge(rule, file=top.document.file)
     return [
         Table(entry, top.document, top.remarks, key, i, body=_label(entry) or f"[[{key}]] number {i + 1}")
         for i, entry in enumerate(value)

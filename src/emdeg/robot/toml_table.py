@@ -10,7 +10,7 @@ from typing import Any
 
 from emdeg.algebra.angle import NO_ANGLE, Angle
 from emdeg.algebra.exact import Exact, parse_number
-from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.model import NOWHERE, Pose, Vector
 from emdeg.robot.toml_text import Document, Number
 
@@ -84,7 +84,7 @@ class Table:
         if not isinstance(value, str) or isinstance(value, Number):
             raise self.error(f"{key} must be text, not {kind_of(value)}", key)
         if len(value) > MAX_TEXT:
-            raise OverBudget(f"{key} is longer than {MAX_TEXT} characters", file=self.document.file)
+            raise TooLarge(f"{key} is longer than {MAX_TEXT} characters", file=self.document.file)
         if not all(c.isprintable() or c in "\n\t" for c in value):
             raise self.error(f"{key} contains a control character", key)
         return value
@@ -169,13 +169,13 @@ class Table:
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise self.error(f"{key} must be a number or a symbol's name, not {kind_of(value)}", key)
         if isinstance(value, str) and value.count("*") + value.count(" ") > 8 * terms:
-            raise OverBudget(f"{key} has too many terms", file=self.document.file)
+            raise TooLarge(f"{key} has too many terms", file=self.document.file)
         try:
             exact = Exact.parse(str(value))
         except ValueError as problem:
             raise self.error(f"{key}: {_advice(value, problem)}", key) from None
         if len(exact.terms) > terms:
-            raise OverBudget(f"{key} has more than {terms} terms", file=self.document.file)
+            raise TooLarge(f"{key} has more than {terms} terms", file=self.document.file)
         if any(abs(coefficient) > LARGEST for _, coefficient in exact.terms):
             raise self.error(f"{key} is too large: {str(value)[:40]}", key)
         return exact

@@ -6,8 +6,8 @@ import re
 import tomllib
 from typing import Any
 
+from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET
-from emdeg.robot.errors import OverBudget, RobotError
 
 MAX_BYTES = min(BUDGET.bytes, 2 * 2**20)
 MAX_LINE = 4000
@@ -55,11 +55,11 @@ class Document:
     def _parse(self, text: str) -> dict[str, Any]:
         if len(text) > MAX_BYTES:
             rule = f"the file has {len(text)} characters; the budget is {MAX_BYTES}"
-            raise OverBudget(rule, file=self.file)
+            raise TooLarge(rule, file=self.file)
         for number, line in enumerate(text.split("\n"), start=1):
             if len(line) > MAX_LINE:
                 rule = f"the line has {len(line)} characters; the budget is {MAX_LINE}"
-                raise OverBudget(rule, file=self.file, line=number)
+                raise TooLarge(rule, file=self.file, line=number)
         if not text.strip():
             raise RobotError("the file is empty", file=self.file)
         bare = _STRING.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
@@ -76,7 +76,7 @@ class Document:
                 rule += "; a decimal is written with a point: 0.5"
             raise RobotError(rule, file=self.file, line=line) from None
         except RecursionError:
-            raise OverBudget("its tables are nested too deeply", file=self.file) from None
+            raise TooLarge("its tables are nested too deeply", file=self.file) from None
         except ValueError as problem:  # an integer of thousands of digits, a date that does not exist
             raise RobotError(f"not valid TOML: {problem}", file=self.file) from None
 
@@ -84,13 +84,13 @@ class Document:
         depth = 0
         for number, line in enumerate(self._lines, start=1):
             if any(part.count(".") > BUDGET.depth for part in re.split(r"[=,{}\[\]]", line)):
-                raise OverBudget("a key has too many parts", file=self.file, line=number)
+                raise TooLarge("a key has too many parts", file=self.file, line=number)
             for character in line:
                 if character in "[{":
                     depth += 1
                     if depth > BUDGET.depth:
                         rule = f"its tables are nested more than {BUDGET.depth} deep"
-                        raise OverBudget(rule, file=self.file, line=number)
+                        raise TooLarge(rule, file=self.file, line=number)
                 elif character in "]}":
                     depth = max(depth - 1, 0)
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from emdeg.algebra.exact import Exact
+from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.assemble import Draft
 from emdeg.robot.checks import BUDGET, Finding
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.markup import Element, parse_xml
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Pose
 from emdeg.robot.normal_form import Body
@@ -62,7 +62,7 @@ class _Reader:
         if not links:
             raise RobotError("it has no <link>", line=robot.line)
         if len(links) > BUDGET.links:
-            raise OverBudget(f"it has {len(links)} links; the budget is {BUDGET.links}")
+            raise TooLarge(f"it has {len(links)} links; the budget is {BUDGET.links}")
         joints = [_joint(element) for element in _by_name(robot.all("joint")).values()]
         root = _root(links, joints)
         ratios = _gear_ratios(robot)

@@ -10,7 +10,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.algebra.generator import Generator
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
 

@@ -10,13 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from emdeg.errors import StateError
 from emdeg.programs.ir import Program
 from emdeg.programs.split import split_constants
 from emdeg.runtime.kernel import Kernel, MachineKernel, NumpyKernel, cores, machine_available
-
-
-class StateError(ValueError):
-    """An array handed to a compiled program has the wrong shape, type or values."""
 
 
 def compile(

@@ -12,21 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
 from emdeg.equations.speeds.matrix import Singularity
+from emdeg.errors import SingularSpeeds, StateError
 from emdeg.mechanics.kane.speeds import Setup
 from emdeg.programs.ir import Program
 from emdeg.programs.kane.build import Function, kane_program
 from emdeg.robot.model import Robot
-from emdeg.runtime.compiled import CompiledProgram, StateError, compile
+from emdeg.runtime.compiled import CompiledProgram, compile
 from emdeg.writing.notebook import table
 
 SINGULAR = 1e-9
 """A factor of det A below this share of the largest value it could have: the speeds fail."""
 NEAR = 1e-2
 """Below this they are about to: rates and accelerations lose digits."""
-
-
-class SingularSpeeds(ValueError):
-    """The generalized speeds do not determine the rates in this configuration."""
 
 
 class NearlySingularSpeeds(UserWarning):

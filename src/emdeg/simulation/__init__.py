@@ -13,7 +13,6 @@ from emdeg.simulation.controllers import (
     feed_forward,
     pd,
 )
-from emdeg.simulation.errors import ScenarioError, SimulationError
 from emdeg.simulation.invariants import DriftWarning, Invariants, free_joints
 from emdeg.simulation.inverse_kinematics import inverse_kinematics
 from emdeg.simulation.limits import excesses, need_within_limits
@@ -47,8 +46,6 @@ __all__ = [
     "Passive",
     "ProgramLaw",
     "Scenario",
-    "ScenarioError",
-    "SimulationError",
     "StateSpace",
     "Still",
     "Trajectory",

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.integrate import DOP853, RK45, Radau
 
 from emdeg.algebra import Array
+from emdeg.errors import SimulationError
 from emdeg.mechanics.numeric import kinetic_energy, mass_matrix
 from emdeg.robot.model import Robot
 from emdeg.simulation.closed_plant import Followed, is_analytic, where_it_broke
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.controllers import Law
-from emdeg.simulation.errors import SimulationError
 from emdeg.simulation.motion import Dense, Event
 from emdeg.simulation.passive import Passive
 from emdeg.simulation.plant import Compiled

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.errors import ScenarioError
 from emdeg.mechanics.loops.numeric import ready
 from emdeg.mechanics.numeric import forward_kinematics, link_transforms
 from emdeg.robot.model import BASE, Robot
-from emdeg.simulation.errors import ScenarioError
 
 FRAMES_PER_SECOND = 25
 MOST_FRAMES = 1500

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from emdeg.algebra import Array
+from emdeg.errors import ScenarioError
 from emdeg.mechanics.numeric import forward_kinematics
 from emdeg.robot.model import Robot
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.inverse_kinematics import approach, inverse_kinematics, joint_range, need_pose, rotation_vector
 from emdeg.simulation.trajectories import Motion3, Profile, Spline, positive, quintic_profile, through
 

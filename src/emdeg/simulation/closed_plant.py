@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.errors import ScenarioError
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.linkage import loops_of
 from emdeg.mechanics.loops.newton import evaluated, newton, positions_of
@@ -27,7 +28,6 @@ from emdeg.programs.loop_functions import LoopState, traced_state
 from emdeg.programs.simplify import simplify
 from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
-from emdeg.simulation.errors import ScenarioError
 
 
 def is_analytic(robot: Robot) -> bool:

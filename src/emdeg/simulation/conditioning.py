@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.errors import ScenarioError
 from emdeg.robot.model import Robot
-from emdeg.simulation.errors import ScenarioError
 from emdeg.writing.notebook import Shown
 
 

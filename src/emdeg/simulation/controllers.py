@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.algebra.small_systems import solve_system
+from emdeg.errors import ScenarioError
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.simplify import simplify
 from emdeg.programs.split import split_rates
@@ -29,7 +30,6 @@ from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.closed_plant import motors_are_coordinates
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.plant import robot_program
 from emdeg.simulation.trajectories import Still, Trajectory
 from emdeg.writing.notebook import Shown

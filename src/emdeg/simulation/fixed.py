@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.errors import ScenarioError, SimulationError
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
@@ -15,7 +16,6 @@ from emdeg.runtime import compile as compile_program
 from emdeg.simulation.closed_plant import where_it_broke
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.controllers import Law, NoEffort, ProgramLaw
-from emdeg.simulation.errors import ScenarioError, SimulationError
 from emdeg.simulation.loop import Hold, Loop
 from emdeg.simulation.passive import Passive
 from emdeg.simulation.plant import accelerations, drive_rates, momenta, momentum_rates, velocities

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
+from emdeg.errors import ScenarioError
 from emdeg.mechanics.numeric import forward_kinematics, jacobian
 from emdeg.robot.model import Robot
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.wrist import all_positions
 
 ITERATIONS = 200

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
+from emdeg.errors import ScenarioError
 from emdeg.mechanics.loops.numeric import drive_jacobian
 from emdeg.robot.model import Joint, Robot
 from emdeg.simulation.closed_plant import all_joints, is_analytic
 from emdeg.simulation.conditioning import drive_limits
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.trajectories import Trajectory
 
 SAMPLES = 2001

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
+from emdeg.errors import ScenarioError
 from emdeg.mechanics.loops.numeric import drive_jacobian
 from emdeg.mechanics.numeric import forward_dynamics, inverse_dynamics, inverse_dynamics_derivatives, mass_matrix
 from emdeg.programs.evaluate import constants
@@ -17,7 +18,6 @@ from emdeg.robot.model import Robot
 from emdeg.simulation.closed_plant import is_analytic
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.controllers import Law, NoEffort, ProgramLaw
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.passive import Passive
 from emdeg.simulation.plant import accelerations
 from emdeg.writing.notebook import Shown

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
+from emdeg.errors import SimulationError
 from emdeg.robot.model import Robot
-from emdeg.simulation.errors import SimulationError
 from emdeg.simulation.invariants import Invariants
 from emdeg.simulation.tables import csv_text
 from emdeg.writing.notebook import Shown, table

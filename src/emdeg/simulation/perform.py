@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
+from emdeg.errors import RobotError
 from emdeg.mechanics.numeric import inverse_dynamics
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.closed_plant import all_joints, distances

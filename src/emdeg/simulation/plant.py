@@ -12,6 +12,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.algebra.dual import Dual, derivative
+from emdeg.errors import ScenarioError
 from emdeg.mechanics.formulations import composite_body
 from emdeg.mechanics.formulations.energy import kinetic_energy, potential_energy
 from emdeg.mechanics.formulations.newton_euler import newton_euler
@@ -25,7 +26,6 @@ from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation import closed_plant
-from emdeg.simulation.errors import ScenarioError
 
 
 def need_numbers(robot: Robot) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.fields import as_joints, flag, numbers, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Table

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.errors import ScenarioError
 from emdeg.runtime.kernel import cores, machine_available
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.loop import Hold, Loop
 from emdeg.simulation.tableaus import METHODS, nodes
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.errors import RobotError, ScenarioError, TooLarge
 from emdeg.mechanics.loops.numeric import ready
 from emdeg.mechanics.loops.views import coordinates_of
 from emdeg.programs.ir import Program
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Remarks, Table
@@ -23,7 +23,6 @@ from emdeg.simulation import controllers
 from emdeg.simulation.adaptive import SOLVERS
 from emdeg.simulation.conditioning import Conditioning, converter_steps, drive_limits
 from emdeg.simulation.controllers import Law
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.plant import need_numbers
 from emdeg.simulation.read_trajectory import KEYS, trajectory_from
 from emdeg.simulation.tableaus import METHODS
@@ -114,7 +113,7 @@ def scenario_text(name_or_path: str) -> tuple[str, str, Path | None]:
         )
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise OverBudget(f"the file is larger than {MAX_BYTES} bytes", file=str(path))
+            raise TooLarge(f"the file is larger than {MAX_BYTES} bytes", file=str(path))
         return path.read_text(encoding="utf-8"), str(path), path.parent
     except (OSError, UnicodeDecodeError) as problem:
         why = getattr(problem, "strerror", None) or problem
@@ -358,9 +357,9 @@ def _effects(table: Table) -> dict[str, Any]:
 def _need_budget(duration: float, output_step: float, options: dict[str, Any], q0: Array, robot: Robot) -> None:
     steps = duration / options.get("step", output_step)
     if steps * np.atleast_2d(q0).shape[0] > MOST_STEPS:
-        raise OverBudget(f"the run would take {steps:.3g} steps a trajectory; the budget is {MOST_STEPS:g} in all")
+        raise TooLarge(f"the run would take {steps:.3g} steps a trajectory; the budget is {MOST_STEPS:g} in all")
     recorded = duration / output_step * q0.size * 3
     if recorded > MOST_NUMBERS:
-        raise OverBudget(
+        raise TooLarge(
             f"the run would record {recorded:.3g} numbers; the budget is {MOST_NUMBERS:g}: raise output_step"
         )

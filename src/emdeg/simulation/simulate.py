@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
+from emdeg.errors import ScenarioError
 from emdeg.mechanics.loops.numeric import drive_jacobian, ready
 from emdeg.robot.model import Robot
 from emdeg.simulation.adaptive import SOLVERS, AdaptiveRun, Rigid
 from emdeg.simulation.closed_plant import is_analytic
 from emdeg.simulation.conditioning import Conditioning
 from emdeg.simulation.controllers import Law, NoEffort, UserLaw
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.fixed import FixedRun, make_grid
 from emdeg.simulation.invariants import DriftWarning, free_joints, invariants
 from emdeg.simulation.limits import hidden_excesses, need_start_within_limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.simulation.errors import ScenarioError
+from emdeg.errors import ScenarioError
 from emdeg.simulation.tableaus import METHODS, Explicit, Gauss, SemiImplicit
 
 GROWTH = 1e-3

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.errors import ScenarioError, TooLarge
 from emdeg.robot.checks import BUDGET
-from emdeg.robot.errors import OverBudget
 from emdeg.robot.model import Robot
-from emdeg.simulation.errors import ScenarioError
 from emdeg.simulation.trajectories import Spline, through
 from emdeg.sweeps.tables import arrow
 
@@ -31,7 +30,7 @@ def read_trajectory(
     file = Path(path)
     try:
         if file.stat().st_size > BUDGET.bytes:
-            raise OverBudget(f"it is larger than {BUDGET.bytes} bytes", file=str(file))
+            raise TooLarge(f"it is larger than {BUDGET.bytes} bytes", file=str(file))
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         why = getattr(problem, "strerror", None) or problem

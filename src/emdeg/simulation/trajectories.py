@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline
 
 from emdeg.algebra import Array
-from emdeg.simulation.errors import ScenarioError
+from emdeg.errors import ScenarioError
 from emdeg.writing.notebook import Shown
 
 Motion3 = tuple[Array, Array, Array]

@@ -1,17 +1,14 @@
 """Design studies: what varies, what is computed, on all cores or a cluster, resumable; see docs/sweeps.md."""
 
-from emdeg.sweeps.errors import Interrupted, SweepError
 from emdeg.sweeps.read import read_study
 from emdeg.sweeps.run import Results, plan_of_results, planned, sweep
 from emdeg.sweeps.study import Compute, States, Study, Tolerances, Vary, Workspace
 
 __all__ = [
     "Compute",
-    "Interrupted",
     "Results",
     "States",
     "Study",
-    "SweepError",
     "Tolerances",
     "Vary",
     "Workspace",

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from emdeg._version import __version__
 from emdeg.algebra import Array
+from emdeg.errors import SweepError
 from emdeg.runtime.statistics import Fold
 from emdeg.sweeps.bench import Bench
-from emdeg.sweeps.errors import SweepError
 from emdeg.sweeps.measures import WHOLE, loads_columns, prefixed
 from emdeg.sweeps.plan import PEAK, RUNNING, Output, Plan, plan_from_json
 from emdeg.sweeps.prepare import BLOCK

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
+from emdeg.errors import SweepError
 from emdeg.sweeps.chunk import compute_chunk
-from emdeg.sweeps.errors import SweepError
 from emdeg.sweeps.folder import GO_ON
 from emdeg.sweeps.local import Computed
 from emdeg.sweeps.plan import text_digest

@@ -24,7 +24,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from emdeg.sweeps.errors import SweepError
+from emdeg.errors import SweepError
 from emdeg.sweeps.plan import Plan, plan_from_json, text_digest
 from emdeg.sweeps.tables import write_results
 

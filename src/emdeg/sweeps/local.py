@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import NamedTuple
 
-from emdeg.sweeps.errors import SweepError
+from emdeg.errors import SweepError
 from emdeg.sweeps.worker import LENGTH, SECONDS, receive, send
 
 TRIES = 3

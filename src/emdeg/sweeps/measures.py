@@ -16,10 +16,10 @@ from emdeg.algebra import Array
 from emdeg.analysis.capability import capability_from, ellipsoid_from, mobility
 from emdeg.bounds import Effort, extremes
 from emdeg.equations import derive, entry_name
-from emdeg.programs.build import UnknownFunction, known_functions
+from emdeg.errors import SweepError, UnknownFunction
+from emdeg.programs.build import known_functions
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace
-from emdeg.sweeps.errors import SweepError
 from emdeg.sweeps.plan import Output
 from emdeg.sweeps.study import Compute
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from emdeg.equations import entry_name
+from emdeg.errors import NotAProgram, SweepError
 from emdeg.programs.ir import Program
-from emdeg.programs.json_form import NotAProgram, from_data
-from emdeg.sweeps.errors import SweepError
+from emdeg.programs.json_form import from_data
 from emdeg.sweeps.study import Study, study_from_data
 
 SCHEMA = 1

@@ -11,18 +11,16 @@ import numpy as np
 
 from emdeg._version import __version__
 from emdeg.analysis.capability import torque_limits
+from emdeg.errors import CannotJoin, RobotError, SweepError, TooLarge
 from emdeg.programs.best import program
 from emdeg.programs.count import count
-from emdeg.programs.functions import CannotJoin
 from emdeg.programs.json_form import from_data, to_data
-from emdeg.robot.errors import OverBudget, RobotError
 from emdeg.robot.load import load
 from emdeg.robot.model import Joint, Robot
 from emdeg.robot.opening import Opened, opened, parameter_paths
 from emdeg.robot.substitute import substitute
 from emdeg.robot.toml_writer import to_toml
 from emdeg.robot.workspace import Workspace, workspace
-from emdeg.sweeps.errors import SweepError
 from emdeg.sweeps.measures import ANALYSES, WHOLE, measure, planned_outputs
 from emdeg.sweeps.plan import Box, Case, Parameter, Plan, Work, text_digest
 from emdeg.sweeps.study import PerJoint, States, Study
@@ -228,7 +226,7 @@ def _work(study: Study, cases: tuple[Case, ...]) -> Work:
         raise SweepError("robots with different numbers of joints cannot share a grid of states", body="states")
     states = counts.pop() if any(case.programs for case in cases) else 1
     if samples > MOST_SAMPLES or samples * states > MOST_STATES:
-        raise OverBudget(
+        raise TooLarge(
             f"the study has {samples:.3g} samples of {states:.3g} states; the budget is "
             f"{MOST_SAMPLES:g} samples and {MOST_STATES:g} states",
             body=study.name,
@@ -245,7 +243,7 @@ def _work(study: Study, cases: tuple[Case, ...]) -> Work:
     part = states if states <= chunk else max(BLOCK, chunk // BLOCK * BLOCK)
     work = Work(samples, states, part, max(1, chunk // states) if part == states else 1)
     if work.chunks > MOST_CHUNKS:
-        raise OverBudget(
+        raise TooLarge(
             f"it would be {work.chunks} chunks; the budget is {MOST_CHUNKS}: raise chunk_states", body=study.name
         )
     return work

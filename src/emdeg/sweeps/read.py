@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from emdeg.robot.errors import OverBudget, RobotError
+from emdeg.errors import OverBudget, RobotError, SweepError
 from emdeg.robot.fields import as_real, flag, numbers, real
 from emdeg.robot.load import SUFFIXES, read_text
 from emdeg.robot.toml_table import Remarks, Table, kind_of
 from emdeg.robot.toml_text import Document
-from emdeg.sweeps.errors import SweepError
 from emdeg.sweeps.study import Compute, PerJoint, Range, States, Study, Tolerances, Vary, Workspace
 
 _TOP = (

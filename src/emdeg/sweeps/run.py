@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from emdeg._version import __version__
+from emdeg.errors import Interrupted, SweepError
 from emdeg.runtime.kernel import cores
 from emdeg.sweeps.chunk import compute_chunk
 from emdeg.sweeps.cluster import cluster_chunks, scheduler_address
-from emdeg.sweeps.errors import Interrupted, SweepError
 from emdeg.sweeps.folder import GO_ON, Folder, open_folder, read_manifest
 from emdeg.sweeps.local import Computed, local_chunks
 from emdeg.sweeps.plan import Plan, plan_from_json

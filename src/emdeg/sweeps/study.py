@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from emdeg.sweeps.errors import SweepError
+from emdeg.errors import SweepError
 
 STATISTICS = ("min", "max", "max_abs", "mean", "rms", "std", "at")
 """Over the states of a sample; `at` is the number of the state where |x| is greatest."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.sweeps.errors import SweepError
+from emdeg.errors import SweepError
 from emdeg.sweeps.measures import WHOLE, loads_columns, prefixed
 from emdeg.sweeps.plan import Plan, text_digest
 

@@ -14,11 +14,11 @@ from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.algebra.quotient import Quotient, quotient
 from emdeg.algebra.small_systems import blocks
 from emdeg.equations.robot_algebra import letters, positions
+from emdeg.errors import RobotError
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, linkage, world_frames
 from emdeg.mechanics.loops.numeric import ready
 from emdeg.mechanics.vectors import total
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.writing.document import Document, Equation, Formula, Item, Label, MatrixEquation, Remark, Section
 

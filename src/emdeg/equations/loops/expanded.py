@@ -17,12 +17,12 @@ from emdeg.algebra import Angle, TrigAlgebra, TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.algebra.quotient import Quotient
 from emdeg.equations.robot_algebra import letters, positions
+from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.virtual_work import virtual_work
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.closure import solve
 from emdeg.mechanics.loops.linkage import Linkage, linkage
 from emdeg.mechanics.loops.numeric import ready
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.writing.document import Document, Equation, Item, Label, MatrixEquation, Remark, Section
 

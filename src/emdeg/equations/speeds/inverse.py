@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra.budget import BudgetExceeded
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.prime_field import P, PrimeField, inverse
 from emdeg.algebra.ratio import Ratio
@@ -26,9 +25,9 @@ from emdeg.equations.speeds.matrix import (
     singularities,
     symbolic_speed_matrix,
 )
+from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.kane.speeds import Setup
 from emdeg.mechanics.kane.system import System
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 LARGEST_CLOSED = 3
@@ -72,7 +71,7 @@ class SpeedInverse:
                 if block.det is None:
                     return None
                 product = product * block.det
-        except BudgetExceeded:
+        except OverBudget:
             return None
         return product
 
@@ -228,7 +227,7 @@ def _block(A: Matrix, values: list[list[int]], rows: tuple[int, ...], columns: t
     rows, columns = _pivots(values, rows, columns)
     try:
         return Block(rows, columns, determinant(_part(A, rows, columns)), None)
-    except BudgetExceeded:
+    except OverBudget:
         return Block(rows, columns, None, None)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from emdeg.errors import NotSerial
 from emdeg.mechanics.mechanism import Frames, Mechanism
 from emdeg.mechanics.vectors import (
     Mat3,
@@ -37,10 +38,6 @@ from emdeg.mechanics.vectors import (
 
 Scheme = Literal["diagonal", "across", "down"]
 """How the dyadics off the diagonal are reached (Burdick (19), third, second and fourth line)."""
-
-
-class NotSerial(ValueError):
-    """The extended-body recursions are for chains, and the robot branches."""
 
 
 def hats(a: Vec3, b: Vec3) -> Mat3:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
-from emdeg.robot.errors import RobotError
+from emdeg.errors import RobotError
 from emdeg.robot.model import Robot
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from emdeg.algebra.exact import ONE, ZERO, Exact
 from emdeg.algebra.parsing import Expression, parsed
+from emdeg.errors import RobotError
 from emdeg.mechanics.kane.speeds import (
     BASE_AXES,
     WORLD,
@@ -24,7 +25,6 @@ from emdeg.mechanics.kane.speeds import (
     Setup,
     Speed,
 )
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import NOWHERE, Frame, Robot, Vector
 from emdeg.robot.toml_table import Remarks, Table, kind_of
 from emdeg.robot.toml_text import MAX_BYTES, Document

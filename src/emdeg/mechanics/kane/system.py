@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.newton_euler import Motion, motion
 from emdeg.mechanics.kane.speeds import (
     WORLD,
@@ -50,7 +51,6 @@ from emdeg.mechanics.vectors import (
     total,
     transpose,
 )
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import BASE, Frame, Robot, Vector
 
 _TURNS = ("yaw", "pitch", "roll")

@@ -12,6 +12,7 @@ from typing import Any
 
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.scalar import Algebra
+from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.composite_body import joined
 from emdeg.mechanics.mechanism import (
     BodyInertia,
@@ -26,7 +27,6 @@ from emdeg.mechanics.mechanism import (
     written,
 )
 from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, cross, dot, matmul, mul, sub
-from emdeg.robot.errors import RobotError
 from emdeg.robot.loops import End, Loops
 from emdeg.robot.model import BASE, Pose, Robot
 

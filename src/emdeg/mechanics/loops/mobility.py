@@ -9,12 +9,11 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.algebra.prime_field import PrimeField
+from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan, solve
 from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage, world_frames
 from emdeg.mechanics.loops.newton import evaluated, newton
 from emdeg.mechanics.loops.reduction import constraint_jacobian
-from emdeg.mechanics.state import ClosureError
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 GAP = 1e-8

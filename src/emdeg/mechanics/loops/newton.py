@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.errors import ClosureError
 from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, world_frames
-from emdeg.mechanics.state import ClosureError
 
 CLOSED = 1e-12
 """A loop counts as closed if its equations (m, m^2 or a cosine) miss zero by less."""

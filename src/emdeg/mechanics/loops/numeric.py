@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.algebra.scalar import Floats
+from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.formulations.friction import friction as joint_friction
 from emdeg.mechanics.loops import reduction as closed_loop
@@ -24,8 +25,7 @@ from emdeg.mechanics.loops.mobility import Mobility, check, mobility
 from emdeg.mechanics.loops.newton import follow, newton, positions_of
 from emdeg.mechanics.loops.plan import find_plan
 from emdeg.mechanics.mechanism import frames, in_base
-from emdeg.mechanics.state import ClosureError, StateError, checked_arrays
-from emdeg.robot.errors import RobotError
+from emdeg.mechanics.state import checked_arrays
 from emdeg.robot.model import ZERO, Drive, Inertia, Robot
 
 REACHED = 1e-13

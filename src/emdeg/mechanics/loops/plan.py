@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.errors import ClosureError
 from emdeg.mechanics.loops.closure import (
     Aim,
     Place,
@@ -25,7 +26,6 @@ from emdeg.mechanics.loops.closure import (
 from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, column, constraints, world_frames
 from emdeg.mechanics.loops.newton import positions_of
 from emdeg.mechanics.mechanism import link_frame, path
-from emdeg.mechanics.state import ClosureError
 from emdeg.mechanics.vectors import cross, dot, mul, sub, tmul
 from emdeg.robot.loops import Loops
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
+from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.mechanics.formulations.virtual_work import point_partials
 from emdeg.mechanics.loops.closure import Aim, Trilaterate, solve
 from emdeg.mechanics.loops.linkage import Anchor, in_motion, world_frames
@@ -23,8 +24,6 @@ from emdeg.mechanics.loops.numeric import (
     stacked,
 )
 from emdeg.mechanics.loops.reduction import constraint_jacobian, motion
-from emdeg.mechanics.state import ClosureError, StateError
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Robot
 
 

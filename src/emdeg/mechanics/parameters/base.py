@@ -19,6 +19,7 @@ from emdeg.algebra.elimination import reduce_rows
 from emdeg.algebra.exact import ZERO, Exact
 from emdeg.algebra.ratio import Ratio
 from emdeg.algebra.scalar import Algebra
+from emdeg.errors import RobotError
 from emdeg.mechanics.mechanism import Mechanism, mechanism
 from emdeg.mechanics.parameters.geometry import geometry_algebra, skeleton
 from emdeg.mechanics.parameters.null_combinations import (
@@ -31,7 +32,6 @@ from emdeg.mechanics.parameters.null_combinations import (
 )
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.robot.assemble import loaded_inertias
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import Inertia, Robot
 from emdeg.writing.notebook import listing
 

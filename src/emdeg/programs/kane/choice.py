@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from emdeg.algebra.budget import BudgetExceeded
 from emdeg.algebra.elimination import rank_modulo_prime
 from emdeg.algebra.exact import ONE, ZERO
 from emdeg.algebra.parsing import parsed
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
+from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.kane.speeds import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed, joint_rates
 from emdeg.mechanics.kane.system import speed_matrix, system
 from emdeg.programs.count import Count, count
 from emdeg.programs.kane.build import kane_program
-from emdeg.robot.errors import RobotError
 from emdeg.robot.model import BASE, NOWHERE, Frame, Robot, Vector
 
 FINALISTS = 4
@@ -66,7 +65,7 @@ def choose(robot: Robot, setups: Sequence[Setup] | None = None) -> list[Candidat
     for setup in natural_setups(robot) if setups is None else setups:
         try:
             kinematics = speed_inverse(robot, setup)
-        except (RobotError, BudgetExceeded):
+        except (RobotError, OverBudget):
             continue
         det = kinematics.det
         if det is not None and len(det) <= LARGEST:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+from emdeg.errors import Refuted
 from emdeg.programs.build import known_functions, program
 from emdeg.programs.count import Count, count
 from emdeg.programs.ir import Program
@@ -22,7 +23,7 @@ from emdeg.programs.search.formulation import Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.search.weights import OPERATIONS, Weights, cost
 from emdeg.programs.simplify import fold_signs, prune, retrace, schedule, simplify
-from emdeg.programs.verify import Certificate, Refuted
+from emdeg.programs.verify import Certificate
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
 

@@ -1,0 +1,135 @@
+"""Everything that emdeg raises, as one tree: `except emdeg.EmdegError` catches whatever can go wrong.
+
+Most classes have a built-in one as a second base, so that code which knows nothing of emdeg (`except ValueError`)
+goes on working. `UsageError` of the command line is the one class that lives elsewhere: it needs typer.
+"""
+
+from __future__ import annotations
+
+
+class EmdegError(Exception):
+    """The root of everything that emdeg raises."""
+
+
+class RobotError(EmdegError, ValueError):
+    """A robot's description breaks a rule: says which file, which line, which body, which rule."""
+
+    def __init__(self, rule: str, *, file: str | None = None, line: int | None = None, body: str | None = None) -> None:
+        self.rule, self.file, self.line, self.body = rule, file, line, body
+        super().__init__(rule, file, line, body)
+
+    def at(self, *, file: str | None = None, line: int | None = None, body: str | None = None) -> RobotError:
+        """The same error with the places it did not know yet filled in."""
+        return type(self)(self.rule, file=self.file or file, line=self.line or line, body=self.body or body)
+
+    def __str__(self) -> str:
+        place = self.file or ""
+        if self.line is not None:
+            place += f":{self.line}" if place else f"line {self.line}"
+        parts = [part for part in (place, self.body) if part]
+        return ": ".join([*parts, self.rule])
+
+
+def singular_mass_matrix(robot: str) -> RobotError:
+    """What to raise where the accelerations of a robot are not determined by its efforts."""
+    return RobotError("its mass matrix is singular: a joint moves neither mass nor drive inertia", body=robot)
+
+
+class ScenarioError(RobotError):
+    """A trajectory, a controller or a scenario does not fit the robot or itself; nothing has run yet."""
+
+
+class SimulationError(RobotError):
+    """A run broke down on the way: it says when, and what was the matter."""
+
+
+class SweepError(RobotError):
+    """A study, its folder, its workers or its scheduler is not as it must be: says which, and the rule."""
+
+
+class OverBudget(EmdegError, RuntimeError):
+    """Something is larger than emdeg is willing to read or work on, or a computation grew past its limit."""
+
+
+class TooLarge(RobotError, OverBudget):
+    """A file or a description is larger than emdeg is willing to read; says which."""
+
+
+class StateError(EmdegError, ValueError):
+    """A state's array has the wrong shape or type, or is not made of finite numbers."""
+
+
+class ClosureError(StateError):
+    """A loop does not close there, or not in one way: the pose is out of reach, off the constraint or singular."""
+
+    def __init__(self, loop: str, rule: str) -> None:
+        self.loop = loop
+        super().__init__(f"{loop}: {rule}")
+
+
+class SingularSpeeds(StateError):
+    """The generalized speeds do not determine the rates in this configuration."""
+
+
+class UnboundSymbol(EmdegError, ValueError):
+    """A number was asked for and a symbol stands in its place."""
+
+
+class NumberTooLong(EmdegError, ValueError):
+    """A number whose exact value would not fit a sensible amount of memory."""
+
+
+class EmptyBox(EmdegError, ValueError):
+    """A range holds no value, or a variable of the formula has no range."""
+
+
+class NotDerived(EmdegError, LookupError):
+    """A part of the model was asked for that `derive` was told to leave out."""
+
+
+class NotInvertible(EmdegError, ValueError):
+    """The Jacobian has no inverse as a formula: it is not square, or singular everywhere."""
+
+
+class NotSerial(EmdegError, ValueError):
+    """The extended-body recursions are for chains, and the robot branches."""
+
+
+class BadData(EmdegError, ValueError):
+    """The data is not what it should be a JSON form of; says where."""
+
+
+class UnknownFunction(EmdegError, ValueError):
+    """There is no function of that name."""
+
+
+class CannotJoin(EmdegError, ValueError):
+    """Two functions cannot be one program: one's output has the name of another's input or output."""
+
+
+class NotAProgram(EmdegError, ValueError):
+    """Data that does not describe a program."""
+
+
+class Refuted(EmdegError):
+    """A program does not compute what its independent formulation computes."""
+
+
+class NotCertified(EmdegError):
+    """An artefact is not what its certificate says, or the certificate does not hold."""
+
+
+class UnluckyPoint(EmdegError, ZeroDivisionError):
+    """At this point of the field a radicand has no root: draw another, as where a divisor is zero."""
+
+
+class OffTheVariety(EmdegError, ArithmeticError):
+    """The steps that should close the loops leave one open."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A sweep was stopped on the way; `done` of `chunks` are on disk. No error: `except Exception` must not hide it."""
+
+    def __init__(self, done: int, chunks: int) -> None:
+        self.done, self.chunks = done, chunks
+        super().__init__(f"{done} of {chunks} chunks are on disk")
