@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 
 import emdeg
+from emdeg.algebra.expression import Count, text
 from emdeg.equations import Compact, Hierarchy, Lumped, derive, lumped_constants
 from emdeg.equations.reading.compact import compact
-from emdeg.equations.reading.expression import Count, text
 from emdeg.equations.reading.hierarchy import hierarchy
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

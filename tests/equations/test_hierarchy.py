@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from emdeg.equations.reading.expression import atoms_of
+from emdeg.algebra.expression import atoms_of
 from emdeg.equations.reading.hierarchy import hierarchy
 from tests.equations.test_compact import reference
 from tests.equations.test_lumped import ARMS, lumped

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.algebra.angle_sums import angle_systems
 from emdeg.equations.derive import derive
-from emdeg.equations.reading.angles import angle_systems, parallel_joints
 from emdeg.equations.reading.lumped import indices, lump
 from emdeg.equations.reading.lumped_model import lumped_constants
 from emdeg.mechanics import numeric
+from emdeg.robot.parallel import parallel_joints
 from tests.equations import arms
 
 # The paper's constants from its Tables A1, 4, 5 and 6 by its Table A2 with the misprints mended: first principles.

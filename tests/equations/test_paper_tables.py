@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.algebra.expression import Atom
 from emdeg.equations.derive import derive
 from emdeg.equations.reading.compact import atom_values
-from emdeg.equations.reading.expression import Atom
 from emdeg.mechanics import numeric
 from tests.equations import reading
 from tests.equations.test_lumped import CHECKED

@@ -10,9 +10,9 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Angle, Exact
+from emdeg.algebra.expression import atoms_of
 from emdeg.equations import derive, with_symbolic_payload
 from emdeg.equations.reading.compact import atom_values
-from emdeg.equations.reading.expression import atoms_of
 from emdeg.robot import Payload, Robot
 from tests.equations import reading
 from tests.equations.test_derive import NUMERIC, two_arms

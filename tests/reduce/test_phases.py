@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 import emdeg
-from emdeg.equations.reading.expression import Atom, Product, Sum
+from emdeg.algebra.expression import Atom, Product, Sum
 from emdeg.programs import count
 from emdeg.programs.evaluate import evaluate
 from emdeg.programs.search.weights import CYCLES

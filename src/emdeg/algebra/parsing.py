@@ -22,31 +22,31 @@ _TOKEN = re.compile(r"\s*(?:([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+\.)|([A-Z
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class ParsedSum:
     terms: tuple[tuple[int, Node], ...]
     """(sign, term)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class ParsedProduct:
     factors: tuple[tuple[Node, int], ...]
     """(factor, exponent)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class ParsedName:
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Wave:
+class ParsedSine:
     """The sine or cosine of a sum of named angles with whole multiples."""
 
     cosine: bool
     angles: tuple[tuple[str, int], ...]
 
 
-Node = Sum | Product | Name | Wave | Fraction
+Node = ParsedSum | ParsedProduct | ParsedName | ParsedSine | Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +76,15 @@ class Expression:
         def of(node: Node) -> Any:
             if isinstance(node, Fraction):
                 return number(node)
-            if isinstance(node, Name):
+            if isinstance(node, ParsedName):
                 return value(node.name)
-            if isinstance(node, Wave):
+            if isinstance(node, ParsedSine):
                 total = number(Fraction(0)), number(Fraction(1))
                 for name, times in node.angles:
                     step = multiple_angle(sincos(name), times, number(Fraction(1)), number(Fraction(0)))
                     total = add_angles(total, step)
                 return total[node.cosine]
-            if isinstance(node, Sum):
+            if isinstance(node, ParsedSum):
                 total = number(Fraction(0))
                 for sign, term in node.terms:
                     total = total + of(term) if sign > 0 else total - of(term)
@@ -146,7 +146,7 @@ class _Reader:
         terms = [(self.sign(), self.product(depth))]
         while self.token in ("+", "-"):
             terms.append((self.sign(), self.product(depth)))
-        return terms[0][1] if len(terms) == 1 and terms[0][0] > 0 else Sum(tuple(terms))
+        return terms[0][1] if len(terms) == 1 and terms[0][0] > 0 else ParsedSum(tuple(terms))
 
     def sign(self) -> int:
         sign = 1
@@ -164,7 +164,7 @@ class _Reader:
                 factors.append((1 / divisor[0], divisor[1]))
             else:
                 factors.append(self.power(depth))
-        return factors[0][0] if len(factors) == 1 and factors[0][1] == 1 else Product(tuple(factors))
+        return factors[0][0] if len(factors) == 1 and factors[0][1] == 1 else ParsedProduct(tuple(factors))
 
     def power(self, depth: int) -> tuple[Node, int]:
         base = self.atom(depth)
@@ -184,11 +184,11 @@ class _Reader:
             return inner
         if token in ("sin", "cos"):
             self.expect("(")
-            wave = Wave(token == "cos", self.angles())
+            wave = ParsedSine(token == "cos", self.angles())
             self.expect(")")
             return wave
         if token[0].isalpha():
-            return Name(token)
+            return ParsedName(token)
         try:
             return parse_number(token)
         except ValueError:
@@ -212,12 +212,12 @@ class _Reader:
 
 
 def _names(node: Node) -> set[str]:
-    if isinstance(node, Name):
+    if isinstance(node, ParsedName):
         return {node.name}
-    if isinstance(node, Wave):
+    if isinstance(node, ParsedSine):
         return {name for name, _ in node.angles}
-    if isinstance(node, Sum):
+    if isinstance(node, ParsedSum):
         return {name for _, term in node.terms for name in _names(term)}
-    if isinstance(node, Product):
+    if isinstance(node, ParsedProduct):
         return {name for factor, _ in node.factors for name in _names(factor)}
     return set()

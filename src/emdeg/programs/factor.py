@@ -12,7 +12,17 @@ from fractions import Fraction
 from itertools import combinations
 
 from emdeg.programs.ir import Kind, Op, Program
-from emdeg.programs.network import Network, Other, Product, Sum, Term, make_product, make_sum, to_network, to_program
+from emdeg.programs.network import (
+    Network,
+    OtherNode,
+    ProductNode,
+    SumNode,
+    Term,
+    make_product,
+    make_sum,
+    to_network,
+    to_program,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,7 @@ def find_moves(network: Network) -> Iterator[Move]:
     busy = [number for number in sorted(counts) if number not in network.fixed]
     for number in busy:
         node = network.nodes[number]
-        if isinstance(node, Sum):
+        if isinstance(node, SumNode):
             yield from _takings(network, counts, number, node)
     yield from _shared_products(network, busy)
     yield from _shared_sums(network, busy)
@@ -102,31 +112,31 @@ def make_move(network: Network, move: Move) -> None:
         case TakeOut():
             _take_out(network, move)
         case ShareProduct():
-            shared = network.put(Product(move.pair))
+            shared = network.put(ProductNode(move.pair))
             for number in move.nodes:
                 node = network.nodes[number]
-                assert isinstance(node, Product)
+                assert isinstance(node, ProductNode)
                 factors = _without(node.factors, move.pair)
                 if number != shared:
                     network.replace(number, make_product(network, [*factors, shared]))
         case ShareSum():
-            shared = network.put(Sum(move.pair))
+            shared = network.put(SumNode(move.pair))
             for number in move.nodes:
                 node = network.nodes[number]
-                assert isinstance(node, Sum)
+                assert isinstance(node, SumNode)
                 if number != shared:
                     sign = dict(node.terms)[move.pair[0][0]] * move.pair[0][1]
                     rest = [term for term in node.terms if term[0] not in dict(move.pair)]
                     network.replace(number, make_sum(network, [*rest, (shared, sign)]))
 
 
-def _takings(network: Network, counts: Counter[int], number: int, node: Sum) -> Iterator[TakeOut]:
+def _takings(network: Network, counts: Counter[int], number: int, node: SumNode) -> Iterator[TakeOut]:
     by_factor: dict[int, list[Term]] = defaultdict(list)
     for term, sign in node.terms:
         product = network.nodes[term]
         if term in network.fixed:
             continue
-        if isinstance(product, Product) and counts[term] == 1:
+        if isinstance(product, ProductNode) and counts[term] == 1:
             for candidate in set(product.factors):
                 by_factor[candidate].append((term, sign))
     plain = dict(node.terms)
@@ -143,7 +153,7 @@ def _takings(network: Network, counts: Counter[int], number: int, node: Sum) -> 
         gain = len(terms) - 1 + max(0, constant - 1)
         inner = tuple(sorted((rest[0], sign) for rest, (_, sign) in zip(left, terms) if len(rest) == 1))
         if len(inner) == len(chosen):
-            twin = network.known.get(Sum(inner), network.known.get(Sum(tuple((n, -s) for n, s in inner))))
+            twin = network.known.get(SumNode(inner), network.known.get(SumNode(tuple((n, -s) for n, s in inner))))
             if twin is not None and counts[twin] and twin != number:
                 gain += len(inner) - 1
         if gain > 0:
@@ -152,17 +162,17 @@ def _takings(network: Network, counts: Counter[int], number: int, node: Sum) -> 
 
 def _take_out(network: Network, move: TakeOut) -> None:
     node = network.nodes[move.node]
-    assert isinstance(node, Sum)
+    assert isinstance(node, SumNode)
     inner: list[Term] = []
     for term, sign in move.terms:
         left = _left(network, term, move.factor)
         if not left:
-            one = network.put(Other(Op(Kind.NUMBER, payload=Fraction(1))))
+            one = network.put(OtherNode(Op(Kind.NUMBER, payload=Fraction(1))))
             network.fixed.add(one)
             left = (one,)
-        inner.append((left[0] if len(left) == 1 else network.put(Product(left)), sign))
+        inner.append((left[0] if len(left) == 1 else network.put(ProductNode(left)), sign))
     merged = make_sum(network, inner)
-    flipped = Sum(tuple((n, -s) for n, s in merged.terms))
+    flipped = SumNode(tuple((n, -s) for n, s in merged.terms))
     outer = 1
     if network.known.get(merged) is None and flipped in network.known:
         merged, outer = flipped, -1
@@ -177,7 +187,7 @@ def _take_out(network: Network, move: TakeOut) -> None:
 def _left(network: Network, term: int, taken: int) -> tuple[int, ...]:
     """The factors of a term without one of them; none if the term is that factor."""
     node = network.nodes[term]
-    return _without(node.factors, (taken,)) if isinstance(node, Product) and term != taken else ()
+    return _without(node.factors, (taken,)) if isinstance(node, ProductNode) and term != taken else ()
 
 
 def _without(factors: tuple[int, ...], taken: tuple[int, ...]) -> tuple[int, ...]:
@@ -191,7 +201,7 @@ def _shared_products(network: Network, busy: list[int]) -> Iterator[ShareProduct
     holders: dict[tuple[int, int], list[int]] = defaultdict(list)
     for number in busy:
         node = network.nodes[number]
-        if isinstance(node, Product):
+        if isinstance(node, ProductNode):
             for pair in sorted(set(combinations(node.factors, 2))):
                 holders[pair].append(number)
     for pair, numbers in holders.items():
@@ -203,7 +213,7 @@ def _shared_sums(network: Network, busy: list[int]) -> Iterator[ShareSum]:
     holders: dict[tuple[Term, Term], list[int]] = defaultdict(list)
     for number in busy:
         node = network.nodes[number]
-        if isinstance(node, Sum):
+        if isinstance(node, SumNode):
             for (a, sa), (b, sb) in combinations(node.terms, 2):
                 holders[(a, 1), (b, sa * sb)].append(number)
     for pair, numbers in holders.items():

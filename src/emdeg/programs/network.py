@@ -19,27 +19,27 @@ Term = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class SumNode:
     """The signed sum of its terms, no node twice."""
 
     terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class ProductNode:
     """The product of its factors, sorted; a square has its factor twice."""
 
     factors: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
+class OtherNode:
     """A leaf, or an operation that is neither a sum nor a product, on nodes."""
 
     op: Op
 
 
-Node = Sum | Product | Other
+Node = SumNode | ProductNode | OtherNode
 
 
 @dataclass
@@ -98,12 +98,12 @@ class Network:
 
 
 def arguments(node: Node) -> tuple[int, ...]:
-    if isinstance(node, Sum):
+    if isinstance(node, SumNode):
         return tuple(term for term, _ in node.terms)
-    return node.factors if isinstance(node, Product) else node.op.args
+    return node.factors if isinstance(node, ProductNode) else node.op.args
 
 
-def make_sum(network: Network, terms: list[Term]) -> Sum:
+def make_sum(network: Network, terms: list[Term]) -> SumNode:
     """The sum with equal terms merged and its constants gathered into one."""
     weight: Counter[int] = Counter()
     for node, sign in terms:
@@ -112,7 +112,7 @@ def make_sum(network: Network, terms: list[Term]) -> Sum:
     fixed: list[Term] = []
     for node, times in sorted(weight.items()):
         if abs(times) > 1:
-            number = network.put(Other(Op(Kind.NUMBER, payload=Fraction(abs(times)))))
+            number = network.put(OtherNode(Op(Kind.NUMBER, payload=Fraction(abs(times)))))
             network.fixed.add(number)
             node = network.put(make_product(network, [number, node]))
         if times:
@@ -120,17 +120,17 @@ def make_sum(network: Network, terms: list[Term]) -> Sum:
     if len(fixed) > 1:
         # A constant's overall sign stays outside, so that -(k1 + k2) and k1 + k2 are one constant.
         sign = fixed[0][1]
-        fixed = [(network.put(Sum(tuple((n, s * sign) for n, s in fixed))), sign)]
-    return Sum(tuple(sorted(merged + fixed)))
+        fixed = [(network.put(SumNode(tuple((n, s * sign) for n, s in fixed))), sign)]
+    return SumNode(tuple(sorted(merged + fixed)))
 
 
-def make_product(network: Network, factors: list[int]) -> Product:
+def make_product(network: Network, factors: list[int]) -> ProductNode:
     """The product with its constants gathered into one."""
     fixed = sorted(factor for factor in factors if factor in network.fixed)
     others = [factor for factor in factors if factor not in network.fixed]
     if len(fixed) > 1:
-        fixed = [network.put(Product(tuple(fixed)))]
-    return Product(tuple(sorted(fixed + others)))
+        fixed = [network.put(ProductNode(tuple(fixed)))]
+    return ProductNode(tuple(sorted(fixed + others)))
 
 
 def to_network(program: Program) -> Network:
@@ -142,7 +142,7 @@ def to_network(program: Program) -> Network:
         if not needed[index]:
             continue
         if classes[index] is Dependence.CONSTANTS:
-            network.put(Other(op), index)
+            network.put(OtherNode(op), index)
             network.fixed.add(index)
             continue
         inline = [
@@ -152,16 +152,16 @@ def to_network(program: Program) -> Network:
             terms: list[Term] = []
             for position, (arg, node) in enumerate(zip(op.args, inline)):
                 sign = -1 if op.kind is Kind.SUB and position else 1
-                inner = node.terms if isinstance(node, Sum) else ((arg, 1),)
+                inner = node.terms if isinstance(node, SumNode) else ((arg, 1),)
                 terms += [(term, s * sign) for term, s in inner]
             network.put(make_sum(network, terms), index)
         elif op.kind is Kind.MUL:
             factors: list[int] = []
             for arg, node in zip(op.args, inline):
-                factors += node.factors if isinstance(node, Product) else (arg,)
+                factors += node.factors if isinstance(node, ProductNode) else (arg,)
             network.put(make_product(network, factors), index)
         else:
-            network.put(Other(op), index)
+            network.put(OtherNode(op), index)
     return network
 
 
@@ -184,7 +184,7 @@ def to_program(network: Network) -> Program:
                 stack += reversed(missing)
                 continue
             stack.pop()
-            if isinstance(node, Other):
+            if isinstance(node, OtherNode):
                 done[number] = tracer.apply(node.op, [done[arg] for arg in node.op.args])
                 depth[number] = 1 + max((depth[arg] for arg in node.op.args), default=-1)
             else:
@@ -205,9 +205,11 @@ def signed(value: Traced, sign: int) -> Traced:
     return -value if sign < 0 else value
 
 
-def _join(tracer: Tracer, node: Sum | Product, done: dict[int, Traced], depth: dict[int, int]) -> tuple[Traced, int]:
+def _join(
+    tracer: Tracer, node: SumNode | ProductNode, done: dict[int, Traced], depth: dict[int, int]
+) -> tuple[Traced, int]:
     """A sum's or product's value: the two shallowest operands first, so that it stays shallow."""
-    if isinstance(node, Sum):
+    if isinstance(node, SumNode):
         items = [(depth[n], i, signed(done[n], sign)) for i, (n, sign) in enumerate(node.terms)]
         combine, neutral = tracer.add, tracer.number(0)
     else:
@@ -225,6 +227,6 @@ def _join(tracer: Tracer, node: Sum | Product, done: dict[int, Traced], depth: d
 
 
 def _cost(node: Node) -> int:
-    if isinstance(node, Sum | Product):
+    if isinstance(node, SumNode | ProductNode):
         return max(0, len(arguments(node)) - 1)
     return 0

@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from emdeg.algebra import TrigPoly
+from emdeg.algebra.expression import count
 from emdeg.bounds import Bounded, Effort, largest_magnitude
-from emdeg.equations.reading.expression import count
 from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.pieces import mean, summands
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel

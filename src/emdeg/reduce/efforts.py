@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
-from emdeg.equations.reading.angles import Combination, Group
-from emdeg.equations.reading.expression import Atom, Sum
+from emdeg.algebra.angle_sums import AngleSum, ParallelJoints
+from emdeg.algebra.expression import Atom, Sum
 from emdeg.equations.reading.lumped import indices
 from emdeg.equations.reading.nesting import nested, terms_of
 from emdeg.equations.reading.waves import Layout, Writer
@@ -58,7 +58,7 @@ def tables(expansions: Mapping[str, Expansion], one_sided: Collection[str] = ())
 class Forms:
     """Functions of the configuration as polynomials in sines and cosines of angles, each in its shortest form."""
 
-    def __init__(self, algebra: TrigAlgebra, groups: Sequence[Group]) -> None:
+    def __init__(self, algebra: TrigAlgebra, groups: Sequence[ParallelJoints]) -> None:
         self._writer = Writer(Layout(algebra), groups)
         self._prismatic = algebra.prismatic
         self._known: dict[TrigPoly, Polynomial] = {}
@@ -76,7 +76,7 @@ class Forms:
         return {key: c * lead for key, c in self._known[unit].items()}
 
 
-def inner_neighbours(groups: Sequence[Group]) -> dict[int, int]:
+def inner_neighbours(groups: Sequence[ParallelJoints]) -> dict[int, int]:
     """{joint: the joint before it with the same axis direction}."""
     return {b: a for group in groups for (a, s), (b, t) in pairwise(group) if s == t}
 
@@ -156,7 +156,7 @@ class Writing:
         return total
 
 
-def angle_of(combination: Combination, q: Sequence[Traced]) -> Any:
+def angle_of(combination: AngleSum, q: Sequence[Traced]) -> Any:
     """A sum of joint angles, inner sums first, so that what angles have in common is added once."""
     rest = dict(combination)
     total: Any = None

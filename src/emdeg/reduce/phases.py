@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import permutations
 
 from emdeg.algebra.angle import Angle, direction_angle, square_root
-from emdeg.equations.reading.angles import Combination
-from emdeg.equations.reading.expression import Atom, Product, Sum
+from emdeg.algebra.angle_sums import AngleSum
+from emdeg.algebra.expression import Atom, Product, Sum
 
 CLOSE = Fraction(1, 10**30)
 """How well r cos p must be a, and r sin p be b, in units of r: sines have 60 digits, angles 40."""
@@ -43,7 +43,7 @@ class _Part:
     term: Product
     constant: str
     kind: str
-    angle: Combination
+    angle: AngleSum
     others: tuple[Atom | Sum, ...]
 
 

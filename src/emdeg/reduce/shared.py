@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 
 from emdeg.algebra import TrigPoly
-from emdeg.equations.reading.expression import Atom
+from emdeg.algebra.expression import Atom
 from emdeg.programs import Program
 from emdeg.programs.search.extract import Extraction, Key
 from emdeg.reduce.efforts import Forms, Rates, Table, Writing, inner_neighbours, on_links, tables

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.equations.reading.expression import Product, Sum
+from emdeg.algebra.expression import Product, Sum
 from emdeg.reports.drawing import Drawing
 from emdeg.writing.document import Item as FormulaItem
 from emdeg.writing.document import Label, Reference

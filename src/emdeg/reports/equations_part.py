@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from emdeg.algebra.expression import Atom, Product, Sum, text
 from emdeg.equations import Compact, Lumped, derive
 from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops
 from emdeg.equations.reading.compact import compact
-from emdeg.equations.reading.expression import Atom, Product, Sum, text
 from emdeg.equations.reading.printed import Printed
 from emdeg.equations.reading.sections import ABBREVIATIONS, label
 from emdeg.errors import OverBudget

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from emdeg.algebra import TrigPoly
+from emdeg.algebra.expression import Product, Sum, text
 from emdeg.algebra.quotient import Quotient
-from emdeg.equations.reading.expression import Product, Sum, text
 from emdeg.equations.reading.printed import Printed
 from emdeg.writing import mathml
 from emdeg.writing.document import Formula

@@ -12,7 +12,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from emdeg.equations.reading.expression import Sum, text
+from emdeg.algebra.expression import Sum, text
 from emdeg.equations.reading.printed import Printed
 from emdeg.reports.content import (
     Command,

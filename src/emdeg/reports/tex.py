@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from emdeg.equations.reading.expression import Product, Sum, text
+from emdeg.algebra.expression import Product, Sum, text
 from emdeg.equations.reading.printed import Printed
 from emdeg.reports.content import (
     Command,

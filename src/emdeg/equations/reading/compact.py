@@ -13,8 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.algebra.trig_poly import TrigPoly
-from emdeg.equations.reading.expression import (
+from emdeg.algebra.expression import (
     Atom,
     Count,
     Product,
@@ -26,6 +25,7 @@ from emdeg.equations.reading.expression import (
     scaled,
     text,
 )
+from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.reading.lumped import Lumped, indices
 from emdeg.equations.reading.nesting import LONG, Nester, content, terms_of
 from emdeg.equations.reading.waves import Layout, Views, Writer

@@ -15,8 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from emdeg.algebra.expression import Atom, Count, Product, Sum, atoms_of, count, evaluate, text
 from emdeg.equations.reading.compact import atom_values
-from emdeg.equations.reading.expression import Atom, Count, Product, Sum, atoms_of, count, evaluate, text
 from emdeg.equations.reading.lumped import Lumped
 from emdeg.equations.reading.nesting import Key, nested
 from emdeg.equations.reading.waves import Layout, Writer, fewest_terms

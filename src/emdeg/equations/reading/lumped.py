@@ -17,11 +17,11 @@ from math import gcd, lcm, sqrt
 from flint import fmpq, fmpq_mat
 
 from emdeg.algebra.angle import Angle
+from emdeg.algebra.angle_sums import ParallelJoints
+from emdeg.algebra.expression import Atom, Sum, text
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
-from emdeg.equations.reading.angles import Group
-from emdeg.equations.reading.expression import Atom, Sum, text
 from emdeg.equations.reading.nesting import nested
 from emdeg.equations.reading.short_basis import Basis, Column, short_bases
 from emdeg.equations.reading.waves import Exponents, Layout, Number, ParameterKey, Views, Wave, Writer, added
@@ -61,7 +61,7 @@ class Lumped:
 
     constants: tuple[Constant, ...]
     expansions: Mapping[str, tuple[tuple[str, TrigPoly], ...]]
-    groups: tuple[Group, ...] = ()
+    groups: tuple[ParallelJoints, ...] = ()
     """The parallel joints, whose angles are summed in print."""
     empty: TrigAlgebra | None = None
     """The entries' algebra where every entry is zero, so that there is no constant to ask for it."""
@@ -100,7 +100,7 @@ class Lumped:
 def lump(
     entries: Mapping[str, TrigPoly],
     *,
-    groups: Sequence[Group] = (),
+    groups: Sequence[ParallelJoints] = (),
     drives: Mapping[int, TrigPoly] | None = None,
     values: Mapping[str, Fraction | int | float] | None = None,
     tolerances: Mapping[str, Fraction | int | float] | None = None,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from emdeg.equations.derive import derive
 from emdeg.equations.model import DYNAMICS, Model
-from emdeg.equations.reading.angles import parallel_joints
 from emdeg.equations.reading.lumped import Lumped, lump
+from emdeg.robot.parallel import parallel_joints
 
 MOST_ANGLES = 2
 """Constant angles that stay letters in the constants' formulas; with more of them their sines and cosines are numbers,

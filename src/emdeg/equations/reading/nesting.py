@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
-from emdeg.equations.reading.expression import Atom, Product, Sum, count
+from emdeg.algebra.expression import Atom, Product, Sum, count
 from emdeg.equations.reading.waves import Form, Number
 
 Key = tuple[Atom, ...]

@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from emdeg.equations.reading.angles import angle_name
-from emdeg.equations.reading.expression import Atom, Sum, latex, text
+from emdeg.algebra.angle_sums import angle_name
+from emdeg.algebra.expression import Atom, Sum, latex, text
 
 _BREAK = re.compile(r" (?=[+-] )")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from emdeg.algebra.expression import Sum, text
 from emdeg.equations.json_form import formula_data
 from emdeg.equations.model import Model
-from emdeg.equations.reading.expression import Sum, text
 from emdeg.equations.reading.lumped import Constant
 from emdeg.equations.reading.printed import Printed
 from emdeg.writing.document import Equation, Item, Label, Reference, Remark, Section, Table, Zeros

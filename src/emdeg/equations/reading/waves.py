@@ -13,10 +13,10 @@ from fractions import Fraction
 from functools import lru_cache
 from math import comb
 
+from emdeg.algebra.angle_sums import AngleSum, ParallelJoints, angle_systems
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
-from emdeg.equations.reading.angles import Combination, Group, angle_systems
 
 Exponents = tuple[int, ...]
 Number = int | Fraction
@@ -38,7 +38,7 @@ LONG = 60
 class Form:
     """A wave as it is to be written: the angle that each leading pair of exponents belongs to, and the table."""
 
-    angles: tuple[Combination, ...]
+    angles: tuple[AngleSum, ...]
     wave: Wave
 
     @property
@@ -144,7 +144,7 @@ def fewest_terms(wave: Wave, angles: int) -> Wave:
 class Writer:
     """Finds short forms of waves, each given in every angle system of the parallel joints; remembers sizes."""
 
-    def __init__(self, layout: Layout, groups: Sequence[Group]) -> None:
+    def __init__(self, layout: Layout, groups: Sequence[ParallelJoints]) -> None:
         self.layout = layout
         self.groups = tuple(groups)
         self.systems = angle_systems(layout.algebra, groups)
@@ -175,7 +175,7 @@ class Writer:
         """Every distinct form worth a try at printing: in each angle system, and with sums of angles."""
         angles = len(self.layout.angles)
         found: list[Form] = []
-        seen: set[frozenset[tuple[tuple[Combination, int, int], ...]]] = set()
+        seen: set[frozenset[tuple[tuple[AngleSum, int, int], ...]]] = set()
         for meaning, wave in zip(self._meanings, views):
             for candidate in (fewest_terms(wave, angles), wave):
                 form = Form(meaning, candidate)
@@ -188,14 +188,14 @@ class Writer:
                 found.append(summed)
         return found
 
-    def _with_sums(self, wave: Wave, group: Group) -> Form | None:
+    def _with_sums(self, wave: Wave, group: ParallelJoints) -> Form | None:
         """Products over a group's joints as sines and cosines of sums; None if fewer than two of them occur."""
         members = {joint for joint, _ in group}
         places = [k for k, j in enumerate(self.layout.angles) if j in members]
         if sum(any(e[2 * k] or e[2 * k + 1] for e in wave) for k in places) < 2 or len(wave) > LONG:
             return None
         names = [self.layout.angles[k] for k in places]
-        table: dict[tuple[tuple[Combination, bool], Exponents], Number] = {}
+        table: dict[tuple[tuple[AngleSum, bool], Exponents], Number] = {}
         for exponents, c in wave.items():
             rest = list(exponents)
             for k in places:
@@ -207,7 +207,7 @@ class Writer:
         return _form_of_sums(self._meanings[0], table, len(self.layout.angles))
 
 
-def _used(form: Form, exponents: Exponents) -> tuple[tuple[Combination, int, int], ...]:
+def _used(form: Form, exponents: Exponents) -> tuple[tuple[AngleSum, int, int], ...]:
     """What a term's exponents mean, whatever the system: (angle, power of sine, power of cosine)."""
     angles = len(form.angles)
     trig = [
@@ -249,8 +249,8 @@ def _harmonics(pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[tuple[int, ...
 
 
 def _form_of_sums(
-    own: tuple[Combination, ...],
-    table: Mapping[tuple[tuple[Combination, bool], Exponents], Number],
+    own: tuple[AngleSum, ...],
+    table: Mapping[tuple[tuple[AngleSum, bool], Exponents], Number],
     angles: int,
 ) -> Form:
     """The form with one more angle for each combination that occurs; twice an angle as its square or product."""

@@ -1,4 +1,4 @@
-"""Which angles a formula is written in: the joints' own, or sums over joints with parallel axes.
+"""The angles that formulas are written in: integer sums of joint angles, their names, and systems of them.
 
 Axes that stay parallel turn by sums of joint angles, and formulas are shortest in those: C2*S23 rather than
 C2*S2*C3 + C2*C2*S3. An `AngleSystem` says what each joint's pair of letters stands for.
@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
 
-from emdeg.algebra.angle import Angle
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
-from emdeg.robot.model import BASE, Placement, Robot
 
-Combination = tuple[tuple[int, int], ...]
+AngleSum = tuple[tuple[int, int], ...]
 """An integer combination of joint angles: (joint, multiple), joints rising, no multiple zero."""
 
-Group = tuple[tuple[int, int], ...]
+ParallelJoints = tuple[tuple[int, int], ...]
 """Joints with parallel axes along a chain: (joint, +1 or -1 where its axis points the other way)."""
 
 MOST_SYSTEMS = 24
@@ -29,8 +26,8 @@ MOST_SYSTEMS = 24
 class AngleSystem:
     """`meaning` of each joint's letters, as a combination of joint angles, and its `inverse`."""
 
-    meaning: dict[int, Combination]
-    inverse: dict[int, Combination]
+    meaning: dict[int, AngleSum]
+    inverse: dict[int, AngleSum]
 
     def write(self, formula: TrigPoly) -> TrigPoly:
         """`formula` in this system's angles: joint k's letters then stand for `meaning[k]`."""
@@ -44,65 +41,7 @@ class AngleSystem:
         return formula.substitute({**changed}) if changed else formula
 
 
-def parallel_joints(robot: Robot) -> tuple[Group, ...]:
-    """The runs of revolute joints whose axes stay parallel, joints numbered from 1; only runs of two or more."""
-    group_of: dict[int, list[tuple[int, int]]] = {}
-    extended: set[int] = set()
-    for i, link in enumerate(robot.links):
-        if link.joint.kind != "revolute":
-            continue
-        before, turns = link.parent, [link.joint.placement]
-        while before != BASE and robot.links[before].joint.kind != "revolute":
-            turns.insert(0, robot.links[before].joint.placement)
-            before = robot.links[before].parent
-        sign = _axis_kept(turns)
-        if before != BASE and sign and before not in extended:
-            run = group_of[before]
-            run.append((i + 1, sign * run[-1][1]))
-            group_of[i] = run
-            extended.add(before)
-        else:
-            group_of[i] = [(i + 1, 1)]
-    runs = {id(run): tuple(run) for run in group_of.values()}
-    return tuple(run for run in runs.values() if len(run) > 1)
-
-
-def _axis_kept(placements: Sequence[Placement]) -> int:
-    """+1 or -1 if the constant rotations between two joints take the axis to plus or minus itself, else 0."""
-    axis = (Fraction(0), Fraction(0), Fraction(1))
-    for place in reversed(placements):
-        turns = [("x", place.alpha), ("y", place.beta)]
-        if place is not placements[-1]:
-            turns.append(("z", place.theta))  # of a prismatic joint in between, whose angle is constant
-        turns.insert(0, ("z", place.gamma))
-        for about, angle in reversed(turns):
-            if angle.is_zero:
-                continue
-            turned = _quarter_turned(axis, about, angle)
-            if turned is None:
-                return 0
-            axis = turned
-    return int(axis[2]) if abs(axis[2]) == 1 else 0
-
-
-def _quarter_turned(
-    axis: tuple[Fraction, Fraction, Fraction], about: str, angle: Angle
-) -> tuple[Fraction, Fraction, Fraction] | None:
-    x, y, z = axis
-    along = {"x": x, "y": y, "z": z}[about]
-    if abs(along) == 1:
-        return axis
-    if angle.symbol is not None:
-        return None
-    s, c = angle.sincos()
-    if about == "x":
-        return x, c * y - s * z, s * y + c * z
-    if about == "y":
-        return c * x + s * z, y, c * z - s * x
-    return c * x - s * y, s * x + c * y, z
-
-
-def angle_systems(algebra: TrigAlgebra, groups: Sequence[Group]) -> tuple[AngleSystem, ...]:
+def angle_systems(algebra: TrigAlgebra, groups: Sequence[ParallelJoints]) -> tuple[AngleSystem, ...]:
     """The systems worth trying for these parallel joints; the first is that of the joints' own angles."""
     own = {joint: ((joint, 1),) for joint in algebra.revolute}
     choices = [list(_trees(len(group))) for group in groups]
@@ -139,15 +78,15 @@ def _trees(joints: int) -> Iterator[tuple[Edge, ...]]:
             yield star
 
 
-def _between(group: Group, u: int, v: int) -> Combination:
+def _between(group: ParallelJoints, u: int, v: int) -> AngleSum:
     """The angle from vertex u to vertex v of a group, positive in its first joint."""
     signs = [sign for _, sign in group[u:v]]
     return tuple((joint, sign * signs[0]) for joint, sign in group[u:v])
 
 
-def _inverse(group: Group, edges: Sequence[Edge]) -> dict[int, Combination]:
+def _inverse(group: ParallelJoints, edges: Sequence[Edge]) -> dict[int, AngleSum]:
     """Each joint's own angle as a combination of the edges' letters; edge k has joint k's letters."""
-    found: dict[int, Combination] = {}
+    found: dict[int, AngleSum] = {}
     for k, (joint, sign) in enumerate(group):
         walk = _path(edges, k, k + 1)
         letters: dict[int, int] = {}
@@ -174,7 +113,7 @@ def _path(edges: Sequence[Edge], start: int, goal: int) -> list[tuple[int, int]]
     raise ValueError("the edges do not form a tree")
 
 
-def angle_name(combination: Combination) -> str:
+def angle_name(combination: AngleSum) -> str:
     """The angle in an abbreviation: "23" for q2 + q3, "223" for 2 q2 + q3, "3m2" for q3 - q2, "10_11" past nine.
 
     >>> angle_name(((2, 2), (3, 1))), angle_name(((2, -1), (3, 1)))
@@ -186,6 +125,6 @@ def angle_name(combination: Combination) -> str:
     return link.join(plus) + ("m" + link.join(minus) if minus else "")
 
 
-def angle_latex(combination: Combination) -> str:
+def angle_latex(combination: AngleSum) -> str:
     """The same as a subscript: "23", "2-3", "10,11"."""
     return angle_name(combination).replace("m", "-").replace("_", ",")

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
+from emdeg.algebra.angle_sums import AngleSum, angle_latex, angle_name
 from emdeg.algebra.generator import name_latex
-from emdeg.equations.reading.angles import Combination, angle_latex, angle_name
 
 MAX_DIGITS = 17
 """Characters of a ratio above which its nearest double is written instead."""
@@ -23,7 +23,7 @@ class Atom:
     """
 
     kind: str
-    angle: Combination = ()
+    angle: AngleSum = ()
 
     def __lt__(self, other: Atom) -> bool:
         """In the order of the joints."""
