@@ -53,8 +53,8 @@ test-docs: $(VENV)/.docs   ## every snippet of README and docs, every notebook, 
 	$(BIN)/python -m pytest -q -n $(JOBS) -m docs
 
 lint: $(STAMP)   ## ruff, pyright, import-linter
-	$(BIN)/ruff check src tests benchmarks examples docs
-	$(BIN)/ruff format --check --quiet src tests benchmarks examples docs
+	$(BIN)/ruff check src tests benchmarks examples docs tools
+	$(BIN)/ruff format --check --quiet src tests benchmarks examples docs tools
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
