@@ -18,7 +18,7 @@ import emdeg
 from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program
 from emdeg.reduce.target import certified
-from emdeg.robot.box import box
+from emdeg.robot.workspace import workspace
 
 ROBOTS = ("puma560", "stanford_arm", "jpl_rrp", "panda")
 CHUNK = 250_000
@@ -31,8 +31,7 @@ def main(states: int = 10_000_000, *robots: str) -> None:
     path.parent.mkdir(exist_ok=True)
     for name in robots or ROBOTS:
         robot = emdeg.load(name)
-        lower, upper = zip(*(_range(joint) for joint in robot.joints))
-        region = box(robot, lower=lower, upper=upper)
+        region = workspace(robot, {joint.name: _range(joint) for joint in robot.joints})
         full = full_model(robot)
         short, dropped = significant(full, region)
         errors = certified(short, region, seconds=8.0)
@@ -41,7 +40,7 @@ def main(states: int = 10_000_000, *robots: str) -> None:
         random = np.random.default_rng(0)
         worst, peak = np.zeros(robot.n), np.zeros(robot.n)
         for _ in range(math.ceil(states / CHUNK)):
-            q, qd, qdd = region.sample(CHUNK, random)
+            q, qd, qdd = region.sample_states(CHUNK, random)
             tau = exact(q, qd, qdd)
             peak = np.maximum(peak, np.abs(tau).max(axis=0))
             worst = np.maximum(worst, np.abs(tau - brief(q, qd, qdd)).max(axis=0))

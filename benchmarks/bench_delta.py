@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.analysis.loops import poses, workspace_box
+from emdeg.analysis.loops import closed_workspace, poses
 from emdeg.mechanics.loops.views import singularity_map
 from emdeg.programs.count import count
 from emdeg.programs.ir import Dependence, Program
@@ -64,7 +64,7 @@ def workspace(states: int, speed: float, acceleration: float) -> tuple[np.ndarra
 def whole_workspace(states: int, speed: float, acceleration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Random states wherever the robot reaches, 0.05 away from either kind of singularity."""
     robot, rng = emdeg.load("delta"), np.random.default_rng(1)
-    found = poses(robot, workspace_box(robot), 4 * states)
+    found = poses(robot, closed_workspace(robot), 4 * states)
     X = found.q[found.usable][:states]
     return X, rng.uniform(-speed, speed, X.shape), rng.uniform(-acceleration, acceleration, X.shape)
 

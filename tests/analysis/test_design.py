@@ -197,7 +197,7 @@ def test_at_the_slow_fast_boundary_the_reaction_torque_has_the_stated_share(rrp)
 
 
 def test_shares_of_variance_add_up_to_one(rrp, model):
-    states = over_workspace(workspace(rrp), np.ones(6), np.ones(6))
+    states = over_workspace(workspace(rrp, speed=1.0, acceleration=1.0))
     for shares in (term_shares(model, states), constant_shares(rrp, states)):
         for joint in rrp.joints:
             assert sum(s.variance for s in shares if s.joint == joint.name) == pytest.approx(1.0)

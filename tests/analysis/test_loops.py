@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import emdeg
 from emdeg.analysis import loops, loops_map
-from emdeg.analysis.loops import home, looked_at, motor_figures, motor_loads, poses, reached, workspace_box
+from emdeg.analysis.loops import closed_workspace, home, looked_at, motor_figures, motor_loads, poses, reached
 from emdeg.analysis.loops_map import plane
 from emdeg.cli import app
 from emdeg.mechanics.loops.views import reachable, singularity_figures
@@ -30,7 +30,7 @@ def test_the_delta_reaches_on_its_axis_between_stretched_and_folded():
 
 def test_reach_is_where_the_loops_close():
     robot = robot_of("rrr3")
-    q = workspace_box(robot).sample(50)
+    q = closed_workspace(robot).sample(50)
 
     def closes(pose):
         try:
@@ -69,7 +69,7 @@ def test_motors_feel_the_mass_matrix_in_their_own_angles():
 def test_extremes_are_attained_and_pass_every_sample(monkeypatch):
     monkeypatch.setattr(loops, "ROUNDS", 5)
     robot = robot_of("fivebar")
-    found = poses(robot, workspace_box(robot, {"q1": (1.2, 2.6), "q2": (0.5, 1.9)}), 500)
+    found = poses(robot, closed_workspace(robot, {"q1": (1.2, 2.6), "q2": (0.5, 1.9)}), 500)
     values = motor_figures(robot, found.q[found.usable])
     for i, load in enumerate(motor_loads(robot, found)):
         for key, (low, high) in (("held", load.held), ("free", load.free), ("gravity", load.gravity)):
@@ -83,12 +83,12 @@ def test_extremes_are_attained_and_pass_every_sample(monkeypatch):
 
 def test_the_volume_is_that_of_a_finer_grid():
     robot = robot_of("delta")
-    box = workspace_box(robot, {"x": (-0.2, 0.2), "y": (-0.2, 0.2), "z": (-0.75, -0.3)})
-    volume, error = poses(robot, box, 4000).volume
+    where = closed_workspace(robot, {"x": (-0.2, 0.2), "y": (-0.2, 0.2), "z": (-0.75, -0.3)})
+    volume, error = poses(robot, where, 4000).volume
     grid = np.stack(
-        np.meshgrid(*(np.linspace(a, b, 24, endpoint=False) + (b - a) / 48 for a, b in zip(box.low, box.high))), -1
+        np.meshgrid(*(np.linspace(a, b, 24, endpoint=False) + (b - a) / 48 for a, b in where.ranges)), -1
     ).reshape(-1, 3)
-    fine = reachable(robot, grid).mean() * np.prod(box.high - box.low)
+    fine = reachable(robot, grid).mean() * np.prod(np.diff(where.ranges))
     assert abs(volume - fine) < 4 * error
     assert error < 0.02 * volume
 
@@ -96,7 +96,7 @@ def test_the_volume_is_that_of_a_finer_grid():
 def test_the_second_kind_is_passed_where_three_forearms_meet_in_a_point():
     """The line of zero determinant on the map of the 3-RRR: there the three forearms' moments about a point vanish."""
     robot = robot_of("rrr3")
-    found = plane(robot, workspace_box(robot, {"x": (-0.1, 0.1), "y": (-0.1, 0.1), "phi": (-1.2, 1.2)}), 0, 2, 61)
+    found = plane(robot, closed_workspace(robot, {"x": (-0.1, 0.1), "y": (-0.1, 0.1), "phi": (-1.2, 1.2)}), 0, 2, 61)
     assert found.crossed
     names = [joint.name for joint in robot.joints]
     low, high = -1.2, 1.2

@@ -12,7 +12,7 @@ from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import ShortModel
 from emdeg.reduce.target import certified
-from emdeg.robot.box import box
+from emdeg.robot.workspace import workspace
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -28,14 +28,14 @@ DATA = Path(__file__).parents[1] / "data"
 def test_random_states_stay_below_the_certified_error(name, ends):
     robot = emdeg.load(name)
     if ends is None:
-        region = box(robot)
+        region = workspace(robot)
     else:
         sides = [np.pi if joint.kind == "revolute" else ends for joint in robot.joints]
-        region = box(robot, lower=[-x for x in sides], upper=sides)
+        region = workspace(robot, {joint.name: (-x, x) for joint, x in zip(robot.joints, sides)})
     full = full_model(robot)
     short, _ = significant(full, region, significance=0.05, joint_significance=0.005)
     errors = certified(short, region, seconds=1.0)
-    q, qd, qdd = region.sample(100_000, np.random.default_rng(3))
+    q, qd, qdd = region.sample_states(100_000, np.random.default_rng(3))
     whole = ShortModel(full, full.lumped.expansions, full.values)
     states = {"q": q, "qd": qd, "qdd": qdd}
     worst = np.abs(evaluate(program(short), states)["tau"] - evaluate(program(whole), states)["tau"]).max(axis=0)
@@ -50,9 +50,9 @@ def test_the_papers_own_short_model_errs_as_was_measured():
     measured = json.loads((DATA / "puma560_abbrev_error.json").read_text())
     reference = measured["abbreviated vs full (Table A3 constants)"]["max_abs"]
     robot = emdeg.load("puma560")
-    full, region = full_model(robot), box(robot)
+    full, region = full_model(robot), workspace(robot)
     short, _ = significant(full, region)
-    q, qd, qdd = region.sample(50_000, np.random.default_rng(0))
+    q, qd, qdd = region.sample_states(50_000, np.random.default_rng(0))
     whole = ShortModel(full, full.lumped.expansions, full.values)
     states = {"q": q, "qd": qd, "qdd": qdd}
     worst = np.abs(evaluate(program(short), states)["tau"] - evaluate(program(whole), states)["tau"]).max(axis=0)

@@ -12,7 +12,7 @@ from emdeg.programs import count, evaluate
 from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import FUNCTIONS, program
 from emdeg.reduce.significance import uncertain
-from emdeg.robot.box import box
+from emdeg.robot.workspace import workspace
 from tests.equations.reading import value
 
 DATA = Path(__file__).parents[1] / "data"
@@ -24,7 +24,7 @@ SMALL = ("I19",)
 @lru_cache(maxsize=1)
 def puma():
     robot = emdeg.load("puma560")
-    return full_model(robot), box(robot)
+    return full_model(robot), workspace(robot)
 
 
 def names(q, constants):
@@ -86,7 +86,7 @@ def test_the_mass_matrix_has_at_most_25_operations_every_product_counted():
 def test_programs_of_the_short_model_compute_its_equations():
     full, region = puma()
     short, _ = significant(full, region)
-    q, qd, qdd = region.sample(20, np.random.default_rng(1))
+    q, qd, qdd = region.sample_states(20, np.random.default_rng(1))
     entries = short.model.evaluate(q)
     tau = evaluate(program(short, "inverse_dynamics"), {"q": q, "qd": qd, "qdd": qdd})["tau"]
     expected = np.zeros_like(tau)

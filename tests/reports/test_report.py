@@ -130,11 +130,11 @@ def test_slider_errors_hold_on_random_states() -> None:
     full = full_model(robot)
     found = tradeoff(study, full)
     random = np.random.default_rng(0)
-    q, qd, qdd = study.box.sample(20_000, random)
+    q, qd, qdd = study.where.sample_states(20_000, random)
     tau = emdeg.inverse_dynamics(robot, q, qd, qdd)
     for level in found.levels[1:]:
         t = level.threshold
-        short, _ = significant(full, study.box, significance=t, joint_significance=t / 10)
+        short, _ = significant(full, study.where, significance=t, joint_significance=t / 10)
         miss = np.abs(emdeg.compile(short_program(short))(q, qd, qdd) - tau).max(axis=0)
         bound = np.array(level.certified) * found.largest
         assert (miss <= bound * (1 + 1e-9) + 1e-9).all()

@@ -14,7 +14,7 @@ import pytest
 import emdeg
 from emdeg.analysis import capability, torque_limits
 from emdeg.robot.workspace import workspace
-from emdeg.sweeps import Compute, States, Study, Tolerances, Vary, Workspace, sweep
+from emdeg.sweeps import Compute, NamedRanges, States, Study, Tolerances, Vary, sweep
 from emdeg.sweeps.chunk import compute_chunk
 from emdeg.sweeps.plan import plan_from_json
 from emdeg.sweeps.prepare import prepare
@@ -148,7 +148,7 @@ def test_motions_are_point_to_point_and_within_the_workspace(tmp_path):
         "motions",
         ("planar2r",),
         (Compute(function="inverse_dynamics"),),
-        workspaces=(Workspace("front", {"q1": (-0.5, 0.5)}),),
+        workspaces=(NamedRanges("front", {"q1": (-0.5, 0.5)}),),
         states=States("motions", 5, 11, 2.0),
         output="states",
     )
@@ -165,7 +165,7 @@ def test_robots_workspaces_and_grids_of_states(tmp_path):
         "two",
         ("planar2r", "planar3r"),
         (Compute(function="gravity", statistics=("max_abs",)),),
-        workspaces=(Workspace(), Workspace("narrow", {"q1": (0.0, 0.1)})),
+        workspaces=(NamedRanges(), NamedRanges("narrow", {"q1": (0.0, 0.1)})),
         states=States(count=300),
     )
     found = table(study, tmp_path)
@@ -175,7 +175,7 @@ def test_robots_workspaces_and_grids_of_states(tmp_path):
     with pytest.raises(emdeg.RobotError, match="cannot share a grid"):
         prepare(replace(study, states=States("grid", points=3)))
     grid = replace(study, robots=("planar2r",), states=States("grid", points=5), output="states")
-    q1, q2 = columns(table(replace(grid, workspaces=(Workspace(),)), tmp_path), "q1", "q2")
+    q1, q2 = columns(table(replace(grid, workspaces=(NamedRanges(),)), tmp_path), "q1", "q2")
     ranges = workspace(emdeg.load("planar2r")).ranges
     wanted = itertools.product(*(np.linspace(low, high, 5) for low, high in ranges))
     assert np.allclose(np.stack([q1, q2], axis=1), list(wanted))
@@ -244,7 +244,7 @@ def test_closed_loops_vary_by_workspace_and_not_by_parameter(tmp_path):
         "delta",
         ("delta",),
         (Compute(function="gravity"),),
-        workspaces=(Workspace("low", ranges),),
+        workspaces=(NamedRanges("low", ranges),),
         states=States(count=10),
         output="states",
     )
@@ -257,7 +257,7 @@ def test_closed_loops_vary_by_workspace_and_not_by_parameter(tmp_path):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [('"part_states":10000', '"part_states":0'), ('"schema":1', '"schema":7'), ('"samples":', '"samples":1')],
+    [('"part_states":10000', '"part_states":0'), ('"schema":2', '"schema":7'), ('"samples":', '"samples":1')],
 )
 def test_a_damaged_plan_is_an_error(old, new):
     text = prepare(puma_study(10_000, 1)).to_json()

@@ -29,12 +29,9 @@ class Share(Shown):
     """max |term| / max |torque|."""
 
 
-def over_workspace(where: Workspace, speed: Array, acceleration: Array, samples: int = 2000, seed: int = 3) -> Motion:
-    """Random states, uniform: positions over the workspace, speeds and accelerations within +- the given (n)."""
-    rng = np.random.default_rng(seed)
-    q = where.sample(samples, seed)
-    qd, qdd = (rng.uniform(-1, 1, q.shape) * scale for scale in (speed, acceleration))
-    return Motion(np.arange(float(samples)), q, qd, qdd)
+def over_workspace(where: Workspace, samples: int = 2000, seed: int = 3) -> Motion:
+    """Random states, uniform over the workspace, its speeds and accelerations."""
+    return Motion(np.arange(float(samples)), *where.sample_states(samples, seed))
 
 
 def term_shares(model: Model, states: Motion) -> list[Share]:

@@ -26,6 +26,7 @@ from emdeg.mechanics.loops.numeric import drive_jacobian, joint_positions, ready
 from emdeg.mechanics.loops.views import reachable, singularity_figures
 from emdeg.mechanics.numeric import gravity, mass_matrix
 from emdeg.robot.model import Robot
+from emdeg.robot.workspace import Range, Workspace, joint_number, workspace
 
 Bools = NDArray[np.bool_]
 
@@ -35,26 +36,15 @@ NUMERIC_SAMPLES = 100
 """Of a mechanism whose loops close numerically only, which takes a thousand times as long."""
 RAYS, MARCH, NUMERIC_MARCH = 400, 200, 25
 ROUNDS, CROWD, CROSSED = 100, 48, 0.9
-
-
-@dataclass(frozen=True)
-class Box:
-    """A range a coordinate [rad or m]; `found`: from rays out of the start, not from the file or the user."""
-
-    joints: tuple[str, ...]
-    low: Array
-    high: Array
-    found: tuple[bool, ...]
-
-    def sample(self, count: int, seed: int = 0) -> Array:
-        return self.low + (self.high - self.low) * np.random.default_rng(seed).uniform(size=(count, len(self.low)))
+PAD = 0.02
+"""How much wider than what rays reach the workspace is taken, as a share of it."""
 
 
 @dataclass(frozen=True)
 class Poses:
-    """Samples q (k, n) of a box: where they are reached, how far from singular (NaN elsewhere), where usable."""
+    """Samples q (k, n) of a workspace: where they are reached, how far from singular (NaN elsewhere), where usable."""
 
-    box: Box
+    where: Workspace
     q: Array
     reached: Bools
     first: Array
@@ -64,7 +54,7 @@ class Poses:
     @property
     def volume(self) -> tuple[float, float]:
         """(of the reached part of the box, its standard error) in the product of the coordinates' units."""
-        share, whole = float(self.reached.mean()), float(np.prod(self.box.high - self.box.low))
+        share, whole = float(self.reached.mean()), float(np.prod(np.diff(self.where.ranges)))
         return whole * share, whole * math.sqrt(share * (1 - share) / len(self.q))
 
 
@@ -111,32 +101,28 @@ def reached(robot: Robot, q: Array) -> Bools:
     return there
 
 
-def workspace_box(robot: Robot, ranges: Mapping[str, Sequence[float]] | None = None) -> Box:
-    """The box to look at: given ranges and the file's limits first; else where rays out of the start end."""
-    names = [joint.name for joint in robot.coordinates]
-    given = dict(ranges or {})
-    for name, ends in given.items():
-        if name not in names:
-            raise RobotError(f"{name!r} is no independent coordinate; these are {', '.join(names)}", body=robot.name)
-        if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
-            raise RobotError(f"its range is empty: from {ends[0]:g} to {ends[1]:g}", body=name)
-    low, high = np.empty(len(names)), np.empty(len(names))
-    found = []
-    for k, joint in enumerate(robot.coordinates):
-        limits = joint.limits.lower, joint.limits.upper
-        ends = given.get(joint.name) or (None if None in limits else tuple(float(v or 0) for v in limits))
-        found.append(ends is None)
-        low[k], high[k] = (math.nan, math.nan) if ends is None else ends
-    if any(found):
-        ends = _ray_ends(robot)
-        pad = 0.02 * (ends.max(axis=0) - ends.min(axis=0))
-        turns = np.array([joint.kind == "revolute" for joint in robot.coordinates])
-        start = home(robot)
-        least, most = ends.min(axis=0) - pad, ends.max(axis=0) + pad
-        least = np.where(turns, np.maximum(least, start - math.pi), least)
-        most = np.where(turns, np.minimum(most, start + math.pi), most)
-        low, high = np.where(found, least, low), np.where(found, most, high)
-    return Box(tuple(names), low, high, tuple(found))
+def closed_workspace(robot: Robot, ranges: Mapping[str, Sequence[float]] | None = None) -> Workspace:
+    """The workspace of a mechanism with loops: where nobody bounds a coordinate, rays out of the start do."""
+    return workspace(robot, {**ray_ranges(robot, ranges or {}), **(ranges or {})})
+
+
+def ray_ranges(robot: Robot, ranges: Mapping[str, Sequence[float]]) -> dict[str, Range]:
+    """{coordinate: how far rays out of the start reach}, of those that neither `ranges` nor the file bounds."""
+    given = {joint_number(robot, name) for name in ranges}
+    open_ = [
+        k
+        for k, joint in enumerate(robot.coordinates)
+        if k + 1 not in given and None in (joint.limits.lower, joint.limits.upper)
+    ]
+    if not open_:
+        return {}
+    ends, start = _ray_ends(robot), home(robot)
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    low, high = low - PAD * (high - low), high + PAD * (high - low)
+    turns = np.array([joint.kind == "revolute" for joint in robot.coordinates])
+    low = np.where(turns, np.maximum(low, start - math.pi), low)
+    high = np.where(turns, np.minimum(high, start + math.pi), high)
+    return {robot.coordinates[k].name: (float(low[k]), float(high[k])) for k in open_}
 
 
 def _ray_ends(robot: Robot) -> Array:
@@ -193,14 +179,14 @@ def looked_at(robot: Robot, q: Array, margin: float = MARGIN) -> tuple[Bools, Ar
     return there, first, second, usable
 
 
-def poses(robot: Robot, box: Box, samples: int | None = None, margin: float = MARGIN, seed: int = 0) -> Poses:
+def poses(robot: Robot, where: Workspace, samples: int | None = None, margin: float = MARGIN, seed: int = 0) -> Poses:
     """Samples of the box, the start among them."""
     count = samples or (SAMPLES if ready(robot).plan is not None else NUMERIC_SAMPLES)
-    q = box.sample(count, seed)
+    q = where.sample(count, seed)
     start = home(robot)
-    if np.all((box.low <= start) & (start <= box.high)):
+    if np.all((where.lower <= start) & (start <= where.upper)):
         q[0] = start
-    return Poses(box, q, *looked_at(robot, q, margin))
+    return Poses(where, q, *looked_at(robot, q, margin))
 
 
 def motor_figures(robot: Robot, q: Array) -> dict[str, Array]:
@@ -221,7 +207,7 @@ def motor_loads(robot: Robot, found: Poses, margin: float = MARGIN) -> list[Moto
             f"reached, none of them {margin:g} away from a singularity; look at other ranges or a smaller margin",
             body=robot.name,
         )
-    best, where = _sought(robot, found.box, at, margin)
+    best, places = _sought(robot, found.where, at, margin)
     shares = np.percentile(motor_figures(robot, at)["held"], (5, 50, 95), axis=0)
     n = robot.freedoms
     loads = []
@@ -231,8 +217,8 @@ def motor_loads(robot: Robot, found: Poses, margin: float = MARGIN) -> list[Moto
             low, high = sort * n + i, (3 + sort) * n + i
             pairs.append(
                 (
-                    Extreme(-float(best[low]), tuple(where[low].tolist())),
-                    Extreme(float(best[high]), tuple(where[high].tolist())),
+                    Extreme(-float(best[low]), tuple(places[low].tolist())),
+                    Extreme(float(best[high]), tuple(places[high].tolist())),
                 )
             )
         held, free, weight = pairs
@@ -249,7 +235,7 @@ def _aims(robot: Robot, q: Array) -> Array:
     return np.concatenate([-values, values], axis=1)
 
 
-def _sought(robot: Robot, box: Box, start: Array, margin: float) -> tuple[Array, Array]:
+def _sought(robot: Robot, where: Workspace, start: Array, margin: float) -> tuple[Array, Array]:
     """(largest values (aims), where (aims, n)): differential evolution of the best samples, all aims side by side.
 
     Storn and Price's schemes best/1 and rand/1 in turn, with binomial crossover; only usable poses survive.
@@ -270,7 +256,7 @@ def _sought(robot: Robot, box: Box, start: Array, margin: float) -> tuple[Array,
         step = rng.uniform(0.3, 0.9, (aims, count, 1)) * (q[rows, one] - q[rows, other])
         moved = rng.uniform(size=q.shape) < CROSSED
         moved[np.arange(aims)[:, None], np.arange(count)[None], rng.integers(n, size=(aims, count))] = True
-        trial = np.clip(np.where(moved, lead + step, q), box.low, box.high)
+        trial = np.clip(np.where(moved, lead + step, q), where.lower, where.upper)
         flat = trial.reshape(-1, n)
         usable = looked_at(robot, flat, margin)[3]
         gained = np.full(best.shape, -np.inf).reshape(-1)

@@ -11,10 +11,11 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis.figures import COLOURS, STYLES, _new, _plain, _save
-from emdeg.analysis.loops import MARGIN, Bools, Box, home, looked_at, motor_figures, reached
+from emdeg.analysis.loops import MARGIN, Bools, home, looked_at, motor_figures, reached
 from emdeg.mechanics.loops.numeric import ready
 from emdeg.mechanics.loops.views import singularity_figures
 from emdeg.robot.model import Robot
+from emdeg.robot.workspace import Workspace
 
 GRID = 121
 LINE, NUMERIC_LINE = 721, 21
@@ -45,10 +46,10 @@ class Map:
         return bool(np.nanmin(self.turned) < 0 < np.nanmax(self.turned)) if self.reached.any() else False
 
 
-def plane(robot: Robot, box: Box, i: int, j: int, grid: int | None = None) -> Map:
+def plane(robot: Robot, where: Workspace, i: int, j: int, grid: int | None = None) -> Map:
     """The map over coordinates i and j, the others where the start has them."""
     grid = grid or GRID
-    x, y = (np.linspace(box.low[k], box.high[k], grid) for k in (i, j))
+    x, y = (np.linspace(*where.ranges[k], grid) for k in (i, j))
     q = np.tile(home(robot), (grid, grid, 1))
     q[..., i], q[..., j] = x[None, :], y[:, None]
     flat = q.reshape(-1, q.shape[-1])
@@ -105,7 +106,7 @@ def _held(robot: Robot, found: Map) -> str:
     return f"{_plain(robot.name)}: singularities over its reach" + (f", {values}" if values else "")
 
 
-def draw_lines(robot: Robot, box: Box, folder: Path, stem: str, margin: float = MARGIN) -> list[Path]:
+def draw_lines(robot: Robot, where: Workspace, folder: Path, stem: str, margin: float = MARGIN) -> list[Path]:
     """Along each coordinate through the start: distances from singularity, and what every motor feels."""
     n, count = robot.freedoms, LINE if ready(robot).plan is not None else NUMERIC_LINE
     figure, axes = _new(4.2 * min(n, 3), 3.0 * 3 * -(-n // 3), 3 * -(-n // 3), min(n, 3))
@@ -114,7 +115,7 @@ def draw_lines(robot: Robot, box: Box, folder: Path, stem: str, margin: float = 
         top, column = 3 * (k // 3), k % 3
         label, scale = _axis(robot, k)
         q = np.tile(home(robot), (count, 1))
-        q[:, k] = np.linspace(box.low[k], box.high[k], count)
+        q[:, k] = np.linspace(*where.ranges[k], count)
         _, first, second, fine = looked_at(robot, q, margin)
         held, weight = np.full((count, n), np.nan), np.full((count, n), np.nan)
         if fine.any():

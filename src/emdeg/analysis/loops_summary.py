@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from emdeg.analysis.loops import MARGIN, Box, Extreme, MotorLoad, Poses, home, motor_loads, poses, workspace_box
+from emdeg.analysis.loops import MARGIN, Extreme, MotorLoad, Poses, home, motor_loads, poses, ray_ranges
 from emdeg.analysis.loops_map import draw_lines, draw_map, plane
 from emdeg.mechanics.loops.numeric import ready, weak_loops
 from emdeg.robot.model import Robot
+from emdeg.robot.workspace import Workspace, workspace
 
 PARTS = ("workspace", "singularities", "inertia")
 
@@ -28,8 +29,9 @@ def loops_study(
     folder: Path | None = None,
 ) -> dict[str, Any]:
     """What `emdeg analyse` says of a robot with closed loops; `over` are two coordinates' places for the map."""
-    box = workspace_box(robot, ranges)
-    found = poses(robot, box, samples, margin)
+    rays = ray_ranges(robot, ranges or {})
+    where = workspace(robot, {**rays, **(ranges or {})})
+    found = poses(robot, where, samples, margin)
     files: list[Path] = []
     result: dict[str, Any] = {
         "robot": robot.name,
@@ -41,18 +43,18 @@ def loops_study(
         "margin": margin,
     }
     if "workspace" in parts:
-        result["workspace"] = _workspace(robot, box, found)
+        result["workspace"] = _workspace(robot, found, rays)
     if "singularities" in parts:
-        result["singularities"] = _singularities(robot, box, found, margin, over, folder, files)
+        result["singularities"] = _singularities(robot, where, found, margin, over, folder, files)
     if "inertia" in parts:
         result["inertia"] = [_load(one) for one in motor_loads(robot, found, margin)]
         if folder is not None:
-            files += draw_lines(robot, box, folder, f"{robot.name}_motors", margin)
+            files += draw_lines(robot, where, folder, f"{robot.name}_motors", margin)
     result["files"] = [str(path) for path in files]
     return result
 
 
-def _workspace(robot: Robot, box: Box, found: Poses) -> dict[str, Any]:
+def _workspace(robot: Robot, found: Poses, rays: Collection[str]) -> dict[str, Any]:
     volume, error = found.volume
     at = found.q[found.reached]
     turning = sum(joint.kind == "revolute" for joint in robot.coordinates)
@@ -60,8 +62,8 @@ def _workspace(robot: Robot, box: Box, found: Poses) -> dict[str, Any]:
     units = [unit if power == 1 else f"{unit}^{power}" for unit, power in powers if power]
     return {
         "box": [
-            {"coordinate": name, "low": low, "high": high, "found_by_rays": ray}
-            for name, low, high, ray in zip(box.joints, box.low.tolist(), box.high.tolist(), box.found)
+            {"coordinate": name, "low": low, "high": high, "found_by_rays": name in rays}
+            for name, (low, high) in zip(found.where.joints, found.where.ranges)
         ],
         "samples": len(found.q),
         "reached": int(found.reached.sum()),
@@ -71,7 +73,7 @@ def _workspace(robot: Robot, box: Box, found: Poses) -> dict[str, Any]:
         "volume_unit": " ".join(units),
         "extent": [
             {"coordinate": name, "low": low, "high": high}
-            for name, low, high in zip(box.joints, at.min(axis=0).tolist(), at.max(axis=0).tolist())
+            for name, low, high in zip(found.where.joints, at.min(axis=0).tolist(), at.max(axis=0).tolist())
         ]
         if len(at)
         else [],
@@ -80,7 +82,7 @@ def _workspace(robot: Robot, box: Box, found: Poses) -> dict[str, Any]:
 
 def _singularities(
     robot: Robot,
-    box: Box,
+    where: Workspace,
     found: Poses,
     margin: float,
     over: tuple[int, int] | None,
@@ -102,7 +104,7 @@ def _singularities(
     pairs = [over] if over is not None else list(combinations(range(robot.freedoms), 2))[:2]
     maps = []
     for i, j in pairs if ready(robot).plan is not None else []:
-        one = plane(robot, box, i, j)
+        one = plane(robot, where, i, j)
         names = [robot.coordinates[k].name for k in (i, j)]
         maps.append(
             {

@@ -345,10 +345,9 @@ def servo_part(study: Study, motion: Motion | None = None, share: float = 0.1) -
 
 
 def importance_part(study: Study, motion: Motion | None = None, keep: int = 5) -> dict[str, Any]:
-    """Which terms and constants carry the torque, along a motion or over the workspace (1 rad/s, 1 rad/s^2)."""
+    """Which terms and constants carry the torque, along a motion or over the workspace's states."""
     robot = study.robot
-    speed = np.array([float(j.limits.velocity) if j.limits.velocity else 1.0 for j in robot.joints])
-    states = motion or over_workspace(study.where, speed, np.ones(robot.n))
+    states = motion or over_workspace(study.where)
     terms, constants = term_shares(study.model(), states), constant_shares(robot, states)
     if study.folder is not None:
         study.keep(figures.importance_figure(robot, terms, study.folder, "importance_terms", keep))

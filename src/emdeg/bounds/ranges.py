@@ -14,7 +14,7 @@ from emdeg.bounds.search import Effort, maximum
 from emdeg.bounds.tensor import Range, Tensor, tensor, variable_key
 
 GAP = 1e-3
-Box = Mapping[Generator | int, Range]
+Ranges = Mapping[Generator | int, Range]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Extremes:
 
 def extremes(
     formula: TrigPoly,
-    box: Box,
+    box: Ranges,
     *,
     gap: float = GAP,
     parameters: Mapping[str, float] | None = None,
@@ -82,7 +82,7 @@ def extremes(
 
 def extreme(
     formula: TrigPoly | Tensor,
-    box: Box,
+    box: Ranges,
     side: int,
     gap: float = GAP,
     parameters: Mapping[str, float] | None = None,
@@ -99,7 +99,7 @@ def extreme(
 
 def largest(
     formula: TrigPoly,
-    box: Box,
+    box: Ranges,
     *,
     tolerance: float = 0.0,
     gap: float = GAP,
@@ -118,7 +118,7 @@ def largest(
 
 def largest_magnitude(
     formula: TrigPoly,
-    box: Box,
+    box: Ranges,
     *,
     gap: float = GAP,
     parameters: Mapping[str, float] | None = None,

@@ -15,7 +15,7 @@ import numpy as np
 
 from emdeg.algebra import Array, TrigPoly
 from emdeg.bounds.ascent import ascend
-from emdeg.bounds.ranges import GAP, Bounded, Box, extreme, magnitude, place_of
+from emdeg.bounds.ranges import GAP, Bounded, Ranges, extreme, magnitude, place_of
 from emdeg.bounds.search import STARTS, Effort, maximum
 from emdeg.bounds.tensor import Tensor, Variable, tensor
 
@@ -25,7 +25,7 @@ SAMPLES = 1024
 def largest_ratio(
     above: TrigPoly,
     below: TrigPoly,
-    box: Box,
+    box: Ranges,
     *,
     floor: float | None = None,
     ceiling: float = math.inf,
@@ -61,7 +61,7 @@ def largest_ratio(
 
 
 def attained_ratio(
-    above: TrigPoly, below: TrigPoly, box: Box, parameters: Mapping[str, float] | None = None
+    above: TrigPoly, below: TrigPoly, box: Ranges, parameters: Mapping[str, float] | None = None
 ) -> Bounded:
     """A large |above / below| that climbs reach, without a bound."""
     pair = _pair(tensor(above, box, parameters), tensor(below, box, parameters))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, out, print_json, say, write_new
 from emdeg.cli.effort import WeightsText, chosen_weights
+from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.errors import RobotError
 from emdeg.programs import Program, count
@@ -24,8 +26,8 @@ from emdeg.reduce.short_model import numeric
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.reduce.tables import tables, totals
 from emdeg.reduce.tradeoff import curve, curve_csv, draw
-from emdeg.robot.box import ACCELERATION, SPEED, box
 from emdeg.robot.model import Robot
+from emdeg.robot.workspace import ACCELERATION, SPEED, Workspace, workspace
 
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"
 
@@ -59,9 +61,17 @@ def command(
         typer.Option(help="M's diagonal and g, each entry within this average error.", rich_help_panel=_TARGET),
     ] = None,
     only: Annotated[str | None, typer.Option(metavar="PARTS", help="M, b, c, g, separated by commas.")] = None,
+    range_: RangeTexts = None,
     lower: Annotated[str | None, typer.Option(metavar="LIST", help="Lowest positions.", rich_help_panel=_BOX)] = None,
     upper: Annotated[str | None, typer.Option(metavar="LIST", help="Highest positions.", rich_help_panel=_BOX)] = None,
-    speed: Annotated[str, typer.Option(metavar="NUMBERS", help="Largest speeds.", rich_help_panel=_BOX)] = str(SPEED),
+    speed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            help=f"Largest speeds; else the limits in the robot's file, or {SPEED:g}.",
+            rich_help_panel=_BOX,
+        ),
+    ] = None,
     acceleration: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Largest accelerations.", rich_help_panel=_BOX)
     ] = str(ACCELERATION),
@@ -110,15 +120,10 @@ def command(
     weighed = chosen_weights(weights)
     motion = _motion(robot, hold, trajectory)
     try:
-        region = box(
-            robot,
-            lower=_numbers(lower),
-            upper=_numbers(upper),
-            speed=_numbers(speed) or SPEED,
-            acceleration=_numbers(acceleration) or ACCELERATION,
-        )
+        ranges = joint_ranges(range_ or []) | _ends(robot, _numbers(lower), _numbers(upper))
+        where = workspace(robot, ranges, speed=_numbers(speed), acceleration=_numbers(acceleration))
         if tradeoff is not None:
-            _draw(robot, region, tradeoff, seconds, force, json)
+            _draw(robot, where, tradeoff, seconds, force, json)
             return
         short = abbreviate(
             robot,
@@ -129,7 +134,7 @@ def command(
             keep_uncertain=keep_uncertain,
             worst_error=_numbers(worst_error),
             average_error=average_error,
-            within_box=region,
+            where=where,
             seconds=0.6 * seconds,
         )
     except ValueError as problem:
@@ -173,6 +178,23 @@ def _motion(robot: Robot, hold: int | None, trajectory: str | None) -> tuple[NDA
     return q, qd, qdd
 
 
+def _ends(robot: Robot, lower: list[float] | None, upper: list[float] | None) -> dict[str, tuple[float, float]]:
+    """Every joint's range from the lists of --lower and --upper; where one is missing, the joint's own end."""
+    if lower is None and upper is None:
+        return {}
+    n = robot.n
+    if any(ends is not None and len(ends) != n for ends in (lower, upper)):
+        raise UsageError(f"a workspace needs {n} lower and {n} upper positions")
+    found = {}
+    for k, joint in enumerate(robot.joints):
+        turn = math.pi if joint.kind == "revolute" else None
+        low = lower[k] if lower else -turn if turn and joint.limits.lower is None else joint.limits.lower
+        high = upper[k] if upper else turn if joint.limits.upper is None else joint.limits.upper
+        if low is not None and high is not None:
+            found[joint.name] = float(low), float(high)
+    return found
+
+
 def _numbers(text: str | None) -> list[float] | None:
     if text is None:
         return None
@@ -187,7 +209,7 @@ def _data(short: Abbreviated) -> dict[str, Any]:
     symbols = {name: entry.text for name, entry in short.short.compact.entries.items()}
     data: dict[str, Any] = {
         "robot": short.short.full.robot.name,
-        "box": short.box.data(),
+        "box": short.where.data(),
         "entries": {name: {"text": printed[name], "constants": symbols[name]} for name in printed},
         "constants": {
             c.name: {
@@ -300,8 +322,8 @@ def _rows(rows: list[dict[str, Any]], title: str | None = None) -> None:
     out.print(table)
 
 
-def _draw(robot: Robot, region: Any, path: Path, seconds: float, force: bool, json: bool) -> None:
-    points = curve(full_model(robot), region, seconds=seconds)
+def _draw(robot: Robot, where: Workspace, path: Path, seconds: float, force: bool, json: bool) -> None:
+    points = curve(full_model(robot), where, seconds=seconds)
     joints = [joint.name for joint in robot.joints]
     write_new(path.with_suffix(".csv"), curve_csv(points, joints), force)
     exact = count(exact_program(robot, "inverse_dynamics")).total

@@ -21,6 +21,7 @@ from emdeg.analysis.ratios import ratio
 from emdeg.analysis.summary import Study
 from emdeg.cli.analyse_loops import analyse_loops
 from emdeg.cli.common import Json, UsageError, assignments, head, out, print_json, say
+from emdeg.cli.joint_ranges import RangeTexts, joint_ranges, quantity
 from emdeg.errors import EmptyBox, RobotError
 from emdeg.identification.recording import doubts, read_motion, read_recording
 from emdeg.robot.model import Robot
@@ -34,10 +35,7 @@ def analyse(
     only: Annotated[
         str | None, typer.Option(metavar="PARTS", help="Separated by commas: " + ", ".join(PARTS) + ".")
     ] = None,
-    range_: Annotated[
-        list[str] | None,
-        typer.Option("--range", metavar="JOINT=LOW:HIGH", help="The workspace [rad, m, '30 deg']. Repeatable."),
-    ] = None,
+    range_: RangeTexts = None,
     formula: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Certified range of entries such as M12,b112,c21,g3.")
     ] = None,
@@ -148,7 +146,7 @@ def analyse(
         with _with_numbers(robot):
             result["capability"] = capability_part(study, _configuration(robot, at))
     if measured is not None:
-        constants = None if torque_constants is None else [_value(x) for x in torque_constants.split(",")]
+        constants = None if torque_constants is None else [quantity(x) for x in torque_constants.split(",")]
         recording = read_recording(measured, robot, torque_constants=constants, window=window)
         result["measured"] = summary.measured_part(study, recording, law, slowest)
         for doubt in result["measured"]["doubts"]:
@@ -189,21 +187,11 @@ def _parts(only: str | None, asked: bool) -> tuple[str, ...]:
     return parts
 
 
-def _value(text: str) -> float:
-    try:
-        value = float(Angle.parse(text.strip()))
-    except (ValueError, TypeError) as problem:
-        raise UsageError(f"{text!r} is not a number or an angle: {problem}") from None
-    if not math.isfinite(value):
-        raise UsageError(f"{text!r} is not finite")
-    return value
-
-
 def _held(robot: Robot, given: dict[str, str]) -> dict[int, float]:
     """{joint's number: where it is held}, within its limits."""
     found = {}
     for name, text in given.items():
-        number, value = joint_number(robot, name), _value(text)
+        number, value = joint_number(robot, name), quantity(text)
         joint = robot.joints[number - 1]
         if joint.kind == "prismatic" and Angle.parse(text.strip()).pi_times:
             raise UsageError(f"--hold {name}: it slides and is held at a length [m], not at {text}")
@@ -218,21 +206,10 @@ def _held(robot: Robot, given: dict[str, str]) -> dict[int, float]:
 def _configuration(robot: Robot, text: str | None) -> list[float] | None:
     if text is None:
         return None
-    values = [_value(part) for part in text.split(",")]
+    values = [quantity(part) for part in text.split(",")]
     if len(values) != robot.n:
         raise UsageError(f"--at needs {robot.n} positions, one a joint; got {len(values)}")
     return values
-
-
-def joint_ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
-    """{joint: (low, high)} from JOINT=LOW:HIGH; UsageError for what is none."""
-    found = {}
-    for name, value in assignments(texts, "--range").items():
-        low, colon, high = value.partition(":")
-        if not colon:
-            raise UsageError(f"--range needs JOINT=LOW:HIGH; got {name}={value}")
-        found[name] = _value(low), _value(high)
-    return found
 
 
 def _chosen(study: Study, text: str | None):

@@ -11,9 +11,9 @@ import typer
 from rich.markup import escape
 
 from emdeg import __version__
-from emdeg.cli.analyse import joint_ranges
 from emdeg.cli.common import Chosen, Json, err, print_json, say
 from emdeg.cli.effort import Effort, checked_effort
+from emdeg.cli.joint_ranges import joint_ranges
 from emdeg.codegen.infix import identifier
 
 

@@ -6,11 +6,9 @@ from emdeg.reduce.multirate import Multirate, holding_error, multirate
 from emdeg.reduce.processors import Split, split
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.significance import significant
-from emdeg.robot.box import Box, box
 
 __all__ = [
     "Abbreviated",
-    "Box",
     "FullModel",
     "Multirate",
     "ShortModel",
@@ -18,7 +16,6 @@ __all__ = [
     "Spread",
     "Tolerances",
     "abbreviate",
-    "box",
     "full_model",
     "holding_error",
     "multirate",

@@ -16,7 +16,7 @@ from emdeg.reduce.short_model import FullModel, ShortModel, full_model, numeric
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
 from emdeg.reduce.target import certified, largest_efforts, within
 from emdeg.robot import Robot
-from emdeg.robot.box import Box, box
+from emdeg.robot.workspace import Workspace, workspace
 from emdeg.writing.notebook import table
 
 
@@ -25,7 +25,7 @@ class Abbreviated:
     """A short model and how wrong it can be over its box."""
 
     short: ShortModel
-    box: Box
+    where: Workspace
     errors: tuple[Bounded, ...] = ()
     """By joint: the certified largest |effort of the full model - effort of the short one|, and the largest found."""
     largest: tuple[float, ...] = ()
@@ -88,7 +88,7 @@ def abbreviate(
     keep_uncertain: bool = False,
     worst_error: Sequence[float] | None = None,
     average_error: float | None = None,
-    within_box: Box | None = None,
+    where: Workspace | None = None,
     seconds: float = 60.0,
 ) -> Abbreviated:
     """A short model of a robot, or of a model's robot.
@@ -106,35 +106,35 @@ def abbreviate(
     """
     robot = of if isinstance(of, Robot) else numeric(of)
     full = full_model(robot, only)
-    region = within_box or box(robot)
+    where = where or workspace(robot)
     if average_error is not None:
-        return _by_average(full, region, average_error, worst_error, seconds)
+        return _by_average(full, where, average_error, worst_error, seconds)
     if not {"M", "b", "c", "g"} <= full.model.parts:
         raise ValueError("efforts need M, b, c and g; for M and g alone give an average error")
-    largest = largest_efforts(full, region)
+    largest = largest_efforts(full, where)
     if worst_error is not None:
         fractions = list(worst_error) * (robot.n if len(worst_error) == 1 else 1)
         if len(fractions) != robot.n or any(not f > 0 for f in fractions):
             raise ValueError(f"the worst error needs one fraction, or {robot.n}, each above 0")
         limits = [f * peak for f, peak in zip(fractions, largest)]
-        found = within(full, region, limits, seconds=seconds, largest=largest)
-        return Abbreviated(found.short, region, found.errors, largest, found.limits)
+        found = within(full, where, limits, seconds=seconds, largest=largest)
+        return Abbreviated(found.short, where, found.errors, largest, found.limits)
     short, dropped = significant(
         full,
-        region,
+        where,
         significance=significance,
         joint_significance=joint_significance,
         neglect=neglect,
         keep_uncertain=keep_uncertain,
     )
-    errors = certified(short, region, seconds=seconds / robot.n)
-    return Abbreviated(short, region, errors, largest, (), dropped)
+    errors = certified(short, where, seconds=seconds / robot.n)
+    return Abbreviated(short, where, errors, largest, (), dropped)
 
 
 def _by_average(
-    full: FullModel, region: Box, average: float, worst: Sequence[float] | None, seconds: float
+    full: FullModel, where: Workspace, average: float, worst: Sequence[float] | None, seconds: float
 ) -> Abbreviated:
     names = diagonal(full)
-    short = within_average(full, region, average, worst=worst[0] if worst else None, entries=names)
-    errors = entry_errors(short, region, names, seconds=seconds / max(1, len(names)))
-    return Abbreviated(short, region, entries=tuple(errors))
+    short = within_average(full, where, average, worst=worst[0] if worst else None, entries=names)
+    errors = entry_errors(short, where, names, seconds=seconds / max(1, len(names)))
+    return Abbreviated(short, where, entries=tuple(errors))

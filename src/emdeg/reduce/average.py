@@ -19,7 +19,7 @@ from emdeg.bounds import Bounded, Effort, largest_magnitude
 from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.pieces import mean, summands
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
-from emdeg.robot.box import Box
+from emdeg.robot.workspace import Workspace
 
 SAMPLES = 20_000
 
@@ -48,14 +48,14 @@ def diagonal(full: FullModel) -> list[str]:
 
 
 def within_average(
-    full: FullModel, box: Box, average: float, *, worst: float | None = None, entries: Sequence[str] = ()
+    full: FullModel, where: Workspace, average: float, *, worst: float | None = None, entries: Sequence[str] = ()
 ) -> ShortModel:
     """Every entry with as few pieces as keep its average relative error below `average` (and its worst below `worst`).
 
     Off-diagonal entries are left whole unless named in `entries`.
     """
     names = list(entries) or [name for name, terms in full.lumped.expansions.items() if terms]
-    q = np.random.default_rng(1).uniform(box.lower, box.upper, (SAMPLES // 4, len(box.lower)))
+    q = np.random.default_rng(1).uniform(where.lower, where.upper, (SAMPLES // 4, len(where.lower)))
     expansions: dict[str, Expansion] = dict(full.lumped.expansions)
     means = {}
     for name in names:
@@ -108,16 +108,16 @@ def _expansion(kept: Sequence[Summand]) -> Expansion:
     return tuple((c, sum(parts[1:], parts[0])) for c, parts in found.items())
 
 
-def entry_errors(short: ShortModel, box: Box, entries: Sequence[str], seconds: float = 4.0) -> list[EntryError]:
-    """Each entry's relative errors over the box, and the certified largest difference."""
-    q = np.random.default_rng(2).uniform(box.lower, box.upper, (SAMPLES, len(box.lower)))
+def entry_errors(short: ShortModel, where: Workspace, entries: Sequence[str], seconds: float = 4.0) -> list[EntryError]:
+    """Each entry's relative errors over the workspace, and the certified largest difference."""
+    q = np.random.default_rng(2).uniform(where.lower, where.upper, (SAMPLES, len(where.lower)))
     found = []
     for name in entries:
         whole, difference = short.full.entries[name], short.difference[name]
         true = whole.evaluate(q)
         scale = np.abs(true) if indices(name)[0] == "M" else np.full(len(q), np.abs(true).max())
         relative = np.abs(difference.evaluate(q)) / np.maximum(scale, 1e-300)
-        certified = largest_magnitude(difference, box.positions, gap=0.01, effort=Effort(seconds=seconds))
+        certified = largest_magnitude(difference, where.box, gap=0.01, effort=Effort(seconds=seconds))
         found.append(
             EntryError(
                 name,

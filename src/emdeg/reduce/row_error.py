@@ -18,12 +18,12 @@ from emdeg.algebra.generator import Generator
 from emdeg.bounds import Bounded, Family, family, supremum
 from emdeg.bounds.search import clock
 from emdeg.equations.reading.lumped import indices
-from emdeg.robot.box import Box
+from emdeg.robot.workspace import Workspace
 
 
 @dataclass(frozen=True)
 class Row:
-    """One joint's formulas over the box, sorted by what they multiply."""
+    """One joint's formulas over the workspace, sorted by what they multiply."""
 
     formulas: Family
     acceleration: Array
@@ -50,7 +50,7 @@ class Row:
         )
 
 
-def row(joint: int, entries: Mapping[str, TrigPoly], box: Box) -> Row | None:
+def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> Row | None:
     """The joint's row of some entries (its own only, M by its upper triangle); None where all are zero."""
     M, b, c, g = [], [], [], []
     for name, formula in entries.items():
@@ -59,7 +59,7 @@ def row(joint: int, entries: Mapping[str, TrigPoly], box: Box) -> Row | None:
             continue
         if letter == "M" and joint in of:
             other = of[1] if of[0] == joint else of[0]
-            M.append((box.acceleration[other - 1], formula))
+            M.append((where.acceleration[other - 1], formula))
         elif of[0] == joint and letter == "b":
             b.append(((of[1] - 1, of[2] - 1), formula))
         elif of[0] == joint and letter == "c":
@@ -70,12 +70,12 @@ def row(joint: int, entries: Mapping[str, TrigPoly], box: Box) -> Row | None:
     if not formulas:
         return None
     return Row(
-        family(formulas, box.positions),
+        family(formulas, where.box),
         np.array([a for a, _ in M]),
         tuple(pair for pair, _ in b),
         tuple(j for j, _ in c),
         len(g),
-        np.array(box.speed),
+        np.array(where.speed),
     )
 
 

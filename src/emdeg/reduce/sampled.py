@@ -11,14 +11,14 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.row_error import corner_products
-from emdeg.robot.box import Box
+from emdeg.robot.workspace import Workspace
 
 
 class SampledError:
     """Differences of entries at samples, and each row's largest error over them."""
 
-    def __init__(self, n: int, box: Box, configurations: Array) -> None:
-        self.n, self.box, self.q = n, box, configurations
+    def __init__(self, n: int, where: Workspace, configurations: Array) -> None:
+        self.n, self.where, self.q = n, where, configurations
         self.pairs = [(j, k) for j in range(n) for k in range(j + 1, n)]
         self.place = {pair: c for c, pair in enumerate(self.pairs)}
         count = len(configurations)
@@ -26,9 +26,9 @@ class SampledError:
         self.b = np.zeros((n, len(self.pairs), count))
         self.c = np.zeros((n, n, count))
         self.g = np.zeros((n, count))
-        self.corners = corner_products(self.pairs, np.array(box.speed))
-        self.squares = np.array(box.speed) ** 2
-        self.acceleration = np.array(box.acceleration)
+        self.corners = corner_products(self.pairs, np.array(where.speed))
+        self.squares = np.array(where.speed) ** 2
+        self.acceleration = np.array(where.acceleration)
 
     def add(self, entry: str, values: Array) -> None:
         """Add to an entry's difference; -values takes it back."""

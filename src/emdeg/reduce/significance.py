@@ -23,7 +23,7 @@ from emdeg.bounds.family import basis
 from emdeg.bounds.tensor import Variable
 from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.short_model import FullModel, ShortModel, Term, direction, serving
-from emdeg.robot.box import Box
+from emdeg.robot.workspace import Workspace
 
 SIGNIFICANCE, JOINT_SIGNIFICANCE = 0.01, 0.001
 """The paper's thresholds."""
@@ -41,11 +41,11 @@ class Dropped:
 
 
 @lru_cache(maxsize=4096)
-def largest_value(function: TrigPoly, box: Box) -> float:
+def largest_value(function: TrigPoly, where: Workspace) -> float:
     """The largest |function| over the box's positions, by search from many points: a size, not a proof."""
     if function.is_number:
         return abs(float(function.number))
-    f = tensor(function, box.positions)
+    f = tensor(function, where.box)
     tables = [basis(v, d, np.cos, np.sin, _many(v)) for v, d in zip(f.variables, f.degrees)]
     # Each variable in turn where the function is largest in it: at once right for a product of functions of one each.
     points = np.array([v.middle for v in f.variables]) + _spread(f.dimension) * [v.half for v in f.variables]
@@ -89,12 +89,12 @@ def _climbed(coefficients: NDArray, tables: Sequence[NDArray], at: list[NDArray]
     return best
 
 
-def sizes(full: FullModel, box: Box) -> dict[Term, float]:
+def sizes(full: FullModel, where: Workspace) -> dict[Term, float]:
     """Every term's largest value over the box."""
     found: dict[Term, float] = {}
     for (entry, constant), function in full.functions.items():
         lead = function.leading_coefficient
-        size = largest_value(function / lead, box) * abs(float(lead))
+        size = largest_value(function / lead, where) * abs(float(lead))
         found[entry, constant] = size * abs(float(full.values[constant]))
     return found
 
@@ -117,7 +117,7 @@ def uncertain(full: FullModel) -> set[str]:
 
 def significant(
     full: FullModel,
-    box: Box,
+    where: Workspace,
     *,
     significance: float = SIGNIFICANCE,
     joint_significance: float = JOINT_SIGNIFICANCE,
@@ -131,7 +131,7 @@ def significant(
     if unknown := set(neglect) - set(full.values):
         raise ValueError(f"there is no constant {', '.join(sorted(unknown))}; there are {', '.join(full.values)}")
     unknown = set() if keep_uncertain else uncertain(full)
-    size = sizes(full, box)
+    size = sizes(full, where)
     constants = joint_constants(full)
     rows = serving(full.lumped)
     kept: set[Term] = set()

@@ -24,7 +24,7 @@ from emdeg.reduce.programs import quick_count
 from emdeg.reduce.row_error import RowObjective, largest_error, row, search
 from emdeg.reduce.sampled import SampledError
 from emdeg.reduce.short_model import FullModel, ShortModel
-from emdeg.robot.box import Box
+from emdeg.robot.workspace import Workspace
 
 SAMPLES = 600
 ROUNDS = 9
@@ -42,21 +42,21 @@ class Found:
     errors: tuple[Bounded, ...]
     limits: tuple[float, ...]
     largest: tuple[float, ...]
-    """The full model's largest effort found over the box, by joint: what fractions refer to."""
+    """The full model's largest effort found over the workspace, by joint: what fractions refer to."""
 
     @property
     def certified(self) -> bool:
         return all(e.bound <= limit for e, limit in zip(self.errors, self.limits))
 
 
-def largest_efforts(full: FullModel, box: Box, starts: int = 12) -> tuple[float, ...]:
-    """The largest effort found at each joint over the box, by multistart maximisation."""
-    return tuple(_worst(full.entries, j, box, starts)[0] for j in range(1, full.robot.n + 1))
+def largest_efforts(full: FullModel, where: Workspace, starts: int = 12) -> tuple[float, ...]:
+    """The largest effort found at each joint over the workspace, by multistart maximisation."""
+    return tuple(_worst(full.entries, j, where, starts)[0] for j in range(1, full.robot.n + 1))
 
 
 def within(
     full: FullModel,
-    box: Box,
+    where: Workspace,
     limits: Sequence[float],
     *,
     seconds: float = 60.0,
@@ -70,26 +70,26 @@ def within(
     n = full.robot.n
     cut = pieces(full)
     random = np.random.default_rng(0)
-    q = random.uniform(box.lower, box.upper, (SAMPLES, n))
+    q = random.uniform(where.lower, where.upper, (SAMPLES, n))
     goal = np.array(limits, dtype=float) * AIM
     bias = dict.fromkeys(range(len(cut)), 0.0)
     while True:
         short = full.keeping(full.functions)
         for turn in range(ROUNDS):
-            dropping = Dropping(full, cut, box, q, goal)
+            dropping = Dropping(full, cut, where, q, goal)
             if turn < EARLY and tries == TRIES:  # worst configurations first, then the long search over all of them
                 short = dropping.search(3, bias, seed, until=start + 0.15 * seconds)
             else:
                 short = dropping.search(tries, bias, seed, until=start + 0.6 * seconds)
                 tries = max(4, tries // 8)
-            worst = [_worst(short.row_difference(j), j, box, 8) for j in range(1, n + 1)]
+            worst = [_worst(short.row_difference(j), j, where, 8) for j in range(1, n + 1)]
             beyond = [at for (value, at), limit in zip(worst, goal) if value > limit and at is not None]
             if not beyond and tries < TRIES:
                 break
             if not beyond:
                 continue
-            q = np.concatenate([q, *(_around(at, box, random) for at in beyond)])
-        errors = certified(short, box, seconds=0.05 * seconds, enough=limits)
+            q = np.concatenate([q, *(_around(at, where, random) for at in beyond)])
+        errors = certified(short, where, seconds=0.05 * seconds, enough=limits)
         above = [e.bound > limit for e, limit in zip(errors, limits)]
         if not any(above) or time.thread_time() > end:
             return Found(short, errors, tuple(map(float, limits)), tuple(largest))
@@ -97,14 +97,14 @@ def within(
 
 
 def certified(
-    short: ShortModel, box: Box, *, seconds: float = 8.0, enough: Sequence[float] | None = None
+    short: ShortModel, where: Workspace, *, seconds: float = 8.0, enough: Sequence[float] | None = None
 ) -> tuple[Bounded, ...]:
     """The certified largest error at each joint, beside the largest found; `enough`: bounds that need no betterment.
 
     `seconds` for each joint; what one leaves, others may use, those with the most variables last.
     """
     n = short.full.robot.n
-    parts = {j: row(j, short.row_difference(j), box) for j in range(1, n + 1)}
+    parts = {j: row(j, short.row_difference(j), where) for j in range(1, n + 1)}
     found = {j: Bounded(0.0, 0.0, {}) for j, part in parts.items() if part is None}
     todo = sorted((part.formulas.coefficients.size, j, part) for j, part in parts.items() if part is not None)
     end = clock() + seconds * len(todo)
@@ -115,28 +115,28 @@ def certified(
     return tuple(found[j] for j in range(1, n + 1))
 
 
-def _worst(entries, joint: int, box: Box, starts: int) -> tuple[float, Array | None]:
-    part = row(joint, entries, box)
+def _worst(entries, joint: int, where: Workspace, starts: int) -> tuple[float, Array | None]:
+    part = row(joint, entries, where)
     if part is None:
         return 0.0, None
     value, at = search(RowObjective(part), count=starts)
-    q = np.zeros(len(box.lower))
+    q = np.zeros(len(where.lower))
     for j, x in part.formulas.positions(at).items():
         q[j - 1] = x
     return value, q
 
 
-def _around(q: Array, box: Box, random: np.random.Generator) -> Array:
+def _around(q: Array, where: Workspace, random: np.random.Generator) -> Array:
     """A configuration and a few near it."""
     near = q + 0.05 * random.normal(size=(5, len(q)))
-    return np.clip(np.concatenate([q[None, :], near]), box.lower, box.upper)
+    return np.clip(np.concatenate([q[None, :], near]), where.lower, where.upper)
 
 
 class Dropping:
     """Dropping pieces one after the other, in an order to be chosen, while every joint stays below its goal."""
 
-    def __init__(self, full: FullModel, cut: Sequence[Piece], box: Box, q: Array, goal: Array) -> None:
-        self.full, self.cut, self.box, self.q, self.goal = full, cut, box, q, goal
+    def __init__(self, full: FullModel, cut: Sequence[Piece], where: Workspace, q: Array, goal: Array) -> None:
+        self.full, self.cut, self.where, self.q, self.goal = full, cut, where, q, goal
         averages = [mean(piece.function) * piece.value for piece in cut]
         still = {entry for piece in cut if piece.function.is_number for entry, _ in piece.entries}
         self.left = [a if {e for e, _ in p.entries} <= still else Fraction(0) for p, a in zip(cut, averages)]
@@ -147,11 +147,11 @@ class Dropping:
     def _share(self, index: int) -> float:
         size = float(np.abs(self.changes[index]).max())
         piece = self.cut[index]
-        return max(size * _weight(piece, j, self.box) / self.goal[j - 1] for j in piece.rows)
+        return max(size * _weight(piece, j, self.where) / self.goal[j - 1] for j in piece.rows)
 
     def __call__(self, order: Sequence[int]) -> ShortModel:
         """What is left when pieces are dropped in this order, each if it can be."""
-        state = SampledError(self.full.robot.n, self.box, self.q)
+        state = SampledError(self.full.robot.n, self.where, self.q)
         kept = set(range(len(self.cut)))
         for index in order:
             self._change(state, index, 1.0)
@@ -172,7 +172,7 @@ class Dropping:
 
     def one_sided(self, short: ShortModel) -> ShortModel:
         """Entries of M left out of the inner joint's row where that joint stays below its goal without them."""
-        state = SampledError(self.full.robot.n, self.box, self.q)
+        state = SampledError(self.full.robot.n, self.where, self.q)
         for name, formula in short.difference.items():
             if formula:
                 state.add(name, formula.evaluate(self.q))
@@ -214,17 +214,17 @@ class Dropping:
         return best
 
 
-def _weight(piece: Piece, joint: int, box: Box) -> float:
+def _weight(piece: Piece, joint: int, where: Workspace) -> float:
     """The largest that the rates which the piece multiplies become in a joint's row."""
     total = 0.0
     for entry, factor in piece.entries:
         letter, of = indices(entry)
         if letter == "M" and joint in of:
-            total += float(factor) * box.acceleration[(of[1] if of[0] == joint else of[0]) - 1]
+            total += float(factor) * where.acceleration[(of[1] if of[0] == joint else of[0]) - 1]
         elif letter == "b" and of[0] == joint:
-            total += float(factor) * box.speed[of[1] - 1] * box.speed[of[2] - 1]
+            total += float(factor) * where.speed[of[1] - 1] * where.speed[of[2] - 1]
         elif letter == "c" and of[0] == joint:
-            total += float(factor) * box.speed[of[1] - 1] ** 2
+            total += float(factor) * where.speed[of[1] - 1] ** 2
         elif letter == "g" and of[0] == joint:
             total += float(factor)
     return total

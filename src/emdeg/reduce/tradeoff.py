@@ -13,7 +13,7 @@ from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import FullModel, ShortModel
 from emdeg.reduce.significance import significant
 from emdeg.reduce.target import certified, largest_efforts
-from emdeg.robot.box import Box
+from emdeg.robot.workspace import Workspace
 
 SIGNIFICANCES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 
@@ -34,23 +34,23 @@ class Point:
 
 
 def curve(
-    full: FullModel, box: Box, *, thresholds: Sequence[float] = SIGNIFICANCES, seconds: float = 40.0
+    full: FullModel, where: Workspace, *, thresholds: Sequence[float] = SIGNIFICANCES, seconds: float = 40.0
 ) -> tuple[Point, ...]:
     """Short models by the significance rule, the joints' threshold a tenth of the equations'.
 
     Of the time a third is for smaller programs, the rest for certification.
     """
     each = seconds / len(thresholds)
-    largest = largest_efforts(full, box)
+    largest = largest_efforts(full, where)
     points = []
     for threshold in thresholds:
         short = (
-            significant(full, box, significance=threshold, joint_significance=threshold / 10)[0]
+            significant(full, where, significance=threshold, joint_significance=threshold / 10)[0]
             if threshold
             else ShortModel(full, full.lumped.expansions, full.values)
         )
         c = count(program(short, seconds=each / 3))
-        errors = certified(short, box, seconds=2 * each / 3 / full.robot.n)
+        errors = certified(short, where, seconds=2 * each / 3 / full.robot.n)
         points.append(
             Point(
                 threshold,

@@ -199,12 +199,12 @@ def _slider(study: Study, found: Tradeoff) -> Slider:
                 "found_text": percent(seen),
             }
         )
-    box = study.box
+    where = study.where
     text = (
         "Hide the terms that stay below a share of the greatest in their equation, or below a tenth of that share of "
         "their joint's constant inertia. The error is of a joint's effort, as a share of that joint's largest, over "
-        f"all positions of the workspace, speeds up to {box.speed[0]:g} and accelerations up to "
-        f"{box.acceleration[0]:g} (rad or m, s). Operations are those of the inverse dynamics written from these "
+        f"all positions of the workspace, speeds up to {where.speed[0]:g} and accelerations up to "
+        f"{where.acceleration[0]:g} (rad or m, s). Operations are those of the inverse dynamics written from these "
         "equations, without further search."
     )
     return Slider(tuple(levels), text)

@@ -16,9 +16,7 @@ from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion, across, point_to_point
 from emdeg.errors import RobotError, StateError
 from emdeg.mechanics.loops.numeric import joint_positions, ready
-from emdeg.reduce import Box
 from emdeg.robot import substitute
-from emdeg.robot.box import box
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace, joint_number, workspace
 
@@ -66,14 +64,8 @@ class Study:
 
     @cached_property
     def where(self) -> Workspace:
-        """The box of joint positions."""
+        """The box of positions, speeds and accelerations."""
         return workspace(self.robot, {**self.assumed, **self.ranges})
-
-    @cached_property
-    def box(self) -> Box:
-        """The same with speeds and accelerations."""
-        low, high = np.array(self.where.ranges).T
-        return box(self.robot, lower=low.tolist(), upper=high.tolist())
 
     @cached_property
     def motion(self) -> Motion:

@@ -68,14 +68,14 @@ def tradeoff(study: Study, full: FullModel) -> Tradeoff:
     if len(full.functions) > MOST_TERMS:
         return Tradeoff((), {}, sampled_sizes(study, full), ())
     study.progress("sizes of terms")
-    size = sizes(full, study.box)
-    largest = largest_efforts(full, study.box)
+    size = sizes(full, study.where)
+    largest = largest_efforts(full, study.where)
     everything = ShortModel(full, full.lumped.expansions, full.values)
     levels = [_level(study, everything, 0.0, largest)]
     goes: dict[Term, int] = {}
     for threshold in THRESHOLDS:
         study.progress(f"terms below {threshold:g}")
-        short, dropped = significant(full, study.box, significance=threshold, joint_significance=threshold / 10)
+        short, dropped = significant(full, study.where, significance=threshold, joint_significance=threshold / 10)
         for one in dropped:
             goes.setdefault((one.entry, one.constant), len(levels))
         levels.append(_level(study, short, threshold, largest))
@@ -110,7 +110,7 @@ def _operations(short: ShortModel, threshold: float) -> Count:
 
 def _error(study: Study, short: ShortModel, joint: int, points: int) -> tuple[float, float]:
     """(certified, found): the largest error of one joint's effort over the box."""
-    part = row(joint, short.row_difference(joint), study.box)
+    part = row(joint, short.row_difference(joint), study.where)
     if part is None:
         return 0.0, 0.0
     objective = RowObjective(part)

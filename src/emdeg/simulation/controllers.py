@@ -25,8 +25,8 @@ from emdeg.programs.trace import Traced, Tracer
 from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
-from emdeg.robot.box import box
 from emdeg.robot.model import Robot
+from emdeg.robot.workspace import workspace
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.closed_plant import motors_are_coordinates
@@ -211,7 +211,7 @@ def abbreviated_model(
     `emdeg.reduce.abbreviate` gives the same model with its certified error.
     """
     short, _ = significant(
-        full_model(robot), box(robot), significance=significance, joint_significance=joint_significance
+        full_model(robot), workspace(robot), significance=significance, joint_significance=joint_significance
     )
     return short_program(short, "inverse_dynamics")
 

@@ -2,7 +2,7 @@
 
 from emdeg.sweeps.read import read_study
 from emdeg.sweeps.run import Results, plan_of_results, planned, sweep
-from emdeg.sweeps.study import Compute, States, Study, Tolerances, Vary, Workspace
+from emdeg.sweeps.study import Compute, NamedRanges, States, Study, Tolerances, Vary
 
 __all__ = [
     "Compute",
@@ -11,7 +11,7 @@ __all__ = [
     "Study",
     "Tolerances",
     "Vary",
-    "Workspace",
+    "NamedRanges",
     "plan_of_results",
     "planned",
     "read_study",

@@ -13,7 +13,6 @@ from emdeg.robot.assemble import assemble
 from emdeg.robot.model import Robot
 from emdeg.robot.substitute import substitute
 from emdeg.robot.toml_reader import read_toml
-from emdeg.robot.workspace import Workspace
 from emdeg.runtime.compiled import CompiledProgram
 from emdeg.runtime.compiled import compile as compile_program
 from emdeg.sweeps.measures import WHOLE, loads_of, measure, prefixed
@@ -51,11 +50,10 @@ class Bench:
     def loads(self, some: Samples, k: int, gap: float) -> dict[str, float]:
         """Certified loads of the k-th of these samples."""
         case = self.plan.cases[some.case]
-        box = case.boxes[some.workspace]
         robot = self.robot(some.case)
         if case.parameters:
             robot = substitute(robot, {p.symbol: float(x) for p, x in zip(case.parameters, some.values[k])})
-        return loads_of(robot, Workspace(box.joints, box.ranges, box.free), gap)
+        return loads_of(robot, case.boxes[some.workspace].where, gap)
 
     def _run(self, case: int, function: str, states: Arrays, values: Array) -> Mapping[str, Array]:
         compiled, places = self._program(case, function)

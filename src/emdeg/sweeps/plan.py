@@ -20,9 +20,10 @@ from emdeg.equations import entry_name
 from emdeg.errors import NotAProgram, SweepError
 from emdeg.programs.ir import Program
 from emdeg.programs.json_form import from_data
+from emdeg.robot.workspace import Workspace
 from emdeg.sweeps.study import Study, study_from_data
 
-SCHEMA = 1
+SCHEMA = 2
 RUNNING = ("least", "greatest", "sum", "squares")
 PEAK = ("peak", "at")
 """Greatest magnitude, and the number of the state it is met in."""
@@ -44,13 +45,11 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Box:
-    """One workspace of one case: the joints' ranges, and the ranges of all columns of a state."""
+class StateBox:
+    """One workspace of one case, and the ranges of all columns of a state in it."""
 
     name: str
-    joints: tuple[str, ...]
-    ranges: tuple[tuple[float, float], ...]
-    free: tuple[bool, ...]
+    where: Workspace
     low: tuple[float, ...]
     high: tuple[float, ...]
 
@@ -90,7 +89,7 @@ class Case:
     """The arrays of a state, in order: q and those of qd, qdd, tau that some function reads."""
     outputs: tuple[Output, ...]
     limits: tuple[float, ...] | None
-    boxes: tuple[Box, ...]
+    boxes: tuple[StateBox, ...]
 
     def program(self, function: str) -> Program:
         try:
@@ -180,7 +179,10 @@ def plan_from_json(text: str) -> Plan:
     try:
         data = json.loads(text)
         if data["schema"] != SCHEMA:
-            raise SweepError(f"this is a plan of form {data['schema']}; this emdeg knows {SCHEMA}")
+            raise SweepError(
+                f"this is a plan of form {data['schema']}, written by emdeg {data['version']}; this emdeg knows form "
+                f"{SCHEMA}: run the study again in a new folder"
+            )
         plan = Plan(
             data["version"],
             study_from_data(data["study"]),
@@ -199,12 +201,19 @@ def plan_from_json(text: str) -> Plan:
 
 def _case(data: dict[str, Any]) -> Case:
     parameters = tuple(Parameter(**{**one, "numbers": tuple(one["numbers"])}) for one in data["parameters"])
-    boxes = tuple(Box(**{key: _deep_tuple(value) for key, value in one.items()}) for one in data["boxes"])
+    boxes = tuple(_box(_deep_tuple(one)) for one in data["boxes"])
     plain = {key: data[key] for key in ("robot", "payload", "toml", "n", "programs")}
     plain["limits"] = None if data["limits"] is None else tuple(data["limits"])
     outputs = tuple(Output(o["name"], tuple(o["shape"]), tuple(o["statistics"])) for o in data["outputs"])
     return Case(parameters=parameters, boxes=boxes, outputs=outputs, groups=tuple(data["groups"]), **plain)
 
 
+def _box(data: dict[str, Any]) -> StateBox:
+    return StateBox(**{**data, "where": Workspace(**data["where"])})
+
+
 def _deep_tuple(value: Any) -> Any:
+    """The same with tuples for lists, all the way down."""
+    if isinstance(value, dict):
+        return {key: _deep_tuple(one) for key, one in value.items()}
     return tuple(_deep_tuple(one) for one in value) if isinstance(value, list) else value

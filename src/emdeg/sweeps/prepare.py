@@ -22,7 +22,7 @@ from emdeg.robot.substitute import substitute
 from emdeg.robot.toml_writer import to_toml
 from emdeg.robot.workspace import Workspace, workspace
 from emdeg.sweeps.measures import ANALYSES, WHOLE, measure, planned_outputs
-from emdeg.sweeps.plan import Box, Case, Parameter, Plan, Work, text_digest
+from emdeg.sweeps.plan import Case, Parameter, Plan, StateBox, Work, text_digest
 from emdeg.sweeps.study import PerJoint, States, Study
 
 BLOCK = 4096
@@ -163,7 +163,7 @@ def _groups(programs: Mapping[str, dict]) -> tuple[str, ...]:
     return ("q", *(name for name in ("qd", "qdd", "tau") if name in read))
 
 
-def _box(states: States, robot: Robot, name: str, where: Workspace, groups: tuple[str, ...]) -> Box:
+def _box(states: States, robot: Robot, name: str, where: Workspace, groups: tuple[str, ...]) -> StateBox:
     low, high = (list(ends) for ends in zip(*where.ranges))
     if states.kind == "random":
         asked = {
@@ -174,11 +174,13 @@ def _box(states: States, robot: Robot, name: str, where: Workspace, groups: tupl
         for group in groups[1:]:
             reach = _reach(robot, *asked[group])
             low, high = low + [-x for x in reach], high + reach
+            if group != "tau":
+                where = replace(where, **{asked[group][0]: tuple(reach)})
     elif states.kind == "motions":
         low, high = low * 2, high * 2
         if "tau" in groups:
             raise SweepError("forward dynamics needs torques: a motion has none", body="states")
-    return Box(name, where.joints, where.ranges, where.free, tuple(low), tuple(high))
+    return StateBox(name, where, tuple(low), tuple(high))
 
 
 def _reach(robot: Robot, what: str, given: PerJoint | None) -> list[float]:

@@ -10,7 +10,7 @@ from emdeg.robot.fields import as_real, flag, numbers, real
 from emdeg.robot.load import SUFFIXES, read_text
 from emdeg.robot.toml_table import Remarks, Table, kind_of
 from emdeg.robot.toml_text import Document
-from emdeg.sweeps.study import Compute, PerJoint, Range, States, Study, Tolerances, Vary, Workspace
+from emdeg.sweeps.study import Compute, NamedRanges, PerJoint, Range, States, Study, Tolerances, Vary
 
 _TOP = (
     "schema",
@@ -62,7 +62,7 @@ def _study(document: Document, path: Path) -> tuple[Study, str | None]:
         payloads=tuple(_beside(path, text, (".toml",)) for text in _texts(top, "payloads", ["none"])),
         vary=vary,
         tolerances=None if tolerances is None else _tolerances(tolerances),
-        workspaces=tuple(_workspace(table) for table in _array(top, "workspace")) or (Workspace(),),
+        workspaces=tuple(_workspace(table) for table in _array(top, "workspace")) or (NamedRanges(),),
         states=_states(_single(top, "states") or Table({}, document, top.remarks, "states")),
         compute=tuple(_compute(table) for table in _array(top, "compute")),
         draws=_whole(top, "draws", 1, 10**12),
@@ -165,12 +165,12 @@ def _tolerances(table: Table) -> Tolerances:
         raise table.error(problem.rule, "scale") from None
 
 
-def _workspace(table: Table) -> Workspace:
+def _workspace(table: Table) -> NamedRanges:
     table.only(("name", "ranges"))
     ranges = table.data.get("ranges", {})
     if not isinstance(ranges, dict):
         raise table.error("ranges must be a table: { q1 = [low, high] }", "ranges")
-    return Workspace(table.name("name"), {joint: _range(table, joint, ends) for joint, ends in ranges.items()})
+    return NamedRanges(table.name("name"), {joint: _range(table, joint, ends) for joint, ends in ranges.items()})
 
 
 def _range(table: Table, joint: str, ends: Any) -> Range:

@@ -10,7 +10,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.analysis.motion import point_to_point
 from emdeg.runtime.random_streams import UniformRows, stream_key
-from emdeg.sweeps.plan import Box, Case, Plan
+from emdeg.sweeps.plan import Case, Plan, StateBox
 
 Arrays = Mapping[str, Array]
 """q, qd, qdd, tau -> (states, n)."""
@@ -22,14 +22,14 @@ class Source(Protocol):
     def __call__(self, first: int, count: int) -> Arrays: ...
 
 
-def state_source(plan: Plan, case: Case, box: Box) -> Source:
+def state_source(plan: Plan, case: Case, box: StateBox) -> Source:
     """What makes the states of a case in a workspace."""
     kinds = {"random": _Random, "grid": _Grid, "motions": _Motions}
     return kinds[plan.study.states.kind](plan, case, box)
 
 
 class _Random:
-    def __init__(self, plan: Plan, case: Case, box: Box) -> None:
+    def __init__(self, plan: Plan, case: Case, box: StateBox) -> None:
         self._rows = UniformRows(stream_key(plan.study.seed, "states"), box.low, box.high)
         self._case = case
 
@@ -41,7 +41,7 @@ class _Random:
 class _Grid:
     """Every combination of `points` values a joint from end to end, the last joint fastest; at rest."""
 
-    def __init__(self, plan: Plan, case: Case, box: Box) -> None:
+    def __init__(self, plan: Plan, case: Case, box: StateBox) -> None:
         self._points, self._case = plan.study.states.points, case
         self._low, self._high = np.array(box.low), np.array(box.high)
 
@@ -57,7 +57,7 @@ class _Grid:
 class _Motions:
     """Point-to-point motions between random configurations, `points` states along each."""
 
-    def __init__(self, plan: Plan, case: Case, box: Box) -> None:
+    def __init__(self, plan: Plan, case: Case, box: StateBox) -> None:
         states = plan.study.states
         self._rows = UniformRows(stream_key(plan.study.seed, "motions"), box.low, box.high)
         self._points, self._n = states.points, case.n

@@ -66,7 +66,7 @@ class Tolerances:
 
 
 @dataclass(frozen=True)
-class Workspace:
+class NamedRanges:
     """Ranges of joints [rad, m] by name, within the robots' limits; joints not named keep their limits."""
 
     name: str = "limits"
@@ -139,7 +139,7 @@ class Study:
     vary: tuple[Vary, ...] = ()
     tolerances: Tolerances | None = None
     payloads: tuple[str, ...] = ("none",)
-    workspaces: tuple[Workspace, ...] = (Workspace(),)
+    workspaces: tuple[NamedRanges, ...] = (NamedRanges(),)
     states: States = States()
     draws: int = 1
     """Random draws for each point of the grids."""
@@ -193,7 +193,7 @@ def study_from_data(data: Mapping[str, Any]) -> Study:
         "compute": tuple(Compute(**_tuples(one)) for one in plain.pop("compute")),
         "vary": tuple(Vary(**_tuples(one)) for one in plain.pop("vary")),
         "workspaces": tuple(
-            Workspace(one["name"], {k: tuple(v) for k, v in one["ranges"].items()})  # type: ignore[misc]
+            NamedRanges(one["name"], {k: tuple(v) for k, v in one["ranges"].items()})  # type: ignore[misc]
             for one in plain.pop("workspaces")
         ),
         "states": States(**_tuples(plain.pop("states"))),

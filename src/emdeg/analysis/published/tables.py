@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
@@ -101,7 +101,7 @@ def ratio_rows(data: Mapping[str, Any], model: Model, where: Workspace, load: bo
         one = ratio(model, value["above"], value["below"])
         held = {joint_number(model.robot, name): position for name, position in value["held"].items()}
         ranges = tuple((held[k], held[k]) if k in held else ends for k, ends in enumerate(where.ranges, 1))
-        narrowed = Workspace(where.joints, ranges, where.free)
+        narrowed = replace(where, ranges=ranges)
         theirs = float(one.values(np.array(value["at"])))
         certified = largest_of(one, narrowed)
         found.append(Row("ratios", value["name"], "max", load, value["printed"], None, theirs, certified))
