@@ -13,7 +13,8 @@ from pathlib import Path
 import emdeg
 from emdeg.programs.count import count
 from emdeg.programs.loop_functions import LOOP_FUNCTIONS
-from emdeg.programs.store import keep, stored
+from emdeg.programs.store import INDEX, file_name, filed_text, index, shipped
+from emdeg.writing.files import write_whole
 
 SHIPPED = Path(__file__).parent.parent / "src" / "emdeg" / "programs" / "shipped"
 SHORT = 0.2
@@ -65,7 +66,8 @@ def search(robot: emdeg.Robot, function: str, effort: float, seed: int, folder: 
 
 def ship(robot: emdeg.Robot, function: str, found, effort: float, seed: int, folder: Path = SHIPPED) -> int | None:
     """File what was found if it is smaller than what is on file; the operations of what was there."""
-    before = min((count(there).total for there in stored(robot, [function])), default=None)
+    there = shipped(robot, [function])
+    before = None if there is None else count(there).total
     if before is None or found.count.total < before:
         data: dict[str, object] = {
             "operations": found.count.as_dict(),
@@ -73,7 +75,10 @@ def ship(robot: emdeg.Robot, function: str, found, effort: float, seed: int, fol
             "effort": effort,
             "certificate": found.certificate.as_dict(),
         }
-        keep(found.program, robot, [function], found=data, folder=folder)
+        path = folder / robot.name / file_name([function])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole({path: filed_text(found.program, robot, [function], found=data).encode()})
+        write_whole({folder / INDEX: index(folder).encode()})
     return before
 
 

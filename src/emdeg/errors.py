@@ -133,3 +133,7 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, done: int, chunks: int) -> None:
         self.done, self.chunks = done, chunks
         super().__init__(f"{done} of {chunks} chunks are on disk")
+
+
+class OldFormat(UserWarning):
+    """A stored program was written by another version of emdeg in a format that this one does not read: not used."""

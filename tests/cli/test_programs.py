@@ -176,7 +176,7 @@ def without_an_output(path: Path) -> None:
         (without_an_output, "its outputs are"),
         (in_certificate('"add ', '"sub '), "does not print"),
         (in_certificate("link2", "link9"), "the stored robot does not have the stated digest"),
-        (in_certificate('"schema_version": 1', '"schema_version": 9'), "schema_version 9"),
+        (in_certificate('"format": 2', '"format": 9'), f"written by emdeg {emdeg.__version__} in another format"),
         (in_certificate('"trig": "libm"', '"trig": 5'), "its request is not"),
         (in_certificate('"trig": "libm"', '"trig": "lib"'), "its request is not"),
         (in_certificate('"seed": 0', '"seed": "0"'), "its seed is no whole number"),
@@ -194,6 +194,18 @@ def test_what_was_tampered_with_is_refused(tamper, word, tmp_path):
     answer = json.loads(done.stdout)["result"]
     assert answer["verified"] is False
     assert word in answer["reason"]
+
+
+def test_a_certificate_of_an_older_emdeg_says_who_wrote_it_and_what_to_do(tmp_path):
+    path = generate(tmp_path)
+    beside = path.with_name(path.name + ".certificate.json")
+    certificate = json.loads(beside.read_text())
+    assert (certificate.pop("format"), certificate.pop("emdeg")) == (2, emdeg.__version__)
+    beside.write_text(json.dumps({"schema_version": 1, "made_by": "emdeg 0.1.0", **certificate}))
+    done = run("verify", str(path))
+    assert done.returncode == 1
+    assert "written by emdeg 0.1.0 in another format" in done.stderr
+    assert f"generate the file again: {certificate['request']['command']}" in done.stderr
 
 
 def test_a_program_of_another_robot_is_refused(tmp_path):
@@ -234,7 +246,8 @@ def test_what_was_filed_for_other_weights_is_what_they_emit(tmp_path):
     done = run("optimise", *words, "--effort=0.2", "--json", EMDEG_PROGRAMS=str(filed))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["result"]
-    assert Path(found["file"]).parent == filed
+    assert Path(found["file"]).parent.parent == filed
+    assert Path(found["file"]).name == "mass_matrix.mul=0,add=0,div=1,sqrt=1,sincos=1.json"
     counted = run("count", *words, "--json", EMDEG_PROGRAMS=str(filed))
     assert json.loads(counted.stdout)["result"]["sincos"] == found["operations"]["sincos"]
     assert found["operations"]["sincos"] < result("count", "puma560", "mass_matrix")["sincos"]
@@ -249,11 +262,21 @@ def test_a_program_goes_to_the_folder_that_was_named_and_no_larger_one_replaces_
     words = ["optimise", "planar3r", "mass_matrix", "--out", str(tmp_path)]
     first = result(*words, "--effort=0.5")
     before = Path(first["file"]).read_bytes()
-    assert Path(first["file"]).parent == tmp_path
+    assert Path(first["file"]).is_relative_to(tmp_path)
     again = result(*words, "--effort=0")
     assert again["file"] is None
     assert again["on_file"] == first["operations"]
     assert Path(first["file"]).read_bytes() == before
+
+
+def test_a_program_that_an_older_emdeg_filed_is_said_to_be_of_no_use(tmp_path):
+    old = {"robot": "planar2r", "functions": ["gravity"], "weights": "operations", "program": {}}
+    (tmp_path / "0123456789abcdef01234567.program.json").write_text(json.dumps(old))
+    done = run("count", "planar2r", "gravity", "--json", EMDEG_PROGRAMS=str(tmp_path))
+    assert done.returncode == 0
+    note = next(line for line in done.stderr.splitlines() if line.startswith("note: "))
+    assert "an emdeg before 0.2.0" in note
+    assert "search again: emdeg optimise planar2r gravity" in note
 
 
 def test_a_folder_that_cannot_be_written_is_bad_input(tmp_path):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -15,15 +13,13 @@ from emdeg.errors import Refuted
 from emdeg.mechanics.formulations import coriolis_composite
 from emdeg.programs.build import program as plain_program
 from emdeg.programs.count import count
-from emdeg.programs.ir import NOTHING, Kind, Op, Program
-from emdeg.programs.json_form import from_data, to_data
+from emdeg.programs.ir import Kind, Op, Program
 from emdeg.programs.reference import verify_program
 from emdeg.programs.search.formulation import METHODS, options, plain_formulation, write
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.search.resubstitute import Resubstitution, resubstitute
 from emdeg.programs.search.weights import CYCLES, OPERATIONS, Weights, cost, label, parsed
 from emdeg.programs.simplify import retrace
-from emdeg.programs.store import digest, keep, stored
 from tests.random_robots import random_robot, random_state, robots
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
@@ -200,79 +196,9 @@ def test_weights_are_the_users():
     assert cost(program, Weights(fused=1)) < cost(program, OPERATIONS)
 
 
-def test_programs_on_file_are_found_again_and_checked(tmp_path, monkeypatch):
-    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
-    robot = emdeg.load("planar2r", payload="mass=1.5,com=0:0:0")
-    assert stored(robot, ["gravity"]) == []
-    small = optimise(robot, "gravity", 0.5).program
-    path = keep(small, robot, ["gravity"], found={})
-    assert stored(robot, ["gravity"]) == [small]
-    assert count(emdeg.program(robot, "gravity")).total == count(small).total
-    assert small not in stored(emdeg.load("planar2r"), ["gravity"])
-    # A file that was tampered with is not used.
-    data = json.loads(path.read_text())
-    ops = [text.replace("add", "sub") for text in data["program"]["ops"]]
-    data["program"]["ops"] = ops
-    path.write_text(json.dumps(data))
-    assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
-    for junk in (b"{", b"\xff\xfe\x00", b"[]", b'{"program": 3}', b"[" * 100_000):
-        path.write_bytes(junk)
-        assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
-
-
-def test_a_users_program_never_hides_a_smaller_one_that_comes_with_the_package(tmp_path, monkeypatch):
-    robot = emdeg.load("puma560")
-    shipped = emdeg.program(robot, "mass_matrix")
-    plain = plain_program(robot, "mass_matrix")
-    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
-    keep(plain, robot, ["mass_matrix"], found={})
-    assert emdeg.program(robot, "mass_matrix") == shipped
-    # Nor does one that is small because it is wrong.
-    keep(replace(plain, ops=plain.ops[:1], outputs=zeros(plain)), robot, ["mass_matrix"], found={})
-    assert count(stored(robot, ["mass_matrix"])[0]).total == 0
-    assert emdeg.program(robot, "mass_matrix") == shipped
-
-
-def zeros(program):
-    return tuple(replace(group, entries=(NOTHING,) * len(group.entries)) for group in program.outputs)
-
-
-def test_programs_are_filed_by_what_was_weighed(tmp_path, monkeypatch):
-    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
-    robot = emdeg.load("planar2r")
-    weights = Weights(add=0, mul=0, sincos=1)
-    found = optimise(robot, "mass_matrix", 0.5, weights=weights).program
-    keep(found, robot, ["mass_matrix"], found={}, weights=label(weights))
-    assert cost(emdeg.program(robot, "mass_matrix", weights=weights), weights) == cost(found, weights)
-
-
 def test_weights_are_read_as_they_are_written():
     for weights in (OPERATIONS, CYCLES, Weights(div=20), Weights(fused=0.5, sincos=3)):
         assert parsed(label(weights)) == weights
     for wrong in ("", "div", "div=", "div=-1", "div=x", "div=nan", "dif=3", "div=1,div=2", "cycle"):
         with pytest.raises(ValueError, match="weight"):
             parsed(wrong)
-
-
-def test_the_digest_tells_robots_apart():
-    names = ["puma560", "ur5e", "panda", "planar2r"]
-    digests = {digest(emdeg.load(name), ["gravity"]) for name in names}
-    digests.add(digest(emdeg.load("puma560", gravity=(0, 0, 0)), ["gravity"]))
-    digests.add(digest(emdeg.load("puma560"), ["bias"]))
-    assert len(digests) == len(names) + 2
-
-
-def test_shipped_programs_compute_what_they_say():
-    """Every program that comes with the package equals its robot's function, and is smaller than the plain one."""
-    from importlib import resources
-
-    shipped = [p for p in (resources.files("emdeg.programs") / "shipped").iterdir() if p.name.endswith(".json")]
-    for path in shipped:
-        data = json.loads(path.read_text())
-        robot = emdeg.load(data["robot"])
-        assert path.name.startswith(digest(robot, data["functions"]))
-        program = from_data(data["program"])
-        assert to_data(program) == data["program"]
-        verify_program(program, robot, data["functions"])
-        assert count(program).as_dict() == data["operations"]
-        assert count(program).total <= count(plain_program(robot, data["functions"])).total

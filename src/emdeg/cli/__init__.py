@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -23,7 +24,16 @@ from emdeg.cli import (
     verify,
 )
 from emdeg.cli.common import BAD_INPUT, CHECK_FAILED, OVER_BUDGET, USAGE, robot_command, say
-from emdeg.errors import CannotJoin, NotInvertible, OverBudget, Refuted, RobotError, StateError, UnboundSymbol
+from emdeg.errors import (
+    CannotJoin,
+    NotInvertible,
+    OldFormat,
+    OverBudget,
+    Refuted,
+    RobotError,
+    StateError,
+    UnboundSymbol,
+)
 
 app = typer.Typer(
     name="emdeg",
@@ -72,8 +82,21 @@ robot_command(app, "kane")(kane.kane)
 robot_command(app, "report")(report.report)
 
 
+def _note(message: Warning | str, category: type[Warning], *place: object) -> None:
+    """A warning for the person at the command line: the words, not the line of code that they come from."""
+    say(f"note: {message}")
+
+
 def main() -> None:
     """The program `emdeg`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", OldFormat)
+        warnings.showwarning = _note
+        _run()
+
+
+def _run() -> None:
+    """The command, and the exit code that belongs to what it raises."""
     try:
         app()
     except Refuted as problem:

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from emdeg import __version__
 from emdeg.cli.common import Chosen, Json, UsageError, out, print_json, say
 from emdeg.cli.effort import Effort, Seed, WeightsText, smallest
 from emdeg.codegen.artefact import Request, Target, artefact
@@ -149,7 +148,7 @@ def generate(
         if len(request.name) > LONGEST_NAME:
             raise UsageError(f"{request.name[:40]}... has more than {LONGEST_NAME} characters: give a shorter --name")
         found = smallest(loaded, names, effort, seed, of_base, weights)
-        made.append(artefact(loaded, request, made_by=f"emdeg {__version__}", program=found))
+        made.append(artefact(loaded, request, program=found))
     paths = write(made, out_dir, force)
     for path, one in zip(paths, made):
         proof = one.certificate

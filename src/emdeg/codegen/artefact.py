@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
+from emdeg._version import __version__
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.codegen.infix import identifier
+from emdeg.codegen.infix import escaped, identifier
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
@@ -24,13 +25,15 @@ from emdeg.programs.ir import Program
 from emdeg.programs.json_form import from_data, to_data
 from emdeg.programs.loop_functions import closed_place
 from emdeg.programs.reference import verify_program
+from emdeg.programs.store import wrong_format
 from emdeg.programs.verify import FALSE_PASS, Certificate, float_error
 from emdeg.robot.assemble import assemble
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.toml_writer import to_toml
 
-SCHEMA_VERSION = 1
+FORMAT = 2
+"""Of a certificate. 1 said `schema_version`, and `made_by` for the version."""
 MOST_POINTS = 1_000
 Target = Literal["c", "numpy", "python", "jax"]
 SUFFIX: Mapping[str, str] = {"c": ".c", "numpy": ".py", "python": ".py", "jax": ".py"}
@@ -70,9 +73,7 @@ class Artefact:
     certificate: dict[str, Any] = field(repr=False)
 
 
-def artefact(
-    robot: Robot, request: Request, *, seed: int = 0, made_by: str = "", program: Program | None = None
-) -> Artefact:
+def artefact(robot: Robot, request: Request, *, seed: int = 0, program: Program | None = None) -> Artefact:
     """The artefact, verified; raises `Refuted` rather than hand out one that is wrong.
 
     `program` replaces the one that `emdeg.program` derives; it is proved like any other.
@@ -80,7 +81,7 @@ def artefact(
     built = build_program(robot, request.functions, base=request.base) if program is None else program
     text = emit(built, robot.name, request)
     proof = verify_program(built, robot, request.functions, base=request.base, seed=seed, artefact=text.encode())
-    return Artefact(_file(request), text, _certificate(robot, request, built, proof, made_by))
+    return Artefact(_file(request), text, _certificate(robot, request, built, proof))
 
 
 def emit(program: Program, robot: str, request: Request) -> str:
@@ -99,11 +100,11 @@ def emit(program: Program, robot: str, request: Request) -> str:
     return _PYTHON[request.target](program, name=request.name, robot=robot, command=request.command)
 
 
-def _certificate(robot: Robot, request: Request, program: Program, proof: Certificate, made_by: str) -> dict[str, Any]:
+def _certificate(robot: Robot, request: Request, program: Program, proof: Certificate) -> dict[str, Any]:
     toml = to_toml(robot)
     return {
-        "schema_version": SCHEMA_VERSION,
-        "made_by": made_by,
+        "format": FORMAT,
+        "emdeg": __version__,
         "artefact": _file(request),
         "digest": proof.digest,
         "formulations": list(proof.formulations),
@@ -133,6 +134,7 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     formulation of the stored robot at the stored seed's points; the probability is what these imply; rounding errors
     are about as large as stated.
     """
+    _same_format(certificate)
     try:
         request, robot, program = _stored(certificate)
         stated = {key: certificate[key] for key in _PROOF}
@@ -146,8 +148,9 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     except (ValueError, OverflowError) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
     if printed != text:
-        maker = certificate.get("made_by") or "an unknown version"
-        raise NotCertified(f"the stored program does not print to this artefact (it was made by {maker})")
+        raise NotCertified(
+            f"the stored program does not print to this artefact (it was made by emdeg {certificate.get('emdeg')})"
+        )
     if not isinstance(stated["points"], int) or not 0 < stated["points"] <= MOST_POINTS:
         raise NotCertified("the certificate is damaged: points must be a number from 1 to 1000")
     try:
@@ -179,6 +182,18 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     return certificate
 
 
+def _same_format(certificate: Any) -> None:
+    """NotCertified where another version of emdeg wrote the certificate in another format: says which, what to do."""
+    if not isinstance(certificate, dict):
+        return
+    request = certificate.get("request")
+    command = str(request.get("command", "")) if isinstance(request, dict) else ""
+    again = ": ".join(["generate the file again", *([escaped(command)[:500]] if command else [])])
+    maker = str(certificate.get("made_by", "")).removeprefix("emdeg ")  # where format 1 kept the version
+    if (word := wrong_format({"emdeg": maker or None} | certificate, FORMAT, again)) is not None:
+        raise NotCertified(f"the certificate cannot be used: {word}")
+
+
 def _alike(stated: Any, found: Mapping[str, float]) -> bool:
     """Whether these are errors of the same program: another machine's sines may round otherwise."""
     if not isinstance(stated, dict) or stated.keys() != found.keys():
@@ -197,8 +212,6 @@ def _file(request: Request) -> str:
 
 
 def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
-    if certificate["schema_version"] != SCHEMA_VERSION:
-        raise ValueError(f"it has schema_version {certificate['schema_version']!r}, expected {SCHEMA_VERSION}")
     given = certificate["request"]
     kinds = {each.name: str(each.type) for each in fields(Request)}
     plain = set(given) == set(kinds) and all(

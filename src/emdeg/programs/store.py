@@ -1,7 +1,8 @@
 """Small programs that have been found, kept for the next time: those that come with emdeg, and a user's own.
 
-A program is filed under a digest of everything its function depends on, so a changed robot never meets a stale
-program; and whoever takes one out proves it again.
+A program lies under a readable name, `<robot>/<function>.json`, with the digest of everything its function depends on
+inside, so a changed robot never meets a stale program. A user's program is proved again by whoever takes it out; what
+comes with the package is as trustworthy as the package, and its `index.json` says which file is whose.
 """
 
 from __future__ import annotations
@@ -9,38 +10,51 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
-from emdeg.errors import NotAProgram, RobotError
+from emdeg._version import __version__
+from emdeg.errors import NotAProgram, OldFormat, RobotError
 from emdeg.programs.ir import Program
 from emdeg.programs.json_form import from_data, to_data
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import Robot
 from emdeg.writing.files import write_whole
 
-SUFFIX = ".program.json"
+FORMAT = 2
+"""Of a filed program. 1 had no number and no readable name: `<digest>.program.json`, by emdeg before 0.2.0."""
+INDEX = "index.json"
 LARGEST = 8 * 2**20
+LONGEST_NAME = 120
+_OLD_SUFFIX = ".program.json"
+_ODD = re.compile(r"[^A-Za-z0-9_.,=+-]")
 
 
-def digest(robot: Robot, functions: Sequence[str], weights: str = "operations") -> str:
-    """The name a program is filed under: of the robot's constants, the functions and what was weighed."""
+def robot_digest(robot: Robot) -> str:
+    """24 hexadecimal digits of all that the functions of a robot depend on: its constants, its joints' names."""
     links = [
-        (
-            link.parent,
-            link.joint.name,
-            link.joint.kind,
-            repr(link.joint.placement),
-            repr(inertia.parameters),
-            repr(link.joint.drive.inertia),
-        )
+        (link.parent, link.joint.name, link.joint.kind, link.joint.placement, inertia, link.joint.drive.inertia)
         for link, inertia in zip(robot.links, loaded_inertias(robot))
     ]
-    parts = (links, repr(robot.base), repr(robot.tool), repr(robot.gravity), list(functions), weights)
-    if robot.loops is not None:
-        parts = (*parts, repr(robot.loops))
+    parts = _plain((links, robot.base, robot.tool, robot.gravity, robot.loops))
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
+
+
+def _plain(value: object) -> Any:
+    """Nested lists of texts: exact numbers and angles as they write themselves, records by their fields."""
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return [[str(key), _plain(one)] for key, one in value.items()]
+    if is_dataclass(value) and type(value).__str__ is object.__str__:
+        return [_plain(getattr(value, field.name)) for field in fields(value)]
+    return str(value)
 
 
 def user_folder() -> Path:
@@ -50,34 +64,126 @@ def user_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "emdeg" / "programs"
 
 
-def stored(
+def file_name(functions: Sequence[str], weights: str = "operations") -> str:
+    """`inverse_dynamics.json`, `mass_matrix+bias.cycles.json`: what was asked for, and what was weighed."""
+    stem = "+".join(functions) + ("" if weights == "operations" else f".{weights}")
+    if len(stem) > LONGEST_NAME:  # file systems end at 255 bytes
+        stem = f"{stem[:LONGEST_NAME]}-{hashlib.sha256(stem.encode()).hexdigest()[:8]}"
+    return _ODD.sub("_", stem) + ".json"
+
+
+def place(robot: Robot, functions: Sequence[str], weights: str = "operations", folder: Path | None = None) -> Path:
+    """Where a user's program is filed. Two robots of one name have two folders: their digests begin differently."""
+    name = _ODD.sub("_", robot.name).strip(".")[:60] or "robot"
+    return (folder or user_folder()) / f"{name}-{robot_digest(robot)[:8]}" / file_name(functions, weights)
+
+
+def kept(
     robot: Robot, functions: Sequence[str], weights: str = "operations", folder: Path | None = None
-) -> list[Program]:
-    """The filed programs that can be read, a user's own first; with `folder` what is filed there alone.
+) -> Program | None:
+    """The program that a user (or whoever wrote into `folder`) filed; None where there is none that can be read.
 
-    They are not proved: a file may have been changed.
+    It is not proved: a file may have been changed. One that another version of emdeg wrote is not used, and a warning
+    (`OldFormat`) says so.
     """
-    found = []
-    for text in _texts(digest(robot, functions, weights) + SUFFIX, folder):
-        try:
-            found.append(from_data(json.loads(text)["program"]))
-        except (ValueError, KeyError, TypeError, RecursionError, NotAProgram):
+    path = place(robot, functions, weights, folder)
+    again = f"search again: emdeg optimise {_ODD.sub('_', robot.name)} {'+'.join(functions)}"
+    for there in (path, *_of_old_format(folder or user_folder())):
+        text = _text(there)
+        data = None if text is None else _head(text)
+        if data is None or (data.get("robot"), data.get("functions")) != (robot.name, list(functions)):
             continue
-    return found
+        if (word := wrong_format(data, FORMAT, again)) is not None:
+            warnings.warn(f"{there} is not used: {word}", OldFormat, stacklevel=2)
+        elif (data.get("digest"), data.get("weights")) == (robot_digest(robot), weights):
+            return _program(data)
+    return None
 
 
-def _texts(name: str, folder: Path | None) -> Iterator[str]:
-    own = (folder or user_folder()) / name
+def wrong_format(data: Mapping[str, Any], known: int, again: str) -> str | None:
+    """Who wrote a file of another format, and what to do; None where the format is `known`."""
+    if data.get("format") == known:
+        return None
+    version = data.get("emdeg")
+    writer = f"emdeg {_ODD.sub('_', version)[:20]}" if isinstance(version, str) else "an emdeg before 0.2.0"
+    return f"it was written by {writer} in another format than emdeg {__version__} reads; {again}"
+
+
+def _of_old_format(folder: Path) -> Iterator[Path]:
+    """What emdeg before 0.2.0 filed there."""
+    return folder.glob(f"*{_OLD_SUFFIX}")
+
+
+def _text(path: Path) -> str | None:
     try:
-        if own.stat().st_size <= LARGEST:
-            yield own.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8") if path.stat().st_size <= LARGEST else None
     except (OSError, UnicodeDecodeError):
-        pass
-    if folder is not None:
-        return
-    shipped = resources.files("emdeg.programs") / "shipped" / name
-    if shipped.is_file():
-        yield shipped.read_text(encoding="utf-8")
+        return None
+
+
+def _head(text: str) -> dict[str, Any] | None:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _program(data: Mapping[str, Any]) -> Program | None:
+    try:
+        return from_data(data.get("program"))
+    except NotAProgram:
+        return None
+
+
+def shipped(robot: Robot, functions: Sequence[str], weights: str = "operations") -> Program | None:
+    """The program that comes with the package for a robot of these constants, whatever its name; None without one."""
+    wanted = {"digest": robot_digest(robot), "functions": list(functions), "weights": weights}
+    for name, entry in shipped_index().items():
+        if all(entry[key] == value for key, value in wanted.items()):
+            return from_data(json.loads((_package() / name).read_text(encoding="utf-8"))["program"])
+    return None
+
+
+@cache
+def shipped_index() -> Mapping[str, Mapping[str, Any]]:
+    """File below `shipped/` -> robot, digest, functions, weights, operations and the version that found it."""
+    return json.loads((_package() / INDEX).read_text(encoding="utf-8"))["programs"]
+
+
+def _package() -> Any:
+    return resources.files("emdeg.programs") / "shipped"
+
+
+INDEXED = ("robot", "digest", "functions", "weights", "operations", "emdeg", "format")
+
+
+def index(folder: Path) -> str:
+    """The text of `index.json` for the programs below a folder, one a line."""
+    files = sorted(path for path in folder.rglob("*.json") if path.parent != folder)
+    heads = {path.relative_to(folder).as_posix(): json.loads(path.read_text(encoding="utf-8")) for path in files}
+    lines = [f"  {json.dumps(name)}: {json.dumps({key: data[key] for key in INDEXED})}" for name, data in heads.items()]
+    return f'{{\n "format": {FORMAT},\n "programs": {{\n' + ",\n".join(lines) + "\n }\n}\n"
+
+
+def filed_text(
+    program: Program,
+    robot: Robot,
+    functions: Sequence[str],
+    *,
+    found: Mapping[str, object],
+    weights: str = "operations",
+) -> str:
+    """What a file holds: whose program it is, `found` (how it was found, what proves it), and the program."""
+    head = {
+        "format": FORMAT,
+        "emdeg": __version__,
+        "robot": robot.name,
+        "digest": robot_digest(robot),
+        "functions": list(functions),
+        "weights": weights,
+    }
+    return json.dumps({**head, **found, "program": to_data(program)}, indent=0) + "\n"
 
 
 def keep(
@@ -85,18 +191,16 @@ def keep(
     robot: Robot,
     functions: Sequence[str],
     *,
-    found: dict[str, object],
+    found: Mapping[str, object],
     folder: Path | None = None,
     weights: str = "operations",
 ) -> Path:
-    """File the program (with `found`: how it was found, what proves it); the file's path."""
-    folder = folder or user_folder()
-    path = folder / (digest(robot, functions, weights) + SUFFIX)
-    head = {"robot": robot.name, "functions": list(functions), "weights": weights, **found}
-    text = json.dumps({**head, "program": to_data(program)}, indent=0) + "\n"
+    """File the program in the user's folder, or in `folder`; the file's path."""
+    path = place(robot, functions, weights, folder)
+    text = filed_text(program, robot, functions, found=found, weights=weights)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole({path: text.encode()})
     except OSError as problem:
-        raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(folder)) from None
+        raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(path.parent)) from None
     return path

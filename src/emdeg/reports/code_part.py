@@ -32,7 +32,7 @@ def code(
         line = shlex.join(["emdeg", "generate", *words, f"--function={name}", "--target=c", "--out=."])
         request = Request((name,), robot_name=stem, command=line)
         try:
-            one = artefact(study.robot, request, made_by=made_by, program=programs[name])
+            one = artefact(study.robot, request, program=programs[name])
         except ValueError as problem:  # a proof that is out of reach; a wrong program is another error
             notes.append(Note(f"{name} is left out because it cannot be proved: {problem}", warning=True))
             continue

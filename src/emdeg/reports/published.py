@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from importlib import resources
 
-from emdeg.programs.store import digest
+from emdeg.programs.store import robot_digest
 from emdeg.robot.load import library_names, load
 from emdeg.robot.model import Robot
 
@@ -34,7 +34,7 @@ def published(robot: Robot) -> tuple[Published, ...]:
     for figure in tomllib.loads(text)["figure"]:
         for name in figure["robots"]:
             if name not in same:
-                same[name] = name in library_names() and _key(load(name)) == _key(robot)
+                same[name] = name in library_names() and robot_digest(load(name)) == robot_digest(robot)
         if any(same[name] for name in figure["robots"]):
             mul, add = figure.get("mul"), figure.get("add")
             total = figure["total"] if mul is None else mul + add
@@ -51,8 +51,3 @@ def published(robot: Robot) -> tuple[Published, ...]:
                 )
             )
     return tuple(found)
-
-
-def _key(robot: Robot) -> str:
-    """Everything that the inverse dynamics depends on."""
-    return digest(robot, ("inverse_dynamics",))

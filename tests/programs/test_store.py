@@ -1,0 +1,168 @@
+"""Filed programs: found again under readable names, proved where a stranger could have written them, else refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+import emdeg
+from emdeg.errors import OldFormat
+from emdeg.programs.build import program as plain_program
+from emdeg.programs.count import count
+from emdeg.programs.ir import NOTHING
+from emdeg.programs.json_form import from_data, to_data
+from emdeg.programs.reference import verify_program
+from emdeg.programs.search.optimise import optimise
+from emdeg.programs.search.weights import Weights, cost, label
+from emdeg.programs.store import file_name, index, keep, kept, robot_digest, shipped, shipped_index
+
+
+def test_programs_on_file_are_found_again_and_checked(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    robot = emdeg.load("planar2r", payload="mass=1.5,com=0:0:0")
+    assert kept(robot, ["gravity"]) is None
+    small = optimise(robot, "gravity", 0.5).program
+    path = keep(small, robot, ["gravity"], found={})
+    assert kept(robot, ["gravity"]) == small
+    assert count(emdeg.program(robot, "gravity")).total == count(small).total
+    assert kept(emdeg.load("planar2r"), ["gravity"]) is None
+    # A file that was tampered with is not used.
+    data = json.loads(path.read_text())
+    ops = [text.replace("add", "sub") for text in data["program"]["ops"]]
+    data["program"]["ops"] = ops
+    path.write_text(json.dumps(data))
+    assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
+    for junk in (b"{", b"\xff\xfe\x00", b"[]", b'{"program": 3}', b"[" * 100_000):
+        path.write_bytes(junk)
+        assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
+
+
+def test_a_users_program_never_hides_a_smaller_one_that_comes_with_the_package(tmp_path, monkeypatch):
+    robot = emdeg.load("puma560")
+    with_the_package = emdeg.program(robot, "mass_matrix")
+    plain = plain_program(robot, "mass_matrix")
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    keep(plain, robot, ["mass_matrix"], found={})
+    assert emdeg.program(robot, "mass_matrix") == with_the_package
+    # Nor does one that is small because it is wrong.
+    keep(replace(plain, ops=plain.ops[:1], outputs=zeros(plain)), robot, ["mass_matrix"], found={})
+    assert count(kept(robot, ["mass_matrix"])).total == 0
+    assert emdeg.program(robot, "mass_matrix") == with_the_package
+
+
+def zeros(program):
+    return tuple(replace(group, entries=(NOTHING,) * len(group.entries)) for group in program.outputs)
+
+
+def test_programs_are_filed_by_what_was_weighed(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    robot = emdeg.load("planar2r")
+    weights = Weights(add=0, mul=0, sincos=1)
+    found = optimise(robot, "mass_matrix", 0.5, weights=weights).program
+    keep(found, robot, ["mass_matrix"], found={}, weights=label(weights))
+    assert cost(emdeg.program(robot, "mass_matrix", weights=weights), weights) == cost(found, weights)
+
+
+def test_the_digest_tells_robots_apart():
+    names = ["puma560", "ur5e", "panda", "planar2r"]
+    digests = {robot_digest(emdeg.load(name)) for name in names}
+    digests.add(robot_digest(emdeg.load("puma560", gravity=(0, 0, 0))))
+    digests.add(robot_digest(emdeg.load("puma560", payload="mass=1,com=0:0:0")))
+    assert len(digests) == len(names) + 2
+
+
+def test_two_robots_of_one_name_do_not_overwrite_each_others_programs(tmp_path):
+    robots = [emdeg.load("planar2r"), emdeg.load("planar2r", payload="mass=1.5,com=0:0:0")]
+    programs = [plain_program(robot, "gravity") for robot in robots]
+    paths = [keep(one, robot, ["gravity"], found={}, folder=tmp_path) for one, robot in zip(programs, robots)]
+    assert len({path.parent for path in paths}) == 2
+    assert {path.name for path in paths} == {"gravity.json"}
+    assert all(path.parent.name.startswith("planar2r-") for path in paths)
+    assert [kept(robot, ["gravity"], folder=tmp_path) for robot in robots] == programs
+
+
+def test_a_strangers_name_stays_below_the_folder(tmp_path):
+    robot = replace(emdeg.load("planar2r"), name="../../.. /etc")
+    path = keep(plain_program(robot, "gravity"), robot, ["gravity"], found={}, folder=tmp_path)
+    assert path.resolve().is_relative_to(tmp_path.resolve())
+    assert kept(robot, ["gravity"], folder=tmp_path) is not None
+    assert len(file_name(["inverse_dynamics"] * 40)) < 200
+
+
+def test_what_an_older_emdeg_filed_is_refused_with_a_word(tmp_path):
+    """Format 1 lay under a digest and named no version; it says who wrote it and what to do."""
+    robot = emdeg.load("planar2r")
+    path = keep(plain_program(robot, "gravity"), robot, ["gravity"], found={}, folder=tmp_path)
+    data = json.loads(path.read_text())
+    assert data["emdeg"] == emdeg.__version__
+    for old, writer in (({"format": 1, "emdeg": "0.1.9"}, "emdeg 0.1.9"), ({"format": None, "emdeg": None}, "0.2.0")):
+        path.write_text(json.dumps({**data, **old}))
+        with pytest.warns(OldFormat, match=f"written by .*{writer}.*search again: emdeg optimise planar2r gravity"):
+            assert kept(robot, ["gravity"], folder=tmp_path) is None
+    path.unlink()
+    head = {key: data[key] for key in ("robot", "functions", "weights", "program")}
+    (tmp_path / "0123456789abcdef01234567.program.json").write_text(json.dumps(head))
+    with pytest.warns(OldFormat, match="before 0.2.0"):
+        assert kept(robot, ["gravity"], folder=tmp_path) is None
+    assert kept(robot, ["bias"], folder=tmp_path) is None
+
+
+SHIPPED = resources.files("emdeg.programs") / "shipped"
+
+
+def test_the_index_says_what_lies_where():
+    assert (SHIPPED / "index.json").read_text() == index(Path(str(SHIPPED)))
+    for name, entry in shipped_index().items():
+        assert name == f"{entry['robot']}/{file_name(entry['functions'], entry['weights'])}"
+        assert entry["digest"] == robot_digest(emdeg.load(entry["robot"]))
+
+
+def test_shipped_programs_compute_what_they_say():
+    """Every program that comes with the package equals its robot's function, and is smaller than the plain one."""
+    for name, entry in shipped_index().items():
+        data = json.loads((SHIPPED / name).read_text())
+        robot = emdeg.load(entry["robot"])
+        program = from_data(data["program"])
+        assert program == shipped(robot, entry["functions"])
+        assert to_data(program) == data["program"]
+        verify_program(program, robot, data["functions"])
+        assert count(program).as_dict() == data["operations"] == entry["operations"]
+        plain = plain_program(robot, data["functions"])
+        assert count(program).total <= count(plain).total
+        assert program.inputs == plain.inputs  # what is used without tracing the plain program looks like it
+        assert emdeg.program(robot, data["functions"]) == replace(program, name=plain.name)
+
+
+def test_a_program_of_the_package_is_used_without_tracing_the_plain_one(monkeypatch, tmp_path):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    monkeypatch.setattr("emdeg.programs.best.plain_program", None)
+    assert count(emdeg.program(emdeg.load("puma560"), "inverse_dynamics")).total == 276
+
+
+HOW_SMALL = {
+    "PUMA 560 inverse dynamics": ["puma560/inverse_dynamics"],
+    "PUMA 560 mass matrix": ["puma560/mass_matrix"],
+    "PUMA 560 forward dynamics": ["puma560/forward_dynamics"],
+    "PUMA 560 Coriolis matrix": ["puma560/coriolis_matrix"],
+    "PUMA 560, all coefficients, EMDEG's symbols": ["puma560_emdeg/elements"],
+    "Stanford Arm inverse dynamics": ["stanford_arm/inverse_dynamics"],
+    "UR5e / iiwa14 / Panda inverse dynamics": [f"{name}/inverse_dynamics" for name in ("ur5e", "iiwa14", "panda")],
+    "UR5e / iiwa14 / Panda mass matrix": [f"{name}/mass_matrix" for name in ("ur5e", "iiwa14", "panda")],
+    "UR5e / iiwa14 / Panda forward dynamics": [f"{name}/forward_dynamics" for name in ("ur5e", "iiwa14", "panda")],
+}
+
+
+def test_the_readmes_counts_are_those_of_the_programs_in_the_package():
+    """Its table "How small" is recounted, operation by operation."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    section = readme.split("## How small")[1].split("\n## ")[0]
+    rows = dict(re.findall(r"^\| ([^|]+?) \| ([0-9][0-9 /]*?) \|", section, re.MULTILINE))
+    assert rows.keys() == HOW_SMALL.keys()
+    for label_, files in HOW_SMALL.items():
+        programs = [from_data(json.loads((SHIPPED / f"{file}.json").read_text())["program"]) for file in files]
+        assert rows[label_] == " / ".join(str(count(one).total) for one in programs), label_
