@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra.angle import Angle
-from emdeg.algebra.small_systems import solve_system
+from emdeg.algebra.linear import solve_system
 
 DATA = {
     "r_b": "0.2",

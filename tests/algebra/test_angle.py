@@ -76,7 +76,7 @@ def test_sine_and_cosine_agree_with_the_library_functions(angle):
 
 @given(angles)
 def test_sines_of_one_angle_in_every_algebra_satisfy_the_same_relations(angle):
-    for algebra in (TrigAlgebra(constant_angles=[angle]), PrimeField(7), PrimeField(7, points=3)):
+    for algebra in (TrigAlgebra(constant_angles=[angle]), PrimeField(7), PrimeField(8)):
         s, c = algebra.sincos(angle)
         assert s * s + c * c == 1
         assert algebra.sincos(-angle) == (-s, c)

@@ -4,7 +4,7 @@ from emdeg.algebra.angle import Angle
 from emdeg.algebra.arrays import Array
 from emdeg.algebra.exact import Exact, is_symbol_name, parse_number
 from emdeg.algebra.generator import Generator
-from emdeg.algebra.prime_field import P, PrimeField, Residue, Residues
+from emdeg.algebra.prime_field import P, PrimeField, Residue
 from emdeg.algebra.scalar import Algebra, Floats, add_angles, multiple_angle
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
@@ -19,7 +19,6 @@ __all__ = [
     "P",
     "PrimeField",
     "Residue",
-    "Residues",
     "TrigAlgebra",
     "TrigPoly",
     "add_angles",

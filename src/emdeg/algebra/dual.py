@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.scalar import Algebra
-
 
 @dataclass(frozen=True, slots=True)
 class Dual:
@@ -63,22 +60,6 @@ class Dual:
         inverse = 1 / self.value
         slope = -(inverse * inverse)
         return Dual(inverse, {k: x * slope for k, x in self.d.items()})
-
-
-class Duals:
-    """Dual numbers over another algebra; a robot's constants have no derivative and stay plain."""
-
-    def __init__(self, over: Algebra) -> None:
-        self._over = over
-
-    def number(self, value: Any) -> Any:
-        return self._over.number(value)
-
-    def symbol(self, name: str) -> Any:
-        return self._over.symbol(name)
-
-    def sincos(self, angle: Angle) -> tuple[Any, Any]:
-        return self._over.sincos(angle)
 
 
 def derivative(value: Any, k: int, zero: Any) -> Any:

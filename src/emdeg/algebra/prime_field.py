@@ -8,10 +8,9 @@ so that s^2 + c^2 = 1 holds exactly and nothing else does.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
-from operator import add, mul, sub
 from typing import Any
 
 from emdeg.algebra.angle import HALF_RIGHT, Angle
@@ -125,148 +124,60 @@ def _lifted(other: object) -> int | None:
     return None
 
 
-class Residues:
-    """Residues at several points at once; immutable. It is zero (False) if it is zero at every point.
-
-    For the handful of points a verification needs, tuples of Python integers beat NumPy, which has no
-    122-bit product.
-    """
-
-    __slots__ = ("values",)
-    __hash__ = None  # type: ignore[assignment]
-
-    values: tuple[int, ...]
-
-    def __init__(self, values: tuple[int, ...]) -> None:
-        self.values = values
-
-    def _with(self, other: object, operation: Callable[[int, int], int], *, swap: bool = False) -> Any:
-        mine = self.values
-        if type(other) is Residues:
-            if len(other.values) != len(mine):
-                raise ValueError(f"residues at {len(mine)} points and at {len(other.values)} points do not mix")
-            theirs = other.values
-        elif (value := _lifted(other)) is not None:
-            theirs = (value,) * len(mine)
-        else:
-            return NotImplemented
-        if swap:
-            mine, theirs = theirs, mine
-        return Residues(tuple([operation(a, b) % P for a, b in zip(mine, theirs)]))
-
-    def __add__(self, other: Residues | Residue | int | Fraction) -> Residues:
-        return self._with(other, add)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Residues | Residue | int | Fraction) -> Residues:
-        return self._with(other, sub)
-
-    def __rsub__(self, other: Residue | int | Fraction) -> Residues:
-        return self._with(other, sub, swap=True)
-
-    def __mul__(self, other: Residues | Residue | int | Fraction) -> Residues:
-        return self._with(other, mul)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Residues | Residue | int | Fraction) -> Residues:
-        return self._with(other, _quotient)
-
-    def __rtruediv__(self, other: Residue | int | Fraction) -> Residues:
-        return self._with(other, _quotient, swap=True)
-
-    def __neg__(self) -> Residues:
-        return Residues(tuple([-a % P for a in self.values]))
-
-    def __eq__(self, other: object) -> bool:
-        difference = self._with(other, sub)
-        return difference if difference is NotImplemented else not difference
-
-    def __bool__(self) -> bool:
-        return any(self.values)
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __repr__(self) -> str:
-        return f"Residues({self.values})"
-
-
-def _quotient(a: int, b: int) -> int:
-    return a * inverse(b)
-
-
 class PrimeField:
     """Residues for everything a robot's constants and state may hold, fixed by `seed` and name.
 
-    The same seed and name give the same residue in every process. Given a number of `points`, the values are
-    `Residues` at that many independent points, otherwise a single `Residue`.
+    The same seed and name give the same residue in every process.
 
     >>> s, c = PrimeField(seed=1).joint_sincos(3)
     >>> s * s + c * c
     Residue(1)
     """
 
-    def __init__(self, seed: int = 0, points: int | None = None) -> None:
-        if points is not None and points < 1:
-            raise ValueError(f"at least one point is needed, not {points}")
+    def __init__(self, seed: int = 0) -> None:
         self.seed = seed
-        self.points = points
 
-    def _drawn(self, kind: str, name: str) -> list[int]:
-        return [self._draw(kind, name, point) for point in range(self.points or 1)]
-
-    def _draw(self, kind: str, name: str, point: int) -> int:
-        digest = hashlib.blake2b(f"{self.seed}/{point}/{kind}/{name}".encode(), digest_size=32).digest()
+    def _drawn(self, kind: str, name: str) -> int:
+        digest = hashlib.blake2b(f"{self.seed}/0/{kind}/{name}".encode(), digest_size=32).digest()
         # 256 bits make the remainder uniform to one part in 2^195.
         return int.from_bytes(digest, "big") % P
 
-    def _element(self, values: list[int]) -> Any:
-        return Residue(values[0]) if self.points is None else Residues(tuple(values))
-
-    def _circle_point(self, name: str) -> tuple[Any, Any]:
+    def _circle_point(self, name: str) -> tuple[Residue, Residue]:
         """A random (sine, cosine), from t: 2t / (1 + t^2), (1 - t^2) / (1 + t^2)."""
-        sines, cosines = [], []
-        for t in self._drawn("angle", name):
-            scale = inverse(1 + t * t)
-            sines.append(2 * t * scale % P)
-            cosines.append((1 - t * t) * scale % P)
-        return self._element(sines), self._element(cosines)
+        t = self._drawn("angle", name)
+        scale = inverse(1 + t * t)
+        return Residue(2 * t * scale), Residue((1 - t * t) * scale)
 
-    def random(self, name: str) -> Any:
+    def random(self, name: str) -> Residue:
         """A random value of any other quantity, fixed by its name."""
-        return self._element(self._drawn("free", name))
+        return Residue(self._drawn("free", name))
 
-    def number(self, value: Fraction | int) -> Any:
+    def number(self, value: Fraction | int) -> Residue:
         """A rational constant."""
-        residue = residue_of(Fraction(value))
-        return self._element([residue] * (self.points or 1))
+        return Residue(residue_of(Fraction(value)))
 
-    def symbol(self, name: str) -> Any:
+    def symbol(self, name: str) -> Residue:
         """A parameter's random value."""
-        return self._element(self._drawn("parameter", name))
+        return Residue(self._drawn("parameter", name))
 
-    def sincos(self, angle: Angle) -> tuple[Any, Any]:
+    def sincos(self, angle: Angle) -> tuple[Residue, Residue]:
         """(sine, cosine) of a constant angle: exact for quarter turns, else a point fixed by the angle."""
         return sincos_from_pieces(angle, self.number, self._constant_pair)
 
-    def _constant_pair(self, piece: Angle) -> tuple[Any, Any]:
+    def _constant_pair(self, piece: Angle) -> tuple[Residue, Residue]:
         if piece == HALF_RIGHT:
-            root = self._element([ROOT_OF_HALF] * (self.points or 1))
-            return root, root
+            return Residue(ROOT_OF_HALF), Residue(ROOT_OF_HALF)
         return self._circle_point(f"constant {piece.pi_times} {piece.radians} {piece.symbol}")
 
-    def sqrt(self, value: Any) -> Any:
+    def sqrt(self, value: Residue) -> Residue:
         """The root that is itself a square; ZeroDivisionError where there is none: take another random point."""
-        values = value.values if isinstance(value, Residues) else (value.value,)
-        return self._element([root_of(a) for a in values])
+        return Residue(root_of(value.value))
 
-    def joint_sincos(self, joint: int | str) -> tuple[Any, Any]:
+    def joint_sincos(self, joint: int | str) -> tuple[Residue, Residue]:
         """(sine, cosine) of a revolute joint's random angle."""
         return self._circle_point(f"joint {joint}")
 
-    def sum_sincos(self, multiples: Mapping[Any, int]) -> tuple[Any, Any]:
+    def sum_sincos(self, multiples: Mapping[Any, int]) -> tuple[Residue, Residue]:
         """(sine, cosine) of an integer combination of joint angles, {joint: multiple}."""
         zero, one = self.number(0), self.number(1)
         total = zero, one
@@ -274,21 +185,21 @@ class PrimeField:
             total = add_angles(total, multiple_angle(self.joint_sincos(joint), times, one, zero))
         return total
 
-    def displacement(self, joint: int | str) -> Any:
+    def displacement(self, joint: int | str) -> Residue:
         """A prismatic joint's random displacement."""
-        return self._element(self._drawn("displacement", str(joint)))
+        return Residue(self._drawn("displacement", str(joint)))
 
-    def rate(self, joint: int | str) -> Any:
+    def rate(self, joint: int | str) -> Residue:
         """A joint's random velocity."""
-        return self._element(self._drawn("rate", str(joint)))
+        return Residue(self._drawn("rate", str(joint)))
 
-    def acceleration(self, joint: int | str) -> Any:
+    def acceleration(self, joint: int | str) -> Residue:
         """A joint's random acceleration."""
-        return self._element(self._drawn("acceleration", str(joint)))
+        return Residue(self._drawn("acceleration", str(joint)))
 
-    def letter(self, generator: Generator) -> Any:
+    def letter(self, generator: Generator) -> Residue:
         """The value of one letter of a formula: `formula.map(field.letter, field.number)`."""
         if generator.kind in ("sine", "cosine"):
             pair = self.sincos(generator.of) if isinstance(generator.of, Angle) else self.joint_sincos(generator.of)
             return pair[generator.kind == "cosine"]
-        return self._element(self._drawn(generator.kind, str(generator.of)))
+        return Residue(self._drawn(generator.kind, str(generator.of)))

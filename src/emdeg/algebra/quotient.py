@@ -1,33 +1,88 @@
-"""Quotients of formulas: the entries of an inverse."""
+"""Quotients of formulas: the entries of an inverse, and what solving linear equations with symbols leads to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import TrigPoly
-from emdeg.algebra.cancel import cancel
-from emdeg.writing.notebook import Shown
+from emdeg.algebra.angle import Angle
+from emdeg.algebra.generator import Generator
+from emdeg.algebra.scalar import Algebra
+from emdeg.algebra.trig_poly import TrigPoly
 
 
-@dataclass(frozen=True, slots=True)
-class Quotient(Shown):
-    """numerator / denominator, without common polynomial factors; see `quotient`.
+class Quotient:
+    """numerator / denominator, two formulas of one algebra; immutable, compared exactly.
 
-    The denominator keeps the scale it had, so that the entries of an inverse show the determinant as it is.
+    `Quotient(a, b)`, and so every sum, product or quotient of these, is the shortest form found: common factors
+    cancelled, also those that show after sines are traded for cosines, and the denominator 1 wherever it divides the
+    numerator, else with a first coefficient of 1. `quotient(a, b)` cancels no more than it must and leaves the
+    denominator its scale.
+
+    >>> from emdeg.algebra.trig_algebra import TrigAlgebra
+    >>> a, b = (TrigAlgebra(parameters=["a", "b"]).symbol(name) for name in "ab")
+    >>> print(Quotient(a * a - b * b) / Quotient(2 * a + 2 * b), Quotient(a) / Quotient(b))
+    1/2*a - 1/2*b (a) / (b)
     """
+
+    __slots__ = ("denominator", "numerator")
+    __hash__ = None  # type: ignore[assignment]
 
     numerator: TrigPoly
     denominator: TrigPoly
 
-    def evaluate(self, q: Any, parameters: Mapping[str, Any] | None = None) -> np.ndarray:
-        """Its value at q (..., n) in doubles; infinite or NaN where the denominator vanishes."""
-        top = self.numerator.evaluate(q, parameters=parameters)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return top / self.denominator.evaluate(q, parameters=parameters)
+    def __init__(self, numerator: TrigPoly, denominator: TrigPoly | None = None) -> None:
+        if denominator is None:
+            denominator = numerator.algebra.one
+        elif denominator != 1:
+            numerator, denominator = _shortest(numerator, denominator)
+        self.numerator = numerator
+        self.denominator = denominator
+
+    @property
+    def is_formula(self) -> bool:
+        """Whether nothing is divided by."""
+        return self.denominator.is_number
+
+    @property
+    def is_number(self) -> bool:
+        return self.is_formula and self.numerator.is_number
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no symbol occurs: numbers, sines and cosines of numeric angles only."""
+        letters = (*self.numerator.generators, *self.denominator.generators)
+        return all(isinstance(g.of, Angle) and g.of.symbol is None for g in letters)
+
+    def __add__(self, other: Quotient) -> Quotient:
+        if self.denominator == other.denominator:
+            return Quotient(self.numerator + other.numerator, self.denominator)
+        return Quotient(
+            self.numerator * other.denominator + other.numerator * self.denominator,
+            self.denominator * other.denominator,
+        )
+
+    def __neg__(self) -> Quotient:
+        return _as_it_stands(-self.numerator, self.denominator)
+
+    def __sub__(self, other: Quotient) -> Quotient:
+        return self + (-other)
+
+    def __mul__(self, other: Quotient) -> Quotient:
+        return Quotient(self.numerator * other.numerator, self.denominator * other.denominator)
+
+    def __truediv__(self, other: Quotient) -> Quotient:
+        return Quotient(self.numerator * other.denominator, self.denominator * other.numerator)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int):
+            return self.numerator == self.denominator * other
+        if isinstance(other, Quotient):
+            return self.numerator * other.denominator == other.numerator * self.denominator
+        return NotImplemented
 
     def __bool__(self) -> bool:
         return bool(self.numerator)
@@ -36,26 +91,96 @@ class Quotient(Shown):
         """The number of terms above and below the line."""
         return len(self.numerator) + len(self.denominator)
 
+    def written(self, algebra: Algebra) -> Any:
+        """This value among the scalars of another algebra, which must divide where this does."""
+
+        def letter(generator: Generator) -> Any:
+            if isinstance(generator.of, Angle):
+                return algebra.sincos(generator.of)[generator.kind == "cosine"]
+            return algebra.symbol(str(generator.of))
+
+        value = self.numerator.map(letter, algebra.number)
+        return value if self.is_formula else value / self.denominator.map(letter, algebra.number)
+
+    def evaluate(self, q: Any, parameters: Mapping[str, Any] | None = None) -> np.ndarray:
+        """Its value at q (..., n) in doubles; infinite or NaN where the denominator vanishes."""
+        top = self.numerator.evaluate(q, parameters=parameters)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return top / self.denominator.evaluate(q, parameters=parameters)
+
     def to_sympy(self) -> Any:
         """The SymPy expression."""
         return self.numerator.to_sympy() / self.denominator.to_sympy()
 
     def __str__(self) -> str:
-        if self.denominator == 1:
-            return str(self.numerator)
-        return f"({self.numerator})/({self.denominator})"
+        return str(self.numerator) if self.is_formula else f"({self.numerator}) / ({self.denominator})"
 
-    def _repr_latex_(self) -> str:
-        return f"${self.latex}$"
+    def __repr__(self) -> str:
+        return f"Quotient('{self}')"
 
     @property
     def latex(self) -> str:
         """LaTeX of the fraction."""
-        if self.denominator == 1:
+        if self.is_formula:
             return self.numerator.latex
         return rf"\frac{{{self.numerator.latex}}}{{{self.denominator.latex}}}"
 
+    def _repr_latex_(self) -> str:
+        return f"${self.latex}$"
+
 
 def quotient(numerator: TrigPoly, denominator: TrigPoly) -> Quotient:
-    """numerator / denominator in lowest terms; ZeroDivisionError if the denominator is the zero formula."""
-    return Quotient(*cancel(numerator, denominator))
+    """numerator / denominator without common polynomial factors, the denominator's scale kept.
+
+    So the entries of an inverse show the determinant as it is. Factors that show only after sines and cosines are
+    traded for each other (s^2 = 1 - c^2) are not looked for. ZeroDivisionError if the denominator is the zero formula.
+    """
+    numerator, denominator = _coprime(numerator, denominator)
+    if denominator.is_number:
+        return Quotient(numerator / denominator.number)
+    return _as_it_stands(numerator, denominator)
+
+
+def _as_it_stands(numerator: TrigPoly, denominator: TrigPoly) -> Quotient:
+    found = object.__new__(Quotient)
+    found.numerator = numerator
+    found.denominator = denominator
+    return found
+
+
+def _coprime(numerator: TrigPoly, denominator: TrigPoly) -> tuple[TrigPoly, TrigPoly]:
+    """Both without their greatest common divisor as polynomials."""
+    if not denominator:
+        raise ZeroDivisionError("a formula was divided by zero")
+    if not numerator:
+        return numerator, numerator.algebra.one
+    if not denominator.is_number:
+        common = numerator._poly.gcd(denominator._poly)
+        if not common.is_constant():
+            numerator = TrigPoly(numerator.algebra, numerator._poly / common, numerator._sines)
+            denominator = TrigPoly(denominator.algebra, denominator._poly / common, denominator._sines)
+    return numerator, denominator
+
+
+def _monic(numerator: TrigPoly, denominator: TrigPoly) -> tuple[TrigPoly, TrigPoly]:
+    """Both divided by the denominator's first coefficient."""
+    leading: Fraction = next(denominator.terms())[0]
+    return (numerator, denominator) if leading == 1 else (numerator / leading, denominator / leading)
+
+
+def _shortest(numerator: TrigPoly, denominator: TrigPoly) -> tuple[TrigPoly, TrigPoly]:
+    """The shorter of two forms: common factors cancelled as it stands, or after freeing the denominator of sines."""
+    best = _monic(*_coprime(numerator, denominator))
+    while numerator and (sines := [g for g in denominator.generators if g.kind == "sine"]):
+        conjugate = _conjugate(denominator, sines[0])
+        numerator, denominator = numerator * conjugate, denominator * conjugate
+        free = _monic(*_coprime(numerator, denominator))
+        if len(free[0]) + len(free[1]) < len(best[0]) + len(best[1]) or free[1] == 1:
+            best = free
+    return best
+
+
+def _conjugate(formula: TrigPoly, sine: Generator) -> TrigPoly:
+    """The formula with that sine's sign changed; their product is free of it, since s^2 = 1 - c^2."""
+    terms = ((-c if sine in monomial else c, monomial) for c, monomial in formula.terms())
+    return formula.algebra.from_terms(terms)

@@ -7,7 +7,7 @@ which makes the form unique: two formulas are equal exactly if their terms are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -176,24 +176,6 @@ class TrigPoly:
         if generator.kind in ("sine", "cosine"):
             raise ValueError(f"{generator} is no variable of its own: take the derivative by the joint's angle")
         return TrigPoly(self.algebra, self._poly.derivative(self.algebra.index(generator)), self._sines)
-
-    def linear_split(self, names: Sequence[str]) -> tuple[dict[str, TrigPoly], TrigPoly]:
-        """({name: coefficient}, remainder) for parameters that occur linearly and not in products.
-
-        This formula equals the sum of name * coefficient plus the remainder. Zero coefficients are included.
-        """
-        indices = [self.algebra.index(Generator("parameter", name)) for name in names]
-        coefficients: dict[str, TrigPoly] = {}
-        for name, index in zip(names, indices):
-            coefficient = self._poly.derivative(index)
-            if coefficient:
-                degrees = coefficient.degrees()
-                if guilty := [other for other, i in zip(names, indices) if degrees[i] > 0]:
-                    raise ValueError(f"not linear in the parameters asked for: {name}*{guilty[0]} occurs")
-            coefficients[name] = TrigPoly(self.algebra, coefficient, self._sines)
-        zero = fmpq(0)
-        rest = self._poly.subs(dict.fromkeys(indices, zero)) if indices else self._poly
-        return coefficients, TrigPoly(self.algebra, rest, self._sines)
 
     def substitute(self, values: Mapping[Generator | str | int, Substitute]) -> TrigPoly:
         """This formula with values or formulas in place of parameters (by name) and joints (by number).

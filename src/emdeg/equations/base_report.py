@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from emdeg.algebra.ratio import Ratio
+from emdeg.algebra.quotient import Quotient
 from emdeg.errors import RobotError
 from emdeg.mechanics.parameters.base import BaseParameters, Column, Combination, base_values, combination_text
 from emdeg.mechanics.parameters.regressor_formulas import Regressor
@@ -104,7 +104,7 @@ def _sum(column: Column, parts: Combination) -> str:
     return text
 
 
-def _factor(coefficient: Ratio) -> tuple[str, str]:
+def _factor(coefficient: Quotient) -> tuple[str, str]:
     """(sign, LaTeX of the factor before a name)."""
     text = coefficient.latex
     if coefficient.is_formula and len(coefficient.numerator) == 1:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra.ratio import Ratio
+from emdeg.algebra.quotient import Quotient
 from emdeg.mechanics.parameters.base import Column, Combination
 
 
@@ -37,7 +37,7 @@ class Grouped:
     def _sum(
         self,
         name: Callable[[Column], str],
-        factor: Callable[[Ratio], str],
+        factor: Callable[[Quotient], str],
         times: str,
         bracketed: Callable[[str], str],
     ) -> str:

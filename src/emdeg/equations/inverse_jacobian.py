@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
-from emdeg.algebra import TrigAlgebra, TrigPoly
+from emdeg.algebra import TrigPoly, linear
 from emdeg.algebra.quotient import Quotient, quotient
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
 from emdeg.errors import NotInvertible
@@ -47,8 +46,8 @@ def determinant(kinematics: Kinematics, rows: Sequence[int] | None = None) -> tu
     """The factors whose product is det J; with a spherical wrist the arm's and the wrist's."""
     _check_square(kinematics, rows)
     if rows is None and (wrist := spherical_wrist(kinematics)) is not None:
-        return _determinant(wrist.A), _determinant(wrist.C)
-    return (_determinant(_square(kinematics, kinematics.simplest_frame(), rows)),)
+        return linear.determinant(wrist.A), linear.determinant(wrist.C)
+    return (linear.determinant(_square(kinematics, kinematics.simplest_frame(), rows)),)
 
 
 def inverse_jacobian(
@@ -65,7 +64,7 @@ def inverse_jacobian(
     if frame is None:
         frame = kinematics.simplest_frame() if rows is None else "base"
     J = _square(kinematics, frame, rows)
-    adjugate, det = _adjugate(J)
+    adjugate, det = linear.adjugate(J)
     if not det:
         raise _singular(kinematics)
     entries = tuple(tuple(quotient(entry, det) for entry in row) for row in adjugate)
@@ -99,7 +98,7 @@ def spherical_wrist(kinematics: Kinematics, frame: FrameName | None = None) -> W
 
 def _by_blocks(kinematics: Kinematics, wrist: Wrist) -> InverseJacobian:
     """[[A, 0], [B, C]]^-1 = [[A^-1, 0], [-C^-1 B A^-1, C^-1]], then from the wrist point to the tool's origin."""
-    (adj_A, det_A), (adj_C, det_C) = _adjugate(wrist.A), _adjugate(wrist.C)
+    (adj_A, det_A), (adj_C, det_C) = linear.adjugate(wrist.A), linear.adjugate(wrist.C)
     if not det_A or not det_C:
         raise _singular(kinematics)
     lower = [[-entry for entry in row] for row in _product(_product(adj_C, wrist.B), adj_A)]
@@ -152,44 +151,6 @@ def _product(A: Sequence[Sequence[TrigPoly]], B: Sequence[Sequence[TrigPoly]]) -
     algebra = A[0][0].algebra
     columns = list(zip(*B))
     return [[algebra.sum_of_products(zip(row, column)) for column in columns] for row in A]
-
-
-def _determinant(J: Matrix) -> TrigPoly:
-    n = len(J)
-    return _minors(J, J[0][0].algebra, n)[tuple(range(n))]
-
-
-def _minors(rows: Sequence[Sequence[TrigPoly]], algebra: TrigAlgebra, n: int) -> dict[tuple[int, ...], TrigPoly]:
-    """{columns: determinant of the given rows in these columns}, built row by row from smaller minors."""
-    minors: dict[tuple[int, ...], TrigPoly] = {(): algebra.one}
-    for size, row in enumerate(rows, 1):
-        # Expansion along the newest, last row.
-        minors = {
-            columns: algebra.sum_of_products(
-                (
-                    row[column] if (size - 1 - place) % 2 == 0 else -row[column],
-                    minors[columns[:place] + columns[place + 1 :]],
-                )
-                for place, column in enumerate(columns)
-                if row[column]
-            )
-            for columns in combinations(range(n), size)
-        }
-    return minors
-
-
-def _adjugate(J: Matrix) -> tuple[list[list[TrigPoly]], TrigPoly]:
-    """(adj J, det J): J adj J = det J 1."""
-    n = len(J)
-    algebra = J[0][0].algebra
-    adjugate = [[algebra.zero] * n for _ in range(n)]
-    for i in range(n):
-        minors = _minors([J[k] for k in range(n) if k != i], algebra, n)
-        for j in range(n):
-            minor = minors[tuple(k for k in range(n) if k != j)]
-            adjugate[j][i] = minor if (i + j) % 2 == 0 else -minor
-    det = algebra.sum_of_products((J[0][j], adjugate[j][0]) for j in range(n))
-    return adjugate, det
 
 
 __all__ = ["InverseJacobian", "NotInvertible", "Wrist", "determinant", "inverse_jacobian", "spherical_wrist"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
+
+from emdeg.algebra.linear.matrices import total as total
 
 Scalar = Any
 Vec3 = tuple[Scalar, Scalar, Scalar]
@@ -79,11 +80,3 @@ def skew(u: Vec3) -> Mat3:
     x, y, z = u
     zero = x * 0
     return ((zero, -z, y), (z, zero, -x), (-y, x, zero))
-
-
-def total(values: Sequence[Scalar]) -> Scalar:
-    """The sum of a non-empty sequence, without a starting zero of another algebra."""
-    result = values[0]
-    for value in values[1:]:
-        result = result + value
-    return result

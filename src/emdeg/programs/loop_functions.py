@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.algebra import Array
-from emdeg.algebra.small_systems import solve_system
+from emdeg.algebra.linear import product, solve_system, times, transposed
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.loops import reduction as closed_loop
@@ -66,13 +66,13 @@ def _inverse_dynamics_by_legs(s: LoopState) -> Outputs | None:
 def _efforts_at_rest_of_coordinates(s: LoopState, position: Sequence[Position]) -> tuple[Any, list[Scalar]]:
     """(motion, the efforts C qd + g of every joint of the tree)."""
     move = closed_loop.motion(s.link, position, s.qd)
-    drift = closed_loop.times(move.W_rate, s.qd, s.link.tree.zero)
+    drift = times(move.W_rate, s.qd, s.link.tree.zero)
     return move, closed_loop.tree_efforts(s.link, position, move.qd, drift)
 
 
 def _bias(s: LoopState) -> Outputs:
     move, efforts = _efforts_at_rest_of_coordinates(s, s.position())
-    return {"h": closed_loop.times(closed_loop.transposed(move.W), efforts, s.link.tree.zero)}
+    return {"h": times(transposed(move.W), efforts, s.link.tree.zero)}
 
 
 def _forward_dynamics(s: LoopState) -> Outputs:
@@ -81,7 +81,7 @@ def _forward_dynamics(s: LoopState) -> Outputs:
     left = [-e for e in efforts]
     for k, t in zip(s.link.driven, s.tau):
         left[k] = left[k] + t
-    right = closed_loop.times(closed_loop.transposed(move.W), left, zero)
+    right = times(transposed(move.W), left, zero)
     M = closed_loop.mass_matrix(s.link, position, move.W)
     return {"qdd": [x[0] for x in solve_system(M, [[f] for f in right], s.link.algebra)]}
 
@@ -89,7 +89,7 @@ def _forward_dynamics(s: LoopState) -> Outputs:
 def _gravity(s: LoopState) -> Outputs:
     position = s.position()
     g = closed_loop.tree_gravity(s.link, position)
-    return {"g": closed_loop.times(closed_loop.transposed(s.rate_map(position)), g, s.link.tree.zero)}
+    return {"g": times(transposed(s.rate_map(position)), g, s.link.tree.zero)}
 
 
 def _mass_matrix(s: LoopState) -> Outputs:
@@ -122,7 +122,7 @@ def _forward_kinematics(s: LoopState) -> Outputs:
 def _jacobian(s: LoopState) -> Outputs:
     position, mech = s.position(), s.link.tree
     J = kinematics.jacobian(mech, frames(mech, position))
-    return {"J": closed_loop.product(J, s.rate_map(position), mech.zero)}
+    return {"J": product(J, s.rate_map(position), mech.zero)}
 
 
 def _drive_jacobian(s: LoopState) -> Outputs:

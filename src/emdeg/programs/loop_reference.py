@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from emdeg.algebra.dual import Dual, derivative
+from emdeg.algebra.linear import solve_system, transposed
 from emdeg.algebra.prime_field import PrimeField
-from emdeg.algebra.small_systems import solve_system
 from emdeg.errors import OffTheVariety
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.formulations.virtual_work import virtual_work
@@ -108,7 +108,7 @@ def _drives(s: LoopState) -> closed_loop.Matrix:
 
 def _tau(s: LoopState) -> Mapping[str, Any]:
     force = _combined(s, s.qdd)
-    Jt = closed_loop.transposed(_drives(s))
+    Jt = transposed(_drives(s))
     return {"tau": [x[0] for x in solve_system(Jt, [[f] for f in force], s.link.algebra)]}
 
 

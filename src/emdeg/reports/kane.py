@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from emdeg.algebra.generator import Generator, name_latex
-from emdeg.algebra.ratio import Ratio
+from emdeg.algebra.quotient import Quotient
 from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
 from emdeg.equations.speeds.matrix import Letters, letters
@@ -41,10 +41,10 @@ class _Written:
     kinematics: SpeedInverse
     of: Letters
     format: Format
-    explicit: tuple[list[list[Ratio]], list[Ratio]] | None = None
+    explicit: tuple[list[list[Quotient]], list[Quotient]] | None = None
     """(W, -W B): qd = W u - W B in the report's letters; None where it has no closed form of sensible length."""
 
-    def text(self, formula: TrigPoly | Ratio) -> str:
+    def text(self, formula: TrigPoly | Quotient) -> str:
         if self.format == "latex":
             return _latex_ratio(formula)
         if isinstance(formula, TrigPoly) or formula.is_formula:
@@ -142,7 +142,7 @@ def _rates(to: _Written) -> list[dict[str, str]]:
     return found
 
 
-def _explicit(to: _Written) -> tuple[list[list[Ratio]], list[Ratio]] | None:
+def _explicit(to: _Written) -> tuple[list[list[Quotient]], list[Quotient]] | None:
     algebra, blocks = to.of.algebra, to.kinematics.blocks
     if any(block.inverse is None for block in blocks) or sum(len(block.det or ()) - 1 for block in blocks) > LONGEST:
         return None
@@ -152,24 +152,24 @@ def _explicit(to: _Written) -> tuple[list[list[Ratio]], list[Ratio]] | None:
     B = speed_values(sys, sys.all_joints(zeros, [algebra.rate(k) for k in to.of.given]))
     rest = []
     for row in W:
-        total = Ratio(algebra.zero)
+        total = Quotient(algebra.zero)
         for entry, b in zip(row, B):
             if entry and b:
-                total = total - entry * Ratio(b)
+                total = total - entry * Quotient(b)
         rest.append(total)
     return W, rest
 
 
-def _moved(ratio: Ratio, to: _Written) -> Ratio:
+def _moved(ratio: Quotient, to: _Written) -> Quotient:
     """A ratio of the kinematic equations' algebra in the report's, which has more letters."""
     algebra = to.of.algebra
     numerator, denominator = (
         part.map(algebra.generator, algebra.number) for part in (ratio.numerator, ratio.denominator)
     )
-    return Ratio(numerator, denominator)
+    return Quotient(numerator, denominator)
 
 
-def _linear(to: _Written, coefficients: Sequence[Ratio], rest: Ratio) -> str:
+def _linear(to: _Written, coefficients: Sequence[Quotient], rest: Quotient) -> str:
     """sum coefficient u + rest."""
     parts = [f"{_factor(to, c)}{to.name(name)}" for c, name in zip(coefficients, to.names) if c]
     if rest:
@@ -177,15 +177,15 @@ def _linear(to: _Written, coefficients: Sequence[Ratio], rest: Ratio) -> str:
     return " + ".join(parts).replace("+ -", "- ") or "0"
 
 
-def _latex_ratio(formula: TrigPoly | Ratio) -> str:
+def _latex_ratio(formula: TrigPoly | Quotient) -> str:
     """A single negative numerator's sign stands before the fraction."""
-    if isinstance(formula, Ratio) and not formula.is_formula and len(formula.numerator) == 1:
+    if isinstance(formula, Quotient) and not formula.is_formula and len(formula.numerator) == 1:
         negative = next(formula.numerator.terms())[0] < 0
         return "-" + (-formula).latex if negative else formula.latex
     return formula.latex
 
 
-def _factor(to: _Written, value: Ratio) -> str:
+def _factor(to: _Written, value: Quotient) -> str:
     if value == 1:
         return ""
     if value == -1:
@@ -233,11 +233,13 @@ def _bodies(to: _Written) -> list[dict[str, Any]]:
     return found
 
 
-def _by_speed(component: TrigPoly, to: _Written, W: list[list[Ratio]], rest: list[Ratio]) -> tuple[list[Ratio], Ratio]:
+def _by_speed(
+    component: TrigPoly, to: _Written, W: list[list[Quotient]], rest: list[Quotient]
+) -> tuple[list[Quotient], Quotient]:
     """A component that is linear in the rates, as coefficients of the speeds and a remainder."""
     algebra = to.of.algebra
-    zero = Ratio(algebra.zero)
-    slopes = [Ratio(component.derivative_by(Generator("rate", k))) for k in to.of.free]
+    zero = Quotient(algebra.zero)
+    slopes = [Quotient(component.derivative_by(Generator("rate", k))) for k in to.of.free]
     found = []
     for r in range(len(to.names)):
         total = zero
@@ -245,7 +247,7 @@ def _by_speed(component: TrigPoly, to: _Written, W: list[list[Ratio]], rest: lis
             if slope and W[k][r]:
                 total = total + slope * W[k][r]
         found.append(total)
-    last = Ratio(component.substitute({Generator("rate", k): Fraction(0) for k in to.of.free}))
+    last = Quotient(component.substitute({Generator("rate", k): Fraction(0) for k in to.of.free}))
     for slope, b in zip(slopes, rest):
         if slope and b:
             last = last + slope * b

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.algebra.linear import times
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.linkage import loops_of
@@ -54,7 +55,7 @@ def drive_rates(robot: Robot) -> Program:
     """q, qd -> v: the driven joints' rates J qd."""
     tracer, s = _opened(robot, "bias")
     W = s.rate_map(s.position())
-    v = closed_loop.times([W[k] for k in s.link.driven], s.qd, s.link.tree.zero)
+    v = times([W[k] for k in s.link.driven], s.qd, s.link.tree.zero)
     return simplify(tracer.program("drive_rates", {"v": v}))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
-from emdeg.algebra.small_systems import solve_system
+from emdeg.algebra.linear import solve_system
 from emdeg.errors import ScenarioError
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.simplify import simplify

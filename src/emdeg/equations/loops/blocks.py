@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
+from emdeg.algebra.linear import blocks, determinant
 from emdeg.algebra.quotient import Quotient, quotient
-from emdeg.algebra.small_systems import blocks
 from emdeg.equations.robot_algebra import letters, positions
 from emdeg.errors import RobotError
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, linkage, world_frames
 from emdeg.mechanics.loops.numeric import ready
-from emdeg.mechanics.vectors import total
 from emdeg.robot.model import Robot
 from emdeg.writing.document import Document, Equation, Formula, Item, Label, MatrixEquation, Remark, Section
 
@@ -81,28 +80,21 @@ def _velocity_map(link: Linkage, Phi: closed_loop.Matrix) -> Quotients | None:
     zero, one = link.tree.zero, link.tree.one
     dependent, own = link.dependent, link.coordinates
     A = [[row[k] for k in dependent] for row in Phi]
-    W: list[list[Quotient]] = [[Quotient(zero, one)] * len(own) for _ in range(link.n)]
+    W: list[list[Quotient]] = [[Quotient(zero)] * len(own) for _ in range(link.n)]
     for place, k in enumerate(own):
-        W[k][place] = Quotient(one, one)
+        W[k][place] = Quotient(one)
     for rows, columns in blocks(A):
         if len(rows) != len(columns) or len(rows) > LARGEST_BLOCK:
             return None
         inner = [[A[i][j] for j in columns] for i in rows]
-        det = _determinant(inner)
+        det = determinant(inner)
         for place, u in enumerate(own):
             right = [-Phi[i][u] for i in rows]
             for at, j in enumerate(columns):
                 swapped = [[right[r] if c == at else x for c, x in enumerate(row)] for r, row in enumerate(inner)]
-                top = _determinant(swapped)
-                W[dependent[j]][place] = quotient(top, det) if top else Quotient(zero, one)
+                top = determinant(swapped)
+                W[dependent[j]][place] = quotient(top, det)
     return tuple(tuple(row) for row in W)
-
-
-def _determinant(A: list[list[TrigPoly]]) -> TrigPoly:
-    if len(A) == 1:
-        return A[0][0]
-    minors = [[row[:j] + row[j + 1 :] for row in A[1:]] for j in range(len(A))]
-    return total([A[0][j] * _determinant(minors[j]) * (-1) ** j for j in range(len(A))])
 
 
 def loop_document(model: LoopModel, parts: Iterable[str]) -> Document:

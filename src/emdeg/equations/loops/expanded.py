@@ -15,7 +15,7 @@ from typing import Any
 
 from emdeg.algebra import Angle, TrigAlgebra, TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
-from emdeg.algebra.quotient import Quotient
+from emdeg.algebra.quotient import quotient
 from emdeg.equations.robot_algebra import letters, positions
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.virtual_work import virtual_work
@@ -241,7 +241,7 @@ def _letters(found: Expanded) -> Section:
     items: list[Item] = [
         Equation(Label("h", str(i)), SquareRoot(radicand)) for i, radicand in enumerate(found.names.roots, 1)
     ]
-    items += [Equation(Label("r", str(i)), Quotient(one, below)) for i, below in enumerate(found.names.reciprocals, 1)]
+    items += [Equation(Label("r", str(i)), quotient(one, below)) for i, below in enumerate(found.names.reciprocals, 1)]
     return Section("letters", "Roots and reciprocals", tuple(items))
 
 

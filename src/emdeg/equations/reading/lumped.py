@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm, sqrt
 
-from flint import fmpq, fmpq_mat
-
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.angle_sums import ParallelJoints
 from emdeg.algebra.expression import Atom, Sum, text
 from emdeg.algebra.generator import Generator
+from emdeg.algebra.linear import rational_echelon
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.reading.nesting import nested
@@ -256,28 +255,17 @@ def _expressed(
     phi = A^T psi, whence psi.
     """
     keys = sorted({key for f in basis.formula for key in f}, key=str)
-    matrix = fmpq_mat(len(basis.formula), len(keys))
-    for i, formula in enumerate(basis.formula):
-        for k, key in enumerate(keys):
-            if c := formula.get(key):
-                matrix[i, k] = fmpq(c.numerator, c.denominator)
-    reduced, rank = matrix.rref()
-    pivots = [next(k for k in range(len(keys)) if reduced[i, k]) for i in range(rank)]
-    square = fmpq_mat(rank, rank)
-    for i in range(rank):
-        for k, pivot in enumerate(pivots):
-            square[i, k] = matrix[i, pivot]
-    inverse = square.inv()
-    place = {keys[pivot]: k for k, pivot in enumerate(pivots)}
+    columns = {key: k for k, key in enumerate(keys)}
+    beside = len(keys)  # the unit matrix beside A's columns becomes A^-1
+    rows = [{columns[k]: c for k, c in f.items()} | {beside + i: 1} for i, f in enumerate(basis.formula)]
+    inverse = {keys[min(row)]: row for row in rational_echelon(rows, beside + len(rows))}
     found: dict[str, dict[int, TrigPoly]] = {}
     for name in names:
         psi: dict[int, dict] = {}
         for key, wave in layout.split(entries[name]).items():
-            if (k := place.get(key)) is None:
-                continue
-            for i in range(rank):
-                if c := inverse[k, i]:
-                    psi[i] = added(psi.get(i, {}), wave, Fraction(int(c.p), int(c.q)))
+            for k, c in inverse.get(key, {}).items():
+                if (i := k - beside) >= 0:
+                    psi[i] = added(psi.get(i, {}), wave, c)
         found[name] = {i: layout.formula(wave) for i, wave in psi.items() if wave}
     return found
 

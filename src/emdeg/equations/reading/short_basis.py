@@ -17,9 +17,8 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from math import gcd
 
-from flint import fmpq, fmpq_mat, nmod_mat
-
-from emdeg.algebra.prime_field import P
+from emdeg.algebra.linear import independent_rows, rational_echelon
+from emdeg.algebra.prime_field import residue_of
 from emdeg.equations.reading.waves import Number, ParameterKey, Views, Wave, Writer, added, with_sine_squares
 
 Vector = dict[ParameterKey, Fraction]
@@ -74,17 +73,8 @@ def _echelon(order: list[ParameterKey], columns: Mapping[ParameterKey, Column]) 
                 rows.setdefault((entry, exponents), {})[k] = c
     distinct = sorted({_scaled(row) for row in rows.values()})
     chosen = _independent(distinct, len(order))
-    matrix = fmpq_mat(len(chosen), len(order))
-    for i, r in enumerate(chosen):
-        for k, c in distinct[r]:
-            matrix[i, k] = fmpq(c.numerator, c.denominator)
-    reduced, rank = matrix.rref()
-    formulas, pivots = [], []
-    for i in range(rank):
-        entries = [(k, reduced[i, k]) for k in range(len(order)) if reduced[i, k]]
-        pivots.append(entries[0][0])
-        formulas.append({order[k]: Fraction(int(c.p), int(c.q)) for k, c in entries})
-    return formulas, pivots
+    reduced = rational_echelon([dict(distinct[r]) for r in chosen], len(order))
+    return [{order[k]: c for k, c in row.items()} for row in reduced], [min(row) for row in reduced]
 
 
 def _scaled(row: dict[int, Number]) -> tuple[tuple[int, Fraction], ...]:
@@ -97,17 +87,11 @@ def _independent(rows: list[tuple[tuple[int, Fraction], ...]], width: int) -> li
 
     The caller's identity check (constants times functions equal the entry) would notice.
     """
-    transposed = nmod_mat(width, len(rows), P)
-    for r, row in enumerate(rows):
+    residues = [[0] * width for _ in rows]
+    for row, into in zip(rows, residues):
         for k, c in row:
-            transposed[k, r] = c.numerator % P * pow(c.denominator, -1, P) % P
-    reduced, rank = transposed.rref()
-    chosen, r = [], 0
-    for i in range(rank):
-        while int(reduced[i, r]) == 0:
-            r += 1
-        chosen.append(r)
-    return chosen
+            into[k] = residue_of(c)
+    return independent_rows(residues)
 
 
 Weight = tuple[int, int]

@@ -12,14 +12,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.algebra.generator import Generator
-from emdeg.algebra.prime_field import P, PrimeField, inverse
-from emdeg.algebra.ratio import Ratio
+from emdeg.algebra.linear import (
+    Elimination,
+    adjugate,
+    determinant,
+    eliminate,
+    first_dependent_row,
+    triangular_blocks,
+)
+from emdeg.algebra.prime_field import PrimeField, Residue
+from emdeg.algebra.quotient import Quotient
 from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.speeds.matrix import (
     Letters,
     Matrix,
     Singularity,
-    determinant,
     letter_values,
     letters,
     singularities,
@@ -48,7 +55,7 @@ class Block:
     columns: tuple[int, ...]
     det: TrigPoly | None
     """None where it has more terms than the budget."""
-    inverse: tuple[tuple[Ratio, ...], ...] | None
+    inverse: tuple[tuple[Quotient, ...], ...] | None
     """Columns x rows; None where the block is to be eliminated instead, pivots in the order of rows and columns."""
 
 
@@ -90,9 +97,9 @@ class SpeedInverse:
         return tuple(found.values())
 
     @property
-    def matrix(self) -> tuple[tuple[Ratio, ...], ...]:
+    def matrix(self) -> tuple[tuple[Quotient, ...], ...]:
         """W = A^-1 (rates x speeds) in formulas; ValueError where a block is too large for that."""
-        zero, one = Ratio(self.letters.algebra.zero), Ratio(self.letters.algebra.one)
+        zero, one = Quotient(self.letters.algebra.zero), Quotient(self.letters.algebra.one)
         n = len(self.A)
         W = [[zero] * n for _ in range(n)]
         for block in self.blocks:
@@ -104,7 +111,7 @@ class SpeedInverse:
                     value = one if row == r else zero
                     for c in range(n):
                         if c not in block.columns and self.A[row][c]:
-                            value = value - Ratio(self.A[row][c]) * W[c][r]
+                            value = value - Quotient(self.A[row][c]) * W[c][r]
                     right.append(value)
                 for c, entries in zip(block.columns, block.inverse):
                     total = zero
@@ -122,14 +129,15 @@ def speed_inverse(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) ->
     names = setup.names or tuple(f"u{i + 1}" for i in range(len(A)))
     field = PrimeField(seed=1983)
     values = [[entry.map(field.letter, field.number).value if entry else 0 for entry in row] for row in A]
-    dependent = _dependent(values)
+    dependent = first_dependent_row(values)
     if dependent is not None:
         row, others = dependent
         among = f"follows from {', '.join(names[i] for i in others)}" if others else "is no function of the rates"
         raise RobotError(
             f"the speeds do not determine the joints' rates in any configuration: {names[row]} {among}", body=robot.name
         )
-    blocks = tuple(_block(A, values, rows, columns) for rows, columns in _triangular(A))
+    apart = triangular_blocks(A, lambda entry: (not entry.is_number, len(entry)))
+    blocks = tuple(_block(A, values, rows, columns) for rows, columns in apart)
     permutation = [c for _, c in sorted((r, c) for block in blocks for r, c in zip(block.rows, block.columns))]
     return SpeedInverse(of, A, blocks, _sign(permutation))
 
@@ -137,83 +145,6 @@ def speed_inverse(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) ->
 def _sign(permutation: list[int]) -> int:
     swaps = sum(a > b for i, a in enumerate(permutation) for b in permutation[i + 1 :])
     return -1 if swaps % 2 else 1
-
-
-def _dependent(values: list[list[int]]) -> tuple[int, list[int]] | None:
-    """The first row that is a combination of earlier ones, and which of them."""
-    echelon: list[tuple[int, dict[int, int], dict[int, int]]] = []
-    for r, row in enumerate(values):
-        rest = {j: v for j, v in enumerate(row) if v}
-        made = {r: 1}
-        for pivot, other, combination in echelon:
-            factor = rest.get(pivot, 0)
-            if factor:
-                for j, v in other.items():
-                    rest[j] = (rest.get(j, 0) - factor * v) % P
-                for i, v in combination.items():
-                    made[i] = (made.get(i, 0) - factor * v) % P
-        pivot = next((j for j, v in rest.items() if v), None)
-        if pivot is None:
-            return r, sorted(i for i, v in made.items() if v and i != r)
-        scale = inverse(rest[pivot])
-        echelon.append(
-            (
-                pivot,
-                {j: v * scale % P for j, v in rest.items() if v},
-                {i: v * scale % P for i, v in made.items()},
-            )
-        )
-    return None
-
-
-def _triangular(A: Matrix) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """(rows, columns) of the diagonal blocks, each depending on earlier ones only."""
-    n = len(A)
-    row_of = _matching(A)
-    reads = {c: [d for d in range(n) if d != c and A[row_of[c]][d]] for c in range(n)}
-    order: list[tuple[int, ...]] = []
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-
-    def visit(c: int) -> None:  # Tarjan: a component is finished after all it depends on
-        index[c] = low[c] = len(index)
-        stack.append(c)
-        for d in reads[c]:
-            if d not in index:
-                visit(d)
-                low[c] = min(low[c], low[d])
-            elif d in stack:
-                low[c] = min(low[c], index[d])
-        if low[c] == index[c]:
-            at = stack.index(c)
-            order.append(tuple(sorted(stack[at:])))
-            del stack[at:]
-
-    for c in range(n):
-        if c not in index:
-            visit(c)
-    return [(tuple(sorted(row_of[c] for c in columns)), columns) for columns in order]
-
-
-def _matching(A: Matrix) -> dict[int, int]:
-    """Column -> a row of its own with an entry there; constants are preferred."""
-    n = len(A)
-    row_of: dict[int, int] = {}
-
-    def place(r: int, seen: set[int]) -> bool:
-        for c in sorted(range(n), key=lambda c: (not A[r][c].is_number, len(A[r][c]), c)):
-            if A[r][c] and c not in seen:
-                seen.add(c)
-                if c not in row_of or place(row_of[c], seen):
-                    row_of[c] = r
-                    return True
-        return False
-
-    for r in sorted(range(n), key=lambda r: sum(bool(x) for x in A[r])):
-        if not place(r, set()):
-            raise RobotError("the speeds do not determine the joints' rates: too few of them depend on some joint")
-    return row_of
 
 
 def _block(A: Matrix, values: list[list[int]], rows: tuple[int, ...], columns: tuple[int, ...]) -> Block:
@@ -224,7 +155,9 @@ def _block(A: Matrix, values: list[list[int]], rows: tuple[int, ...], columns: t
             closed = _inverted(inner, det)
             if closed is not None:
                 return Block(rows, columns, det, closed)
-    rows, columns = _pivots(values, rows, columns)
+    residues = [[Residue(values[r][c]) for c in columns] for r in rows]
+    pivots = eliminate(residues, [[] for _ in rows]).places
+    rows, columns = tuple(rows[i] for i, _ in pivots), tuple(columns[j] for _, j in pivots)
     try:
         return Block(rows, columns, determinant(_part(A, rows, columns)), None)
     except OverBudget:
@@ -241,50 +174,12 @@ def _part(A: Matrix, rows: tuple[int, ...], columns: tuple[int, ...]) -> Matrix:
     return tuple(tuple(A[r][c] for c in columns) for r in rows)
 
 
-def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Ratio, ...], ...] | None:
+def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Quotient, ...], ...] | None:
     """The inverse by cofactors; None where it is too long."""
-    n = len(A)
-    if n == 1:
-        return ((Ratio(det.algebra.one, det),),)
-    cofactors = [
-        [
-            determinant(tuple(tuple(A[i][j] for j in range(n) if j != c) for i in range(n) if i != r)) * (-1) ** (r + c)
-            for r in range(n)
-        ]
-        for c in range(n)
-    ]
-    if sum(len(entry) for row in cofactors for entry in row) > MAX_TERMS:
+    cofactors, _ = adjugate(A)
+    if len(A) > 1 and sum(len(entry) for row in cofactors for entry in row) > MAX_TERMS:
         return None
-    return tuple(tuple(Ratio(entry, det) for entry in row) for row in cofactors)
-
-
-def _pivots(
-    values: list[list[int]], rows: tuple[int, ...], columns: tuple[int, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Rows and columns in an order in which no pivot vanishes identically, those with few entries first."""
-    work = {r: {c: values[r][c] for c in columns if values[r][c]} for r in rows}
-    in_rows: list[int] = []
-    in_columns: list[int] = []
-    while work:
-        uses = {c: sum(c in row for row in work.values()) for c in columns}
-        r, c = min(
-            ((r, c) for r, row in work.items() for c in row),
-            key=lambda rc: ((len(work[rc[0]]) - 1) * (uses[rc[1]] - 1), rc),
-        )
-        pivot = work.pop(r)
-        in_rows.append(r)
-        in_columns.append(c)
-        scale = inverse(pivot[c])
-        for row in work.values():
-            if c in row:
-                factor = row.pop(c) * scale % P
-                for d, v in pivot.items():
-                    if d != c:
-                        rest = (row.get(d, 0) - factor * v) % P
-                        row[d] = rest
-                        if not rest:
-                            del row[d]
-    return tuple(in_rows), tuple(in_columns)
+    return tuple(tuple(Quotient(entry, det) for entry in row) for row in cofactors)
 
 
 class Solver:
@@ -312,7 +207,7 @@ class Solver:
             if block.inverse is not None and block.det is not None:
                 product = product * self._value(block.det)
                 continue
-            for pivot in self._eliminated(block, [self.zero] * len(block.rows))[1]:
+            for pivot in self._eliminated(block, [self.zero] * len(block.rows)).pivots:
                 product = product * pivot
         return product
 
@@ -328,14 +223,14 @@ class Solver:
                         value = value - self.A[r][c] * x[c]
                 local.append(value)
             if block.inverse is None:
-                found = self._eliminated(block, local)[0]
+                found = [value for (value,) in self._eliminated(block, local).X]
             else:
                 found = [self._combined(row, local) for row in block.inverse]
             for c, value in zip(block.columns, found):
                 x[c] = value
         return x
 
-    def _combined(self, row: Sequence[Ratio], values: Sequence[Any]) -> Any:
+    def _combined(self, row: Sequence[Quotient], values: Sequence[Any]) -> Any:
         """The sum of ratio * value, what has one denominator divided once."""
         groups: dict[TrigPoly, Any] = {}
         for ratio, value in zip(row, values):
@@ -351,32 +246,13 @@ class Solver:
     def _inverse(self, denominator: TrigPoly) -> Any:
         return self.one / self._value(denominator)
 
-    def _eliminated(self, block: Block, right: list[Any]) -> tuple[list[Any], list[Any]]:
-        """(the block's rates, its pivots)."""
-        n = len(block.rows)
-        M = [[self.A[r][c] for c in block.columns] for r in block.rows]
-        live = [[bool(self.kinematics.A[r][c]) for c in block.columns] for r in block.rows]
-        per: list[Any] = []
-        right = list(right)
-        for k in range(n):
-            per.append(self.one / M[k][k])
-            for i in range(k + 1, n):
-                if not live[i][k]:
-                    continue
-                factor = M[i][k] * per[k]
-                for j in range(k + 1, n):
-                    if live[k][j]:
-                        M[i][j] = M[i][j] - factor * M[k][j]
-                        live[i][j] = True
-                right[i] = right[i] - factor * right[k]
-        x: list[Any] = [self.zero] * n
-        for k in reversed(range(n)):
-            value = right[k]
-            for j in range(k + 1, n):
-                if live[k][j]:
-                    value = value - M[k][j] * x[j]
-            x[k] = value * per[k]
-        return x, [M[k][k] for k in range(n)]
+    def _eliminated(self, block: Block, right: list[Any]) -> Elimination:
+        """Its pivots as `Block` has them, in order; zero is what the formulas say is zero."""
+        formulas = self.kinematics.A
+        A = [[self.A[r][c] for c in block.columns] for r in block.rows]
+        pattern = [[bool(formulas[r][c]) for c in block.columns] for r in block.rows]
+        diagonal = [(k, k) for k in range(len(A))]
+        return eliminate(A, [[value] for value in right], diagonal, pattern)
 
     def columns(self) -> list[list[Any]]:
         """W = A^-1 (rates x speeds)."""

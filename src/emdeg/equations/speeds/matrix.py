@@ -118,28 +118,6 @@ def symbolic_speed_matrix(robot: Robot, setup: Setup, of: Letters | None = None)
     return tuple(tuple(row) for row in speed_matrix(of.system(robot, setup)))
 
 
-def determinant(A: Matrix) -> TrigPoly:
-    """By expansion along rows, every minor once."""
-    known: dict[int, TrigPoly] = {}
-    one = A[0][0].algebra.one
-
-    def minor(row: int, columns: int) -> TrigPoly:
-        if row == len(A):
-            return one
-        if columns not in known:
-            total, sign = one.algebra.zero, 1
-            for j in range(len(A)):
-                if columns >> j & 1:
-                    if A[row][j]:
-                        part = A[row][j] * minor(row + 1, columns & ~(1 << j))
-                        total = total + part if sign > 0 else total - part
-                    sign = -sign
-            known[columns] = total
-        return known[columns]
-
-    return minor(0, (1 << len(A)) - 1)
-
-
 @dataclass(frozen=True, slots=True)
 class Singularity:
     """A factor of det A, where it vanishes in words, and the factor's value at a configuration."""

@@ -62,26 +62,3 @@ def inertia_coefficients(sys: System, W: Sequence[Sequence[Scalar]], partials: P
         for r in range(s):
             X[s][r] = X[r][s]
     return X
-
-
-def congruent(M: Sequence[Sequence[Scalar]], W: Sequence[Sequence[Scalar]], zero: Scalar) -> list[list[Scalar]]:
-    """W^T M W, M symmetric."""
-    n = len(M)
-    MW = [[_dot(M[i], [W[k][s] for k in range(n)], zero) for s in range(n)] for i in range(n)]
-    X = [[zero] * n for _ in range(n)]
-    for r in range(n):
-        for s in range(r, n):
-            X[r][s] = X[s][r] = _dot([W[k][r] for k in range(n)], [MW[k][s] for k in range(n)], zero)
-    return X
-
-
-def transposed(W: Sequence[Sequence[Scalar]], efforts: Sequence[Scalar], zero: Scalar) -> list[Scalar]:
-    """W^T efforts: joint efforts as generalized forces of the speeds."""
-    return [_dot([W[k][r] for k in range(len(W))], efforts, zero) for r in range(len(efforts))]
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar], zero: Scalar) -> Scalar:
-    total = zero
-    for x, y in zip(a, b):
-        total = total + x * y
-    return total

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.algebra.linear import independent_rows
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan, solve
@@ -60,7 +61,7 @@ def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None) -> Mo
     if plan is not None:
         residues = _residue_matrix(robot, plan)
         if residues is not None:
-            exact = len(_eliminated_rows(residues)) == rank
+            exact = len(independent_rows(residues)) == rank
     redundant = dict.fromkeys(name for i, name in enumerate(names) if i not in rows)
     return Mobility(link.n, len(names), rank, rows, tuple(redundant), exact)
 
@@ -111,25 +112,6 @@ def field_coordinates(link: Linkage, field: PrimeField) -> Mapping[int, object]:
         k: field.joint_sincos(i) if link.tree.revolute[k] else field.displacement(i)
         for i, k in enumerate(link.coordinates)
     }
-
-
-def _eliminated_rows(matrix: Sequence[Sequence[int]]) -> list[int]:
-    from emdeg.algebra.prime_field import P, inverse
-
-    kept: list[int] = []
-    pivots: list[tuple[int, list[int]]] = []
-    for i, row in enumerate(matrix):
-        left = list(row)
-        for place, pivot in pivots:
-            if left[place]:
-                factor = left[place]
-                left = [(a - factor * b) % P for a, b in zip(left, pivot)]
-        place = next((j for j, a in enumerate(left) if a), None)
-        if place is not None:
-            per = inverse(left[place])
-            pivots.append((place, [a * per % P for a in left]))
-            kept.append(i)
-    return kept
 
 
 def check(robot: Robot, link: Linkage, found: Mobility, start: Array) -> None:

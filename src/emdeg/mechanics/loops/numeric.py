@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
+from emdeg.algebra.linear import times, transposed
 from emdeg.algebra.scalar import Floats
 from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.mechanics.formulations import kinematics
@@ -242,7 +243,7 @@ def accelerations(s: State, wrench: ArrayLike | None = None) -> Array:
     _, qd, tau = s.given
     move = _motion(s, qd)
     W = stacked(move.W, s.shape)
-    drift = closed_loop.times(move.W_rate, qd, 0.0)
+    drift = times(move.W_rate, qd, 0.0)
     right = -stacked(closed_loop.tree_efforts(s.link, s.position, move.qd, drift), s.shape)
     right[..., list(s.link.driven)] += stacked(tau, s.shape)
     if wrench is not None:
@@ -285,9 +286,9 @@ def bias(robot: Robot, q: ArrayLike, qd: ArrayLike, *, gyroscopic: bool = False)
     _no_rotors(robot, gyroscopic)
     s = _state(robot, q=q, qd=qd)
     move = _motion(s, s.given[1])
-    drift = closed_loop.times(move.W_rate, s.given[1], 0.0)
+    drift = times(move.W_rate, s.given[1], 0.0)
     efforts = closed_loop.tree_efforts(s.link, s.position, move.qd, drift)
-    return stacked(closed_loop.times(closed_loop.transposed(move.W), efforts, 0.0), s.shape)
+    return stacked(times(transposed(move.W), efforts, 0.0), s.shape)
 
 
 def gravity(robot: Robot, q: ArrayLike) -> Array:
@@ -296,7 +297,7 @@ def gravity(robot: Robot, q: ArrayLike) -> Array:
     require_regular(s)
     W = closed_loop.velocity_map(s.link, closed_loop.constraint_jacobian(s.link, s.position))
     g = closed_loop.tree_gravity(s.link, s.position)
-    return stacked(closed_loop.times(closed_loop.transposed(W), g, 0.0), s.shape)
+    return stacked(times(transposed(W), g, 0.0), s.shape)
 
 
 def reduced_model(robot: Robot, q: ArrayLike, qd: ArrayLike, *, route: str = "reduction") -> dict[str, Array]:

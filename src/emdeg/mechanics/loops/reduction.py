@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emdeg.algebra.small_systems import Matrix, solve_system
+from emdeg.algebra.linear import Matrix, congruent, product, solve_system, summed, times, total, transposed
 from emdeg.mechanics.formulations import composite_body, coriolis, energy
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.loops.linkage import (
@@ -29,7 +29,7 @@ from emdeg.mechanics.loops.linkage import (
     world_frames,
 )
 from emdeg.mechanics.mechanism import Frames, Position, frames
-from emdeg.mechanics.vectors import Scalar, Vec3, add, dot, mul, scale, total
+from emdeg.mechanics.vectors import Scalar, Vec3, add, dot, mul, scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,7 @@ def end_columns(link: Linkage, bar: Bar, world: Frames) -> tuple[Columns, Column
 
 def mass_matrix(link: Linkage, position: Sequence[Position], W: Matrix) -> Matrix:
     """M(u) = W^T M W."""
-    zero = link.tree.zero
-    return symmetric(product(transposed(W), product(tree_mass_matrix(link, position), W, zero), zero))
+    return congruent(tree_mass_matrix(link, position), W, link.tree.zero)
 
 
 def model(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) -> Model:
@@ -173,7 +172,7 @@ def model(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) -> 
     Wt = transposed(move.W)
     inner = summed(product(M, move.W_rate, zero), product(C, move.W, zero))
     return Model(
-        M=symmetric(product(Wt, product(M, move.W, zero), zero)),
+        M=congruent(M, move.W, zero),
         C=product(Wt, inner, zero),
         G=times(Wt, tree_gravity(link, position), zero),
         J=[move.W[k] for k in link.driven],
@@ -227,31 +226,3 @@ def inverse_dynamics(
     efforts = tree_efforts(link, position, move.qd, accelerations(link, move, ud, udd))
     force = multipliers(link, move.Phi, efforts)
     return [efforts[k] - total([row[k] * f for row, f in zip(move.Phi, force)]) for k in link.driven]
-
-
-def product(A: Matrix, B: Matrix, zero: Scalar) -> Matrix:
-    """A B, exact zeros left out."""
-    columns = list(zip(*B))
-    return [[_dot(row, column, zero) for column in columns] for row in A]
-
-
-def times(A: Matrix, x: Sequence[Scalar], zero: Scalar) -> list[Scalar]:
-    return [_dot(row, x, zero) for row in A]
-
-
-def _dot(u: Sequence[Scalar], v: Sequence[Scalar], zero: Scalar) -> Scalar:
-    terms = [a * b for a, b in zip(u, v) if not (a is zero or b is zero)]
-    return total(terms) if terms else zero
-
-
-def transposed(A: Matrix) -> Matrix:
-    return [list(row) for row in zip(*A)]
-
-
-def summed(A: Matrix, B: Matrix) -> Matrix:
-    return [[a + b for a, b in zip(u, v)] for u, v in zip(A, B)]
-
-
-def symmetric(A: Matrix) -> Matrix:
-    """A with its upper triangle copied to the lower one."""
-    return [[A[min(i, j)][max(i, j)] for j in range(len(A))] for i in range(len(A))]

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from emdeg.algebra.small_systems import solve_system
+from emdeg.algebra.linear import solve_system
 from emdeg.mechanics.loops.closure import Place, Plan, Turn
 from emdeg.mechanics.loops.linkage import Linkage, column
 from emdeg.mechanics.mechanism import path

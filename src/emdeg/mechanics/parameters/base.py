@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from emdeg.algebra.angle import Angle
-from emdeg.algebra.elimination import reduce_rows
 from emdeg.algebra.exact import ZERO, Exact
-from emdeg.algebra.ratio import Ratio
+from emdeg.algebra.linear import reduce_rows
+from emdeg.algebra.quotient import Quotient
 from emdeg.algebra.scalar import Algebra
 from emdeg.errors import RobotError
 from emdeg.mechanics.mechanism import Mechanism, mechanism
@@ -54,7 +54,7 @@ class Column(NamedTuple):
         return f"{self.name}{self.link + 1}"
 
 
-Combination = tuple[tuple[Column, Ratio], ...]
+Combination = tuple[tuple[Column, Quotient], ...]
 """A linear combination of parameters, its coefficients constants of the geometry."""
 
 
@@ -89,7 +89,7 @@ class BaseParameters:
     @property
     def grouping(self) -> dict[Column, Combination]:
         """Each kept parameter's combination of all parameters, its own first with coefficient 1."""
-        groups: dict[Column, list[tuple[Column, Ratio]]] = {column: [] for column in self.kept}
+        groups: dict[Column, list[tuple[Column, Quotient]]] = {column: [] for column in self.kept}
         for relation in self.relations:
             for column, coefficient in relation.acts_as:
                 groups[column].append((relation.column, coefficient))
@@ -175,7 +175,7 @@ def _base_parameters(
 
 
 @lru_cache(maxsize=128)
-def _null_combinations(skel: Robot, drives: bool) -> list[dict[int, Ratio]]:
+def _null_combinations(skel: Robot, drives: bool) -> list[dict[int, Quotient]]:
     return null_combinations(skel, geometry_algebra(skel), drives)
 
 
@@ -193,11 +193,11 @@ class _Exacts:
         return Exact.of(s), Exact.of(c)
 
 
-def _exact(coefficient: Ratio) -> Exact | None:
+def _exact(coefficient: Quotient) -> Exact | None:
     """The coefficient as an exact value; None where it is none (a symbol divided by, a symbolic angle's sine)."""
     try:
-        numerator = Ratio(coefficient.numerator).written(_Exacts())
-        denominator = Ratio(coefficient.denominator).written(_Exacts())
+        numerator = Quotient(coefficient.numerator).written(_Exacts())
+        denominator = Quotient(coefficient.denominator).written(_Exacts())
     except ValueError:
         return None
     return numerator / denominator.number if denominator.is_number else None

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import islice
 from random import Random
 from typing import Any
 
-from emdeg.algebra.elimination import Row, independent, null_space, rank_modulo_prime
 from emdeg.algebra.generator import Generator
+from emdeg.algebra.linear import Row, independent_rows, null_space
 from emdeg.algebra.prime_field import PrimeField
-from emdeg.algebra.ratio import Ratio
+from emdeg.algebra.quotient import Quotient
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.mechanics.formulations.composite_body import moved
@@ -55,7 +56,7 @@ def null_combinations(skel: Robot, geometry: TrigAlgebra, drives: bool = True) -
     columns = [c for c in range(WIDTH) if drives or c != DRIVE]
     mech = mechanism(skel, geometry)
     at_zero = frames(mech, [(mech.zero, mech.one) if revolute else mech.zero for revolute in mech.revolute])
-    one = Ratio(geometry.one)
+    one = Quotient(geometry.one)
     found: list[Row] = []
     for i, link in enumerate(skel.links):
         nullity = len(columns) - local_rank(skel, i, columns)
@@ -82,7 +83,7 @@ def local_rank(skel: Robot, link: int, columns: list[int]) -> int:
     for k in range(STATES):
         row = own_row(mech, *state(chain, field, f" in state {k}"))
         rows.append([row[c].value for c in columns])
-    return rank_modulo_prime(rows)
+    return len(independent_rows(rows))
 
 
 def own_row(mech: Mechanism, positions: list[Any], qd: list[Any], qdd: list[Any]) -> list[Any]:
@@ -95,7 +96,20 @@ def own_row(mech: Mechanism, positions: list[Any], qd: list[Any], qdd: list[Any]
 def _solved_locally(chain: Robot, geometry: TrigAlgebra, columns: list[int], rank: int) -> list[Row]:
     """The null space of the last link's own row."""
     equations = _expanded(chain, geometry, columns) if chain.n <= EXPANDED else _sampled(chain, geometry, columns)
-    return null_space(independent(equations, rank, PrimeField(SEED + 1)), columns, Ratio(geometry.one))
+    return null_space(_independent(equations, columns, rank), columns, Quotient(geometry.one))
+
+
+def _independent(equations: Iterator[Row], columns: list[int], rank: int) -> list[Row]:
+    """The first `rank` equations that are linearly independent, judged modulo a prime at a random geometry."""
+    field = PrimeField(SEED + 1)
+    seen: list[Row] = []
+    residues: list[list[int]] = []
+    kept: list[int] = []
+    while len(kept) < rank and (more := list(islice(equations, rank))):
+        seen += more
+        residues += [[row[c].written(field).value if c in row else 0 for c in columns] for row in more]
+        kept = independent_rows(residues)
+    return [seen[k] for k in kept[:rank]]
 
 
 def _expanded(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterator[Row]:
@@ -109,7 +123,7 @@ def _expanded(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterat
             rest = {g: e for g, e in monomial.items() if not _is_state(g)}
             collected.setdefault(of_state, {}).setdefault(c, []).append((coefficient, rest))
     for parts in sorted(collected.values(), key=lambda parts: (len(parts), sum(map(len, parts.values())))):
-        yield {c: Ratio(geometry.from_terms(terms)) for c, terms in parts.items()}
+        yield {c: Quotient(geometry.from_terms(terms)) for c, terms in parts.items()}
 
 
 def _sampled(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterator[Row]:
@@ -127,7 +141,7 @@ def _sampled(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterato
     while True:
         positions = [circle_point() if revolute else number() for revolute in mech.revolute]
         row = own_row(mech, positions, [number() for _ in positions], [number() for _ in positions])
-        yield {c: Ratio(row[c]) for c in columns if row[c]}
+        yield {c: Quotient(row[c]) for c in columns if row[c]}
 
 
 def _is_state(g: Generator) -> bool:
@@ -142,7 +156,7 @@ def _in_parent(mech: Mechanism, R: Any, p: Any, vector: Row) -> Row:
             continue
         for k, entry in enumerate(parameters_of(moved(_unit(c, mech.zero, mech.one), R, p))):
             if entry:
-                share = value * Ratio(entry)
+                share = value * Quotient(entry)
                 total[k] = total[k] + share if k in total else share
     return {k: value for k, value in total.items() if value}
 
@@ -175,16 +189,3 @@ def check_null(skel: Robot, rows: list[Row]) -> None:
             units = {column: value.written(field) for column, value in row.items()}
             if any(sum((Y[i][c] * u for c, u in units.items()), start=field.number(0)) for i in range(skel.n)):
                 raise ArithmeticError("a combination of parameters said to have no effect has one; please report this")
-
-
-def regressor_rank(skel: Robot, drives: bool = True) -> int:
-    """The rank of the whole regressor, stacked over enough random states, modulo 2^61 - 1."""
-    field = PrimeField(SEED + 9)
-    mech = mechanism(skel, field)
-    columns = [c for c in range(WIDTH * skel.n) if drives or c % WIDTH != DRIVE]
-    rows = []
-    for k in range(WIDTH + 6):
-        positions, qd, qdd = state(skel, field, f" in state {k}")
-        Y = regressor(mech, frames(mech, positions), qd, qdd)
-        rows += [[row[c].value for c in columns] for row in Y]
-    return rank_modulo_prime(rows)

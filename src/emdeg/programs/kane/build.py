@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from emdeg.algebra.linear import congruent, times, transposed
 from emdeg.equations.speeds.inverse import Solver, SpeedInverse, speed_inverse
 from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.formulations.newton_euler import efforts, motion
 from emdeg.mechanics.kane.forces import external_wrenches, joint_actions
-from emdeg.mechanics.kane.partials import congruent, inertia_coefficients, speed_partials, transposed
+from emdeg.mechanics.kane.partials import inertia_coefficients, speed_partials
 from emdeg.mechanics.kane.speeds import Setup
 from emdeg.mechanics.kane.system import (
     System,
@@ -142,7 +143,7 @@ class Kane:
             X = inertia_coefficients(sys, W, speed_partials(sys, W, turning))
         qd = self.rates()
         rest = self.needed(qd, self.accelerated(qd, self.still), self.turning(self.still))
-        return X, transposed(W, [t - rest[k] for t, k in zip(self.given.tau, sys.free)], zero), qd
+        return X, times(transposed(W), [t - rest[k] for t, k in zip(self.given.tau, sys.free)], zero), qd
 
     def accelerations(self, method: str) -> dict[str, Any]:
         sys = self.sys

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from emdeg.algebra.elimination import rank_modulo_prime
 from emdeg.algebra.exact import ONE, ZERO
+from emdeg.algebra.linear import independent_rows
 from emdeg.algebra.parsing import parsed
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
@@ -88,7 +88,7 @@ def _invertible(robot: Robot, setup: Setup) -> bool:
     field = PrimeField(seed=235)
     at = [field.joint_sincos(k) if j.kind == "revolute" else field.displacement(k) for k, j in enumerate(robot.joints)]
     A = speed_matrix(system(robot, setup, field, at))
-    return rank_modulo_prime([[entry.value for entry in row] for row in A]) == robot.n
+    return len(independent_rows([[entry.value for entry in row] for row in A])) == robot.n
 
 
 def _suggested(robot: Robot) -> Iterator[Setup]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from emdeg.algebra.linear import times, transposed
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
 from emdeg.mechanics.formulations.newton_euler import Motion, efforts, motion
 from emdeg.mechanics.kane.forces import external_wrenches
-from emdeg.mechanics.kane.partials import transposed
 from emdeg.mechanics.kane.speeds import Setup
 from emdeg.programs.count import count
 from emdeg.programs.ir import Program
@@ -31,7 +31,7 @@ def kane_parts(robot: Robot, setup: Setup, kinematics: SpeedInverse | None = Non
         still = [zero] * sys.mech.n
 
         def generalized(tau: Any) -> list[Any]:
-            return transposed(W, [tau[k] for k in sys.free], zero)
+            return times(transposed(W), [tau[k] for k in sys.free], zero)
 
         qdd = kane.accelerated(qd, kane.still)
         move = motion(sys.mech, sys.frame, qd, qdd, gravity=False, turning=kane.turning(kane.still))

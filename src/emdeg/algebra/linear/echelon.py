@@ -1,17 +1,55 @@
-"""Linear algebra with formulas for coefficients: sparse rows, exact, pivots chosen by preference."""
+"""Reduced echelon forms: of rational rows, of residues modulo 2^61 - 1, of rows of formulas solved by preference."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from flint import nmod_mat
+from flint import fmpq, fmpq_mat, nmod_mat
 
-from emdeg.algebra.prime_field import P, PrimeField, inverse
-from emdeg.algebra.ratio import Ratio
+from emdeg.algebra.prime_field import P
+from emdeg.algebra.quotient import Quotient
 
-Row = dict[int, Ratio]
+Row = dict[int, Quotient]
 """Column -> coefficient, none of them zero."""
+
+
+def rational_echelon(rows: Sequence[Mapping[int, Fraction | int]], width: int) -> list[dict[int, Fraction]]:
+    """The reduced echelon form of sparse rows, {column: value}, its pivots rising and each row's first entry 1."""
+    matrix = fmpq_mat(len(rows), width)
+    for i, row in enumerate(rows):
+        for k, c in row.items():
+            matrix[i, k] = fmpq(c.numerator, c.denominator)
+    reduced, rank = matrix.rref()
+    return [{k: Fraction(int(c.p), int(c.q)) for k in range(width) if (c := reduced[i, k])} for i in range(rank)]
+
+
+def independent_rows(rows: Sequence[Sequence[int]]) -> list[int]:
+    """The first rows of residues that are independent of those before them; as many as the rank."""
+    return _column_echelon(rows)[1]
+
+
+def first_dependent_row(rows: Sequence[Sequence[int]]) -> tuple[int, list[int]] | None:
+    """(the first row that is a combination of earlier ones, which of them); None if there is none."""
+    reduced, kept = _column_echelon(rows)
+    row = next((r for r in range(len(rows)) if r not in kept), None)
+    if row is None:
+        return None
+    return row, [k for i, k in enumerate(kept) if k < row and int(reduced[i, row])]
+
+
+def _column_echelon(rows: Sequence[Sequence[int]]) -> tuple[nmod_mat, list[int]]:
+    """The reduced echelon form of the transpose, and its pivots: column r says how row r is made of kept ones."""
+    width = len(rows[0]) if rows else 0
+    columns = nmod_mat(width, len(rows), [row[k] for k in range(width) for row in rows], P)
+    reduced, rank = columns.rref()
+    kept, r = [], 0
+    for i in range(rank):
+        while int(reduced[i, r]) == 0:
+            r += 1
+        kept.append(r)
+    return reduced, kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +93,7 @@ def reduce_rows(rows: Iterable[Row], order: Sequence[Sequence[int]], leave: Coll
     return Reduced(solved, tuple(unused))
 
 
-def null_space(rows: Sequence[Row], columns: Sequence[int], one: Ratio) -> list[Row]:
+def null_space(rows: Sequence[Row], columns: Sequence[int], one: Quotient) -> list[Row]:
     """A basis of the vectors that every row annihilates."""
     solved = reduce_rows(rows, [columns]).solved
     return [
@@ -63,33 +101,6 @@ def null_space(rows: Sequence[Row], columns: Sequence[int], one: Ratio) -> list[
         for free in columns
         if free not in solved
     ]
-
-
-def independent(rows: Iterable[Row], rank: int, field: PrimeField) -> list[Row]:
-    """The first `rank` rows that are linearly independent, judged modulo a prime at a random geometry."""
-    chosen: list[Row] = []
-    echelon: dict[int, dict[int, int]] = {}
-    for row in rows:
-        if len(chosen) == rank:
-            break
-        residues = {column: value.written(field).value for column, value in row.items()}
-        for pivot, other in echelon.items():
-            if factor := residues.get(pivot, 0):
-                for column, value in other.items():
-                    residues[column] = (residues.get(column, 0) - factor * value) % P
-        pivot = next((column for column, value in residues.items() if value), None)
-        if pivot is not None:
-            scale = inverse(residues[pivot])
-            echelon[pivot] = {column: value * scale % P for column, value in residues.items() if value}
-            chosen.append(row)
-    return chosen
-
-
-def rank_modulo_prime(rows: Sequence[Sequence[int]]) -> int:
-    """The rank of a matrix of residues."""
-    if not rows or not rows[0]:
-        return 0
-    return nmod_mat(len(rows), len(rows[0]), [value for row in rows for value in row], P).rank()
 
 
 def _pivot(rows: list[Row], column: int, only_constants: bool) -> Row | None:
