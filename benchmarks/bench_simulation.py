@@ -27,9 +27,9 @@ from mujoco import rollout
 import emdeg
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE, Robot
-from emdeg.simulation.loop import Loop
-from emdeg.simulation.plant import accelerations
-from emdeg.simulation.rollout import compiled_rollout
+from emdeg.simulation.integrators.control_loop import Loop
+from emdeg.simulation.integrators.rollout import compiled_rollout
+from emdeg.simulation.plant.programs import accelerations
 
 RESULTS = Path(__file__).parent / "results"
 STEP = 1e-3

@@ -59,9 +59,9 @@ from emdeg.runtime import compile
 from emdeg.runtime.kane import KaneModel
 
 if TYPE_CHECKING:
-    from emdeg.simulation.inverse_kinematics import inverse_kinematics
-    from emdeg.simulation.linearisation import linearise
-    from emdeg.simulation.simulate import simulate
+    from emdeg.simulation.controllers.linearisation import linearise
+    from emdeg.simulation.run import simulate
+    from emdeg.simulation.trajectories.reaching import inverse_kinematics
     from emdeg.sweeps import sweep
 
 _LAZY = {

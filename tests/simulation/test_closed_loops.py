@@ -26,7 +26,7 @@ from emdeg.simulation import (
     simulate,
     summary,
 )
-from emdeg.simulation.scenario import read_scenario
+from emdeg.simulation.scenarios.scenario import read_scenario
 from tests.mechanics.kkt import constrained_accelerations
 from tests.mechanics.test_closed_loop import PLACES, robot_of
 

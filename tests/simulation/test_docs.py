@@ -7,7 +7,7 @@ import numpy as np
 
 import emdeg
 from emdeg.simulation import perform, summary
-from emdeg.simulation.scenario import read_scenario
+from emdeg.simulation.scenarios.scenario import read_scenario
 
 PAGE = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text()
 

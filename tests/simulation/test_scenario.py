@@ -14,9 +14,9 @@ import pytest
 import emdeg
 from emdeg.errors import OverBudget, RobotError
 from emdeg.simulation import perform, summary
-from emdeg.simulation.animation import animation
-from emdeg.simulation.perform import table
-from emdeg.simulation.scenario import read_scenario
+from emdeg.simulation.pictures.stick_figures import animation
+from emdeg.simulation.scenarios.outcome import table
+from emdeg.simulation.scenarios.scenario import read_scenario
 from tests.commands import run
 
 GOOD = """

@@ -14,11 +14,11 @@ from emdeg.programs.best import program
 from emdeg.programs.count import count
 from emdeg.robot.model import Inertia
 from emdeg.simulation import Conditioning, DriftWarning, Passive, computed_torque, cycloidal, free_joints, pd, simulate
-from emdeg.simulation.controllers import MultiRate, UserLaw
-from emdeg.simulation.passive import Rubbing, Stop
+from emdeg.simulation.controllers.laws import MultiRate, UserLaw
+from emdeg.simulation.plant.passive import Rubbing, Stop
 from tests.random_robots import random_robot
 
-FIXED = ["rk4", "euler", "midpoint", "gauss2", "gauss4"]
+FIXED = ["rk4", "semi_implicit", "midpoint", "gauss2", "gauss4"]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -48,7 +48,7 @@ def test_compiled_methods_converge_with_their_order(method):
             warnings.simplefilter("ignore", DriftWarning)
             motion = simulate(robot, None, q0, qd0, 0.5, method=method, step=step)
         errors.append(np.max(np.abs(np.concatenate([motion.q[-1], motion.qd[-1]]) - exact)))
-    order = {"rk4": 4, "euler": 1, "midpoint": 2, "gauss2": 2, "gauss4": 4}[method]
+    order = {"rk4": 4, "semi_implicit": 1, "midpoint": 2, "gauss2": 2, "gauss4": 4}[method]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.35)
 
 
@@ -234,7 +234,7 @@ def test_free_joints_are_found():
 
 def test_a_coarse_run_warns_of_its_drift():
     with pytest.warns(DriftWarning, match=r"planar2r: the energy drifts by .* too coarse"):
-        simulate(emdeg.load("planar2r"), None, [0.4, 0.3], None, 2.0, method="euler", step=0.01)
+        simulate(emdeg.load("planar2r"), None, [0.4, 0.3], None, 2.0, method="semi_implicit", step=0.01)
 
 
 def test_progress_is_told():
@@ -244,3 +244,13 @@ def test_progress_is_told():
         simulate(emdeg.load("planar2r"), None, [0.4, 0.3], None, 0.5, progress=shares.append, **options)
         assert shares == sorted(shares)
         assert shares[-1] == pytest.approx(1)
+
+
+def test_the_old_spelling_of_the_semi_implicit_method_is_still_understood():
+    robot = emdeg.load("planar2r")
+    runs = [
+        simulate(robot, None, [0.1, 0.2], None, 0.1, method=name, step=0.001, drift_tolerance=1.0)
+        for name in ("euler", "semi_implicit")
+    ]
+    assert np.array_equal(runs[0].q, runs[1].q)
+    assert runs[0].method == "semi_implicit"

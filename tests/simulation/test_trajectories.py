@@ -23,7 +23,7 @@ from emdeg.simulation import (
     through,
     trapezoidal,
 )
-from emdeg.simulation.limits import need_within_limits
+from emdeg.simulation.trajectories.limits import need_within_limits
 from tests.random_robots import random_inertia
 
 START, GOAL = [0.0, 1.0], [1.0, -1.0]

@@ -171,7 +171,7 @@ def _motion(robot: Robot, hold: int | None, trajectory: str | None) -> tuple[NDA
         return None
     if hold < 1:
         raise UsageError("--hold needs a number of steps, 1 at least")
-    from emdeg.simulation.scenario import load_trajectory
+    from emdeg.simulation.scenarios.scenario import load_trajectory
 
     motion, scenario = load_trajectory(trajectory, robot)
     q, qd, qdd = motion(np.arange(0.0, scenario.duration, 1e-3))

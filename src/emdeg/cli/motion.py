@@ -20,8 +20,8 @@ from emdeg.robot.model import Robot
 from emdeg.writing.files import nearest
 
 if TYPE_CHECKING:
-    from emdeg.simulation.perform import Outcome
-    from emdeg.simulation.scenario import Scenario
+    from emdeg.simulation.scenarios.outcome import Outcome
+    from emdeg.simulation.scenarios.scenario import Scenario
 
 # The simulation's modules are imported where they are used: other commands shall not wait for SciPy.
 
@@ -54,8 +54,8 @@ def torques(
 
       emdeg torques puma560 --trajectory move.toml --out results --animation move.html
     """
-    from emdeg.simulation.perform import perform
-    from emdeg.simulation.scenario import load_trajectory
+    from emdeg.simulation.scenarios.outcome import perform
+    from emdeg.simulation.scenarios.scenario import load_trajectory
 
     _, scenario = load_trajectory(trajectory, robot)
     files = _files(scenario, folder, form, animation, force)
@@ -82,8 +82,8 @@ def simulate(
 
       emdeg simulate puma560 --scenario my_run.toml --json
     """
-    from emdeg.simulation.perform import perform
-    from emdeg.simulation.scenario import load_scenario, scenario_names
+    from emdeg.simulation.scenarios.outcome import perform
+    from emdeg.simulation.scenarios.scenario import load_scenario, scenario_names
 
     plan = load_scenario(scenario, robot)
     if not scenario.endswith(".toml") and scenario in scenario_names():
@@ -109,7 +109,7 @@ def _progress(plan: Scenario) -> Iterator[Callable[[float], None] | None]:
 
 def _files(plan: Scenario, folder: Path | None, form: str, animation: Path | None, force: bool) -> dict[str, Path]:
     """What will be written, by kind; what cannot be is said before anything runs."""
-    from emdeg.simulation.animation import KINDS
+    from emdeg.simulation.pictures.stick_figures import KINDS
     from emdeg.sweeps.tables import arrow
 
     if form not in ("csv", "parquet"):
@@ -142,7 +142,7 @@ def _need_free(path: Path, force: bool) -> None:
 
 
 def _finish(outcome: Outcome, files: dict[str, Path], json: bool) -> None:
-    from emdeg.simulation.perform import summary
+    from emdeg.simulation.scenarios.outcome import summary
 
     result = summary(outcome)
     for warning in outcome.warnings:
@@ -158,9 +158,9 @@ def _finish(outcome: Outcome, files: dict[str, Path], json: bool) -> None:
 
 
 def _content(kind: str, path: Path, outcome: Outcome, result: dict[str, Any]) -> bytes:
-    from emdeg.simulation.animation import animation
-    from emdeg.simulation.figures import figure_bytes
-    from emdeg.simulation.perform import table
+    from emdeg.simulation.pictures.figures import figure_bytes
+    from emdeg.simulation.pictures.stick_figures import animation
+    from emdeg.simulation.scenarios.outcome import table
 
     match kind:
         case "table":

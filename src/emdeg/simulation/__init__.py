@@ -1,9 +1,7 @@
 """Motion: trajectories, control laws, simulation, and the constants of motion that keep them honest."""
 
-from emdeg.simulation.animation import animate
-from emdeg.simulation.cartesian import circle, follow, line
-from emdeg.simulation.conditioning import Conditioning, converter_steps, drive_limits
-from emdeg.simulation.controllers import (
+from emdeg.simulation.controllers.conditioning import Conditioning, converter_steps
+from emdeg.simulation.controllers.laws import (
     Law,
     MultiRate,
     ProgramLaw,
@@ -13,17 +11,15 @@ from emdeg.simulation.controllers import (
     feed_forward,
     pd,
 )
-from emdeg.simulation.invariants import DriftWarning, Invariants, free_joints
-from emdeg.simulation.inverse_kinematics import inverse_kinematics
-from emdeg.simulation.limits import excesses, need_within_limits
-from emdeg.simulation.linearisation import StateSpace, closed_loop, linearise
+from emdeg.simulation.controllers.linearisation import StateSpace, closed_loop, linearise
 from emdeg.simulation.motion import Event, Motion
-from emdeg.simulation.passive import Passive, drive_friction, elastic_stops
-from emdeg.simulation.perform import Outcome, perform, summary, torques
-from emdeg.simulation.scenario import Scenario, load_scenario, load_trajectory, scenario_names
-from emdeg.simulation.simulate import simulate
-from emdeg.simulation.tables import read_trajectory
-from emdeg.simulation.trajectories import (
+from emdeg.simulation.pictures.stick_figures import animate
+from emdeg.simulation.plant.constants_of_motion import DriftWarning, Invariants, free_joints
+from emdeg.simulation.plant.passive import Passive, drive_friction, elastic_stops
+from emdeg.simulation.run import simulate
+from emdeg.simulation.scenarios.outcome import Outcome, perform, summary, torques
+from emdeg.simulation.scenarios.scenario import Scenario, load_scenario, load_trajectory, scenario_names
+from emdeg.simulation.trajectories.joint_space import (
     Still,
     Trajectory,
     cycloidal,
@@ -32,7 +28,11 @@ from emdeg.simulation.trajectories import (
     through,
     trapezoidal,
 )
-from emdeg.simulation.wrist import all_positions
+from emdeg.simulation.trajectories.limits import drive_limits, excesses, need_within_limits
+from emdeg.simulation.trajectories.reaching import inverse_kinematics
+from emdeg.simulation.trajectories.spherical_wrist import all_positions
+from emdeg.simulation.trajectories.tables import read_trajectory
+from emdeg.simulation.trajectories.tool_paths import circle, follow, line
 
 __all__ = [
     "Conditioning",

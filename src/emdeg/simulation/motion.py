@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from emdeg.algebra import Array
 from emdeg.errors import SimulationError
 from emdeg.robot.model import Robot
-from emdeg.simulation.invariants import Invariants
-from emdeg.simulation.tables import csv_text
+from emdeg.simulation.plant.constants_of_motion import Invariants
+from emdeg.simulation.trajectories.tables import csv_text
 from emdeg.writing.notebook import Shown, table
 
 

@@ -12,7 +12,7 @@ from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.numeric import forward_kinematics, jacobian
 from emdeg.robot.model import Robot
-from emdeg.simulation.wrist import all_positions
+from emdeg.simulation.trajectories.spherical_wrist import all_positions
 
 ITERATIONS = 200
 RESTARTS = 40

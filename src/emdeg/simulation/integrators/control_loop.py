@@ -1,19 +1,65 @@
-"""The right-hand side of a controlled robot as LLVM instructions: law, converters, friction, stops, plant."""
+"""What a fixed-step run compiles together, as data, and its rates as LLVM instructions: law, converters, robot."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from emdeg.programs.ir import Slot
+from emdeg.programs.ir import Program, Slot
 from emdeg.runtime.llvm_text import operations
 from emdeg.runtime.llvm_writer import Writer
-from emdeg.simulation.loop import Loop
-from emdeg.simulation.passive import Rubbing, Stop
+from emdeg.simulation.controllers.conditioning import Conditioning
+from emdeg.simulation.plant.passive import Passive, Rubbing, Stop
 
 LOG2_E = 1.4426950408889634
 LN2_PARTS = (0.6931471803691238, 1.9082149292705877e-10)
 """ln 2 in two parts, the first short enough for k times it to be exact."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """What is compiled together.
+
+    `plant`: q, qd, tau -> qdd; or, with `velocities` (q, p -> qd) given, q, qd, tau -> pd. `law`: q, qd, reference
+    -> tau, None for joints without efforts. `drives`: q, qd -> v, the driven joints' rates where they are not qd:
+    friction and power are theirs. `impulses` are the joints whose effort is integrated, `work` says
+    whether the joints' power is.
+    """
+
+    n: int
+    plant: Program
+    velocities: Program | None = None
+    law: Program | None = None
+    conditioning: Conditioning = Conditioning()
+    passive: Passive = Passive()
+    impulses: tuple[int, ...] = ()
+    work: bool = True
+    drives: Program | None = None
+
+    @property
+    def size(self) -> int:
+        """The entries of a state: positions, speeds or momenta, work, impulses."""
+        return 2 * self.n + int(self.work) + len(self.impulses)
+
+    @property
+    def reference_size(self) -> int:
+        if self.law is None:
+            return 0
+        return sum(group.size for group in self.law.inputs if group.name == "reference")
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A sampled law: every `every` steps, acting `late` steps later."""
+
+    every: int
+    late: int
+
+    @property
+    def depth(self) -> int:
+        """Samples under way at once, and the acting one."""
+        return self.late // self.every + 2
 
 
 class RightHandSide:

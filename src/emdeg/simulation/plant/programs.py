@@ -25,7 +25,7 @@ from emdeg.programs.simplify import simplify
 from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
-from emdeg.simulation import closed_plant
+from emdeg.simulation.plant import loops as closed_plant
 
 
 def need_numbers(robot: Robot) -> None:

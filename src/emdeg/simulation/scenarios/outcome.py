@@ -16,15 +16,15 @@ from emdeg.errors import RobotError
 from emdeg.mechanics.numeric import inverse_dynamics
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
-from emdeg.simulation.closed_plant import all_joints, distances
-from emdeg.simulation.invariants import DriftWarning
-from emdeg.simulation.limits import Excess, excesses
 from emdeg.simulation.motion import Motion
-from emdeg.simulation.plant import robot_program
-from emdeg.simulation.scenario import Present, Scenario
-from emdeg.simulation.simulate import simulate
-from emdeg.simulation.tables import csv, parquet
-from emdeg.simulation.trajectories import Trajectory
+from emdeg.simulation.plant.constants_of_motion import DriftWarning
+from emdeg.simulation.plant.loops import all_joints, distances
+from emdeg.simulation.plant.programs import robot_program
+from emdeg.simulation.run import simulate
+from emdeg.simulation.scenarios.scenario import Present, Scenario
+from emdeg.simulation.trajectories.joint_space import Trajectory
+from emdeg.simulation.trajectories.limits import Excess, excesses
+from emdeg.simulation.trajectories.tables import csv, parquet
 from emdeg.writing.notebook import Shown
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.runtime.kernel import cores, machine_available
-from emdeg.simulation.loop import Hold, Loop
-from emdeg.simulation.tableaus import METHODS, nodes
+from emdeg.simulation.integrators.control_loop import Hold, Loop
+from emdeg.simulation.integrators.methods import METHODS, nodes
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def compiled_rollout(loop: Loop, method: str, hold: Hold | None = None) -> Rollo
     from llvmlite import binding as llvm
 
     from emdeg.runtime.engine import target_machine, vector_bits
-    from emdeg.simulation.step_text import kernel_text
+    from emdeg.simulation.integrators.step_text import kernel_text
 
     lanes = vector_bits() // 64
     module = llvm.parse_assembly(kernel_text(loop, METHODS[method], hold, lanes))

@@ -13,13 +13,12 @@ from emdeg.algebra import Array
 from emdeg.errors import SimulationError
 from emdeg.mechanics.numeric import kinetic_energy, mass_matrix
 from emdeg.robot.model import Robot
-from emdeg.simulation.closed_plant import Followed, is_analytic, where_it_broke
-from emdeg.simulation.conditioning import Conditioning
-from emdeg.simulation.controllers import Law
+from emdeg.simulation.controllers.conditioning import Conditioning, Held, instants
+from emdeg.simulation.controllers.laws import Law
 from emdeg.simulation.motion import Dense, Event
-from emdeg.simulation.passive import Passive
-from emdeg.simulation.plant import Compiled
-from emdeg.simulation.sampling import Held, instants
+from emdeg.simulation.plant.loops import Followed, is_analytic, where_it_broke
+from emdeg.simulation.plant.passive import Passive
+from emdeg.simulation.plant.programs import Compiled
 
 Progress = Callable[[float], None]
 

@@ -14,19 +14,18 @@ from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.loops.numeric import drive_jacobian, ready
 from emdeg.robot.model import Robot
-from emdeg.simulation.adaptive import SOLVERS, AdaptiveRun, Rigid
-from emdeg.simulation.closed_plant import is_analytic
-from emdeg.simulation.conditioning import Conditioning
-from emdeg.simulation.controllers import Law, NoEffort, UserLaw
-from emdeg.simulation.fixed import FixedRun, make_grid
-from emdeg.simulation.invariants import DriftWarning, free_joints, invariants
-from emdeg.simulation.limits import hidden_excesses, need_start_within_limits
-from emdeg.simulation.linearisation import closed_loop
+from emdeg.simulation.controllers.conditioning import Conditioning
+from emdeg.simulation.controllers.laws import Law, NoEffort, UserLaw
+from emdeg.simulation.controllers.linearisation import closed_loop
+from emdeg.simulation.integrators.adaptive import SOLVERS, AdaptiveRun, Rigid
+from emdeg.simulation.integrators.fixed_step import FixedRun, make_grid
+from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, need_stable_step
 from emdeg.simulation.motion import Event, Motion
-from emdeg.simulation.passive import Passive, drive_friction, elastic_stops
-from emdeg.simulation.plant import need_numbers
-from emdeg.simulation.stability import need_stable_step
-from emdeg.simulation.tableaus import METHODS
+from emdeg.simulation.plant.constants_of_motion import DriftWarning, free_joints, invariants
+from emdeg.simulation.plant.loops import is_analytic
+from emdeg.simulation.plant.passive import Passive, drive_friction, elastic_stops
+from emdeg.simulation.plant.programs import need_numbers
+from emdeg.simulation.trajectories.limits import hidden_excesses, need_start_within_limits
 
 Stops = Literal["record", "halt", "bounce", "spring", "ignore"]
 
@@ -60,7 +59,7 @@ def simulate(
     """The motion of `robot` under `law` from q0, qd0 [rad, m, 1/s] over `duration` seconds.
 
     `law` is a control law, a Python function (t, q, qd) -> tau, or None for no effort. `method` is adaptive (DOP853,
-    Radau, RK45) or of fixed `step` [s], compiled with the robot (rk4, euler, midpoint; gauss2 and gauss4 are
+    Radau, RK45) or of fixed `step` [s], compiled with the robot (rk4, semi_implicit, midpoint; gauss2 and gauss4 are
     symplectic). With a fixed step q0 may be (trajectories, n): a batch, run side by side on `threads` cores. States
     are recorded every `output_step` [s] (a hundredth of the run; a fixed step: every step).
 
@@ -90,6 +89,7 @@ def simulate(
     passive = _passive(robot, friction, stops, stiffness, damping)
     if hasattr(control, "reset"):
         control.reset()  # type: ignore[attr-defined]
+    method = OLD_NAMES.get(method, method)
     settings = {"method": method, "duration": duration, "stops": stops, "law": control.name}
     if method in SOLVERS:
         if q.ndim != 1:

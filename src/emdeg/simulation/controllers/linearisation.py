@@ -15,11 +15,11 @@ from emdeg.mechanics.numeric import forward_dynamics, inverse_dynamics, inverse_
 from emdeg.programs.evaluate import constants
 from emdeg.programs.ir import Kind, Program
 from emdeg.robot.model import Robot
-from emdeg.simulation.closed_plant import is_analytic
-from emdeg.simulation.conditioning import Conditioning
-from emdeg.simulation.controllers import Law, NoEffort, ProgramLaw
-from emdeg.simulation.passive import Passive
-from emdeg.simulation.plant import accelerations
+from emdeg.simulation.controllers.conditioning import Conditioning
+from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw
+from emdeg.simulation.plant.loops import is_analytic
+from emdeg.simulation.plant.passive import Passive
+from emdeg.simulation.plant.programs import accelerations
 from emdeg.writing.notebook import Shown
 
 

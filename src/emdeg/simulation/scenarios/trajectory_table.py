@@ -12,10 +12,10 @@ from emdeg.errors import RobotError
 from emdeg.robot.fields import as_joints, flag, numbers, per_joint, real
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Table
-from emdeg.simulation import cartesian, trajectories
-from emdeg.simulation.limits import need_closed_along, need_within_limits
-from emdeg.simulation.tables import read_trajectory
-from emdeg.simulation.trajectories import Profile, Trajectory
+from emdeg.simulation.trajectories import joint_space, tool_paths
+from emdeg.simulation.trajectories.joint_space import Profile, Trajectory
+from emdeg.simulation.trajectories.limits import need_closed_along, need_within_limits
+from emdeg.simulation.trajectories.tables import read_trajectory
 
 KEYS: dict[str, tuple[str, ...]] = {
     "cycloidal": ("start", "goal", "duration"),
@@ -59,14 +59,14 @@ def trajectory_from(table: Table, robot: Robot, folder: Path | None) -> Trajecto
 
 
 def _point_to_point(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
-    make = getattr(trajectories, table.text("kind"))
+    make = getattr(joint_space, table.text("kind"))
     return make(per_joint(table, "start", robot), per_joint(table, "goal", robot), real(table, "duration", least=0))
 
 
 def _trapezoidal(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
     known = [key for key in ("max_speed", "max_acceleration") if key in table]
     limits: dict[str, Any] = {key: per_joint(table, key, robot, spread=True) for key in known}
-    return trajectories.trapezoidal(
+    return joint_space.trapezoidal(
         per_joint(table, "start", robot),
         per_joint(table, "goal", robot),
         real(table, "duration", least=0) if "duration" in table else None,
@@ -81,7 +81,7 @@ def _spline(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
         raise table.error("points must be a list of joint positions, one entry a time")
     rows = [as_joints(table, point, "points", robot) for point in points]
     degree = table.integer("degree", 3, 5) or 5
-    return trajectories.through(numbers(table, "times", len(rows)), rows, degree=degree, rest=flag(table, "rest", True))
+    return joint_space.through(numbers(table, "times", len(rows)), rows, degree=degree, rest=flag(table, "rest", True))
 
 
 def _fourier(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
@@ -93,7 +93,7 @@ def _fourier(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
         rows[key] = [as_joints(table, row, key, robot, 0.0) for row in value]
     period = real(table, "period", least=0)
     duration = real(table, "duration", period, least=0)
-    return trajectories.fourier(per_joint(table, "offset", robot, 0.0), rows["a"], rows["b"], period, duration)
+    return joint_space.fourier(per_joint(table, "offset", robot, 0.0), rows["a"], rows["b"], period, duration)
 
 
 def _csv(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
@@ -111,11 +111,11 @@ def _line(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
         pose[:3, :3] = Rotation.from_euler("xyz", numbers(table, "goal_rpy", 3)).as_matrix()
         pose[:3, 3] = goal
         goal = pose
-    return cartesian.line(robot, goal, real(table, "duration", least=0), **_tool_path(table, robot))
+    return tool_paths.line(robot, goal, real(table, "duration", least=0), **_tool_path(table, robot))
 
 
 def _circle(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
-    return cartesian.circle(
+    return tool_paths.circle(
         robot,
         numbers(table, "centre", 3),
         numbers(table, "normal", 3),
@@ -138,7 +138,7 @@ def _tool_path(table: Table, robot: Robot) -> dict[str, Any]:
 
 def _profile(table: Table) -> Profile:
     kind = table.choice("profile", ("quintic", "cycloidal"), "quintic")
-    return trajectories.quintic_profile if kind == "quintic" else trajectories.cycloidal_profile
+    return joint_space.quintic_profile if kind == "quintic" else joint_space.cycloidal_profile
 
 
 _MAKE = {

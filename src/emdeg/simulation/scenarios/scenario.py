@@ -19,14 +19,15 @@ from emdeg.robot.fields import flag, joint_index, joint_list, need_table, option
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_table import Remarks, Table
 from emdeg.robot.toml_text import MAX_BYTES, Document
-from emdeg.simulation import controllers
-from emdeg.simulation.adaptive import SOLVERS
-from emdeg.simulation.conditioning import Conditioning, converter_steps, drive_limits
-from emdeg.simulation.controllers import Law
-from emdeg.simulation.plant import need_numbers
-from emdeg.simulation.read_trajectory import KEYS, trajectory_from
-from emdeg.simulation.tableaus import METHODS
-from emdeg.simulation.trajectories import Trajectory
+from emdeg.simulation.controllers import laws
+from emdeg.simulation.controllers.conditioning import Conditioning, converter_steps
+from emdeg.simulation.controllers.laws import Law
+from emdeg.simulation.integrators.adaptive import SOLVERS
+from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES
+from emdeg.simulation.plant.programs import need_numbers
+from emdeg.simulation.scenarios.trajectory_table import KEYS, trajectory_from
+from emdeg.simulation.trajectories.joint_space import Trajectory
+from emdeg.simulation.trajectories.limits import drive_limits
 from emdeg.writing.notebook import Shown
 
 MOST_STEPS = 10**9
@@ -96,14 +97,14 @@ class Scenario(Shown):
 
 def scenario_names() -> tuple[str, ...]:
     """The scenarios that come with emdeg."""
-    files = (entry.name for entry in resources.files("emdeg.simulation").joinpath("scenarios").iterdir())
+    files = (entry.name for entry in resources.files("emdeg.simulation.scenarios").iterdir())
     return tuple(sorted(file.removesuffix(".toml") for file in files if file.endswith(".toml")))
 
 
 def scenario_text(name_or_path: str) -> tuple[str, str, Path | None]:
     """(text, file, folder) of a shipped scenario or of a file."""
     if name_or_path in scenario_names():
-        file = resources.files("emdeg.simulation").joinpath("scenarios", f"{name_or_path}.toml")
+        file = resources.files("emdeg.simulation.scenarios").joinpath(f"{name_or_path}.toml")
         return file.read_text(encoding="utf-8"), f"{name_or_path}.toml", None
     path = Path(name_or_path)
     if path.suffix != ".toml":
@@ -245,21 +246,21 @@ def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None
     if kind == "feed_forward":
         if trajectory is None:
             raise table.error("feed_forward needs a table [trajectory]")
-        return conditioning, controllers.feed_forward(robot, trajectory, _believed(table, robot))
+        return conditioning, laws.feed_forward(robot, trajectory, _believed(table, robot))
     target: Any = per_joint(table, "target", robot) if "target" in table else trajectory
     if target is None:
         raise table.error(f"{kind} needs a target, or a table [trajectory]")
     gains: dict[str, Any] = {key: per_joint(table, key, robot, spread=True) for key in ("kp", "kd")}
     if kind == "pd":
         weight, off = flag(table, "gravity", True), joint_list(table, "off", robot, robot.driven)
-        return conditioning, controllers.pd(robot, **gains, target=target, gravity=weight, off=off)
+        return conditioning, laws.pd(robot, **gains, target=target, gravity=weight, off=off)
     slow = optional_real(table, "configuration_period")
     if slow is None:
-        return conditioning, controllers.computed_torque(robot, **gains, target=target, model=_believed(table, robot))
+        return conditioning, laws.computed_torque(robot, **gains, target=target, model=_believed(table, robot))
     if conditioning.period is None:
         raise table.error("configuration_period needs a sampling period", "configuration_period")
-    followed = controllers.as_trajectory(robot, target)
-    return conditioning, controllers.MultiRate(
+    followed = laws.as_trajectory(robot, target)
+    return conditioning, laws.MultiRate(
         robot, **gains, trajectory=followed, configuration_period=slow, model=_believed(table, robot)
     )
 
@@ -277,7 +278,7 @@ def _believed(table: Table, robot: Robot) -> Program | None:
     for key, share in shares.items():
         if not 0 <= share < 1:
             raise table.error(f"{key} must be at least 0 and below 1; got {share}", key)
-    return controllers.abbreviated_model(robot, **shares)
+    return laws.abbreviated_model(robot, **shares)
 
 
 def _max_effort(table: Table, robot: Robot) -> tuple[float, ...] | None:
@@ -328,7 +329,8 @@ def _batch(table: Table | None, robot: Robot, q: Array, qd: Array) -> tuple[Arra
 
 
 def _integration(table: Table) -> dict[str, Any]:
-    method = table.choice("method", (*SOLVERS, *METHODS), "DOP853")
+    written = table.choice("method", (*SOLVERS, *METHODS, *OLD_NAMES), "DOP853")
+    method = OLD_NAMES.get(written, written)
     options: dict[str, Any] = {"method": method, "check_step": flag(table, "check_step", True)}
     for key in ("step", "rtol", "atol", "drift_tolerance"):
         if key in table:

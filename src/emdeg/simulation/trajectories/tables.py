@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from emdeg.errors import ScenarioError, TooLarge
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.model import Robot
-from emdeg.simulation.trajectories import Spline, through
+from emdeg.simulation.trajectories.joint_space import Spline, through
 from emdeg.sweeps.tables import arrow
 
 

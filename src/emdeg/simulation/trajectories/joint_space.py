@@ -19,7 +19,7 @@ from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.writing.notebook import Shown
 
-Motion3 = tuple[Array, Array, Array]
+JointMotion = tuple[Array, Array, Array]
 """(q, qd, qdd)."""
 
 
@@ -33,7 +33,7 @@ class Trajectory(Protocol):
     @property
     def n(self) -> int: ...
 
-    def __call__(self, t: ArrayLike) -> Motion3: ...
+    def __call__(self, t: ArrayLike) -> JointMotion: ...
 
 
 @dataclass(frozen=True)
@@ -47,22 +47,22 @@ class Still(Shown):
     def n(self) -> int:
         return len(self.q)
 
-    def __call__(self, t: ArrayLike) -> Motion3:
+    def __call__(self, t: ArrayLike) -> JointMotion:
         shape = (*np.shape(t), self.n)
         return np.broadcast_to(self.q, shape).copy(), np.zeros(shape), np.zeros(shape)
 
 
-Profile = Callable[[Array], Motion3]
+Profile = Callable[[Array], JointMotion]
 """x in [0, 1] -> (s, ds/dx, d2s/dx2), s from 0 to 1."""
 
 
-def cycloidal_profile(x: Array) -> Motion3:
+def cycloidal_profile(x: Array) -> JointMotion:
     """Kane and Levinson, eq. 127: no jump of acceleration."""
     w = 2 * np.pi
     return x - np.sin(w * x) / w, 1 - np.cos(w * x), w * np.sin(w * x)
 
 
-def quintic_profile(x: Array) -> Motion3:
+def quintic_profile(x: Array) -> JointMotion:
     """The polynomial of fifth degree with speed and acceleration zero at both ends."""
     return x**3 * (10 - 15 * x + 6 * x * x), 30 * x * x * (1 - x) ** 2, 60 * x * (1 - x) * (1 - 2 * x)
 
@@ -73,7 +73,7 @@ def trapezoidal_profile(ramp: float) -> Profile:
         raise ScenarioError(f"a trapezoidal profile's ramp must lie in (0, 0.5]; got {ramp}")
     top = 1 / (1 - ramp)
 
-    def profile(x: Array) -> Motion3:
+    def profile(x: Array) -> JointMotion:
         up, down = x < ramp, x > 1 - ramp
         left = 1 - x
         s = np.where(up, x * x / (2 * ramp), np.where(down, 1 / top - left * left / (2 * ramp), x - ramp / 2))
@@ -102,7 +102,7 @@ class PointToPoint(Shown):
     def n(self) -> int:
         return len(self.start)
 
-    def __call__(self, t: ArrayLike) -> Motion3:
+    def __call__(self, t: ArrayLike) -> JointMotion:
         T = self.duration
         time = np.asarray(t, dtype=np.float64)
         inside = (time >= 0) & (time <= T)
@@ -165,7 +165,7 @@ class Spline(Shown):
     n: int
     knots: Array
 
-    def __call__(self, t: ArrayLike) -> Motion3:
+    def __call__(self, t: ArrayLike) -> JointMotion:
         time = np.asarray(t, dtype=np.float64)
         inside = ((time >= 0) & (time <= self.duration))[..., None]
         at = np.clip(time, 0, self.duration)
@@ -222,7 +222,7 @@ class Fourier(Shown):
     def n(self) -> int:
         return len(self.offset)
 
-    def __call__(self, t: ArrayLike) -> Motion3:
+    def __call__(self, t: ArrayLike) -> JointMotion:
         w = 2 * np.pi / self.period * np.arange(1, len(self.a) + 1)
         phase = np.asarray(t, dtype=np.float64)[..., None] * w
         s, c = np.sin(phase), np.cos(phase)

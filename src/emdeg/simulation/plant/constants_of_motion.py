@@ -16,8 +16,8 @@ from emdeg.mechanics.numeric import gravity, inverse_dynamics_derivatives
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
-from emdeg.simulation.closed_plant import all_joints, followed_energies, is_analytic, open_by
-from emdeg.simulation.plant import energies
+from emdeg.simulation.plant.loops import all_joints, followed_energies, is_analytic, open_by
+from emdeg.simulation.plant.programs import energies
 from emdeg.writing.notebook import Shown
 
 STATES, NOTHING = 5, 1e-11

@@ -29,9 +29,9 @@ from emdeg.robot.model import Robot
 from emdeg.robot.workspace import workspace
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
-from emdeg.simulation.closed_plant import motors_are_coordinates
-from emdeg.simulation.plant import robot_program
-from emdeg.simulation.trajectories import Still, Trajectory
+from emdeg.simulation.plant.loops import motors_are_coordinates
+from emdeg.simulation.plant.programs import robot_program
+from emdeg.simulation.trajectories.joint_space import Still, Trajectory
 from emdeg.writing.notebook import Shown
 
 

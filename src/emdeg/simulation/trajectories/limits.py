@@ -11,9 +11,8 @@ from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.loops.numeric import drive_jacobian
 from emdeg.robot.model import Joint, Robot
-from emdeg.simulation.closed_plant import all_joints, is_analytic
-from emdeg.simulation.conditioning import drive_limits
-from emdeg.simulation.trajectories import Trajectory
+from emdeg.simulation.plant.loops import all_joints, is_analytic
+from emdeg.simulation.trajectories.joint_space import Trajectory
 
 SAMPLES = 2001
 SLACK = 1e-9
@@ -119,3 +118,12 @@ def need_start_within_limits(robot: Robot, q: ArrayLike, qd: ArrayLike) -> None:
     found = excesses(robot, np.zeros(len(at)), at, rate) + hidden_excesses(robot, np.zeros(len(at)), at, rate)
     if found:
         raise ScenarioError(f"the run would start outside the robot's limits: {found[0]}", body=robot.name)
+
+
+def drive_limits(robot: Robot) -> tuple[float, ...]:
+    """Each drive's largest effort [N m, N]: its max_torque, or the joint's effort limit; infinite where unknown."""
+    limits = []
+    for joint in robot.driven:
+        given = [value for value in (joint.drive.max_torque, joint.limits.effort) if value is not None]
+        limits.append(min((float(value) for value in given), default=np.inf))
+    return tuple(limits)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.simulation.perform import Outcome, effort_name
+from emdeg.simulation.scenarios.outcome import Outcome, effort_name
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#7F7F7F")
 STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))

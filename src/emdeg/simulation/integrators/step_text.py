@@ -14,9 +14,8 @@ from collections.abc import Callable
 
 from emdeg.runtime.llvm_memory import Rows
 from emdeg.runtime.llvm_writer import PRECISIONS, Writer
-from emdeg.simulation.loop import Hold, Loop
-from emdeg.simulation.loop_text import RightHandSide, load_shared
-from emdeg.simulation.tableaus import Explicit, Gauss, Method, SemiImplicit, nodes
+from emdeg.simulation.integrators.control_loop import Hold, Loop, RightHandSide, load_shared
+from emdeg.simulation.integrators.methods import Explicit, Gauss, Method, SemiImplicit, nodes
 
 FIXED_POINT_LIMIT = 60
 FIXED_POINT_TOLERANCE = 4e-16

@@ -13,15 +13,14 @@ from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
-from emdeg.simulation.closed_plant import where_it_broke
-from emdeg.simulation.conditioning import Conditioning
-from emdeg.simulation.controllers import Law, NoEffort, ProgramLaw
-from emdeg.simulation.loop import Hold, Loop
-from emdeg.simulation.passive import Passive
-from emdeg.simulation.plant import accelerations, drive_rates, momenta, momentum_rates, velocities
-from emdeg.simulation.rollout import Rollout, compiled_rollout
-from emdeg.simulation.sampling import Held, instants
-from emdeg.simulation.tableaus import METHODS, Gauss, nodes
+from emdeg.simulation.controllers.conditioning import Conditioning, Held, instants
+from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw
+from emdeg.simulation.integrators.control_loop import Hold, Loop
+from emdeg.simulation.integrators.methods import METHODS, Gauss, nodes
+from emdeg.simulation.integrators.rollout import Rollout, compiled_rollout
+from emdeg.simulation.plant.loops import where_it_broke
+from emdeg.simulation.plant.passive import Passive
+from emdeg.simulation.plant.programs import accelerations, drive_rates, momenta, momentum_rates, velocities
 
 Progress = Callable[[float], None]
 

@@ -12,8 +12,8 @@ from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.numeric import forward_kinematics
 from emdeg.robot.model import Robot
-from emdeg.simulation.inverse_kinematics import approach, inverse_kinematics, joint_range, need_pose, rotation_vector
-from emdeg.simulation.trajectories import Motion3, Profile, Spline, positive, quintic_profile, through
+from emdeg.simulation.trajectories.joint_space import JointMotion, Profile, Spline, positive, quintic_profile, through
+from emdeg.simulation.trajectories.reaching import approach, inverse_kinematics, joint_range, need_pose, rotation_vector
 
 Path = Callable[[float], Array]
 """s in [0, 1] -> the tool's pose, 4 x 4 in the base frame."""
@@ -122,7 +122,7 @@ def follow(
 
 def deviation(
     robot: Robot,
-    trajectory: Callable[[ArrayLike], Motion3],
+    trajectory: Callable[[ArrayLike], JointMotion],
     path: Path,
     profile: Profile,
     position_only: bool = False,

@@ -1,7 +1,8 @@
-"""Between a control law and the joints: measurement and output converters, effort limits, sampling, delay."""
+"""Between a control law and the joints: converters, effort limits; when a law is asked and when its answer acts."""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,12 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.robot.model import Robot
+from emdeg.simulation.controllers.laws import Law
+from emdeg.simulation.trajectories.limits import drive_limits
 from emdeg.writing.notebook import Shown
+
+SAME = 1e-9
+"""Instants closer than this share of a period are one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +74,6 @@ def rounded(values: Array, steps: tuple[float, ...]) -> Array:
     return np.where(count > 0, np.rint(values / safe) * safe, values)
 
 
-def drive_limits(robot: Robot) -> tuple[float, ...]:
-    """Each drive's largest effort [N m, N]: its max_torque, or the joint's effort limit; infinite where unknown."""
-    limits = []
-    for joint in robot.driven:
-        given = [value for value in (joint.drive.max_torque, joint.limits.effort) if value is not None]
-        limits.append(min((float(value) for value in given), default=np.inf))
-    return tuple(limits)
-
-
 def converter_steps(robot: Robot, bits: int | None = None) -> tuple[float, ...]:
     """One count of each drive's output converter: twice its largest effort over 2^bits (the drive's own, or these)."""
     steps = []
@@ -87,3 +84,37 @@ def converter_steps(robot: Robot, bits: int | None = None) -> tuple[float, ...]:
             raise ScenarioError(f"its drive has no {missing}, so a converter's count is not known", body=joint.name)
         steps.append(2 * limit / 2**count)
     return tuple(steps)
+
+
+def instants(duration: float, conditioning: Conditioning) -> Array:
+    """The times [s] at which something changes: samples, their effect, and both ends."""
+    period, delay = conditioning.period, conditioning.delay
+    if period is None:
+        return np.array([0.0, duration])
+    samples = period * np.arange(int(np.ceil(duration / period - SAME)))
+    times = np.unique(np.concatenate([samples, samples + delay, [duration]]))
+    times = times[times <= duration * (1 + 1e-12)]
+    keep = np.concatenate([[True], np.diff(times) > SAME * period])
+    return times[keep]
+
+
+class Held:
+    """A sampled law with its converters and its delay; asked at every instant, it holds in between."""
+
+    def __init__(self, law: Law, conditioning: Conditioning, n: int) -> None:
+        assert conditioning.period is not None
+        self._law, self._conditioning = law, conditioning
+        self._period, self._samples = conditioning.period, 0
+        self._pending: deque[tuple[float, Array]] = deque()
+        self.tau = np.zeros(n)
+
+    def update(self, t: float, q: Array, qd: Array) -> Array:
+        """The efforts from t on."""
+        slack = SAME * self._period
+        if t >= self._samples * self._period - slack:
+            tau = self._law(t, self._conditioning.measured(q), qd)
+            self._pending.append((t + self._conditioning.delay, self._conditioning.applied(tau)))
+            self._samples += 1
+        while self._pending and self._pending[0][0] <= t + slack:
+            self.tau = self._pending.popleft()[1]
+        return self.tau

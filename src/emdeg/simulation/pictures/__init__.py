@@ -1,0 +1,1 @@
+"""Motions to look at: figures over time, stick figures that move."""
