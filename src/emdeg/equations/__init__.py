@@ -8,14 +8,14 @@ from emdeg.equations.derive import derive
 from emdeg.equations.inverse_jacobian import InverseJacobian, determinant, inverse_jacobian
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.equations.kinematics import Kinematics
-from emdeg.equations.model import Known, Model, entry_name
+from emdeg.equations.model import Model, entry_name
 from emdeg.equations.reading.compact import Compact, CompactEntry, compact
 from emdeg.equations.reading.hierarchy import Hierarchy, hierarchy
 from emdeg.equations.reading.lumped import Constant, Lumped, lump
 from emdeg.equations.reading.lumped_model import lumped_constants
 from emdeg.equations.relations import Relation, Relations, Tally, relations
 from emdeg.equations.robot_algebra import letters
-from emdeg.robot.symbols import symbolize, with_symbolic_payload
+from emdeg.robot.symbols import Known, symbolize, with_symbolic_payload
 
 __all__ = [
     "Compact",

@@ -8,14 +8,14 @@ from types import MappingProxyType
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
-from emdeg.equations.model import DYNAMICS, Known, Matrix, Model, Triple
+from emdeg.equations.model import DYNAMICS, Matrix, Model, Triple
 from emdeg.equations.robot_algebra import letters, positions
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.formulations.energy import potential_energy
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot import BASE, Robot
-from emdeg.robot.symbols import symbolize
+from emdeg.robot.symbols import Known, symbolize
 
 HALF = Fraction(1, 2)
 

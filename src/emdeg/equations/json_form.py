@@ -13,9 +13,10 @@ from typing import Any
 
 from emdeg.algebra import Angle, Generator, TrigAlgebra, TrigPoly
 from emdeg.equations.json_data import decode, encode, fraction
-from emdeg.equations.model import DYNAMICS, Known, Model, Triple, entry_name
+from emdeg.equations.model import DYNAMICS, Model, Triple, entry_name
 from emdeg.errors import BadData
 from emdeg.robot import Robot
+from emdeg.robot.symbols import Known
 
 FORMAT = "emdeg model 1"
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from emdeg.equations.kinematics import Kinematics
 from emdeg.equations.robot_algebra import lifted, with_rates
 from emdeg.errors import NotDerived
 from emdeg.robot import Robot
+from emdeg.robot.symbols import Known
 
 if TYPE_CHECKING:
     from emdeg.equations.reading.compact import Compact
@@ -35,13 +35,6 @@ Triple = tuple[int, int, int]
 
 DYNAMICS = ("M", "b", "c", "g")
 """The parts of the equations of motion."""
-
-
-class Known(NamedTuple):
-    """A parameter's number, and its +- if the robot's source states one; SI units."""
-
-    value: Fraction
-    tolerance: Fraction | None = None
 
 
 @dataclass(frozen=True)

@@ -1,71 +1,136 @@
-"""A robot's numbers made symbols, so that its equations come out in its parameters.
+"""A robot's numbers made symbols: all of them, so that its equations are read in its parameters, or some, to vary.
 
-What is zero stays zero, and angles stay the exact angles they are: they decide the equations' form. Every other
-number gets the name its kind has in the literature, with the link's number: m2, rx2, Ixx2 where the source states
-the inertia about the mass centre, M2, MX2, XX2 where it does not; a2 for the length between axes 2 and 3 and d3
-for the offset along axis 3 (Craig); Ia1 for a drive's inertia; mL, rxL, IxxL for a load; g. A last link that is
-balanced about its own joint axis and symmetric to it has one symbol for both transverse moments, because that is why
-its joint's angle drops out of the equations (Armstrong et al., eq. 9).
+One walk knows every number of a robot by its path and by its letter. A path is a link's, joint's or payload's name and
+what of it: `link2.mass`, `link2.com.x`, `link2.Ixx`, as the robot's file states them; where it is no emdeg file with a
+mass centre, they are in the joint's frame, and `link2.M`, `link2.MX`, `link2.XX` are the parameters in which the
+equations are linear. `q3.a`, `q3.d`, `q3.alpha`, `q1.drive.inertia`, `payload.mass`; `gravity.z`, `tool.x`, `base.x`. A
+symbol is its own path.
+
+A letter is the name a number's kind has in the literature, with the link's number: m2, rx2, Ixx2 about the mass centre,
+M2, MX2, XX2 about the frame; a2 for the length between axes 2 and 3 and d3 for the offset along axis 3 (Craig); Ia1 for
+a drive's inertia; mL, rxL, IxxL for a load; g.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any, NamedTuple
 
-from emdeg.algebra import Exact
-from emdeg.algebra.angle import square_root
-from emdeg.equations.model import Known
+from emdeg.algebra.angle import Angle, square_root
+from emdeg.algebra.exact import Exact
 from emdeg.errors import RobotError
-from emdeg.robot import Inertia, Link, Payload, Robot
-from emdeg.robot.model import Placement, Pose, Stated, Vector
+from emdeg.robot.model import Frame, Inertia, Link, Payload, Pose, Robot, Stated
 
-TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")
 AXES = ("x", "y", "z")
+TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")
+ABOUT_CENTRE = ("mass", *(f"com.{axis}" for axis in AXES), *(f"I{ij}" for ij in TENSOR))
+ABOUT_FRAME = ("M", *(f"M{axis.upper()}" for axis in AXES), *(ij.upper() for ij in TENSOR))
+PLACEMENT = ("b", "a", "d", "gamma", "alpha", "beta", "theta")
+
+Value = Exact | Angle
 
 
-@dataclass
-class _Namer:
-    """Gives out symbols for numbers and remembers what they stand for."""
+class Known(NamedTuple):
+    """A parameter's number, and its +- if the robot's source states one; SI units."""
 
-    taken: frozenset[str]
-    tolerances: Mapping[str, Fraction]
-    known: dict[str, Known] = field(default_factory=dict)
+    value: Fraction
+    tolerance: Fraction | None = None
 
-    def __call__(self, value: Exact, name: str, path: str = "", tolerance: Fraction | None = None) -> Exact:
-        """A symbol for a number that is not zero; symbols stay as they are."""
-        if not value or not value.is_number:
-            return value
-        while name in self.taken or name in self.known:
-            name += "_"
-        self.known[name] = Known(value.number, self.tolerances.get(path, tolerance))
-        return Exact.symbol(name)
+
+@dataclass(frozen=True)
+class Opened:
+    """A robot some of whose numbers are symbols now: `symbols` by path, `nominal` the numbers they had, by path."""
+
+    robot: Robot
+    symbols: dict[str, str]
+    nominal: dict[str, float]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Numbers that stand together (a placement, an inertia, a load), and the robot with others in their place."""
+
+    owner: str
+    names: tuple[str, ...]
+    letters: tuple[str, ...]
+    values: tuple[Any, ...]
+    put: Callable[[Robot, tuple[Any, ...]], Robot]
+    tolerances: tuple[Fraction | None, ...]
+    read: bool = True
+    """Whether the equations are read in these; False where they restate what others of the link say."""
+    vary: bool = True
+    """Whether their paths may be opened."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(f"{self.owner}.{name}" for name in self.names)
 
 
 def symbolize(robot: Robot) -> tuple[Robot, dict[str, Known]]:
-    """(`robot` with symbols for its numbers, {symbol: (value, tolerance)}), geometry, inertia, loads and gravity."""
-    name = _Namer(robot.symbols, robot.tolerances)
-    children = Counter(link.parent for link in robot.links)
-    base = _pose(robot.base, "base", name)
-    links = []
-    for i, link in enumerate(robot.links, 1):
-        inner = link.parent + 1
-        length = f"a{inner}" if children[link.parent] == 1 else f"a{inner}_{i}"
-        place = _placement(link.joint.placement, i, length, link.joint.name, name)
-        inertia, stated = _inertia(link, i, name, last=not children[i - 1])
-        own = link.joint.drive
-        drive = replace(own, inertia=name(own.inertia, f"Ia{i}", f"{link.joint.name}.drive.inertia"))
-        joint = replace(link.joint, placement=place, drive=drive)
-        links.append(replace(link, joint=joint, inertia=inertia, stated=stated))
-    tool = replace(robot.tool, pose=_pose(robot.tool.pose, "tool", name))
-    payloads = tuple(
-        _payload(p, "L" if len(robot.payloads) == 1 else f"L{k}", name) for k, p in enumerate(robot.payloads, 1)
-    )
-    gravity = _gravity(robot.gravity, name)
-    changed = replace(robot, base=base, links=tuple(links), tool=tool, payloads=payloads, gravity=gravity)
-    return changed, name.known
+    """(`robot` with symbols for its numbers, {symbol: (value, tolerance)}), geometry, inertia, loads and gravity.
+
+    What is zero stays zero, and angles stay the exact angles they are: they decide the equations' form. A last link
+    that is balanced about its own joint axis and symmetric to it has one symbol for both transverse moments, because
+    that is why its joint's angle drops out of the equations (Armstrong et al., eq. 9). Gravity along an axis is one g.
+    """
+    known: dict[str, Known] = {}
+    taken = robot.symbols
+    round_links = _round_last_links(robot)
+    changed = robot
+    for group in _groups(robot):
+        if not group.read:
+            continue
+        letters, values = group.letters, group.values
+        signs = (1,) * len(values)
+        if group.owner == "gravity" and sum(map(bool, values)) == 1:
+            letters = ("g",) * len(values)
+            signs = tuple(-1 if v and v.is_number and v.number < 0 else 1 for v in values)
+        new = []
+        for k, (letter, value, sign) in enumerate(zip(letters, values, signs)):
+            if not isinstance(value, Exact) or not value or not value.is_number:
+                new.append(value)
+                continue
+            if group.owner in round_links and group.names[k].lower().endswith("yy"):
+                new.append(new[k - TENSOR.index("yy")])  # the symbol of xx
+                continue
+            name = _unused(letter, taken | known.keys())
+            known[name] = Known(sign * value.number, group.tolerances[k])
+            new.append(sign * Exact.symbol(name))
+        changed = group.put(changed, tuple(new))
+    return changed, known
+
+
+def opened(robot: Robot, paths: Sequence[str]) -> Opened:
+    """`robot` with symbols at these paths; RobotError for a path that names nothing, with the nearest that does."""
+    symbols: dict[str, str] = {}
+    nominal: dict[str, float] = {}
+    own = robot.symbols
+    for path in paths:
+        if path in own:
+            symbols[path] = path
+            continue
+        # Looked up each time: an opened mass makes its link one that is stated about its mass centre.
+        places = {path: (group, k) for group in _groups(robot) if group.vary for k, path in enumerate(group.paths)}
+        if path not in places:
+            raise RobotError(_unknown_path(robot, path), body=robot.name)
+        group, k = places[path]
+        value = group.values[k]
+        if not (value.symbol is None if isinstance(value, Angle) else value.is_number):
+            raise RobotError(f"{path} is {value}: vary the symbols it is made of", body=robot.name)
+        name = _unused(group.letters[k], own | set(symbols.values()))
+        symbols[path], nominal[path] = name, float(value)
+        symbol = Angle.parse(name) if isinstance(value, Angle) else Exact.symbol(name)
+        robot = group.put(robot, (*group.values[:k], symbol, *group.values[k + 1 :]))
+    return Opened(robot, symbols, nominal)
+
+
+def parameter_paths(robot: Robot) -> list[str]:
+    """Every path of the robot that may be opened."""
+    return [path for group in _groups(robot) if group.vary for path in group.paths]
 
 
 def with_symbolic_payload(robot: Robot, link: str | None = None) -> Robot:
@@ -81,94 +146,197 @@ def with_symbolic_payload(robot: Robot, link: str | None = None) -> Robot:
     elif link not in {frame.name for frame in robot.frames}:
         names = ", ".join(frame.name for frame in robot.frames)
         raise RobotError(f"there is no link {link!r} to carry the load; there are: {names}", body=robot.name)
-    x, y, z = (Exact.symbol(f"r{axis}L") for axis in AXES)
-    tensor = tuple(Exact.symbol(f"I{ij}L") for ij in TENSOR)
-    taken = robot.symbols & {"mL", *(f"r{axis}L" for axis in AXES), *(f"I{ij}L" for ij in TENSOR)}
-    if taken:
+    letters = _centre_letters("L")
+    if taken := robot.symbols.intersection(letters):
         raise RobotError(f"its own symbol {min(taken)} is the name of a load's parameter", body=robot.name)
-    load = Payload(link, Exact.symbol("mL"), (x, y, z), tensor, "load")
-    return replace(robot, payloads=(*robot.payloads, load))
+    mass, x, y, z, *tensor = map(Exact.symbol, letters)
+    return replace(robot, payloads=(*robot.payloads, Payload(link, mass, (x, y, z), tuple(tensor), "load")))
 
 
-def _placement(place: Placement, i: int, length: str, joint: str, name: _Namer) -> Placement:
-    return replace(
-        place,
-        b=name(place.b, f"b{i}", f"{joint}.b"),
-        a=name(place.a, length, f"{joint}.a"),
-        d=name(place.d, f"d{i}", f"{joint}.d"),
+def _unused(letter: str, taken: frozenset[str] | set[str]) -> str:
+    while letter in taken:
+        letter += "_"
+    return letter
+
+
+def _unknown_path(robot: Robot, path: str) -> str:
+    """What to say of a path that names no parameter."""
+    known = [*sorted(robot.symbols), *parameter_paths(robot)]
+    near = difflib.get_close_matches(path, known, 3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(known[:6])}, ..."
+    return f"there is no parameter {path[:60]!r}; {hint}"
+
+
+def _groups(robot: Robot) -> Iterator[_Group]:
+    """Every number of the robot: base, link by link geometry, inertia and drive, tool, loads, gravity."""
+    children = Counter(link.parent for link in robot.links)
+    none = (None,) * 3
+    yield _Group("base", AXES, _letters("{}base"), robot.base.xyz, _put_base, none)
+    for i, link in enumerate(robot.links):
+        yield _placement(robot, i, alone=children[link.parent] == 1)
+        yield from _inertias(robot, i)
+        path = f"{link.joint.name}.drive.inertia"
+        tolerance = (robot.tolerances.get(path),)
+        yield _Group(
+            f"{link.joint.name}.drive",
+            ("inertia",),
+            (f"Ia{i + 1}",),
+            (link.joint.drive.inertia,),
+            _in_link(i, lambda one, v: _with_joint(one, drive=replace(one.joint.drive, inertia=v[0]))),
+            tolerance,
+        )
+    yield _Group("tool", AXES, _letters("{}tool"), robot.tool.pose.xyz, _put_tool, none)
+    for k, load in enumerate(robot.payloads):
+        letters = _centre_letters("L" if len(robot.payloads) == 1 else f"L{k + 1}")
+        values = (load.mass, *load.com, *load.tensor)
+        yield _Group(load.name, ABOUT_CENTRE, letters, values, _put_payload(k), (None,) * 10)
+    yield _Group("gravity", AXES, _letters("g{}"), robot.gravity, lambda one, v: replace(one, gravity=v), none)
+
+
+def _letters(pattern: str) -> tuple[str, ...]:
+    return tuple(pattern.format(axis) for axis in AXES)
+
+
+def _centre_letters(suffix: str) -> tuple[str, ...]:
+    """m, rx .. rz, Ixx .. Izz with the link's number or a load's letter."""
+    return (f"m{suffix}", *(f"r{axis}{suffix}" for axis in AXES), *(f"I{ij}{suffix}" for ij in TENSOR))
+
+
+def _placement(robot: Robot, i: int, *, alone: bool) -> _Group:
+    """The joint's geometry; `alone`: no other link stands on the same parent, so its length is the parent's a."""
+    link = robot.links[i]
+    inner = f"a{link.parent + 1}"
+    letters = {name: f"{name}{i + 1}" for name in PLACEMENT} | {"a": inner if alone else f"{inner}_{i + 1}"}
+    owner, place = link.joint.name, link.joint.placement
+    return _Group(
+        owner,
+        PLACEMENT,
+        tuple(letters.values()),
+        tuple(getattr(place, name) for name in PLACEMENT),
+        _in_link(i, lambda one, v: _with_joint(one, placement=replace(one.joint.placement, **dict(zip(PLACEMENT, v))))),
+        tuple(robot.tolerances.get(f"{owner}.{name}") for name in PLACEMENT),
     )
 
 
-def _pose(pose: Pose, what: str, name: _Namer) -> Pose:
-    x, y, z = (name(value, f"{axis}{what}") for axis, value in zip(AXES, pose.xyz))
-    return replace(pose, xyz=(x, y, z))
+def _inertias(robot: Robot, i: int) -> Iterator[_Group]:
+    """The link's inertia as it is read, and, where that is about the frame, as it may vary besides."""
+    link, given = robot.links[i], robot.tolerances
+    stated = _stated(link)
+    from_file = stated is not None and stated is link.stated
+    about_centre = from_file and stated is not None and stated.about == "com"
+    if not about_centre:
+        letters = tuple(f"{name}{i + 1}" for name in ABOUT_FRAME)
+        values = (link.inertia.mass, *link.inertia.first_moment, *link.inertia.tensor)
+        own = [given.get(f"{link.name}.{name}") for name in ABOUT_FRAME]
+        implied = (
+            given.get(f"{link.name}.mass"),
+            *(_moment_tolerance(robot, link, axis) for axis in AXES),
+            *(None,) * 6,
+        )
+        tolerances = tuple(a if a is not None else b for a, b in zip(own, implied))
+        yield _Group(
+            link.name, ABOUT_FRAME, letters, values, _in_link(i, _with_parameters), tolerances, vary=not from_file
+        )
+    if stated is not None and stated.com is not None:
+        names = ABOUT_CENTRE if stated.about == "com" else (*ABOUT_CENTRE[:4], *ABOUT_FRAME[4:])
+        values = (stated.mass, *stated.com, *stated.tensor)
+        tolerances = tuple(given.get(f"{link.name}.{name}") for name in names)
+        put = _in_link(i, _with_stated)
+        yield _Group(link.name, names, _centre_letters(f"{i + 1}"), values, put, tolerances, read=about_centre)
 
 
-def _inertia(link: Link, i: int, name: _Namer, *, last: bool) -> tuple[Inertia, Stated | None]:
-    stated = link.stated
-    if stated is not None and stated.about == "com" and stated.com is not None and _is_of(stated, link.inertia):
-        mass = name(stated.mass, f"m{i}", f"{link.name}.mass")
-        x, y, z = (name(r, f"r{k}{i}", f"{link.name}.com.{k}") for k, r in zip(AXES, stated.com))
-        tensor = tuple(name(v, f"I{ij}{i}", f"{link.name}.I{ij}") for ij, v in zip(TENSOR, stated.tensor))
-        tensor = _one_transverse(link, tensor, name) if last else tensor
-        changed = replace(stated, mass=mass, com=(x, y, z), tensor=tensor)
-        return Inertia.about_mass_center(mass, (x, y, z), tensor), changed
-    own = link.inertia
-    mass = name(own.mass, f"M{i}", f"{link.name}.M", name.tolerances.get(f"{link.name}.mass"))
-    x, y, z = (
-        name(h, f"M{k.upper()}{i}", f"{link.name}.M{k.upper()}", _moment_tolerance(link, k, name))
-        for k, h in zip(AXES, own.first_moment)
-    )
-    tensor = tuple(name(v, f"{ij.upper()}{i}", f"{link.name}.{ij.upper()}") for ij, v in zip(TENSOR, own.tensor))
-    return Inertia(mass, (x, y, z), _one_transverse(link, tensor, name) if last else tensor), None
+def _stated(link: Link) -> Stated | None:
+    """The inertia as the file states it; where it does not, about the mass centre, in the joint's frame."""
+    stated, own = link.stated, link.inertia
+    if stated is not None and stated.com is not None and _inertia(stated) == own:
+        return stated
+    if not own.mass or not all(value.is_number for value in own.parameters):
+        return None
+    mass = own.mass.number
+    x, y, z = (moment / mass for moment in own.first_moment)
+    # The parallel-axis theorem backwards: what a body of minus the mass at the same place would add.
+    centre = Inertia.about_mass_center(-own.mass, (x, y, z), own.tensor)
+    return Stated("com", own.mass, (x, y, z), None, centre.tensor)
 
 
-def _is_of(stated: Stated, inertia: Inertia) -> bool:
-    """Whether `inertia` is what the source states, and not that with something joined to it."""
-    com = stated.com
-    return com is not None and Inertia.about_mass_center(stated.mass, com, stated.tensor) == inertia
+def _inertia(stated: Stated) -> Inertia:
+    assert stated.com is not None
+    if stated.about == "com":
+        return Inertia.about_mass_center(stated.mass, stated.com, stated.tensor)
+    x, y, z = (stated.mass * r for r in stated.com)
+    return Inertia(stated.mass, (x, y, z), stated.tensor)
 
 
-def _one_transverse(link: Link, tensor: tuple[Exact, ...], name: _Namer) -> tuple[Exact, ...]:
-    """`tensor` with the symbol of xx for yy too, where the link looks the same however far its joint turned."""
-    xx, xy, xz, yy, yz, _ = link.inertia.tensor
-    round_about_z = xx == yy and not (xy or xz or yz or link.inertia.first_moment[0] or link.inertia.first_moment[1])
-    if not round_about_z or tensor[0] == tensor[3] or not (xx.is_number and tensor[3].symbols <= name.known.keys()):
-        return tensor
-    for symbol in tensor[3].symbols:
-        del name.known[symbol]
-    return (*tensor[:3], tensor[0], *tensor[4:])
-
-
-def _moment_tolerance(link: Link, axis: str, name: _Namer) -> Fraction | None:
+def _moment_tolerance(robot: Robot, link: Link, axis: str) -> Fraction | None:
     """The +- of m r from those of m and r, independent of each other; None if neither is stated."""
     if link.stated is None or link.stated.com is None:
         return None
-    of_mass = name.tolerances.get(f"{link.name}.mass")
-    of_place = name.tolerances.get(f"{link.name}.com.{axis}")
+    of_mass = robot.tolerances.get(f"{link.name}.mass")
+    of_place = robot.tolerances.get(f"{link.name}.com.{axis}")
     place = link.stated.com[AXES.index(axis)]
     if (of_mass is None and of_place is None) or not (place.is_number and link.stated.mass.is_number):
         return None
     return square_root((place.number * (of_mass or 0)) ** 2 + (link.stated.mass.number * (of_place or 0)) ** 2)
 
 
-def _payload(load: Payload, suffix: str, name: _Namer) -> Payload:
-    x, y, z = (name(r, f"r{axis}{suffix}") for axis, r in zip(AXES, load.com))
-    return replace(
-        load,
-        mass=name(load.mass, f"m{suffix}"),
-        com=(x, y, z),
-        tensor=tuple(name(v, f"I{ij}{suffix}") for ij, v in zip(TENSOR, load.tensor)),
-    )
+def _round_last_links(robot: Robot) -> frozenset[str]:
+    """The last links that look the same however far their joints turned, by name."""
+    found = set()
+    for i, link in enumerate(robot.links):
+        xx, xy, xz, yy, yz, _ = link.inertia.tensor
+        x, y, _ = link.inertia.first_moment
+        last = all(other.parent != i for other in robot.links)
+        if last and xx.is_number and xx == yy and not (xy or xz or yz or x or y):
+            found.add(link.name)
+    return frozenset(found)
 
 
-def _gravity(gravity: Vector, name: _Namer) -> Vector:
-    """One symbol g where gravity acts along an axis, else gx, gy, gz."""
-    acting = [value for value in gravity if value]
-    if len(acting) == 1 and acting[0].is_number:
-        sign = 1 if acting[0].number > 0 else -1
-        g = sign * name(acting[0] * sign, "g")
-        x, y, z = (g if value else value for value in gravity)
-    else:
-        x, y, z = (name(value, f"g{axis}") for axis, value in zip(AXES, gravity))
-    return (x, y, z)
+def _in_link(i: int, change: Callable[[Link, tuple[Any, ...]], Link]) -> Callable[[Robot, tuple[Any, ...]], Robot]:
+    def put(robot: Robot, values: tuple[Any, ...]) -> Robot:
+        return replace(robot, links=_put(robot.links, i, change(robot.links[i], values)))
+
+    return put
+
+
+def _with_joint(link: Link, **changes: Any) -> Link:
+    return replace(link, joint=replace(link.joint, **changes))
+
+
+def _with_parameters(link: Link, values: tuple[Any, ...]) -> Link:
+    mass, x, y, z, *tensor = values
+    return replace(link, inertia=Inertia(mass, (x, y, z), tuple(tensor)), stated=None)
+
+
+def _with_stated(link: Link, values: tuple[Any, ...]) -> Link:
+    old = _stated(link)
+    assert old is not None
+    mass, x, y, z, *tensor = values
+    stated = replace(old, mass=mass, com=(x, y, z), tensor=tuple(tensor))
+    return replace(link, stated=stated, inertia=_inertia(stated))
+
+
+def _put_base(robot: Robot, values: tuple[Any, ...]) -> Robot:
+    return replace(robot, base=_at(robot.base, values))
+
+
+def _put_tool(robot: Robot, values: tuple[Any, ...]) -> Robot:
+    tool: Frame = replace(robot.tool, pose=_at(robot.tool.pose, values))
+    return replace(robot, tool=tool)
+
+
+def _at(pose: Pose, values: tuple[Any, ...]) -> Pose:
+    x, y, z = values
+    return replace(pose, xyz=(x, y, z))
+
+
+def _put_payload(k: int) -> Callable[[Robot, tuple[Any, ...]], Robot]:
+    def put(robot: Robot, values: tuple[Any, ...]) -> Robot:
+        mass, x, y, z, *tensor = values
+        load = replace(robot.payloads[k], mass=mass, com=(x, y, z), tensor=tuple(tensor))
+        return replace(robot, payloads=_put(robot.payloads, k, load))
+
+    return put
+
+
+def _put(items: tuple[Any, ...], k: int, value: Any) -> tuple[Any, ...]:
+    return (*items[:k], value, *items[k + 1 :])

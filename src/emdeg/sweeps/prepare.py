@@ -17,8 +17,8 @@ from emdeg.programs.count import count
 from emdeg.programs.json_form import from_data, to_data
 from emdeg.robot.load import load
 from emdeg.robot.model import Joint, Robot
-from emdeg.robot.opening import Opened, opened, parameter_paths
 from emdeg.robot.substitute import substitute
+from emdeg.robot.symbols import Opened, opened, parameter_paths
 from emdeg.robot.toml_writer import to_toml
 from emdeg.robot.workspace import Workspace, workspace
 from emdeg.sweeps.measures import ANALYSES, WHOLE, measure, planned_outputs

@@ -7,8 +7,8 @@ import pytest
 
 import emdeg
 from emdeg.errors import RobotError
-from emdeg.robot.opening import opened, parameter_paths
 from emdeg.robot.substitute import substitute
+from emdeg.robot.symbols import opened, parameter_paths
 
 ARM = """schema = 1
 name = "arm"
