@@ -7,10 +7,8 @@ python benchmarks/bench_abbreviation.py [STATES [ROBOT ...]]
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -19,6 +17,7 @@ from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program
 from emdeg.reduce.target import certified
 from emdeg.robot.workspace import workspace
+from record import record
 
 ROBOTS = ("puma560", "stanford_arm", "jpl_rrp", "panda")
 CHUNK = 250_000
@@ -27,8 +26,6 @@ ROUNDING = 1e-13
 
 def main(states: int = 10_000_000, *robots: str) -> None:
     results = {}
-    path = Path(__file__).parent / "results" / "abbreviation.json"
-    path.parent.mkdir(exist_ok=True)
     for name in robots or ROBOTS:
         robot = emdeg.load(name)
         region = workspace(robot, {joint.name: _range(joint) for joint in robot.joints})
@@ -55,7 +52,7 @@ def main(states: int = 10_000_000, *robots: str) -> None:
             for e, w in zip(errors, worst)
         ]
         results[name] = {"states": states, "terms_dropped": len(dropped), "joints": rows}
-        path.write_text(json.dumps(results, indent=1) + "\n")
+        record("abbreviation", results)
         print(name, "inside" if all(row["inside"] for row in rows) else "BEATEN", flush=True)
         for row in rows:
             shown = {k: v if v is None or isinstance(v, bool) else float(f"{v:.4g}") for k, v in row.items()}

@@ -8,13 +8,12 @@ The chains are serial arms in modified DH with all ten inertial parameters of ev
 
 from __future__ import annotations
 
-import json
 import time
 from fractions import Fraction
-from pathlib import Path
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.trig_algebra import TrigAlgebra
+from record import record
 
 QUARTER = Fraction(1, 2)
 INERTIA = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
@@ -136,9 +135,7 @@ def main() -> None:
                 continue
             product, seconds = timed(lambda a=a, b=b: a * b)
             results[name][f"product {len(a)} x {len(b)} -> {len(product)} terms"] = round(seconds, 6)
-    target = Path(__file__).parent / "results" / "algebra.json"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(results, indent=1) + "\n")
+    record("algebra", results)
     for name, figures in results.items():
         print(name)
         for what, value in figures.items():

@@ -1,18 +1,18 @@
 """Operations of the smallest programs found, beside the best that others need for the same functions.
 
-    python benchmarks/bench_counts.py [--effort 60] [--seed 0] [--only puma560] [--robots] [--ship] [--jobs 2]
+    python benchmarks/bench_counts.py [--effort 60] [--seed 0] [--only puma560] [--robots] [--ship] [--stored] ...
 
-Searches from nothing stored. The peers' figures are theirs, measured on the very same robots and functions and counted
-the same way (docs/optimiser.md says by whom). With --robots also every fixed-base arm of up to seven joints of the
-package example-robot-data, against Pinocchio traced in CasADi, common subexpressions shared (needs g++ and the packages
-casadi, pin and cmeel-eigen; Pinocchio is compiled over CasADi's scalars from its headers). With --ship what is found
-goes among the programs of the package where it is smaller than what is there. Writes benchmarks/results/counts.json.
+Searches from nothing stored; with --stored it counts the programs on file instead. The peers' figures are theirs,
+measured on the very same robots and functions and counted the same way (docs/optimiser.md says by whom). With --robots
+also every fixed-base arm of up to seven joints of the package example-robot-data, against Pinocchio traced in CasADi,
+common subexpressions shared (needs g++ and the packages casadi, pin and cmeel-eigen; Pinocchio is compiled over
+CasADi's scalars from its headers). With --ship what is found goes among the programs of the package where it is smaller
+than what is there. Writes benchmarks/results/counts.json.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -23,16 +23,17 @@ import emdeg
 from emdeg.programs.build import program as plain_program
 from emdeg.programs.count import count
 from peer import casadi_library, model_arrays, pointer
+from record import record
 from ship_programs import ship
 
 TABLE = [
     # robot, function, best peer, its name, what we want to reach
-    ("puma560", "inverse_dynamics", 362, "OpenSYMORO", 260),
-    ("puma560", "mass_matrix", 227, "SymPyBotics", 140),
+    ("puma560", "inverse_dynamics", 362, "OpenSYMORO, base parameters, best frames", 260),
+    ("puma560", "mass_matrix", 227, "SymPyBotics, base parameters", 140),
     ("puma560_emdeg", "elements", 418, "EMDEG, recounted", 320),
-    ("puma560", "coriolis_matrix", 4836, "SymPyBotics, symbolic", 400),
+    ("puma560", "coriolis_matrix", 4836, "SymPyBotics, symbolic parameters", 400),
     ("puma560", "forward_dynamics", 1034, "OpenSYMORO", 550),
-    ("stanford_arm", "inverse_dynamics", 218, "plain trace", 180),
+    ("stanford_arm", "inverse_dynamics", 218, "a plain trace with base parameters; Kane and Levinson: 1040", 180),
     ("ur5e", "inverse_dynamics", 315, "OpenSYMORO", 252),
     ("iiwa14", "inverse_dynamics", 434, "OpenSYMORO", 347),
     ("panda", "inverse_dynamics", 649, "OpenSYMORO", 519),
@@ -43,7 +44,6 @@ TABLE = [
     ("iiwa14", "forward_dynamics", 1121, "OpenSYMORO", 784),
     ("panda", "forward_dynamics", 1807, "OpenSYMORO", 1264),
 ]
-RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
@@ -53,6 +53,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--robots", action="store_true")
     parser.add_argument("--ship", action="store_true")
+    parser.add_argument("--stored", action="store_true", help="count the programs on file; search for nothing")
     parser.add_argument("--jobs", type=int, default=2, help="searches at a time")
     arguments = parser.parse_args()
     chosen = [row for row in TABLE if arguments.only in f"{row[0]} {row[1]}"]
@@ -67,31 +68,34 @@ def main() -> None:
                 flush=True,
             )
     others = other_robots(arguments) if arguments.robots else []
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "counts.json").write_text(json.dumps({"table": rows, "others": others}, indent=1) + "\n")
+    record("counts", {"table": rows, "others": others})
 
 
 def searched(arguments: argparse.Namespace, line: tuple[str, str, int, str, int]) -> dict[str, Any]:
     """A line of the table with what was found."""
-    name, function, peer, whose, aim = line
+    name, function, *_ = line
     robot = emdeg.load(name)
+    if arguments.stored:
+        on_file = count(emdeg.program(robot, function))
+        return _line(line, robot) | {"found": on_file.total, "operations": on_file.as_dict(), "seconds": 0.0}
     found = emdeg.optimise(robot, function, arguments.effort, seed=arguments.seed)
     if arguments.ship:
         ship(robot, function, found, arguments.effort, arguments.seed)
-    return {
-        "robot": name,
-        "function": function,
-        "peer": peer,
-        "whose": whose,
-        "plain": count(plain_program(robot, function)).total,
+    return _line(line, robot) | {
         "found": found.count.total,
         "operations": found.count.as_dict(),
-        "aim": aim,
         "seed": arguments.seed,
         "effort": arguments.effort,
         "seconds": round(found.seconds, 1),
         "false_pass_probability": found.certificate.false_pass_probability,
     }
+
+
+def _line(line: tuple[str, str, int, str, int], robot: emdeg.Robot) -> dict[str, Any]:
+    """What is known of a line of the table before any search."""
+    name, function, peer, whose, aim = line
+    plain = count(plain_program(robot, function)).total
+    return {"robot": name, "function": function, "peer": peer, "whose": whose, "plain": plain, "aim": aim}
 
 
 def robot_files() -> list[Path]:

@@ -1,15 +1,15 @@
-"""The Delta: full against lumped forearms, and the paper's procedure against ours. Prints JSON.
+"""The Delta: full against lumped forearms, and the paper's procedure against ours.
 
-    python benchmarks/bench_delta.py [--json FILE]
+    python benchmarks/bench_delta.py
 
 Operations are counted by the project's convention; times are of compiled batches in this process, one core, the
 median of several runs measured side by side. Torque errors are of the lumped model against the full one, along the
-paper's circle, over random states about it, and over everything the robot reaches.
+paper's circle, over random states about it, and over everything the robot reaches. Prints it all and writes
+benchmarks/results/delta.json.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -28,6 +28,8 @@ from emdeg.runtime import compile as compile_program
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from tests.asadi_heydari import torques
+
+from record import record
 
 STATES = 100_000
 ROUNDS = 15
@@ -93,9 +95,6 @@ def times(programs: dict[str, Program]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
     programs = {
         "full": emdeg.program(emdeg.load("delta"), "inverse_dynamics"),
         "lumped": emdeg.program(emdeg.load("delta_lumped"), "inverse_dynamics"),
@@ -126,10 +125,8 @@ def main() -> None:
             "whole_workspace_1_m_s_10_m_s2": torque_error(*whole_workspace(2000, 1, 10)),
         },
     }
-    text = json.dumps(result, indent=2)
-    print(text)
-    if options.json:
-        options.json.write_text(text + "\n")
+    print(json.dumps(result, indent=2))
+    record("delta", result)
 
 
 if __name__ == "__main__":

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import resource
 import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
+
+from record import record
 
 EMDEG = {
     "puma560_symbolic": ("puma560_symbolic", 10, 3),
@@ -186,8 +186,6 @@ def main() -> None:
         print(json.dumps(result))
         return
     results: dict = {
-        "machine": platform.processor() or platform.machine(),
-        "python": platform.python_version(),
         "emdeg": {},
         "sympy": {},
     }
@@ -218,9 +216,7 @@ def main() -> None:
             else:
                 cells.append(f"{row['whole_s']:20.2f} {row['whole_s'] / own['whole_s']:8.0f}")
         print(f"{name:32} {own['whole_s']:10.4f}  " + "  ".join(cells), flush=True)
-    place = Path(__file__).parent / "results" / "derive.json"
-    place.parent.mkdir(exist_ok=True)
-    place.write_text(json.dumps(results, indent=1) + "\n")
+    record("derive", results)
 
 
 def fresh(words: list[str], limit: float) -> Any:

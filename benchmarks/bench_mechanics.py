@@ -8,20 +8,18 @@ benchmarks/results/mechanics.json. Pinocchio has no batched Python call, so its 
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 
 import emdeg
 from emdeg.robot.model import Robot
+from record import record
 
 STATES = 10_000
-RESULTS = Path(__file__).parent / "results"
 
 
 def pinocchio_model(robot: Robot) -> pin.Model:
@@ -90,8 +88,7 @@ def main() -> None:
                 f"{name:14}{function:20}{row['pinocchio_us']:10.2f}{row['call_us']:10.1f}{row['call_ratio']:8.3f}"
                 f"{row['batch_us']:11.3f}{row['batch_ratio']:8.2f}"
             )
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "mechanics.json").write_text(json.dumps({"states": STATES, "rows": rows}, indent=1) + "\n")
+    record("mechanics", {"states": STATES, "rows": rows})
 
 
 def _full(value: np.ndarray) -> np.ndarray:

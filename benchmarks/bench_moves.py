@@ -9,8 +9,6 @@ resubstitution. Writes benchmarks/results/moves.json.
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 
 import emdeg
 from emdeg.programs.build import program as plain_program
@@ -19,6 +17,7 @@ from emdeg.programs.search.descend import Descent
 from emdeg.programs.search.effort import Effort
 from emdeg.programs.search.resubstitute import resubstitute
 from emdeg.programs.search.weights import OPERATIONS
+from record import record
 
 KINDS = {
     "frames turned back": ("back",),
@@ -30,7 +29,6 @@ KINDS = {
     "method": ("method",),
 }
 ROBOTS = ("puma560", "stanford_arm", "jpl_rrp", "ur5e", "iiwa14", "panda", "scara")
-RESULTS = Path(__file__).parent / "results"
 
 
 def descend(robot, function: str, fields: tuple[str, ...] | None, effort: float) -> int:
@@ -68,9 +66,7 @@ def main() -> None:
             + f"{row['all']:6}{row['with algebra']:11}{row['algebra alone']:15}",
             flush=True,
         )
-    RESULTS.mkdir(exist_ok=True)
-    out = RESULTS / f"moves_{arguments.function}.json"
-    out.write_text(json.dumps({"effort": arguments.effort, "rows": rows}, indent=1) + "\n")
+    record(f"moves_{arguments.function}", {"effort": arguments.effort, "rows": rows})
 
 
 if __name__ == "__main__":

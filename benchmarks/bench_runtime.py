@@ -9,7 +9,6 @@ figures and writes them to benchmarks/results/runtime.json.
 from __future__ import annotations
 
 import ctypes
-import json
 import shutil
 import subprocess
 import tempfile
@@ -23,6 +22,7 @@ import emdeg
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.programs.count import count
 from emdeg.runtime.kernel import cores
+from record import record
 
 STATES = 100_000
 LOOP = """
@@ -86,9 +86,7 @@ def main() -> None:
             row[f"c_one_state_{compiler}_ns"] = 1e9 * emitted_c(program, compiler, inputs, robot.n)
         results[name] = row
         print(name, ", ".join(f"{key} {value:.1f}" for key, value in row.items()))
-    target = Path(__file__).parent / "results" / "runtime.json"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(results, indent=2) + "\n")
+    record("runtime", results)
 
 
 if __name__ == "__main__":

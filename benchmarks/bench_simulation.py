@@ -10,14 +10,11 @@ the ratio of steps per second (above 1: emdeg is faster); writes benchmarks/resu
 
 from __future__ import annotations
 
-import json
 import os
-import platform
 import statistics
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -30,11 +27,11 @@ from emdeg.robot.model import BASE, Robot
 from emdeg.simulation.integrators.control_loop import Loop
 from emdeg.simulation.integrators.rollout import compiled_rollout
 from emdeg.simulation.plant.programs import accelerations
+from record import record
 
-RESULTS = Path(__file__).parent / "results"
 STEP = 1e-3
 ONE_STEPS, BATCH, BATCH_STEPS, ROUNDS = 1000, 1000, 20, 7
-INTEGRATORS = {"rk4": mujoco.mjtIntegrator.mjINT_RK4, "euler": mujoco.mjtIntegrator.mjINT_EULER}
+INTEGRATORS = {"rk4": mujoco.mjtIntegrator.mjINT_RK4, "semi_implicit": mujoco.mjtIntegrator.mjINT_EULER}
 TARGETS = {"one": 8, "batch": 40}
 
 
@@ -162,19 +159,17 @@ def main() -> None:
     rng = np.random.default_rng(1)
     rows = []
     print(f"MuJoCo {mujoco.__version__}, one core, step {STEP:g} s, {ROUNDS} rounds, medians")
-    print(f"{'robot':14}{'method':8}{'':7}{'MuJoCo [ns]':>13}{'emdeg [ns]':>12}{'ratio':>8}{'target':>8}{'apart':>10}")
+    print(f"{'robot':14}{'method':14}{'':7}{'MuJoCo [ns]':>13}{'emdeg [ns]':>12}{'ratio':>8}{'target':>8}{'apart':>10}")
     for name in sys.argv[1:] or ("puma560", "panda"):
         for method in INTEGRATORS:
             for row in compare(emdeg.load(name), method, rng):
                 rows.append(row)
                 print(
-                    f"{name:14}{method:8}{row['kind']:7}{row['mujoco_ns_per_step']:13.0f}"
+                    f"{name:14}{method:14}{row['kind']:7}{row['mujoco_ns_per_step']:13.0f}"
                     f"{row['emdeg_ns_per_step']:12.1f}{row['ratio']:8.1f}{row['target']:8}"
                     f"{row['trajectories_apart']:10.1e}"
                 )
-    RESULTS.mkdir(exist_ok=True)
-    about = {"mujoco": mujoco.__version__, "machine": platform.processor() or platform.machine(), "step": STEP}
-    (RESULTS / "simulation.json").write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n")
+    record("simulation", {"mujoco": mujoco.__version__, "step": STEP, "rows": rows})
 
 
 if __name__ == "__main__":

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import json
 import os
-import platform
 import shutil
 import subprocess
 import tempfile
@@ -31,6 +29,7 @@ from emdeg.programs.build import program as plain_program
 from emdeg.programs.count import count
 from emdeg.runtime.kernel import cores
 from peer import NoPeer, Pinocchio, pointer, python_model
+from record import record
 
 STATES = 512
 BATCH = 16_384
@@ -179,10 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Times of generated programs against Pinocchio's C++ routines.")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     repetitions = 25 if parser.parse_args().quick else 101
-    results: dict[str, object] = {"machine": platform.processor() or platform.machine(), "cores": cores()}
-    if hasattr(os, "getloadavg"):
-        results["load_average"] = round(os.getloadavg()[0], 1)
-        print(f"{cores()} cores, load average {results['load_average']} at the start")
+    results: dict[str, object] = {}
     everywhere = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     with tempfile.TemporaryDirectory() as folder:
         for name in ("puma560", "panda"):
@@ -205,10 +201,7 @@ def main() -> None:
             if cores() > 1:
                 row["two_cores"] = with_ratios(f"{name} batch", two_cores(robot, "inverse_dynamics", repetitions))
             results[name] = row
-    target = Path(__file__).parent / "results" / "speed.json"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(results, indent=2) + "\n")
-    print(f"wrote {target}")
+    record("speed", results)
 
 
 def with_ratios(title: str, times: dict[str, float]) -> dict[str, object]:

@@ -13,9 +13,7 @@ torques over a part of the same states. Writes benchmarks/results/sweep.json.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import shutil
 import statistics
 import tempfile
@@ -31,8 +29,8 @@ from emdeg.sweeps.chunk import compute_chunk
 from emdeg.sweeps.folder import open_folder
 from emdeg.sweeps.local import local_chunks
 from emdeg.sweeps.prepare import prepare
+from record import record
 
-RESULTS = Path(__file__).parent / "results"
 TARGETS = {"scaling": 1.8, "overhead": 0.05}
 CHUNK_SECONDS = 1.0
 
@@ -172,8 +170,6 @@ def main() -> None:
     result = {
         "states": states,
         "chunk_states": chunk,
-        "cores": cores(),
-        "processor": platform.processor() or platform.machine(),
         "rate_inside_a_chunk": rate,
         "rate_per_core": middle[1]["rate"],
         "rate_two_cores": middle[2]["rate"],
@@ -191,9 +187,7 @@ def main() -> None:
     print(f"rate per core {middle[1]['rate'] / 1e6:.2f} M/s; scaling {scaling:.2f} (target {TARGETS['scaling']})")
     print(f"overhead of chunks of {long['chunk_seconds']:.2f} s: {100 * long['overhead']:.2f} % (target below 5 %)")
     print(f"largest memory of the second half over that of the first: {growth:.3f}")
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "sweep.json").write_text(json.dumps(result, indent=1) + "\n")
-    print(f"wrote {RESULTS / 'sweep.json'}")
+    record("sweep", result)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,267 @@
+"""The tables of figures in README.md and docs/, filled in from the result files in docs/data.
+
+    python tools/tables.py                          # fills in every table
+    python tools/tables.py --check                  # says which are not what the data say, and fails
+    python tools/tables.py --take speed simulation  # first keeps these results of the benchmarks
+
+A benchmark writes benchmarks/results/NAME.json with its command and its machine; `--take NAME` copies that to
+docs/data/NAME.json. A table stands between `<!-- from docs/data: TABLE -->` and `<!-- end -->`; one whose data are not
+kept stays as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+HOME = Path(__file__).parents[1]
+DATA = HOME / "docs" / "data"
+RESULTS = HOME / "benchmarks" / "results"
+PAGES = ("README.md", "docs/**/*.md")
+MARKED = re.compile(r"(<!-- from docs/data: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+ROBOTS = {"puma560": "PUMA 560", "panda": "Panda"}
+SPEED_FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
+
+
+def figures(name: str) -> Any:
+    """What the benchmark found."""
+    return kept(name)["figures"]
+
+
+def kept(name: str) -> dict[str, Any]:
+    """A whole result file of docs/data."""
+    return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"
+
+
+def made_by(*names: str) -> str:
+    """The sentence below a table: with which command, when and where."""
+    said = []
+    for name in names:
+        data = kept(name)
+        machine = data["machine"]
+        said.append(
+            f"`{data['command']}`, emdeg {data['emdeg']}, {data['day']}, {machine['cores']} cores "
+            f"({machine['processor']}, {machine['system']}), load average {machine['load_average']}"
+        )
+    return "\nMeasured by " + "; ".join(said) + ".\n"
+
+
+def whole(value: float) -> str:
+    """A ratio as people say it: three digits are too many, one is enough below ten."""
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def _both(ratio: Callable[[str], float]) -> str:
+    return " / ".join(whole(ratio(robot)) for robot in ROBOTS)
+
+
+def how_fast() -> str:
+    """README: ratios to Pinocchio and MuJoCo."""
+    speed, rows = figures("speed"), figures("simulation")["rows"]
+
+    def c(function: str) -> Callable[[str], float]:
+        return lambda robot: speed[robot][function]["times_faster"]["C, gcc"]
+
+    def batch(robot: str) -> float:
+        return speed[robot]["inverse_dynamics"]["times_faster"]["batch, 1 core"]
+
+    def steps(kind: str) -> Callable[[str], float]:
+        return lambda robot: _simulated(rows, robot, "rk4", kind)
+
+    lines = [
+        ("emitted C, inlined sines, inverse dynamics", "Pinocchio's C++ `rnea`", _both(c("inverse_dynamics"))),
+        ("emitted C, forward dynamics", "Pinocchio's C++ `aba`", _both(c("forward_dynamics"))),
+        ("compiled batch from Python, one core, per state", "Pinocchio's C++ `rnea`", _both(batch)),
+        ("one trajectory, RK4", "MuJoCo's rollout, steps per second", _both(steps("one"))),
+        ("a batch of 1000 trajectories", "the same", _both(steps("batch"))),
+    ]
+    return table(("what", "against", "times as fast"), lines) + made_by("speed", "simulation")
+
+
+def _simulated(rows: Sequence[dict[str, Any]], robot: str, method: str, kind: str) -> float:
+    (ratio,) = (r["ratio"] for r in rows if (r["robot"], r["method"], r["kind"]) == (robot, method, kind))
+    return ratio
+
+
+def steps_per_second() -> str:
+    """docs/simulation: every integrator against MuJoCo's."""
+    rows = figures("simulation")["rows"]
+    lines = [
+        (ROBOTS[robot], method, *(whole(_simulated(rows, robot, method, kind)) for kind in ("one", "batch")))
+        for robot in ROBOTS
+        for method in ("rk4", "semi_implicit")
+    ]
+    return table(("robot", "method", "one trajectory", "a batch of 1000"), lines) + made_by("simulation")
+
+
+def operations_and_time() -> str:
+    """docs/optimiser: emitted C of the plain program and of the smallest."""
+    speed = figures("speed")
+    lines = []
+    for robot, name in ROBOTS.items():
+        for function in SPEED_FUNCTIONS:
+            row = speed[robot][function]
+            times = row["ns_a_state"]
+            lines.append(
+                (
+                    f"{name} {function}",
+                    row["operations of the plain program"],
+                    f"{times['C, gcc, plain program']:.1f}",
+                    row["operations"],
+                    f"{times['C, gcc']:.1f}",
+                )
+            )
+    head = ("robot, function", "operations, plain", "ns a state", "operations, smallest", "ns a state")
+    return table(head, lines) + made_by("speed")
+
+
+def derivation() -> str:
+    """docs/explicit_equations: how long the whole derivation takes."""
+    own, sympy = figures("derive")["emdeg"], figures("derive")["sympy"]
+    first = [
+        (name, f"{row['cold_s']:.1f}", f"{row['derive_s']:.2f}", f"{row['peak_mib']:.0f}") for name, row in own.items()
+    ]
+    second = [
+        (
+            name,
+            f"{row['emdeg']['whole_s']:.3f}",
+            *(_slower(row, method) for method in ("LagrangesMethod", "KanesMethod")),
+        )
+        for name, row in sympy.items()
+    ]
+    return (
+        table(("robot", "cold start to the end [s]", "M, b, c, g alone [s]", "memory [MiB]"), first)
+        + "\n"
+        + table(("robot", "emdeg, everything [s]", "SymPy's LagrangesMethod [s]", "SymPy's KanesMethod [s]"), second)
+        + made_by("derive")
+    )
+
+
+def _slower(row: dict[str, Any], method: str) -> str:
+    return "stopped" if row[method] is None else f"{row[method]['whole_s']:.2f}"
+
+
+def derivation_in_a_sentence() -> str:
+    """README: the same in a sentence."""
+    own = figures("derive")["emdeg"]
+    puma, panda = (f"{own[name]['cold_s']:.1f} s" for name in ("puma560_symbolic", "panda"))
+    return (
+        f"The whole derivation of `puma560_symbolic` (65 symbols) takes {puma} cold, the Panda's {panda}\n"
+        "(`python benchmarks/bench_derive.py`).\n"
+    )
+
+
+def counts() -> str:
+    """docs/optimiser: the smallest programs beside the peers'."""
+    lines = [
+        (
+            f"{row['robot']} {row['function']}",
+            f"{row['peer']} ({row['whose']})",
+            row["plain"],
+            row["found"],
+            f"{row['found'] / row['peer']:.2f}",
+        )
+        for row in figures("counts")["table"]
+    ]
+    return table(("robot, function", "best peer", "plain", "found", "of the peer"), lines)
+
+
+def delta() -> str:
+    """docs/closed_loops: operations of the Delta's inverse dynamics."""
+    found = figures("delta")["operations"]
+    titles = {
+        "full": "emdeg, full forearms",
+        "lumped": "emdeg, lumped forearms",
+        "paper_as_printed": "the paper's steps 1-7, as printed",
+        "paper_factored": "the same, factored",
+    }
+    lines = []
+    for key, title in titles.items():
+        c = found[key]
+        lines.append((title, c["mul"], c["add"], c["div"], c["sqrt"], c["mul"] + c["add"] + c["div"]))
+    return table(("", "x", "+", "/", "roots", "x, + and /"), lines)
+
+
+def sweep() -> str:
+    """docs/sweeps: the engine's rate."""
+    found = figures("sweep")
+    rate, overhead = found["rate_per_core"] / 1e6, 100 * found["overhead_of_chunks_of_a_second"]
+    said = (
+        f"{rate:.0f} million states per second and core, {found['scaling']:.2f} times that with two processes, "
+        f"{overhead:.1f} % overhead for\nchunks of a second, memory of the second half "
+        f"{found['memory_growth']:.2f} times that of the first.\n"
+    )
+    return said + made_by("sweep")
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    made.__name__: made
+    for made in (
+        how_fast,
+        steps_per_second,
+        operations_and_time,
+        derivation,
+        derivation_in_a_sentence,
+        counts,
+        delta,
+        sweep,
+    )
+}
+
+
+def filled(text: str) -> str:
+    """The page with every table as the data say."""
+
+    def made(found: re.Match[str]) -> str:
+        try:
+            return f"{found[1]}\n{TABLES[found[2]]()}\n{found[3]}"
+        except FileNotFoundError:
+            return found[0]
+
+    return MARKED.sub(made, text)
+
+
+def pages() -> Iterator[Path]:
+    """The pages that have such tables."""
+    for pattern in PAGES:
+        for path in sorted(HOME.glob(pattern)):
+            if MARKED.search(path.read_text(encoding="utf-8")):
+                yield path
+
+
+def take(names: Sequence[str]) -> None:
+    """Keep results of benchmarks in docs/data."""
+    for name in names:
+        shutil.copy(RESULTS / f"{name}.json", DATA / f"{name}.json")
+
+
+def main() -> None:
+    """The command line of this tool."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 where a table is out of date")
+    parser.add_argument("--take", nargs="+", default=[], metavar="NAME", help="results to keep in docs/data first")
+    given = parser.parse_args()
+    take(given.take)
+    stale = [path for path in pages() if filled(path.read_text(encoding="utf-8")) != path.read_text(encoding="utf-8")]
+    for path in stale:
+        print(path.relative_to(HOME))
+        if not given.check:
+            path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
+    if given.check and stale:
+        raise SystemExit("not what docs/data says: python tools/tables.py")
+
+
+if __name__ == "__main__":
+    main()
