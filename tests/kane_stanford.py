@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.mechanics.kane.reader import load_setup
-from emdeg.mechanics.kane.speeds import joint_rates
+from emdeg.mechanics.kane import joint_rates, load_setup
 from emdeg.programs.count import count
 from emdeg.programs.evaluate import NUMPY, constants, values
 from emdeg.programs.ir import Kind, Program
-from emdeg.programs.kane.build import METHODS, kane_program
+from emdeg.programs.kane import METHODS, kane_program
 from tests import kane_levinson
 
 ROOT = Path(__file__).parents[1]

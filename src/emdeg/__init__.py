@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from emdeg._version import __version__
 from emdeg.equations import Model, derive
 from emdeg.errors import ClosureError, EmdegError, OverBudget, RobotError, ScenarioError, SimulationError, StateError
-from emdeg.mechanics.kane.reader import load_setup
+from emdeg.mechanics.kane import load_setup
 from emdeg.mechanics.loops.numeric import (
     drive_friction,
     drive_jacobian,

@@ -12,10 +12,9 @@ import pytest
 
 import emdeg
 from emdeg.errors import RobotError
-from emdeg.mechanics.kane.reader import load_setup, read_setup
+from emdeg.mechanics.kane import load_setup, read_setup
 from emdeg.programs.evaluate import evaluate
-from emdeg.programs.kane.choice import choose, natural_setups
-from emdeg.programs.kane.parts import kane_parts
+from emdeg.programs.kane import choose, kane_parts, natural_setups
 from emdeg.reports.kane import PARTS, describe
 from emdeg.reports.kane_writing import as_latex, as_text
 from emdeg.runtime.kane import KaneModel

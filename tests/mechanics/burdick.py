@@ -88,7 +88,7 @@ class Arm:
         return self._mech.inertia[k - 1].m
 
     def r(self, k: int):
-        return np.array(self._mech.inertia[k - 1].h) / self.m(k)
+        return np.array(self._mech.inertia[k - 1].mr) / self.m(k)
 
     def I_star(self, k: int, at: int):
         """Link k's inertia about its mass centre, in C_at."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import emdeg
 from emdeg.algebra import Angle, Floats, PrimeField, TrigAlgebra
 from emdeg.errors import NotSerial
-from emdeg.mechanics.formulations import composite_body, coriolis, energy
+from emdeg.mechanics.formulations import composite_body, coriolis
 from emdeg.mechanics.formulations.coefficients import Coefficients, newton_euler_coefficients
 from emdeg.mechanics.formulations.extended_body import dyadics, extended_bodies
 from emdeg.mechanics.formulations.extended_body_rates import extended_body_coefficients
@@ -24,7 +24,8 @@ from emdeg.mechanics.formulations.lagrange_uicker import (
     transforms,
 )
 from emdeg.mechanics.formulations.newton_euler import newton_euler
-from emdeg.mechanics.kane.equations import kane_coefficients, partial_velocities
+from emdeg.mechanics.formulations.velocities import partial_velocities, velocities
+from emdeg.mechanics.kane import kane_coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
 from emdeg.robot import BASE, Robot
 from tests.mechanics.chains import (
@@ -212,7 +213,7 @@ def test_the_pseudo_inertia_holds_the_moments_of_the_mass():
     mech = mechanism(robot, Floats())
     J = np.array(pseudo_inertias(mech)[0])
     body = mech.inertia[0]
-    assert np.allclose(J[:3, 3], body.h)
+    assert np.allclose(J[:3, 3], body.mr)
     assert J[3, 3] == body.m
     # The inertia tensor is (trace of the second moments) 1 - second moments.
     assert np.allclose(np.trace(J[:3, :3]) * np.eye(3) - J[:3, :3], body.J)
@@ -223,9 +224,8 @@ def test_the_pseudo_inertia_holds_the_moments_of_the_mass():
 def test_partial_velocities_times_speeds_are_the_velocities(robot, seed):
     q, qd, _ = random_state(robot, seed)
     mech, frame = at(robot, q)
-    velocities = energy.velocities(mech, frame, qd)
-    for v, partials in zip(velocities, partial_velocities(mech, frame)):
-        omega = sum(qd[r] * np.array(partial.omega) for r, partial in partials.items())
+    for v, partials in zip(velocities(mech, frame, qd), partial_velocities(mech, frame)):
+        omega = sum(qd[r] * np.array(partial.w) for r, partial in partials.items())
         linear = sum(qd[r] * np.array(partial.v) for r, partial in partials.items())
         assert np.allclose(omega, v.w, rtol=0, atol=1e-12)
         assert np.allclose(linear, v.v, rtol=0, atol=1e-12)

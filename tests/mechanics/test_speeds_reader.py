@@ -11,8 +11,7 @@ from emdeg.algebra.exact import Exact
 from emdeg.algebra.parsing import parsed
 from emdeg.equations.speeds.inverse import speed_inverse
 from emdeg.errors import RobotError
-from emdeg.mechanics.kane.reader import load_setup, read_setup
-from emdeg.mechanics.kane.speeds import LinearForm, Rate
+from emdeg.mechanics.kane import LinearForm, Rate, load_setup, read_setup
 from emdeg.robot.model import Friction
 
 ARM = emdeg.load("planar3r")

@@ -12,12 +12,10 @@ import emdeg
 from emdeg.algebra.exact import Exact
 from emdeg.equations.speeds.inverse import speed_inverse
 from emdeg.errors import Refuted, SingularSpeeds
-from emdeg.mechanics.kane.reader import load_setup, read_setup
-from emdeg.mechanics.kane.speeds import AngularVelocity, PointVelocity, Rate, Setup, joint_rates
+from emdeg.mechanics.kane import AngularVelocity, PointVelocity, Rate, Setup, joint_rates, load_setup, read_setup
 from emdeg.programs.count import count
 from emdeg.programs.evaluate import evaluate
-from emdeg.programs.kane.build import INPUTS, METHODS, kane_program
-from emdeg.programs.kane.reference import verify_kane
+from emdeg.programs.kane import INPUTS, METHODS, kane_program, verify_kane
 from emdeg.robot.model import Frame
 from emdeg.runtime.kane import KaneModel, NearlySingularSpeeds
 from tests import kane_levinson

@@ -14,10 +14,9 @@ import pytest
 import emdeg
 from emdeg.algebra.exact import Exact
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.mechanics.kane.reader import load_setup, read_setup
-from emdeg.mechanics.kane.speeds import Rate, Setup, joint_rates
+from emdeg.mechanics.kane import Rate, Setup, joint_rates, load_setup, read_setup
 from emdeg.programs.evaluate import evaluate
-from emdeg.programs.kane.build import INPUTS, kane_program
+from emdeg.programs.kane import INPUTS, kane_program
 from emdeg.robot.model import Friction
 from emdeg.runtime.kane import KaneModel
 from tests.random_robots import random_robot

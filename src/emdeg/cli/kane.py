@@ -12,12 +12,9 @@ from emdeg.cli.common import Chosen, Json, UsageError, out, print_json, say
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.infix import identifier
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
-from emdeg.mechanics.kane.reader import load_setup
-from emdeg.mechanics.kane.speeds import Setup
+from emdeg.mechanics.kane import Setup, load_setup
 from emdeg.programs.count import count
-from emdeg.programs.kane.build import INPUTS, Function, kane_program
-from emdeg.programs.kane.choice import Candidate, choose
-from emdeg.programs.kane.reference import FORMULATION, verify_kane
+from emdeg.programs.kane import FORMULATION, INPUTS, Candidate, Function, choose, kane_program, verify_kane
 from emdeg.reports.kane import PARTS, Part, describe
 from emdeg.reports.kane_writing import as_latex, as_text
 from emdeg.robot.model import Robot

@@ -7,14 +7,16 @@ and `p[i]` always mean link i in its parent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
 from emdeg.algebra.scalar import Algebra
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, matmul, mul, tmul
+from emdeg.mechanics.spatial import Axis, BodyInertia, Spatial, Transform
+from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, column, identity, matmul, mul, tmul
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE, Pose, Robot
 
@@ -23,15 +25,6 @@ Pair = tuple[Scalar, Scalar]
 
 Position = Any
 """Of a revolute joint its Pair, of a prismatic one its displacement [m]."""
-
-
-@dataclass(frozen=True, slots=True)
-class BodyInertia:
-    """m, first moments h = m r and the tensor J about the link frame's origin, as scalars."""
-
-    m: Scalar
-    h: Vec3
-    J: Mat3
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +78,18 @@ class Mechanism:
     def one(self) -> Scalar:
         return number(self.algebra, 1)
 
+    @property
+    def still(self) -> Spatial:
+        """No motion, or no force."""
+        none = (self.zero,) * 3
+        return Spatial(none, none)
+
+    @property
+    def S(self) -> tuple[Axis, ...]:
+        """Every joint's unit motion, in its link's frame."""
+        zero, one = self.zero, self.one
+        return tuple(Axis.of(revolute, zero, one) for revolute in self.revolute)
+
 
 @dataclass(frozen=True, slots=True)
 class Frames:
@@ -93,9 +98,13 @@ class Frames:
     R: tuple[Mat3, ...]
     p: tuple[Vec3, ...]
 
+    @property
+    def X(self) -> tuple[Transform, ...]:
+        return tuple(map(Transform, self.R, self.p))
+
 
 def number(algebra: Algebra, value: int) -> Scalar:
-    return written(algebra, Exact.of(value))
+    return algebra.number(Fraction(value))
 
 
 def written(algebra: Algebra, value: Exact) -> Scalar:
@@ -125,9 +134,9 @@ def mechanism(robot: Robot, algebra: Algebra) -> Mechanism:
         )
         steps.append(step)
         xx, xy, xz, yy, yz, zz = (w(v) for v in inertia.tensor)
-        hx, hy, hz = (w(v) for v in inertia.first_moment)
+        mx, my, mz = (w(v) for v in inertia.first_moment)
         J = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-        inertias.append(BodyInertia(w(inertia.mass), (hx, hy, hz), J))
+        inertias.append(BodyInertia(w(inertia.mass), (mx, my, mz), J))
         drives.append(w(link.joint.drive.inertia))
         rotors.append(_rotor(robot, link.joint.drive, step, algebra))
     base = pose_matrices(robot.base, algebra)
@@ -159,14 +168,10 @@ def _rotor(robot: Robot, drive, step: Step, algebra: Algebra) -> Rotor | None:
         return None
     if drive.motor_axis is None:  # parallel to the joint's own axis, which is fixed in the carrier
         zero, one = number(algebra, 0), number(algebra, 1)
-        axis = _column_z(_twist(step, zero, one))
+        axis = column(_twist(step, zero, one), 2)
     else:
         axis = tuple(written(algebra, v) for v in drive.motor_axis)
     return Rotor(written(algebra, momentum), axis)  # type: ignore[arg-type]
-
-
-def _column_z(R: Mat3) -> Vec3:
-    return (R[0][2], R[1][2], R[2][2])
 
 
 def _elementary(axis: str, pair: Pair, zero: Scalar, one: Scalar) -> Mat3:
@@ -178,10 +183,6 @@ def _elementary(axis: str, pair: Pair, zero: Scalar, one: Scalar) -> Mat3:
     return ((c, -s, zero), (s, c, zero), (zero, zero, one))
 
 
-def _identity(zero: Scalar, one: Scalar) -> Mat3:
-    return ((one, zero, zero), (zero, one, zero), (zero, zero, one))
-
-
 def rotations(rotations: Sequence[tuple[str, Pair | None]], zero: Scalar, one: Scalar) -> Mat3:
     """The product of elementary rotations, those that are None left out."""
     result: Mat3 | None = None
@@ -189,7 +190,7 @@ def rotations(rotations: Sequence[tuple[str, Pair | None]], zero: Scalar, one: S
         if pair is not None:
             elementary = _elementary(axis, pair, zero, one)
             result = elementary if result is None else matmul(elementary, result)
-    return _identity(zero, one) if result is None else result
+    return identity(zero, one) if result is None else result
 
 
 def _twist(step: Step, zero: Scalar, one: Scalar) -> Mat3:
@@ -240,6 +241,44 @@ def outward(mech: Mechanism) -> Iterator[tuple[int, int]]:
 def inward(mech: Mechanism) -> Iterator[tuple[int, int]]:
     """(link, parent) from the tips to the base."""
     return reversed(list(enumerate(mech.parent)))
+
+
+OfLink = TypeVar("OfLink")
+
+
+def carried_outward(mech: Mechanism, at_base: OfLink, step: Callable[[int, OfLink], OfLink]) -> tuple[OfLink, ...]:
+    """What every link has: step(link, what its parent has), from the base to the tips."""
+    found = {BASE: at_base}
+    for i, parent in outward(mech):
+        found[i] = step(i, found[parent])
+    return tuple(found[i] for i in range(mech.n))
+
+
+class Sum(Protocol):
+    """What can be added to its own kind."""
+
+    def __add__(self, other: Any, /) -> Any: ...
+
+
+OfBranch = TypeVar("OfBranch", bound=Sum)
+
+
+def summed_inward(
+    mech: Mechanism, own: Sequence[OfBranch], to_parent: Callable[[int, OfBranch], OfBranch]
+) -> list[OfBranch]:
+    """Each link's own quantity with those of all links beyond it, `to_parent` restating a link's for its parent."""
+    total = list(own)
+    for i, parent in inward(mech):
+        if parent != BASE:
+            total[parent] = total[parent] + to_parent(i, total[i])
+    return total
+
+
+def links_before(mech: Mechanism, link: int) -> Iterator[tuple[int, int]]:
+    """(link, parent) from `link` inwards, as long as the parent is not the base."""
+    while (parent := mech.parent[link]) != BASE:
+        yield link, parent
+        link = parent
 
 
 def path(mech: Mechanism, link: int) -> list[int]:

@@ -26,10 +26,11 @@ from emdeg.mechanics.formulations import (
     energy,
     kinematics,
 )
-from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
 from emdeg.mechanics.parameters import regressor as regressor_
 from emdeg.mechanics.state import checked_arrays
+from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
+from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
 from emdeg.robot.model import Robot
 
 
@@ -55,7 +56,8 @@ def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
     """tau (..., n) [N m, N]: the joint efforts of the motion q, qd, qdd."""
     mech, (q_, qd_, qdd_), shape = _prepared(robot, {"q": q, "qd": qd, "qdd": qdd})
     _need_rotors(mech, robot, gyroscopic)
-    tau = newton_euler(mech, _frames(mech, q_), qd_, qdd_, gyroscopic=gyroscopic)
+    efforts = newton_euler_with_rotors if gyroscopic else link_frame_recursion
+    tau = efforts(mech, _frames(mech, q_), qd_, qdd_)
     return _stacked(tau, shape)
 
 
@@ -80,7 +82,7 @@ def mass_matrix(robot: Robot, q: ArrayLike, *, gyroscopic: bool = False) -> Arra
     """M (..., n, n) [kg m^2, kg m, kg], symmetric."""
     mech, (q_,), shape = _prepared(robot, {"q": q})
     _need_rotors(mech, robot, gyroscopic)
-    build = _mass_matrix_with_rotors if gyroscopic else composite_body.mass_matrix
+    build = mass_matrix_with_rotors if gyroscopic else composite_body.mass_matrix
     return _stacked(build(mech, _frames(mech, q_)), shape)
 
 
@@ -91,7 +93,7 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike, *, gyroscopic: bo
     _need_rotors(mech, robot, gyroscopic)
     if gyroscopic:
         position = _positions(mech, q_)
-        return _stacked(differentiation.christoffel_matrix(mech, position, qd_, _mass_matrix_with_rotors), shape)
+        return _stacked(differentiation.christoffel_matrix(mech, position, qd_, mass_matrix_with_rotors), shape)
     return _stacked(coriolis.coriolis_matrix(mech, _frames(mech, q_), qd_), shape)
 
 
@@ -101,7 +103,8 @@ def bias(robot: Robot, q: ArrayLike, qd: ArrayLike, *, gyroscopic: bool = False)
     mech, (q_, qd_), shape = _prepared(robot, {"q": q, "qd": qd})
     _need_rotors(mech, robot, gyroscopic)
     rest = [0.0] * mech.n
-    return _stacked(newton_euler(mech, _frames(mech, q_), qd_, rest, gyroscopic=gyroscopic), shape)
+    efforts = newton_euler_with_rotors if gyroscopic else link_frame_recursion
+    return _stacked(efforts(mech, _frames(mech, q_), qd_, rest), shape)
 
 
 @_closing_loops
@@ -109,7 +112,7 @@ def gravity(robot: Robot, q: ArrayLike) -> Array:
     """g (..., n) [N m, N] = dV/dq: the efforts that hold the robot still."""
     mech, (q_,), shape = _prepared(robot, {"q": q})
     rest = [0.0] * mech.n
-    return _stacked(newton_euler(mech, _frames(mech, q_), rest, rest), shape)
+    return _stacked(link_frame_recursion(mech, _frames(mech, q_), rest, rest), shape)
 
 
 @_closing_loops
@@ -191,7 +194,9 @@ def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Arra
 def inverse_dynamics_derivatives(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> tuple[Array, Array]:
     """(dtau/dq, dtau/dqd), each (..., n, n), exact to rounding."""
     mech, (q_, qd_, qdd_), shape = _prepared(robot, {"q": q, "qd": qd, "qdd": qdd})
-    by_q, by_qd = differentiation.inverse_dynamics_derivatives(mech, _positions(mech, q_), qd_, qdd_)
+    by_q, by_qd = differentiation.inverse_dynamics_derivatives(
+        mech, _positions(mech, q_), qd_, qdd_, link_frame_recursion
+    )
     return _stacked(by_q, shape), _stacked(by_qd, shape)
 
 
@@ -251,17 +256,6 @@ def _stacked(values: Any, shape: tuple[int, ...]) -> Array:
         return np.array(values, dtype=np.float64)
     parts = [_stacked(value, shape) for value in values]
     return np.stack(parts, axis=len(shape))
-
-
-def _mass_matrix_with_rotors(mech: Mechanism, frame: Frames) -> list[list[Any]]:
-    """M column by column, the rotors' coupling included."""
-    zero = mech.zero
-    rest = [zero] * mech.n
-    columns = []
-    for j in range(mech.n):
-        unit = [mech.one if k == j else zero for k in range(mech.n)]
-        columns.append(newton_euler(mech, frame, rest, unit, gravity=False, gyroscopic=True))
-    return [[columns[j][i] for j in range(mech.n)] for i in range(mech.n)]
 
 
 def _need_rotors(mech: Mechanism, robot: Robot, gyroscopic: bool) -> None:

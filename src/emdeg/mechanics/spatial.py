@@ -1,21 +1,26 @@
-"""Six-dimensional (spatial) vectors and inertias in 3+3 blocks: angular part first. No physics here."""
+"""Six-dimensional (spatial) vectors, transforms and inertias in 3+3 blocks: angular part first. No physics here.
+
+The letters are Featherstone's: X takes motions from a parent's frame to a child's and its transpose takes forces back,
+S is a joint's unit motion, I an inertia. `X @ v`, `X.T @ f`, `I @ v`, `S * qd` and `S.dot(f)` read as in the book.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from emdeg.mechanics.mechanism import BodyInertia
 from emdeg.mechanics.vectors import (
     Mat3,
     Scalar,
     Vec3,
     add,
+    column,
     cross,
     dot,
     madd,
     matmul,
     mul,
     neg,
+    outer,
     scale,
     skew,
     sub,
@@ -40,44 +45,131 @@ class Spatial:
     def __neg__(self) -> Spatial:
         return Spatial(neg(self.w), neg(self.v))
 
-    def scaled(self, k: Scalar) -> Spatial:
+    def __mul__(self, k: Scalar) -> Spatial:
         return Spatial(scale(k, self.w), scale(k, self.v))
 
     def dot(self, other: Spatial) -> Scalar:
         """Power of a force on a motion."""
         return dot(self.w, other.w) + dot(self.v, other.v)
 
+    def cross(self, m: Spatial) -> Spatial:
+        """v x m: how a motion m, fixed in a frame moving with v, changes."""
+        if isinstance(m, Axis):
+            return m.changed_by(self)
+        return Spatial(cross(self.w, m.w), add(cross(self.v, m.w), cross(self.w, m.v)))
 
-def axis(revolute: bool, zero: Scalar, one: Scalar) -> Spatial:
-    """S: the unit motion of a joint about or along z."""
-    z, none = (zero, zero, one), (zero, zero, zero)
-    return Spatial(z, none) if revolute else Spatial(none, z)
-
-
-def motion_to_child(R: Mat3, p: Vec3, m: Spatial) -> Spatial:
-    """A motion stated in the parent frame, in the child's."""
-    return Spatial(tmul(R, m.w), tmul(R, add(m.v, cross(m.w, p))))
-
-
-def force_to_parent(R: Mat3, p: Vec3, f: Spatial) -> Spatial:
-    """A force stated in the child frame, in the parent's."""
-    force = mul(R, f.v)
-    return Spatial(add(mul(R, f.w), cross(p, force)), force)
+    def cross_force(self, f: Spatial) -> Spatial:
+        """v x* f: how a force f, fixed in a frame moving with v, changes."""
+        return Spatial(add(cross(self.w, f.w), cross(self.v, f.v)), cross(self.w, f.v))
 
 
-def cross_motion(a: Spatial, b: Spatial) -> Spatial:
-    """a x b: how a motion vector b, fixed in a frame moving with a, changes."""
-    return Spatial(cross(a.w, b.w), add(cross(a.v, b.w), cross(a.w, b.v)))
+@dataclass(frozen=True, slots=True)
+class Axis(Spatial):
+    """S, the unit motion of a joint about or along z: its products take components and multiply nothing."""
+
+    revolute: bool
+
+    @staticmethod
+    def of(revolute: bool, zero: Scalar, one: Scalar) -> Axis:
+        z, none = (zero, zero, one), (zero, zero, zero)
+        return Axis(z, none, True) if revolute else Axis(none, z, False)
+
+    def __mul__(self, k: Scalar) -> Spatial:
+        zero, none = self.w[0], (self.w[0],) * 3
+        return Spatial((zero, zero, k), none) if self.revolute else Spatial(none, (zero, zero, k))
+
+    def dot(self, other: Spatial) -> Scalar:
+        return other.w[2] if self.revolute else other.v[2]
+
+    def changed_by(self, v: Spatial) -> Spatial:
+        """v x S."""
+        zero, turned = self.w[0], (v.w[1], -v.w[0], self.w[0])
+        return Spatial(turned, (v.v[1], -v.v[0], zero)) if self.revolute else Spatial((zero,) * 3, turned)
 
 
-def cross_force(a: Spatial, f: Spatial) -> Spatial:
-    """a x* f: how a force vector f, fixed in a frame moving with a, changes."""
-    return Spatial(add(cross(a.w, f.w), cross(a.v, f.v)), cross(a.w, f.v))
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """X of a child whose frame has the axes R and the origin p in its parent's."""
+
+    R: Mat3
+    p: Vec3
+
+    def __matmul__(self, m: Spatial) -> Spatial:
+        """A motion stated in the parent's frame, in the child's."""
+        return Spatial(tmul(self.R, m.w), tmul(self.R, add(m.v, cross(m.w, self.p))))
+
+    @property
+    def T(self) -> TransposedTransform:
+        return TransposedTransform(self.R, self.p)
 
 
-def inertia_times(body: BodyInertia, m: Spatial) -> Spatial:
-    """The momentum of a rigid body moving with m."""
-    return Spatial(add(mul(body.J, m.w), cross(body.h, m.v)), sub(scale(body.m, m.v), cross(body.h, m.w)))
+@dataclass(frozen=True, slots=True)
+class TransposedTransform:
+    """X^T: forces stated in the child's frame, in the parent's."""
+
+    R: Mat3
+    p: Vec3
+
+    def __matmul__(self, f: Spatial) -> Spatial:
+        force = mul(self.R, f.v)
+        return Spatial(add(mul(self.R, f.w), cross(self.p, force)), force)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyInertia:
+    """I of a rigid body: mass m, first moments mr and the tensor J about the frame's origin."""
+
+    m: Scalar
+    mr: Vec3
+    J: Mat3
+
+    @staticmethod
+    def nothing(zero: Scalar) -> BodyInertia:
+        none = (zero, zero, zero)
+        return BodyInertia(zero, none, (none, none, none))
+
+    def __add__(self, other: BodyInertia) -> BodyInertia:
+        """Both bodies as one."""
+        return BodyInertia(self.m + other.m, add(self.mr, other.mr), madd(self.J, other.J))
+
+    def __matmul__(self, m: Spatial) -> Spatial:
+        """I v, the momentum of the body moving with v."""
+        if isinstance(m, Axis):
+            return self._times_axis(m)
+        return Spatial(add(mul(self.J, m.w), cross(self.mr, m.v)), sub(scale(self.m, m.v), cross(self.mr, m.w)))
+
+    def _times_axis(self, S: Axis) -> Spatial:
+        (x, y, _), zero = self.mr, S.w[0]
+        if S.revolute:  # J z and z x mr
+            return Spatial(column(self.J, 2), (-y, x, zero))
+        return Spatial((y, -x, zero), (zero, zero, self.m))  # mr x z and m z
+
+    def to_parent(self, X: Transform) -> BodyInertia:
+        """X^T I X: the body stated in a child's frame, in the parent's."""
+        p = X.p
+        mr = mul(X.R, self.mr)
+        J = matmul(matmul(X.R, self.J), transpose(X.R))
+        mp = scale(self.m, p)
+        # With k = 2 mr + m p:  J + (k.p) 1 - sym(k p^T), symmetric because mr p^T + p mr^T enters whole.
+        rp, pr, pp = outer(mr, p), outer(p, mr), outer(mp, p)
+        trace = dot(mr, p) + dot(mr, p) + dot(mp, p)
+
+        def entry(i: int, j: int) -> Scalar:
+            value = J[i][j] - (rp[i][j] + pr[i][j] + pp[i][j])
+            return value + trace if i == j else value
+
+        xx, xy, xz, yy, yz, zz = (entry(*ij) for ij in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
+        return BodyInertia(self.m, add(mr, mp), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+
+
+def second_moments(J: Mat3, half: Scalar) -> Mat3:
+    """The sum of m r r^T [kg m^2] from the tensor J: tr(J)/2 - J."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = J
+    return (
+        ((yy + zz - xx) * half, -xy, -xz),
+        (-xy, (xx + zz - yy) * half, -yz),
+        (-xz, -yz, (xx + yy - zz) * half),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +183,15 @@ class Articulated:
     @staticmethod
     def of(body: BodyInertia, zero: Scalar) -> Articulated:
         m = body.m
-        return Articulated(body.J, skew(body.h), ((m, zero, zero), (zero, m, zero), (zero, zero, m)))
+        return Articulated(body.J, skew(body.mr), ((m, zero, zero), (zero, m, zero), (zero, zero, m)))
 
     def __add__(self, other: Articulated) -> Articulated:
         return Articulated(madd(self.A, other.A), madd(self.B, other.B), madd(self.D, other.D))
 
-    def times(self, m: Spatial) -> Spatial:
+    def __matmul__(self, m: Spatial) -> Spatial:
+        if isinstance(m, Axis):
+            turning, sliding = (self.A, transpose(self.B)) if m.revolute else (self.B, self.D)
+            return Spatial(column(turning, 2), column(sliding, 2))
         return Spatial(add(mul(self.A, m.w), mul(self.B, m.v)), add(tmul(self.B, m.w), mul(self.D, m.v)))
 
     def less_square(self, u: Spatial, k: Scalar) -> Articulated:
@@ -110,11 +205,11 @@ class Articulated:
 
         return Articulated(minus(self.A, kw, u.w), minus(self.B, kw, u.v), minus(self.D, kv, u.v))
 
-    def to_parent(self, R: Mat3, p: Vec3) -> Articulated:
-        """This inertia stated in the child frame, in the parent's."""
-        Rt = transpose(R)
-        A, B, D = (matmul(matmul(R, X), Rt) for X in (self.A, self.B, self.D))
-        P = skew(p)
+    def to_parent(self, X: Transform) -> Articulated:
+        """X^T I X: this inertia stated in a child's frame, in the parent's."""
+        Rt = transpose(X.R)
+        A, B, D = (matmul(matmul(X.R, block), Rt) for block in (self.A, self.B, self.D))
+        P = skew(X.p)
         PD = matmul(P, D)
         BPt = matmul(B, transpose(P))
         shifted = madd(A, madd(BPt, transpose(BPt)))

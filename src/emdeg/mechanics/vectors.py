@@ -54,6 +54,10 @@ def transpose(A: Mat3) -> Mat3:
     return ((a, d, g), (b, e, h), (c, f, i))
 
 
+def column(A: Mat3, k: int) -> Vec3:
+    return (A[0][k], A[1][k], A[2][k])
+
+
 def matmul(A: Mat3, B: Mat3) -> Mat3:
     x, y, z = transpose(B)
     return tuple((dot(row, x), dot(row, y), dot(row, z)) for row in A)  # type: ignore[return-value]
@@ -67,8 +71,8 @@ def msub(A: Mat3, B: Mat3) -> Mat3:
     return (sub(A[0], B[0]), sub(A[1], B[1]), sub(A[2], B[2]))
 
 
-def mneg(A: Mat3) -> Mat3:
-    return (neg(A[0]), neg(A[1]), neg(A[2]))
+def identity(zero: Scalar, one: Scalar) -> Mat3:
+    return ((one, zero, zero), (zero, one, zero), (zero, zero, one))
 
 
 def outer(u: Vec3, v: Vec3) -> Mat3:

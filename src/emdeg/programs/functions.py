@@ -13,9 +13,9 @@ from typing import Any
 
 from emdeg.errors import CannotJoin
 from emdeg.mechanics.formulations import composite_body, coriolis, differentiation, kinematics
-from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
 from emdeg.mechanics.parameters.regressor import regressor
+from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.vectors import Scalar
 
 
@@ -61,15 +61,15 @@ def joined(results: Outputs, found: Outputs, names: Sequence[str], inputs: Colle
 
 
 def _inverse_dynamics(state: State) -> Outputs:
-    return {"tau": newton_euler(state.mech, state.frame, state.qd, state.qdd)}
+    return {"tau": link_frame_recursion(state.mech, state.frame, state.qd, state.qdd)}
 
 
 def _bias(state: State) -> Outputs:
-    return {"h": newton_euler(state.mech, state.frame, state.qd, state.rest)}
+    return {"h": link_frame_recursion(state.mech, state.frame, state.qd, state.rest)}
 
 
 def _gravity(state: State) -> Outputs:
-    return {"g": newton_euler(state.mech, state.frame, state.rest, state.rest)}
+    return {"g": link_frame_recursion(state.mech, state.frame, state.rest, state.rest)}
 
 
 def _mass_matrix(state: State) -> Outputs:
@@ -100,7 +100,7 @@ def packed(M: Sequence[Sequence[Any]], beta: Sequence[Sequence[Sequence[Any]]]) 
 
 def _forward_dynamics(state: State) -> Outputs:
     mech, frame = state.mech, state.frame
-    h = newton_euler(mech, frame, state.qd, state.rest)
+    h = link_frame_recursion(mech, frame, state.qd, state.rest)
     M = composite_body.mass_matrix(mech, frame)
     return {"qdd": solved(M, [t - b for t, b in zip(state.tau, h)], mech.one)}
 
@@ -110,7 +110,9 @@ def _forward_dynamics_derivatives(state: State) -> Outputs:
     mech, n = state.mech, state.mech.n
     M = composite_body.mass_matrix(mech, state.frame)
     qdd = _forward_dynamics(state)["qdd"]
-    by_q, by_qd = differentiation.inverse_dynamics_derivatives(mech, state.position, state.qd, qdd)
+    by_q, by_qd = differentiation.inverse_dynamics_derivatives(
+        mech, state.position, state.qd, qdd, link_frame_recursion
+    )
     return {
         "qdd": qdd,
         "dqdd_dq": _response(M, [[-by_q[i][k] for i in range(n)] for k in range(n)], mech.one),
@@ -139,7 +141,9 @@ def _regressor(state: State) -> Outputs:
 
 
 def _derivatives(state: State) -> Outputs:
-    by_q, by_qd = differentiation.inverse_dynamics_derivatives(state.mech, state.position, state.qd, state.qdd)
+    by_q, by_qd = differentiation.inverse_dynamics_derivatives(
+        state.mech, state.position, state.qd, state.qdd, link_frame_recursion
+    )
     return {"dtau_dq": by_q, "dtau_dqd": by_qd}
 
 

@@ -23,7 +23,8 @@ from emdeg.mechanics.formulations import (
     kinematics,
 )
 from emdeg.mechanics.formulations.newton_euler import newton_euler
-from emdeg.mechanics.mechanism import BodyInertia, Frames, Mechanism, frames, mechanism
+from emdeg.mechanics.mechanism import Frames, Mechanism, frames, mechanism
+from emdeg.mechanics.spatial import BodyInertia
 from emdeg.mechanics.vectors import Scalar, Vec3, total
 from emdeg.programs.build import base_places, further_inputs, known_functions
 from emdeg.programs.degree import degree_bound

@@ -17,11 +17,20 @@ from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
 from emdeg.equations.speeds.matrix import Letters, letters
 from emdeg.errors import RobotError
-from emdeg.mechanics.kane.speeds import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed
-from emdeg.mechanics.kane.system import known_turning, speed_values, velocities
+from emdeg.mechanics.kane import (
+    AngularVelocity,
+    LinearForm,
+    PointVelocity,
+    Rate,
+    Setup,
+    Speed,
+    known_angular_velocities,
+    speed_values,
+    velocities,
+)
 from emdeg.mechanics.vectors import add, cross
 from emdeg.programs.ir import Slot
-from emdeg.programs.kane.parts import kane_parts
+from emdeg.programs.kane import kane_parts
 from emdeg.reports.straight_line import Style, straight_line
 from emdeg.robot.model import Robot
 
@@ -203,7 +212,7 @@ def _bodies(to: _Written) -> list[dict[str, Any]]:
     sys = to.of.system(to.robot, to.setup)
     free, given = [algebra.rate(k) for k in to.of.free], [algebra.rate(k) for k in to.of.given]
     qd = sys.all_joints(free, given)
-    known = known_turning(sys, [algebra.symbol(name) for name in to.names])
+    known = known_angular_velocities(sys, [algebra.symbol(name) for name in to.names])
     implicit, plain = velocities(sys, qd, known), velocities(sys, qd)
     explicit = to.explicit
     found = []
@@ -211,15 +220,15 @@ def _bodies(to: _Written) -> list[dict[str, Any]]:
         at = sys.offset + i
         point, where = _centre(to.robot, i)
         arm = (algebra.number(point[0]), algebra.number(point[1]), algebra.number(point[2]))
-        v_implicit = add(implicit.v[at], cross(implicit.omega[at], arm))
-        v_plain = add(plain.v[at], cross(plain.omega[at], arm))
+        v_implicit = add(implicit[at].v, cross(implicit[at].w, arm))
+        v_plain = add(plain[at].v, cross(plain[at].w, arm))
         entry: dict[str, Any] = {"body": link.name, "point": where}
         shown: dict[str, Any] = entry | {
-            "omega": {"implicit": [to.text(x) for x in implicit.omega[at]]},
+            "omega": {"implicit": [to.text(x) for x in implicit[at].w]},
             "v": {"implicit": [to.text(x) for x in v_implicit]},
         }
         partials = dict(entry)
-        for key, vector in (("omega", plain.omega[at]), ("v", v_plain)):
+        for key, vector in (("omega", plain[at].w), ("v", v_plain)):
             if explicit is None:
                 shown[key]["explicit"] = None
                 partials[key] = None

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
 from emdeg.equations.speeds.matrix import Singularity
 from emdeg.errors import SingularSpeeds, StateError
-from emdeg.mechanics.kane.speeds import Setup
+from emdeg.mechanics.kane import Setup
 from emdeg.programs.ir import Program
-from emdeg.programs.kane.build import Function, kane_program
+from emdeg.programs.kane import Function, kane_program
 from emdeg.robot.model import Robot
 from emdeg.runtime.compiled import CompiledProgram, compile
 from emdeg.writing.notebook import table

@@ -33,8 +33,7 @@ from emdeg.equations.speeds.matrix import (
     symbolic_speed_matrix,
 )
 from emdeg.errors import OverBudget, RobotError
-from emdeg.mechanics.kane.speeds import Setup
-from emdeg.mechanics.kane.system import System
+from emdeg.mechanics.kane import Setup, System
 from emdeg.robot.model import Robot
 
 LARGEST_CLOSED = 3

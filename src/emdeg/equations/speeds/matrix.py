@@ -14,8 +14,7 @@ from emdeg.algebra.exact import Exact
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
-from emdeg.mechanics.kane.speeds import LinearForm, PointVelocity, Setup
-from emdeg.mechanics.kane.system import System, speed_matrix, system
+from emdeg.mechanics.kane import LinearForm, PointVelocity, Setup, System, speed_matrix, system
 from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Pose, Robot
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra.dual import Dual, derivative
-from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
 from emdeg.mechanics.vectors import Scalar, total
 
@@ -26,12 +25,16 @@ def seeded(mech: Mechanism, position: Sequence[Position]) -> list[Position]:
 
 
 def inverse_dynamics_derivatives(
-    mech: Mechanism, position: Sequence[Position], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+    mech: Mechanism,
+    position: Sequence[Position],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    inverse_dynamics: Callable[[Mechanism, Frames, Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]],
 ) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
-    """(dtau/dq, dtau/dqd), each n x n."""
+    """(dtau/dq, dtau/dqd), each n x n, of any inverse dynamics."""
     n, zero, one = mech.n, mech.zero, mech.one
     rates = [Dual(v, {n + k: one}) for k, v in enumerate(qd)]
-    tau = newton_euler(mech, frames(mech, seeded(mech, position)), rates, qdd)
+    tau = inverse_dynamics(mech, frames(mech, seeded(mech, position)), rates, qdd)
     by_q = [[derivative(t, k, zero) for k in range(n)] for t in tau]
     by_qd = [[derivative(t, n + k, zero) for k in range(n)] for t in tau]
     return by_q, by_qd

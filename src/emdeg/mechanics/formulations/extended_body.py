@@ -22,6 +22,7 @@ from emdeg.mechanics.vectors import (
     Scalar,
     Vec3,
     add,
+    column,
     cross,
     dot,
     madd,
@@ -80,13 +81,13 @@ class Chain:
 
     def x(self, j: int, i: int) -> Vec3:
         """x_i in frame j; likewise y and z."""
-        return _column(self.R[j][i], 0)
+        return column(self.R[j][i], 0)
 
     def y(self, j: int, i: int) -> Vec3:
-        return _column(self.R[j][i], 1)
+        return column(self.R[j][i], 1)
 
     def z(self, j: int, i: int) -> Vec3:
-        return _column(self.R[j][i], 2)
+        return column(self.R[j][i], 2)
 
     def w(self, j: int, i: int) -> Vec3:
         """The angular velocity of joint i at unit rate, in frame j: z_i, or nothing (Burdick (4))."""
@@ -100,7 +101,7 @@ class Chain:
     def H(self, j: int) -> Vec3:
         """The angular momentum about origin j that belongs to B(j): I_jj z, or U_j x z."""
         body, zero = self.body[j], self.mech.zero
-        return _column(body.I, 2) if self.mech.revolute[j] else (body.U[1], -body.U[0], zero)
+        return column(body.I, 2) if self.mech.revolute[j] else (body.U[1], -body.U[0], zero)
 
     def parallel(self, p: int) -> bool:
         """Whether joints p and p + 1 are revolute and parallel: z_p = z_{p+1} (Burdick (22))."""
@@ -110,10 +111,6 @@ class Chain:
         return step.alpha is None and step.beta is None
 
 
-def _column(A: Mat3, k: int) -> Vec3:
-    return (A[0][k], A[1][k], A[2][k])
-
-
 def extended_bodies(mech: Mechanism, frame: Frames) -> Chain:
     """The extended bodies from the tip inwards (the 'diagonal' recursion) and the frames in one another."""
     if any(parent != i - 1 for i, parent in enumerate(mech.parent)):
@@ -121,12 +118,12 @@ def extended_bodies(mech: Mechanism, frame: Frames) -> Chain:
     zero, one, n = mech.zero, mech.one, mech.n
     bodies: list[Extended] = []
     for j in reversed(range(n)):
-        m, h, J = mech.inertia[j].m, mech.inertia[j].h, mech.inertia[j].J
+        m, mr, J = mech.inertia[j].m, mech.inertia[j].mr, mech.inertia[j].J
         if not bodies:
-            bodies.append(Extended(m, h, h, J, J))
+            bodies.append(Extended(m, mr, mr, J, J))
             continue
         beyond, P, R = bodies[-1], frame.p[j + 1], frame.R[j + 1]
-        first = add(h, scale(beyond.mass, P))
+        first = add(mr, scale(beyond.mass, P))
         U = mul(R, beyond.U)
         K = msub(J, hats(scale(beyond.mass, P), P))  # Burdick (20)
         turned = matmul(matmul(R, beyond.I), transpose(R))
@@ -211,7 +208,7 @@ def _down_column(chain: Chain, j: int) -> dict[tuple[int, int], Mat3]:
 def entry(chain: Chain, dyadic: Mat3, i: int, j: int) -> Scalar:
     """M_ij without drives from its dyadic (Burdick (17), (18))."""
     left = chain.z(j, i) if chain.mech.revolute[i] else chain.x(j, i)
-    return dot(left, _column(dyadic, 2 if chain.mech.revolute[j] else 0))
+    return dot(left, column(dyadic, 2 if chain.mech.revolute[j] else 0))
 
 
 def mass_matrix(
@@ -262,7 +259,7 @@ def _last_link_step(chain: Chain, i: int, p: int) -> Scalar:
         return dot(chain.z(p, i), cross(z, body.first))
     P, R = chain.frame.p[p + 1], chain.frame.R[p + 1]
     U = mul(R, chain.body[p + 1].U)
-    step = sub(_column(body.K, 2), cross(U, cross(P, z)))
+    step = sub(column(body.K, 2), cross(U, cross(P, z)))
     if i < p:
         step = sub(step, cross(chain.L[p][i], cross(body.first, z)))
     return dot(chain.z(p, i), step)

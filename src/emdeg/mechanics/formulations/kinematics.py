@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from emdeg.mechanics.formulations.velocities import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, cross, matmul, mul, scale, sub
+from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, column, cross, matmul, mul, sub
 from emdeg.robot.model import BASE
 
 
@@ -31,7 +32,7 @@ def jacobian(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
     world = in_base(mech, frame)
     _, p_tool = tool_pose(mech, frame)
     for k in path(mech, mech.tool_link):
-        z = _z(world.R[k])
+        z = column(world.R[k], 2)
         if mech.revolute[k]:
             _set_column(J, k, cross(z, sub(p_tool, world.p[k])), z)
         else:
@@ -42,42 +43,26 @@ def jacobian(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
 def jacobian_rate(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[list[Scalar]]:
     """6 x n: the time derivative of `jacobian` along qd."""
     zero = mech.zero
-    still = (zero, zero, zero)
     Jd = [[zero] * mech.n for _ in range(6)]
+    links = path(mech, mech.tool_link)
+    if not links:
+        return Jd
     world = in_base(mech, frame)
     _, p_tool = tool_pose(mech, frame)
-    links = path(mech, mech.tool_link)
-    omega, velocity = still, still  # of link k's frame, in base axes
-    before = None
-    turning: dict[int, Vec3] = {}
-    origin: dict[int, Vec3] = {}
+    v = velocities(mech, frame, qd)
+    omega = {k: mul(world.R[k], v[k].w) for k in links}
+    origin = {k: mul(world.R[k], v[k].v) for k in links}
+    last = links[-1]
+    v_tool = add(origin[last], cross(omega[last], sub(p_tool, world.p[last])))
     for k in links:
-        arm = world.p[k] if before is None else sub(world.p[k], world.p[before])
-        if before is not None:
-            velocity = add(velocity, cross(omega, arm))
-        z = _z(world.R[k])
-        turning[k] = cross(omega, z)  # z_k's own joint does not turn it
+        z = column(world.R[k], 2)
+        zd = cross(omega[k], z)
         if mech.revolute[k]:
-            omega = add(omega, scale(qd[k], z))
-        else:
-            velocity = add(velocity, scale(qd[k], z))
-        origin[k] = velocity
-        before = k
-    if before is None:
-        return Jd
-    v_tool = add(velocity, cross(omega, sub(p_tool, world.p[before])))
-    for k in links:
-        if mech.revolute[k]:
-            z, zd = _z(world.R[k]), turning[k]
             linear = add(cross(zd, sub(p_tool, world.p[k])), cross(z, sub(v_tool, origin[k])))
             _set_column(Jd, k, linear, zd)
         else:
-            _set_column(Jd, k, turning[k], still)
+            _set_column(Jd, k, zd, (zero, zero, zero))
     return Jd
-
-
-def _z(R: Mat3) -> Vec3:
-    return (R[0][2], R[1][2], R[2][2])
 
 
 def _set_column(J: list[list[Scalar]], k: int, linear: Vec3, angular: Vec3) -> None:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from emdeg.mechanics.formulations.coefficients import Coefficients, christoffel_zeros, frozen
-from emdeg.mechanics.mechanism import BodyInertia, Frames, Mechanism, inward, outward, path
+from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward, path
+from emdeg.mechanics.spatial import BodyInertia, second_moments
 from emdeg.mechanics.vectors import Scalar, total
 from emdeg.robot.model import BASE
 
@@ -44,14 +45,9 @@ def pseudo_inertia(body: BodyInertia, half: Scalar) -> Mat4:
 
     The tensor's off-diagonal entries carry the minus sign of products of inertia; the moments do not.
     """
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.J
-    hx, hy, hz = body.h
-    return (
-        (half * (yy + zz - xx), -xy, -xz, hx),
-        (-xy, half * (xx + zz - yy), -yz, hy),
-        (-xz, -yz, half * (xx + yy - zz), hz),
-        (hx, hy, hz, body.m),
-    )
+    x, y, z = second_moments(body.J, half)
+    mx, my, mz = body.mr
+    return ((*x, mx), (*y, my), (*z, mz), (mx, my, mz, body.m))
 
 
 def pseudo_inertias(mech: Mechanism) -> list[Mat4]:

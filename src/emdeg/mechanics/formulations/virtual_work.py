@@ -51,18 +51,18 @@ class Sums:
             self.G[r] = self.G[r] - m * dot(partial, self.g)
 
     def turning(self, body: BodyInertia, a: Partials, ad: Partials, b: Partials, bd: Partials, omega: Vec3) -> None:
-        """What a body adds to its mass at its origin: first moment h and tensor J about it, in base axes."""
-        h, J = body.h, body.J
+        """What a body adds to its mass at its origin: first moment mr and tensor J about it, in base axes."""
+        mr, J = body.mr, body.J
         for s in range(len(a)):
-            f = cross(b[s], h)
-            c = add(cross(bd[s], h), cross(omega, f))
-            n = add(mul(J, b[s]), cross(h, a[s]))
-            d = add(add(mul(J, bd[s]), cross(omega, mul(J, b[s]))), cross(h, ad[s]))
+            f = cross(b[s], mr)
+            c = add(cross(bd[s], mr), cross(omega, f))
+            n = add(mul(J, b[s]), cross(mr, a[s]))
+            d = add(add(mul(J, bd[s]), cross(omega, mul(J, b[s]))), cross(mr, ad[s]))
             for r in range(len(a)):
                 self.M[r][s] = self.M[r][s] + dot(a[r], f) + dot(b[r], n)
                 self.C[r][s] = self.C[r][s] + dot(a[r], c) + dot(b[r], d)
         for r, partial in enumerate(b):
-            self.G[r] = self.G[r] - dot(partial, cross(h, self.g))
+            self.G[r] = self.G[r] - dot(partial, cross(mr, self.g))
 
     def rotor(self, inertia: Scalar, rates: Sequence[Scalar], bent: Sequence[Scalar]) -> None:
         """A drive: its inertia at the joint, whose rate is `rates` . ud."""
@@ -88,7 +88,7 @@ def virtual_work(link: Linkage, position: Sequence[Position], ud: Sequence[Scala
         R = world.R[i]
         a, ad = point_partials(link, move, world, moving, Anchor(i, R, (zero, zero, zero)))
         b, bd = turning_partials(link, move, world, moving, i)
-        in_base = BodyInertia(body.m, mul(R, body.h), matmul(matmul(R, body.J), transpose(R)))
+        in_base = BodyInertia(body.m, mul(R, body.mr), matmul(matmul(R, body.J), transpose(R)))
         sums.point(body.m, a, ad)
         sums.turning(in_base, a, ad, b, bd, _combined(b, ud))
     for bar in link.bars:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from emdeg.mechanics.formulations.newton_euler import Wrench
-from emdeg.mechanics.kane.speeds import PointSpring
-from emdeg.mechanics.kane.system import System, Velocities, host, turned
+from emdeg.mechanics.kane.setup import PointSpring
+from emdeg.mechanics.kane.system import System, host, turned
 from emdeg.mechanics.mechanism import path, written
-from emdeg.mechanics.vectors import Scalar, Vec3, add, cross, dot, mul, neg, scale, sub
+from emdeg.mechanics.spatial import Spatial
+from emdeg.mechanics.vectors import Scalar, Vec3, add, cross, dot, mul, neg, scale, sub, tmul
 from emdeg.robot.model import BASE, Frame, Vector
 
 Root = Callable[[Scalar], Scalar]
 
 
-def external_wrenches(sys: System, move: Velocities, inputs: Sequence[Scalar], sqrt: Root) -> dict[int, Wrench]:
-    """Link -> force and moment about its origin, in its frame, of all loads and springs between points.
+def external_wrenches(sys: System, move: Sequence[Spatial], inputs: Sequence[Scalar], sqrt: Root) -> dict[int, Spatial]:
+    """Link -> moment about its origin and force, in its frame, of all loads and springs between points.
 
     `inputs` are the components of the loads that have no value of their own, three a load, in order.
     """
-    total: dict[int, Wrench] = {}
+    total: dict[int, Spatial] = {}
 
     def act(link: int, force: Vec3, moment: Vec3) -> None:
-        f, n = total.get(link, ((sys.mech.zero,) * 3, (sys.mech.zero,) * 3))
-        total[link] = add(f, force), add(n, moment)
+        wrench = Spatial(moment, force)
+        total[link] = total[link] + wrench if link in total else wrench
 
     waiting = list(inputs)
     for load in sys.setup.loads:
@@ -61,7 +61,7 @@ def _pull(
     spring: PointSpring,
     first: tuple[int, Vec3],
     second: tuple[int, Vec3],
-    move: Velocities,
+    move: Sequence[Spatial],
     sqrt: Root,
 ) -> Vec3:
     """The force on the first body, in its axes (frame 0's for a fixed point)."""
@@ -77,7 +77,7 @@ def _pull(
         return force
     speeds = []
     for link, arm in (first, second):
-        v = (zero,) * 3 if link == BASE else add(move.v[link], cross(move.omega[link], arm))
+        v = (zero,) * 3 if link == BASE else add(move[link].v, cross(move[link].w, arm))
         speeds.append(turned(sys, v, link, first[0]))
     along = sub(speeds[1], speeds[0])
     if spring.length:  # only the change of length is damped
@@ -94,9 +94,7 @@ def _seen(sys: System, link: int, point: Vec3, to: int) -> Vec3:
     for i in reversed(up):
         point = add(sys.frame.p[i], mul(sys.frame.R[i], point))
     for i in down:
-        R = sys.frame.R[i]
-        x, y, z = sub(point, sys.frame.p[i])
-        point = tuple(R[0][k] * x + R[1][k] * y + R[2][k] * z for k in range(3))  # type: ignore[assignment]
+        point = tmul(sys.frame.R[i], sub(point, sys.frame.p[i]))
     return point
 
 

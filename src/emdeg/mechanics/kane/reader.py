@@ -11,7 +11,7 @@ from typing import Any
 from emdeg.algebra.exact import ONE, ZERO, Exact
 from emdeg.algebra.parsing import Expression, parsed
 from emdeg.errors import RobotError
-from emdeg.mechanics.kane.speeds import (
+from emdeg.mechanics.kane.setup import (
     BASE_AXES,
     WORLD,
     AngularVelocity,

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from emdeg.algebra.dual import Dual, derivative
 from emdeg.errors import RobotError
-from emdeg.mechanics.formulations.newton_euler import Motion, motion
-from emdeg.mechanics.kane.speeds import (
-    WORLD,
+from emdeg.mechanics.kane.setup import (
     AngularVelocity,
     BaseAxis,
     LinearForm,
@@ -24,7 +23,6 @@ from emdeg.mechanics.kane.speeds import (
     Speed,
 )
 from emdeg.mechanics.mechanism import (
-    BodyInertia,
     Frames,
     Mechanism,
     Position,
@@ -36,6 +34,9 @@ from emdeg.mechanics.mechanism import (
     pose_matrices,
     written,
 )
+from emdeg.mechanics.spatial import BodyInertia, Spatial
+from emdeg.mechanics.variants import known_turning
+from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, motion
 from emdeg.mechanics.vectors import (
     Mat3,
     Scalar,
@@ -45,7 +46,6 @@ from emdeg.mechanics.vectors import (
     dot,
     matmul,
     mul,
-    plus_z,
     sub,
     tmul,
     total,
@@ -146,8 +146,7 @@ def system(
 def _hung(own: Mechanism, robot: Robot, axes: Sequence[BaseAxis]) -> Mechanism:
     """The mechanism behind one massless link an axis; frame 0 is N."""
     zero, one, m = own.zero, own.one, len(axes)
-    none: Vec3 = (zero, zero, zero)
-    empty = BodyInertia(zero, none, (none, none, none))
+    empty = BodyInertia.nothing(zero)
     gx, gy, gz = (written(own.algebra, v) for v in robot.gravity)
     return replace(
         own,
@@ -158,7 +157,7 @@ def _hung(own: Mechanism, robot: Robot, axes: Sequence[BaseAxis]) -> Mechanism:
         drive=(*(zero for _ in axes), *own.drive),
         rotor=(*(None for _ in axes), *own.rotor),
         gravity=(gx, gy, gz),
-        base=(_along(2, zero, one), none),
+        base=(_along(2, zero, one), (zero, zero, zero)),
         tool_link=own.tool_link if own.tool_link == BASE else m + own.tool_link,
     )
 
@@ -199,38 +198,18 @@ def components(sys: System, vector: Vec3, link: int, frame: Frame) -> Vec3:
     return tmul(R, turned(sys, vector, link, to))
 
 
-@dataclass(frozen=True, slots=True)
-class Velocities:
-    """Per link, in its own frame: angular velocity and velocity of the origin in N."""
-
-    omega: tuple[Vec3, ...]
-    v: tuple[Vec3, ...]
+def velocities(sys: System, qd: Sequence[Scalar], omega: Mapping[int, Vec3] | None = None) -> tuple[Spatial, ...]:
+    """Every link's velocity in N, in its own frame; `omega` holds angular velocities already at hand."""
+    return known_turning.velocities(sys.mech, sys.frame, qd, omega or {})
 
 
-def velocities(sys: System, qd: Sequence[Scalar], turning: Mapping[int, Vec3] | None = None) -> Velocities:
-    """Every link's velocities; `turning` holds angular velocities already at hand."""
-    mech, frame = sys.mech, sys.frame
-    still = (mech.zero,) * 3
-    omega: list[Vec3] = []
-    v: list[Vec3] = []
-    for i, parent in outward(mech):
-        R, p = frame.R[i], frame.p[i]
-        w0, v0 = (still, still) if parent == BASE else (omega[parent], v[parent])
-        w, at = tmul(R, w0), tmul(R, add(v0, cross(w0, p)))
-        omega.append(plus_z(w, qd[i]) if mech.revolute[i] else w)
-        v.append(at if mech.revolute[i] else plus_z(at, qd[i]))
-        if turning and i in turning:
-            omega[i] = turning[i]
-    return Velocities(tuple(omega), tuple(v))
-
-
-def speed_values(sys: System, qd: Sequence[Scalar], move: Velocities | None = None) -> list[Scalar]:
+def speed_values(sys: System, qd: Sequence[Scalar], move: Sequence[Spatial] | None = None) -> list[Scalar]:
     """u [rad/s, m/s] of the rates `qd`, one a joint of the mechanism (Kane and Levinson (1))."""
     move = velocities(sys, qd) if move is None else move
     return [_value(sys, speed, qd, move) for speed in sys.setup.speeds]
 
 
-def _value(sys: System, speed: Speed, qd: Sequence[Scalar], move: Velocities) -> Scalar:
+def _value(sys: System, speed: Speed, qd: Sequence[Scalar], move: Sequence[Spatial]) -> Scalar:
     if isinstance(speed, Rate):
         return qd[sys.offset + speed.joint]
     if isinstance(speed, LinearForm):
@@ -239,7 +218,7 @@ def _value(sys: System, speed: Speed, qd: Sequence[Scalar], move: Velocities) ->
             parts.append(form_value(sys, speed.constant))
         return total(parts or [sys.mech.zero])
     link, R, origin = host(sys, speed.body)
-    w, v = (move.omega[link], move.v[link])
+    w, v = move[link].w, move[link].v
     vector = w
     if isinstance(speed, PointVelocity):
         vector = add(v, cross(w, add(origin, mul(R, sys.exact(speed.point)))))
@@ -261,11 +240,11 @@ def form_value(sys: System, formula: Any, position: Sequence[Position] | None = 
 
 
 def speed_rates(
-    sys: System, qd: Sequence[Scalar], qdd: Sequence[Scalar], move: Velocities | None = None
+    sys: System, qd: Sequence[Scalar], qdd: Sequence[Scalar], move: Sequence[Spatial] | None = None
 ) -> list[Scalar]:
     """ud [rad/s^2, m/s^2] of the motion qd, qdd: the derivatives of `speed_values`."""
     move = velocities(sys, qd) if move is None else move
-    away: Motion | None = None
+    away: tuple[LinkMotion, ...] | None = None
     found = []
     for speed in sys.setup.speeds:
         if isinstance(speed, Rate):
@@ -278,25 +257,25 @@ def speed_rates(
     return found
 
 
-def _measured_rate(sys: System, speed: AngularVelocity | PointVelocity, move: Velocities, away: Motion) -> Scalar:
+def _measured_rate(
+    sys: System, speed: AngularVelocity | PointVelocity, move: Sequence[Spatial], away: Sequence[LinkMotion]
+) -> Scalar:
     """The derivative of a component in a frame: that of the vector in N less omega of the frame x the vector."""
     link, R, origin = host(sys, speed.body)
-    w, wd = move.omega[link], away.omegad[link]
+    w, wd = move[link].w, away[link].omegad
     vector, rate = w, wd
     if isinstance(speed, PointVelocity):
         arm = add(origin, mul(R, sys.exact(speed.point)))
-        vector = add(move.v[link], cross(w, arm))
-        rate = add(away.vd[link], add(cross(wd, arm), cross(w, cross(w, arm))))
+        vector = add(move[link].v, cross(w, arm))
+        rate = add(away[link].vd, add(cross(wd, arm), cross(w, cross(w, arm))))
     to, axes, _ = host(sys, speed.frame)
     if to != BASE and not (to == link and isinstance(speed, AngularVelocity)):
-        spin = turned(sys, move.omega[to], to, link)
+        spin = turned(sys, move[to].w, to, link)
         rate = sub(rate, cross(spin, vector))
     return dot(sys.exact(speed.direction), tmul(axes, turned(sys, rate, link, to)))
 
 
 def _form_rate(sys: System, speed: LinearForm, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Scalar:
-    from emdeg.algebra.dual import Dual, derivative
-
     moving: list[Any] = []
     for k, at in enumerate(sys.position):
         if sys.mech.revolute[k]:
@@ -327,7 +306,7 @@ def speed_matrix(sys: System) -> list[list[Scalar]]:
     return [[column[r] for column in columns] for r in range(len(sys.setup.speeds))]
 
 
-def known_turning(sys: System, u: Sequence[Scalar]) -> dict[int, Vec3]:
+def known_angular_velocities(sys: System, u: Sequence[Scalar]) -> dict[int, Vec3]:
     """The angular velocities that are speeds themselves: of links all three of whose own components are among u."""
     found: dict[int, list[Scalar | None]] = {}
     for speed, value in zip(sys.setup.speeds, u):
@@ -341,20 +320,3 @@ def known_turning(sys: System, u: Sequence[Scalar]) -> dict[int, Vec3]:
             axes = found.setdefault(sys.offset + speed.body.link, [None] * 3)
             axes[nonzero[0]] = value if scale == Fraction(1) else -value
     return {link: (x, y, z) for link, (x, y, z) in found.items() if x is not None and y is not None and z is not None}
-
-
-__all__ = [
-    "WORLD",
-    "System",
-    "Velocities",
-    "components",
-    "form_value",
-    "host",
-    "known_turning",
-    "speed_matrix",
-    "speed_rates",
-    "speed_values",
-    "system",
-    "turned",
-    "velocities",
-]

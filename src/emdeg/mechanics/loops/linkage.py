@@ -13,7 +13,6 @@ from typing import Any
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.scalar import Algebra
 from emdeg.errors import RobotError
-from emdeg.mechanics.formulations.composite_body import joined
 from emdeg.mechanics.mechanism import (
     BodyInertia,
     Frames,
@@ -120,7 +119,7 @@ def linkage(robot: Robot, algebra: Algebra, rows: tuple[int, ...] | None = None)
         m11, m12, m22 = (w(m) for m in rod.end_masses)
         for end, mass in ((first, m11), (second, m22)):
             if end.link != BASE:
-                inertias[end.link] = joined(inertias[end.link], _point(mass, end.p))
+                inertias[end.link] = inertias[end.link] + _point(mass, end.p)
         m1, m2, m3 = (w(m) for m in rod.three_masses)
         com = algebra.number(rod.com)
         bars.append(Bar(rod.name, first, second, w(rod.length * rod.length), m12, (m1, m2, m3), com))

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 from emdeg.algebra.linear import Matrix, congruent, product, solve_system, summed, times, total, transposed
 from emdeg.mechanics.formulations import composite_body, coriolis, energy
-from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.loops.linkage import (
     Bar,
     Columns,
@@ -29,6 +28,7 @@ from emdeg.mechanics.loops.linkage import (
     world_frames,
 )
 from emdeg.mechanics.mechanism import Frames, Position, frames
+from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.vectors import Scalar, Vec3, add, dot, mul, scale
 
 
@@ -126,7 +126,7 @@ def tree_coriolis(link: Linkage, position: Sequence[Position], qd: Sequence[Scal
 def tree_gravity(link: Linkage, position: Sequence[Position]) -> list[Scalar]:
     """g of the tree with its rods."""
     rest = [link.tree.zero] * link.n
-    g = list(newton_euler(link.tree, frames(link.tree, position), rest, rest))
+    g = list(link_frame_recursion(link.tree, frames(link.tree, position), rest, rest))
     if not link.bars:
         return g
     world = world_frames(link, position)
@@ -191,7 +191,7 @@ def tree_efforts(
 ) -> list[Scalar]:
     """The efforts that every joint of the opened tree would need, rods' inertia included."""
     zero = link.tree.zero
-    tau = list(newton_euler(link.tree, frames(link.tree, position), qd, qdd))
+    tau = list(link_frame_recursion(link.tree, frames(link.tree, position), qd, qdd))
     if not link.bars:
         return tau
     world = world_frames(link, position)

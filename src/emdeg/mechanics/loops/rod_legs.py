@@ -119,7 +119,7 @@ def inverse_dynamics(
         qdd = -((dot(y, xdd) - along + bent) * per_side)
         inertia = link.tree.inertia[leg.joint]
         J = (inertia.J[2][2] + link.tree.drive[leg.joint]) / unit
-        weight = _weight(leg, (inertia.h[0], inertia.h[1]), r2, unit, tmul_plane(leg, of.gravity), (Ex, Ey))
+        weight = _weight(leg, inertia.mr[:2], r2, unit, tmul_plane(leg, of.gravity), (Ex, Ey))
         own.append(J * qdd + mutual * force - weight)
         h.append(side)
         E.append((Ex, Ey))

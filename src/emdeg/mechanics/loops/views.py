@@ -93,7 +93,7 @@ def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> 
 
     for i, body in enumerate(link.bare.inertia):
         if body.m:
-            x, y, z = (h / body.m for h in body.h)
+            x, y, z = (moment / body.m for moment in body.mr)
             blocks[f"J_L:{robot.links[i].name}"] = point(Anchor(i, world.R[i], (x, y, z)))
     for bar in link.bars:
         C, A = point(bar.first), point(bar.second)

@@ -26,11 +26,11 @@ from emdeg.algebra.prime_field import PrimeField
 from emdeg.algebra.quotient import Quotient
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
-from emdeg.mechanics.formulations.composite_body import moved
-from emdeg.mechanics.formulations.newton_euler import motion
-from emdeg.mechanics.mechanism import BodyInertia, Mechanism, frames, mechanism
+from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
 from emdeg.mechanics.parameters.geometry import branch, state, state_algebra
-from emdeg.mechanics.parameters.regressor import COLUMNS, regressor, unit_loads
+from emdeg.mechanics.parameters.regressor import COLUMNS, regressor, unit_forces
+from emdeg.mechanics.spatial import BodyInertia, Transform
+from emdeg.mechanics.variants.link_frame_recursion import motion
 from emdeg.robot.model import BASE, Robot
 
 WIDTH = len(COLUMNS)
@@ -88,9 +88,8 @@ def local_rank(skel: Robot, link: int, columns: list[int]) -> int:
 
 def own_row(mech: Mechanism, positions: list[Any], qd: list[Any], qdd: list[Any]) -> list[Any]:
     """The last joint's effort per unit of each of the last link's eleven parameters."""
-    move = motion(mech, frames(mech, positions), qd, qdd)
-    loads = unit_loads(move.omega[-1], move.omegad[-1], move.vd[-1], mech.zero)
-    return [(n if mech.revolute[-1] else f)[2] for f, n in loads] + [qdd[-1]]
+    last = motion(mech, frames(mech, positions), qd, qdd)[-1]
+    return [mech.S[-1].dot(f) for f in unit_forces(last, mech.zero)] + [qdd[-1]]
 
 
 def _solved_locally(chain: Robot, geometry: TrigAlgebra, columns: list[int], rank: int) -> list[Row]:
@@ -154,7 +153,7 @@ def _in_parent(mech: Mechanism, R: Any, p: Any, vector: Row) -> Row:
     for c, value in vector.items():
         if c == DRIVE:
             continue
-        for k, entry in enumerate(parameters_of(moved(_unit(c, mech.zero, mech.one), R, p))):
+        for k, entry in enumerate(parameters_of(_unit(c, mech.zero, mech.one).to_parent(Transform(R, p)))):
             if entry:
                 share = value * Quotient(entry)
                 total[k] = total[k] + share if k in total else share
@@ -168,14 +167,14 @@ def _unit(c: int, zero: TrigPoly, one: TrigPoly) -> BodyInertia:
 
 def body_of(parameters: list[Any]) -> BodyInertia:
     """XX XY XZ YY YZ ZZ MX MY MZ M as a body."""
-    xx, xy, xz, yy, yz, zz, hx, hy, hz, m = parameters
-    return BodyInertia(m, (hx, hy, hz), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    xx, xy, xz, yy, yz, zz, mx, my, mz, m = parameters
+    return BodyInertia(m, (mx, my, mz), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
 
 
 def parameters_of(body: BodyInertia) -> list[Any]:
     """A body's XX XY XZ YY YZ ZZ MX MY MZ M."""
     J = body.J
-    return [J[0][0], J[0][1], J[0][2], J[1][1], J[1][2], J[2][2], *body.h, body.m]
+    return [J[0][0], J[0][1], J[0][2], J[1][1], J[1][2], J[2][2], *body.mr, body.m]
 
 
 def check_null(skel: Robot, rows: list[Row]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from emdeg.mechanics.formulations.newton_euler import motion, whirl
 from emdeg.mechanics.mechanism import Frames, Mechanism, path
-from emdeg.mechanics.vectors import Scalar, Vec3, add, cross, mul
+from emdeg.mechanics.spatial import Spatial
+from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, motion
+from emdeg.mechanics.variants.moments import acceleration_matrix
+from emdeg.mechanics.vectors import Scalar, Vec3, column
 
 COLUMNS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M", "Ia")
 """A link's columns, in order; Ia is its drive's inertia."""
@@ -15,23 +17,23 @@ COLUMNS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M", "Ia")
 def regressor(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[list[Scalar]]:
     """Y, n x 11n: the efforts per unit of every link's XX XY XZ YY YZ ZZ MX MY MZ M and drive inertia Ia."""
     zero = mech.zero
-    move = motion(mech, frame, qd, qdd)
+    X, S = frame.X, mech.S
     Y = [[zero] * (len(COLUMNS) * mech.n) for _ in range(mech.n)]
-    for i in range(mech.n):
+    for i, move in enumerate(motion(mech, frame, qd, qdd)):
         first = len(COLUMNS) * i
-        for column, (f, n) in enumerate(unit_loads(move.omega[i], move.omegad[i], move.vd[i], zero)):
+        for entry, f in enumerate(unit_forces(move, zero)):
             for j in reversed(path(mech, i)):
-                Y[j][first + column] = n[2] if mech.revolute[j] else f[2]
-                f = mul(frame.R[j], f)
-                n = add(mul(frame.R[j], n), cross(frame.p[j], f))
+                Y[j][first + entry] = S[j].dot(f)
+                f = X[j].T @ f
         Y[i][first + len(COLUMNS) - 1] = qdd[i]
     return Y
 
 
-def unit_loads(w: Vec3, wd: Vec3, a: Vec3, zero: Scalar) -> list[tuple[Vec3, Vec3]]:
-    """(force, moment about the origin) that a body asks for, per unit of each of its ten parameters."""
+def unit_forces(move: LinkMotion, zero: Scalar) -> list[Spatial]:
+    """What a body's motion asks for, per unit of each of its ten parameters."""
+    w, a = move.omega, move.vd
     x, y, z = w
-    xd, yd, zd = wd
+    xd, yd, zd = move.omegad
     none = (zero, zero, zero)
     moments: list[Vec3] = [
         (xd, x * z, -(x * y)),  # J omegad + omega x J omega, entry by entry
@@ -41,13 +43,12 @@ def unit_loads(w: Vec3, wd: Vec3, a: Vec3, zero: Scalar) -> list[tuple[Vec3, Vec
         (y * y - z * z, zd - x * y, yd + x * z),
         (y * z, -(x * z), zd),
     ]
-    loads: list[tuple[Vec3, Vec3]] = [(none, moment) for moment in moments]
-    U = whirl(w, wd)
-    for k in range(3):
-        e = _unit(k, a)
-        loads.append(((U[0][k], U[1][k], U[2][k]), e))
-    loads.append((a, none))
-    return loads
+    U = acceleration_matrix(w, move.omegad)
+    return [
+        *(Spatial(moment, none) for moment in moments),
+        *(Spatial(_unit(k, a), column(U, k)) for k in range(3)),
+        Spatial(none, a),
+    ]
 
 
 def _unit(k: int, a: Vec3) -> Vec3:

@@ -13,7 +13,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from emdeg.mechanics.mechanism import (
-    BodyInertia,
     Frames,
     Mechanism,
     Pair,
@@ -23,6 +22,7 @@ from emdeg.mechanics.mechanism import (
     rotations,
     sum_of_angles,
 )
+from emdeg.mechanics.spatial import BodyInertia
 from emdeg.mechanics.vectors import Mat3, Scalar, Vec3
 from emdeg.robot.model import BASE
 
@@ -110,7 +110,7 @@ def _turn(pair: Pair, v: Vec3) -> Vec3:
 def turned_inertia(body: BodyInertia, joints: Joints, pair_of: PairOf, zero: Scalar) -> BodyInertia:
     """A body's parameters along axes turned back by the joints' angle; the tensor by the double angle."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.J
-    h = _turn(pair_of(joints), body.h)
+    mr = _turn(pair_of(joints), body.mr)
     xz, yz, _ = _turn(pair_of(joints), (xz, yz, zero))
     half = (xx - yy) * Fraction(1, 2)
     if half or xy:
@@ -119,4 +119,4 @@ def turned_inertia(body: BodyInertia, joints: Joints, pair_of: PairOf, zero: Sca
         swing = half * c - xy * s
         xy = half * s + xy * c
         xx, yy = mean + swing, mean - swing
-    return BodyInertia(body.m, h, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    return BodyInertia(body.m, mr, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from emdeg.mechanics.formulations.newton_euler import Moment, whirl
+from emdeg.mechanics.spatial import second_moments
 from emdeg.mechanics.vectors import Mat3, Vec3, add, cross, matmul, mul
 
+Moment = Callable[[Mat3, Vec3, Vec3], Vec3]
+"""(J, omega, omegad) -> J omegad + omega x J omega [N m]."""
 
-def euler(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
-    """As Euler wrote it."""
+
+def acceleration_matrix(omega: Vec3, omegad: Vec3) -> Mat3:
+    """U = [omegad]x + [omega]x[omega]x: what gives a point of a body its acceleration from its place [1/s^2]."""
+    x, y, z = omega
+    xx, yy, zz = x * x, y * y, z * z
+    xy, xz, yz = x * y, x * z, y * z
+    return (
+        (-(yy + zz), xy - omegad[2], xz + omegad[1]),
+        (xy + omegad[2], -(xx + zz), yz - omegad[0]),
+        (xz - omegad[1], yz + omegad[0], -(xx + yy)),
+    )
+
+
+def as_euler_wrote_it(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
+    """J omegad + omega x J omega."""
     return add(mul(J, wd), cross(w, mul(J, w)))
 
 
@@ -27,13 +42,14 @@ def by_products(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
     )
 
 
-def by_whirl(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
-    """From U = [omegad]x + [omega]x[omega]x and the pseudo-inertia P = tr(J)/2 - J: the axial vector of U P."""
-    (A, D, E), (_, B, F), (_, _, C) = J
-    half = Fraction(1, 2)
-    P = (((B + C - A) * half, -D, -E), (-D, (A + C - B) * half, -F), (-E, -F, (A + B - C) * half))
-    G = matmul(whirl(w, wd), P)
+def by_acceleration_matrix(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
+    """The axial vector of U P, P being the second moments of the mass: sum of r x (U r) m."""
+    G = matmul(acceleration_matrix(w, wd), second_moments(J, Fraction(1, 2)))
     return (G[2][1] - G[1][2], G[0][2] - G[2][0], G[1][0] - G[0][1])
 
 
-MOMENTS: Mapping[str, Moment] = {"euler": euler, "products": by_products, "whirl": by_whirl}
+MOMENTS: Mapping[str, Moment] = {
+    "Euler": as_euler_wrote_it,
+    "products": by_products,
+    "acceleration matrix": by_acceleration_matrix,
+}

@@ -14,10 +14,10 @@ from typing import Literal
 
 from emdeg.algebra.exact import Exact
 from emdeg.algebra.prime_field import PrimeField
-from emdeg.mechanics.formulations.composite_body import joined, moved
-from emdeg.mechanics.mechanism import BodyInertia, Mechanism, frames, inward, mechanism, written
+from emdeg.mechanics.mechanism import Mechanism, frames, inward, mechanism, written
 from emdeg.mechanics.parameters.regressor import COLUMNS, regressor
-from emdeg.mechanics.vectors import Mat3, Scalar
+from emdeg.mechanics.spatial import BodyInertia, Transform
+from emdeg.mechanics.vectors import Scalar, identity
 from emdeg.robot.model import BASE, Robot
 
 Axial = Literal["yy", "xx", "mean"]
@@ -27,14 +27,13 @@ Axial = Literal["yy", "xx", "mean"]
 def slid(mech: Mechanism, along: Sequence[Exact]) -> Mechanism:
     """The mechanism with link i's frame moved by `along[i]` [m] along its joint axis."""
     zero, one = mech.zero, mech.one
-    unturned: Mat3 = ((one, zero, zero), (zero, one, zero), (zero, zero, one))
     steps, bodies = list(mech.step), list(mech.inertia)
     for i, length in enumerate(along):
         if not length:
             continue
         t = written(mech.algebra, length)
         steps[i] = replace(steps[i], d=steps[i].d + t)
-        bodies[i] = moved(bodies[i], unturned, (zero, zero, -t))
+        bodies[i] = bodies[i].to_parent(Transform(identity(zero, one), (zero, zero, -t)))
         for child, parent in enumerate(mech.parent):
             if parent == i:
                 steps[child] = replace(steps[child], b=steps[child].b - t)
@@ -63,29 +62,28 @@ def handed_over(mech: Mechanism, axial: Sequence[Axial], keep_mass: Sequence[boo
     acceleration may be computed anyway.
     """
     zero, one = mech.zero, mech.one
-    rest = frames(mech, [(zero, one) if revolute else zero for revolute in mech.revolute])
+    X = frames(mech, [(zero, one) if revolute else zero for revolute in mech.revolute]).X
     bodies = list(mech.inertia)
     for i, parent in inward(mech):
         if mech.revolute[i]:
             bodies[i], given = _about_axis(bodies[i], axial[i], keep_mass[i], zero)
         else:
-            none = (zero, zero, zero)
-            nothing: Mat3 = (none, none, none)
-            given = BodyInertia(zero, (zero,) * 3, bodies[i].J)
-            bodies[i] = replace(bodies[i], J=nothing)
+            nothing = BodyInertia.nothing(zero)
+            given = replace(nothing, J=bodies[i].J)
+            bodies[i] = replace(bodies[i], J=nothing.J)
         if parent != BASE:
-            bodies[parent] = joined(bodies[parent], moved(given, rest.R[i], rest.p[i]))
+            bodies[parent] = bodies[parent] + given.to_parent(X[i])
     return replace(mech, inertia=tuple(bodies))
 
 
 def _about_axis(body: BodyInertia, axial: Axial, keep_mass: bool, zero: Scalar) -> tuple[BodyInertia, BodyInertia]:
     """(what remains, the symmetric body that the parent takes)."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.J
-    hx, hy, hz = body.h
+    mx, my, mz = body.mr
     moment = {"yy": yy, "xx": xx, "mean": (xx + yy) * Fraction(1, 2)}[axial]
     mass = zero if keep_mass else body.m
-    kept = BodyInertia(body.m - mass, (hx, hy, zero), ((xx - moment, xy, xz), (xy, yy - moment, yz), (xz, yz, zz)))
-    given = BodyInertia(mass, (zero, zero, hz), ((moment, zero, zero), (zero, moment, zero), (zero,) * 3))
+    kept = BodyInertia(body.m - mass, (mx, my, zero), ((xx - moment, xy, xz), (xy, yy - moment, yz), (xz, yz, zz)))
+    given = BodyInertia(mass, (zero, zero, mz), ((moment, zero, zero), (zero, moment, zero), (zero,) * 3))
     return kept, given
 
 

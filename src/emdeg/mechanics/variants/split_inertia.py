@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from emdeg.mechanics.mechanism import BodyInertia, Mechanism
-from emdeg.mechanics.vectors import Mat3, Scalar
+from emdeg.mechanics.mechanism import Mechanism
+from emdeg.mechanics.spatial import BodyInertia
+from emdeg.mechanics.vectors import Scalar
 
 SHARES = ("", "-", "h", "z", "hz")
 """What a twin carries: there is none; nothing (others hang on it); mass and first moments; ZZ; all of these."""
@@ -59,14 +60,13 @@ def twinned(mech: Mechanism, shares: Sequence[str]) -> Twinned:
 
 def _shared(body: BodyInertia, share: str, zero: Scalar) -> tuple[BodyInertia, BodyInertia]:
     """(what the link keeps, what its twin takes)."""
-    none = (zero, zero, zero)
-    m, h, J = zero, none, (none, none, none)
-    kept = body
+    nothing = BodyInertia.nothing(zero)
+    kept, given = body, nothing
     if "h" in share:
-        m, h = body.m, body.h
-        kept = replace(kept, m=zero, h=none)
+        given = replace(given, m=body.m, mr=body.mr)
+        kept = replace(kept, m=zero, mr=nothing.mr)
     if "z" in share:
         x, y, z = kept.J
-        axial: Mat3 = (none, none, (zero, zero, z[2]))
-        J, kept = axial, replace(kept, J=(x, y, (z[0], z[1], zero)))
-    return kept, BodyInertia(m, h, J)
+        given = replace(given, J=(nothing.mr, nothing.mr, (zero, zero, z[2])))
+        kept = replace(kept, J=(x, y, (z[0], z[1], zero)))
+    return kept, given

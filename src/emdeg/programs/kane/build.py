@@ -1,4 +1,4 @@
-"""Programs of Kane's equations for any setup: torques from motion, ud from torques, X ud = right-hand side.
+"""Programs of Kane's equations for any setup: torques from motion, ud from torques, X ud = right-hand side, its parts.
 
 Inputs, in order: q of the free joints; u, ud or tau as the function needs; where motions are prescribed their p, pd
 and pdd (joints first, then the base's axes); `loads`, three components for each load without a value of its own.
@@ -6,21 +6,20 @@ and pdd (joints first, then the base's axes); `loads`, three components for each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from emdeg.algebra.linear import congruent, times, transposed
 from emdeg.equations.speeds.inverse import Solver, SpeedInverse, speed_inverse
 from emdeg.mechanics.formulations.composite_body import mass_matrix
-from emdeg.mechanics.formulations.newton_euler import efforts, motion
-from emdeg.mechanics.kane.forces import external_wrenches, joint_actions
-from emdeg.mechanics.kane.partials import inertia_coefficients, speed_partials
-from emdeg.mechanics.kane.speeds import Setup
-from emdeg.mechanics.kane.system import (
+from emdeg.mechanics.kane import (
+    Setup,
     System,
-    Velocities,
-    known_turning,
+    external_wrenches,
+    inertia_coefficients,
+    joint_actions,
+    known_angular_velocities,
     speed_rates,
     speed_values,
     system,
@@ -28,6 +27,8 @@ from emdeg.mechanics.kane.system import (
 )
 from emdeg.mechanics.mechanism import Mechanism
 from emdeg.mechanics.parameters.base import regrouped_mechanism
+from emdeg.mechanics.spatial import Spatial
+from emdeg.mechanics.variants import known_turning, link_frame_recursion
 from emdeg.mechanics.variants.regrouping import Axial, handed_over
 from emdeg.mechanics.vectors import Scalar, Vec3
 from emdeg.programs.count import count
@@ -88,8 +89,8 @@ class Kane:
         free = self.solver.rates([u - b for u, b in zip(self.given.u, B)])
         return sys.all_joints(free, self.given.pd)
 
-    def moves(self, qd: Sequence[Scalar]) -> Velocities:
-        return velocities(self.sys, qd, known_turning(self.sys, self.given.u))
+    def moves(self, qd: Sequence[Scalar]) -> tuple[Spatial, ...]:
+        return velocities(self.sys, qd, known_angular_velocities(self.sys, self.given.u))
 
     def accelerated(self, qd: Sequence[Scalar], ud: Sequence[Scalar]) -> list[Scalar]:
         """qdd of every joint from ud."""
@@ -99,18 +100,22 @@ class Kane:
         return sys.all_joints(free, self.given.pdd)
 
     def turning(self, ud: Sequence[Scalar]) -> dict[int, tuple[Vec3, Vec3]]:
-        omega, omegad = known_turning(self.sys, self.given.u), known_turning(self.sys, ud)
+        omega, omegad = known_angular_velocities(self.sys, self.given.u), known_angular_velocities(self.sys, ud)
         return {link: (omega[link], omegad[link]) for link in omega}
 
     def needed(
         self, qd: Sequence[Scalar], qdd: Sequence[Scalar], turning: Mapping[int, tuple[Vec3, Vec3]] | None = None
     ) -> list[Scalar]:
         """The efforts the drives of all joints must give for a motion: Newton-Euler less what else acts."""
-        sys = self.sys
-        move = motion(sys.mech, sys.frame, qd, qdd, turning=turning)
-        external = external_wrenches(sys, self.moves(qd), self.given.loads, self.sqrt)
-        tau = efforts(sys.mech, sys.frame, move, qd, qdd, external=external).tau
+        mech, frame = self.sys.mech, self.sys.frame
+        moves = known_turning.motion(mech, frame, qd, qdd, turning or {})
+        forces = link_frame_recursion.inertia_forces(mech, moves)
+        forces = link_frame_recursion.less_external(forces, self.external(qd))
+        tau = link_frame_recursion.efforts(mech, frame, forces, qdd)
         return [t - a for t, a in zip(tau, self.actions(qd))]
+
+    def external(self, qd: Sequence[Scalar]) -> dict[int, Spatial]:
+        return external_wrenches(self.sys, self.moves(qd), self.given.loads, self.sqrt)
 
     def actions(self, qd: Sequence[Scalar]) -> list[Scalar]:
         sys = self.sys
@@ -132,18 +137,40 @@ class Kane:
 
     def terms(self, method: str) -> tuple[list[list[Scalar]], list[Scalar], list[Scalar]]:
         """X, the right-hand side and qd of every joint."""
-        sys, zero, n = self.sys, self.zero, len(self.sys.free)
+        sys = self.sys
         W = self.solver.columns()
         if method == "congruence":
             M = mass_matrix(sys.mech, sys.frame)
-            X = congruent([[M[i][j] for j in sys.free] for i in sys.free], W, zero)
+            X = congruent([[M[i][j] for j in sys.free] for i in sys.free], W, self.zero)
         else:
-            units = [known_turning(sys, [self.one if i == r else zero for i in range(n)]) for r in range(n)]
-            turning = {link: [unit[link] for unit in units] for link in units[0]}
-            X = inertia_coefficients(sys, W, speed_partials(sys, W, turning))
+            X = inertia_coefficients(sys, W)
         qd = self.rates()
         rest = self.needed(qd, self.accelerated(qd, self.still), self.turning(self.still))
-        return X, times(transposed(W), [t - rest[k] for t, k in zip(self.given.tau, sys.free)], zero), qd
+        return X, times(transposed(W), [t - rest[k] for t, k in zip(self.given.tau, sys.free)], self.zero), qd
+
+    def parts(self, method: str) -> dict[str, Any]:
+        """X, H, T, G, E and rhs, with K*_r = -sum X_rs ud_s - H_r and K_r = sum T_rk tau_k + G_r + E_r.
+
+        H: inertia forces without ud; T: how the drives' efforts enter; G: gravity; E: loads, springs, dampers and
+        friction. rhs = K - H, so that X ud = rhs.
+        """
+        sys, mech, frame = self.sys, self.sys.mech, self.sys.frame
+        X, rhs, qd = self.terms(method)
+        W = self.solver.columns()
+        still = [self.zero] * mech.n
+
+        def generalized(tau: Sequence[Scalar]) -> list[Scalar]:
+            return times(transposed(W), [tau[k] for k in sys.free], self.zero)
+
+        qdd = self.accelerated(qd, self.still)
+        moves = known_turning.motion(mech, frame, qd, qdd, self.turning(self.still), gravity=False)
+        forces = link_frame_recursion.inertia_forces(mech, moves)
+        H = generalized(link_frame_recursion.efforts(mech, frame, forces, qdd))
+        G = [-g for g in generalized(link_frame_recursion.link_frame_recursion(mech, frame, still, still))]
+        outer = link_frame_recursion.less_external([mech.still] * mech.n, self.external(qd))
+        held = link_frame_recursion.efforts(mech, frame, outer, still)
+        E = generalized([a - t for a, t in zip(self.actions(qd), held)])
+        return {"X": X, "H": H, "T": transposed(W), "G": G, "E": E, "rhs": rhs}
 
     def accelerations(self, method: str) -> dict[str, Any]:
         sys = self.sys
@@ -214,7 +241,22 @@ def kane_program(
             lambda kane, way=way: kane.outputs(function, way),
         )
         found.append(simplify(traced) if factored else retrace(traced))
-    return min(found, key=lambda program: count(program).total)
+    return smallest(found)
+
+
+def kane_parts(robot: Robot, setup: Setup, kinematics: SpeedInverse | None = None) -> Program:
+    """One program of X, H, T, G, E and rhs: Kane's equations taken apart, see `Kane.parts`."""
+    kinematics = speed_inverse(robot, setup) if kinematics is None else kinematics
+    wanted = INPUTS["equations"]
+    return smallest(
+        simplify(traced_kane(robot, setup, kinematics, wanted, "kane", True, lambda kane, way=way: kane.parts(way)))
+        for way in METHODS["equations"]
+    )
+
+
+def smallest(programs: Iterable[Program]) -> Program:
+    """The one with the fewest operations."""
+    return min(programs, key=lambda program: count(program).total)
 
 
 def traced_kane(

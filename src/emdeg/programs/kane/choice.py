@@ -12,8 +12,17 @@ from emdeg.algebra.parsing import parsed
 from emdeg.algebra.prime_field import PrimeField
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
 from emdeg.errors import OverBudget, RobotError
-from emdeg.mechanics.kane.speeds import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed, joint_rates
-from emdeg.mechanics.kane.system import speed_matrix, system
+from emdeg.mechanics.kane import (
+    AngularVelocity,
+    LinearForm,
+    PointVelocity,
+    Rate,
+    Setup,
+    Speed,
+    joint_rates,
+    speed_matrix,
+    system,
+)
 from emdeg.programs.count import Count, count
 from emdeg.programs.kane.build import kane_program
 from emdeg.robot.model import BASE, NOWHERE, Frame, Robot, Vector

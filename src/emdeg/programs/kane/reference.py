@@ -14,9 +14,7 @@ from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.prime_field import PrimeField, Residue
 from emdeg.mechanics.formulations import coriolis, energy
 from emdeg.mechanics.formulations.newton_euler import newton_euler
-from emdeg.mechanics.kane.forces import joint_actions
-from emdeg.mechanics.kane.speeds import Setup
-from emdeg.mechanics.kane.system import System, host, speed_matrix, speed_values, system
+from emdeg.mechanics.kane import Setup, System, host, joint_actions, speed_matrix, speed_values, system
 from emdeg.mechanics.mechanism import in_base, written
 from emdeg.mechanics.vectors import Scalar, Vec3, add, dot, matmul, mul, scale, sub, total
 from emdeg.programs.degree import degree_bound

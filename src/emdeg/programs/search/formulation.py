@@ -15,9 +15,10 @@ from emdeg.mechanics.formulations import composite_body, coriolis, coriolis_comp
 from emdeg.mechanics.formulations.coefficients import Coefficients
 from emdeg.mechanics.formulations.extended_body_rates import extended_body_coefficients
 from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients
-from emdeg.mechanics.formulations.newton_euler import efforts, motion
-from emdeg.mechanics.mechanism import BodyInertia, Frames, Mechanism, mechanism
+from emdeg.mechanics.mechanism import Frames, Mechanism, mechanism
+from emdeg.mechanics.spatial import BodyInertia
 from emdeg.mechanics.variants.frames_that_stay import Joints, turn_choices, turned_back
+from emdeg.mechanics.variants.link_frame_recursion import efforts, inertia_forces, motion
 from emdeg.mechanics.variants.moments import MOMENTS
 from emdeg.mechanics.variants.regrouping import Axial, drives_in_links, handed_over, slid, slide_choices
 from emdeg.mechanics.variants.split_inertia import SHARES, Twinned, twinned
@@ -76,7 +77,7 @@ def plain_formulation(robot: Robot, functions: Sequence[str]) -> Formulation:
     n = robot.n
     first = tuple(next(iter(METHODS[function])) for function in functions)
     return Formulation(
-        ((),) * n, (Exact(),) * n, ("yy",) * n, (False,) * n, ("euler",) * n, ("",) * n, ((),) * n, 0, first
+        ((),) * n, (Exact(),) * n, ("yy",) * n, (False,) * n, ("Euler",) * n, ("",) * n, ((),) * n, 0, first
     )
 
 
@@ -161,8 +162,8 @@ def _recursion(w: Written, qd: Sequence[Scalar], qdd: Sequence[Scalar], first: i
     mech = _without(wide.mech, [body for body, joint in enumerate(wide.joint) if joint < first]) if first else wide.mech
     moments = wide.spread([MOMENTS[name] for name in w.formulation.moment])
     rates, accelerations = wide.spread(qd), wide.spread(qdd)
-    move = motion(mech, frame, rates, accelerations)
-    return wide.gathered(efforts(mech, frame, move, rates, accelerations, moments=moments).tau, w.mech.n)
+    forces = inertia_forces(mech, motion(mech, frame, rates, accelerations), moments)
+    return wide.gathered(efforts(mech, frame, forces, accelerations), w.mech.n)
 
 
 def _inverse_dynamics(w: Written) -> Mapping[str, Any]:
@@ -183,8 +184,7 @@ def _inverse_dynamics(w: Written) -> Mapping[str, Any]:
 def _without(mech: Mechanism, links: Sequence[int]) -> Mechanism:
     """The mechanism with these links' inertias and drives set to nothing."""
     zero = mech.zero
-    none = (zero, zero, zero)
-    nothing = BodyInertia(zero, none, (none, none, none))
+    nothing = BodyInertia.nothing(zero)
     bodies = tuple(nothing if i in links else body for i, body in enumerate(mech.inertia))
     drives = tuple(zero if i in links else drive for i, drive in enumerate(mech.drive))
     return replace(mech, inertia=bodies, drive=drives)

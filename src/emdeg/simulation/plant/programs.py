@@ -15,9 +15,9 @@ from emdeg.algebra.dual import Dual, derivative
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.formulations import composite_body
 from emdeg.mechanics.formulations.energy import kinetic_energy, potential_energy
-from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
 from emdeg.mechanics.parameters.base import regrouped_mechanism
+from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.programs.best import program
 from emdeg.programs.functions import solved
 from emdeg.programs.ir import Dependence, Program
@@ -99,7 +99,7 @@ def momenta(robot: Robot) -> Program:
     qd = tracer.inputs("qd", robot.freedoms, Dependence.RATES)
     rest = [mech.zero] * robot.freedoms
     return simplify(
-        tracer.program("momenta", {"p": newton_euler(mech, frames(mech, position), rest, qd, gravity=False)})
+        tracer.program("momenta", {"p": link_frame_recursion(mech, frames(mech, position), rest, qd, gravity=False)})
     )
 
 
@@ -124,8 +124,8 @@ def momentum_rates(robot: Robot) -> Program:
         else:
             moving.append(Dual(at, {0: qd[k]}))
     rest = [mech.zero] * n
-    carried = newton_euler(mech, frames(mech, moving), rest, qd, gravity=False)
-    bias = newton_euler(mech, frames(mech, position), qd, rest)
+    carried = link_frame_recursion(mech, frames(mech, moving), rest, qd, gravity=False)
+    bias = link_frame_recursion(mech, frames(mech, position), qd, rest)
     rates = [tau[i] + derivative(carried[i], 0, mech.zero) - bias[i] for i in range(n)]
     return simplify(tracer.program("momentum_rates", {"pd": rates}))
 
@@ -139,7 +139,7 @@ def energies(robot: Robot) -> Program:
     mech = mechanism(robot, tracer)  # energies need the whole inertias: grouping moves the potential's zero
     qd = tracer.inputs("qd", robot.freedoms, Dependence.RATES)
     frame = frames(mech, position)
-    p = newton_euler(mech, frame, [mech.zero] * robot.freedoms, qd, gravity=False)
+    p = link_frame_recursion(mech, frame, [mech.zero] * robot.freedoms, qd, gravity=False)
     outputs = {"T": kinetic_energy(mech, frame, qd), "V": potential_energy(mech, frame), "p": p}
     return simplify(tracer.program("energies", outputs))
 

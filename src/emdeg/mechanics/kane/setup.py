@@ -1,6 +1,6 @@
 """What a user chooses for Kane's method: generalized speeds, prescribed motions, and what else acts on the robot.
 
-Inert data. Joints and links are numbers of a `Robot`; `speeds_reader` makes this from a file and checks every name.
+Inert data. Joints and links are numbers of a `Robot`; `reader` makes this from a file and checks every name.
 """
 
 from __future__ import annotations
