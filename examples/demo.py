@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 import emdeg
-from emdeg.reports.drawing import percent
 from emdeg.reports.output import write
 from emdeg.reports.page import Made, make
 from emdeg.reports.tradeoff import QUOTED
+from emdeg.writing.drawing import percent
 
 ROBOT = "puma560"
 OUTPUT = Path("demo_output")

@@ -16,7 +16,7 @@ import emdeg
 from emdeg.equations import derive, from_json, to_json
 from emdeg.equations.sections import PARTS, document
 from emdeg.errors import BadData
-from emdeg.writing import latex, markdown, mathml, sympy_form, text
+from emdeg.writing import html, latex, markdown, sympy_form, text
 from tests.random_robots import random_robot
 
 ALL = tuple(PARTS)
@@ -65,7 +65,7 @@ def test_json_that_is_no_model_is_refused_in_words(change, message):
 
 
 def test_mathml_is_well_formed_and_has_every_equation():
-    page = ElementTree.fromstring(mathml.write(everything()))
+    page = ElementTree.fromstring(html.write(everything()))
     assert len(page.findall(".//{http://www.w3.org/1998/Math/MathML}math")) > 60
 
 
@@ -149,7 +149,7 @@ def test_sympy_of_the_reading_form_equals_the_formulas_once_the_constants_are_pu
 
 def test_mathml_of_the_reading_form_parses(hostile):
     for model in (derive(emdeg.load("puma560")), hostile):
-        page = ElementTree.fromstring(mathml.write(document(model, READING)))
+        page = ElementTree.fromstring(html.write(document(model, READING)))
         assert len(page.findall(".//{http://www.w3.org/1998/Math/MathML}math")) > 5
 
 
@@ -165,9 +165,9 @@ def test_hostile_titles_stay_text_in_markdown_and_mathml():
     model = derive(replace(emdeg.load("planar2r"), title="<script>x</script> $y$ \x07"))
     page = document(model, ["M"])
     assert "<script>" not in markdown.write(page)
-    assert "<script>" not in mathml.write(page)
+    assert "<script>" not in html.write(page)
     assert "<script>" not in replace(model, robot=replace(model.robot, name="<script>"))._repr_html_()
-    ElementTree.fromstring(mathml.write(page))
+    ElementTree.fromstring(html.write(page))
 
 
 def test_sympy_expressions_equal_the_formulas():

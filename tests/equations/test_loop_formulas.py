@@ -13,6 +13,7 @@ import emdeg
 from emdeg.cli import app
 from emdeg.equations.loops.expanded import expand_loops, expanded_document
 from emdeg.errors import OverBudget
+from emdeg.writing import sympy_form
 from tests.mechanics.test_closed_loop import robot_of, states
 
 runner = CliRunner()
@@ -72,9 +73,8 @@ def test_mass_matrix_of_the_delta_by_sympy_alone():
     """M11 with its letters replaced by what they stand for: a closed form in x, y, z, evaluated by SymPy."""
     robot = robot_of("delta")
     found = expand_loops(robot)
-    document = expanded_document(found, ["letters", "solution", "M"])
-    equations = {str(item.label): item.value.to_sympy() for section in document.sections[:2] for item in section.items}
-    M11 = document.sections[2].items[0].rows[0][0].to_sympy()
+    equations = sympy_form.expressions(expanded_document(found, ["letters", "solution", "M"]))
+    M11 = equations.pop("M")[0, 0]
     q = {k: sympy.Symbol(f"q{k}", real=True) for k in range(1, 7)}
     told = {sympy.sin(q[k]): equations[f"s{k}"] for k in (1, 2, 3)}
     told |= {sympy.cos(q[k]): equations[f"c{k}"] for k in (1, 2, 3)}

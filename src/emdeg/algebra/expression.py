@@ -1,18 +1,14 @@
-"""Small expressions as inert data: sums of products of atoms; written as text or LaTeX, evaluated, counted."""
+"""Small expressions as inert data: sums of products of atoms; evaluated, counted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby
 from typing import Any
 
 from emdeg.algebra.angle_sums import AngleSum, angle_latex, angle_name
 from emdeg.algebra.generator import name_latex
-
-MAX_DIGITS = 17
-"""Characters of a ratio above which its nearest double is written instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,53 +57,6 @@ def scaled(expression: Sum, factor: Fraction) -> Sum:
     """factor * expression, positive terms first."""
     terms = [Product(factor * term.coefficient, term.factors) for term in expression.terms]
     return Sum(tuple(sorted(terms, key=lambda term: term.coefficient < 0)))
-
-
-def text(expression: Sum) -> str:
-    """Plain text, such as "I20*(SS5*(SS23*(1 + CC4) - 1) - 2*SC23*C4*SC5)"."""
-    return _written(expression, lambda atom: atom.text, "*", "{}^{}", _number_text, "({})")
-
-
-def latex(expression: Sum) -> str:
-    """LaTeX for math mode."""
-    return _written(expression, lambda atom: atom.latex, r"\,", "{}^{{{}}}", _number_latex, r"\left({}\right)")
-
-
-def _written(expression: Sum, atom: Any, times: str, power: str, number: Any, bracket: str) -> str:
-    parts: list[str] = []
-    for term in expression.terms:
-        factors = []
-        for factor, same in groupby(term.factors):
-            inner = (
-                bracket.format(_written(factor, atom, times, power, number, bracket))
-                if isinstance(factor, Sum)
-                else atom(factor)
-            )
-            exponent = len(list(same))
-            factors.append(inner if exponent == 1 else power.format(inner, exponent))
-        if abs(term.coefficient) != 1 or not factors:
-            factors.insert(0, number(abs(term.coefficient)))
-        parts.append((" - " if term.coefficient < 0 else " + ") + times.join(factors))
-    joined = "".join(parts)
-    return "0" if not joined else joined[3:] if joined.startswith(" + ") else "-" + joined[3:]
-
-
-def _number_text(value: Fraction) -> str:
-    if value.denominator == 1:
-        return str(value)
-    decimal = f"{float(value):.12g}"
-    if Fraction(decimal) == value:
-        return decimal
-    return f"({value})" if len(str(value)) <= MAX_DIGITS else repr(float(value))
-
-
-def _number_latex(value: Fraction) -> str:
-    if value.denominator == 1:
-        return str(value)
-    if len(str(value)) <= MAX_DIGITS:
-        return rf"\tfrac{{{value.numerator}}}{{{value.denominator}}}"
-    mantissa, _, exponent = repr(float(value)).partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
 def evaluate(expression: Sum, atoms: Mapping[Atom, Any]) -> Any:

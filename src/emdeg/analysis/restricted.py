@@ -12,7 +12,7 @@ from emdeg.algebra.angle import Angle
 from emdeg.equations import Model, entry_name
 from emdeg.errors import RobotError
 from emdeg.writing.notebook import Shown
-from emdeg.writing.text import formula as written
+from emdeg.writing.text import line
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Restricted(Shown):
     def equations(self) -> list[str]:
         """One line a moving joint: tau1 = (...) qdd1 + ... + (...), long numbers to a double's digits."""
         lines = []
-        text = {name: " ".join(written(formula)) for name, formula in self.entries.items() if formula}
+        text = {name: line(formula) for name, formula in self.entries.items() if formula}
         for i in self.moving:
             parts = []
             for j in self.moving:

@@ -15,21 +15,21 @@ from emdeg.cli.common import Json, UsageError, as_json, say, write_new
 from emdeg.equations import Model, with_symbolic_payload
 from emdeg.equations import derive as derive_
 from emdeg.equations.json_form import to_data
-from emdeg.equations.json_sections import sections_data
 from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops, loop_document
 from emdeg.equations.loops.expanded import EXPANDED_PARTS, expand_loops, expanded_document
 from emdeg.equations.reading import sections as reading
 from emdeg.equations.sections import NEEDS, PARTS, document
 from emdeg.robot.model import Robot
-from emdeg.writing import latex, markdown, mathml, sympy_form, text
+from emdeg.writing import html, latex, markdown, sympy_form, text
 from emdeg.writing.document import Document
+from emdeg.writing.json_form import sections_data
 
 DEFAULT_PARTS = "constants,M,b,c,g"
 Format = Literal["text", "latex", "mathml", "markdown", "json", "sympy"]
 WRITERS: dict[str, Callable[[Document], str]] = {
     "text": text.write,
     "latex": latex.write,
-    "mathml": mathml.write,
+    "mathml": html.write,
     "markdown": markdown.write,
     "sympy": sympy_form.write,
 }

@@ -20,6 +20,7 @@ from emdeg.robot.load import SNAP, library_names, load, parse_locks, read_draft
 from emdeg.robot.model import BASE, Robot
 from emdeg.robot.template import TEMPLATE
 from emdeg.robot.toml_writer import to_toml
+from emdeg.writing import document, text
 
 
 def summary(robot: Robot) -> list[Table]:
@@ -30,12 +31,12 @@ def summary(robot: Robot) -> list[Table]:
     return [_table(one) for one in cells]
 
 
-def _table(cells: tables.Cells) -> Table:
+def _table(cells: document.Table) -> Table:
     table = Table(title=cells.title, title_justify="left")
     for column in cells.head:
         table.add_column(column)
     for row in cells.rows:
-        table.add_row(*row)
+        table.add_row(*(text.cell(value) for value in row))
     return table
 
 

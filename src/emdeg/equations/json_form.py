@@ -17,6 +17,7 @@ from emdeg.equations.model import DYNAMICS, Model, Triple, entry_name
 from emdeg.errors import BadData
 from emdeg.robot import Robot
 from emdeg.robot.symbols import Known
+from emdeg.writing.json_form import terms_data
 
 FORMAT = "emdeg model 1"
 
@@ -53,10 +54,10 @@ def to_data(model: Model) -> dict[str, Any]:
             for name, (value, tolerance) in model.known.items()
         },
         "parts": [part for part in DYNAMICS if part in model.parts],
-        "drives": [formula_data(drive) for drive in model.drives],
+        "drives": [terms_data(drive) for drive in model.drives],
     }
     for part in data["parts"]:
-        data[part] = {name: formula_data(value) for name, value in model.entries([part]).items()}
+        data[part] = {name: terms_data(value) for name, value in model.entries([part]).items()}
     return data
 
 
@@ -121,12 +122,6 @@ def _model(data: dict[str, Any]) -> Model:
         tuple(g[entry_name("g", i)] for i in joints) if g else (),
         MappingProxyType(known),
     )
-
-
-def formula_data(formula: TrigPoly) -> list[Any]:
-    """A formula as a list of terms [coefficient, {letter: exponent}]."""
-    letter = formula.algebra.letter
-    return [[str(c), {letter(g): e for g, e in monomial.items()}] for c, monomial in formula.terms()]
 
 
 def formula(algebra: TrigAlgebra, by_letter: dict[str, Generator], terms: Any, where: str) -> TrigPoly:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from emdeg.equations.model import DYNAMICS, Model
 from emdeg.equations.sections import document
+from emdeg.writing import html as html_
 from emdeg.writing import latex as latex_
-from emdeg.writing import mathml
 from emdeg.writing.document import Equation
+from emdeg.writing.markup import escape
 
 MAX_TERMS = 400
 """Terms of a part above which it is shown in lumped constants."""
@@ -20,9 +21,8 @@ def latex(model: Model) -> str:
     if not shown:
         return rf"$\text{{{latex_.escape(repr(model))}}}$"
     rows = [
-        f"{item.label.latex} &= {' '.join(latex_.formula(item.value))}"
-        for section in document(model, shown).sections
-        for item in section.items
+        f"{item.label.latex} &= {latex_.line(item.value)}"
+        for item in document(model, shown).items
         if isinstance(item, Equation)
     ]
     return "$$\\begin{aligned}" + r" \\ ".join(rows) + "\\end{aligned}$$"
@@ -30,9 +30,9 @@ def latex(model: Model) -> str:
 
 def html(model: Model) -> str:
     """The sizes of the model and, in MathML, its equations where they fit on a screen."""
-    head = f"<p><b>{mathml.text(model.robot.name)}</b> {mathml.text(repr(model)[1:-1])}</p>"
+    head = f"<p><b>{escape(model.robot.name)}</b> {escape(repr(model)[1:-1])}</p>"
     shown = _shown(model)
-    return head + mathml.body(document(model, shown)) if shown else head
+    return head + html_.body(document(model, shown)) if shown else head
 
 
 def _shown(model: Model) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from emdeg.algebra import TrigPoly
-from emdeg.equations.grouped import Grouped
 from emdeg.equations.inverse_jacobian import determinant, inverse_jacobian
 from emdeg.equations.kinematics import FrameName, Matrix
 from emdeg.equations.model import Model
@@ -14,21 +13,20 @@ from emdeg.equations.reading import sections as reading
 from emdeg.equations.relations import Relation, Tally, compare, relations
 from emdeg.errors import NotInvertible
 from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias, second_derivatives
-from emdeg.mechanics.parameters.base import base_parameters
+from emdeg.mechanics.parameters.base import Column, base_parameters
 from emdeg.mechanics.parameters.regressor_formulas import regressor_formulas
 from emdeg.writing.document import (
     Document,
     Equation,
     Item,
-    Label,
     MatrixEquation,
-    Reference,
-    Remark,
+    Paragraph,
     Section,
     Table,
     Zeros,
     resolved,
 )
+from emdeg.writing.formula import Combination, Label, Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,7 @@ def jacobian(model: Model, choice: Choice) -> Section:
     items: list[Item] = [MatrixEquation(Label("J"), matrix(frame))]
     simplest = kinematics.simplest_frame()
     if simplest != "base" and choice.frame is None:
-        items.append(Remark(f"In the axes of frame {simplest}, where it is shortest:"))
+        items.append(Paragraph(f"In the axes of frame {simplest}, where it is shortest:"))
         items.append(MatrixEquation(Label("J", f"_{simplest}"), matrix(simplest)))
     if model.n == len(rows):
         items += _determinant(determinant(kinematics, choice.rows))
@@ -132,12 +130,12 @@ def jacobian(model: Model, choice: Choice) -> Section:
 def inverse(model: Model, choice: Choice) -> Section:
     """The inverse Jacobian."""
     found = inverse_jacobian(model.kinematics, choice.frame, choice.rows)
-    items: list[Item] = [Remark(f"Axes of frame {found.frame}; qd = Jinv (v, omega) with v of the tool's origin.")]
+    items: list[Item] = [Paragraph(f"Axes of frame {found.frame}; qd = Jinv (v, omega) with v of the tool's origin.")]
     if choice.rows is not None:
-        items.append(Remark(f"Of (v, omega) only the components {', '.join(map(str, found.rows))}."))
+        items.append(Paragraph(f"Of (v, omega) only the components {', '.join(map(str, found.rows))}."))
     if found.wrist is not None:
         items.append(
-            Remark(f"The last three axes meet in the origin of frame {found.wrist.point}: inverted by blocks.")
+            Paragraph(f"The last three axes meet in the origin of frame {found.wrist.point}: inverted by blocks.")
         )
     items += _determinant(found.determinant)
     items.append(MatrixEquation(Label("Jinv"), found.entries))
@@ -161,19 +159,26 @@ def uicker(model: Model, _: Choice) -> Section:
 def base(model: Model, _: Choice) -> Section:
     """The base parameters: which are kept and what is grouped into them."""
     found = base_parameters(model.robot)
-    items: list[Item] = [Remark(f"{len(found)} base parameters of {len(found.columns)}; the torques show no others.")]
+    items: list[Item] = [
+        Paragraph(f"{len(found)} base parameters of {len(found.columns)}; the torques show no others.")
+    ]
     for column, parts in found.grouping.items():
-        items.append(Equation(Label(f"{column.name}r", str(column.link + 1)), Grouped(column, parts)))
+        grouped = Combination(((1, _parameter(column)), *((factor, _parameter(other)) for other, factor in parts)))
+        items.append(Equation(Label(f"{column.name}r", str(column.link + 1)), grouped))
     if found.without_effect:
-        items.append(Remark("Without effect: " + ", ".join(map(str, found.without_effect))))
+        items.append(Paragraph("Without effect: " + ", ".join(map(str, found.without_effect))))
     return Section("base", "Base parameters", tuple(items))
+
+
+def _parameter(column: Column) -> Label:
+    return Label(column.name, str(column.link + 1))
 
 
 def regressor(model: Model, _: Choice) -> Section:
     """Y with tau = Y pi for the base parameters."""
     found = regressor_formulas(model.robot, base=True, max_terms=model.algebra.max_terms)
     names = ", ".join(f"{k} {column.name}r{column.link + 1}" for k, column in enumerate(found.columns, 1))
-    items = (Remark(f"Columns: {names}"), MatrixEquation(Label("Y"), found.Y))
+    items = (Paragraph(f"Columns: {names}"), MatrixEquation(Label("Y"), found.Y))
     return Section("regressor", "Regressor Y of the base parameters: tau = Y pi", items)
 
 
@@ -182,13 +187,13 @@ def found_relations(model: Model, _: Choice) -> Section:
     found = relations(model)
     head = ("", "possible", "after the general rules", "nonzero", "distinct", "up to sign", "up to a multiple")
     counts = Table(head, (_row("Christoffel symbols", found.christoffel), _row("dM_ij/dq_k", found.derivatives)))
-    items: list[Item] = [counts, Remark("Coefficients that remain: " + ", ".join(found.independent))]
+    items: list[Item] = [counts, Paragraph("Coefficients that remain: " + ", ".join(found.independent))]
     items += _related("By the general rules", [r for r in found.coefficients if r.rule == "general"])
     items += _related("Due to this robot", [r for r in found.coefficients if r.rule == "geometry"])
     items += _related("Derivatives of M, due to this robot", found.equal_derivatives)
     items += _related("Mass matrix", found.mass_matrix)
     if found.constant:
-        items.append(Remark("Constant entries of M: " + ", ".join(found.constant)))
+        items.append(Paragraph("Constant entries of M: " + ", ".join(found.constant)))
     items += _related("Gravity", found.gravity)
     return Section("relations", "Relations among the coefficients", tuple(items))
 
@@ -263,7 +268,7 @@ def _determinant(factors: tuple[TrigPoly, ...]) -> list[Item]:
         return [Equation(Label("detJ"), factors[0])]
     items: list[Item] = [Equation(Label("detJ", f"_{k}"), factor) for k, factor in enumerate(factors, 1)]
     names = " ".join(f"detJ_{k}" for k in range(1, len(factors) + 1))
-    return [*items, Remark(f"The determinant is the product {names}; where a factor vanishes the arm is singular.")]
+    return [*items, Paragraph(f"The determinant is the product {names}; where a factor vanishes the arm is singular.")]
 
 
 def _row(what: str, tally: Tally) -> tuple[str, ...]:
@@ -283,7 +288,7 @@ def _related(what: str, found: Iterable[Relation]) -> list[Item]:
     others = [str(relation) for relation in found if relation.of is not None]
     items: list[Item] = []
     if zeros:
-        items.append(Remark(f"{what}, zero: {', '.join(zeros)}"))
+        items.append(Paragraph(f"{what}, zero: {', '.join(zeros)}"))
     if others:
-        items.append(Remark(f"{what}: {'; '.join(others)}"))
+        items.append(Paragraph(f"{what}: {'; '.join(others)}"))
     return items

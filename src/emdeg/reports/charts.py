@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emdeg.reports.drawing import BLUE, FAINT, GROUND, INK, SOFT, Box, Drawing, Line, Shape, Text, shortened
+from emdeg.writing.drawing import BLUE, FAINT, GROUND, INK, SOFT, Box, Drawing, Line, Shape, Text, shortened
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from emdeg.codegen.artefact import Artefact, Request, artefact
 from emdeg.codegen.store import CERTIFICATE
 from emdeg.programs import Program
-from emdeg.reports.content import Command, Facts, File, Files, Grid, Item, Note, Paragraph, Section
-from emdeg.reports.study import Study
+from emdeg.reports.subject import Subject
 from emdeg.robot.toml_writer import to_toml
+from emdeg.writing.document import Facts, File, Files, Item, Listing, Note, Paragraph, Section, Table
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity")
 LARGEST = 1_500_000
@@ -20,7 +20,7 @@ LARGEST = 1_500_000
 
 
 def code(
-    study: Study, programs: Mapping[str, Program], words: Sequence[str], stem: str, command: str, made_by: str
+    subject: Subject, programs: Mapping[str, Program], words: Sequence[str], stem: str, command: str, made_by: str
 ) -> tuple[Section, list[Artefact]]:
     """C of the main functions, each proved against an independent formulation; `words` choose the robot."""
     files: list[File] = []
@@ -28,11 +28,11 @@ def code(
     made: list[Artefact] = []
     notes: list[Item] = []
     for name in (name for name in FUNCTIONS if name in programs):
-        study.progress(f"code and proof of {name}")
+        subject.progress(f"code and proof of {name}")
         line = shlex.join(["emdeg", "generate", *words, f"--function={name}", "--target=c", "--out=."])
         request = Request((name,), robot_name=stem, command=line)
         try:
-            one = artefact(study.robot, request, program=programs[name])
+            one = artefact(subject.robot, request, program=programs[name])
         except ValueError as problem:  # a proof that is out of reach; a wrong program is another error
             notes.append(Note(f"{name} is left out because it cannot be proved: {problem}", warning=True))
             continue
@@ -40,7 +40,7 @@ def code(
         made.append(one)
         rows.append(_proof(name, one))
         if len(one.text) + len(proof) > LARGEST:
-            notes += [Note(f"{one.file} is too long for the page. It is written by"), Command(line)]
+            notes += [Note(f"{one.file} is too long for the page. It is written by"), Listing(line)]
             continue
         files.append(File(one.file, one.text, f"{len(one.text.splitlines())} lines of C99"))
         files.append(File(one.file + CERTIFICATE, proof, "its certificate"))
@@ -51,14 +51,14 @@ def code(
         "formulation of the same robot there; the certificate beside it says how to repeat that "
         "(emdeg verify FILE, both files in one folder)."
     )
-    digest = hashlib.sha256(to_toml(study.robot).encode()).hexdigest()
+    digest = hashlib.sha256(to_toml(subject.robot).encode()).hexdigest()
     items: list[Item] = [Paragraph(text), Files(tuple(files)), *notes] if files else [*notes]
     if rows:
-        items.append(Grid(head, tuple(rows), "Proofs"))
+        items.append(Table(head, tuple(rows), "Proofs"))
     items += [
         Facts((("made by", made_by), ("digest of the robot", digest))),
         Paragraph("This page is made anew, byte for byte, by"),
-        Command(command),
+        Listing(command),
     ]
     return Section("code", "Code and proof", tuple(items)), made
 

@@ -10,18 +10,18 @@ from emdeg.programs.best import program
 from emdeg.programs.build import program as traced
 from emdeg.reduce.tables import general_recursion
 from emdeg.reports.charts import Bar, bars
-from emdeg.reports.content import Figure, Figures, Grid, Item, Note, Paragraph, Section
-from emdeg.reports.drawing import percent
 from emdeg.reports.published import Published, published
-from emdeg.reports.study import Study
+from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import QUOTED, Tradeoff
+from emdeg.writing.document import Figure, Figures, Item, Note, Paragraph, Section, Table
+from emdeg.writing.drawing import percent
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity", "coriolis_matrix", "jacobian")
 LOOPS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CountsFound:
     """The section, the programs it counted, and the figures the summary names."""
 
     section: Section
@@ -30,14 +30,14 @@ class Found:
     published: tuple[Published, ...]
 
 
-def counts(study: Study, short: Tradeoff | None) -> Found:
+def counts(subject: Subject, short: Tradeoff | None) -> CountsFound:
     """Programs of this robot, counted by the project's one convention."""
-    robot = study.robot
+    robot = subject.robot
     programs: dict[str, Program] = {}
     left_out: list[Item] = []
-    for name in LOOPS if study.closed else FUNCTIONS:
-        study.progress(f"program of {name}")
-        effort = study.effort if name == "inverse_dynamics" else None
+    for name in LOOPS if subject.closed else FUNCTIONS:
+        subject.progress(f"program of {name}")
+        effort = subject.effort if name == "inverse_dynamics" else None
         try:
             programs[name] = program(robot, name, effort=effort)
         except RobotError as problem:
@@ -55,7 +55,7 @@ def counts(study: Study, short: Tradeoff | None) -> Found:
                 Figure(
                     "counts",
                     bars(
-                        _rows(study, totals, short, figures),
+                        _rows(subject, totals, short, figures),
                         ("multiplications", "additions"),
                         f"Operations of the inverse dynamics of {robot.name}",
                     ),
@@ -68,14 +68,16 @@ def counts(study: Study, short: Tradeoff | None) -> Found:
     ]
     if figures:
         rows = tuple((f.what, f.source) for f in figures)
-        items.append(Grid(("figure", "source"), rows, "Where the grey bars come from", folded=True))
-    return Found(Section("operations", "Operations", tuple(items)), programs, totals, figures)
+        items.append(Table(("figure", "source"), rows, "Where the grey bars come from", folded=True))
+    return CountsFound(Section("operations", "Operations", tuple(items)), programs, totals, figures)
 
 
-def _rows(study: Study, totals: dict[str, Count], short: Tradeoff | None, figures: tuple[Published, ...]) -> list[Bar]:
-    robot = study.robot
+def _rows(
+    subject: Subject, totals: dict[str, Count], short: Tradeoff | None, figures: tuple[Published, ...]
+) -> list[Bar]:
+    robot = subject.robot
     rows: list[Bar] = []
-    if not study.closed:
+    if not subject.closed:
         rows.append(
             _bar(
                 f"general recursive Newton-Euler, {robot.n} joints (Luh, Walker, Paul)",
@@ -87,7 +89,7 @@ def _rows(study: Study, totals: dict[str, Count], short: Tradeoff | None, figure
         if figure.function == "inverse_dynamics":
             parts = (figure.total,) if figure.mul is None or figure.add is None else (figure.mul, figure.add)
             rows.append(Bar(figure.what, tuple(map(float, parts)), str(figure.total), own=False))
-    if not study.closed:
+    if not subject.closed:
         recursion = traced(robot, "inverse_dynamics", base_parameters=False, factored=False)
         rows.append(_bar("emdeg: the recursion with this robot's zeros left out", count(recursion)))
     if short is not None and short.levels:
@@ -108,9 +110,9 @@ def _bar(label: str, total: Count, own: bool = True) -> Bar:
     return Bar(label, (float(total.mul), float(total.add)), note, own)
 
 
-def _table(totals: dict[str, Count]) -> Grid:
+def _table(totals: dict[str, Count]) -> Table:
     head = ("function", "x", "+", "/", "roots", "sin-cos pairs", "x + / roots")
     rows = []
     for name, total in totals.items():
         rows.append((name, *(str(v) for v in (total.mul, total.add, total.div, total.sqrt, total.sincos, total.total))))
-    return Grid(head, tuple(rows), "emdeg's programs of this robot")
+    return Table(head, tuple(rows), "emdeg's programs of this robot")

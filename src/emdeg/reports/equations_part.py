@@ -6,32 +6,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra.expression import Atom, Product, Sum, text
+from emdeg.algebra.expression import Atom, Product, Sum
 from emdeg.equations import Compact, Lumped, derive
 from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops
 from emdeg.equations.reading.compact import compact
-from emdeg.equations.reading.printed import Printed
-from emdeg.equations.reading.sections import ABBREVIATIONS, label
+from emdeg.equations.reading.sections import ABBREVIATIONS
 from emdeg.errors import OverBudget
 from emdeg.reduce.short_model import FullModel, full_model
-from emdeg.reports.content import (
-    Command,
-    Constants,
-    Entries,
-    Entry,
-    Formulas,
+from emdeg.reports.items import Entries, Entry, Slider, Term
+from emdeg.reports.subject import Subject
+from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, tradeoff
+from emdeg.writing.document import (
+    Equation,
+    Folded,
     Item,
+    Listing,
+    MatrixEquation,
     Note,
     Paragraph,
     Section,
-    Slider,
     Statement,
-    Term,
+    Table,
 )
-from emdeg.reports.drawing import percent
-from emdeg.reports.study import Study
-from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, tradeoff
-from emdeg.writing.document import Label, Reference
+from emdeg.writing.drawing import percent
+from emdeg.writing.formula import Formula, Label, Reference, Written, label
+from emdeg.writing.text import line
 
 TITLES = {
     "M": "Mass matrix M, symmetric",
@@ -47,21 +46,24 @@ def _rate(accent: str, index: str) -> str:
 
 
 EQUATION = Statement(
-    "<msub><mi>&#x3C4;</mi><mi>i</mi></msub><mo>=</mo>"
-    + _SUM.format("<mi>j</mi>")
-    + "<msub><mi>M</mi><mi>ij</mi></msub>"
-    + _rate("&#xA8;", "j")
-    + "<mo>+</mo>"
-    + _SUM.format("<mi>j</mi><mo>&lt;</mo><mi>k</mi>")
-    + "<msub><mi>b</mi><mi>ijk</mi></msub>"
-    + _rate("&#x2D9;", "j")
-    + _rate("&#x2D9;", "k")
-    + "<mo>+</mo>"
-    + _SUM.format("<mi>j</mi>")
-    + "<msub><mi>c</mi><mi>ij</mi></msub>"
-    + '<msubsup><mover accent="true"><mi>q</mi><mo>&#x2D9;</mo></mover><mi>j</mi><mn>2</mn></msubsup><mo>+</mo>'
-    + "<msub><mi>g</mi><mi>i</mi></msub>",
-    r"\tau_i = \sum_j M_{ij}\,\ddot q_j + \sum_{j<k} b_{ijk}\,\dot q_j \dot q_k + \sum_j c_{ij}\,\dot q_j^2 + g_i",
+    Written(
+        "tau_i = sum_j M_ij qdd_j + sum_j<k b_ijk qd_j qd_k + sum_j c_ij qd_j^2 + g_i",
+        r"\tau_i = \sum_j M_{ij}\,\ddot q_j + \sum_{j<k} b_{ijk}\,\dot q_j \dot q_k + \sum_j c_{ij}\,\dot q_j^2 + g_i",
+        "<msub><mi>&#x3C4;</mi><mi>i</mi></msub><mo>=</mo>"
+        + _SUM.format("<mi>j</mi>")
+        + "<msub><mi>M</mi><mi>ij</mi></msub>"
+        + _rate("&#xA8;", "j")
+        + "<mo>+</mo>"
+        + _SUM.format("<mi>j</mi><mo>&lt;</mo><mi>k</mi>")
+        + "<msub><mi>b</mi><mi>ijk</mi></msub>"
+        + _rate("&#x2D9;", "j")
+        + _rate("&#x2D9;", "k")
+        + "<mo>+</mo>"
+        + _SUM.format("<mi>j</mi>")
+        + "<msub><mi>c</mi><mi>ij</mi></msub>"
+        + '<msubsup><mover accent="true"><mi>q</mi><mo>&#x2D9;</mo></mover><mi>j</mi><mn>2</mn></msubsup><mo>+</mo>'
+        + "<msub><mi>g</mi><mi>i</mi></msub>",
+    )
 )
 OPEN = 14
 """Entries up to which a part is open at first."""
@@ -73,7 +75,7 @@ MOST_EXPANDED = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EquationsFound:
     """The section, and what other sections and the summary take from it."""
 
     section: Section
@@ -81,25 +83,27 @@ class Found:
     constants: int = 0
 
 
-def equations(study: Study, command: str) -> Found:
+def equations(subject: Subject, command: str) -> EquationsFound:
     """The section for a chain or a tree, or the named blocks of a mechanism with loops."""
-    if study.closed:
-        return Found(_loops(study, command))
-    study.progress("explicit equations")
+    if subject.closed:
+        return EquationsFound(_loops(subject, command))
+    subject.progress("explicit equations")
     try:
-        model = derive(study.robot)
+        model = derive(subject.robot)
     except OverBudget as problem:
-        return Found(_without(str(problem), command))
+        return EquationsFound(_without(str(problem), command))
     terms = sum(map(len, model.entries().values()))
     if terms > MOST_EXPANDED:
-        return Found(_without(f"they have {terms} terms, more than {MOST_EXPANDED}", command))
-    if study.symbolic:
+        return EquationsFound(_without(f"they have {terms} terms, more than {MOST_EXPANDED}", command))
+    if subject.symbolic:
         lumped = model.lumped
-        return Found(_section(study, lumped, compact(lumped), None, None, command), None, len(lumped.constants))
-    full = full_model(study.robot)
-    found = tradeoff(study, full)
-    section = _section(study, full.lumped, compact(full.lumped), found, full, command)
-    return Found(section, found, len(full.lumped.constants))
+        return EquationsFound(
+            _section(subject, lumped, compact(lumped), None, None, command), None, len(lumped.constants)
+        )
+    full = full_model(subject.robot)
+    found = tradeoff(subject, full)
+    section = _section(subject, full.lumped, compact(full.lumped), found, full, command)
+    return EquationsFound(section, found, len(full.lumped.constants))
 
 
 def _without(why: str, command: str) -> Section:
@@ -107,13 +111,13 @@ def _without(why: str, command: str) -> Section:
     items = (
         EQUATION,
         Note(f"The explicit equations are left out of the page: {why}. Parts of them are printed by"),
-        Command(f"emdeg derive {command} --only g"),
+        Listing(f"emdeg derive {command} --only g"),
     )
     return Section("equations", "The equations of motion", items)
 
 
 def _section(
-    study: Study, lumped: Lumped, form: Compact, found: Tradeoff | None, full: FullModel | None, command: str
+    subject: Subject, lumped: Lumped, form: Compact, found: Tradeoff | None, full: FullModel | None, command: str
 ) -> Section:
     items: list[Item] = [
         Paragraph(
@@ -124,7 +128,7 @@ def _section(
         Paragraph(ABBREVIATIONS),
     ]
     if found is not None and found.levels:
-        items.append(_slider(study, found))
+        items.append(_slider(subject, found))
     elif found is not None:
         items.append(
             Note(
@@ -151,34 +155,35 @@ def _section(
                     f"{title}: {len(names)} entries, {length} characters, are left out of the page. They are printed by"
                 )
             )
-            items.append(Command(f"emdeg derive {command} --only constants,{part}"))
+            items.append(Listing(f"emdeg derive {command} --only constants,{part}"))
             continue
         room -= length
-        items.append(_entries(title, [form[name] for name in names], lumped, found, full, study))
+        items.append(_entries(title, [form[name] for name in names], lumped, found, full, subject))
     return Section("equations", "The equations of motion", tuple(items))
 
 
-def _constants(lumped: Lumped) -> Constants:
-    rows = []
-    for c in lumped.constants:
-        value = "" if c.value is None else f"{c.value:.6g}"
-        formula = None if c.formula.is_number else c.expression
-        rows.append(
-            (
-                label(c.name),
-                formula,
-                value,
-                f"{c.tolerance:.2g}" if c.tolerance else "",
-                c.unit.replace("^2", "²"),
-                str(len(c.uses)),
-            )
+def _constants(lumped: Lumped) -> Table:
+    """Every constant with what is known of it; columns of which nothing is known are left out."""
+    head = ("constant", "value", "±", "unit", "entries", "formula")
+    rows: list[tuple[Label | str | Formula, ...]] = [
+        (
+            label(c.name),
+            "" if c.value is None else f"{c.value:.6g}",
+            f"{c.tolerance:.2g}" if c.tolerance else "",
+            c.unit.replace("^2", "²"),
+            str(len(c.uses)),
+            "" if c.formula.is_number else c.expression,
         )
+        for c in lumped.constants
+    ]
+    kept = [k for k in range(len(head)) if head[k] == "formula" or any(row[k] for row in rows)]
     title = f"{len(rows)} lumped constants: I inertial, G gravitational, Im of the drives"
-    return Constants(title, tuple(rows), folded=len(rows) > 45)
+    cells = tuple(tuple(row[k] for k in kept) for row in rows)
+    return Table(tuple(head[k] for k in kept), cells, title, folded=len(rows) > 45)
 
 
-def _slider(study: Study, found: Tradeoff) -> Slider:
-    names = [joint.name for joint in study.robot.joints]
+def _slider(subject: Subject, found: Tradeoff) -> Slider:
+    names = [joint.name for joint in subject.robot.joints]
     levels = []
     whole = found.levels[0]
     for level in found.levels:
@@ -199,7 +204,7 @@ def _slider(study: Study, found: Tradeoff) -> Slider:
                 "found_text": percent(seen),
             }
         )
-    where = study.where
+    where = subject.where
     text = (
         "Hide the terms that stay below a share of the greatest in their equation, or below a tenth of that share of "
         "their joint's constant inertia. The error is of a joint's effort, as a share of that joint's largest, over "
@@ -211,7 +216,7 @@ def _slider(study: Study, found: Tradeoff) -> Slider:
 
 
 def _entries(
-    title: str, found: Sequence[Any], lumped: Lumped, sizes: Tradeoff | None, full: FullModel | None, study: Study
+    title: str, found: Sequence[Any], lumped: Lumped, sizes: Tradeoff | None, full: FullModel | None, subject: Subject
 ) -> Entries:
     constants = {c.name for c in lumped.constants}
     entries: list[Entry] = []
@@ -221,7 +226,7 @@ def _entries(
             zeros.append(label(entry.name))
         elif entry.alias is not None:
             factor, other = entry.alias
-            same = Reference(label(other), factor, Printed(entry.expression))
+            same = Reference(label(other), factor, entry.expression)
             entries.append(Entry(label(entry.name), (), same))
         else:
             products = list(flattened(entry.expression, constants))
@@ -233,7 +238,7 @@ def _entries(
             )
             entries.append(Entry(label(entry.name), terms))
     few = len(entries) <= OPEN or title.startswith(("Mass", "Gravity"))
-    short = sum(len(text(Sum((t.product,)))) for e in entries for t in e.terms) < 20_000
+    short = sum(len(line(e.sum)) for e in entries) < 20_000
     return Entries(title, tuple(entries), tuple(zeros), open=few and short)
 
 
@@ -252,7 +257,7 @@ def flattened(expression: Sum, constants: Iterable[str]) -> Iterable[tuple[str, 
             yield "", product
 
 
-def _loops(study: Study, command: str) -> Section:
+def _loops(subject: Subject, command: str) -> Section:
     items: list[Item] = [
         Paragraph(
             "With closed loops the reduced model multiplied out is long and tells nothing; its blocks are derived "
@@ -261,21 +266,21 @@ def _loops(study: Study, command: str) -> Section:
         )
     ]
     items.append(Note("Lumped constants, shading by significance and the threshold slider are for chains and trees."))
-    model = derive_loops(study.robot)
+    model = derive_loops(subject.robot)
     for part, build in LOOP_PARTS.items():
-        study.progress(f"block {part}")
+        subject.progress(f"block {part}")
         section = build(model)
         length = sum(_length(item) for item in section.items)
         if length > LOOP_LONGEST:
             items.append(Note(f"{section.title}: {length} characters, are left out of the page. They are printed by"))
-            items.append(Command(f"emdeg derive {command} --only {part}"))
+            items.append(Listing(f"emdeg derive {command} --only {part}"))
             continue
-        items.append(Formulas(section.title, section.items, open=part in ("model", "closure") and length < 6_000))
+        items.append(Folded(section.title, section.items, open=part in ("model", "closure") and length < 6_000))
     return Section("equations", "The equations of motion", tuple(items))
 
 
-def _length(item: Any) -> int:
-    rows = getattr(item, "rows", None)
-    if rows is not None:
-        return sum(len(str(entry)) for row in rows for entry in row)
-    return len(str(getattr(item, "value", "")))
+def _length(item: Item) -> int:
+    """Characters of its formulas as text."""
+    if isinstance(item, MatrixEquation):
+        return sum(len(line(entry)) for row in item.rows for entry in row)
+    return len(line(item.value)) if isinstance(item, Equation) else 0

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from emdeg.codegen.store import may_replace, write_files
 from emdeg.errors import RobotError
-from emdeg.reports import html, tex
+from emdeg.reports import html, latex
 from emdeg.reports.page import Made
-from emdeg.reports.pdf import pdf
+from emdeg.writing.latex import FOLDER, figures
+from emdeg.writing.pdf import pdf
 
 PAGE, SOURCE = "report.html", "report.tex"
 
@@ -23,7 +24,7 @@ def need_free(folder: Path, force: bool) -> None:
 
 def write(made: Made, folder: Path, force: bool = False) -> list[Path]:
     """Write report.html, report.tex and figures/*.pdf into `folder`; their paths in this order."""
-    files = {PAGE: html.write(made.report).encode(), SOURCE: tex.write(made.report).encode()}
-    for figure in tex.figures(made.report):
-        files[f"{tex.FOLDER}/{figure.name}.pdf"] = pdf(figure.drawing)
+    files = {PAGE: html.write(made.report).encode(), SOURCE: latex.write(made.report).encode()}
+    for figure in figures(made.report):
+        files[f"{FOLDER}/{figure.name}.pdf"] = pdf(figure.drawing)
     return write_files(files, folder, force)

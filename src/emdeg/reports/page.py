@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.codegen.artefact import Artefact
-from emdeg.reports import counts_part, equations_part, html
+from emdeg.reports import html
 from emdeg.reports.code_part import code
-from emdeg.reports.content import Report
-from emdeg.reports.counts_part import counts
-from emdeg.reports.equations_part import equations
+from emdeg.reports.counts_part import CountsFound, counts
+from emdeg.reports.equations_part import EquationsFound, equations
 from emdeg.reports.robot_part import robot_section
-from emdeg.reports.study import Study, quiet
+from emdeg.reports.subject import Subject, quiet
 from emdeg.reports.workspace_part import loads_section
 from emdeg.robot.model import Robot
+from emdeg.writing.document import Document
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
     """The report, the code on it and its main figures as plain data."""
 
-    report: Report
+    report: Document
     artefacts: tuple[Artefact, ...]
     summary: dict[str, Any]
 
@@ -44,20 +44,20 @@ def make(
     progress: Callable[[str], None] = quiet,
 ) -> Made:
     """The report of a robot. `words` are those that choose it on the command line, `options` the report's own."""
-    study = Study(robot, dict(ranges or {}), progress, effort)
+    subject = Subject(robot, dict(ranges or {}), progress, effort)
     chosen = list(words) or [robot.name]
     command = shlex.join(["emdeg", "report", *chosen, *options])
     progress("the robot")
-    first = robot_section(study)
-    found = equations(study, shlex.join(chosen))
-    operations = counts(study, found.tradeoff)
-    loads = loads_section(study)
-    last, artefacts = code(study, operations.programs, chosen, stem or robot.name, command, made_by)
+    first = robot_section(subject)
+    found = equations(subject, shlex.join(chosen))
+    operations = counts(subject, found.tradeoff)
+    loads = loads_section(subject)
+    last, artefacts = code(subject, operations.programs, chosen, stem or robot.name, command, made_by)
     title = robot.title or robot.name
     subtitle = f"{robot.name}: explicit equations of motion, operations, loads and code"
     highlights = _highlights(robot, found, operations, artefacts)
     sections = (first, found.section, operations.section, loads, last)
-    report = Report(title, subtitle, highlights, sections, made_by)
+    report = Document(title, sections, subtitle, highlights, made_by)
     summary: dict[str, Any] = {
         "robot": robot.name,
         "joints": robot.n,
@@ -81,7 +81,7 @@ def make(
 
 
 def _highlights(
-    robot: Robot, found: equations_part.Found, operations: counts_part.Found, artefacts: Sequence[Artefact]
+    robot: Robot, found: EquationsFound, operations: CountsFound, artefacts: Sequence[Artefact]
 ) -> tuple[tuple[str, str], ...]:
     """A few figures to begin with."""
     rows = [(str(robot.freedoms), "degrees of freedom")]

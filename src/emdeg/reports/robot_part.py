@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from emdeg.mechanics.loops.numeric import ready
 from emdeg.reports import robot_tables as tables
-from emdeg.reports.content import Facts, Grid, Item, Note, Paragraph, Section
 from emdeg.reports.robot_tables import number
 from emdeg.reports.scene import scene
-from emdeg.reports.study import LENGTH, Study
+from emdeg.reports.subject import LENGTH, Subject
 from emdeg.robot.model import BASE, Robot
+from emdeg.writing.document import Facts, Item, Note, Paragraph, Section, Table
 
 MOST_NOTES = 12
 
 
-def robot_section(study: Study) -> Section:
+def robot_section(subject: Subject) -> Section:
     """The section."""
-    robot = study.robot
-    items: list[Item] = [scene(study)]
-    if study.symbolic:
+    robot = subject.robot
+    items: list[Item] = [scene(subject)]
+    if subject.symbolic:
         items.append(Note(f"Lengths and angles that are symbols are drawn as {float(LENGTH):g} m and rad."))
     items.append(Facts(_facts(robot)))
     items += _warnings(robot)
-    items += [_grid(tables.frames(robot))]
-    items += [_grid(cells) for cells in tables.inertias(robot)]
+    items += [_squared(tables.frames(robot))]
+    items += [_squared(table) for table in tables.inertias(robot)]
     drives = tables.drives(robot)
     if drives is None:
         items.append(Paragraph("Nothing is known of its drives."))
     else:
-        items.append(_grid(drives))
+        items.append(_squared(drives))
     paths = list(dict.fromkeys([*robot.sources, *robot.tolerances]))
     if paths:
         rows = tuple(
@@ -38,12 +40,13 @@ def robot_section(study: Study) -> Section:
             )
             for path in paths
         )
-        items.append(Grid(("parameter", "±", "source"), rows, "Tolerances and sources of single values", True))
+        items.append(Table(("parameter", "±", "source"), rows, "Tolerances and sources of single values", True))
     return Section("robot", "The robot", tuple(items))
 
 
-def _grid(cells: tables.Cells) -> Grid:
-    return Grid(cells.head, cells.rows, cells.title.replace("^2", "²"))
+def _squared(table: Table) -> Table:
+    """The table with its units as a page can write them."""
+    return replace(table, title=table.title.replace("^2", "²"))
 
 
 def _facts(robot: Robot) -> tuple[tuple[str, str], ...]:

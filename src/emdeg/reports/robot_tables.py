@@ -1,25 +1,16 @@
-"""The tables that describe a robot, as plain cells: frames, inertias, drives; for the command line and for reports."""
+"""The tables that describe a robot, frames, inertias, drives; for the command line and for reports."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import Exact
 from emdeg.robot.model import BASE, Robot
+from emdeg.writing.document import Table
 
 PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """A titled table."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 def number(value: Exact | Fraction | None) -> str:
@@ -38,7 +29,7 @@ def angle(value: Angle) -> str:
     return str(value) if value.symbol else f"{float(value):.6g}"
 
 
-def frames(robot: Robot) -> Cells:
+def frames(robot: Robot) -> Table:
     """Every joint's modified Denavit-Hartenberg parameters; those of branches where the robot has some."""
     head = ["", "joint", "kind", "parent", "alpha", "a [m]", "theta", "d [m]"]
     branches = any(
@@ -60,10 +51,10 @@ def frames(robot: Robot) -> Cells:
         if branches:
             cells += [angle(place.gamma), number(place.b), angle(place.beta)]
         rows.append(tuple(cells))
-    return Cells("Frames (modified Denavit-Hartenberg)", tuple(head), tuple(rows))
+    return Table(tuple(head), tuple(rows), "Frames (modified Denavit-Hartenberg)")
 
 
-def inertias(robot: Robot, across: int = 7) -> list[Cells]:
+def inertias(robot: Robot, across: int = 7) -> list[Table]:
     """A row a parameter, a column a link, at most `across` links a table."""
     tables = []
     for start in range(0, robot.n, across):
@@ -71,16 +62,16 @@ def inertias(robot: Robot, across: int = 7) -> list[Cells]:
         values = list(zip(*(link.inertia.parameters for link in links)))
         rows = [(name, *(number(v) for v in row)) for name, row in zip(PARAMETERS, values)]
         tables.append(
-            Cells(
-                "Inertia about each link frame's origin [kg, kg m, kg m^2]",
+            Table(
                 ("", *(link.name for link in links)),
                 tuple(rows),
+                "Inertia about each link frame's origin [kg, kg m, kg m^2]",
             )
         )
     return tables
 
 
-def drives(robot: Robot) -> Cells | None:
+def drives(robot: Robot) -> Table | None:
     """What is known of the drives, of closed loops those of the driven joints and any other; None: nothing."""
     if not any(_has_drive(joint.drive) for joint in robot.joints):
         return None
@@ -105,7 +96,7 @@ def drives(robot: Robot) -> Cells | None:
             )
         )
     head = ("joint", "inertia", "ratio", "max", "step", "viscous", "Coulomb", "break-away")
-    return Cells("Drives, at the joint [kg m^2, N m; kg, N]", head, tuple(rows))
+    return Table(head, tuple(rows), "Drives, at the joint [kg m^2, N m; kg, N]")
 
 
 def _has_drive(drive: Any) -> bool:

@@ -16,25 +16,26 @@ from emdeg.algebra import Array
 from emdeg.algebra.scalar import Floats
 from emdeg.mechanics.loops.linkage import Anchor, linkage
 from emdeg.mechanics.numeric import forward_kinematics, link_transforms
-from emdeg.reports.content import Figure, Scene
-from emdeg.reports.drawing import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, Line, Shape, Text, shortened
-from emdeg.reports.study import Study
+from emdeg.reports.items import Scene
+from emdeg.reports.subject import Subject
 from emdeg.robot.model import BASE, Robot
+from emdeg.writing.document import Figure
+from emdeg.writing.drawing import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, Line, Shape, Text, shortened
 
 AZIMUTH, ELEVATION = 0.9, 0.42
 """The first view [rad]."""
 DIGITS = 6
 
 
-def scene(study: Study) -> Scene:
+def scene(subject: Subject) -> Scene:
     """The scene of a robot; symbols are drawn with a number, which the caption says."""
-    robot = study.drawable
+    robot = subject.drawable
     tree = replace(robot, loops=None)
-    data = scene_data(study, robot, tree)
+    data = scene_data(subject, robot, tree)
     return Scene(data, Figure("frames", still(data), ""))
 
 
-def scene_data(study: Study, robot: Robot, tree: Robot) -> dict[str, Any]:
+def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
     """Constant transforms, ends of rods, joints' ranges and the sample motion, as plain numbers."""
     n = tree.n
     world = np.concatenate([link_transforms(tree, np.zeros(n)), np.eye(4)[None]])  # world[BASE] is the base
@@ -63,20 +64,20 @@ def scene_data(study: Study, robot: Robot, tree: Robot) -> dict[str, Any]:
     }
     if robot.loops is not None:
         data["rods"] = _rods(robot)
-    if study.symbolic:
+    if subject.symbolic:
         data |= {
             "ranges": [[-3.1416, 3.1416] if not link["slides"] else [0.0, 0.6] for link in links],
             "start": [0.0] * n,
             "free": True,
         }
     elif robot.loops is None:
-        ranges = [[_number(v) for v in ends] for ends in study.where.ranges]
-        data |= {"ranges": ranges, "start": [_number(v) for v in study.motion.q[0]], "free": True}
+        ranges = [[_number(v) for v in ends] for ends in subject.where.ranges]
+        data |= {"ranges": ranges, "start": [_number(v) for v in subject.motion.q[0]], "free": True}
     else:
-        data |= {"ranges": [], "start": [_number(v) for v in study.tree_motion[0]], "free": False}
-    if not study.symbolic:
-        data["motion"] = [[_number(v) for v in row] for row in study.tree_motion[::2]]
-        data["seconds"] = float(study.motion.t[-1])
+        data |= {"ranges": [], "start": [_number(v) for v in subject.tree_motion[0]], "free": False}
+    if not subject.symbolic:
+        data["motion"] = [[_number(v) for v in row] for row in subject.tree_motion[::2]]
+        data["seconds"] = float(subject.motion.t[-1])
     data["extent"] = _extent(data)
     return data
 

@@ -22,11 +22,11 @@ from emdeg.reduce.shared import SharedEfforts
 from emdeg.reduce.short_model import FullModel, ShortModel, Term
 from emdeg.reduce.significance import significant, sizes
 from emdeg.reduce.target import largest_efforts
-from emdeg.reports.study import Study
+from emdeg.reports.subject import Subject
 
 THRESHOLDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 POINTS = 100_000
-"""Grid points that the search for one joint's certified bound may examine."""
+"""Table points that the search for one joint's certified bound may examine."""
 QUOTED, QUOTED_POINTS = 0.01, 400_000
 """The threshold of the short model that is quoted elsewhere: its bound is looked for longer."""
 STARTS = 6
@@ -63,29 +63,29 @@ class Tradeoff:
     """By joint: the largest effort found over the box."""
 
 
-def tradeoff(study: Study, full: FullModel) -> Tradeoff:
+def tradeoff(subject: Subject, full: FullModel) -> Tradeoff:
     """Short models of a robot of moderate size; of a large one the terms' sizes on random configurations alone."""
     if len(full.functions) > MOST_TERMS:
-        return Tradeoff((), {}, sampled_sizes(study, full), ())
-    study.progress("sizes of terms")
-    size = sizes(full, study.where)
-    largest = largest_efforts(full, study.where)
+        return Tradeoff((), {}, sampled_sizes(subject, full), ())
+    subject.progress("sizes of terms")
+    size = sizes(full, subject.where)
+    largest = largest_efforts(full, subject.where)
     everything = ShortModel(full, full.lumped.expansions, full.values)
-    levels = [_level(study, everything, 0.0, largest)]
+    levels = [_level(subject, everything, 0.0, largest)]
     goes: dict[Term, int] = {}
     for threshold in THRESHOLDS:
-        study.progress(f"terms below {threshold:g}")
-        short, dropped = significant(full, study.where, significance=threshold, joint_significance=threshold / 10)
+        subject.progress(f"terms below {threshold:g}")
+        short, dropped = significant(full, subject.where, significance=threshold, joint_significance=threshold / 10)
         for one in dropped:
             goes.setdefault((one.entry, one.constant), len(levels))
-        levels.append(_level(study, short, threshold, largest))
+        levels.append(_level(subject, short, threshold, largest))
     return Tradeoff(tuple(levels), goes, size, largest)
 
 
-def _level(study: Study, short: ShortModel, threshold: float, largest: Sequence[float]) -> Level:
+def _level(subject: Subject, short: ShortModel, threshold: float, largest: Sequence[float]) -> Level:
     operations = _operations(short, threshold)
     points = QUOTED_POINTS if threshold == QUOTED else POINTS
-    errors = [_error(study, short, joint, points) for joint in range(1, study.robot.n + 1)] if threshold else []
+    errors = [_error(subject, short, joint, points) for joint in range(1, subject.robot.n + 1)] if threshold else []
     shares = [
         (bound / peak if peak else 0.0, found / peak if peak else 0.0) for (bound, found), peak in zip(errors, largest)
     ]
@@ -108,9 +108,9 @@ def _operations(short: ShortModel, threshold: float) -> Count:
     return count(program(short))
 
 
-def _error(study: Study, short: ShortModel, joint: int, points: int) -> tuple[float, float]:
+def _error(subject: Subject, short: ShortModel, joint: int, points: int) -> tuple[float, float]:
     """(certified, found): the largest error of one joint's effort over the box."""
-    part = row(joint, short.row_difference(joint), study.where)
+    part = row(joint, short.row_difference(joint), subject.where)
     if part is None:
         return 0.0, 0.0
     objective = RowObjective(part)
@@ -131,9 +131,9 @@ def _error(study: Study, short: ShortModel, joint: int, points: int) -> tuple[fl
     return max(bounded.bound, found, 0.0), max(found, 0.0)
 
 
-def sampled_sizes(study: Study, full: FullModel) -> dict[Term, float]:
+def sampled_sizes(subject: Subject, full: FullModel) -> dict[Term, float]:
     """Every term's largest value on random configurations."""
-    q = study.where.sample(SAMPLES, seed=3)
+    q = subject.where.sample(SAMPLES, seed=3)
     known: dict[object, float] = {}
     found: dict[Term, float] = {}
     for term, function in full.functions.items():

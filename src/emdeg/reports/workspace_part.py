@@ -12,10 +12,10 @@ from emdeg.bounds import Effort, Extremes, extremes
 from emdeg.equations import derive
 from emdeg.mechanics import numeric
 from emdeg.reports.charts import WIDTH, Curve, Span, curves, key_of, matrix, readable, spans
-from emdeg.reports.content import Figure, Figures, Grid, Item, Note, Paragraph, Section
-from emdeg.reports.drawing import BLUE, GREEN, INK, ORANGE
-from emdeg.reports.study import Study
+from emdeg.reports.subject import Subject
 from emdeg.robot.model import Joint
+from emdeg.writing.document import Figure, Figures, Item, Note, Paragraph, Section, Table
+from emdeg.writing.drawing import BLUE, GREEN, INK, ORANGE
 
 GAP = 1e-3
 BOXES = 24_000
@@ -36,16 +36,16 @@ class Load:
     gravity: Extremes
 
 
-def loads_section(study: Study) -> Section:
+def loads_section(subject: Subject) -> Section:
     """The section; what a robot cannot have is left out with a line that says why."""
     title = "Loads over the workspace"
-    if study.symbolic:
+    if subject.symbolic:
         why = (
             "Its parameters are symbols: loads, couplings and efforts need numbers (--set NAME=VALUE) and are left out."
         )
         return Section("loads", title, (Note(why),))
     items: list[Item] = []
-    if study.closed:
+    if subject.closed:
         items.append(
             Note(
                 "With closed loops the workspace is no box of joint positions: certified extremes and "
@@ -53,22 +53,24 @@ def loads_section(study: Study) -> Section:
             )
         )
     else:
-        items += _assumptions(study)
-        if study.robot.n <= MOST_JOINTS:
-            items += _extremes(study)
+        items += _assumptions(subject)
+        if subject.robot.n <= MOST_JOINTS:
+            items += _extremes(subject)
         else:
-            items.append(Note(f"Certified extremes are left out: {study.robot.n} joints are more than {MOST_JOINTS}."))
-        items += _couplings(study)
-    items += _motion(study)
+            items.append(
+                Note(f"Certified extremes are left out: {subject.robot.n} joints are more than {MOST_JOINTS}.")
+            )
+        items += _couplings(subject)
+    items += _motion(subject)
     return Section("loads", title, tuple(items))
 
 
-def _assumptions(study: Study) -> list[Item]:
-    free = [name for name, turns in zip(study.where.joints, study.where.free) if turns]
+def _assumptions(subject: Subject) -> list[Item]:
+    free = [name for name, turns in zip(subject.where.joints, subject.where.free) if turns]
     words = "The workspace is the box of the joint limits"
     words += "; joints without limits turn through a whole turn." if free else "."
     items: list[Item] = [Paragraph(words)]
-    for name, (low, high) in study.assumed.items():
+    for name, (low, high) in subject.assumed.items():
         items.append(
             Note(
                 f"{name} slides without limits in its file: {low:g} to {high:g} m is assumed here "
@@ -79,13 +81,13 @@ def _assumptions(study: Study) -> list[Item]:
     return items
 
 
-def loads(study: Study) -> list[Load]:
+def loads(subject: Subject) -> list[Load]:
     """Every M_ii and g_i between its certified extremes."""
-    robot, where = study.robot, study.where
+    robot, where = subject.robot, subject.where
     model = derive(robot, "M,g")
     found = []
     for i, joint in enumerate(robot.joints):
-        study.progress(f"extremes of joint {i + 1} of {robot.n}")
+        subject.progress(f"extremes of joint {i + 1} of {robot.n}")
         own, g = model.M[i][i], model.g[i]
         inertia = extremes(own, where.box, gap=GAP, effort=_effort(len(own)))
         effort = _effort(len(g))
@@ -98,8 +100,8 @@ def _effort(terms: int) -> Effort:
     return Effort(boxes=BOXES if terms <= LONG else LONG_BOXES, seconds=math.inf)
 
 
-def _extremes(study: Study) -> list[Item]:
-    found = loads(study)
+def _extremes(subject: Subject) -> list[Item]:
+    found = loads(subject)
     rows = []
     inertia, gravity = [], []
     for one in found:
@@ -143,7 +145,9 @@ def _extremes(study: Study) -> list[Item]:
         )
     return [
         Figures(tuple(figures)),
-        Grid(head, tuple(rows), "Inertia and gravity: values attained; the certified bound differs by the gap at most"),
+        Table(
+            head, tuple(rows), "Inertia and gravity: values attained; the certified bound differs by the gap at most"
+        ),
     ]
 
 
@@ -151,11 +155,11 @@ def _gap(gap: float) -> str:
     return "< 0.01 %" if gap < 1e-4 else f"{100 * gap:.2g} %"
 
 
-def _couplings(study: Study) -> list[Item]:
-    robot = study.robot
+def _couplings(subject: Subject) -> list[Item]:
+    robot = subject.robot
     if robot.n < 2:
         return []
-    M = numeric.mass_matrix(robot, study.where.sample(SAMPLES, seed=13))
+    M = numeric.mass_matrix(robot, subject.where.sample(SAMPLES, seed=13))
     own = np.abs(np.einsum("kii->ki", M))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.abs(M) / own[:, :, None]
@@ -169,10 +173,10 @@ def _couplings(study: Study) -> list[Item]:
     return [Figures((Figure("couplings", matrix(cells, names, "Coupling ratios")),), caption)]
 
 
-def _motion(study: Study) -> list[Item]:
+def _motion(subject: Subject) -> list[Item]:
     """Efforts along the sample motion and what they are made of."""
-    robot, motion = study.robot, study.motion
-    study.progress("efforts along the sample motion")
+    robot, motion = subject.robot, subject.motion
+    subject.progress("efforts along the sample motion")
     zero = np.zeros_like(motion.qd)
     total = numeric.inverse_dynamics(robot, motion.q, motion.qd, motion.qdd)
     gravity = numeric.inverse_dynamics(robot, motion.q, zero, zero)
@@ -197,11 +201,11 @@ def _motion(study: Study) -> list[Item]:
     key = Figure("effort_key", key_of(rows, WIDTH))
     where = (
         "near the start that the file states"
-        if study.closed
+        if subject.closed
         else "over the middle half of the joints' ranges (a quarter turn where they turn without end)"
     )
     peak = np.abs(total).max(axis=0)
-    table = Grid(
+    table = Table(
         ("joint", "peak effort", "of gravity", "of speeds", "of accelerations", ""),
         tuple(
             (

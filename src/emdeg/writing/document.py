@@ -1,79 +1,16 @@
-"""What is to be written, before it is decided how: sections of equations, matrices, tables and remarks."""
+"""What is to be written, before it is decided how: sections of formulas, tables, sentences, listings and figures.
+
+Texts are plain: every writer escapes them itself, so that a name from a robot's file is never markup.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
 
-from emdeg.algebra.generator import GREEK
-
-
-@runtime_checkable
-class Formula(Protocol):
-    """What stands right of an equals sign: a `TrigPoly`, a `Quotient`, or anything else that can write itself."""
-
-    def __str__(self) -> str: ...
-
-    @property
-    def latex(self) -> str: ...
-
-    def to_sympy(self) -> Any: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """What stands left of an equals sign: a letter with a subscript, M with 12.
-
-    >>> str(Label("b", "112")), Label("b", "112").latex
-    ('b112', 'b_{112}')
-    """
-
-    letter: str
-    subscript: str = ""
-
-    def __str__(self) -> str:
-        return self.letter + self.subscript
-
-    @property
-    def latex(self) -> str:
-        """LaTeX; a letter of several characters stands upright, unless it names a Greek one."""
-        if self.letter in GREEK:
-            letter = f"\\{self.letter}"
-        else:
-            letter = self.letter if len(self.letter) == 1 else rf"\mathrm{{{self.letter}}}"
-        return f"{letter}_{{{self.subscript.strip('_').replace('_', ',')}}}" if self.subscript else letter
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A multiple of another equation's left side, in place of a formula that would only repeat it."""
-
-    of: Label
-    factor: Fraction
-    value: Formula
-    """The formula itself, for where the other equation is not at hand."""
-
-    def __str__(self) -> str:
-        return f"{self._factor(str)}{self.of}"
-
-    @property
-    def latex(self) -> str:
-        return f"{self._factor(_fraction)}{self.of.latex}"
-
-    def to_sympy(self) -> Any:
-        import sympy
-
-        return sympy.Rational(self.factor.numerator, self.factor.denominator) * sympy.Symbol(str(self.of))
-
-    def _factor(self, number: Callable[[Fraction], str]) -> str:
-        size = "" if abs(self.factor) == 1 else f"{number(abs(self.factor))} "
-        return ("-" if self.factor < 0 else "") + size
-
-
-def _fraction(value: Fraction) -> str:
-    return str(value) if value.denominator == 1 else rf"\tfrac{{{value.numerator}}}{{{value.denominator}}}"
+from emdeg.writing.drawing import Drawing
+from emdeg.writing.formula import Formula, Label, Reference, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,44 +37,159 @@ class Zeros:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Plain cells under a head."""
+class Statement:
+    """A formula that stands for itself."""
 
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    formula: Written
+
+
+Cell = str | Label | Formula
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """A sentence."""
+class Table:
+    """Cells under a head; columns of numbers are set to the right. A folded one opens on demand."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with their values."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Some sentences."""
 
     text: str
 
 
-Item = Equation | MatrixEquation | Zeros | Table | Remark
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence that stands out: what was left out and why, or a warning."""
+
+    text: str
+    warning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines that stay as they are, such as a command."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing with a caption; `name` is its file's stem where figures are files."""
+
+    name: str
+    drawing: Drawing
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Small figures side by side, or one wide one."""
+
+    figures: tuple[Figure, ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A text to download."""
+
+    name: str
+    text: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files that travel inside an HTML page."""
+
+    files: tuple[File, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Items under a title of their own, which a page may fold away."""
+
+    title: str
+    items: tuple[Item, ...]
+    open: bool = False
+
+
+class Special(ABC):
+    """An item that some writers know better than these do; the others write `plain` in its place."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def plain(self) -> tuple[Item, ...]: ...
+
+
+Item = (
+    Equation
+    | MatrixEquation
+    | Zeros
+    | Statement
+    | Table
+    | Facts
+    | Paragraph
+    | Note
+    | Listing
+    | Figures
+    | Files
+    | Folded
+    | Special
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands under it; `part` is its name on the command line."""
+    """A heading and what stands under it; `key` is its name on the command line and its anchor on a page."""
 
-    part: str
+    key: str
     title: str
     items: tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A title and sections."""
+    """A title and sections; of a report also a line under the title, figures to begin with and what made it."""
 
     title: str
     sections: tuple[Section, ...]
+    subtitle: str = ""
+    highlights: tuple[tuple[str, str], ...] = ()
+    """(figure, what it is)"""
+    made_by: str = ""
+
+    @property
+    def items(self) -> Iterable[Item]:
+        """Every item, those that are folded away included."""
+        return (item for section in self.sections for item in _unfolded(section.items))
+
+
+def _unfolded(items: Iterable[Item]) -> Iterable[Item]:
+    for item in items:
+        yield item
+        if isinstance(item, Folded):
+            yield from _unfolded(item.items)
 
 
 def resolved(document: Document) -> Document:
     """The same with the formula itself where an equation refers to one that is not in the document."""
-    items = [item for section in document.sections for item in section.items]
-    there = {item.label for item in items if isinstance(item, Equation)}
+    there = {item.label for item in document.items if isinstance(item, Equation)}
 
     def whole(item: Item) -> Item:
         if isinstance(item, Equation) and isinstance(item.value, Reference) and item.value.of not in there:
@@ -145,4 +197,4 @@ def resolved(document: Document) -> Document:
         return item
 
     sections = (replace(s, items=tuple(whole(item) for item in s.items)) for s in document.sections)
-    return Document(document.title, tuple(sections))
+    return replace(document, sections=tuple(sections))

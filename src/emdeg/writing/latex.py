@@ -1,22 +1,49 @@
-"""Equations as a LaTeX document that needs amsmath and nothing else."""
+"""Documents and formulas as LaTeX. Needs amsmath, graphicx, longtable and geometry; figures are PDF files beside it."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+import re
+from collections.abc import Iterable, Sequence
+from typing import assert_never
 
-from emdeg.algebra import TrigPoly
+from emdeg.algebra.expression import Sum
 from emdeg.algebra.quotient import Quotient
-from emdeg.equations.reading.printed import Printed
-from emdeg.writing.document import Document, Equation, Formula, Item, MatrixEquation, Table, Zeros
-from emdeg.writing.numbers import mantissa_and_exponent, readable
-from emdeg.writing.terms import joined, lines, signed_products
+from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.writing.document import (
+    Cell,
+    Document,
+    Equation,
+    Facts,
+    Figure,
+    Figures,
+    Files,
+    Folded,
+    Item,
+    Listing,
+    MatrixEquation,
+    Note,
+    Paragraph,
+    Section,
+    Special,
+    Statement,
+    Table,
+    Zeros,
+)
+from emdeg.writing.formula import Combination, Formula, Label, Reference, SquareRoot, Written
+from emdeg.writing.notation import Notation, lines, parts, plain_sign, whole
+from emdeg.writing.numbers import latex_coefficient, latex_number
 
 WIDTH = 150
 """Characters of source in one line of an equation: about what fits a page."""
 MATRIX_WIDTH = 330
 """Characters of source a matrix may have and still be set as one."""
-ROWS = 45
-"""Rows of a table that fit a page."""
+ROWS = 80
+"""Rows of one environment of equations: TeX holds a whole one in memory."""
+CELL = 60
+"""Characters of a table's cell that stay on one line."""
+FOLDER = "figures"
+"""Where the figures' files are, seen from the source."""
+_BREAK = re.compile(r" (?=[+-] )")
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -31,107 +58,232 @@ _SPECIAL = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "²": r"\textsuperscript{2}",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "…": r"\dots{}",
 }
 
 PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \usepackage[T1]{fontenc}
 \usepackage[margin=2cm]{geometry}
 \usepackage{amsmath}
+\usepackage{graphicx}
+\usepackage{longtable}
 \allowdisplaybreaks
 \setcounter{MaxMatrixCols}{64}
-\begin{document}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{4pt plus 2pt}
+\setlength{\tabcolsep}{4pt}
+\sloppy
+\raggedbottom
 """
 
 
 def escape(text: str) -> str:
-    """Plain text for LaTeX; characters outside ASCII become a question mark, because fonts lack most of them."""
+    """Plain text for LaTeX; most characters outside ASCII become a question mark, because fonts lack them."""
     return "".join(_SPECIAL.get(c, c if c.isascii() and c.isprintable() else "?") for c in text)
 
 
-def write(document: Document) -> str:
-    """The document as LaTeX source."""
-    return PREAMBLE + f"\\section*{{{escape(document.title)}}}\n" + body(document) + "\\end{document}\n"
+def _over(above: TrigPoly, below: TrigPoly, notation: Notation) -> str:
+    return rf"\frac{{{whole(above, notation)}}}{{{whole(below, notation)}}}"
 
 
-def body(document: Document) -> str:
-    """The sections alone, to be put into another document."""
-    blocks: list[str] = []
-    for section in document.sections:
-        blocks.append(f"\\subsection*{{{escape(section.title)}}}")
-        equations: list[str] = []
-        for item in section.items:
-            if isinstance(item, Equation):
-                equations += _equation(item)
-                continue
-            blocks += _aligned(equations)
-            equations = []
-            blocks += _item(item)
-        blocks += _aligned(equations)
-    return "\n".join(blocks) + "\n"
+NOTATION = Notation(
+    letter=lambda _, generator: generator.latex,
+    atom=lambda atom: atom.latex,
+    label=lambda label: label.latex,
+    number=latex_number,
+    coefficient=latex_coefficient,
+    times=r"\,",
+    power="{}^{{{}}}".format,
+    # Of one size, because a bracket may open and close on different lines.
+    bracket=r"\bigl({}\bigr)".format,
+    over=_over,
+    signed=plain_sign,
+    zero="0",
+)
+
+
+def line(value: Formula) -> str:
+    """A formula in one line."""
+    return " ".join(formula(value))
 
 
 def formula(value: Formula) -> list[str]:
     """The parts of a formula, each to stay on one line."""
-    if isinstance(value, TrigPoly):
-        return joined(signed_products(value, lambda g, e: g.latex + ("" if e == 1 else f"^{{{e}}}"), number, r"\,"))
-    if isinstance(value, Quotient):
-        if value.denominator == 1:
-            return formula(value.numerator)
-        top, bottom = formula(value.numerator), formula(value.denominator)
-        if len(" ".join(top)) < WIDTH and len(" ".join(bottom)) < WIDTH:
-            return [rf"\frac{{{' '.join(top)}}}{{{' '.join(bottom)}}}"]
-        return [r"\bigl(" + top[0], *top[1:], r"\bigr) \big/ \bigl(" + bottom[0], *bottom[1:], r"\bigr)"]
-    return value.latex_parts if isinstance(value, Printed) else [value.latex]
+    match value:
+        case TrigPoly() | Combination():
+            return parts(value, NOTATION)
+        case Sum():
+            return _BREAK.split(whole(value, NOTATION))
+        case Quotient():
+            if value.denominator == 1:
+                return formula(value.numerator)
+            top, bottom = formula(value.numerator), formula(value.denominator)
+            if len(" ".join(top)) < WIDTH and len(" ".join(bottom)) < WIDTH:
+                return [rf"\frac{{{' '.join(top)}}}{{{' '.join(bottom)}}}"]
+            return [r"\bigl(" + top[0], *top[1:], r"\bigr) \big/ \bigl(" + bottom[0], *bottom[1:], r"\bigr)"]
+        case SquareRoot():
+            return [rf"\sqrt{{{line(value.of)}}}"]
+        case Written():
+            return _BREAK.split(value.latex) if r"\frac" not in value.latex else [value.latex]
+        case Reference():
+            return [value.latex]
+        case _:
+            assert_never(value)
 
 
-def number(value: Fraction) -> str:
-    """A positive rational in mathematics mode."""
-    text = readable(value)
-    if "/" in text:
-        return rf"\tfrac{{{value.numerator}}}{{{value.denominator}}}"
-    mantissa, exponent = mantissa_and_exponent(text)
-    return rf"{mantissa} \cdot 10^{{{exponent}}}" if exponent else mantissa
+def equation(label: str, parts: list[str], width: int = WIDTH) -> list[str]:
+    """The rows of an `align*` environment for label = the parts."""
+    first, *more = lines(parts, width)
+    return [f"{label} ={{}}& {first}", *(rf"& \quad {row}" for row in more)]
 
 
-def _equation(item: Equation) -> list[str]:
-    first, *more = lines(formula(item.value), WIDTH)
-    return [f"{item.label.latex} ={{}}& {first}", *(rf"& \quad {line}" for line in more)]
+def environment(name: str, rows: Sequence[str]) -> str:
+    """The rows in one environment, or in several where they are many."""
+    found = ""
+    for start in range(0, len(rows), ROWS):
+        body = " \\\\\n".join(rows[start : start + ROWS])
+        found += f"\\begin{{{name}}}\n{body}\n\\end{{{name}}}\n"
+    return found
 
 
-def _aligned(equations: list[str]) -> list[str]:
-    if not equations:
-        return []
-    return [r"\begin{align*}", " \\\\\n".join(equations), r"\end{align*}"]
+class LatexWriter:
+    """Items as LaTeX. A room with items of its own adds cases to `item`."""
+
+    preamble = PREAMBLE
+
+    def write(self, document: Document) -> str:
+        """The document as LaTeX source."""
+        subtitle = f"{escape(document.subtitle)}\\par\n" if document.subtitle else ""
+        facts = ", ".join(f"{escape(figure)} {escape(what)}" for figure, what in document.highlights)
+        made_by = f"\\bigskip {{\\small {escape(document.made_by)}}}\n" if document.made_by else ""
+        return (
+            f"{self.preamble}\\begin{{document}}\n{{\\LARGE\\bfseries {escape(document.title)}\\par}}\n{subtitle}"
+            f"{f'{facts}.' if facts else ''}\\par\n{self.sections(document.sections)}{made_by}\\end{{document}}\n"
+        )
+
+    def sections(self, sections: Iterable[Section]) -> str:
+        return "".join(f"\\section*{{{escape(s.title)}}}\n{self.items(s.items)}" for s in sections)
+
+    def items(self, items: Iterable[Item]) -> str:
+        """The items; equations that follow each other are aligned."""
+        found = ""
+        rows: list[str] = []
+        for item in items:
+            if isinstance(item, Equation):
+                rows += equation(item.label.latex, formula(item.value))
+                continue
+            found += environment("align*", rows) + self.item(item)
+            rows = []
+        return found + environment("align*", rows)
+
+    def item(self, item: Item) -> str:
+        """One item."""
+        match item:
+            case Equation():
+                return environment("align*", equation(item.label.latex, formula(item.value)))
+            case MatrixEquation():
+                return _matrix(item)
+            case Zeros():
+                return zeros(item.labels)
+            case Statement():
+                return f"\\[ {item.formula.latex} \\]\n"
+            case Table():
+                return _table(item)
+            case Facts():
+                rows = "".join(f"\\item[{escape(name)}] {escape(value)}\n" for name, value in item.rows)
+                return f"\\begin{{description}}\\itemsep0pt\n{rows}\\end{{description}}\n"
+            case Paragraph():
+                return f"{escape(item.text)}\\par\n"
+            case Note():
+                return f"\\textit{{{'Warning: ' if item.warning else ''}{escape(item.text)}}}\\par\n"
+            case Listing():
+                return "".join(f"\\texttt{{{escape(text)}}}\\par\n" for text in item.text.splitlines())
+            case Figures():
+                return _figures(item)
+            case Files():
+                return "Files in the HTML page: " + ", ".join(escape(file.name) for file in item.files) + ".\\par\n"
+            case Folded():
+                return f"\\subsection*{{{escape(item.title)}}}\n{self.items(item.items)}"
+            case Special():
+                return self.items(item.plain)
+            case _:
+                assert_never(item)
 
 
-def _item(item: Item) -> list[str]:
-    if isinstance(item, MatrixEquation):
-        cells = [[" ".join(formula(entry)) for entry in row] for row in item.rows]
-        widest = sum(max(len(row[k]) for row in cells) for k in range(len(cells[0])))
-        if widest < MATRIX_WIDTH:
-            rows = " \\\\\n".join(" & ".join(row) for row in cells)
-            matrix = f"\\begin{{pmatrix}}\n{rows}\n\\end{{pmatrix}}"
-            return [f"\\[ {item.label.latex} = {matrix} \\]"]
-        found = []
-        for i, row in enumerate(item.rows, 1):
-            for j, entry in enumerate(row, 1):
-                if (parts := formula(entry)) != ["0"]:
-                    first, *more = lines(parts, WIDTH)
-                    found.append(f"[{item.label.latex}]_{{{i},{j}}} ={{}}& {first}")
-                    found += [rf"& \quad {line}" for line in more]
-        size = f"{len(cells)} \\times {len(cells[0])}"
-        return [f"${item.label.latex}$ is ${size}$; entries not listed vanish.", *_aligned(found)]
-    if isinstance(item, Zeros):
-        parts = lines([label.latex + "," for label in item.labels], WIDTH * 2)
-        parts[-1] = parts[-1].rstrip(",") + " = 0"
-        return [r"\begin{gather*}", " \\\\\n".join(parts), r"\end{gather*}"]
-    if isinstance(item, Table):
-        blocks: list[str] = []
-        for start in range(0, len(item.rows), ROWS):
-            part = (item.head, *item.rows[start : start + ROWS])
-            rows = " \\\\\n".join(" & ".join(escape(cell) for cell in row) for row in part)
-            blocks += ["\\par\\noindent", f"\\begin{{tabular}}{{{'l' * len(item.head)}}}", rows, r"\end{tabular}", ""]
-        return blocks
-    if isinstance(item, Equation):
-        return _aligned(_equation(item))
-    return ["", r"\noindent " + escape(item.text), ""]
+def write(document: Document) -> str:
+    """The document as LaTeX source."""
+    return LatexWriter().write(document)
+
+
+def figures(document: Document) -> list[Figure]:
+    """Every figure that the source includes, once."""
+    found: dict[str, Figure] = {}
+    for item in document.items:
+        for one in item.plain if isinstance(item, Special) else (item,):
+            if isinstance(one, Figures):
+                found |= {figure.name: figure for figure in one.figures}
+    return list(found.values())
+
+
+def zeros(labels: Iterable[Label]) -> str:
+    """labels = 0."""
+    rows = lines([label.latex + "," for label in labels], WIDTH)
+    rows[-1] = rows[-1].rstrip(",") + " = 0"
+    return environment("gather*", rows)
+
+
+def _matrix(item: MatrixEquation) -> str:
+    cells = [[line(entry) for entry in row] for row in item.rows]
+    widest = sum(max(len(row[k]) for row in cells) for k in range(len(cells[0])))
+    if widest < MATRIX_WIDTH:
+        rows = " \\\\\n".join(" & ".join(row) for row in cells)
+        return f"\\[ {item.label.latex} = \\begin{{pmatrix}}\n{rows}\n\\end{{pmatrix}} \\]\n"
+    found: list[str] = []
+    for i, row in enumerate(item.rows, 1):
+        for j, entry in enumerate(row, 1):
+            if (parts := formula(entry)) != ["0"]:
+                found += equation(f"[{item.label.latex}]_{{{i},{j}}}", parts)
+    size = f"{len(cells)} \\times {len(cells[0])}"
+    return f"${item.label.latex}$ is ${size}$; entries not listed vanish.\n" + environment("align*", found)
+
+
+def _table(table: Table) -> str:
+    """A table that may run over pages; wide ones are set small, long texts wrap, formulas are listed behind it."""
+    if not table.head or not table.rows:
+        return ""
+    kept = [k for k, column in enumerate(zip(*table.rows)) if all(isinstance(c, (str, Label)) for c in column)]
+    widest = [max(len(table.head[k]), *(len(str(row[k])) for row in table.rows)) for k in kept]
+    total = sum(min(w, CELL) for w in widest) + 2 * len(kept)
+    size = "\\small" if total < 85 else "\\footnotesize" if total < 105 else "\\scriptsize"
+    kinds = "".join("l" if w <= CELL else "p{0.55\\textwidth}" for w in widest)
+    head = " & ".join(escape(table.head[k]) for k in kept) + " \\\\ \\hline\\endhead"
+    rows = " \\\\\n".join(" & ".join(_cell(row[k]) for k in kept) for row in table.rows)
+    title = f"\\textbf{{{escape(table.title)}}}\\par\\nopagebreak\n" if table.title else ""
+    formulas: list[str] = []
+    for row in table.rows:
+        for cell in row:
+            if not isinstance(cell, (str, Label)):
+                formulas += equation(_cell(row[0]).strip("$"), formula(cell))
+    return (
+        f"{title}{{{size}\\begin{{longtable}}[l]{{@{{}}{kinds}@{{}}}}\n{head}\n{rows}\n\\end{{longtable}}}}\n"
+        + environment("align*", formulas)
+    )
+
+
+def _cell(cell: Cell) -> str:
+    return escape(cell) if isinstance(cell, str) else f"${cell.latex if isinstance(cell, Label) else line(cell)}$"
+
+
+def _figures(item: Figures) -> str:
+    share = 1.0 if len(item.figures) == 1 else 0.49 if len(item.figures) == 2 else 0.32
+    drawn = []
+    for figure in item.figures:
+        own = f"{min(0.72, figure.drawing.width / 650):.2f}"
+        wide = f"width={share if share < 1 else own}\\textwidth"
+        drawn.append(f"\\includegraphics[{wide}]{{{FOLDER}/{figure.name}.pdf}}")
+    captions = " ".join(escape(text) for text in (*(f.caption for f in item.figures), item.caption) if text)
+    words = f"\\par{{\\small {captions}}}" if captions else ""
+    return "\\begin{center}\n" + "\n".join(drawn) + words + "\n\\end{center}\n"

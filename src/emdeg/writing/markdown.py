@@ -1,18 +1,43 @@
-"""Equations as Markdown with LaTeX between dollar signs."""
+"""Documents as Markdown with LaTeX between dollar signs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import assert_never
+
 from emdeg.writing import latex
-from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Table, Zeros
-from emdeg.writing.terms import lines
+from emdeg.writing.document import (
+    Cell,
+    Document,
+    Equation,
+    Facts,
+    Figures,
+    Files,
+    Folded,
+    Item,
+    Listing,
+    MatrixEquation,
+    Note,
+    Paragraph,
+    Special,
+    Statement,
+    Table,
+    Zeros,
+)
+from emdeg.writing.formula import Label
 
 
 def write(document: Document) -> str:
     """The document as Markdown."""
     blocks = [f"# {escape(document.title)}"]
+    if document.subtitle:
+        blocks.append(escape(document.subtitle))
+    if document.highlights:
+        blocks.append("\n".join(f"- **{escape(figure)}** {escape(what)}" for figure, what in document.highlights))
     for section in document.sections:
-        blocks.append(f"## {escape(section.title)}")
-        blocks += [_item(item) for item in section.items]
+        blocks += [f"## {escape(section.title)}", *_items(section.items)]
+    if document.made_by:
+        blocks.append(escape(document.made_by))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -22,19 +47,53 @@ def escape(text: str) -> str:
     return "".join("\\" + c if c in "\\`*_{}[]#|$~!" else c if c.isprintable() else "?" for c in text)
 
 
-def _item(item: Item) -> str:
-    if isinstance(item, Equation):
-        first, *more = lines(latex.formula(item.value), latex.WIDTH)
-        return _aligned([f"{item.label.latex} ={{}}& {first}", *(rf"& \quad {line}" for line in more)])
-    if isinstance(item, MatrixEquation):
-        rows = " \\\\\n".join(" & ".join(" ".join(latex.formula(entry)) for entry in row) for row in item.rows)
-        return f"$$\n{item.label.latex} = \\begin{{pmatrix}}\n{rows}\n\\end{{pmatrix}}\n$$"
-    if isinstance(item, Zeros):
-        return "$" + ",\\ ".join(label.latex for label in item.labels) + " = 0$"
-    if isinstance(item, Table):
-        rows = [item.head, ("---",) * len(item.head), *item.rows]
-        return "\n".join("| " + " | ".join(c if c == "---" else escape(c) for c in row) + " |" for row in rows)
-    return escape(item.text)
+def _items(items: Iterable[Item]) -> list[str]:
+    return [block for item in items for block in _item(item)]
+
+
+def _item(item: Item) -> list[str]:
+    match item:
+        case Equation():
+            return [_aligned(latex.equation(item.label.latex, latex.formula(item.value)))]
+        case MatrixEquation():
+            rows = " \\\\\n".join(" & ".join(latex.line(entry) for entry in row) for row in item.rows)
+            return [f"$$\n{item.label.latex} = \\begin{{pmatrix}}\n{rows}\n\\end{{pmatrix}}\n$$"]
+        case Zeros():
+            return ["$" + ",\\ ".join(label.latex for label in item.labels) + " = 0$"]
+        case Statement():
+            return [f"$$\n{item.formula.latex}\n$$"]
+        case Table():
+            return ([f"**{escape(item.title)}**"] if item.title else []) + [_table(item)]
+        case Facts():
+            return ["\n".join(f"- {escape(name)}: {escape(value)}" for name, value in item.rows)]
+        case Paragraph():
+            return [escape(item.text)]
+        case Note():
+            return [f"*{'Warning: ' if item.warning else ''}{escape(item.text)}*"]
+        case Listing():
+            return ["\n".join(f"    {line}" for line in item.text.splitlines())]
+        case Figures():
+            return [f"*{escape(text)}*" for text in (*(f.caption for f in item.figures), item.caption) if text]
+        case Files():
+            return ["\n".join(f"- {escape(file.name)}: {escape(file.about)}" for file in item.files)]
+        case Folded():
+            return [f"### {escape(item.title)}", *_items(item.items)]
+        case Special():
+            return _items(item.plain)
+        case _:
+            assert_never(item)
+
+
+def _table(item: Table) -> str:
+    rows = [[escape(text) for text in item.head], ["---"] * len(item.head)]
+    rows += [[_cell(cell) for cell in row] for row in item.rows]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return escape(cell)
+    return f"${cell.latex if isinstance(cell, Label) else latex.line(cell)}$"
 
 
 def _aligned(equations: list[str]) -> str:

@@ -1,66 +1,69 @@
-"""Equations as presentation MathML in a well-formed XHTML page."""
+"""Formulas as presentation MathML: whole, or in pieces between which a line may end.
+
+Browsers do not break a formula's lines, but they do break between formulas: so a sum is written as one small formula
+a term, and a long bracket as one a term inside it.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from fractions import Fraction
-from xml.sax.saxutils import escape
+from typing import assert_never
 
-from emdeg.algebra import Angle, Generator, TrigPoly
-from emdeg.algebra.generator import GREEK
+from emdeg.algebra.angle import Angle
+from emdeg.algebra.angle_sums import angle_name
+from emdeg.algebra.expression import Product, Sum
+from emdeg.algebra.generator import GREEK, Generator
 from emdeg.algebra.quotient import Quotient
-from emdeg.writing.document import Document, Equation, Formula, Item, Label, MatrixEquation, Reference, Table, Zeros
+from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.writing import notation, text
+from emdeg.writing.formula import Combination, Formula, Label, Reference, SquareRoot, Written
+from emdeg.writing.markup import escape
 from emdeg.writing.numbers import mantissa_and_exponent, readable
-from emdeg.writing.terms import signed_products
 
+PIECE = 34
+"""Characters of text that one piece may have before its brackets are opened."""
+LONG = 6
+"""Terms of a fraction above which it is written with a slash in pieces."""
 _TIMES = "<mo>&#x2062;</mo>"
+_MINUS = "&#x2212;"
+_ZERO = "<mn>0</mn>"
+_OPEN, _CLOSE = '<mo stretchy="false">(</mo>', '<mo stretchy="false">)</mo>'
+_DOTS = ("", "&#x2D9;", "&#xA8;")
 _NAME = re.compile(r"([A-Za-z]+)_*(.*)\Z")
 
 
-def write(document: Document) -> str:
-    """The document as a page of its own."""
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        '<html xmlns="http://www.w3.org/1999/xhtml"><head><meta charset="UTF-8"/>'
-        f"<title>{text(document.title)}</title></head><body>\n"
-        f"<h1>{text(document.title)}</h1>\n{body(document)}</body></html>\n"
-    )
+def inline(content: str) -> str:
+    """One formula in a line of text."""
+    return f"<math><mrow>{content}</mrow></math>"
 
 
-def body(document: Document) -> str:
-    """The sections alone, to be put into another page."""
-    blocks: list[str] = []
-    for section in document.sections:
-        blocks.append(f"<h2>{text(section.title)}</h2>")
-        blocks += [_item(item) for item in section.items]
-    return "\n".join(blocks) + "\n"
-
-
-def text(plain: str) -> str:
-    """Plain text for XML: markup escaped, control characters, which XML forbids, replaced."""
-    return escape("".join(c if c.isprintable() else "?" for c in plain))
+def block(content: str) -> str:
+    """One formula in a line of its own, complete for XML."""
+    return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">{content}</math>'
 
 
 def formula(value: Formula) -> str:
-    """One <mrow> with the formula."""
-    if isinstance(value, TrigPoly):
-        parts = []
-        for at, (sign, product) in enumerate(signed_products(value, power, number, _TIMES)):
-            if at or sign == "-":
-                parts.append(f"<mo>{'&#x2212;' if sign == '-' else '+'}</mo>")
-            parts.append(product)
-        return f"<mrow>{''.join(parts) or '<mn>0</mn>'}</mrow>"
-    if isinstance(value, Quotient):
-        if value.denominator == 1:
-            return formula(value.numerator)
-        return f"<mfrac>{formula(value.numerator)}{formula(value.denominator)}</mfrac>"
-    if isinstance(value, Reference):
-        sign = "<mo>&#x2212;</mo>" if value.factor < 0 else ""
-        factor = "" if abs(value.factor) == 1 else number(abs(value.factor)) + _TIMES
-        return f"<mrow>{sign}{factor}{label(value.of)}</mrow>"
-    own = getattr(value, "mathml", None)
-    return own if isinstance(own, str) else f"<mtext>{text(str(value))}</mtext>"
+    """One element with the formula."""
+    match value:
+        case TrigPoly() | Sum() | Combination():
+            return notation.whole(value, NOTATION)
+        case Quotient():
+            if value.denominator == 1:
+                return formula(value.numerator)
+            return _over(value.numerator, value.denominator, NOTATION)
+        case SquareRoot():
+            return f"<msqrt>{formula(value.of)}</msqrt>"
+        case Written():
+            return value.mathml or f"<mtext>{escape(value.text)}</mtext>"
+        case Reference():
+            sign = f"<mo>{_MINUS}</mo>" if value.factor < 0 else ""
+            factor = "" if abs(value.factor) == 1 else number(abs(value.factor)) + _TIMES
+            return f"<mrow>{sign}{factor}{label(value.of)}</mrow>"
+        case _:
+            assert_never(value)
 
 
 def number(value: Fraction) -> str:
@@ -71,13 +74,13 @@ def number(value: Fraction) -> str:
     mantissa, exponent = mantissa_and_exponent(written)
     if not exponent:
         return f"<mn>{mantissa}</mn>"
-    ten = f"<msup><mn>10</mn><mn>{exponent.replace('-', '&#x2212;')}</mn></msup>"
+    ten = f"<msup><mn>10</mn><mn>{exponent.replace('-', _MINUS)}</mn></msup>"
     return f"<mn>{mantissa}</mn><mo>&#xB7;</mo>{ten}"
 
 
 def label(of: Label) -> str:
     """A letter with its subscript."""
-    return _subscripted(of.letter, of.subscript.strip("_").replace("_", ","))
+    return _subscripted(of.letter, of.shown_subscript, of.dots)
 
 
 def letter(generator: Generator) -> str:
@@ -87,13 +90,12 @@ def letter(generator: Generator) -> str:
             return _subscripted(generator.kind[0], str(generator.of))
         angle = generator.of if isinstance(generator.of, Angle) else Angle()
         plain = str(angle) if angle.symbol else str(angle).replace("*", "").replace("pi", "π")
-        inside = f"<mrow><mo>(</mo><mtext>{text(plain)}</mtext><mo>)</mo></mrow>"
+        inside = f"<mrow><mo>(</mo><mtext>{escape(plain)}</mtext><mo>)</mo></mrow>"
         return f"<mrow><mi>{generator.kind[:3]}</mi><mo>&#x2061;</mo>{inside}</mrow>"
     if generator.kind == "parameter":
         return name(str(generator.of))
-    accent = {"displacement": "", "rate": "&#x2D9;", "acceleration": "&#xA8;"}[generator.kind]
-    head = f'<mover accent="true"><mi>q</mi><mo>{accent}</mo></mover>' if accent else "<mi>q</mi>"
-    return f"<msub>{head}<mn>{generator.of}</mn></msub>"
+    dots = {"displacement": 0, "rate": 1, "acceleration": 2}[generator.kind]
+    return _subscripted("q", str(generator.of), dots)
 
 
 def name(head: str, tail: str = "") -> str:
@@ -102,40 +104,92 @@ def name(head: str, tail: str = "") -> str:
     return _subscripted(head, tail) if match is None else _subscripted(match[1], match[2])
 
 
-def power(generator: Generator, exponent: int) -> str:
-    """A letter to a power."""
-    base = letter(generator)
-    return base if exponent == 1 else f"<msup><mrow>{base}</mrow><mn>{exponent}</mn></msup>"
+def _power(base: str, exponent: int) -> str:
+    return f"<msup><mrow>{base}</mrow><mn>{exponent}</mn></msup>"
 
 
-def _subscripted(head: str, tail: str) -> str:
+def _subscripted(head: str, tail: str, dots: int = 0) -> str:
     if head in GREEK:
         case = "SMALL" if head.islower() else "CAPITAL"
         head = unicodedata.lookup(f"GREEK {case} LETTER {head.upper().replace('LAMBDA', 'LAMDA')}")
+    base = f"<mi>{escape(head)}</mi>"
+    if dots:
+        base = f'<mover accent="true">{base}<mo>{_DOTS[dots]}</mo></mover>'
     if not tail:
-        return f"<mi>{text(head)}</mi>"
+        return base
     kind = "mn" if tail.isdigit() else "mtext"
-    return f"<msub><mi>{text(head)}</mi><{kind}>{text(tail)}</{kind}></msub>"
+    return f"<msub>{base}<{kind}>{escape(tail)}</{kind}></msub>"
 
 
-def _math(content: str) -> str:
-    return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">{content}</math>'
+def _over(above: TrigPoly, below: TrigPoly, written: notation.Notation) -> str:
+    return f"<mfrac>{notation.whole(above, written)}{notation.whole(below, written)}</mfrac>"
 
 
-def _item(item: Item) -> str:
-    if isinstance(item, Equation):
-        return _math(f"<mrow>{label(item.label)}<mo>=</mo>{formula(item.value)}</mrow>")
-    if isinstance(item, MatrixEquation):
-        rows = "".join(
-            "<mtr>" + "".join(f"<mtd>{formula(entry)}</mtd>" for entry in row) + "</mtr>" for row in item.rows
-        )
-        matrix = f"<mrow><mo>(</mo><mtable>{rows}</mtable><mo>)</mo></mrow>"
-        return _math(f"<mrow>{label(item.label)}<mo>=</mo>{matrix}</mrow>")
-    if isinstance(item, Zeros):
-        names = "<mo>,</mo>".join(label(one) for one in item.labels)
-        return _math(f"<mrow>{names}<mo>=</mo><mn>0</mn></mrow>")
-    if isinstance(item, Table):
-        head = "".join(f"<th>{text(cell)}</th>" for cell in item.head)
-        rows = "".join("<tr>" + "".join(f"<td>{text(c)}</td>" for c in row) + "</tr>" for row in item.rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"<p>{text(item.text)}</p>"
+def _signed(minus: bool, first: bool, size: str) -> str:
+    sign = f"<mo>{_MINUS}</mo>" if minus else "" if first else "<mo>+</mo>"
+    return sign + size
+
+
+NOTATION = notation.Notation(
+    letter=lambda _, generator: letter(generator),
+    atom=lambda atom: name(atom.kind, angle_name(atom.angle)),
+    label=label,
+    number=number,
+    coefficient=number,
+    times=_TIMES,
+    power=_power,
+    bracket="<mrow><mo>(</mo>{}<mo>)</mo></mrow>".format,
+    over=_over,
+    signed=_signed,
+    zero=_ZERO,
+    joined=lambda parts: f"<mrow>{''.join(parts)}</mrow>",
+)
+
+
+def pieces(value: Formula) -> list[str]:
+    """Any formula as contents of formulas between which a line may end."""
+    match value:
+        case Sum():
+            return [piece for k, term in enumerate(value.terms) for piece in term_pieces(term, k == 0)] or [_ZERO]
+        case TrigPoly() | Combination():
+            found = [_broken_sign(m, k == 0) + size for k, (m, size) in enumerate(notation.terms(value, NOTATION))]
+            return found or [_ZERO]
+        case Quotient() if value.denominator != 1 and len(value.numerator) + len(value.denominator) > LONG:
+            top, bottom = pieces(value.numerator), pieces(value.denominator)
+            return [_OPEN + top[0], *top[1:], f"{_CLOSE}<mo>/</mo>{_OPEN}{bottom[0]}", *bottom[1:], _CLOSE]
+        case _:
+            return [formula(value)]
+
+
+def term_pieces(term: Product, first: bool) -> list[str]:
+    """A term of the reading form, its sign included, as contents of formulas between which a line may end."""
+    head = _broken_sign(term.coefficient < 0, first)
+    size = Product(abs(term.coefficient), term.factors)
+    brackets = [k for k, factor in enumerate(term.factors) if isinstance(factor, Sum)]
+    if not brackets or len(text.line(Sum((size,)))) <= PIECE:
+        return [head + _product(size)]
+    longest = max(brackets, key=lambda k: len(text.line(Sum((Product(size.coefficient, (term.factors[k],)),)))))
+    inner = term.factors[longest]
+    assert isinstance(inner, Sum)
+    before, after = term.factors[:longest], term.factors[longest + 1 :]
+    start = _product(Product(size.coefficient, before)) + _TIMES if before or size.coefficient != 1 else ""
+    found = pieces(inner)
+    found[0] = head + start + _OPEN + found[0]
+    found[-1] += _CLOSE + (_TIMES + _product(Product(Fraction(1), after)) if after else "")
+    return found
+
+
+def _product(product: Product) -> str:
+    return formula(Sum((product,)))
+
+
+def _broken_sign(minus: bool, first: bool) -> str:
+    """A sign that begins a formula of its own; the first one's plus is for a script to show."""
+    form = "prefix" if first else "infix"
+    return f'<mo form="{form}">{_MINUS if minus else "+"}</mo>' if minus or not first else ""
+
+
+def matrix(rows: Sequence[Sequence[Formula]]) -> str:
+    """A matrix in brackets."""
+    cells = "".join("<mtr>" + "".join(f"<mtd>{formula(e)}</mtd>" for e in row) + "</mtr>" for row in rows)
+    return f"<mrow><mo>(</mo><mtable>{cells}</mtable><mo>)</mo></mrow>"

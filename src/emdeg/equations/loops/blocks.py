@@ -19,7 +19,8 @@ from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, linkage, world_frames
 from emdeg.mechanics.loops.numeric import ready
 from emdeg.robot.model import Robot
-from emdeg.writing.document import Document, Equation, Formula, Item, Label, MatrixEquation, Remark, Section
+from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Paragraph, Section
+from emdeg.writing.formula import Formula, Label
 
 Formulas = tuple[tuple[TrigPoly, ...], ...]
 Quotients = tuple[tuple[Quotient, ...], ...]
@@ -114,11 +115,11 @@ def _names(model: LoopModel, joints: Iterable[int]) -> str:
 def _overview(model: LoopModel) -> Section:
     robot = model.robot
     items: list[Item] = [
-        Remark(f"Joints of the tree: {_names(model, range(robot.n))}."),
-        Remark(f"Independent coordinates u: {_names(model, model.link.coordinates)}."),
-        Remark(f"Driven joints: {_names(model, model.link.driven)}."),
-        Remark(f"{ready(robot).mobility}."),
-        Remark("W^T M W udd + W^T (M W-dot + C W) ud + W^T g = J^T tau with qd = W ud, J the driven rows of W."),
+        Paragraph(f"Joints of the tree: {_names(model, range(robot.n))}."),
+        Paragraph(f"Independent coordinates u: {_names(model, model.link.coordinates)}."),
+        Paragraph(f"Driven joints: {_names(model, model.link.driven)}."),
+        Paragraph(f"{ready(robot).mobility}."),
+        Paragraph("W^T M W udd + W^T (M W-dot + C W) ud + W^T g = J^T tau with qd = W ud, J the driven rows of W."),
     ]
     return Section("model", "The model", tuple(items))
 
@@ -126,7 +127,7 @@ def _overview(model: LoopModel) -> Section:
 def _closure(model: LoopModel) -> Section:
     items: list[Item] = []
     for i, (name, value) in enumerate(model.closure, 1):
-        items += [Remark(f"{i}: {name}"), Equation(Label("phi", str(i)), value)]
+        items += [Paragraph(f"{i}: {name}"), Equation(Label("phi", str(i)), value)]
     return Section("closure", "Closure: each expression is zero", tuple(items))
 
 
@@ -134,7 +135,7 @@ def _matrix(part: str, title: str, of: Callable[[LoopModel], Formulas | Quotient
     def section(model: LoopModel) -> Section:
         found = of(model)
         if found is None:
-            block = Remark("Its blocks are too large to be inverted to formulas: W_d = -Phi_d^-1 Phi_u.")
+            block = Paragraph("Its blocks are too large to be inverted to formulas: W_d = -Phi_d^-1 Phi_u.")
             return Section(part, title, (block,))
         rows: tuple[tuple[Formula, ...], ...] = tuple(tuple(row) for row in found)
         return Section(part, title, (MatrixEquation(Label(part), rows),))

@@ -24,7 +24,8 @@ from emdeg.mechanics.loops.closure import solve
 from emdeg.mechanics.loops.linkage import Linkage, linkage
 from emdeg.mechanics.loops.numeric import ready
 from emdeg.robot.model import Robot
-from emdeg.writing.document import Document, Equation, Item, Label, MatrixEquation, Remark, Section
+from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Paragraph, Section
+from emdeg.writing.formula import Label, SquareRoot
 
 MOST = 60
 """Letters of either kind; a mechanism that needs more is better read as its blocks."""
@@ -187,25 +188,6 @@ def _polys(position: Any) -> tuple[TrigPoly, ...]:
     return tuple(x.poly for x in position) if isinstance(position, tuple) else (position.poly,)
 
 
-@dataclass(frozen=True, slots=True)
-class SquareRoot:
-    """The root of a formula, as an equation's right side."""
-
-    of: TrigPoly
-
-    def __str__(self) -> str:
-        return f"sqrt({self.of})"
-
-    @property
-    def latex(self) -> str:
-        return rf"\sqrt{{{self.of.latex}}}"
-
-    def to_sympy(self) -> Any:
-        import sympy
-
-        return sympy.sqrt(self.of.to_sympy())
-
-
 def expanded_document(found: Expanded, parts: Iterable[str]) -> Document:
     """The parts asked for, in their order; the letters' definitions are complete whatever is asked."""
     wanted = list(parts)
@@ -226,12 +208,12 @@ def _overview(found: Expanded) -> Section:
         "model",
         "The model",
         (
-            Remark(
+            Paragraph(
                 f"Joints of the tree: {named(range(robot.n))}. s, c: a turning joint's sine and cosine; q: a shift."
             ),
-            Remark(f"Independent coordinates u: {named(found.link.coordinates)}; qd: their rates."),
-            Remark(f"Driven joints: {named(found.link.driven)}."),
-            Remark("M(u) udd + C(u, ud) ud + G(u) = J^T tau; J takes ud to the driven joints' rates."),
+            Paragraph(f"Independent coordinates u: {named(found.link.coordinates)}; qd: their rates."),
+            Paragraph(f"Driven joints: {named(found.link.driven)}."),
+            Paragraph("M(u) udd + C(u, ud) ud + G(u) = J^T tau; J takes ud to the driven joints' rates."),
         ),
     )
 
@@ -247,7 +229,7 @@ def _letters(found: Expanded) -> Section:
 
 def _solution(found: Expanded) -> Section:
     if found.solution is None:
-        return Section("solution", "The dependent joints", (Remark("The loops close numerically only."),))
+        return Section("solution", "The dependent joints", (Paragraph("The loops close numerically only."),))
     items: list[Item] = []
     for k, parts in found.solution.items():
         labels = [f"s{k + 1}", f"c{k + 1}"] if len(parts) == 2 else [f"q{k + 1}"]
@@ -268,7 +250,7 @@ def _state_space(found: Expanded) -> Section:
         "state",
         "State-space form",
         (
-            Remark(
+            Paragraph(
                 "x = (u, ud);  x-dot = (ud, M^-1 (J^T tau - C ud - G + F)), F the generalized external force "
                 "(Asadi and Heydari (43)). In Python: emdeg.state_rate(robot, x, tau)."
             ),

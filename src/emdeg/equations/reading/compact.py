@@ -21,14 +21,14 @@ from emdeg.algebra.expression import (
     atoms_of,
     count,
     evaluate,
-    latex,
     scaled,
-    text,
 )
 from emdeg.algebra.trig_poly import TrigPoly
-from emdeg.equations.reading.lumped import Lumped, indices
+from emdeg.equations.reading.lumped import Lumped
 from emdeg.equations.reading.nesting import LONG, Nester, content, terms_of
 from emdeg.equations.reading.waves import Layout, Views, Writer
+from emdeg.writing import latex, text
+from emdeg.writing.formula import label
 from emdeg.writing.notebook import Shown, listing
 
 
@@ -41,22 +41,22 @@ class CompactEntry(Shown):
     alias: tuple[Fraction, str] | None = None
 
     @property
+    def shown(self) -> Sum:
+        """The right-hand side as it is printed: a multiple of the earlier entry where it has an alias."""
+        if self.alias is None:
+            return self.expression
+        factor, name = self.alias
+        return Sum((Product(factor, (Atom(name),)),))
+
+    @property
     def text(self) -> str:
         """The right-hand side in plain text."""
-        if self.alias is None:
-            return text(self.expression)
-        factor, name = self.alias
-        return text(Sum((Product(factor, (Atom(name),)),)))
+        return text.line(self.shown)
 
     @property
     def latex(self) -> str:
         """The equation in LaTeX."""
-        letter, joints = indices(self.name)
-        left = f"{letter}_{{{','.join(map(str, joints)) if max(joints) > 9 else ''.join(map(str, joints))}}}"
-        if self.alias is None:
-            return f"{left} = {latex(self.expression)}"
-        factor, name = self.alias
-        return f"{left} = {latex(Sum((Product(factor, (Atom(name),)),)))}"
+        return f"{label(self.name).latex} = {latex.line(self.shown)}"
 
     @property
     def count(self) -> Count:
@@ -181,7 +181,7 @@ class _Printer:
         tried = [self.nested(terms_of(form, self.displacements)) for form in forms if form.size[0] <= most]
         counts = [count(expression).total for expression in tried]
         least = [expression for expression, total in zip(tried, counts) if total == min(counts)]
-        return scale, min(least, key=lambda e: len(text(e))) if len(least) > 1 else least[0]
+        return scale, min(least, key=lambda e: len(text.line(e))) if len(least) > 1 else least[0]
 
 
 def _grouped(terms: Sequence[tuple[str, Sum]]) -> Sum:

@@ -15,12 +15,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.algebra.expression import Atom, Count, Product, Sum, atoms_of, count, evaluate, text
+from emdeg.algebra.expression import Atom, Count, Product, Sum, atoms_of, count, evaluate
 from emdeg.equations.reading.compact import atom_values
 from emdeg.equations.reading.lumped import Lumped
 from emdeg.equations.reading.nesting import Key, nested
 from emdeg.equations.reading.waves import Layout, Writer, fewest_terms
 from emdeg.writing.notebook import listing
+from emdeg.writing.text import line
 
 Polynomial = dict[Key, Fraction]
 
@@ -60,10 +61,10 @@ class Hierarchy:
     @property
     def text(self) -> str:
         """Entries, then V, T and K, as in Burdick's Appendix II."""
-        lines = [f"{name} = {text(self.steps[name])}" for name in self.entries]
-        lines += ["", *(f"{name} = {text(self.steps[name])}" for name in self.brackets)]
-        lines += ["", *(f"{name} = {text(e)}" for name, e in self.products.items())]
-        lines += ["", *(f"{name} = {text(e)}" for name, e in self.constants.items())]
+        lines = [f"{name} = {line(self.steps[name])}" for name in self.entries]
+        lines += ["", *(f"{name} = {line(self.steps[name])}" for name in self.brackets)]
+        lines += ["", *(f"{name} = {line(e)}" for name, e in self.products.items())]
+        lines += ["", *(f"{name} = {line(e)}" for name, e in self.constants.items())]
         return "\n".join(lines)
 
     def evaluate(self, q: Sequence[float] | np.ndarray, constants: Mapping[str, float]) -> dict[str, np.ndarray]:

@@ -16,7 +16,7 @@ from math import gcd, lcm, sqrt
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.angle_sums import ParallelJoints
-from emdeg.algebra.expression import Atom, Sum, text
+from emdeg.algebra.expression import Atom, Sum
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.linear import rational_echelon
 from emdeg.algebra.trig_algebra import TrigAlgebra
@@ -25,6 +25,7 @@ from emdeg.equations.reading.nesting import nested
 from emdeg.equations.reading.short_basis import Basis, Column, short_bases
 from emdeg.equations.reading.waves import Exponents, Layout, Number, ParameterKey, Views, Wave, Writer, added
 from emdeg.writing.notebook import Shown, table
+from emdeg.writing.text import line
 
 _NAME = re.compile(r"([A-Za-z]+)_?(.*)\Z")
 
@@ -66,7 +67,7 @@ class Lumped:
     """The entries' algebra where every entry is zero, so that there is no constant to ask for it."""
 
     def _repr_html_(self) -> str:
-        rows = [(c.name, c.value, c.tolerance, c.unit, text(c.expression)) for c in self.constants]
+        rows = [(c.name, c.value, c.tolerance, c.unit, line(c.expression)) for c in self.constants]
         shown = [["" if cell is None else cell for cell in row] for row in rows]
         return table("Constants of the mechanism", shown, ("", "value", "+-", "unit", "formula"))
 

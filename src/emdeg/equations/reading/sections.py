@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from emdeg.algebra.expression import Sum, text
-from emdeg.equations.json_form import formula_data
+from emdeg.algebra.expression import Sum
 from emdeg.equations.model import Model
 from emdeg.equations.reading.lumped import Constant
-from emdeg.equations.reading.printed import Printed
-from emdeg.writing.document import Equation, Item, Label, Reference, Remark, Section, Table, Zeros
+from emdeg.writing.document import Equation, Item, Paragraph, Section, Table, Zeros
+from emdeg.writing.formula import Reference, label
+from emdeg.writing.json_form import terms_data
+from emdeg.writing.text import line
 
 USES = 5
 """Entries that a table names before it says how many more there are; JSON has them all."""
@@ -23,10 +24,10 @@ ABBREVIATIONS = (
 def constants(model: Model) -> Section:
     """Every lumped constant: its formula, then its value, tolerance, unit and where it is used."""
     found = model.constants
-    items: list[Item] = [Equation(label(c.name), Printed(c.expression)) for c in found if not c.formula.is_number]
+    items: list[Item] = [Equation(label(c.name), c.expression) for c in found if not c.formula.is_number]
     head = ("constant", "value", "+-", "unit", "used in")
     items.append(Table(head, tuple((c.name, _value(c), _tolerance(c), c.unit, _uses(c)) for c in found)))
-    items.append(Remark(ABBREVIATIONS))
+    items.append(Paragraph(ABBREVIATIONS))
     title = "Constants of the mechanism: I inertial, G gravitational, Im of the drives"
     return Section("constants", title, tuple(items))
 
@@ -41,9 +42,9 @@ def entries(model: Model, part: str) -> Iterable[Item]:
             zeros.append(label(name))
         elif entry.alias is not None:
             factor, other = entry.alias
-            yield Equation(label(name), Reference(label(other), factor, Printed(entry.expression)))
+            yield Equation(label(name), Reference(label(other), factor, entry.expression))
         else:
-            yield Equation(label(name), Printed(entry.expression))
+            yield Equation(label(name), entry.expression)
     if zeros:
         yield Zeros(tuple(zeros))
 
@@ -53,7 +54,7 @@ def hierarchy(model: Model) -> Section:
     form = model.hierarchy()
     total = form.count
     items: list[Item] = [
-        Remark(
+        Paragraph(
             f"{total.mul} multiplications and {total.add} additions at one configuration. K are constants, T products "
             "of sines and cosines, V brackets that recur; S23 is sin(q2 + q3). The K stand in lumped constants."
         )
@@ -69,8 +70,8 @@ def constants_data(model: Model) -> list[dict[str, Any]]:
     return [
         {
             "name": c.name,
-            "formula": formula_data(c.formula),
-            "text": text(c.expression),
+            "formula": terms_data(c.formula),
+            "text": line(c.expression),
             "value": c.value,
             "tolerance": c.tolerance,
             "unit": c.unit,
@@ -91,20 +92,14 @@ def hierarchy_data(model: Model) -> dict[str, Any]:
     form = model.hierarchy()
 
     def block(definitions: Mapping[str, Sum]) -> dict[str, str]:
-        return {name: text(expression) for name, expression in definitions.items()}
+        return {name: line(expression) for name, expression in definitions.items()}
 
     count = {"mul": form.count.mul, "add": form.count.add}
     return {"K": block(form.constants), "T": block(form.products), "steps": block(form.steps), "count": count}
 
 
-def label(name: str) -> Label:
-    """M12 as M with 12, Im3 as Im with 3."""
-    letter = name.rstrip("0123456789_")
-    return Label(letter, name[len(letter) :])
-
-
 def _equations(definitions: Mapping[str, Sum]) -> list[Item]:
-    items: list[Item] = [Equation(label(name), Printed(e)) for name, e in definitions.items() if e.terms]
+    items: list[Item] = [Equation(label(name), e) for name, e in definitions.items() if e.terms]
     zeros = tuple(label(name) for name, e in definitions.items() if not e.terms)
     return [*items, Zeros(zeros)] if zeros else items
 

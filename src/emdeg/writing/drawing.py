@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
-from html import escape as html_escape
+
+from emdeg.writing.markup import escape
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 INK, SOFT, FAINT, GROUND = "#1c2733", "#5b6875", "#d9dfe5", "#f5f7f9"
@@ -75,16 +76,6 @@ class Drawing:
     height: float
     shapes: tuple[Shape, ...]
     title: str = ""
-
-
-def plain(text: str) -> str:
-    """Text from a file for showing: control and direction characters replaced."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def escape(text: str) -> str:
-    """Plain text for HTML and SVG, in content and in quoted attributes."""
-    return html_escape(plain(text), quote=True)
 
 
 def shortened(text: str, most: int) -> str:

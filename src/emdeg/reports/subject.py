@@ -33,7 +33,7 @@ def quiet(_: str) -> None:
 
 
 @dataclass
-class Study:
+class Subject:
     """A robot, the ranges that replace its joint limits, and where progress is told."""
 
     robot: Robot

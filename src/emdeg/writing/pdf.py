@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from emdeg.reports.drawing import Box, Dot, Drawing, Line, Shape, Text, plain
+from emdeg.writing.drawing import Box, Dot, Drawing, Line, Shape, Text
+from emdeg.writing.markup import plain
 
 POINT = 0.75
 """Points a pixel."""

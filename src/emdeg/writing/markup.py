@@ -1,0 +1,27 @@
+"""Plain text inside HTML, SVG and MathML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape as html_escape
+
+
+def plain(text: str) -> str:
+    """Text from a file for showing: control and direction characters, which XML forbids, replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def escape(text: str) -> str:
+    """Plain text for HTML, SVG and MathML, in content and in quoted attributes."""
+    return html_escape(plain(text), quote=True)
+
+
+def row(cells: Iterable[str], kinds: Iterable[str] = (), tag: str = "td") -> str:
+    """A row of a table; `cells` are markup already, `kinds` their classes.
+
+    >>> row(["a", "1"], ["", "n"])
+    '<tr><td>a</td><td class="n">1</td></tr>'
+    """
+    cells, kinds = list(cells), list(kinds)
+    opened = [f'<{tag} class="{kind}">' if kind else f"<{tag}>" for kind in kinds or [""] * len(cells)]
+    return "<tr>" + "".join(f"{start}{cell}</{tag}>" for start, cell in zip(opened, cells)) + "</tr>"

@@ -1,0 +1,129 @@
+"""A formula in any notation: one walk over its terms. What differs between text, LaTeX and MathML is data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import Literal
+
+from emdeg.algebra.expression import Atom, Sum
+from emdeg.algebra.generator import Generator
+from emdeg.algebra.quotient import Quotient
+from emdeg.algebra.trig_algebra import TrigAlgebra
+from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.writing.formula import Combination, Label
+
+Term = tuple[bool, str]
+"""(whether it is subtracted, its size as it is written)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How a format writes what formulas are made of."""
+
+    letter: Callable[[TrigAlgebra, Generator], str]
+    atom: Callable[[Atom], str]
+    label: Callable[[Label], str]
+    number: Callable[[Fraction], str]
+    """A positive coefficient of an expanded formula: a decimal where that is exact."""
+    coefficient: Callable[[Fraction], str]
+    """A positive coefficient in the reading form, where few numbers are left: a fraction."""
+    times: str
+    power: Callable[[str, int], str]
+    bracket: Callable[[str], str]
+    over: Callable[[TrigPoly, TrigPoly, Notation], str]
+    """One formula over another."""
+    signed: Callable[[bool, bool, str], str]
+    """A term behind its sign: (is it subtracted, is it the first, its size)."""
+    zero: str
+    joined: Callable[[list[str]], str] = " ".join
+
+
+def parts(formula: TrigPoly | Sum | Combination, notation: Notation) -> list[str]:
+    """The terms with their signs, as many as there are, or the one zero."""
+    found = [notation.signed(minus, not k, size) for k, (minus, size) in enumerate(terms(formula, notation))]
+    return found or [notation.zero]
+
+
+def whole(formula: TrigPoly | Sum | Combination, notation: Notation) -> str:
+    """All of a formula."""
+    return notation.joined(parts(formula, notation))
+
+
+def terms(formula: TrigPoly | Sum | Combination, notation: Notation) -> Iterator[Term]:
+    """The terms of a formula; none for zero."""
+    if isinstance(formula, TrigPoly):
+        for coefficient, monomial in formula.terms():
+            factors = [_raised(notation.letter(formula.algebra, g), e, notation) for g, e in monomial.items()]
+            yield _term(coefficient, factors, notation.number, notation.times)
+    elif isinstance(formula, Sum):
+        for product in formula.terms:
+            runs = ((factor, len(list(same))) for factor, same in groupby(product.factors))
+            factors = [_raised(_factor(factor, notation), times, notation) for factor, times in runs]
+            yield _term(product.coefficient, factors, notation.coefficient, notation.times)
+    else:
+        for factor, name in formula.terms:
+            if factor:
+                yield _multiple(factor, notation.label(name), notation)
+        if formula.rest:
+            yield from quotient_terms(formula.rest, notation)
+
+
+def quotient_terms(quotient: Quotient, notation: Notation) -> Iterator[Term]:
+    """The terms of a formula, or the one fraction."""
+    if quotient.is_formula:
+        yield from terms(quotient.numerator, notation)
+    else:
+        yield _fraction(quotient, notation)
+
+
+def _term(coefficient: Fraction, factors: list[str], number: Callable[[Fraction], str], times: str) -> Term:
+    if abs(coefficient) != 1 or not factors:
+        factors = [number(abs(coefficient)), *factors]
+    return coefficient < 0, times.join(factors)
+
+
+def _raised(base: str, exponent: int, notation: Notation) -> str:
+    return base if exponent == 1 else notation.power(base, exponent)
+
+
+def _factor(factor: Atom | Sum, notation: Notation) -> str:
+    return notation.bracket(whole(factor, notation)) if isinstance(factor, Sum) else notation.atom(factor)
+
+
+def _multiple(factor: Quotient | Literal[1], name: str, notation: Notation) -> Term:
+    """factor * name; a factor of one term gives its sign, one of several stands in brackets."""
+    if isinstance(factor, int) or factor == 1 or factor == -1:
+        return factor == -1, name
+    if factor.is_formula and len(factor.numerator) > 1:
+        minus, size = False, notation.bracket(whole(factor.numerator, notation))
+    else:
+        minus, size = next(quotient_terms(factor, notation))
+    return minus, size + notation.times + name
+
+
+def _fraction(quotient: Quotient, notation: Notation) -> Term:
+    """A single negative numerator's sign stands before the fraction."""
+    above = quotient.numerator
+    minus = len(above) == 1 and above.leading_coefficient < 0
+    return minus, notation.over(-above if minus else above, quotient.denominator, notation)
+
+
+def plain_sign(minus: bool, first: bool, size: str) -> str:
+    """The sign of text and of LaTeX."""
+    if first:
+        return f"-{size}" if minus else size
+    return f"- {size}" if minus else f"+ {size}"
+
+
+def lines(parts: list[str], width: int) -> list[str]:
+    """The parts put together in lines of about `width` characters."""
+    found: list[str] = []
+    for part in parts:
+        if found and len(found[-1]) + len(part) < width:
+            found[-1] += " " + part
+        else:
+            found.append(part)
+    return found
