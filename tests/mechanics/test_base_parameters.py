@@ -22,11 +22,12 @@ from emdeg.mechanics import numeric
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.parameters.base import base_parameters, base_values, parameters, regrouped, regrouped_mechanism
-from emdeg.mechanics.parameters.geometry import skeleton, state
 from emdeg.mechanics.parameters.regressor import regressor as generic_regressor
 from emdeg.mechanics.parameters.regressor_formulas import regressor, regressor_formulas
 from emdeg.robot import Body, Draft, Drive, Placement, Robot, assemble, substitute
+from emdeg.robot.algebra import state
 from emdeg.robot.load import SNAP, library_names, load
+from emdeg.robot.massless import geometry
 from emdeg.robot.urdf_reader import read_urdf
 from tests.example_robots import robot_files
 from tests.random_robots import random_inertia, random_state
@@ -51,12 +52,12 @@ def numerical_rank(robot: Robot, drives: bool, states: int = 60) -> int:
 
 def rank_modulo_prime(robot: Robot, drives: bool = True) -> int:
     """The rank of the whole regressor, stacked over enough random states of a random geometry, modulo 2^61 - 1."""
-    geometry, field = skeleton(robot), PrimeField(569)
-    mech = mechanism(geometry, field)
+    shape, field = geometry(robot), PrimeField(569)
+    mech = mechanism(shape, field)
     columns = [c for c in range(11 * robot.n) if drives or c % 11 != 10]
     rows = []
     for k in range(17):
-        positions, qd, qdd = state(geometry, field, f" in state {k}")
+        positions, qd, qdd = state(shape, field, f" in state {k}")
         rows += [[row[c].value for c in columns] for row in generic_regressor(mech, frames(mech, positions), qd, qdd)]
     return len(independent_rows(rows))
 

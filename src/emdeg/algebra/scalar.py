@@ -38,6 +38,22 @@ class Algebra(Protocol[S_co]):
         ...
 
 
+class JointAlgebra(Algebra[Any], Protocol):
+    """An algebra that also has letters for the joints; joint 1's variable is q1."""
+
+    def joint_sincos(self, joint: Any) -> tuple[Any, Any]:
+        """(sine, cosine) of a revolute joint's angle."""
+        ...
+
+    def displacement(self, joint: Any) -> Any:
+        """A prismatic joint's displacement."""
+        ...
+
+    def rate(self, joint: Any) -> Any: ...
+
+    def acceleration(self, joint: Any) -> Any: ...
+
+
 def angle_pieces(angle: Angle) -> tuple[Angle, ...]:
     """The canonical angles whose sines and cosines those of `angle` are made of: none, one or two.
 

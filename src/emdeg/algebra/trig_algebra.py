@@ -26,6 +26,10 @@ _KINDS: tuple[Kind, ...] = ("sine", "cosine")
 _REDUNDANT = ("cosine", HALF_RIGHT)
 
 
+SHORT = 10**10
+"""The largest denominator of the tangent of half a constant angle; its error is below one over the square."""
+
+
 class TrigAlgebra:
     """Formulas in the given joints and parameters; immutable, compared by its letters.
 
@@ -188,6 +192,21 @@ class TrigAlgebra:
                 squared |= a._sines & b._sines
         return TrigPoly(self, self._reduced(total, squared), sines)
 
+    def with_rates(self) -> TrigAlgebra:
+        """The same letters and the joints' rates and accelerations besides."""
+        return TrigAlgebra(
+            self.revolute,
+            self.prismatic,
+            self.parameters,
+            self.constant_angles,
+            rates=True,
+            max_terms=self.max_terms,
+        )
+
+    def lifted(self, formula: TrigPoly) -> TrigPoly:
+        """A formula of an algebra with fewer letters, in this one."""
+        return self.from_terms(formula.terms())
+
     def from_terms(self, terms: Iterable[tuple[Rational | int, Mapping[Generator, int]]]) -> TrigPoly:
         """The formula with the given terms, as `TrigPoly.terms` yields them; reduced if need be."""
         collected: dict[tuple[int, ...], fmpq] = {}
@@ -326,3 +345,17 @@ def _pieces(context: Any, poly: Any, size: int) -> Iterator[Any]:
     terms: Sequence[tuple[Any, Any]] = list(poly.to_dict().items())
     for start in range(0, len(terms), size):
         yield context.from_dict(dict(terms[start : start + size]))
+
+
+class RationalAngles(TrigAlgebra):
+    """Constant angles have numbers for sine and cosine: the nearest of the circle's points with short fractions."""
+
+    def sincos(self, angle: Angle) -> tuple[TrigPoly, TrigPoly]:
+        if angle.symbol is not None or angle.quarter_turns is not None:
+            return super().sincos(angle)
+        quarters, rest = angle.split()
+        s, c = rest.sincos()
+        half = (s / (1 + c)).limit_denominator(SHORT)  # tan(rest / 2)
+        s, c = 2 * half / (1 + half * half), (1 - half * half) / (1 + half * half)
+        turned = ((s, c), (c, -s), (-s, -c), (-c, s))[quarters]
+        return self.number(turned[0]), self.number(turned[1])

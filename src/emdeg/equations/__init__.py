@@ -14,7 +14,6 @@ from emdeg.equations.reading.hierarchy import Hierarchy, hierarchy
 from emdeg.equations.reading.lumped import Constant, Lumped, lump
 from emdeg.equations.reading.lumped_model import lumped_constants
 from emdeg.equations.relations import Relation, Relations, Tally, relations
-from emdeg.equations.robot_algebra import letters
 from emdeg.robot.symbols import Known, symbolize, with_symbolic_payload
 
 __all__ = [
@@ -38,7 +37,6 @@ __all__ = [
     "from_json",
     "hierarchy",
     "inverse_jacobian",
-    "letters",
     "lump",
     "lumped_constants",
     "quotient",

@@ -9,12 +9,12 @@ from types import MappingProxyType
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.equations.model import DYNAMICS, Matrix, Model, Triple
-from emdeg.equations.robot_algebra import letters, positions
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.formulations.energy import potential_energy
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot import BASE, Robot
+from emdeg.robot.algebra import algebra_of, positions
 from emdeg.robot.symbols import Known, symbolize
 
 HALF = Fraction(1, 2)
@@ -43,7 +43,7 @@ def derive(
     known: Mapping[str, Known] = {}
     if symbolic:
         robot, known = symbolize(robot)
-    algebra = letters(robot, budget=budget, rational_angles=rational_angles)
+    algebra = algebra_of(robot, budget=budget, rational_angles=rational_angles)
     mech = mechanism(robot, algebra)
     try:
         frame = frames(mech, positions(robot, algebra))

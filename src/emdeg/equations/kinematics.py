@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
-from emdeg.equations.robot_algebra import positions
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.kinematics import homogeneous, tool_pose
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism, path
 from emdeg.mechanics.vectors import Mat3, Vec3, cross, matmul, sub, tmul, transpose
 from emdeg.robot import Robot
+from emdeg.robot.algebra import positions
 from emdeg.writing.notebook import Shown
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]

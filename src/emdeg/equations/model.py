@@ -19,7 +19,6 @@ import numpy as np
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.equations.kinematics import Kinematics
-from emdeg.equations.robot_algebra import lifted, with_rates
 from emdeg.errors import NotDerived
 from emdeg.robot import Robot
 from emdeg.robot.symbols import Known
@@ -94,12 +93,12 @@ class Model:
     @cached_property
     def coriolis_matrix(self) -> Matrix:
         """C with C_ij = sum_k beta_ijk qd_k, so that M-dot - 2C is skew; in an algebra with rates."""
-        algebra = with_rates(self.algebra)
+        algebra = self.algebra.with_rates()
         rates = [algebra.rate(k) for k in self._joints]
         return tuple(
             tuple(
                 algebra.sum_of_products(
-                    (lifted(self.christoffel(i, j, k), algebra), rate) for k, rate in enumerate(rates, 1)
+                    (algebra.lifted(self.christoffel(i, j, k)), rate) for k, rate in enumerate(rates, 1)
                 )
                 for j in self._joints
             )

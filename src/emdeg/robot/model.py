@@ -7,7 +7,7 @@ joint variables. The geometry is modified Denavit-Hartenberg (Craig, Khalil); se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
@@ -268,7 +268,7 @@ class Robot:
     def symbols(self) -> frozenset[str]:
         """The names of the parameters that have no number."""
         found: set[str] = set()
-        for value in _values(self):
+        for value in values(self):
             if isinstance(value, Angle):
                 found |= {value.symbol} if value.symbol else set()
             else:
@@ -293,17 +293,20 @@ def _decimal(value: Exact | Angle) -> object:
     return float(value) if isinstance(value, Exact) and value.is_number else value
 
 
-def _values(robot: Robot):
-    """Every exact value and angle the dynamics depends on."""
-    for pose in (robot.base, robot.tool.pose):
-        yield from (*pose.xyz, *pose.rpy)
-    yield from robot.gravity
+def values(robot: Robot) -> Iterator[Exact | Angle]:
+    """Every value the equations of motion and the kinematics depend on, base to tip."""
+    yield from (*robot.base.xyz, *robot.base.rpy)
     for link in robot.links:
         place = link.joint.placement
-        yield from (place.alpha, place.theta, place.gamma, place.beta, place.a, place.d, place.b)
-        yield from (*link.inertia.parameters, link.joint.drive.inertia)
+        yield from (place.gamma, place.b, place.alpha, place.a, place.beta, place.theta, place.d)
+        yield from (link.inertia.mass, *link.inertia.first_moment, *link.inertia.tensor)
+        yield link.joint.drive.inertia
+    yield from (*robot.tool.pose.xyz, *robot.tool.pose.rpy)
+    carriers = {frame.name: frame for frame in robot.frames}
     for payload in robot.payloads:
+        yield from carriers[payload.link].pose.xyz
         yield from (payload.mass, *payload.com, *payload.tensor)
+    yield from robot.gravity
     if robot.loops is not None:
         yield from loops_.values(robot.loops)
 

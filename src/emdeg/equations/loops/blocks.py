@@ -13,11 +13,11 @@ from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.algebra.linear import blocks, determinant
 from emdeg.algebra.quotient import Quotient, quotient
-from emdeg.equations.robot_algebra import letters, positions
 from emdeg.errors import RobotError
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, linkage, world_frames
 from emdeg.mechanics.loops.numeric import ready
+from emdeg.robot.algebra import algebra_of, positions
 from emdeg.robot.model import Robot
 from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Paragraph, Section
 from emdeg.writing.formula import Formula, Label
@@ -63,7 +63,7 @@ def derive_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> LoopModel:
     """The explicit blocks of a robot with closed loops, exact. Its loops must have numbers: mobility is checked."""
     if robot.loops is None:
         raise RobotError("it has no closed loops", body=robot.name)
-    algebra = letters(robot, rates=True, budget=budget)
+    algebra = algebra_of(robot, rates=True, budget=budget)
     link = linkage(robot, algebra, ready(robot).mobility.rows)
     rows = constraints(link, world_frames(link, positions(robot, algebra)))
     Phi = jacobian_matrix(link, rows)

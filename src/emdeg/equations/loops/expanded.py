@@ -16,13 +16,13 @@ from typing import Any
 from emdeg.algebra import Angle, TrigAlgebra, TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.algebra.quotient import quotient
-from emdeg.equations.robot_algebra import letters, positions
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.virtual_work import virtual_work
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.closure import solve
 from emdeg.mechanics.loops.linkage import Linkage, linkage
 from emdeg.mechanics.loops.numeric import ready
+from emdeg.robot.algebra import algebra_of, positions
 from emdeg.robot.model import Robot
 from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Paragraph, Section
 from emdeg.writing.formula import Label, SquareRoot
@@ -148,7 +148,7 @@ class Expanded:
 
 
 def _names(robot: Robot, budget: int) -> Names:
-    plain = letters(robot, rates=True, budget=budget)
+    plain = algebra_of(robot, rates=True, budget=budget)
     extra = [f"{prefix}{k}" for prefix in "hr" for k in range(1, MOST + 1)]
     clash = set(extra) & set(plain.parameters)
     if clash:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +15,8 @@ from emdeg.algebra.generator import Generator
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.mechanics.kane import LinearForm, PointVelocity, Setup, System, speed_matrix, system
-from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Pose, Robot
+from emdeg.robot.massless import massless
+from emdeg.robot.model import Pose, Robot
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
 
@@ -40,7 +41,7 @@ class Letters:
     def system(self, robot: Robot, setup: Setup) -> System:
         """The robot's geometry, without masses, with its joints as letters."""
         free, given = [self._at(k) for k in self.free], [self._at(k) for k in self.given]
-        return system(_weightless(robot), setup, self.algebra, free, given)
+        return system(massless(robot), setup, self.algebra, free, given)
 
     def _at(self, letter: int) -> Any:
         algebra = self.algebra
@@ -73,13 +74,6 @@ def letters(robot: Robot, setup: Setup, parameters: Sequence[str] = (), rates: b
         (*(numbers[k] for k in setup.prescribed), *axes),
         named,
     )
-
-
-def _weightless(robot: Robot) -> Robot:
-    links = tuple(
-        replace(link, inertia=Inertia(), stated=None, joint=replace(link.joint, drive=Drive())) for link in robot.links
-    )
-    return replace(robot, links=links, payloads=(), tool=Frame("tool", BASE), gravity=NOWHERE)
 
 
 def _constants(robot: Robot, setup: Setup) -> tuple[tuple[str, ...], tuple[Angle, ...]]:

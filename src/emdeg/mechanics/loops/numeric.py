@@ -6,7 +6,7 @@ M qdd + C qd + g = J^T tau, J = `drive_jacobian`. Everything else is as in `emde
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -27,7 +27,8 @@ from emdeg.mechanics.loops.newton import follow, newton, positions_of
 from emdeg.mechanics.loops.plan import find_plan
 from emdeg.mechanics.mechanism import frames, in_base
 from emdeg.mechanics.state import checked_arrays
-from emdeg.robot.model import ZERO, Drive, Inertia, Robot
+from emdeg.robot.massless import massless
+from emdeg.robot.model import Robot
 
 REACHED = 1e-13
 """A radicand above minus this is zero with rounding."""
@@ -69,16 +70,7 @@ def ready(robot: Robot) -> Ready:
 
 def closing(robot: Robot) -> Ready:
     """How the loops close, which is a matter of geometry: masses, inertias, loads and gravity may be symbols."""
-    return ready(_massless(robot) if robot.symbols else robot)
-
-
-def _massless(robot: Robot) -> Robot:
-    loops = loops_of(robot)
-    rods = tuple(replace(rod, mass=ZERO, inertia=ZERO) for rod in loops.rods)
-    links = tuple(
-        replace(link, inertia=Inertia(), stated=None, joint=replace(link.joint, drive=Drive())) for link in robot.links
-    )
-    return replace(robot, links=links, payloads=(), gravity=(ZERO, ZERO, ZERO), loops=replace(loops, rods=rods))
+    return ready(massless(robot) if robot.symbols else robot)
 
 
 @dataclass(frozen=True, slots=True)

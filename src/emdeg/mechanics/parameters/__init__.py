@@ -1,1 +1,30 @@
-"""The dynamics as linear in its parameters: regressor, base parameters."""
+"""The dynamics as linear in its inertial parameters: regressor, base parameters, regrouping."""
+
+from emdeg.mechanics.parameters.base import (
+    BaseParameters,
+    Column,
+    Relation,
+    base_parameters,
+    base_values,
+    combination_text,
+    parameters,
+    regrouped,
+    regrouped_mechanism,
+)
+from emdeg.mechanics.parameters.regressor import COLUMNS
+from emdeg.mechanics.parameters.regressor_formulas import Regressor, regressor_formulas
+
+__all__ = [
+    "COLUMNS",
+    "BaseParameters",
+    "Column",
+    "Regressor",
+    "Relation",
+    "base_parameters",
+    "base_values",
+    "combination_text",
+    "parameters",
+    "regressor_formulas",
+    "regrouped",
+    "regrouped_mechanism",
+]

@@ -21,7 +21,6 @@ from emdeg.algebra.quotient import Quotient
 from emdeg.algebra.scalar import Algebra
 from emdeg.errors import RobotError
 from emdeg.mechanics.mechanism import Mechanism, mechanism
-from emdeg.mechanics.parameters.geometry import geometry_algebra, skeleton
 from emdeg.mechanics.parameters.null_combinations import (
     DRIVE,
     WIDTH,
@@ -31,7 +30,9 @@ from emdeg.mechanics.parameters.null_combinations import (
     parameters_of,
 )
 from emdeg.mechanics.parameters.regressor import COLUMNS
+from emdeg.robot.algebra import algebra_of
 from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.massless import geometry
 from emdeg.robot.model import Inertia, Robot
 from emdeg.writing.notebook import listing
 
@@ -132,7 +133,7 @@ def base_parameters(
     be grouped into them, and the set is then larger by one each. Both hold pairs (link's index from 0, name), the
     name one of XX XY XZ YY YZ ZZ MX MY MZ M Ia.
     """
-    return _base_parameters(skeleton(robot), drives, _known(robot, prefer), _known(robot, leave))
+    return _base_parameters(geometry(robot), drives, _known(robot, prefer), _known(robot, leave))
 
 
 def _known(robot: Robot, columns: Iterable[tuple[int, str]]) -> tuple[Column, ...]:
@@ -149,18 +150,18 @@ def _known(robot: Robot, columns: Iterable[tuple[int, str]]) -> tuple[Column, ..
 
 @lru_cache(maxsize=128)
 def _base_parameters(
-    skel: Robot, drives: bool, prefer: tuple[Column, ...], leave: tuple[Column, ...]
+    shape: Robot, drives: bool, prefer: tuple[Column, ...], leave: tuple[Column, ...]
 ) -> BaseParameters:
-    columns = tuple(Column(i, name) for i in range(skel.n) for name in COLUMNS if drives or name != "Ia")
+    columns = tuple(Column(i, name) for i in range(shape.n) for name in COLUMNS if drives or name != "Ia")
     order: list[list[int]] = [
         [column.place for name in DROPPED_FIRST if (column := Column(i, name)) in columns and column not in prefer]
-        for i in reversed(range(skel.n))
+        for i in reversed(range(shape.n))
     ]
     order += [[column.place] for column in reversed(prefer) if column in columns]
-    rows = _null_combinations(skel, drives)
+    rows = _null_combinations(shape, drives)
     reduced = reduce_rows(rows, order, {column.place for column in leave})
     solved = reduced.solved
-    check_null(skel, list(solved.values()))
+    check_null(shape, list(solved.values()))
     by_place = {column.place: column for column in columns}
     kept = tuple(column for column in columns if column.place not in solved)
     relations = tuple(
@@ -175,8 +176,8 @@ def _base_parameters(
 
 
 @lru_cache(maxsize=128)
-def _null_combinations(skel: Robot, drives: bool) -> list[dict[int, Quotient]]:
-    return null_combinations(skel, geometry_algebra(skel), drives)
+def _null_combinations(shape: Robot, drives: bool) -> list[dict[int, Quotient]]:
+    return null_combinations(shape, algebra_of(shape, joints=False), drives)
 
 
 class _Exacts:

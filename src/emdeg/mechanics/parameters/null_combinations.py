@@ -27,10 +27,11 @@ from emdeg.algebra.quotient import Quotient
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
-from emdeg.mechanics.parameters.geometry import branch, state, state_algebra
 from emdeg.mechanics.parameters.regressor import COLUMNS, regressor, unit_forces
 from emdeg.mechanics.spatial import BodyInertia, Transform
 from emdeg.mechanics.variants.link_frame_recursion import motion
+from emdeg.robot.algebra import algebra_of, state
+from emdeg.robot.massless import branch
 from emdeg.robot.model import BASE, Robot
 
 WIDTH = len(COLUMNS)
@@ -51,20 +52,20 @@ LEAST = {
 """What never has an effect on the link's own joint: a thin rod along the axis, any tensor on a slide."""
 
 
-def null_combinations(skel: Robot, geometry: TrigAlgebra, drives: bool = True) -> list[Row]:
+def null_combinations(shape: Robot, geometry: TrigAlgebra, drives: bool = True) -> list[Row]:
     """A basis of all parameter vectors without effect; column 11 i + c stands for link i's COLUMNS[c]."""
     columns = [c for c in range(WIDTH) if drives or c != DRIVE]
-    mech = mechanism(skel, geometry)
+    mech = mechanism(shape, geometry)
     at_zero = frames(mech, [(mech.zero, mech.one) if revolute else mech.zero for revolute in mech.revolute])
     one = Quotient(geometry.one)
     found: list[Row] = []
-    for i, link in enumerate(skel.links):
-        nullity = len(columns) - local_rank(skel, i, columns)
+    for i, link in enumerate(shape.links):
+        nullity = len(columns) - local_rank(shape, i, columns)
         least = LEAST[link.joint.kind]
         if nullity == len(least):
             local = [{_AT[name]: one for name in vector} for vector in least]
         else:
-            local = _solved_locally(branch(skel, i), geometry, columns, len(columns) - nullity)
+            local = _solved_locally(branch(shape, i), geometry, columns, len(columns) - nullity)
         for vector in local:
             row = {WIDTH * i + c: value for c, value in vector.items()}
             if link.parent != BASE:
@@ -74,9 +75,9 @@ def null_combinations(skel: Robot, geometry: TrigAlgebra, drives: bool = True) -
     return found
 
 
-def local_rank(skel: Robot, link: int, columns: list[int]) -> int:
+def local_rank(shape: Robot, link: int, columns: list[int]) -> int:
     """How many of a link's own parameters its own joint can tell apart."""
-    chain = branch(skel, link)
+    chain = branch(shape, link)
     field = PrimeField(SEED)
     mech = mechanism(chain, field)
     rows = []
@@ -113,7 +114,7 @@ def _independent(equations: Iterator[Row], columns: list[int], rank: int) -> lis
 
 def _expanded(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterator[Row]:
     """One equation for each monomial in the state's letters, the shortest first."""
-    algebra = state_algebra(chain)
+    algebra = algebra_of(chain, rates=True)
     row = own_row(mechanism(chain, algebra), *state(chain, algebra))
     collected: dict[tuple[tuple[Generator, int], ...], dict[int, list[tuple[Fraction, dict[Generator, int]]]]] = {}
     for c in columns:
@@ -177,14 +178,14 @@ def parameters_of(body: BodyInertia) -> list[Any]:
     return [J[0][0], J[0][1], J[0][2], J[1][1], J[1][2], J[2][2], *body.mr, body.m]
 
 
-def check_null(skel: Robot, rows: list[Row]) -> None:
+def check_null(shape: Robot, rows: list[Row]) -> None:
     """Nothing; ArithmeticError if a combination moves any joint at a random state of a random geometry."""
     for k in range(CHECKS):
         field = PrimeField(SEED + 2 + k)
-        mech = mechanism(skel, field)
-        positions, qd, qdd = state(skel, field)
+        mech = mechanism(shape, field)
+        positions, qd, qdd = state(shape, field)
         Y = regressor(mech, frames(mech, positions), qd, qdd)
         for row in rows:
             units = {column: value.written(field) for column, value in row.items()}
-            if any(sum((Y[i][c] * u for c, u in units.items()), start=field.number(0)) for i in range(skel.n)):
+            if any(sum((Y[i][c] * u for c, u in units.items()), start=field.number(0)) for i in range(shape.n)):
                 raise ArithmeticError("a combination of parameters said to have no effect has one; please report this")

@@ -14,9 +14,10 @@ from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.mechanics import numeric
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.parameters.base import BaseParameters, Column, base_parameters
-from emdeg.mechanics.parameters.geometry import skeleton, state, state_algebra
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.mechanics.parameters.regressor import regressor as over_any_scalar
+from emdeg.robot.algebra import algebra_of, state
+from emdeg.robot.massless import geometry
 from emdeg.robot.model import Robot
 
 
@@ -40,10 +41,10 @@ def regressor_formulas(
 ) -> Regressor:
     """Y as formulas: of all eleven parameters a link, or (True, or a set of your own) of the base parameters."""
     columns = _columns(robot, base)
-    skel = skeleton(robot)
-    algebra = state_algebra(skel, max_terms)
-    mech = mechanism(skel, algebra)
-    positions, qd, qdd = state(skel, algebra)
+    shape = geometry(robot)
+    algebra = algebra_of(shape, rates=True, budget=max_terms)
+    mech = mechanism(shape, algebra)
+    positions, qd, qdd = state(shape, algebra)
     Y = over_any_scalar(mech, frames(mech, positions), qd, qdd)
     return Regressor(algebra, columns, tuple(tuple(row[column.place] for column in columns) for row in Y))
 
