@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -198,3 +199,37 @@ def test_symbols_remember_values_and_tolerances():
 def test_names_of_entries_stay_apart_from_ten_joints_on():
     assert entry_name("b", 1, 1, 2) == "b112"
     assert entry_name("M", 1, 12) != entry_name("M", 11, 2)
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+def test_numbers_put_into_the_symbols_formulas_are_what_a_derivation_in_numbers_gives(name):
+    robot = emdeg.load(name)
+    found, numbers = derive(robot), derive(robot, rational_angles=True)
+    assert found.general is not None
+    assert numbers.general is None
+    if not found.algebra.constant_angles:
+        assert found == numbers
+
+
+def test_the_reading_form_and_a_short_model_need_no_second_derivation(monkeypatch):
+    runs = []
+    derived = importlib.import_module("emdeg.equations.derive")
+    composite = derived.mass_matrix
+    monkeypatch.setattr(derived, "mass_matrix", lambda *args: (runs.append(1), composite(*args))[1])
+    model = derive(emdeg.load("planar3r"))
+    assert "I2" in {constant.name for constant in model.constants}
+    assert model.compact().entries
+    assert model.hierarchy()
+    assert model.M
+    emdeg.abbreviate(model, significance=0.05, seconds=1)
+    assert len(runs) == 1
+    emdeg.abbreviate(emdeg.load("planar3r"), significance=0.05, seconds=1)
+    assert len(runs) == 2
+
+
+def test_a_models_abbreviation_is_the_robots():
+    robot = emdeg.load("planar3r")
+    found = [emdeg.abbreviate(of, significance=0.05, seconds=1) for of in (robot, derive(robot))]
+    found.append(emdeg.abbreviate(derive(robot, symbolic=True), significance=0.05, seconds=1))
+    assert found[0].short.entries == found[1].short.entries == found[2].short.entries
+    assert all(one.short.full.robot.symbols == frozenset() for one in found)

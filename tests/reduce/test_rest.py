@@ -150,7 +150,7 @@ def test_a_models_own_abbreviation_is_a_model_and_serves_computed_torque():
     from emdeg.simulation import computed_torque
 
     robot = emdeg.load("planar2r")
-    short = emdeg.derive(robot).abbreviate(significance=0.05, seconds=2)
+    short = emdeg.abbreviate(emdeg.derive(robot), significance=0.05, seconds=2)
     assert short.model.evaluate(np.zeros(2))["M11"] > 0
     target = np.array([0.3, -0.7])
     law = computed_torque(robot, [100.0] * 2, [20.0] * 2, target, model=short.program("inverse_dynamics"))

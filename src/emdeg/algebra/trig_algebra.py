@@ -305,6 +305,11 @@ class TrigAlgebra:
             poly = poly.compose(*images, ctx=self._context)
         return self._canonical(poly)
 
+    def image(self, formula: TrigPoly, letters: Mapping[Generator, TrigPoly]) -> TrigPoly:
+        """`formula`, of another algebra, with formulas of this one for some letters; the others are alike in both."""
+        images = [(letters[g] if g in letters else self.generator(g))._poly for g in formula.algebra.generators]
+        return self._canonical(formula._poly.compose(*(images or [self.zero._poly]), ctx=self._context))
+
     def _replacements(self, key: Generator | str | int, value: Substitute) -> Iterator[tuple[Generator, TrigPoly]]:
         if isinstance(key, str):
             key = Generator("parameter", key)

@@ -10,7 +10,7 @@ from emdeg.algebra.exact import ONE, ZERO
 from emdeg.analysis.shared_time import in_time
 from emdeg.bounds import Bounded, Effort, Extremes, Tensor, extreme, extremes, largest, tensor
 from emdeg.equations import Model, derive
-from emdeg.equations.derive import descendants
+from emdeg.equations.model import descendants
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE, Placement, Robot
 from emdeg.robot.workspace import Workspace, workspace

@@ -22,7 +22,6 @@ from emdeg.programs.best import program as exact_program
 from emdeg.programs.search.weights import Weights
 from emdeg.reduce import Abbreviated, abbreviate, full_model, holding_error, multirate
 from emdeg.reduce import split as split_program
-from emdeg.reduce.short_model import numeric
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.reduce.tables import tables, totals
 from emdeg.reduce.tradeoff import curve, curve_csv, draw
@@ -239,7 +238,7 @@ def _data(short: Abbreviated) -> dict[str, Any]:
 
 def _model_data(short: Abbreviated, program: Program, matrix: Program, weights: Weights) -> dict[str, Any]:
     """Of a short model of the efforts: what it costs and how wrong it can be."""
-    exact = exact_program(numeric(short.short.full.model), "inverse_dynamics", weights=weights)
+    exact = exact_program(short.short.full.robot, "inverse_dynamics", weights=weights)
     named = {"inverse_dynamics": program, "mass_matrix": matrix, "exact_inverse_dynamics": exact}
     data: dict[str, Any] = {
         "operations": totals({name: count(p) for name, p in named.items()}),

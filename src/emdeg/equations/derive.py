@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from types import MappingProxyType
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
-from emdeg.equations.model import DYNAMICS, Matrix, Model, Triple
+from emdeg.equations.model import DYNAMICS, Formulas, Matrix, Model, Triple, christoffel_symbols
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.formulations.energy import potential_energy
 from emdeg.mechanics.mechanism import frames, mechanism
-from emdeg.robot import BASE, Robot
+from emdeg.robot import Robot
 from emdeg.robot.algebra import algebra_of, positions
 from emdeg.robot.symbols import Known, symbolize
 
-HALF = Fraction(1, 2)
+MOST_ANGLES = 2
+"""Constant angles that may be letters beside a robot's symbols: each doubles the length of what it multiplies."""
 
 
 def derive(
@@ -36,13 +36,31 @@ def derive(
 
     Constant angles that are no multiples of a right angle are letters of their own; with `rational_angles` their
     sines and cosines are numbers, exact for an angle within 1e-19 rad, and the formulas far shorter.
+
+    A robot of numbers is derived in symbols all the same, once: the reading form has its constants' formulas from
+    that, and the formulas with numbers are those with the numbers put in (`Model.general`).
     """
     if robot.loops is not None:  # its links alone are a tree, which is another machine
         raise RobotError("it has closed loops: use emdeg.equations.loops.blocks.derive_loops", body=robot.name)
     parts = _parts(only)
-    known: Mapping[str, Known] = {}
     if symbolic:
-        robot, known = symbolize(robot)
+        return _derived(*symbolize(robot), parts, rational_angles, budget)
+    if rational_angles or robot.symbols:
+        return _derived(robot, {}, parts, rational_angles, budget)
+    own = algebra_of(robot, budget=budget)
+    if len(own.constant_angles) > MOST_ANGLES:
+        return _derived(robot, {}, parts, rational_angles, budget)
+    try:
+        general = _derived(*symbolize(robot), parts, rational_angles, budget)
+    except OverBudget:  # with numbers there are fewer terms
+        return _derived(robot, {}, parts, rational_angles, budget)
+    return Model(robot, own, general.parts, general=general)
+
+
+def _derived(
+    robot: Robot, known: Mapping[str, Known], parts: frozenset[str], rational_angles: bool, budget: int
+) -> Model:
+    """The model in the robot's own letters: those of the parts that were asked for, and M for b and c."""
     algebra = algebra_of(robot, budget=budget, rational_angles=rational_angles)
     mech = mechanism(robot, algebra)
     try:
@@ -66,7 +84,8 @@ def derive(
             g = tuple(V.derivative(i + 1) for i in range(robot.n))
     except OverBudget as problem:
         raise OverBudget(f"{robot.name}: {problem} (budget=.. of derive, --budget)") from None
-    return Model(robot, algebra, parts, M, drives, MappingProxyType(beta), g, MappingProxyType(dict(known)))
+    formulas = Formulas(M, drives, MappingProxyType(beta), g)
+    return Model(robot, algebra, parts, formulas, MappingProxyType(dict(known)))
 
 
 def _parts(only: str | Iterable[str] | None) -> frozenset[str]:
@@ -77,40 +96,3 @@ def _parts(only: str | Iterable[str] | None) -> frozenset[str]:
         if part not in DYNAMICS:
             raise ValueError(f"there is no part {part!r}; the equations of motion have {', '.join(DYNAMICS)}")
     return frozenset(wanted)
-
-
-def christoffel_symbols(M: Matrix, parents: list[int], zero: TrigPoly) -> dict[Triple, TrigPoly]:
-    """{(i, j, k): beta_ijk}, j <= k, numbered from 1: Armstrong et al., eq. 6.
-
-    M_ij depends on q_k only if k lies beyond the inner of i and j (their eq. 8; Burdick, eq. 26, for a chain).
-    """
-    n = len(M)
-    beyond = descendants(parents)
-    dM: dict[Triple, TrigPoly] = {}
-    for i in range(n):
-        for j in range(i, n):
-            for k in beyond[i] if M[i][j] else ():
-                derivative = M[i][j].derivative(k + 1)
-                if derivative:
-                    dM[i, j, k] = dM[j, i, k] = derivative
-    beta: dict[Triple, TrigPoly] = {}
-    for i in range(n):
-        for j in range(n):
-            for k in range(j, n):
-                terms = (dM.get((i, j, k)), dM.get((i, k, j)), dM.get((j, k, i)))
-                total = zero
-                for term, add in zip(terms, (True, True, False)):
-                    if term is not None:
-                        total = total + term if add else total - term
-                beta[i + 1, j + 1, k + 1] = total * HALF
-    return beta
-
-
-def descendants(parents: list[int]) -> list[list[int]]:
-    """For each link the links beyond it, itself not included; a chain's are all later ones."""
-    beyond: list[list[int]] = [[] for _ in parents]
-    for k, parent in enumerate(parents):
-        while parent != BASE:
-            beyond[parent].append(k)
-            parent = parents[parent]
-    return beyond

@@ -13,7 +13,7 @@ from typing import Any
 
 from emdeg.algebra import Angle, Generator, TrigAlgebra, TrigPoly
 from emdeg.equations.json_data import decode, encode, fraction
-from emdeg.equations.model import DYNAMICS, Model, Triple, entry_name
+from emdeg.equations.model import DYNAMICS, Formulas, Model, Triple, entry_name
 from emdeg.errors import BadData
 from emdeg.robot import Robot
 from emdeg.robot.symbols import Known
@@ -116,10 +116,12 @@ def _model(data: dict[str, Any]) -> Model:
         robot,
         algebra,
         frozenset(data["parts"]),
-        tuple(tuple(mass(i, j) for j in joints) for i in joints) if M else (),
-        drives,
-        MappingProxyType(beta),
-        tuple(g[entry_name("g", i)] for i in joints) if g else (),
+        Formulas(
+            tuple(tuple(mass(i, j) for j in joints) for i in joints) if M else (),
+            drives,
+            MappingProxyType(beta),
+            tuple(g[entry_name("g", i)] for i in joints) if g else (),
+        ),
         MappingProxyType(known),
     )
 

@@ -8,25 +8,28 @@ from 1, as in the papers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
-from importlib import import_module
 from itertools import combinations
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from emdeg.algebra import TrigAlgebra, TrigPoly
+from emdeg.algebra import Generator, TrigAlgebra, TrigPoly
 from emdeg.equations.kinematics import Kinematics
 from emdeg.errors import NotDerived
-from emdeg.robot import Robot
+from emdeg.robot import BASE, Robot
 from emdeg.robot.symbols import Known
 
 if TYPE_CHECKING:
     from emdeg.equations.reading.compact import Compact
     from emdeg.equations.reading.hierarchy import Hierarchy
     from emdeg.equations.reading.lumped import Constant, Lumped
+
+HALF = Fraction(1, 2)
 
 Row = tuple[TrigPoly, ...]
 Matrix = tuple[Row, ...]
@@ -37,6 +40,31 @@ DYNAMICS = ("M", "b", "c", "g")
 
 
 @dataclass(frozen=True)
+class Formulas:
+    """The formulas of the equations of motion in one algebra; parts that were left out are empty."""
+
+    M_links: Matrix = ()
+    drives: Row = ()
+    beta: Mapping[Triple, TrigPoly] = field(default_factory=dict)
+    g: Row = ()
+
+    def put(self, images: Mapping[Generator, TrigPoly], algebra: TrigAlgebra, parents: Sequence[int]) -> Formulas:
+        """The same in another algebra, formulas of that in place of some letters.
+
+        The Christoffel symbols are those of the new M, which costs far less than to put something into each.
+        """
+        n = len(self.M_links)
+        half = {(i, j): algebra.image(self.M_links[i][j], images) for i in range(n) for j in range(i, n)}
+        M = tuple(tuple(half[min(i, j), max(i, j)] for j in range(n)) for i in range(n))
+        return Formulas(
+            M,
+            tuple(algebra.image(drive, images) for drive in self.drives),
+            MappingProxyType(christoffel_symbols(M, parents, algebra.zero) if self.beta else {}),
+            tuple(algebra.image(g, images) for g in self.g),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Model:
     """M, Christoffel symbols and gravity of a robot, and its kinematics on request; see `derive`."""
 
@@ -44,18 +72,53 @@ class Model:
     algebra: TrigAlgebra
     parts: frozenset[str]
     """What was derived: of M, b, c, g."""
-    M_links: Matrix = ()
-    """n x n: the mass matrix without the drives' inertias, which do not depend on the configuration."""
-    drives: Row = ()
-    """Every drive's inertia at its joint; M is M_links with these on its diagonal."""
-    beta: Mapping[Triple, TrigPoly] = field(default_factory=dict)
-    """(i, j, k), j <= k -> the Christoffel symbol of the first kind; zeros included."""
-    g: Row = ()
+    stated: Formulas | None = None
+    """The formulas; None where they are those of `general` with the robot's numbers put in."""
     known: Mapping[str, Known] = field(default_factory=dict)
     """Symbol -> the number it stands for, where the robot had one."""
+    general: Model | None = None
+    """The same equations in symbols (m2, rx2, Ixx2, a2, ...), of which this is the one with numbers."""
 
     def __hash__(self) -> int:
         return hash((self.robot, self.parts))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model):
+            return NotImplemented
+        same = self.robot == other.robot and self.parts == other.parts and self.algebra == other.algebra
+        return same and self.known == other.known and self.formulas == other.formulas
+
+    @cached_property
+    def formulas(self) -> Formulas:
+        """M, Christoffel symbols and g in this model's algebra."""
+        if self.stated is not None:
+            return self.stated
+        if self.general is None:
+            return Formulas()
+        numbers = {
+            Generator("parameter", name): self.algebra.number(known.value) for name, known in self.general.known.items()
+        }
+        return self.general.formulas.put(numbers, self.algebra, [link.parent for link in self.robot.links])
+
+    @property
+    def M_links(self) -> Matrix:
+        """n x n: the mass matrix without the drives' inertias, which do not depend on the configuration."""
+        return self.formulas.M_links
+
+    @property
+    def drives(self) -> Row:
+        """Every drive's inertia at its joint; M is M_links with these on its diagonal."""
+        return self.formulas.drives
+
+    @property
+    def beta(self) -> Mapping[Triple, TrigPoly]:
+        """(i, j, k), j <= k -> the Christoffel symbol of the first kind; zeros included."""
+        return self.formulas.beta
+
+    @property
+    def g(self) -> Row:
+        """n: the generalized forces of gravity, g = dV/dq."""
+        return self.formulas.g
 
     @property
     def n(self) -> int:
@@ -181,10 +244,6 @@ class Model:
 
         return hierarchy(self.lumped)
 
-    def abbreviate(self, **options: Any) -> Any:
-        """A short model of the same robot and how wrong it can be: `emdeg.abbreviate`, with its options."""
-        return import_module("emdeg.reduce").abbreviate(self, **options)
-
     def __repr__(self) -> str:
         sizes = ", ".join(f"{part} {sum(map(len, self.entries([part]).values()))}" for part in self._parts)
         return f"<Model of {self.robot.name}: {self.n} joints, {len(self.algebra.parameters)} symbols; terms: {sizes}>"
@@ -223,3 +282,40 @@ def entry_name(letter: str, *indices: int) -> str:
     """
     digits = [str(i) for i in indices]
     return letter + ("".join(digits) if all(len(d) == 1 for d in digits) else "".join(f"_{d}" for d in digits))
+
+
+def christoffel_symbols(M: Matrix, parents: Sequence[int], zero: TrigPoly) -> dict[Triple, TrigPoly]:
+    """{(i, j, k): beta_ijk}, j <= k, numbered from 1: Armstrong et al., eq. 6.
+
+    M_ij depends on q_k only if k lies beyond the inner of i and j (their eq. 8; Burdick, eq. 26, for a chain).
+    """
+    n = len(M)
+    beyond = descendants(parents)
+    dM: dict[Triple, TrigPoly] = {}
+    for i in range(n):
+        for j in range(i, n):
+            for k in beyond[i] if M[i][j] else ():
+                derivative = M[i][j].derivative(k + 1)
+                if derivative:
+                    dM[i, j, k] = dM[j, i, k] = derivative
+    beta: dict[Triple, TrigPoly] = {}
+    for i in range(n):
+        for j in range(n):
+            for k in range(j, n):
+                terms = (dM.get((i, j, k)), dM.get((i, k, j)), dM.get((j, k, i)))
+                total = zero
+                for term, add in zip(terms, (True, True, False)):
+                    if term is not None:
+                        total = total + term if add else total - term
+                beta[i + 1, j + 1, k + 1] = total * HALF
+    return beta
+
+
+def descendants(parents: Sequence[int]) -> list[list[int]]:
+    """For each link the links beyond it, itself not included; a chain's are all later ones."""
+    beyond: list[list[int]] = [[] for _ in parents]
+    for k, parent in enumerate(parents):
+        while parent != BASE:
+            beyond[parent].append(k)
+            parent = parents[parent]
+    return beyond

@@ -17,8 +17,7 @@ from fractions import Fraction
 from typing import Literal
 
 from emdeg.algebra import TrigPoly
-from emdeg.equations.derive import descendants
-from emdeg.equations.model import Model, Triple, entry_name
+from emdeg.equations.model import Model, Triple, descendants, entry_name
 from emdeg.writing.notebook import Shown
 
 Rule = Literal["general", "geometry"]

@@ -12,7 +12,7 @@ from emdeg.programs import Program
 from emdeg.programs.search.weights import OPERATIONS, Weights
 from emdeg.reduce.average import EntryError, diagonal, entry_errors, within_average
 from emdeg.reduce.programs import program as short_program
-from emdeg.reduce.short_model import FullModel, ShortModel, full_model, numeric
+from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
 from emdeg.reduce.target import certified, largest_efforts, within
 from emdeg.robot import Robot
@@ -91,7 +91,7 @@ def abbreviate(
     where: Workspace | None = None,
     seconds: float = 60.0,
 ) -> Abbreviated:
-    """A short model of a robot, or of a model's robot.
+    """A short model of a robot, which is derived for that, or of a model, which is not derived again.
 
     Without error targets the significance rule decides. `worst_error`: fractions of each joint's largest effort over
     the box; the smallest model found whose certified error stays below them. `average_error`: a fraction; every entry
@@ -104,8 +104,8 @@ def abbreviate(
     >>> all(e.value <= e.bound for e in short.errors)
     True
     """
-    robot = of if isinstance(of, Robot) else numeric(of)
-    full = full_model(robot, only)
+    full = full_model(of, only)
+    robot = full.robot
     where = where or workspace(robot)
     if average_error is not None:
         return _by_average(full, where, average_error, worst_error, seconds)

@@ -9,8 +9,9 @@ from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 
-from emdeg.algebra import Angle, Exact, Generator, TrigPoly
+from emdeg.algebra import Angle, Generator, TrigPoly
 from emdeg.equations import Compact, Lumped, Model, derive, entry_name, lumped_constants
+from emdeg.equations.model import Formulas
 from emdeg.equations.reading.compact import compact
 from emdeg.equations.reading.lumped import Constant, indices
 from emdeg.robot import Robot, substitute
@@ -27,13 +28,12 @@ Expansion = tuple[tuple[str, TrigPoly], ...]
 class FullModel(Shown):
     """A model with its lumped constants' exact values: what is abbreviated."""
 
+    robot: Robot
+    """With its numbers."""
     model: Model
+    """Its equations in symbols, where it was derived in them."""
     lumped: Lumped
     values: Mapping[str, Fraction]
-
-    @property
-    def robot(self) -> Robot:
-        return self.model.robot
 
     @cached_property
     def functions(self) -> dict[Term, TrigPoly]:
@@ -54,20 +54,24 @@ class FullModel(Shown):
         return ShortModel(self, expansions, self.values)
 
 
-def full_model(robot: Robot, only: str | None = None) -> FullModel:
-    """The robot's model, derived, with its lumped constants."""
-    model = derive(robot, only, symbolic=True)
+def full_model(of: Robot | Model, only: str | None = None) -> FullModel:
+    """A robot's model with its lumped constants; of a robot it is derived, `only` these parts of it (say "M,g")."""
+    if isinstance(of, Robot):
+        robot, model = of, derive(of, only, symbolic=True)
+    else:
+        model = of.general or of
+        # Numbers of a model in symbols: those that the robot had before it was derived.
+        robot = (
+            of.robot if of.general else substitute(of.robot, {name: known.value for name, known in of.known.items()})
+        )
+        if only is not None:
+            model = replace(model, parts=model.parts.intersection(only.replace(" ", "").split(",")))
     lumped = lumped_constants(model)
     known = {name: number.value for name, number in model.known.items()}
     values = {c.name: exact(c.formula, known) for c in lumped.constants}
     # A symmetric load makes constants that are zero in number though not in symbols.
     expansions = {e: tuple((c, f) for c, f in terms if values[c]) for e, terms in lumped.expansions.items()}
-    return FullModel(model, replace(lumped, expansions=expansions), values)
-
-
-def numeric(model: Model) -> Robot:
-    """The model's robot, with its numbers back in place of the symbols they were given."""
-    return substitute(model.robot, {name: Exact.of(number.value) for name, number in model.known.items()})
+    return FullModel(robot, model, replace(lumped, expansions=expansions), values)
 
 
 def exact(formula: TrigPoly, known: Mapping[str, Fraction]) -> Fraction:
@@ -177,7 +181,8 @@ class ShortModel(Shown):
             elif j != k and entry_name("b", i, j, k) in entries:
                 beta[i, j, k] = entries[entry_name("b", i, j, k)] / 2
         g = tuple(entries[entry_name("g", i)] for i in joints) if "g" in full.parts else ()
-        return replace(full, M_links=M, drives=drives, beta=MappingProxyType(beta), g=g, known=MappingProxyType({}))
+        formulas = Formulas(M, drives, MappingProxyType(beta), g)
+        return replace(full, stated=formulas, known=MappingProxyType({}), general=None)
 
     def numeric_text(self, digits: int = 3) -> dict[str, str]:
         """{entry: expression with numbers in place of constants}, rounded in print."""

@@ -11,7 +11,7 @@ from emdeg.programs.best import program as best
 from emdeg.reduce.abbreviate import Abbreviated
 from emdeg.reduce.multirate import multirate
 from emdeg.reduce.programs import program as short_program
-from emdeg.reduce.short_model import ShortModel, numeric
+from emdeg.reduce.short_model import ShortModel
 
 
 def general_recursion(n: int) -> Count:
@@ -35,7 +35,7 @@ def tables(
     """
     full = short.short.full
     whole = ShortModel(full, full.lumped.expansions, full.values)
-    robot = numeric(full.model)
+    robot = full.robot
     search = seconds / 4
     exact = traced(robot, "inverse_dynamics", base_parameters=False, factored=False)
     explicit = {name: short_program(whole, name) for name in ("inverse_dynamics", "mass_matrix")}

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from emdeg.equations.derive import derive
-from emdeg.equations.model import DYNAMICS, Model
-from emdeg.equations.reading.lumped import Lumped, lump
-from emdeg.robot.parallel import parallel_joints
+from dataclasses import replace
 
-MOST_ANGLES = 2
-"""Constant angles that stay letters in the constants' formulas; with more of them their sines and cosines are numbers,
-because each letter doubles the length of what it multiplies."""
+from emdeg.algebra import Generator, TrigPoly
+from emdeg.equations.derive import MOST_ANGLES
+from emdeg.equations.model import DYNAMICS, Formulas, Model
+from emdeg.equations.reading.lumped import Lumped, lump
+from emdeg.robot.algebra import algebra_of
+from emdeg.robot.parallel import parallel_joints
 
 
 def lumped_constants(model: Model) -> Lumped:
     """The named constants of a model and its entries in them.
 
-    A robot of numbers gets symbols first (m2, rx2, Ixx2, a2, ...), so that every constant has a formula in the
-    robot's parameters beside its value and tolerance. With many constant angles that are no right ones every
-    distinct coefficient is a constant, a number where the robot's are.
+    They are found in the symbols that the model was derived in (m2, rx2, Ixx2, a2, ...), so that every constant has a
+    formula in the robot's parameters beside its value and tolerance. With many constant angles that are no right
+    ones, and in a model that never had symbols, every distinct coefficient is a constant, a number where the robot's
+    are.
 
     >>> import emdeg
     >>> from emdeg.equations import derive
@@ -25,18 +26,26 @@ def lumped_constants(model: Model) -> Lumped:
     >>> [(constant.name, str(constant.formula)) for constant in found.constants][1:3]
     [('I2', 'a1*m2*rx2'), ('I3', 'm2*rx2^2 + Izz2')]
     """
-    rounded = sum(angle.symbol is None for angle in model.algebra.constant_angles) > MOST_ANGLES
-    known = model.known
-    if rounded or not model.algebra.parameters:
-        budget = model.algebra.max_terms
-        model = derive(model.robot, model.parts, symbolic=not rounded, rational_angles=rounded, budget=budget)
-        known = {**known, **model.known}
-    entries = model.entries([part for part in DYNAMICS if part in model.parts])
+    source = model.general or model
+    formulas, by_coefficient = source.formulas, not source.algebra.parameters
+    if sum(angle.symbol is None for angle in source.algebra.constant_angles) > MOST_ANGLES:
+        formulas, by_coefficient = _with_rational_angles(source), True
+    entries = replace(source, stated=formulas).entries([part for part in DYNAMICS if part in source.parts])
     return lump(
         entries,
-        groups=parallel_joints(model.robot),
-        drives=dict(enumerate(model.drives, 1)) if "M" in model.parts else {},
-        values={name: number.value for name, number in known.items()},
-        tolerances={name: number.tolerance or 0 for name, number in known.items()},
-        by_coefficient=rounded,
+        groups=parallel_joints(source.robot),
+        drives=dict(enumerate(formulas.drives, 1)) if "M" in source.parts else {},
+        values={name: number.value for name, number in source.known.items()},
+        tolerances={name: number.tolerance or 0 for name, number in source.known.items()},
+        by_coefficient=by_coefficient,
     )
+
+
+def _with_rational_angles(model: Model) -> Formulas:
+    """The formulas with numbers for the sines and cosines of constant angles: as letters they are too long to read."""
+    algebra = algebra_of(model.robot, rational_angles=True, budget=model.algebra.max_terms)
+    images: dict[Generator, TrigPoly] = {}
+    for angle in model.algebra.constant_angles:
+        sine, cosine = algebra.sincos(angle)
+        images |= {Generator("sine", angle): sine, Generator("cosine", angle): cosine}
+    return model.formulas.put(images, algebra, [link.parent for link in model.robot.links])
