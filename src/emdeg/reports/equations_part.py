@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.algebra.expression import Atom, Product, Sum
-from emdeg.equations import Compact, Lumped, derive
+from emdeg.equations import Compact, Lumped
 from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops
 from emdeg.equations.reading.compact import compact
 from emdeg.equations.reading.sections import ABBREVIATIONS
@@ -89,7 +89,7 @@ def equations(subject: Subject, command: str) -> EquationsFound:
         return EquationsFound(_loops(subject, command))
     subject.progress("explicit equations")
     try:
-        model = derive(subject.robot)
+        model = subject.model
     except OverBudget as problem:
         return EquationsFound(_without(str(problem), command))
     terms = sum(map(len, model.entries().values()))
@@ -100,7 +100,7 @@ def equations(subject: Subject, command: str) -> EquationsFound:
         return EquationsFound(
             _section(subject, lumped, compact(lumped), None, None, command), None, len(lumped.constants)
         )
-    full = full_model(subject.robot)
+    full = full_model(model if model.general else subject.robot)
     found = tradeoff(subject, full)
     section = _section(subject, full.lumped, compact(full.lumped), found, full, command)
     return EquationsFound(section, found, len(full.lumped.constants))

@@ -14,6 +14,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion, across, point_to_point
+from emdeg.equations import Model, derive
 from emdeg.errors import RobotError, StateError
 from emdeg.mechanics.loops.numeric import joint_positions, ready
 from emdeg.robot import substitute
@@ -61,6 +62,11 @@ class Subject:
             and k not in given
             and (joint.limits.lower is None or joint.limits.upper is None)
         }
+
+    @cached_property
+    def model(self) -> Model:
+        """The explicit equations, derived once for all parts of the page; OverBudget where they are too long."""
+        return derive(self.robot)
 
     @cached_property
     def where(self) -> Workspace:

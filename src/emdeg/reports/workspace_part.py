@@ -10,6 +10,7 @@ import numpy as np
 from emdeg.analysis.extremes import gravity_ceiling
 from emdeg.bounds import Effort, Extremes, extremes
 from emdeg.equations import derive
+from emdeg.errors import OverBudget
 from emdeg.mechanics import numeric
 from emdeg.reports.charts import WIDTH, Curve, Span, curves, key_of, matrix, readable, spans
 from emdeg.reports.subject import Subject
@@ -84,7 +85,10 @@ def _assumptions(subject: Subject) -> list[Item]:
 def loads(subject: Subject) -> list[Load]:
     """Every M_ii and g_i between its certified extremes."""
     robot, where = subject.robot, subject.where
-    model = derive(robot, "M,g")
+    try:
+        model = subject.model
+    except OverBudget:
+        model = derive(robot, "M,g")
     found = []
     for i, joint in enumerate(robot.joints):
         subject.progress(f"extremes of joint {i + 1} of {robot.n}")
