@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: demo test test-slow test-robots test-targets test-docs docs notebooks lint bench clean help
+.PHONY: demo install-all test test-slow test-robots test-targets test-docs docs notebooks lint bench clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -15,6 +15,8 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf]'
 	@touch $@
+
+install-all: $(STAMP) $(VENV)/.robots $(VENV)/.targets $(VENV)/.docs   ## everything that any of the tests needs from PyPI
 
 demo: $(STAMP)   ## derive the PUMA 560, make its report (demo_output/report.html), say what came out
 	$(BIN)/python examples/demo.py
@@ -58,7 +60,7 @@ lint: $(STAMP)   ## ruff, pyright, import-linter
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-bench: $(STAMP)  ## the benchmarks; each writes benchmarks/results/*.json
+bench: $(STAMP)  ## the benchmarks; each writes benchmarks/results/*.json (tools/tables.py puts them into the docs)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,bench]'
 	for b in benchmarks/bench_*.py; do $(BIN)/python $$b; done
 

@@ -1,8 +1,13 @@
-"""For every test: commands take programs as they are on file or plain, unless a test asks for a search."""
+"""For every test: commands take programs as they are on file or plain, unless a test asks for a search.
+
+With EMDEG_NO_SKIPS in the environment, as in continuous integration, a run that skipped a test fails and says which.
+"""
 
 import contextlib
 import os
 import signal
+
+import pytest
 
 os.environ.setdefault("EMDEG_EFFORT", "0")
 
@@ -10,3 +15,23 @@ os.environ.setdefault("EMDEG_EFFORT", "0")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _skipped(config: pytest.Config) -> list[pytest.TestReport]:
+    """What was skipped although nothing may be; [] in a worker, whose skips the main process counts."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if not os.environ.get("EMDEG_NO_SKIPS") or reporter is None or hasattr(config, "workerinput"):
+        return []
+    return reporter.stats.get("skipped", [])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _skipped(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for report in _skipped(config):
+        reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
+        terminalreporter.write_line(f"SKIPPED, which EMDEG_NO_SKIPS forbids: {report.nodeid}: {reason}")
