@@ -16,7 +16,7 @@ from emdeg.analysis.loops_map import plane
 from emdeg.cli import app
 from emdeg.mechanics.loops.views import reachable, singularity_figures
 from emdeg.robot.choose import with_coordinates
-from tests.mechanics.test_closed_loop import robot_of, states
+from tests.mechanics.test_loops import robot_of, states
 
 runner = CliRunner()
 

@@ -27,7 +27,7 @@ from emdeg.programs.trace import Tracer
 from emdeg.robot.choose import with_coordinates
 from emdeg.runtime import compile as compile_program
 from tests.asadi_heydari import procedure, torques
-from tests.mechanics.test_closed_loop import PLACES, circle, robot_of, states
+from tests.mechanics.test_loops import PLACES, circle, robot_of, states
 
 PROVABLE = [
     "delta",

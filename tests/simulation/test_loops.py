@@ -28,7 +28,7 @@ from emdeg.simulation import (
 )
 from emdeg.simulation.scenarios.scenario import read_scenario
 from tests.mechanics.kkt import constrained_accelerations
-from tests.mechanics.test_closed_loop import PLACES, robot_of
+from tests.mechanics.test_loops import PLACES, robot_of
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delta_reference.json").read_text())
 MOVES = {

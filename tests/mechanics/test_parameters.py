@@ -147,9 +147,8 @@ def test_count_is_the_numerical_rank_for_every_robot_of_example_robot_data(name:
         draft = read_urdf(robot_files()[name].read_text(encoding="utf-8"), name, snap=SNAP)
         locks = {body.joint: Exact() for body in draft.bodies if body.refused}
         robot = assemble(draft, locks=locks, allow_nonphysical=True)
-    except RobotError as problem:
-        assert problem.body or problem.file, "what emdeg refuses it names"
-        return
+    except RobotError:
+        return  # what emdeg refuses, and with which words, is test_example_robots' theorem
     # The singular values of more than nine joints leave no gap; modulo a prime there is none to leave.
     rank = numerical_rank if 0 < robot.n <= 9 else rank_modulo_prime
     for drives in (False, True):

@@ -14,7 +14,7 @@ from emdeg.cli import app
 from emdeg.equations.loops.expanded import expand_loops, expanded_document
 from emdeg.errors import OverBudget
 from emdeg.writing import sympy_form
-from tests.mechanics.test_closed_loop import robot_of, states
+from tests.mechanics.test_loops import robot_of, states
 
 runner = CliRunner()
 
