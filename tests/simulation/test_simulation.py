@@ -10,12 +10,13 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import emdeg
+from emdeg.mechanics.formulations.friction import FrictionLaw
 from emdeg.programs.best import program
 from emdeg.programs.count import count
 from emdeg.robot.model import Inertia
 from emdeg.simulation import Conditioning, DriftWarning, Passive, computed_torque, cycloidal, free_joints, pd, simulate
 from emdeg.simulation.controllers.laws import MultiRate, UserLaw
-from emdeg.simulation.plant.passive import Rubbing, Stop
+from emdeg.simulation.plant.passive import Stop
 from tests.random_robots import random_robot
 
 FIXED = ["rk4", "semi_implicit", "midpoint", "gauss2", "gauss4"]
@@ -180,7 +181,7 @@ def test_multi_rate_control_renews_its_configuration_part_slowly():
 @pytest.mark.parametrize(("method", "step"), [("DOP853", None), ("rk4", 1e-4)])
 def test_friction_takes_energy_and_the_balance_still_closes(method, step):
     robot = emdeg.load("planar2r")
-    rub = Passive((Rubbing(0.3, 0.2, 0.1, 0.05), Rubbing(0.1)))
+    rub = Passive((FrictionLaw(0.3, 0.2, 0.1, 0.05), FrictionLaw(0.1)))
     motion = simulate(robot, None, [0.4, 0.3], [0.5, 0.0], 0.5, method=method, step=step, friction=rub)
     energy = motion.invariants.energy
     assert np.all(np.diff(energy) < 0)

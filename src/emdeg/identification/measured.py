@@ -13,6 +13,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.identification.recording import Recording
+from emdeg.mechanics.formulations.friction import FrictionLaw
 from emdeg.mechanics.numeric import inverse_dynamics
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
@@ -52,10 +53,10 @@ class FrictionFit(Shown):
         """The friction torque at the speeds qd, the offset included."""
         parts = (self.viscous, self.coulomb, self.stribeck, self.stribeck_velocity, self.offset)
         viscous, coulomb, stribeck, velocity, offset = (0.0 if p is None else p.value for p in parts)
-        dry = coulomb * np.ones_like(qd)
+        law = FrictionLaw(viscous, coulomb)
         if self.stribeck is not None:
-            dry = dry + (stribeck - coulomb) * np.exp(-((qd / velocity) ** 2))
-        return viscous * qd + dry * np.sign(qd) + offset
+            law = FrictionLaw(viscous, coulomb, stribeck - coulomb, velocity)
+        return law.effort(qd, np.sign, np.exp) + offset
 
 
 @dataclass(frozen=True)
@@ -142,10 +143,15 @@ def fit_friction(joint: str, qd: Array, torque: Array, law: Law = "auto", *, slo
 
 
 def _coulomb(joint: str, v: Array, y: Array) -> FrictionFit:
-    A = np.stack([v, np.sign(v), np.ones_like(v)], axis=1)
+    A = _columns(v, FrictionLaw(viscous=1.0), FrictionLaw(coulomb=1.0))
     x, *_ = np.linalg.lstsq(A, y, rcond=None)
     estimates, noise = _intervals(np.asarray(x, dtype=np.float64), A, y - A @ x)
     return FrictionFit(joint, "viscous + Coulomb", estimates[0], estimates[1], None, None, estimates[2], noise)
+
+
+def _columns(v: Array, *laws: FrictionLaw) -> Array:
+    """The efforts of each law at the speeds v, then a constant one."""
+    return np.stack([*(law.effort(v, np.sign, np.exp) for law in laws), np.ones_like(v)], axis=1)
 
 
 def _stribeck(joint: str, v: Array, y: Array, plain: FrictionFit) -> FrictionFit | None:
@@ -155,15 +161,14 @@ def _stribeck(joint: str, v: Array, y: Array, plain: FrictionFit) -> FrictionFit
 
     def model(x: Array) -> Array:
         viscous, coulomb, stribeck, velocity, offset = x
-        dry = coulomb + (stribeck - coulomb) * np.exp(-((v / velocity) ** 2))
-        return viscous * v + dry * np.sign(v) + offset
+        return FrictionLaw(viscous, coulomb, stribeck - coulomb, velocity).effort(v, np.sign, np.exp) + offset
 
     best = None
     for fraction in (0.02, 0.06, 0.2):
         # With the Stribeck velocity fixed the law is linear: a good start for the fit of all five.
         velocity = fraction * fastest
-        peak = np.exp(-((v / velocity) ** 2)) * np.sign(v)
-        A = np.stack([v, np.sign(v), peak, np.ones_like(v)], axis=1)
+        peak = FrictionLaw(peak=1.0, stribeck_velocity=velocity)
+        A = _columns(v, FrictionLaw(viscous=1.0), FrictionLaw(coulomb=1.0), peak)
         a, *_ = np.linalg.lstsq(A, y, rcond=None)
         start = np.array([a[0], a[1], a[1] + a[2], velocity, a[3]])
         scale = np.maximum(np.abs(start), 1e-6)

@@ -15,7 +15,7 @@ from emdeg.simulation.controllers.linearisation import StateSpace, closed_loop, 
 from emdeg.simulation.motion import Event, Motion
 from emdeg.simulation.pictures.stick_figures import animate
 from emdeg.simulation.plant.constants_of_motion import DriftWarning, Invariants, free_joints
-from emdeg.simulation.plant.passive import Passive, drive_friction, elastic_stops
+from emdeg.simulation.plant.passive import Passive, elastic_stops
 from emdeg.simulation.run import simulate
 from emdeg.simulation.scenarios.outcome import Outcome, perform, summary, torques
 from emdeg.simulation.scenarios.scenario import Scenario, load_scenario, load_trajectory, scenario_names
@@ -58,7 +58,6 @@ __all__ = [
     "computed_torque",
     "converter_steps",
     "cycloidal",
-    "drive_friction",
     "drive_limits",
     "elastic_stops",
     "excesses",

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
+from emdeg.mechanics.formulations.friction import friction_laws
 from emdeg.mechanics.loops.numeric import drive_jacobian, ready
 from emdeg.robot.model import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning
@@ -23,7 +24,7 @@ from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, need_stable
 from emdeg.simulation.motion import Event, Motion
 from emdeg.simulation.plant.constants_of_motion import DriftWarning, free_joints, invariants
 from emdeg.simulation.plant.loops import is_analytic
-from emdeg.simulation.plant.passive import Passive, drive_friction, elastic_stops
+from emdeg.simulation.plant.passive import Passive, elastic_stops
 from emdeg.simulation.plant.programs import need_numbers
 from emdeg.simulation.trajectories.limits import hidden_excesses, need_start_within_limits
 
@@ -176,16 +177,16 @@ def _law(robot: Robot, law: Law | Callable[..., ArrayLike] | None) -> Law:
 
 def _passive(robot: Robot, friction: bool | Passive, stops: Stops, stiffness: float, damping: float) -> Passive:
     if isinstance(friction, Passive):
-        rubbing, springs = friction.friction, friction.stops
+        passive = friction
     else:
-        rubbing, springs = (drive_friction(robot) if friction else None), ()
-        if rubbing is not None and all(law.is_none for law in rubbing):
+        passive = Passive(friction_laws(robot.driven) if friction else None)
+        if friction and passive.is_none:
             raise ScenarioError("friction is asked for, but its drives have none", body=robot.name)
     if stops == "spring":
         if not (stiffness > 0 and damping >= 0):
             raise ScenarioError(f"a stop needs stiffness > 0 and damping >= 0; got {stiffness}, {damping}")
-        springs = (*springs, *elastic_stops(robot, stiffness, damping))
-    return Passive(rubbing, springs)
+        passive = replace(passive, stops=(*passive.stops, *elastic_stops(robot, stiffness, damping)))
+    return passive
 
 
 def _rigid_limits(robot: Robot, stops: Stops) -> tuple[tuple[int, float, int], ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from emdeg.mechanics.formulations.friction import law_of, smooth_sign
 from emdeg.mechanics.kane.setup import PointSpring
 from emdeg.mechanics.kane.system import System, host, turned
 from emdeg.mechanics.mechanism import path, written
@@ -98,6 +100,10 @@ def _seen(sys: System, link: int, point: Vec3, to: int) -> Vec3:
     return point
 
 
+def _no_exponential(x: Scalar) -> Scalar:
+    raise TypeError("Stribeck's peak is no algebraic function; the reader of setups refuses it")
+
+
 def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar], sqrt: Root) -> list[Scalar]:
     """Per joint of the mechanism: effort [N m, N] of its springs, dampers and friction, which adds to the drive's.
 
@@ -114,11 +120,10 @@ def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar]
             efforts[k] = efforts[k] - written(algebra, spring.damping) * qd[k]
     if setup.friction:
         for i, joint in enumerate(sys.robot.joints):
-            law, k = joint.drive.friction, m + i
-            if law.viscous:
-                efforts[k] = efforts[k] - written(algebra, law.viscous) * qd[k]
-            if law.coulomb and setup.smoothing is not None and k in sys.free:
-                slow = written(algebra, setup.smoothing)
-                smooth = qd[k] / sqrt(qd[k] * qd[k] + slow * slow)
-                efforts[k] = efforts[k] - written(algebra, law.coulomb) * smooth
+            law, k = law_of(joint.drive.friction, lambda value: written(algebra, value)), m + i
+            if setup.smoothing is None or k not in sys.free:
+                law = replace(law, coulomb=sys.mech.zero, peak=sys.mech.zero)
+            if not law.is_none:
+                slow = sys.mech.zero if setup.smoothing is None else written(algebra, setup.smoothing)
+                efforts[k] = efforts[k] - law.effort(qd[k], smooth_sign(slow, sqrt), _no_exponential)
     return efforts

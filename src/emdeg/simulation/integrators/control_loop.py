@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from emdeg.mechanics.formulations.friction import smooth_sign
 from emdeg.programs.ir import Program, Slot
 from emdeg.runtime.llvm_text import operations
 from emdeg.runtime.llvm_writer import Writer
 from emdeg.simulation.controllers.conditioning import Conditioning
-from emdeg.simulation.plant.passive import Passive, Rubbing, Stop
+from emdeg.simulation.plant.passive import Passive, Stop
 
 LOG2_E = 1.4426950408889634
 LN2_PARTS = (0.6931471803691238, 1.9082149292705877e-10)
@@ -119,26 +120,15 @@ class RightHandSide:
     def _with_passive(self, q: Sequence[str], qd: Sequence[str], v: Sequence[str], tau: list[str]) -> list[str]:
         out, passive = self.out, self.loop.passive
         result = list(tau)
+        sign = smooth_sign(passive.rest_speed, lambda x: Real(out, out.call("llvm.sqrt", x.text)))
         for k, law in enumerate(passive.friction or ()):
             if not law.is_none:
-                result[k] = out.binary("fsub", result[k], self._friction(law, v[k]))
+                rubbed = law.effort(Real(out, v[k]), sign, lambda x: Real(out, falling_exponential(out, x.text)))
+                result[k] = out.binary("fsub", result[k], rubbed.text)
         for stop in passive.stops:
             k = stop.joint
             result[k] = out.binary("fadd", result[k], self._stop(stop, q[k], qd[k]))
         return result
-
-    def _friction(self, law: Rubbing, v: str) -> str:
-        out = self.out
-        dry = out.constant(law.coulomb)
-        if law.peak:
-            share = out.binary("fmul", v, out.constant(1 / law.stribeck_velocity))
-            falling = out.put(f"fneg {out.real} {out.binary('fmul', share, share)}")
-            peak = out.binary("fmul", out.constant(law.peak), falling_exponential(out, falling))
-            dry = out.binary("fadd", dry, peak)
-        square = out.binary("fadd", out.binary("fmul", v, v), out.constant(law.rest_speed**2))
-        sign = out.binary("fdiv", v, out.call("llvm.sqrt", square))
-        viscous = out.binary("fmul", v, out.constant(law.viscous))
-        return out.binary("fadd", viscous, out.binary("fmul", dry, sign))
 
     def _stop(self, stop: Stop, q: str, qd: str) -> str:
         out = self.out
@@ -182,6 +172,37 @@ class RightHandSide:
         for term in terms[1:]:
             total = out.binary("fadd", total, term)
         return total
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A value in a writer's block as a scalar: +, -, * and / with its kind and with numbers write instructions."""
+
+    out: Writer
+    text: str
+
+    def _with(self, operation: str, other: Real | float) -> Real:
+        text = other.text if isinstance(other, Real) else self.out.constant(other)
+        return Real(self.out, self.out.binary(operation, self.text, text))
+
+    def __add__(self, other: Real | float) -> Real:
+        return self._with("fadd", other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Real | float) -> Real:
+        return self._with("fsub", other)
+
+    def __mul__(self, other: Real | float) -> Real:
+        return self._with("fmul", other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Real | float) -> Real:
+        return self._with("fdiv", other)
+
+    def __neg__(self) -> Real:
+        return Real(self.out, self.out.put(f"fneg {self.out.real} {self.text}"))
 
 
 def falling_exponential(out: Writer, x: str) -> str:
