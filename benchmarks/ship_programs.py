@@ -11,8 +11,9 @@ import argparse
 from pathlib import Path
 
 import emdeg
+from emdeg.mechanics.functions import functions_of
+from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.programs.count import count
-from emdeg.programs.loop_functions import LOOP_FUNCTIONS
 from emdeg.programs.store import INDEX, file_name, filed_text, index, shipped
 from emdeg.writing.files import write_whole
 
@@ -51,7 +52,7 @@ def main() -> None:
         for function in arguments.functions.split(","):
             if function in LARGE and robot.n > 6:
                 continue
-            if robot.loops is not None and (function not in LOOP_FUNCTIONS or robot.n > LARGEST_LOOPS):
+            if function not in functions_of(robot) or (kind_of(robot) is not TREE and robot.n > LARGEST_LOOPS):
                 continue
             for seed in map(int, arguments.seeds.split(",")):
                 search(robot, function, arguments.effort * FUNCTIONS[function], seed, arguments.folder)

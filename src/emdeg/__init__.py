@@ -12,26 +12,10 @@ from typing import TYPE_CHECKING, Any
 from emdeg._version import __version__
 from emdeg.equations import Model, derive
 from emdeg.errors import ClosureError, EmdegError, OverBudget, RobotError, ScenarioError, SimulationError, StateError
-from emdeg.mechanics.kane import load_setup
-from emdeg.mechanics.loops.numeric import (
-    drive_friction,
-    drive_jacobian,
-    joint_positions,
-    reduced_model,
-    singularity,
-    state_rate,
-)
-from emdeg.mechanics.loops.views import (
-    branches,
-    closure_error,
-    coordinates_of,
-    motor_inertias,
-    named_jacobians,
-    singularity_map,
-)
-from emdeg.mechanics.numeric import (
+from emdeg.mechanics.functions.numeric import (
     bias,
     coriolis_matrix,
+    drive_jacobian,
     elements,
     forward_dynamics,
     forward_dynamics_derivatives,
@@ -46,6 +30,20 @@ from emdeg.mechanics.numeric import (
     mass_matrix,
     momentum,
     potential_energy,
+)
+from emdeg.mechanics.kane import load_setup
+from emdeg.mechanics.loops.views import (
+    branches,
+    closure_error,
+    coordinates_of,
+    drive_friction,
+    joint_positions,
+    motor_inertias,
+    named_jacobians,
+    reduced_model,
+    singularity,
+    singularity_map,
+    state_rate,
 )
 from emdeg.mechanics.parameters.base import BaseParameters, base_parameters, base_values, regrouped
 from emdeg.mechanics.parameters.regressor_formulas import regressor, regressor_formulas

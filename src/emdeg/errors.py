@@ -107,6 +107,10 @@ class CannotJoin(EmdegError, ValueError):
     """Two functions cannot be one program: one's output has the name of another's input or output."""
 
 
+class CannotVary(EmdegError, ValueError):
+    """Choices of a formulation that do not go together."""
+
+
 class NotAProgram(EmdegError, ValueError):
     """Data that does not describe a program."""
 

@@ -14,7 +14,7 @@ from emdeg.cli.effort import progress_line
 from emdeg.codegen.artefact import Request, emit
 from emdeg.programs.count import count
 from emdeg.programs.json_form import from_data
-from emdeg.programs.reference import verify_program
+from emdeg.programs.proofs import verify_program
 from emdeg.programs.verify import FALSE_PASS
 from tests.commands import run
 

@@ -15,8 +15,8 @@ import pytest
 import emdeg
 from emdeg.codegen.artefact import Request, artefact, emit, recheck
 from emdeg.errors import Refuted
-from emdeg.programs.functions import FUNCTIONS
-from emdeg.programs.loop_functions import LOOP_FUNCTIONS, closed_place
+from emdeg.mechanics import functions as catalogue
+from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.programs.split import split_constants
 from emdeg.programs.verify import FALSE_PASS
 from emdeg.robot import assemble
@@ -32,9 +32,11 @@ STEWARTS = ["inverse_dynamics", "gravity", "jacobian"]
 
 
 def functions_of(name: str) -> list[str]:
-    if emdeg.load(name).loops is None:
-        return [*FUNCTIONS, *JOINT]
-    return STEWARTS if name == "stewart" else [*LOOP_FUNCTIONS, "mass_matrix+bias"]
+    robot = emdeg.load(name)
+    known = catalogue.functions_of(robot)
+    if kind_of(robot) is TREE:
+        return [*known, *JOINT]
+    return STEWARTS if name == "stewart" else [*known, "mass_matrix+bias"]
 
 
 CASES = [
@@ -69,12 +71,11 @@ def with_numbers(robot):
 def expected_of(robot, request: Request, inputs) -> list[np.ndarray]:
     results: list[np.ndarray] = []
     for function in request.functions:
-        others = FUNCTIONS[function].inputs if robot.loops is None else LOOP_FUNCTIONS[function][0]
-        needed = {"q": inputs["q"]} | {name: inputs[name] for name in others}
+        needed = {name: inputs[name] for name in catalogue.FUNCTIONS[function].inputs}
         if request.base:
             found = emdeg.regressor(robot, **needed, base=emdeg.base_parameters(robot))
         else:
-            found = getattr(emdeg, function)(robot, **needed)
+            found = catalogue.evaluate(function, robot, needed)
         results += found if isinstance(found, tuple) else [found]
     return results
 
@@ -111,10 +112,10 @@ def test_every_target_computes_what_the_numeric_mechanics_computes(name, functio
     numeric, parameters = with_numbers(robot)
     rng = np.random.default_rng(7)
     inputs = {g.name: rng.uniform(-2, 2, (STATES, g.size)) for g in program.inputs if g.name != "parameters"}
-    place = closed_place(numeric)
-    rounding = 1e-12 if place is None else 1e-10  # eliminations with fixed pivots lose a digit or two
-    if place is not None:
-        inputs["q"] = place + inputs["q"] / 50
+    kind = kind_of(numeric)
+    rounding = 1e-12 if kind is TREE else 1e-10  # eliminations with fixed pivots lose a digit or two
+    if not kind.is_everywhere(numeric):
+        inputs["q"] = kind.home(numeric) + inputs["q"] / 50
     expected = expected_of(numeric, request, inputs)
     constants, main = split_constants(program)
     shapes = [group.shape for group in main.outputs]

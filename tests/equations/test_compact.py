@@ -7,7 +7,7 @@ import pytest
 
 from emdeg.algebra.expression import Count, atoms_of
 from emdeg.equations.reading.compact import Compact, atom_values, compact
-from emdeg.mechanics import numeric
+from emdeg.mechanics.functions import numeric
 from tests.equations import arms, reading
 from tests.equations.test_lumped import ARMS, lumped
 

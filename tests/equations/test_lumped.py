@@ -14,7 +14,7 @@ from emdeg.algebra.angle_sums import angle_systems
 from emdeg.equations.derive import derive
 from emdeg.equations.reading.lumped import indices, lump
 from emdeg.equations.reading.lumped_model import lumped_constants
-from emdeg.mechanics import numeric
+from emdeg.mechanics.functions import numeric
 from emdeg.robot.parallel import parallel_joints
 from tests.equations import arms
 

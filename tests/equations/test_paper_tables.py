@@ -11,7 +11,7 @@ import emdeg
 from emdeg.algebra.expression import Atom
 from emdeg.equations.derive import derive
 from emdeg.equations.reading.compact import atom_values
-from emdeg.mechanics import numeric
+from emdeg.mechanics.functions import numeric
 from tests.equations import reading
 from tests.equations.test_lumped import CHECKED
 

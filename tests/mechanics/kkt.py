@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from emdeg.mechanics.loops.numeric import joint_positions
+from emdeg.mechanics.loops.views import joint_positions
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.mechanics.loops.numeric import ready
+from emdeg.mechanics.loops.closing import ready
 from tests.mechanics.kkt import constrained_accelerations
 from tests.mechanics.linkages import HOOKE, SLIDER_CRANK, UPU3, built
 

@@ -16,6 +16,7 @@ from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.exact import Exact
 from emdeg.algebra.scalar import Floats
 from emdeg.mechanics.formulations import composite_body, differentiation, energy
+from emdeg.mechanics.functions import evaluate, functions_of
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot import Body, Draft, Inertia, Placement, Pose, Robot, assemble
 from tests.random_robots import random_robot, random_state, robots
@@ -299,10 +300,10 @@ def test_energy_stays_without_efforts():
 def test_a_batch_is_the_states_one_by_one(robot, seed):
     states = [random_state(robot, seed + k) for k in range(6)]
     q, qd, qdd = (np.array([s[i] for s in states]).reshape(2, 3, robot.n) for i in range(3))
-    for name, (arguments, function) in emdeg.mechanics.numeric.FUNCTIONS.items():
-        values = {"q": q, "qd": qd, "qdd": qdd, "tau": qdd}
-        batch = function(robot, *(values[a] for a in arguments))
-        single = function(robot, *(values[a][1, 2] for a in arguments))
+    for name, entry in functions_of(robot).items():
+        values = {"q": q, "qd": qd, "qdd": qdd, "tau": qdd, "p": qdd}
+        batch = evaluate(name, robot, {a: values[a] for a in entry.inputs})
+        single = evaluate(name, robot, {a: values[a][1, 2] for a in entry.inputs})
         for whole, one in zip(*((x if isinstance(x, tuple) else (x,)) for x in (batch, single))):
             assert whole.shape == (2, 3, *one.shape), name
             assert np.allclose(whole[1, 2], one, rtol=1e-9, atol=1e-9), name

@@ -18,8 +18,8 @@ from emdeg.algebra.prime_field import PrimeField
 from emdeg.algebra.scalar import Floats
 from emdeg.equations.base_report import base_data, base_latex, base_text
 from emdeg.errors import RobotError
-from emdeg.mechanics import numeric
 from emdeg.mechanics.formulations.newton_euler import newton_euler
+from emdeg.mechanics.functions import numeric
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.parameters.base import base_parameters, base_values, parameters, regrouped, regrouped_mechanism
 from emdeg.mechanics.parameters.regressor import regressor as generic_regressor

@@ -5,12 +5,12 @@ import pytest
 
 import emdeg
 from emdeg.errors import CannotJoin, Refuted, UnknownFunction
+from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.build import program
 from emdeg.programs.count import count
 from emdeg.programs.evaluate import evaluate
-from emdeg.programs.functions import FUNCTIONS
 from emdeg.programs.ir import Dependence, InputGroup
-from emdeg.programs.reference import verify_program
+from emdeg.programs.proofs import verify_program
 from emdeg.programs.verify import FALSE_PASS
 from emdeg.robot.load import load
 from tests.program_samples import mutants

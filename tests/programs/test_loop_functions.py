@@ -13,12 +13,14 @@ import emdeg
 from emdeg.algebra.scalar import Floats
 from emdeg.codegen.c import emit_c
 from emdeg.errors import Refuted
-from emdeg.mechanics.loops.numeric import drive_jacobian, reduced_model
+from emdeg.mechanics.functions import functions_of
+from emdeg.mechanics.functions.numeric import drive_jacobian
+from emdeg.mechanics.kinds import kind_of
+from emdeg.mechanics.loops.views import reduced_model
 from emdeg.programs.count import count
 from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Dependence
-from emdeg.programs.loop_functions import LOOP_FUNCTIONS, closed_place
-from emdeg.programs.reference import verify_program
+from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.fingerprint import Points, fingerprints
 from emdeg.programs.search.resubstitute import resubstitute
 from emdeg.programs.simplify import retrace, simplify
@@ -40,7 +42,7 @@ PROVABLE = [
 ]
 
 
-@pytest.mark.parametrize("function", LOOP_FUNCTIONS)
+@pytest.mark.parametrize("function", functions_of(emdeg.load("delta")))
 @pytest.mark.parametrize("name", PROVABLE)
 def test_program_equals_virtual_work_over_the_prime_field(name, function):
     robot = robot_of(name)
@@ -57,7 +59,7 @@ def test_a_load_left_open_is_an_input_of_a_mechanism_too(name, payload):
     symbols = sorted(robot.symbols)
     values = [0.25 * (k + 1) for k in range(len(symbols))]
     numeric = emdeg.substitute(robot, {symbol: Fraction(value) for symbol, value in zip(symbols, values)})
-    q = closed_place(robot) + 0.01
+    q = kind_of(robot).home(robot) + 0.01
     qd, other = np.full_like(q, 0.3), np.full_like(q, 0.2)
     for function in ("inverse_dynamics", "forward_dynamics"):
         program = emdeg.program(robot, function)

@@ -16,7 +16,7 @@ from emdeg.programs.build import program as plain_program
 from emdeg.programs.count import count
 from emdeg.programs.ir import NOTHING
 from emdeg.programs.json_form import from_data, to_data
-from emdeg.programs.reference import verify_program
+from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.search.weights import Weights, cost, label
 from emdeg.programs.store import file_name, index, keep, kept, robot_digest, shipped, shipped_index

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.build import program
-from emdeg.programs.functions import FUNCTIONS
 from emdeg.runtime import compile
 
 ROBOTS = ["planar2r", "scara", "stanford_arm"]

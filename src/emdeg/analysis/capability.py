@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
-from emdeg.mechanics.numeric import gravity, jacobian, mass_matrix
+from emdeg.mechanics.functions.numeric import gravity, jacobian, mass_matrix
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
 

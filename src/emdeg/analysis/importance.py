@@ -10,7 +10,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion
 from emdeg.equations import Model, entry_name
-from emdeg.mechanics.numeric import regressor
+from emdeg.mechanics.functions.numeric import regressor
 from emdeg.mechanics.parameters.base import base_parameters, base_values
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace

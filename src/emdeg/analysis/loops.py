@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
+from emdeg.mechanics.functions.numeric import drive_jacobian, gravity, mass_matrix
+from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.linkage import loops_of
-from emdeg.mechanics.loops.numeric import drive_jacobian, joint_positions, ready
-from emdeg.mechanics.loops.views import reachable, singularity_figures
-from emdeg.mechanics.numeric import gravity, mass_matrix
+from emdeg.mechanics.loops.views import joint_positions, reachable, singularity_figures
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Range, Workspace, joint_number, workspace
 

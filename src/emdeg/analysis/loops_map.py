@@ -12,7 +12,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.analysis.figures import COLOURS, STYLES, _new, _plain, _save
 from emdeg.analysis.loops import MARGIN, Bools, home, looked_at, motor_figures, reached
-from emdeg.mechanics.loops.numeric import ready
+from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.views import singularity_figures
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace

@@ -14,7 +14,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion
-from emdeg.mechanics.numeric import gravity, inverse_dynamics, mass_matrix
+from emdeg.mechanics.functions.numeric import gravity, inverse_dynamics, mass_matrix
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import math
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,23 +14,16 @@ from rich.table import Table
 from emdeg.algebra import Array
 from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.errors import RobotError, StateError, TooLarge
-from emdeg.mechanics.formulations.friction import friction as friction_efforts
-from emdeg.mechanics.loops.numeric import drive_friction, drive_jacobian, joint_positions, singularity, state_rate
-from emdeg.mechanics.loops.views import motor_inertias
-from emdeg.mechanics.numeric import FUNCTIONS, jacobian
+from emdeg.mechanics.functions import FUNCTIONS, known_functions, measures_of
+from emdeg.mechanics.functions import evaluate as evaluate_function
+from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.parameters.base import base_parameters
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.model import Robot
 
-ROTOR_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "bias")
+ROTOR_FUNCTIONS = tuple(name for name, entry in FUNCTIONS.items() if any(w.rotors for w in entry.ways.values()))
 FRICTION_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "bias", "state_rate")
 WRENCH_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "state_rate")
-PARTS: dict[str, tuple[str, ...]] = {
-    "elements": ("M", "b", "c", "g"),
-    "inverse_dynamics_derivatives": ("dtau_dq", "dtau_dqd"),
-    "forward_dynamics_derivatives": ("qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
-}
-"""The names of the outputs of functions that have several."""
 
 State = Annotated[
     str | None,
@@ -90,12 +82,10 @@ def compute(
     wrench: str | None = None,
 ) -> Any:
     """The function's value: an array, or a mapping of named arrays."""
-    known = FUNCTIONS if robot.loops is None else FUNCTIONS | LOOP_FUNCTIONS
-    if function not in known:
-        near = difflib.get_close_matches(function, known, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"there is no function {function!r}{hint} Functions: {', '.join(known)}")
-    names, compute_ = known[function]
+    measures = measures_of(robot)
+    if function not in measures:
+        known_functions(function, robot, besides=measures)
+    names = measures[function].inputs if function in measures else FUNCTIONS[function].inputs
     for name, text in given.items():
         if text is not None and name not in names:
             raise UsageError(f"{function} takes no --{name}; it takes {', '.join('--' + n for n in names)}")
@@ -117,19 +107,18 @@ def compute(
     if friction and "tau" in states:
         states["tau"] = states["tau"] - _friction(robot, states)
     push = None if wrench is None else _wrench(wrench, function)
-    if push is not None and robot.loops is not None:
+    if push is not None:
         options["wrench"] = push
-    elif push is not None and "tau" in states:
-        states["tau"] = states["tau"] + np.einsum("...ik,i->...k", jacobian(robot, states["q"]), push)
-    value = compute_(robot, *(states[name] for name in names), **options)
-    if push is not None and robot.loops is None and "tau" not in states:
-        value = value - np.einsum("...ik,i->...k", jacobian(robot, states["q"]), push)
+    if function in measures:
+        value = measures[function].run(robot, *states.values(), **options)
+    else:
+        value = evaluate_function(function, robot, states, **options)
     if friction and "tau" not in states:
         value = value + _friction(robot, states, generalized=function == "bias")
     if deg and function == "forward_dynamics":
         value = value / to_radians
-    if function in PARTS:
-        return dict(zip(PARTS[function], value))
+    if isinstance(value, tuple):
+        return dict(zip((output.name for output in FUNCTIONS[function].outputs), value))
     return value
 
 
@@ -145,31 +134,9 @@ def _wrench(text: str, function: str) -> Array:
     return values
 
 
-def _state_rate(robot: Robot, q: Any, qd: Any, tau: Any, **options: Any) -> Array:
-    x = np.concatenate(np.broadcast_arrays(q, qd), -1)
-    return state_rate(robot, x, tau, **options)
-
-
-def _singularity(robot: Robot, q: Any) -> Array:
-    return np.stack(singularity(robot, q), -1)
-
-
-LOOP_FUNCTIONS: dict[str, tuple[tuple[str, ...], Any]] = {
-    "joint_positions": (("q",), joint_positions),
-    "drive_jacobian": (("q",), drive_jacobian),
-    "motor_inertias": (("q",), motor_inertias),
-    "singularity": (("q",), _singularity),
-    "state_rate": (("q", "qd", "tau"), _state_rate),
-}
-"""What is offered of closed loops besides: every joint, J, motors' inertias, both distances, the state-space form."""
-
-
 def _friction(robot: Robot, states: dict[str, Any], generalized: bool = False) -> Array:
     """The drives' friction: efforts of the driven joints, or of the coordinates where loops make them differ."""
-    if robot.loops is None:
-        return friction_efforts(robot, states["qd"])
-    effort = drive_friction(robot, states["q"], states["qd"])
-    return np.einsum("...ji,...j->...i", drive_jacobian(robot, states["q"]), effort) if generalized else effort
+    return kind_of(robot).friction(robot, states["q"], states["qd"], generalized=generalized)
 
 
 def read_state(text: str, name: str, robot: Robot) -> Array:

@@ -14,10 +14,9 @@ from emdeg.cli.effort import Effort, Seed, WeightsText, smallest
 from emdeg.codegen.artefact import Request, Target, artefact
 from emdeg.codegen.store import CERTIFICATE, write
 from emdeg.errors import UnknownFunction
-from emdeg.programs.build import known_functions
+from emdeg.mechanics.functions import FUNCTIONS, known_functions
 from emdeg.programs.count import count as count_operations
 from emdeg.programs.count import count_by_dependence
-from emdeg.programs.functions import FUNCTIONS
 from emdeg.robot.model import Robot
 
 LONGEST_NAME = 160

@@ -11,8 +11,8 @@ from rich.table import Table
 
 from emdeg.cli.common import CHECK_FAILED, Json, assignments, head, out, print_json, say, write_new
 from emdeg.errors import RobotError, StateError
+from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.linkage import loops_of
-from emdeg.mechanics.loops.numeric import ready
 from emdeg.reports import robot_tables as tables
 from emdeg.reports.robot_tables import PARAMETERS, number
 from emdeg.robot.assemble import assemble, findings

@@ -13,9 +13,9 @@ from emdeg.cli.generate import Base, chosen_functions
 from emdeg.codegen.artefact import measured_errors
 from emdeg.codegen.store import recheck_file
 from emdeg.errors import NotCertified, Refuted
+from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.count import count
-from emdeg.programs.functions import FUNCTIONS
-from emdeg.programs.reference import verify_program
+from emdeg.programs.proofs import verify_program
 from emdeg.robot.load import SUFFIXES, library_names
 
 RobotOrFile = Annotated[

@@ -18,13 +18,13 @@ from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
 from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
-from emdeg.programs.build import known_functions
+from emdeg.mechanics.functions import known_functions
+from emdeg.mechanics.kinds import kind_of
 from emdeg.programs.build import program as build_program
 from emdeg.programs.count import count
 from emdeg.programs.ir import Program
 from emdeg.programs.json_form import from_data, to_data
-from emdeg.programs.loop_functions import closed_place
-from emdeg.programs.reference import verify_program
+from emdeg.programs.proofs import verify_program
 from emdeg.programs.store import wrong_format
 from emdeg.programs.verify import FALSE_PASS, Certificate, float_error
 from emdeg.robot.assemble import assemble
@@ -123,7 +123,8 @@ def _certificate(robot: Robot, request: Request, program: Program, proof: Certif
 
 def measured_errors(program: Program, robot: Robot) -> dict[str, float]:
     """The error of double arithmetic in each output, in ulps, at random states where the robot can be."""
-    errors = float_error(program, near=closed_place(robot))
+    kind = kind_of(robot)
+    errors = float_error(program, near=None if kind.is_everywhere(robot) else kind.home(robot))
     return {name: round(error, 2) for name, error in errors.items()}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.identification.recording import Recording
 from emdeg.mechanics.formulations.friction import FrictionLaw
-from emdeg.mechanics.numeric import inverse_dynamics
+from emdeg.mechanics.functions.numeric import inverse_dynamics
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
 

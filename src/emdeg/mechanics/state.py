@@ -1,14 +1,143 @@
-"""The arrays a function of a model is asked for: what they must be, and what is wrong where they are not."""
+"""A mechanism at a moment, in one algebra: what every formulation of a function reads.
+
+A tree, a mechanism with closed loops and, some day, a robot on a free base are kinds of one protocol. `q` are the
+coordinates, `qd` the speeds: the two need not be as many, nor need the speeds be the coordinates' rates; only a kind
+knows how a joint's position follows from q.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
+from emdeg.algebra.scalar import Algebra
 from emdeg.errors import StateError
+from emdeg.mechanics.formulations import kinematics
+from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position
+from emdeg.mechanics.vectors import Scalar, total
+from emdeg.robot.model import Robot
+
+Outputs = Mapping[str, Any]
+"""Output's name -> a scalar, or nested sequences of scalars: what a formulation yields."""
+
+
+class RootAlgebra(Algebra, Protocol):
+    """An algebra that also takes square roots: closed loops need them."""
+
+    def sqrt(self, value: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """A function's inputs in one algebra.
+
+    `entry(name, place)` is one scalar of the array `name`; `circle(place)` the sine and cosine of the angle that
+    stands in q at that place. `names` are the arrays beyond q that are there.
+    """
+
+    algebra: RootAlgebra
+    entry: Callable[[str, int], Scalar]
+    circle: Callable[[int], Pair]
+    names: tuple[str, ...] = ()
+
+    def arrays(self, size: int) -> dict[str, list[Scalar]]:
+        """Every array beyond q, `size` scalars each."""
+        return {name: [self.entry(name, place) for place in range(size)] for name in self.names}
+
+
+class State(Protocol):
+    """What a formulation may read of any kind of mechanism."""
+
+    @property
+    def qd(self) -> Sequence[Scalar]: ...
+    @property
+    def qdd(self) -> Sequence[Scalar]: ...
+    @property
+    def tau(self) -> Sequence[Scalar]: ...
+    @property
+    def p(self) -> Sequence[Scalar]: ...
+
+    @property
+    def tree(self) -> Mechanism:
+        """Every body and joint, loops opened."""
+        ...
+
+    @property
+    def n(self) -> int:
+        """How many speeds there are, and efforts."""
+        ...
+
+    @property
+    def position(self) -> Sequence[Position]:
+        """Of every joint of the tree."""
+        ...
+
+    @property
+    def frame(self) -> Frames:
+        """Each link's frame in its parent's."""
+        ...
+
+    def open_loops(self) -> Sequence[tuple[str, Scalar]]:
+        """(loop, by how much it is open) for every equation that a state of this kind must satisfy."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Something known of a mechanism over doubles alone: `run(robot, *inputs)`, arrays (..., n) in, one array out."""
+
+    inputs: tuple[str, ...]
+    run: Callable[..., Array]
+
+
+class Kind(Protocol):
+    """What is common to everything that moves."""
+
+    @property
+    def name(self) -> str: ...
+
+    def size(self, robot: Robot, array: str) -> int:
+        """How many entries an input array has: q, qd, qdd, tau, p."""
+        ...
+
+    def state(self, robot: Robot, inputs: Inputs) -> State:
+        """The state in the inputs' algebra."""
+        ...
+
+    def numbers(
+        self, robot: Robot, arrays: Mapping[str, ArrayLike], *, rotors: bool = False, wrench: ArrayLike | None = None
+    ) -> tuple[State, tuple[int, ...]]:
+        """The state in doubles, and the shape that the arrays' leading axes have together.
+
+        `rotors`: with the gyroscopic terms of the motors' armatures. `wrench` (..., 6): a force [N] and a moment
+        [N m] on the tool, base axes.
+        """
+        ...
+
+    def friction(self, robot: Robot, q: ArrayLike, qd: ArrayLike, *, generalized: bool = False) -> Array:
+        """(..., n) [N m, N]: the driven joints' efforts that overcome friction; `generalized`: the speeds'."""
+        ...
+
+    def home(self, robot: Robot) -> Array:
+        """q (n,) of a place where the robot can be."""
+        ...
+
+    def is_everywhere(self, robot: Robot) -> bool:
+        """Whether every q can be reached."""
+        ...
+
+    def has_programs(self, robot: Robot) -> bool:
+        """Whether its state follows from its inputs by finitely many operations."""
+        ...
+
+    def roots(self, robot: Robot) -> int:
+        """Square roots on the way from q to every joint's position."""
+        ...
 
 
 def checked_arrays(
@@ -34,3 +163,22 @@ def checked_arrays(
     except ValueError:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(arrays, checked))
         raise StateError(f"the states do not fit together: {shapes}") from None
+
+
+def stacked(values: Any, shape: tuple[int, ...]) -> Array:
+    """Nested lists of scalars as one array, the states' axes first."""
+    if not isinstance(values, list | tuple):
+        return np.array(np.broadcast_to(values, shape), dtype=np.float64)
+    if shape == ():
+        return np.array(values, dtype=np.float64)
+    return np.stack([stacked(value, shape) for value in values], axis=len(shape))
+
+
+def joint_loads(
+    tree: Mechanism, frame: Frames, wrench: ArrayLike, shape: tuple[int, ...]
+) -> tuple[list[Array], tuple[int, ...]]:
+    """What a force and a moment on the tool give every joint of the tree, J^T w, and the states' shape with it."""
+    (w,), shape_of_wrench = checked_arrays({"wrench": wrench}, 6, lambda _: "force's or moment's component")
+    J = kinematics.jacobian(tree, frame)
+    load = [total([J[i][k] * w[..., i] for i in range(6)]) for k in range(tree.n)]
+    return load, np.broadcast_shapes(shape, shape_of_wrench)

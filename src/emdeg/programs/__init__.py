@@ -1,11 +1,11 @@
 """Straight-line programs: data, tracing, counting, simplification, verification."""
 
+from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.build import program
 from emdeg.programs.count import Count, count, count_by_dependence
 from emdeg.programs.evaluate import evaluate
-from emdeg.programs.functions import FUNCTIONS
 from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
-from emdeg.programs.reference import verify_program
+from emdeg.programs.proofs import verify_program
 from emdeg.programs.simplify import simplify
 from emdeg.programs.split import split_constants, split_rates
 from emdeg.programs.trace import Traced, Tracer

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from emdeg.algebra.prime_field import PrimeField
-from emdeg.programs.build import known_functions
+from emdeg.mechanics.functions import known_functions
 from emdeg.programs.build import program as plain_program
 from emdeg.programs.ir import Kind, Program
 from emdeg.programs.residues import evaluate_residues

@@ -1,19 +1,22 @@
-"""From a robot to a program: trace the mechanics, then simplify."""
+"""The catalogue over a tracer: from a robot to a program, then simplified."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from emdeg.errors import UnknownFunction, singular_mass_matrix
-from emdeg.mechanics.mechanism import mechanism
+from emdeg.errors import CannotJoin, singular_mass_matrix
+from emdeg.mechanics.functions import FUNCTIONS, INPUTS, inputs_of, known_functions, ways_of
+from emdeg.mechanics.functions.function import Run
+from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.mechanics.parameters.base import base_parameters as find_base_parameters
 from emdeg.mechanics.parameters.base import regrouped_mechanism
-from emdeg.programs.functions import FUNCTIONS, State, joined, of_base_parameters
+from emdeg.mechanics.state import Inputs, Outputs, State
+from emdeg.mechanics.trees.kind import tree_state
+from emdeg.programs.count import count
 from emdeg.programs.ir import Dependence, Program
-from emdeg.programs.loop_functions import LOOP_FUNCTIONS, loop_program
 from emdeg.programs.simplify import retrace, simplify
 from emdeg.programs.trace import Traced, Tracer
 from emdeg.robot.model import Robot
@@ -21,24 +24,46 @@ from emdeg.robot.model import Robot
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """An open trace: the tracer, the joint variables and the other inputs that some functions read."""
+    """An open trace: the tracer, and a robot's inputs in it."""
 
+    robot: Robot
     tracer: Tracer
     q: Sequence[Traced]
-    position: Sequence[Any]
-    rates: Mapping[str, Sequence[Traced]]
+    inputs: Inputs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The input arrays, q first."""
+        return ("q", *self.inputs.names)
+
+    def state(self, regrouped: bool = False) -> State:
+        """The robot's state, with its base parameters for its inertias where that is asked for and known."""
+        if regrouped and kind_of(self.robot) is TREE:
+            return tree_state(regrouped_mechanism(self.robot, self.tracer), self.inputs)
+        return kind_of(self.robot).state(self.robot, self.inputs)
 
 
 def open_trace(robot: Robot, names: Sequence[str]) -> Trace:
     """A tracer with the inputs that the named functions of the robot need, in the project's order."""
     tracer = Tracer(sorted(robot.symbols))
-    q = tracer.inputs("q", robot.n, Dependence.CONFIGURATION, tuple(joint.name for joint in robot.joints))
-    wanted = {group for name in known_functions(names) for group in FUNCTIONS[name].inputs}
-    rates = {
-        group: tracer.inputs(group, robot.n, Dependence.RATES) for group in ("qd", "qdd", "tau") if group in wanted
+    kind, labels = kind_of(robot), tuple(joint.name for joint in robot.coordinates)
+    arrays = {
+        name: tracer.inputs(
+            name,
+            kind.size(robot, name),
+            Dependence.CONFIGURATION if INPUTS[name].of == "configuration" else Dependence.RATES,
+            labels if name == "q" else (),
+        )
+        for name in inputs_of(known_functions(names, robot))
     }
-    position = [tracer.sincos_of(x) if joint.kind == "revolute" else x for x, joint in zip(q, robot.joints)]
-    return Trace(tracer, q, position, rates)
+    q = arrays["q"]
+    inputs = Inputs(
+        tracer,
+        lambda name, place: arrays[name][place],
+        lambda place: tracer.sincos_of(q[place]),
+        tuple(name for name in arrays if name != "q"),
+    )
+    return Trace(robot, tracer, q, inputs)
 
 
 def program(
@@ -56,45 +81,65 @@ def program(
     columns of a regressor. `base_parameters` regroups the inertias first, which changes no effort; `factored` =
     False leaves the trace as the recursion wrote it.
     """
+    found = plain_programs(robot, function, base=base, base_parameters=base_parameters, factored=factored, name=name)
+    return min(found, key=lambda one: count(one).total)
+
+
+def plain_programs(
+    robot: Robot,
+    function: str | Sequence[str],
+    *,
+    base: bool = False,
+    base_parameters: bool = True,
+    factored: bool = True,
+    name: str | None = None,
+) -> list[Program]:
+    """One for each plain formulation that serves the robot."""
     names = known_functions(function, robot)
-    if robot.loops is not None:
-        return loop_program(robot, names, factored=factored, name=name or "_".join(names))
-    trace = open_trace(robot, names)
-    tracer = trace.tracer
-    mech = mechanism(robot, tracer)
-    efforts = any(FUNCTIONS[wanted].efforts for wanted in names)
-    grouped = regrouped_mechanism(robot, tracer) if base_parameters and efforts else mech
+    places = base_places(robot) if base else None
+    found = []
+    for runs in product(*(ways_of(wanted, robot).plain_runs for wanted in names)):
+        trace = open_trace(robot, names)
+        outputs = run_together(trace, names, runs, base_parameters)
+        if outputs is not None:
+            traced = trace.tracer.program(name or "_".join(names), of_base_parameters(outputs, places))
+            found.append(simplify(traced) if factored else retrace(traced))
+    return found
+
+
+def run_together(trace: Trace, names: Sequence[str], runs: Sequence[Run], regroup: bool) -> Outputs | None:
+    """The outputs of several functions side by side; None where a formulation does not serve the robot."""
     results: dict[str, Any] = {}
-    for wanted in names:
-        function_ = FUNCTIONS[wanted]
-        state = State(grouped if function_.efforts else mech, trace.position, **trace.rates)
+    states: dict[bool, State] = {}
+    for name, run in zip(names, runs):
+        grouped = regroup and FUNCTIONS[name].regroups
+        if grouped not in states:
+            states[grouped] = trace.state(grouped)
         try:
-            found = function_.outputs(state)
+            found = run(states[grouped])
         except ZeroDivisionError:
-            raise singular_mass_matrix(robot.name) from None
-        results = joined(results, found, names, ("q", *trace.rates))
-    outputs = of_base_parameters(results, base_places(robot) if base else None)
-    traced = tracer.program(name or "_".join(names), outputs)
-    return simplify(traced) if factored else retrace(traced)
+            raise singular_mass_matrix(trace.robot.name) from None
+        if found is None:
+            return None
+        results = joined(results, found, names, trace.names)
+    return results
 
 
-def known_functions(function: str | Sequence[str], robot: Robot | None = None) -> list[str]:
-    """The names of one function or several, each of which exists (for `robot`); UnknownFunction otherwise."""
-    names = [function] if isinstance(function, str) else list(function)
-    loops = robot is not None and robot.loops is not None
-    known = LOOP_FUNCTIONS if loops else FUNCTIONS
-    for wanted in names:
-        if wanted not in known:
-            near = difflib.get_close_matches(wanted, known, 1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            which = " of closed loops" if loops else ""
-            raise UnknownFunction(f"there is no function {wanted!r}{which}; {hint}there are {', '.join(known)}")
-    return names
+def joined(results: Outputs, found: Outputs, names: Sequence[str], inputs: Collection[str]) -> dict[str, Any]:
+    """The outputs of one more function beside those of the others; CannotJoin where a name would mean two things."""
+    for name in found:
+        if name in results:
+            raise CannotJoin(f"{' and '.join(names)} cannot be one program: two have an output {name}")
+        if name in inputs:
+            raise CannotJoin(f"{' and '.join(names)} cannot be one program: {name} is input and output")
+    return {**results, **found}
 
 
-def further_inputs(name: str, robot: Robot) -> tuple[str, ...]:
-    """The inputs beyond q of a function of `robot`."""
-    return FUNCTIONS[name].inputs if robot.loops is None else LOOP_FUNCTIONS[name][0]
+def of_base_parameters(outputs: Outputs, places: Sequence[int] | None) -> Outputs:
+    """The outputs with only these columns of the regressor Y; all of them where `places` is None."""
+    if places is None or "Y" not in outputs:
+        return outputs
+    return {**outputs, "Y": [[row[place] for place in places] for row in outputs["Y"]]}
 
 
 def base_places(robot: Robot) -> tuple[int, ...]:

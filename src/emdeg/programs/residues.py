@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from heapq import heappop, heappush
 
 from emdeg.algebra.angle import Angle
-from emdeg.algebra.prime_field import P, PrimeField, inverse, residue_of
+from emdeg.algebra.prime_field import P, PrimeField, Residue, inverse, residue_of
 from emdeg.algebra.scalar import add_angles, multiple_angle
 from emdeg.errors import UnluckyPoint
 from emdeg.programs.evaluate import Functions, values
@@ -54,17 +54,21 @@ def evaluate_residues(program: Program, field: PrimeField) -> dict[str, tuple[in
 
 def _input(field: PrimeField, slot: Slot, labels: Mapping[str, tuple[str, ...]]) -> int:
     name, place = slot
+    return (field.symbol(labels[name][place]) if name == "parameters" else input_residue(field, slot)).value
+
+
+def input_residue(field: PrimeField, slot: Slot) -> Residue:
+    """The value that the field gives to one entry of an input array, whoever asks: a program, or its reference."""
+    name, place = slot
     match name:
         case "q":
-            return field.displacement(place).value
+            return field.displacement(place)
         case "qd":
-            return field.rate(place).value
+            return field.rate(place)
         case "qdd":
-            return field.acceleration(place).value
-        case "parameters":
-            return field.symbol(labels[name][place]).value
+            return field.acceleration(place)
         case _:
-            return field.random(f"{name} {place}").value
+            return field.random(f"{name} {place}")
 
 
 def _atom_pair(field: PrimeField, atom: Atom, labels: Mapping[str, tuple[str, ...]]) -> tuple[int, int]:

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra.expression import Atom, Sum
+from emdeg.algebra.linear import solve_symmetric
 from emdeg.algebra.scalar import add_angles
 from emdeg.equations import entry_name
 from emdeg.equations.reading.lumped import indices
 from emdeg.programs import Program, Traced, Tracer, count, simplify
-from emdeg.programs.functions import solved
 from emdeg.programs.ir import Dependence
 from emdeg.programs.schedule import schedule
 from emdeg.programs.search.optimise import tidied
@@ -158,7 +158,7 @@ def _outputs(
         return {"h": h}
     if function == "forward_dynamics":
         right = [t - x for t, x in zip(rates["tau"], h)]
-        return {"qdd": solved(M, right, tracer.number(1))}
+        return {"qdd": solve_symmetric(M, right, tracer.number(1))}
     inside = [[j for j in range(n) if i >= j or (i + 1, j + 1) not in entries.one_sided] for i in range(n)]
     return {"tau": [h[i] + _sum(M[i][j] * rates["qdd"][j] for j in inside[i]) for i in range(n)]}
 

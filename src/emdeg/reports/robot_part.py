@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from emdeg.mechanics.loops.numeric import ready
+from emdeg.mechanics.loops.closing import ready
 from emdeg.reports import robot_tables as tables
 from emdeg.reports.robot_tables import number
 from emdeg.reports.scene import scene

@@ -14,8 +14,8 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.algebra.scalar import Floats
+from emdeg.mechanics.functions.numeric import forward_kinematics, link_transforms
 from emdeg.mechanics.loops.linkage import Anchor, linkage
-from emdeg.mechanics.numeric import forward_kinematics, link_transforms
 from emdeg.reports.items import Scene
 from emdeg.reports.subject import Subject
 from emdeg.robot.model import BASE, Robot

@@ -16,7 +16,8 @@ from emdeg.algebra import Array
 from emdeg.analysis.motion import Motion, across, point_to_point
 from emdeg.equations import Model, derive
 from emdeg.errors import RobotError, StateError
-from emdeg.mechanics.loops.numeric import joint_positions, ready
+from emdeg.mechanics.loops.closing import ready
+from emdeg.mechanics.loops.views import joint_positions
 from emdeg.robot import substitute
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace, joint_number, workspace

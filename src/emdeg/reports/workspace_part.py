@@ -11,7 +11,7 @@ from emdeg.analysis.extremes import gravity_ceiling
 from emdeg.bounds import Effort, Extremes, extremes
 from emdeg.equations import derive
 from emdeg.errors import OverBudget
-from emdeg.mechanics import numeric
+from emdeg.mechanics.functions import numeric
 from emdeg.reports.charts import WIDTH, Curve, Span, curves, key_of, matrix, readable, spans
 from emdeg.reports.subject import Subject
 from emdeg.robot.model import Joint

@@ -38,3 +38,15 @@ def _replaced(node: Any, values: Mapping[str, Exact]) -> Any:
         changes = {f.name: _replaced(getattr(node, f.name), values) for f in fields(node)}
         return replace(node, **changes)
     return node
+
+
+def need_numbers(robot: Robot) -> None:
+    """RobotError if the robot has symbols: there is nothing to evaluate."""
+    if robot.symbols:
+        names = sorted(robot.symbols)
+        some = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+        raise RobotError(
+            f"it has symbols without a number: {some}; "
+            "give them values (--set NAME=VALUE, or emdeg.substitute) to evaluate it",
+            body=robot.name,
+        )

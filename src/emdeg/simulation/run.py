@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.formulations.friction import friction_laws
-from emdeg.mechanics.loops.numeric import drive_jacobian, ready
+from emdeg.mechanics.functions.numeric import drive_jacobian
+from emdeg.mechanics.loops.closing import ready
 from emdeg.robot.model import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, UserLaw

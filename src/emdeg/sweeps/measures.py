@@ -17,7 +17,7 @@ from emdeg.analysis.capability import capability_from, ellipsoid_from, mobility
 from emdeg.bounds import Effort, extremes
 from emdeg.equations import derive, entry_name
 from emdeg.errors import SweepError, UnknownFunction
-from emdeg.programs.build import known_functions
+from emdeg.mechanics.functions import known_functions
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace
 from emdeg.sweeps.plan import Output

@@ -15,8 +15,8 @@ from emdeg.algebra.linear import blocks, determinant
 from emdeg.algebra.quotient import Quotient, quotient
 from emdeg.errors import RobotError
 from emdeg.mechanics.loops import reduction as closed_loop
+from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, linkage, world_frames
-from emdeg.mechanics.loops.numeric import ready
 from emdeg.robot.algebra import algebra_of, positions
 from emdeg.robot.model import Robot
 from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Paragraph, Section

@@ -19,9 +19,9 @@ from emdeg.algebra.quotient import quotient
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.virtual_work import virtual_work
 from emdeg.mechanics.loops import reduction as closed_loop
+from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.closure import solve
 from emdeg.mechanics.loops.linkage import Linkage, linkage
-from emdeg.mechanics.loops.numeric import ready
 from emdeg.robot.algebra import algebra_of, positions
 from emdeg.robot.model import Robot
 from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Paragraph, Section
@@ -144,7 +144,9 @@ class Expanded:
         """The other C, sum of J^T (m J-dot ...) over the bodies: the same C ud (Asadi and Heydari (41))."""
         at = [self.names.entry(place) for place in positions(self.robot, self.names.algebra)]
         ud = [Entry(self.names.algebra.rate(k + 1), self.names) for k in self.link.coordinates]
-        return [[x.poly for x in row] for row in virtual_work(self.link, at, ud).C]
+        return [
+            [x.poly for x in row] for row in virtual_work(self.link, at, closed_loop.tree_rates(self.link, at, ud)).C
+        ]
 
 
 def _names(robot: Robot, budget: int) -> Names:
@@ -179,7 +181,7 @@ def expand_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> Expanded:
         closed = solve(link, found.plan, known, names.root)
         solution = {k: _polys(closed[k]) for k in link.dependent}
     ud = [Entry(names.algebra.rate(k + 1), names) for k in link.coordinates]
-    model = closed_loop.model(link, letters_, ud)
+    model = closed_loop.model(link, letters_, closed_loop.tree_rates(link, letters_, ud))
     M, C, J, J_rate = ([[x.poly for x in row] for row in A] for A in (model.M, model.C, model.J, model.J_rate))
     return Expanded(robot, link, names, solution, M, C, [x.poly for x in model.G], J, J_rate)
 

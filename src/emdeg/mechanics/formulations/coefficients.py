@@ -80,3 +80,13 @@ def newton_euler_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
                 beta[i][j][k] = beta[i][k][j] = half * (both[i] - squares[j][i] - squares[k][i])
     M = [[columns[j][i] for j in range(n)] for i in range(n)]
     return frozen(M, beta, newton_euler(mech, frame, rest, rest))
+
+
+def packed(M: Sequence[Sequence[Scalar]], beta: Sequence[Sequence[Sequence[Scalar]]]) -> dict[str, list[Scalar]]:
+    """The elements' M, b and c from M and beta[k][i][j] = beta_ijk, symmetric in j and k."""
+    n = len(M)
+    return {
+        "M": [M[i][j] for i in range(n) for j in range(i, n)],
+        "b": [beta[k][i][j] * 2 for i in range(n) for j in range(n) for k in range(j + 1, n)],
+        "c": [beta[j][i][j] for i in range(n) for j in range(n)],
+    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
@@ -13,15 +12,15 @@ from emdeg.mechanics.vectors import Scalar, total
 
 def seeded(mech: Mechanism, position: Sequence[Position]) -> list[Position]:
     """The joint positions, joint k varying in direction k."""
-    one = mech.one
-    varied: list[Any] = []
-    for k, at in enumerate(position):
-        if mech.revolute[k]:
-            s, c = at
-            varied.append((Dual(s, {k: c}), Dual(c, {k: -s})))
-        else:
-            varied.append(Dual(at, {k: one}))
-    return varied
+    return [varying(at, mech.revolute[k], k, mech.one) for k, at in enumerate(position)]
+
+
+def varying(at: Position, revolute: bool, direction: int, rate: Scalar) -> Position:
+    """One joint's position over dual numbers, whose variable changes by `rate` in a direction."""
+    if not revolute:
+        return Dual(at, {direction: rate})
+    s, c = at
+    return Dual(s, {direction: c * rate}), Dual(c, {direction: -(s * rate)})
 
 
 def inverse_dynamics_derivatives(
@@ -40,18 +39,21 @@ def inverse_dynamics_derivatives(
     return by_q, by_qd
 
 
-def christoffel_matrix(
-    mech: Mechanism,
-    position: Sequence[Position],
-    qd: Sequence[Scalar],
-    mass_matrix: Callable[[Mechanism, Frames], list[list[Scalar]]],
-) -> list[list[Scalar]]:
-    """C from the derivatives of any mass matrix: C_ij = sum_k (d_k M_ij + d_j M_ik - d_i M_jk) qd_k / 2."""
-    n, zero = mech.n, mech.zero
-    half = mech.algebra.number(Fraction(1, 2))
-    M = mass_matrix(mech, frames(mech, seeded(mech, position)))
+def christoffel_symbols(
+    mech: Mechanism, position: Sequence[Position], mass_matrix: Callable[[Mechanism, Frames], list[list[Scalar]]]
+) -> list[list[list[Scalar]]]:
+    """beta[k][i][j] = (d_k M_ij + d_j M_ik - d_i M_jk) / 2 from the derivatives of any mass matrix."""
+    return symbols_of(mass_matrix(mech, frames(mech, seeded(mech, position))), mech)
+
+
+def symbols_of(M: Sequence[Sequence[Scalar]], mech: Mechanism) -> list[list[list[Scalar]]]:
+    """The same of a mass matrix over dual numbers, coordinate k varying in direction k."""
+    n, zero, half = len(M), mech.zero, mech.algebra.number(Fraction(1, 2))
     D = [[[derivative(M[i][j], k, zero) for k in range(n)] for j in range(n)] for i in range(n)]
-    return [
-        [half * total([(D[i][j][k] + D[i][k][j] - D[j][k][i]) * qd[k] for k in range(n)]) for j in range(n)]
-        for i in range(n)
-    ]
+    return [[[half * (D[i][j][k] + D[i][k][j] - D[j][k][i]) for j in range(n)] for i in range(n)] for k in range(n)]
+
+
+def matrix_of_symbols(beta: Sequence[Sequence[Sequence[Scalar]]], qd: Sequence[Scalar]) -> list[list[Scalar]]:
+    """C_ij = sum_k beta_ijk qd_k."""
+    n = len(qd)
+    return [[total([beta[k][i][j] * qd[k] for k in range(n)]) for j in range(n)] for i in range(n)]

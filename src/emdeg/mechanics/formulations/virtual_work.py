@@ -23,7 +23,7 @@ from emdeg.mechanics.loops.linkage import (
     rate_of,
     world_frames,
 )
-from emdeg.mechanics.loops.reduction import Matrix, Model, Motion, motion
+from emdeg.mechanics.loops.reduction import Matrix, Model, TreeRates
 from emdeg.mechanics.mechanism import BodyInertia, Frames, Position, path
 from emdeg.mechanics.vectors import Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, total, transpose
 
@@ -72,10 +72,9 @@ class Sums:
                 self.C[r][s] = self.C[r][s] + inertia * own * change
 
 
-def virtual_work(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) -> Model:
+def virtual_work(link: Linkage, position: Sequence[Position], move: TreeRates) -> Model:
     """M, C (of virtual work), G, J, J-dot."""
     nu, zero = len(link.coordinates), link.tree.zero
-    move = motion(link, position, ud)
     world = world_frames(link, position)
     moving = world_frames(link, in_motion(link.tree, position, move.qd))
     sums = Sums(
@@ -90,7 +89,7 @@ def virtual_work(link: Linkage, position: Sequence[Position], ud: Sequence[Scala
         b, bd = turning_partials(link, move, world, moving, i)
         in_base = BodyInertia(body.m, mul(R, body.mr), matmul(matmul(R, body.J), transpose(R)))
         sums.point(body.m, a, ad)
-        sums.turning(in_base, a, ad, b, bd, _combined(b, ud))
+        sums.turning(in_base, a, ad, b, bd, _combined(b, move.ud))
     for bar in link.bars:
         first, second = (point_partials(link, move, world, moving, end) for end in (bar.first, bar.second))
         centre = tuple(
@@ -105,13 +104,28 @@ def virtual_work(link: Linkage, position: Sequence[Position], ud: Sequence[Scala
     return Model(sums.M, sums.C, sums.G, J, [move.W_rate[k] for k in link.driven])
 
 
+def potential_of_bodies(link: Linkage, position: Sequence[Position]) -> Scalar:
+    """V [J] of gravity, body by body and point by point, zero for masses at the base frame's origin."""
+    world = world_frames(link, position)
+    g = mul(link.bare.base[0], link.bare.gravity)
+    V = link.tree.zero
+    for i, body in enumerate(link.bare.inertia):
+        V = V - dot(g, add(scale(body.m, world.p[i]), mul(world.R[i], body.mr)))
+    for bar in link.bars:
+        first, second = (anchor_point(end, world) for end in (bar.first, bar.second))
+        centre = add(first, scale(bar.com, sub(second, first)))
+        for point, m in zip((first, second, centre), bar.masses):
+            V = V - m * dot(g, point)
+    return V
+
+
 def _combined(partials: Partials, ud: Sequence[Scalar]) -> Vec3:
     x, y, z = (total([p[i] * v for p, v in zip(partials, ud)]) for i in range(3))
     return x, y, z
 
 
 def point_partials(
-    link: Linkage, move: Motion, world: Frames, moving: Frames, anchor: Anchor
+    link: Linkage, move: TreeRates, world: Frames, moving: Frames, anchor: Anchor
 ) -> tuple[Partials, Partials]:
     """(partial velocities of an anchor's point, their rates), base axes."""
     zero = link.tree.zero
@@ -122,7 +136,7 @@ def point_partials(
 
 
 def turning_partials(
-    link: Linkage, move: Motion, world: Frames, moving: Frames, body: int
+    link: Linkage, move: TreeRates, world: Frames, moving: Frames, body: int
 ) -> tuple[Partials, Partials]:
     """(partial angular velocities of a link, their rates), base axes."""
     zero = link.tree.zero

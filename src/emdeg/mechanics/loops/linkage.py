@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from emdeg.algebra.dual import Dual, derivative
+from emdeg.algebra.dual import derivative
 from emdeg.algebra.scalar import Algebra
 from emdeg.errors import RobotError
+from emdeg.mechanics.formulations.differentiation import varying
 from emdeg.mechanics.mechanism import (
     BodyInertia,
     Frames,
@@ -261,14 +262,7 @@ def jacobian_matrix(link: Linkage, rows: Sequence[Row]) -> list[list[Scalar]]:
 
 def in_motion(mech: Mechanism, position: Sequence[Position], qd: Sequence[Scalar]) -> list[Position]:
     """The joint positions as dual numbers whose derivative is the rate of time."""
-    moving: list[Any] = []
-    for k, at in enumerate(position):
-        if mech.revolute[k]:
-            s, c = at
-            moving.append((Dual(s, {0: c * qd[k]}), Dual(c, {0: -(s * qd[k])})))
-        else:
-            moving.append(Dual(at, {0: qd[k]}))
-    return moving
+    return [varying(at, mech.revolute[k], 0, qd[k]) for k, at in enumerate(position)]
 
 
 def world_frames(link: Linkage, position: Sequence[Position]) -> Frames:

@@ -4,8 +4,8 @@ First route: the tree's own M, C and g, reduced by the map W of the rates, qd = 
 With G = W^T g this is M(u) udd + C(u, ud) ud + G(u) = J^T tau, where J, the driven joints' rows of W, takes ud to the
 driven joints' rates. `emdeg.mechanics.formulations.virtual_work` goes another way to the same.
 
-Torques follow more cheaply from the loops' own forces: `inverse_dynamics` finds the multipliers that the undriven
-joints need, then what is left for the motors.
+Torques follow more cheaply from the loops' own forces: `multipliers` are those that the undriven joints need; what is
+left is for the motors.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emdeg.algebra.linear import Matrix, congruent, product, solve_system, summed, times, total, transposed
+from emdeg.algebra.linear import Matrix, congruent, product, solve_system, summed, times, transposed
 from emdeg.mechanics.formulations import composite_body, coriolis, energy
 from emdeg.mechanics.loops.linkage import (
     Bar,
@@ -33,12 +33,12 @@ from emdeg.mechanics.vectors import Scalar, Vec3, add, dot, mul, scale
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
-    """A configuration with its rates: W and its rate, n x nu, and every joint's qd."""
+class TreeRates:
+    """Every joint's rates qd at the coordinates' ud; W and its rate, n x nu."""
 
-    position: Sequence[Position]
-    W: Matrix
+    ud: Sequence[Scalar]
     qd: list[Scalar]
+    W: Matrix
     Phi: Matrix
     """The constraints' Jacobian, m x n."""
     Phi_rate: Matrix
@@ -79,7 +79,7 @@ def _interleaved(link: Linkage, inner: Matrix, zero: Scalar, diagonal: Scalar) -
     return W
 
 
-def motion(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) -> Motion:
+def tree_rates(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) -> TreeRates:
     zero = link.tree.zero
     Phi = constraint_jacobian(link, position)
     W = velocity_map(link, Phi)
@@ -90,7 +90,7 @@ def motion(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) ->
     A = [[row[k] for k in link.dependent] for row in Phi]
     B = [[-x for x in row] for row in product(Phi_rate, W, zero)]
     W_rate = _interleaved(link, solve_system(A, B, link.algebra), zero, zero)
-    return Motion(position, W, qd, Phi, Phi_rate, W_rate)
+    return TreeRates(ud, qd, W, Phi, Phi_rate, W_rate)
 
 
 def tree_mass_matrix(link: Linkage, position: Sequence[Position]) -> Matrix:
@@ -164,10 +164,9 @@ def mass_matrix(link: Linkage, position: Sequence[Position], W: Matrix) -> Matri
     return congruent(tree_mass_matrix(link, position), W, link.tree.zero)
 
 
-def model(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) -> Model:
+def model(link: Linkage, position: Sequence[Position], move: TreeRates) -> Model:
     """The reduced model: C = W^T (M W-dot + C W) is the one from u's own Christoffel symbols."""
     zero = link.tree.zero
-    move = motion(link, position, ud)
     M, C = tree_mass_matrix(link, position), tree_coriolis(link, position, move.qd)
     Wt = transposed(move.W)
     inner = summed(product(M, move.W_rate, zero), product(C, move.W, zero))
@@ -180,7 +179,7 @@ def model(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]) -> 
     )
 
 
-def accelerations(link: Linkage, move: Motion, ud: Sequence[Scalar], udd: Sequence[Scalar]) -> list[Scalar]:
+def accelerations(link: Linkage, move: TreeRates, ud: Sequence[Scalar], udd: Sequence[Scalar]) -> list[Scalar]:
     """Every joint's qdd = W udd + W-dot ud."""
     zero = link.tree.zero
     return [a + b for a, b in zip(times(move.W, udd, zero), times(move.W_rate, ud, zero))]
@@ -216,13 +215,3 @@ def multipliers(link: Linkage, Phi: Matrix, tau: Sequence[Scalar]) -> list[Scala
     """The forces of the loops that the undriven joints need: Phi_p^T lambda = tau_p."""
     A = [[row[k] for row in Phi] for k in link.passive]
     return [x[0] for x in solve_system(A, [[tau[k]] for k in link.passive], link.algebra)]
-
-
-def inverse_dynamics(
-    link: Linkage, position: Sequence[Position], ud: Sequence[Scalar], udd: Sequence[Scalar]
-) -> list[Scalar]:
-    """tau of the driven joints."""
-    move = motion(link, position, ud)
-    efforts = tree_efforts(link, position, move.qd, accelerations(link, move, ud, udd))
-    force = multipliers(link, move.Phi, efforts)
-    return [efforts[k] - total([row[k] * f for row, f in zip(move.Phi, force)]) for k in link.driven]

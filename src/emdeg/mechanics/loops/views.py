@@ -2,29 +2,99 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError, RobotError, StateError
-from emdeg.mechanics.formulations.virtual_work import point_partials
+from emdeg.mechanics.formulations.virtual_work import point_partials, virtual_work
+from emdeg.mechanics.loops import functions, reduction
+from emdeg.mechanics.loops.closing import REACHED, coordinate_positions, ready
 from emdeg.mechanics.loops.closure import Aim, Trilaterate, solve
+from emdeg.mechanics.loops.kind import ClosedLoops
 from emdeg.mechanics.loops.linkage import Anchor, in_motion, world_frames
 from emdeg.mechanics.loops.newton import evaluated, positions_of
-from emdeg.mechanics.loops.numeric import (
-    REACHED,
-    drive_jacobian,
-    joint_positions,
-    mass_matrix,
-    ready,
-    singularity,
-    stacked,
-)
-from emdeg.mechanics.loops.reduction import constraint_jacobian, motion
+from emdeg.mechanics.loops.singularity import conditions, scaled_jacobian
+from emdeg.mechanics.loops.state import LoopState
+from emdeg.mechanics.state import Measure, stacked
 from emdeg.robot.model import Robot
+
+
+def _state(robot: Robot, **arrays: ArrayLike) -> tuple[LoopState, tuple[int, ...]]:
+    return ClosedLoops().numbers(robot, arrays)
+
+
+def joint_positions(robot: Robot, q: ArrayLike) -> Array:
+    """(..., joints of the tree) [rad, m]: where every joint is, angles in (-pi, pi]."""
+    s, shape = _state(robot, q=q)
+    given = np.asarray(q, dtype=np.float64)
+    values = [np.arctan2(*at) if revolute else at for at, revolute in zip(s.position, s.tree.revolute)]
+    for i, k in enumerate(s.link.coordinates):
+        values[k] = given[..., i]
+    return np.stack([np.broadcast_to(v, shape) for v in values], -1)
+
+
+def singularity(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
+    """How far a pose is from either kind of singularity, each (...) in 0 .. 1: zero is singular.
+
+    First kind: the dependent joints' equations lose rank (an arm is stretched; the platform loses a freedom). Second
+    kind: the undriven joints' do (the platform moves though the motors stand; forces in the loops have no bound).
+    """
+    s, _ = _state(robot, q=q)
+    found = conditions(s.link, s.position)
+    return found.first, found.second
+
+
+def weak_loops(robot: Robot, q: ArrayLike) -> dict[str, str]:
+    """The loop that is nearest to a singularity of the "first" and of the "second" kind at the pose q (n,)."""
+    s, _ = _state(robot, q=q)
+    found = conditions(s.link, s.position)
+    return {"first": found.by_first, "second": found.by_second}
+
+
+def weakest(robot: Robot, q: ArrayLike) -> tuple[str, str, float]:
+    """(loop, kind, how far): the loop that is nearest to a singularity at the pose q (n,), or that does not close."""
+    try:
+        s, _ = _state(robot, q=q)
+    except ClosureError as problem:
+        return problem.loop, "out of reach", 0.0
+    found = conditions(s.link, s.position)
+    kinds = [(float(found.first), found.by_first, "first kind"), (float(found.second), found.by_second, "second kind")]
+    size, loop, kind = min(kinds)
+    return loop, kind, size
+
+
+def state_rate(
+    robot: Robot, x: ArrayLike, tau: ArrayLike, *, wrench: ArrayLike | None = None, friction: bool = False
+) -> Array:
+    """The rate (..., 2n) of the state (q, qd) under the driven joints' efforts: the state-space form (43)."""
+    x_ = np.asarray(x, dtype=np.float64)
+    n = len(robot.coordinates)
+    if x_.ndim == 0 or x_.shape[-1] != 2 * n:
+        raise StateError(f"the state has shape {x_.shape}; its last axis must have {2 * n} entries, q and qd")
+    q, qd = x_[..., :n], x_[..., n:]
+    effort = np.asarray(tau, float) - drive_friction(robot, q, qd) if friction else tau
+    s, shape = ClosedLoops().numbers(robot, {"q": q, "qd": qd, "tau": effort}, wrench=wrench)
+    qdd = stacked(functions.forward_dynamics(s)["qdd"], shape)
+    return np.concatenate([np.broadcast_to(qd, qdd.shape), qdd], -1)
+
+
+def reduced_model(robot: Robot, q: ArrayLike, qd: ArrayLike, *, route: str = "reduction") -> dict[str, Array]:
+    """M, C, G, J, J_rate; `route` "reduction" of the tree's model, or "virtual_work" body by body, with its own C."""
+    s, shape = _state(robot, q=q, qd=qd)
+    build = {"reduction": reduction.model, "virtual_work": virtual_work}[route]
+    model = build(s.link, s.position, s.motion(s.qd))
+    return {name: stacked(getattr(model, name), shape) for name in ("M", "C", "G", "J", "J_rate")}
+
+
+def drive_friction(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
+    """(..., n): the efforts that overcome the driven joints' friction (viscous, Coulomb, Stribeck)."""
+    return ClosedLoops().friction(robot, q, qd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +116,7 @@ def branches(robot: Robot, q: ArrayLike) -> list[Branch]:
             "its loops close only numerically: other ways than the one from its start are not known", body=robot.name
         )
     q_ = np.asarray(q, dtype=np.float64)
-    full = np.zeros(found.link.n)
-    full[list(found.link.coordinates)] = q_
-    at = positions_of(found.link, full)
-    known = {k: at[k] for k in found.link.coordinates}
+    known = coordinate_positions(found.link, q_)
     signed = [step for step in found.plan if not isinstance(step, Aim)]
     result = []
     for signs in product((1, -1), repeat=len(signed)):
@@ -81,7 +148,7 @@ def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> 
         raise StateError("named_jacobians takes one state")
     position = positions_of(link, full)
     rates = np.zeros(n) if qd is None else np.asarray(qd, dtype=np.float64)
-    move = motion(link, position, list(rates))
+    move = reduction.tree_rates(link, position, list(rates))
     world, moving = world_frames(link, position), world_frames(link, in_motion(link.tree, position, move.qd))
     blocks: dict[str, tuple[Array, Array]] = {}
     drives = [stacked([W[k] for k in link.driven], ()) for W in (move.W, move.W_rate)]
@@ -129,7 +196,8 @@ def closure_error(robot: Robot, joints: ArrayLike) -> float:
 
 def motor_inertias(robot: Robot, q: ArrayLike) -> Array:
     """(..., n) [kg m^2, kg]: the inertia that each motor feels if it alone accelerates, the others held still."""
-    J, M = drive_jacobian(robot, q), mass_matrix(robot, q)
+    s, shape = _state(robot, q=q)
+    J, M = stacked(s.driven, shape), stacked(reduction.mass_matrix(s.link, s.position, s.W), shape)
     inverse = np.linalg.inv(J)
     return np.einsum("...ji,...jk,...ki->...i", inverse, M, inverse)
 
@@ -139,10 +207,7 @@ def reachable(robot: Robot, q: ArrayLike) -> NDArray[np.bool_]:
     found, poses = ready(robot), np.asarray(q, dtype=np.float64)
     if found.plan is None:
         return np.array([_closes(robot, pose) for pose in poses.reshape(-1, poses.shape[-1])]).reshape(poses.shape[:-1])
-    full = np.zeros((*poses.shape[:-1], found.link.n))
-    full[..., list(found.link.coordinates)] = poses
-    at = positions_of(found.link, full)
-    known = {k: at[k] for k in found.link.coordinates}
+    known = coordinate_positions(found.link, poses)
 
     def root(radicand: Array, _: str) -> Array:
         return np.sqrt(np.where(radicand > -REACHED, np.maximum(radicand, 0), radicand))
@@ -168,10 +233,7 @@ def singularity_figures(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array
     The determinants are of the closure equations, each scaled to one, by the dependent and by the undriven joints.
     """
     link = ready(robot).link
-    joints = joint_positions(robot, q)
-    Phi = stacked(constraint_jacobian(link, positions_of(link, joints)), joints.shape[:-1])
-    size = np.linalg.norm(Phi, axis=-1, keepdims=True)
-    Phi = Phi / np.where(size > 0, size, 1.0)  # an equation that no joint changes: as singular as can be
+    Phi = scaled_jacobian(link, positions_of(link, joint_positions(robot, q)))
     blocks = [Phi[..., list(columns)] for columns in (link.dependent, link.passive)]
     first, second = (np.asarray(np.linalg.svd(b, compute_uv=False)[..., -1], np.float64) for b in blocks)
     return first, second, np.linalg.det(blocks[0]), np.linalg.det(blocks[1])
@@ -185,3 +247,16 @@ def singularity_map(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
     if there.any():
         first[there], second[there] = singularity(robot, poses[there])
     return first, second
+
+
+def _state_rate(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, **options: Any) -> Array:
+    return state_rate(robot, np.concatenate(np.broadcast_arrays(q, qd), -1), tau, **options)
+
+
+MEASURES: Mapping[str, Measure] = {
+    "joint_positions": Measure(("q",), joint_positions),
+    "motor_inertias": Measure(("q",), motor_inertias),
+    "singularity": Measure(("q",), lambda robot, q: np.stack(singularity(robot, q), -1)),
+    "state_rate": Measure(("q", "qd", "tau"), _state_rate),
+}
+"""Every joint's position, the motors' inertias, both distances from a singularity, the state-space form."""

@@ -11,7 +11,7 @@ from emdeg.algebra import Array
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
-from emdeg.mechanics import numeric
+from emdeg.mechanics.functions import numeric
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.parameters.base import BaseParameters, Column, base_parameters
 from emdeg.mechanics.parameters.regressor import COLUMNS

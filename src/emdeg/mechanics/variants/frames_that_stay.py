@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from emdeg.errors import CannotVary
 from emdeg.mechanics.mechanism import (
     Frames,
     Mechanism,
@@ -87,13 +88,13 @@ def _rotation(mech: Mechanism, step: Step, before: Joints, own: Joints, after: J
                 plus.remove(joint)
                 minus.remove(joint)
         if minus and plus:
-            raise ValueError("a frame cannot be turned back by a joint that does not turn it")
+            raise CannotVary("a frame cannot be turned back by a joint that does not turn it")
         pair = pair_of(tuple(plus or minus)) if plus or minus else None
         if pair is not None and minus:
             pair = (-pair[0], pair[1])
         return rotations((("z", pair),), zero, one)
     if after not in ((), own):
-        raise ValueError("a frame cannot be turned back past an axis that is not parallel")
+        raise CannotVary("a frame cannot be turned back past an axis that is not parallel")
     turn = pair_of(own) if own and not after else None
     if step.theta is not None:
         turn = step.theta if turn is None else sum_of_angles(step.theta, turn)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from emdeg.algebra.linear import congruent, times, transposed
+from emdeg.algebra.linear import congruent, solve_symmetric, times, transposed
 from emdeg.equations.speeds.inverse import Solver, SpeedInverse, speed_inverse
 from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.kane import (
@@ -32,7 +32,6 @@ from emdeg.mechanics.variants import known_turning, link_frame_recursion
 from emdeg.mechanics.variants.regrouping import Axial, handed_over
 from emdeg.mechanics.vectors import Scalar, Vec3
 from emdeg.programs.count import count
-from emdeg.programs.functions import solved
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.simplify import retrace, simplify
 from emdeg.programs.trace import Tracer
@@ -179,11 +178,11 @@ class Kane:
             M = mass_matrix(sys.mech, sys.frame)
             rest = self.needed(qd, sys.all_joints(self.still, self.given.pdd))
             right = [t - rest[k] for t, k in zip(self.given.tau, sys.free)]
-            qdd = solved([[M[i][j] for j in sys.free] for i in sys.free], right, self.one)
+            qdd = solve_symmetric([[M[i][j] for j in sys.free] for i in sys.free], right, self.one)
             ud = speed_rates(sys, qd, sys.all_joints(qdd, self.given.pdd), self.moves(qd))
         else:
             X, rhs, qd = self.terms(method)
-            ud = solved(X, rhs, self.one)
+            ud = solve_symmetric(X, rhs, self.one)
         return {"qd": [qd[k] for k in sys.free], "ud": ud} | self._guard()
 
     def joint_rates(self, method: str = "substitution") -> dict[str, Any]:

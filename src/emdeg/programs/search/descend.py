@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from emdeg.errors import CannotVary
 from emdeg.programs.ir import Program
 from emdeg.programs.search.effort import formulation_seconds
 from emdeg.programs.search.formulation import Formulation, Option, options, plain_formulation, write
@@ -61,7 +62,7 @@ class Descent:
                 program = retrace(write(self.robot, self.functions, formulation))
                 self._known[formulation] = cost(program, self.weights)
                 self._spend(formulation_seconds(program.size))
-            except ValueError:
+            except CannotVary:
                 self._known[formulation] = float("inf")
         return self._known[formulation]
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from emdeg.errors import Refuted
-from emdeg.programs.build import known_functions, program
+from emdeg.mechanics.functions import known_functions
+from emdeg.programs.build import plain_programs
 from emdeg.programs.count import Count, count
 from emdeg.programs.ir import Program
-from emdeg.programs.loop_functions import loop_programs
-from emdeg.programs.reference import verify_program
+from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.descend import Descent
 from emdeg.programs.search.effort import Effort
 from emdeg.programs.search.formulation import Formulation, has_formulations
@@ -36,6 +36,8 @@ LARGE = 6000
 
 Progress = Callable[[str, float], None]
 """Told the phase and the best cost so far."""
+Contender = tuple[float, Program, Formulation | None]
+"""What a program costs, the program, and the formulation that it comes from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +73,13 @@ def optimise(
     tell = progress or (lambda phase, best: None)
     clock = Effort(effort)
     names = known_functions(function, robot)
-    plain = program(robot, names)
+    starts = plain_programs(robot, names)
+    plain = min(starts, key=lambda one: count(one).total)
     best, found, interrupted = plain, None, False
     tell("plain", cost(plain, weights))
     if effort > 0:
         try:
-            best, found = _search(robot, names, clock, seed, weights, plain, tell)
+            best, found = _search(robot, names, clock, seed, weights, starts, plain, tell)
         except KeyboardInterrupt as stopped:
             best, found = getattr(stopped, "best", (plain, None))
             interrupted = True
@@ -92,7 +95,14 @@ def optimise(
 
 
 def _search(
-    robot: Robot, names: Sequence[str], clock: Effort, seed: int, weights: Weights, plain: Program, tell: Progress
+    robot: Robot,
+    names: Sequence[str],
+    clock: Effort,
+    seed: int,
+    weights: Weights,
+    starts: Sequence[Program],
+    plain: Program,
+    tell: Progress,
 ) -> tuple[Program, Formulation | None]:
     best: tuple[Program, Formulation | None] = (plain, None)
     low = cost(plain, weights)
@@ -112,11 +122,10 @@ def _search(
         tell(phase, low)
 
     try:
-        contenders: list[tuple[float, Program, Formulation | None]] = [(low, plain, None)]
-        if robot.loops is not None:  # formulations of their own, already written
-            others = loop_programs(robot, names, factored=True, name=plain.name)
-            contenders = [(cost(one, weights), one, None) for one in others]
-        elif has_formulations(names):
+        contenders: list[tuple[float, Program, Formulation | None]] = [
+            (cost(one, weights), one, None) for one in starts
+        ]
+        if has_formulations(robot, names):
             descent = Descent(
                 robot, names, seed, weights, clock.spend, tell=lambda raw: tell("formulation", min(low, raw))
             )
@@ -165,8 +174,8 @@ def _rescued(search: Resubstitution, formulation: Formulation | None) -> tuple[P
 
 
 def _shortlist(
-    contenders: list[tuple[float, Program, Formulation | None]],
-) -> list[tuple[float, Program, Formulation | None]]:
+    contenders: list[Contender],
+) -> list[Contender]:
     """The cheapest few, and the cheapest of every method: where algebra will win most cannot be told beforehand."""
     ranked = sorted(contenders, key=lambda item: item[0])
     chosen = ranked[:2]

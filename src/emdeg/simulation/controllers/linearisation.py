@@ -10,8 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.loops.numeric import drive_jacobian
-from emdeg.mechanics.numeric import forward_dynamics, inverse_dynamics, inverse_dynamics_derivatives, mass_matrix
+from emdeg.mechanics.functions.numeric import (
+    drive_jacobian,
+    forward_dynamics,
+    inverse_dynamics,
+    inverse_dynamics_derivatives,
+    mass_matrix,
+)
 from emdeg.programs.evaluate import constants
 from emdeg.programs.ir import Kind, Program
 from emdeg.robot.model import Robot

@@ -11,8 +11,8 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.loops.numeric import ready
-from emdeg.mechanics.numeric import forward_kinematics, link_transforms
+from emdeg.mechanics.functions.numeric import forward_kinematics, link_transforms
+from emdeg.mechanics.loops.closing import ready
 from emdeg.robot.model import BASE, Robot
 
 FRAMES_PER_SECOND = 25

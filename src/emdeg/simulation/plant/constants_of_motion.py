@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.mechanics.numeric import gravity, inverse_dynamics_derivatives
+from emdeg.mechanics.functions.numeric import gravity, inverse_dynamics_derivatives
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program

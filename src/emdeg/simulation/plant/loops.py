@@ -1,100 +1,37 @@
-"""Mechanisms with closed loops for simulation, in their independent coordinates u.
+"""Mechanisms with closed loops for simulation: loops that close numerically are followed from state to state.
 
-    M(u) udd + C(u, ud) ud + G(u) = J^T tau,    p = M ud,    pd = J^T tau + C^T ud - G
-
-(with Christoffel's C, dT/du = C^T ud). tau are the driven joints' efforts; their power is tau . J ud. The loops are
-closed anew at every evaluation, so nothing can drift off the constraints but by rounding.
+The loops are closed anew at every evaluation, so nothing can drift off the constraints but by rounding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.algebra.linear import times
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.loops import reduction as closed_loop
+from emdeg.mechanics.kinds import kind_of
+from emdeg.mechanics.loops import functions
+from emdeg.mechanics.loops.closing import ready
+from emdeg.mechanics.loops.kind import numeric_loop_state
 from emdeg.mechanics.loops.linkage import loops_of
 from emdeg.mechanics.loops.newton import evaluated, newton, positions_of
-from emdeg.mechanics.loops.numeric import State, accelerations, conditions, ready, stacked, weakest
-from emdeg.mechanics.vectors import Scalar, total
-from emdeg.programs.functions import solved
-from emdeg.programs.ir import Dependence, Program
-from emdeg.programs.loop_functions import LoopState, traced_state
-from emdeg.programs.simplify import simplify
-from emdeg.programs.trace import Tracer
+from emdeg.mechanics.loops.singularity import conditions
+from emdeg.mechanics.loops.state import LoopState
+from emdeg.mechanics.loops.views import joint_positions, weakest
+from emdeg.mechanics.state import stacked
 from emdeg.robot.model import Robot
 
 
 def is_analytic(robot: Robot) -> bool:
     """Whether the loops close in analytic steps, so that there are programs."""
-    return robot.loops is None or ready(robot).plan is not None
+    return kind_of(robot).has_programs(robot)
 
 
 def motors_are_coordinates(robot: Robot) -> bool:
     loops = loops_of(robot)
     return loops.coordinates == loops.driven
-
-
-def _opened(robot: Robot, *functions: str) -> tuple[Tracer, LoopState]:
-    tracer = Tracer()
-    return tracer, traced_state(robot, tracer, functions)
-
-
-def _times(A: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
-    return [total([a * v for a, v in zip(row, x)]) for row in A]
-
-
-@lru_cache(maxsize=32)
-def drive_rates(robot: Robot) -> Program:
-    """q, qd -> v: the driven joints' rates J qd."""
-    tracer, s = _opened(robot, "bias")
-    W = s.rate_map(s.position())
-    v = times([W[k] for k in s.link.driven], s.qd, s.link.tree.zero)
-    return simplify(tracer.program("drive_rates", {"v": v}))
-
-
-@lru_cache(maxsize=32)
-def velocities(robot: Robot) -> Program:
-    """q, p -> qd."""
-    tracer, s = _opened(robot, "mass_matrix")
-    p = tracer.inputs("p", len(s.q), Dependence.RATES)
-    position = s.position()
-    M = closed_loop.mass_matrix(s.link, position, s.rate_map(position))
-    return simplify(tracer.program("velocities", {"qd": solved(M, p, s.link.tree.one)}))
-
-
-@lru_cache(maxsize=32)
-def momenta(robot: Robot) -> Program:
-    """q, qd -> p."""
-    tracer, s = _opened(robot, "bias")
-    position = s.position()
-    M = closed_loop.mass_matrix(s.link, position, s.rate_map(position))
-    return simplify(tracer.program("momenta", {"p": _times(M, s.qd)}))
-
-
-@lru_cache(maxsize=32)
-def momentum_rates(robot: Robot) -> Program:
-    """q, qd, tau -> pd."""
-    tracer, s = _opened(robot, "forward_dynamics")
-    model = closed_loop.model(s.link, s.position(), s.qd)
-    push, bent = _times(list(zip(*model.J)), s.tau), _times(list(zip(*model.C)), s.qd)
-    return simplify(tracer.program("momentum_rates", {"pd": [f + c - g for f, c, g in zip(push, bent, model.G)]}))
-
-
-@lru_cache(maxsize=32)
-def energies(robot: Robot) -> Program:
-    """q, qd -> T [J], V [J], p."""
-    tracer, s = _opened(robot, "bias")
-    position = s.position()
-    p = _times(closed_loop.mass_matrix(s.link, position, s.rate_map(position)), s.qd)
-    T = total([a * b for a, b in zip(p, s.qd)]) / 2
-    return simplify(tracer.program("energies", {"T": T, "V": closed_loop.potential_energy(s.link, position), "p": p}))
 
 
 class Followed:
@@ -114,30 +51,24 @@ class Followed:
             full[at] = begin + (q - begin) * (k / strides)
             self.full = newton(link, full, link.dependent)
 
-    def _state(self, q: Array, *given: Array) -> State:
+    def _state(self, q: Array, **given: Array) -> LoopState:
         self._move(q)
-        lists: list[list[Any]] = [list(values) for values in (q, *given)]
-        return State(self.ready, positions_of(self.ready.link, self.full), lists, ())
+        return numeric_loop_state(self.ready, positions_of(self.ready.link, self.full), {"q": q, **given})
 
     def accelerations(self, q: Array, qd: Array, tau: Array) -> Array:
-        return accelerations(self._state(q, qd, tau))
+        return stacked(functions.forward_dynamics(self._state(q, qd=qd, tau=tau))["qdd"], ())
 
     def drive_rates(self, q: Array, qd: Array) -> Array:
-        s = self._state(q)
-        W = closed_loop.velocity_map(s.link, closed_loop.constraint_jacobian(s.link, s.position))
-        return stacked([W[k] for k in s.link.driven], ()) @ qd
+        return stacked(functions.drive_rates(self._state(q, qd=qd))["v"], ())
 
     def energies(self, q: Array, qd: Array) -> tuple[float, float, Array]:
-        s = self._state(q)
-        W = closed_loop.velocity_map(s.link, closed_loop.constraint_jacobian(s.link, s.position))
-        p = stacked(closed_loop.mass_matrix(s.link, s.position, W), ()) @ qd
-        return float(p @ qd) / 2, float(closed_loop.potential_energy(s.link, s.position)), p
+        s = self._state(q, qd=qd)
+        p = stacked(functions.momenta(s)["p"], ())
+        return float(p @ qd) / 2, float(functions.potential_energy(s)["V"]), p
 
 
 def all_joints(robot: Robot, q: Array) -> Array:
     """(..., joints of the tree): every joint along a run q (..., k, n); numeric loops are followed from the first."""
-    from emdeg.mechanics.loops.numeric import joint_positions
-
     if is_analytic(robot):
         return joint_positions(robot, q)
     if q.ndim != 2:
@@ -165,9 +96,9 @@ def open_by(robot: Robot, joints: Array) -> Array:
 
 def distances(robot: Robot, joints: Array) -> dict[str, float]:
     """The smallest distances from a singularity of either kind over configurations (k, joints of the tree)."""
-    found = ready(robot)
-    first, second, _, _ = conditions(State(found, positions_of(found.link, joints), [], joints.shape[:-1]))
-    return {"first": float(first.min()), "second": float(second.min())}
+    link = ready(robot).link
+    found = conditions(link, positions_of(link, joints))
+    return {"first": float(found.first.min()), "second": float(found.second.min())}
 
 
 def where_it_broke(robot: Robot, q: Array) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
-from emdeg.mechanics.numeric import inverse_dynamics
+from emdeg.mechanics.functions.numeric import inverse_dynamics
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.motion import Motion

@@ -11,7 +11,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError, ScenarioError, TooLarge
-from emdeg.mechanics.loops.numeric import ready
+from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.views import coordinates_of
 from emdeg.programs.ir import Program
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE

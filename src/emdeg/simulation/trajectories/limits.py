@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.loops.numeric import drive_jacobian
+from emdeg.mechanics.functions.numeric import drive_jacobian
 from emdeg.robot.model import Joint, Robot
 from emdeg.simulation.plant.loops import all_joints, is_analytic
 from emdeg.simulation.trajectories.joint_space import Trajectory

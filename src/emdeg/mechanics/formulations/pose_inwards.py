@@ -1,4 +1,4 @@
-"""The tool's pose multiplied up from the tool to the base, and its derivatives: another way than kinematics takes."""
+"""Poses multiplied up from a link to the base, and their derivatives: another way than kinematics takes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, matmul, mul, total
 from emdeg.robot.model import BASE
 
 
-def pose_from_tool(mech: Mechanism, frame: Frames) -> tuple[Mat3, Vec3]:
-    """The tool's orientation and place in the base."""
-    R, p = mech.tool
-    if mech.tool_link == BASE:
+def pose_inwards(mech: Mechanism, frame: Frames, link: int, R: Mat3, p: Vec3) -> tuple[Mat3, Vec3]:
+    """A pose on a link in the base frame, multiplied up from the link inwards: another way than kinematics takes."""
+    if link == BASE:
         return R, p
-    for k in reversed(path(mech, mech.tool_link)):
+    for k in reversed(path(mech, link)):
         R, p = matmul(frame.R[k], R), add(frame.p[k], mul(frame.R[k], p))
     return matmul(mech.base[0], R), add(mech.base[1], mul(mech.base[0], p))
 

@@ -1,0 +1,393 @@
+"""THE CATALOGUE: every function of a model, once.
+
+Numbers, programs and proofs are runs of the same entry over arrays, over a tracer and over a prime field. To add a
+function: one entry here. To add a formulation: one line in an entry's `formulations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from emdeg.mechanics.functions.function import Function, Output, Ways
+from emdeg.mechanics.kinds import CLOSED_LOOPS, TREE
+from emdeg.mechanics.loops import functions as of_loops
+from emdeg.mechanics.trees import functions as of_trees
+
+EFFORT = "N m, N"
+INERTIA = "kg m^2, kg m, kg"
+MOMENTUM = "kg m^2/s, kg m/s"
+tree, loops = TREE.name, CLOSED_LOOPS.name
+
+_ALL = (
+    Function(
+        "inverse_dynamics",
+        "the efforts of the driven joints that a motion needs",
+        ("q", "qd", "qdd"),
+        (Output("tau", ("n",), EFFORT),),
+        {
+            tree: Ways(
+                {"Newton-Euler": of_trees.inverse_dynamics},
+                reference=(
+                    "M qdd + C qd + dV/dq",
+                    lambda s: {"tau": of_trees.efforts_from_matrices(s, s.qd, s.qdd)},
+                ),
+                searched=("Newton-Euler",),
+                rotors=of_trees.inverse_dynamics,
+            ),
+            loops: Ways(
+                {"reduction": of_loops.inverse_dynamics, "legs of rods": of_loops.inverse_dynamics_by_legs},
+                reference=("virtual work", of_loops.inverse_dynamics_by_work),
+                plain=("reduction", "legs of rods"),
+            ),
+        },
+    ),
+    Function(
+        "forward_dynamics",
+        "the accelerations that efforts cause",
+        ("q", "qd", "tau"),
+        (Output("qdd", ("n",), "rad/s^2, m/s^2"),),
+        {
+            tree: Ways(
+                {"composite bodies": of_trees.forward_dynamics},
+                reference=("articulated bodies", of_trees.accelerations_of_articulated_bodies),
+                searched=("composite bodies",),
+                numbers=of_trees.accelerations_of_articulated_bodies,
+                rotors=of_trees.forward_dynamics,
+            ),
+            loops: Ways(
+                {"reduction": of_loops.forward_dynamics},
+                reference=("virtual work", of_loops.forward_dynamics_by_work),
+            ),
+        },
+        divides=True,
+    ),
+    Function(
+        "mass_matrix",
+        "M, symmetric",
+        ("q",),
+        (Output("M", ("n", "n"), INERTIA),),
+        {
+            tree: Ways(
+                {"composite bodies": of_trees.mass_matrix, "Lagrange": of_trees.mass_matrix_by_lagrange},
+                reference=("Newton-Euler at unit accelerations", of_trees.mass_matrix_by_columns),
+                searched=("composite bodies", "Lagrange"),
+                rotors=of_trees.mass_matrix,
+            ),
+            loops: Ways(
+                {"reduction": of_loops.mass_matrix},
+                reference=("virtual work", of_loops.mass_matrix_by_work),
+            ),
+        },
+    ),
+    Function(
+        "coriolis_matrix",
+        "C from Christoffel symbols: C qd are the Coriolis and centrifugal efforts, M-dot - 2C is skew",
+        ("q", "qd"),
+        (Output("C", ("n", "n"), "kg m^2/s, kg m/s, kg/s"),),
+        {
+            tree: Ways(
+                {
+                    "composite bodies": of_trees.coriolis_by_composites,
+                    "body by body": of_trees.coriolis_by_bodies,
+                    "Lagrange": of_trees.coriolis_by_lagrange,
+                },
+                reference=("derivatives of the mass matrix", of_trees.coriolis_from_derivatives),
+                plain=("composite bodies", "Lagrange"),
+                searched=("composite bodies", "body by body", "Lagrange"),
+                numbers=of_trees.coriolis_by_bodies,
+                rotors=of_trees.coriolis_with_rotors,
+            ),
+            loops: Ways(
+                {"reduction": of_loops.coriolis_matrix},
+                reference=("derivatives of the mass matrix of virtual work", of_loops.coriolis_from_derivatives),
+            ),
+        },
+    ),
+    Function(
+        "bias",
+        "h = C qd + g: the efforts that hold the joints' speeds",
+        ("q", "qd"),
+        (Output("h", ("n",), EFFORT),),
+        {
+            tree: Ways(
+                {"Newton-Euler": of_trees.bias},
+                reference=("C qd + dV/dq", lambda s: {"h": of_trees.efforts_from_matrices(s, s.qd, s.rest)}),
+                searched=("Newton-Euler",),
+                rotors=of_trees.bias,
+            ),
+            loops: Ways({"reduction": of_loops.bias}, reference=("virtual work", of_loops.bias_by_work)),
+        },
+    ),
+    Function(
+        "gravity",
+        "g = dV/dq: the efforts that hold the robot still",
+        ("q",),
+        (Output("g", ("n",), EFFORT),),
+        {
+            tree: Ways(
+                {"Newton-Euler": of_trees.gravity},
+                reference=("dV/dq", lambda s: {"g": of_trees.potential_gradient(s)}),
+                searched=("Newton-Euler",),
+            ),
+            loops: Ways({"reduction": of_loops.gravity}, reference=("virtual work", of_loops.gravity_by_work)),
+        },
+    ),
+    Function(
+        "elements",
+        "every coefficient: M's upper triangle row by row; b_ijk for i, then j < k; c_ij row by row; g",
+        ("q",),
+        (
+            Output("M", ("n (n + 1) / 2",), INERTIA),
+            Output("b", ("n n (n - 1) / 2",), INERTIA),
+            Output("c", ("n n",), INERTIA),
+            Output("g", ("n",), EFFORT),
+        ),
+        {
+            tree: Ways(
+                {
+                    "Lagrange": of_trees.elements_by_lagrange,
+                    "extended bodies": of_trees.elements_by_extended_bodies,
+                    "body by body": of_trees.elements_at_unit_rates,
+                },
+                reference=("derivatives of the mass matrix and of the potential", of_trees.elements_from_derivatives),
+                plain=("Lagrange", "extended bodies"),
+                searched=("Lagrange", "extended bodies"),
+                numbers=of_trees.elements_at_unit_rates,
+            ),
+            loops: Ways(
+                {"reduction": of_loops.elements},
+                reference=("virtual work and derivatives of its mass matrix", of_loops.elements_from_derivatives),
+            ),
+        },
+    ),
+    Function(
+        "forward_kinematics",
+        "the tool in the base frame",
+        ("q",),
+        (Output("T", ("4", "4"), "1, m"),),
+        {
+            tree: Ways(
+                {"from the base outwards": of_trees.forward_kinematics},
+                reference=("product of poses from the tool inwards", of_trees.pose_from_tool),
+            ),
+            loops: Ways(
+                {"from the base outwards": of_trees.forward_kinematics},
+                reference=("product of poses from the tool inwards", of_trees.pose_from_tool),
+            ),
+        },
+        regroups=False,
+    ),
+    Function(
+        "link_transforms",
+        "every link's frame in the base frame",
+        ("q",),
+        (Output("T_links", ("links", "4", "4"), "1, m"),),
+        {
+            kind: Ways(
+                {"from the base outwards": of_trees.link_transforms},
+                reference=("product of poses from each link inwards", of_trees.poses_from_links),
+            )
+            for kind in (tree, loops)
+        },
+        regroups=False,
+    ),
+    Function(
+        "jacobian",
+        "the tool's velocity, linear rows first, per speed; base axes",
+        ("q",),
+        (Output("J", ("6", "n"), "m, 1"),),
+        {
+            tree: Ways(
+                {"axes and arms": of_trees.jacobian},
+                reference=("derivatives of the pose", of_trees.jacobian_from_pose),
+            ),
+            loops: Ways(
+                {"reduction": of_loops.jacobian},
+                reference=("derivatives of the pose through the closure", of_loops.jacobian_from_pose),
+            ),
+        },
+        regroups=False,
+    ),
+    Function(
+        "jacobian_rate",
+        "J-dot: the time derivative of the Jacobian along qd",
+        ("q", "qd"),
+        (Output("Jd", ("6", "n"), "m/s, 1/s"),),
+        {
+            tree: Ways(
+                {"axes and arms": of_trees.jacobian_rate},
+                reference=("derivative of the Jacobian", of_trees.jacobian_rate_from_jacobian),
+            ),
+            loops: Ways(
+                {"reduction": of_loops.jacobian_rate},
+                reference=("derivatives of the Jacobian through the closure", of_loops.jacobian_rate_from_jacobian),
+            ),
+        },
+        regroups=False,
+    ),
+    Function(
+        "drive_jacobian",
+        "the driven joints' rates per coordinate's",
+        ("q",),
+        (Output("J_drive", ("n", "n"), "1, 1/m, m"),),
+        {
+            loops: Ways(
+                {"reduction": of_loops.drive_jacobian},
+                reference=(
+                    "derivatives of the joints' positions through the closure",
+                    of_loops.drive_jacobian_from_positions,
+                ),
+            ),
+        },
+        regroups=False,
+    ),
+    Function(
+        "drive_rates",
+        "the driven joints' rates",
+        ("q", "qd"),
+        (Output("v", ("n",), "rad/s, m/s"),),
+        {
+            loops: Ways(
+                {"reduction": of_loops.drive_rates},
+                reference=(
+                    "derivatives of the joints' positions through the closure",
+                    of_loops.drive_rates_from_positions,
+                ),
+            ),
+        },
+        regroups=False,
+    ),
+    Function(
+        "regressor",
+        "Y with tau = Y pi; per link XX XY XZ YY YZ ZZ MX MY MZ M, then its drive's inertia Ia",
+        ("q", "qd", "qdd"),
+        (Output("Y", ("n", "11 n"), "effort per parameter"),),
+        {
+            tree: Ways(
+                {"body by body": of_trees.regressor},
+                reference=("M qdd + C qd + dV/dq of unit parameters", of_trees.regressor_by_columns),
+            ),
+        },
+        regroups=False,
+    ),
+    Function(
+        "inverse_dynamics_derivatives",
+        "how the efforts change with positions and speeds",
+        ("q", "qd", "qdd"),
+        (Output("dtau_dq", ("n", "n"), "effort per position"), Output("dtau_dqd", ("n", "n"), "effort per speed")),
+        {
+            tree: Ways(
+                {"dual numbers through Newton-Euler": of_trees.inverse_dynamics_derivatives},
+                reference=("derivatives of M qdd + C qd + g", of_trees.derivatives_of_matrices),
+            ),
+        },
+    ),
+    Function(
+        "forward_dynamics_derivatives",
+        "the accelerations, and how they change with positions, speeds and efforts",
+        ("q", "qd", "tau"),
+        (
+            Output("qdd", ("n",), "rad/s^2, m/s^2"),
+            Output("dqdd_dq", ("n", "n"), "acceleration per position"),
+            Output("dqdd_dqd", ("n", "n"), "acceleration per speed"),
+            Output("dqdd_dtau", ("n", "n"), "acceleration per effort"),
+        ),
+        {
+            tree: Ways(
+                {"from those of the efforts": of_trees.forward_dynamics_derivatives},
+                reference=("derivatives of articulated bodies", of_trees.derivatives_of_articulated_bodies),
+            ),
+        },
+        divides=True,
+    ),
+    Function(
+        "kinetic_energy",
+        "T, drives included",
+        ("q", "qd"),
+        (Output("T", (), "J"),),
+        {
+            tree: Ways(
+                {"body by body": of_trees.kinetic_energy},
+                reference=("qd.M qd / 2", of_trees.energy_from_matrix),
+            ),
+            loops: Ways(
+                {"reduction": of_loops.kinetic_energy},
+                reference=("virtual work", of_loops.kinetic_energy_by_work),
+            ),
+        },
+        regroups=False,
+    ),
+    Function(
+        "potential_energy",
+        "V of gravity, zero for masses at the base frame's origin",
+        ("q",),
+        (Output("V", (), "J"),),
+        {
+            tree: Ways(
+                {"body by body": of_trees.potential_energy},
+                reference=("composite bodies", of_trees.potential_of_composites),
+            ),
+            loops: Ways(
+                {"reduction": of_loops.potential_energy},
+                reference=("body by body, rods as points", of_loops.potential_energy_of_bodies),
+            ),
+        },
+        regroups=False,
+    ),
+    Function(
+        "momentum",
+        "linear momentum, then angular about the base frame's origin, base axes",
+        ("q", "qd"),
+        (Output("P", ("6",), "kg m/s, kg m^2/s"),),
+        {
+            tree: Ways(
+                {"body by body": of_trees.momentum},
+                reference=("composite bodies", of_trees.momentum_of_composites),
+            ),
+        },
+        regroups=False,
+    ),
+    Function(
+        "momenta",
+        "generalized momenta p = M qd",
+        ("q", "qd"),
+        (Output("p", ("n",), MOMENTUM),),
+        {
+            tree: Ways({"Newton-Euler": of_trees.momenta}, reference=("M qd", of_trees.momenta_from_matrix)),
+            loops: Ways({"reduction": of_loops.momenta}, reference=("virtual work", of_loops.momenta_by_work)),
+        },
+    ),
+    Function(
+        "velocities",
+        "speeds from generalized momenta, M^-1 p",
+        ("q", "p"),
+        (Output("qd", ("n",), "rad/s, m/s"),),
+        {
+            tree: Ways(
+                {"composite bodies": of_trees.velocities},
+                reference=("articulated bodies", of_trees.velocities_of_articulated_bodies),
+            ),
+            loops: Ways({"reduction": of_loops.velocities}, reference=("virtual work", of_loops.velocities_by_work)),
+        },
+        divides=True,
+    ),
+    Function(
+        "momentum_rates",
+        "Hamilton's second equation: the rates of the generalized momenta under efforts",
+        ("q", "qd", "tau"),
+        (Output("pd", ("n",), EFFORT),),
+        {
+            tree: Ways(
+                {"Newton-Euler": of_trees.momentum_rates},
+                reference=("derivatives of the energies", of_trees.momentum_rates_from_energies),
+            ),
+            loops: Ways(
+                {"reduction": of_loops.momentum_rates},
+                reference=("derivatives of the kinetic energy", of_loops.momentum_rates_from_energy),
+            ),
+        },
+    ),
+)
+
+FUNCTIONS: Mapping[str, Function] = {entry.name: entry for entry in _ALL}
+"""Name -> function, in the order in which people are told of them."""

@@ -1,0 +1,84 @@
+"""What an entry of the catalogue says: a function's inputs and outputs, who computes it, and what proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from emdeg.mechanics.state import Outputs
+
+Run = Callable[[Any], Outputs | None]
+"""A state -> the outputs, over any algebra; None where a formulation does not serve such a mechanism."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An array that a function takes. `of` says what its entries follow: the configuration alone, or the motion."""
+
+    meaning: str
+    unit: str
+    of: Literal["configuration", "motion"] = "motion"
+
+
+INPUTS: Mapping[str, Input] = {
+    "q": Input("coordinates", "rad, m", "configuration"),
+    "qd": Input("speeds", "rad/s, m/s"),
+    "qdd": Input("accelerations", "rad/s^2, m/s^2"),
+    "tau": Input("efforts of the driven joints", "N m, N"),
+    "p": Input("generalized momenta", "kg m^2/s, kg m/s"),
+}
+"""Every input, in the order in which functions take them. Units: of a turning joint, of a sliding one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An array that a function yields; its shape in letters, n being the number of speeds."""
+
+    name: str
+    shape: tuple[str, ...]
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How one kind of mechanism computes a function.
+
+    `formulations`: name -> run. `plain` names those that are tried for the plain program, the smallest of which is
+    taken (by default the first); `searched` those that an optimiser starts from, all of which bear variation
+    (`emdeg.mechanics.variants`). `reference` is independent of every formulation: what proves a program. `numbers`
+    is what doubles run, by default the first formulation; `rotors` the same with gyroscopic terms.
+    """
+
+    formulations: Mapping[str, Run]
+    reference: tuple[str, Run]
+    plain: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+    numbers: Run | None = None
+    rotors: Run | None = None
+
+    @property
+    def plain_runs(self) -> tuple[Run, ...]:
+        names = self.plain or (next(iter(self.formulations)),)
+        return tuple(self.formulations[name] for name in names)
+
+    @property
+    def in_doubles(self) -> Run:
+        return self.numbers or next(iter(self.formulations.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of a model: what `emdeg NAME` means, whoever runs it.
+
+    `ways`: kind of mechanism -> how it is computed there. `regroups`: base parameters may stand for the inertias,
+    since only efforts count. `divides`: it has no value where the mass matrix is singular.
+    """
+
+    name: str
+    meaning: str
+    inputs: tuple[str, ...]
+    outputs: tuple[Output, ...]
+    ways: Mapping[str, Ways] = field(repr=False)
+    regroups: bool = True
+    divides: bool = False

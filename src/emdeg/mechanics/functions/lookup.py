@@ -1,0 +1,54 @@
+"""Entries of the catalogue by name, for a robot; what is wrong where there is none."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+
+from emdeg.errors import UnknownFunction
+from emdeg.mechanics.functions.catalogue import FUNCTIONS
+from emdeg.mechanics.functions.function import INPUTS, Function, Ways
+from emdeg.mechanics.kinds import CLOSED_LOOPS, kind_of
+from emdeg.mechanics.loops.views import MEASURES
+from emdeg.mechanics.state import Measure
+from emdeg.robot.model import Robot
+
+
+def functions_of(robot: Robot) -> dict[str, Function]:
+    """The functions that robots of this kind have."""
+    kind = kind_of(robot).name
+    return {name: entry for name, entry in FUNCTIONS.items() if kind in entry.ways}
+
+
+def known_functions(
+    function: str | Sequence[str], robot: Robot | None = None, besides: Iterable[str] = ()
+) -> list[str]:
+    """The names of one function or several, each of which exists (for `robot`); UnknownFunction otherwise.
+
+    The error tells of the names `besides` too.
+    """
+    names = [function] if isinstance(function, str) else list(function)
+    known = [*(FUNCTIONS if robot is None else functions_of(robot)), *besides]
+    for wanted in names:
+        if wanted not in known:
+            near = difflib.get_close_matches(wanted, known, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            which = f" of {kind_of(robot).name}" if robot is not None and wanted in FUNCTIONS else ""
+            raise UnknownFunction(f"there is no function {wanted!r}{which}; {hint}there are {', '.join(known)}")
+    return names
+
+
+def measures_of(robot: Robot) -> Mapping[str, Measure]:
+    """What else is known of robots of this kind, over doubles alone."""
+    return MEASURES if kind_of(robot) is CLOSED_LOOPS else {}
+
+
+def ways_of(name: str, robot: Robot) -> Ways:
+    """How a function of `robot` is computed."""
+    known_functions(name, robot)
+    return FUNCTIONS[name].ways[kind_of(robot).name]
+
+
+def inputs_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The arrays that these functions take together, in their order."""
+    return tuple(group for group in INPUTS if any(group in FUNCTIONS[name].inputs for name in names))

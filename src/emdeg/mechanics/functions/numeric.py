@@ -1,0 +1,119 @@
+"""The catalogue over doubles: every function of a model, for one state or an array of states.
+
+Every function takes a robot without symbols and arrays whose last axis runs over the joints, `(..., n)`; leading
+axes are states and broadcast. SI units, radians; torques are positive along the joint's axis and act on the outer
+link. Drive inertia is included, friction is not. Of a robot with closed loops q are the independent coordinates and
+tau the driven joints' efforts.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from emdeg.errors import RobotError, StateError, singular_mass_matrix
+from emdeg.mechanics.functions.catalogue import FUNCTIONS
+from emdeg.mechanics.functions.function import INPUTS, Function
+from emdeg.mechanics.functions.lookup import ways_of
+from emdeg.mechanics.kinds import kind_of
+from emdeg.mechanics.state import stacked
+from emdeg.robot.model import Robot
+
+
+def evaluate(
+    name: str,
+    robot: Robot,
+    arrays: Mapping[str, ArrayLike],
+    *,
+    gyroscopic: bool = False,
+    wrench: ArrayLike | None = None,
+) -> Any:
+    """The function's outputs in doubles: an array, or a tuple of them where it has several.
+
+    `gyroscopic`: with the motors' spinning armatures. `wrench` (..., 6): a force [N] and a moment [N m] that act on
+    the tool, base axes; known to inverse and forward dynamics.
+    """
+    entry, ways = FUNCTIONS[name], ways_of(name, robot)
+    run = ways.in_doubles
+    if gyroscopic:
+        if ways.rotors is None:
+            raise RobotError(f"the rotors' gyroscopic terms are not known for its {name}", body=robot.name)
+        run = ways.rotors
+    if wrench is not None and name not in ("inverse_dynamics", "forward_dynamics"):
+        raise StateError(f"{name} takes no wrench on the tool")
+    state, shape = kind_of(robot).numbers(robot, arrays, rotors=gyroscopic, wrench=wrench)
+    if not entry.divides:
+        outputs = run(state)
+    else:
+        with np.errstate(divide="raise", invalid="raise"):
+            try:
+                outputs = run(state)
+            except (ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError):
+                raise singular_mass_matrix(robot.name) from None
+    assert outputs is not None
+    values = tuple(stacked(outputs[output.name], shape) for output in entry.outputs)
+    return values[0] if len(values) == 1 else values
+
+
+class NumericFunction:
+    """A function of the catalogue that Python calls: `f(robot, q, ...)`, arrays (..., n) in, arrays out."""
+
+    def __init__(self, entry: Function) -> None:
+        self.entry = entry
+        self.__name__ = self.__qualname__ = entry.name
+        self.__doc__ = _text(entry)
+        arrays = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in entry.inputs]
+        robot = inspect.Parameter("robot", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        options = [
+            inspect.Parameter("gyroscopic", inspect.Parameter.KEYWORD_ONLY, default=False),
+            inspect.Parameter("wrench", inspect.Parameter.KEYWORD_ONLY, default=None),
+        ]
+        self.__signature__ = inspect.Signature([robot, *arrays, *options])
+
+    def __call__(
+        self,
+        robot: Robot,
+        *arrays: ArrayLike,
+        gyroscopic: bool = False,
+        wrench: ArrayLike | None = None,
+        **named: ArrayLike,
+    ) -> Any:
+        bound = self.__signature__.bind(robot, *arrays, **named).arguments
+        given = {name: bound[name] for name in self.entry.inputs}
+        return evaluate(self.entry.name, robot, given, gyroscopic=gyroscopic, wrench=wrench)
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}{self.__signature__}: {self.entry.meaning}>"
+
+
+def _text(entry: Function) -> str:
+    """A docstring: what comes out, with shapes and units; what goes in."""
+    yields = ", ".join(
+        f"{output.name} ({', '.join(('...', *output.shape))}) [{output.unit}]" for output in entry.outputs
+    )
+    takes = "; ".join(f"{name} (..., n): {INPUTS[name].meaning} [{INPUTS[name].unit}]" for name in entry.inputs)
+    return f"{yields}: {entry.meaning}.\n\nTakes {takes}. Leading axes are states and broadcast."
+
+
+inverse_dynamics = NumericFunction(FUNCTIONS["inverse_dynamics"])
+forward_dynamics = NumericFunction(FUNCTIONS["forward_dynamics"])
+mass_matrix = NumericFunction(FUNCTIONS["mass_matrix"])
+coriolis_matrix = NumericFunction(FUNCTIONS["coriolis_matrix"])
+bias = NumericFunction(FUNCTIONS["bias"])
+gravity = NumericFunction(FUNCTIONS["gravity"])
+elements = NumericFunction(FUNCTIONS["elements"])
+forward_kinematics = NumericFunction(FUNCTIONS["forward_kinematics"])
+link_transforms = NumericFunction(FUNCTIONS["link_transforms"])
+jacobian = NumericFunction(FUNCTIONS["jacobian"])
+jacobian_rate = NumericFunction(FUNCTIONS["jacobian_rate"])
+drive_jacobian = NumericFunction(FUNCTIONS["drive_jacobian"])
+regressor = NumericFunction(FUNCTIONS["regressor"])
+inverse_dynamics_derivatives = NumericFunction(FUNCTIONS["inverse_dynamics_derivatives"])
+forward_dynamics_derivatives = NumericFunction(FUNCTIONS["forward_dynamics_derivatives"])
+kinetic_energy = NumericFunction(FUNCTIONS["kinetic_energy"])
+potential_energy = NumericFunction(FUNCTIONS["potential_energy"])
+momentum = NumericFunction(FUNCTIONS["momentum"])

@@ -1,0 +1,87 @@
+"""How a robot's loops close, looked at once in doubles: analytic steps where there are any, a start, mobility."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from emdeg.algebra import Array
+from emdeg.algebra.scalar import Floats
+from emdeg.errors import ClosureError
+from emdeg.mechanics.loops.closure import Plan, solve
+from emdeg.mechanics.loops.linkage import Linkage, linkage, loops_of
+from emdeg.mechanics.loops.mobility import Mobility, check, mobility
+from emdeg.mechanics.loops.newton import follow, newton, positions_of
+from emdeg.mechanics.loops.plan import find_plan
+from emdeg.robot.massless import massless
+from emdeg.robot.model import Robot
+from emdeg.robot.substitute import need_numbers
+
+REACHED = 1e-13
+"""A radicand above minus this is zero with rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A robot's loops: in doubles, its plan (None: Newton), a closed start, its mobility."""
+
+    link: Linkage
+    plan: Plan | None
+    start: Array
+    mobility: Mobility
+
+    @property
+    def home(self) -> Array:
+        """The independent coordinates at the start."""
+        return self.start[list(self.link.coordinates)]
+
+
+@lru_cache(maxsize=32)
+def ready(robot: Robot) -> Ready:
+    """What evaluation needs; RobotError or ClosureError for a description that cannot move as it says."""
+    loops = loops_of(robot)
+    need_numbers(robot)
+    link = linkage(robot, Floats())
+    given = np.array([float(v) for v in loops.start])
+    try:
+        start = newton(link, given, link.dependent)
+    except ClosureError:
+        start = newton(link, given, range(link.n))
+    plan = find_plan(link, loops, start)
+    found = mobility(robot, link, start, plan)
+    check(robot, link, found, start)
+    return Ready(linkage(robot, Floats(), found.rows), plan, start, found)
+
+
+def closing(robot: Robot) -> Ready:
+    """How the loops close, which is a matter of geometry: masses, inertias, loads and gravity may be symbols."""
+    return ready(massless(robot) if robot.symbols else robot)
+
+
+def coordinate_positions(link: Linkage, q: Array) -> dict[int, Any]:
+    """The independent joints' positions at q (..., n)."""
+    full = np.zeros((*q.shape[:-1], link.n))
+    full[..., list(link.coordinates)] = q
+    at = positions_of(link, full)
+    return {k: at[k] for k in link.coordinates}
+
+
+def positions(found: Ready, q: Array) -> list[Any]:
+    """Every joint's position with the coordinates at q (..., n)."""
+    link = found.link
+    if found.plan is None:
+        return positions_of(link, follow(link, found.start, q))
+    return solve(link, found.plan, coordinate_positions(link, q), reach_root)
+
+
+def reach_root(radicand: Any, loop: str) -> Any:
+    """The root, ClosureError where there is none: rods and links are too short or too long."""
+    values = np.asarray(radicand)
+    if not np.all(values >= -REACHED):
+        count = int(np.count_nonzero(~(values >= -REACHED)))
+        where = "the pose" if values.ndim == 0 else f"{count} of {values.size} poses"
+        raise ClosureError(loop, f"{where} cannot be reached: the loop does not close there")
+    return np.sqrt(np.maximum(values, 0.0))

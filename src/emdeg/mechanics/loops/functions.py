@@ -1,0 +1,256 @@
+"""The functions of mechanisms with closed loops, in their independent coordinates: formulations, and what proves them.
+
+References come from virtual work, body by body, and from dual numbers through the closure itself: they share nothing
+with the formulations that programs are traced from but the closure and the constraints' Jacobian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from emdeg.algebra.dual import Dual, derivative
+from emdeg.algebra.linear import Matrix, product, solve_system, summed, times, transposed
+from emdeg.mechanics.formulations import kinematics
+from emdeg.mechanics.formulations.coefficients import packed
+from emdeg.mechanics.formulations.differentiation import matrix_of_symbols, symbols_of
+from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
+from emdeg.mechanics.formulations.virtual_work import potential_of_bodies, virtual_work
+from emdeg.mechanics.loops import reduction, rod_legs
+from emdeg.mechanics.loops.state import LoopState
+from emdeg.mechanics.mechanism import frames
+from emdeg.mechanics.state import Outputs
+from emdeg.mechanics.vectors import Scalar, total
+
+
+def inverse_dynamics(s: LoopState) -> Outputs:
+    """The loops' forces that the undriven joints need, then what is left for the motors."""
+    move = s.motion(s.qd)
+    efforts = reduction.tree_efforts(s.link, s.position, move.qd, reduction.accelerations(s.link, move, s.qd, s.qdd))
+    if s.load is not None:
+        efforts = [effort - load for effort, load in zip(efforts, s.load)]
+    force = reduction.multipliers(s.link, move.Phi, efforts)
+    return {"tau": [efforts[k] - total([row[k] * f for row, f in zip(move.Phi, force)]) for k in s.link.driven]}
+
+
+def inverse_dynamics_by_legs(s: LoopState) -> Outputs | None:
+    legs = rod_legs.legs_of(s.link, s.plan)
+    if legs is None:
+        return None
+    q = [s.coordinates[k] for k in s.link.coordinates]  # slides, each its own position
+    return {"tau": rod_legs.inverse_dynamics(s.link, legs, q, s.qd, s.qdd, s.root)}
+
+
+def _coasting(s: LoopState) -> tuple[reduction.TreeRates, list[Scalar]]:
+    """(rates, every joint's efforts C qd + g) while the coordinates do not accelerate."""
+    move = s.motion(s.qd)
+    drift = times(move.W_rate, s.qd, s.tree.zero)
+    return move, reduction.tree_efforts(s.link, s.position, move.qd, drift)
+
+
+def bias(s: LoopState) -> Outputs:
+    move, efforts = _coasting(s)
+    return {"h": times(transposed(move.W), efforts, s.tree.zero)}
+
+
+def forward_dynamics(s: LoopState) -> Outputs:
+    """M^-1 (J^T tau - C qd - g + external force), Asadi and Heydari (43)."""
+    move, efforts = _coasting(s)
+    left = [-e for e in efforts]
+    for k, t in zip(s.link.driven, s.tau):
+        left[k] = left[k] + t
+    if s.load is not None:
+        left = [f + load for f, load in zip(left, s.load)]
+    right = times(transposed(move.W), left, s.tree.zero)
+    return {"qdd": _solved(s, reduction.mass_matrix(s.link, s.position, move.W), right)}
+
+
+def _solved(s: LoopState, M: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
+    return [x[0] for x in solve_system(M, [[f] for f in right], s.link.algebra)]
+
+
+def gravity(s: LoopState) -> Outputs:
+    return {"g": times(transposed(s.W), reduction.tree_gravity(s.link, s.position), s.tree.zero)}
+
+
+def _mass_matrix(s: LoopState) -> Matrix:
+    return reduction.mass_matrix(s.link, s.position, s.W)
+
+
+def mass_matrix(s: LoopState) -> Outputs:
+    return {"M": _mass_matrix(s)}
+
+
+def coriolis_matrix(s: LoopState) -> Outputs:
+    return {"C": reduction.model(s.link, s.position, s.motion(s.qd)).C}
+
+
+def elements(s: LoopState) -> Outputs:
+    """C_ij(q, e_k) = beta_ijk: the Christoffel symbols are the Coriolis matrix at unit rates."""
+    beta = [reduction.model(s.link, s.position, s.motion(s.unit(k))).C for k in range(s.n)]
+    return {**packed(_mass_matrix(s), beta), **gravity(s)}
+
+
+def jacobian(s: LoopState) -> Outputs:
+    return {"J": product(kinematics.jacobian(s.tree, s.frame), s.W, s.tree.zero)}
+
+
+def jacobian_rate(s: LoopState) -> Outputs:
+    move, zero = s.motion(s.qd), s.tree.zero
+    J, Jd = kinematics.jacobian(s.tree, s.frame), kinematics.jacobian_rate(s.tree, s.frame, move.qd)
+    return {"Jd": summed(product(Jd, move.W, zero), product(J, move.W_rate, zero))}
+
+
+def drive_jacobian(s: LoopState) -> Outputs:
+    return {"J_drive": s.driven}
+
+
+def drive_rates(s: LoopState) -> Outputs:
+    return {"v": times(s.driven, s.qd, s.tree.zero)}
+
+
+def momenta(s: LoopState) -> Outputs:
+    return {"p": times(_mass_matrix(s), s.qd, s.tree.zero)}
+
+
+def kinetic_energy(s: LoopState) -> Outputs:
+    p = times(_mass_matrix(s), s.qd, s.tree.zero)
+    return {"T": s.link.algebra.number(Fraction(1, 2)) * total([a * b for a, b in zip(p, s.qd)])}
+
+
+def potential_energy(s: LoopState) -> Outputs:
+    return {"V": reduction.potential_energy(s.link, s.position)}
+
+
+def velocities(s: LoopState) -> Outputs:
+    return {"qd": _solved(s, _mass_matrix(s), s.p)}
+
+
+def momentum_rates(s: LoopState) -> Outputs:
+    """pd = J^T tau + C^T qd - G: with Christoffel's C, dT/dq = C^T qd."""
+    model, zero = reduction.model(s.link, s.position, s.motion(s.qd)), s.tree.zero
+    push, bent = times(transposed(model.J), s.tau, zero), times(transposed(model.C), s.qd, zero)
+    return {"pd": [f + c - g for f, c, g in zip(push, bent, model.G)]}
+
+
+# What proves them.
+
+
+def _work(s: LoopState, qd: Sequence[Scalar]) -> reduction.Model:
+    return virtual_work(s.link, s.position, s.motion(qd))
+
+
+def _coasting_force(s: LoopState, model: reduction.Model) -> list[Scalar]:
+    """C qd + G."""
+    return [total([c * v for c, v in zip(row, s.qd)]) + g for row, g in zip(model.C, model.G)]
+
+
+def _push(s: LoopState, model: reduction.Model) -> list[Scalar]:
+    """J^T tau."""
+    return [total([row[i] * t for row, t in zip(model.J, s.tau)]) for i in range(s.n)]
+
+
+def bias_by_work(s: LoopState) -> Outputs:
+    return {"h": _coasting_force(s, _work(s, s.qd))}
+
+
+def inverse_dynamics_by_work(s: LoopState) -> Outputs:
+    model = _work(s, s.qd)
+    h = _coasting_force(s, model)
+    force = [total([m * a for m, a in zip(row, s.qdd)]) + b for row, b in zip(model.M, h)]
+    return {"tau": _solved(s, transposed(model.J), force)}
+
+
+def forward_dynamics_by_work(s: LoopState) -> Outputs:
+    model = _work(s, s.qd)
+    return {"qdd": _solved(s, model.M, [f - h for f, h in zip(_push(s, model), _coasting_force(s, model))])}
+
+
+def gravity_by_work(s: LoopState) -> Outputs:
+    return {"g": _work(s, s.rest).G}
+
+
+def mass_matrix_by_work(s: LoopState) -> Outputs:
+    return {"M": _work(s, s.rest).M}
+
+
+def _varied_matrix(s: LoopState) -> Matrix:
+    """M by virtual work over dual numbers, each coordinate varying."""
+    position = s.seeded()
+    return virtual_work(s.link, position, reduction.tree_rates(s.link, position, s.rest)).M
+
+
+def _christoffel(s: LoopState) -> list[Matrix]:
+    return symbols_of(_varied_matrix(s), s.tree)
+
+
+def coriolis_from_derivatives(s: LoopState) -> Outputs:
+    return {"C": matrix_of_symbols(_christoffel(s), s.qd)}
+
+
+def elements_from_derivatives(s: LoopState) -> Outputs:
+    still = _work(s, s.rest)
+    return {**packed(still.M, _christoffel(s)), "g": still.G}
+
+
+def drive_jacobian_from_positions(s: LoopState) -> Outputs:
+    return {"J_drive": _varied_drives(s)}
+
+
+def _varied_drives(s: LoopState) -> Matrix:
+    """How the driven joints follow the coordinates: d(angle) = c ds - s dc."""
+    zero, position, rows = s.tree.zero, s.seeded(), []
+    for k in s.link.driven:
+        at: Any = position[k]
+        if s.tree.revolute[k]:
+            sine, cosine = (part.value if isinstance(part, Dual) else part for part in at)
+            row = [cosine * derivative(at[0], i, zero) - sine * derivative(at[1], i, zero) for i in range(s.n)]
+        else:
+            row = [derivative(at, i, zero) for i in range(s.n)]
+        rows.append(row)
+    return rows
+
+
+def drive_rates_from_positions(s: LoopState) -> Outputs:
+    return {"v": [total([x * v for x, v in zip(row, s.qd)]) for row in _varied_drives(s)]}
+
+
+def jacobian_from_pose(s: LoopState) -> Outputs:
+    mech = s.tree
+    R, _ = pose_inwards(mech, s.frame, mech.tool_link, *mech.tool)
+    varied = pose_inwards(mech, frames(mech, s.seeded()), mech.tool_link, *mech.tool)
+    return {"J": jacobian_of_pose(R, varied, s.n, s.tree.zero)}
+
+
+def jacobian_rate_from_jacobian(s: LoopState) -> Outputs:
+    """d/dt of J(q) along qd: the coordinates' derivatives of the tool's Jacobian, through the closure."""
+    zero, position = s.tree.zero, s.seeded()
+    W = reduction.velocity_map(s.link, reduction.constraint_jacobian(s.link, position))
+    J = product(kinematics.jacobian(s.tree, frames(s.tree, position)), W, zero)
+    return {"Jd": [[total([derivative(x, k, zero) * v for k, v in enumerate(s.qd)]) for x in row] for row in J]}
+
+
+def momenta_by_work(s: LoopState) -> dict[str, list[Scalar]]:
+    return {"p": [total([m * v for m, v in zip(row, s.qd)]) for row in _work(s, s.rest).M]}
+
+
+def kinetic_energy_by_work(s: LoopState) -> Outputs:
+    p = momenta_by_work(s)["p"]
+    return {"T": s.link.algebra.number(Fraction(1, 2)) * total([a * b for a, b in zip(p, s.qd)])}
+
+
+def potential_energy_of_bodies(s: LoopState) -> Outputs:
+    return {"V": potential_of_bodies(s.link, s.position)}
+
+
+def velocities_by_work(s: LoopState) -> Outputs:
+    return {"qd": _solved(s, _work(s, s.rest).M, s.p)}
+
+
+def momentum_rates_from_energy(s: LoopState) -> Outputs:
+    """J^T tau + dT/dq - G, T = qd.M qd / 2 over dual numbers through the closure."""
+    M, zero, half = _varied_matrix(s), s.tree.zero, s.link.algebra.number(Fraction(1, 2))
+    T = half * total([a * M[i][j] * b for i, a in enumerate(s.qd) for j, b in enumerate(s.qd)])
+    still = _work(s, s.rest)
+    return {"pd": [f + derivative(T, k, zero) - still.G[k] for k, f in enumerate(_push(s, still))]}

@@ -1,0 +1,96 @@
+"""Closed loops as a kind of mechanism: how a state follows from a function's inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from emdeg.algebra import Array
+from emdeg.errors import RobotError
+from emdeg.mechanics.formulations.friction import friction
+from emdeg.mechanics.loops import functions
+from emdeg.mechanics.loops.closing import Ready, closing, coordinate_positions, positions, reach_root, ready
+from emdeg.mechanics.loops.closure import root_count, solve
+from emdeg.mechanics.loops.linkage import linkage, loops_of
+from emdeg.mechanics.loops.state import LoopState, NumericLoopState
+from emdeg.mechanics.mechanism import Position
+from emdeg.mechanics.state import Inputs, checked_arrays, joint_loads, stacked
+from emdeg.robot.model import Robot
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedLoops:
+    """Mechanisms with closed loops: q are the independent coordinates, tau the driven joints' efforts."""
+
+    name: str = "closed loops"
+
+    def size(self, robot: Robot, array: str) -> int:
+        loops = loops_of(robot)
+        return len(loops.driven if array == "tau" else loops.coordinates)
+
+    def state(self, robot: Robot, inputs: Inputs) -> LoopState:
+        looked = closing(robot)
+        if looked.plan is None:
+            raise RobotError(
+                "its loops do not close analytically, so there is no program in its independent coordinates",
+                body=robot.name,
+            )
+        link = linkage(robot, inputs.algebra, looked.mobility.rows)
+        known: dict[int, Position] = {
+            k: inputs.circle(place) if link.tree.revolute[k] else inputs.entry("q", place)
+            for place, k in enumerate(link.coordinates)
+        }
+
+        def root(value, _):
+            return inputs.algebra.sqrt(value)
+
+        given = inputs.arrays(len(link.coordinates))
+        return LoopState(link, known, solve(link, looked.plan, known, root), looked.plan, root, **given)
+
+    def numbers(
+        self, robot: Robot, arrays: Mapping[str, ArrayLike], *, rotors: bool = False, wrench: ArrayLike | None = None
+    ) -> tuple[LoopState, tuple[int, ...]]:
+        if rotors:
+            raise RobotError("the rotors' gyroscopic terms are not known for closed loops", body=robot.name)
+        found = ready(robot)
+
+        def entry(name: str) -> str:
+            return f"{'driven joint' if name == 'tau' else 'independent coordinate'} of {robot.name}"
+
+        checked, shape = checked_arrays(arrays, len(found.link.coordinates), entry)
+        given = dict(zip(arrays, checked))
+        state = numeric_loop_state(found, positions(found, given["q"]), given)
+        if wrench is None:
+            return state, shape
+        load, shape = joint_loads(state.tree, state.frame, wrench, shape)
+        return replace(state, load=load), shape
+
+    def friction(self, robot: Robot, q: ArrayLike, qd: ArrayLike, *, generalized: bool = False) -> Array:
+        s, shape = self.numbers(robot, {"q": q, "qd": qd})
+        driven = list(s.link.driven)
+        rates = np.zeros((*shape, s.link.n))
+        rates[..., driven] = stacked(functions.drive_rates(s)["v"], shape)
+        efforts = friction(robot, rates)[..., driven]
+        return np.einsum("...ji,...j->...i", stacked(s.driven, shape), efforts) if generalized else efforts
+
+    def home(self, robot: Robot) -> Array:
+        return closing(robot).home
+
+    def is_everywhere(self, robot: Robot) -> bool:
+        return False
+
+    def has_programs(self, robot: Robot) -> bool:
+        return closing(robot).plan is not None
+
+    def roots(self, robot: Robot) -> int:
+        return root_count(closing(robot).plan or ())
+
+
+def numeric_loop_state(found: Ready, position: list[Position], given: Mapping[str, Array]) -> NumericLoopState:
+    """A state in doubles of a mechanism whose joints are at `position`."""
+    lists = {name: [array[..., k] for k in range(array.shape[-1])] for name, array in given.items() if name != "q"}
+    known = coordinate_positions(found.link, given["q"])
+    return NumericLoopState(found.link, known, position, found.plan, reach_root, **lists)

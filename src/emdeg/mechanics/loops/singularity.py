@@ -1,0 +1,74 @@
+"""How near a mechanism with loops is to a singularity of either kind, over doubles, and by which loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from emdeg.algebra import Array
+from emdeg.errors import ClosureError
+from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
+from emdeg.mechanics.loops.reduction import constraint_jacobian
+from emdeg.mechanics.mechanism import Position
+from emdeg.mechanics.state import stacked
+
+SINGULAR = 1e-9
+"""A pose counts as singular if the smallest singular value of its equations, each scaled to one, is below this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Smallest singular values (...) of the equations by the dependent and by the undriven joints; weakest loops."""
+
+    first: Array
+    second: Array
+    by_first: str
+    by_second: str
+
+
+def scaled_jacobian(link: Linkage, position: Sequence[Position]) -> Array:
+    """The constraints' Jacobian (..., m, joints), each row scaled to length one over all joints.
+
+    An equation that no joint changes stays zero: as singular as can be.
+    """
+    Phi = stacked(constraint_jacobian(link, position), shape_of(position))
+    size = np.linalg.norm(Phi, axis=-1, keepdims=True)
+    return Phi / np.where(size > 0, size, 1.0)
+
+
+def shape_of(position: Sequence[Position]) -> tuple[int, ...]:
+    """The shape that the states of these positions have together."""
+    parts = [part for at in position for part in (at if isinstance(at, tuple) else (at,))]
+    return np.broadcast_shapes(*(np.shape(part) for part in parts))
+
+
+def conditions(link: Linkage, position: Sequence[Position]) -> Conditions:
+    """How far the positions are from singular ones, and the loop that is weakest in each kind."""
+    names = [row.name for row in constraints(link, world_frames(link, position))]
+    Phi = scaled_jacobian(link, position)
+    values: list[Array] = []
+    loops: list[str] = []
+    for joints in (link.dependent, link.passive):
+        U, sizes, _ = np.linalg.svd(Phi[..., list(joints)])
+        values.append(sizes[..., -1])
+        worst = np.unravel_index(int(np.argmin(values[-1])), values[-1].shape)
+        loops.append(names[int(np.argmax(np.abs(U[..., -1][worst])))])
+    return Conditions(values[0], values[1], loops[0], loops[1])
+
+
+def require_regular(link: Linkage, position: Sequence[Position]) -> None:
+    """ClosureError where a pose is singular."""
+    found = conditions(link, position)
+    kinds = (
+        (
+            found.first,
+            found.by_first,
+            "the coordinates do not say how the loop moves (a singularity of the first kind)",
+        ),
+        (found.second, found.by_second, "the motors cannot hold the loop (a singularity of the second kind)"),
+    )
+    for size, loop, rule in kinds:
+        if float(np.min(size, initial=1.0)) < SINGULAR:
+            raise ClosureError(loop, f"the pose is singular: {rule}")

@@ -1,0 +1,109 @@
+"""A mechanism with closed loops at a moment, in one algebra: every loop closed, rates mapped by the constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from emdeg.algebra.dual import Dual
+from emdeg.algebra.linear import Matrix
+from emdeg.mechanics.formulations.differentiation import varying
+from emdeg.mechanics.loops import reduction
+from emdeg.mechanics.loops.closure import Plan, Root, solve
+from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
+from emdeg.mechanics.loops.singularity import require_regular
+from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
+from emdeg.mechanics.vectors import Scalar
+
+
+@dataclass(frozen=True)
+class LoopState:
+    """`coordinates` are the positions of the independent joints, `position` those of all; `load` as in a tree.
+
+    `plan` is None where the loops were closed numerically.
+    """
+
+    link: Linkage
+    coordinates: Mapping[int, Position]
+    position: Sequence[Position]
+    plan: Plan | None
+    root: Root
+    qd: Sequence[Scalar] = ()
+    qdd: Sequence[Scalar] = ()
+    tau: Sequence[Scalar] = ()
+    p: Sequence[Scalar] = ()
+    load: Sequence[Scalar] | None = None
+
+    @property
+    def tree(self) -> Mechanism:
+        return self.link.tree
+
+    @property
+    def n(self) -> int:
+        return len(self.link.coordinates)
+
+    @property
+    def frame(self) -> Frames:
+        """Each link's frame in its parent's."""
+        return self._frame
+
+    @cached_property
+    def _frame(self) -> Frames:
+        return frames(self.tree, self.position)
+
+    @property
+    def rest(self) -> list[Scalar]:
+        """Zero speeds, or accelerations."""
+        return [self.tree.zero] * self.n
+
+    def unit(self, k: int) -> list[Scalar]:
+        """A unit speed, or acceleration, of coordinate k alone."""
+        return [self.tree.one if i == k else self.tree.zero for i in range(self.n)]
+
+    def open_loops(self) -> Sequence[tuple[str, Scalar]]:
+        return [(row.name, row.value) for row in constraints(self.link, world_frames(self.link, self.position))]
+
+    @cached_property
+    def W(self) -> Matrix:
+        """Every joint's rate per coordinate's."""
+        return reduction.velocity_map(self.link, reduction.constraint_jacobian(self.link, self.position))
+
+    def motion(self, qd: Sequence[Scalar]) -> reduction.TreeRates:
+        """Every joint's rates at the coordinates' speeds qd, and how W changes."""
+        return reduction.tree_rates(self.link, self.position, qd)
+
+    @cached_property
+    def driven(self) -> Matrix:
+        """J: the driven joints' rates per coordinate's."""
+        return [self.W[k] for k in self.link.driven]
+
+    def seeded(self) -> list[Position]:
+        """Every joint's position over dual numbers through the closure itself, coordinate k varying in direction k."""
+        assert self.plan is not None
+        known = {
+            k: varying(at, self.tree.revolute[k], i, self.tree.one)
+            for i, (k, at) in enumerate(self.coordinates.items())
+        }
+        return solve(self.link, self.plan, known, lambda value, loop: _dual_root(value, loop, self.root))
+
+
+class NumericLoopState(LoopState):
+    """The same in doubles, where a singular pose is found out: ClosureError, before anything is divided."""
+
+    @cached_property
+    def W(self) -> Matrix:
+        require_regular(self.link, self.position)
+        return reduction.velocity_map(self.link, reduction.constraint_jacobian(self.link, self.position))
+
+    def motion(self, qd: Sequence[Scalar]) -> reduction.TreeRates:
+        require_regular(self.link, self.position)
+        return reduction.tree_rates(self.link, self.position, qd)
+
+
+def _dual_root(value: Any, loop: str, root: Root) -> Any:
+    if not isinstance(value, Dual):
+        return root(value, loop)
+    r = root(value.value, loop)
+    return Dual(r, {k: x / (r + r) for k, x in value.d.items()})

@@ -1,0 +1,1 @@
+"""Chains and trees: their state, and their functions by every formulation."""
