@@ -30,6 +30,7 @@ from emdeg.mechanics.functions.numeric import (
     mass_matrix,
     momentum,
     potential_energy,
+    regressor,
 )
 from emdeg.mechanics.kane import load_setup
 from emdeg.mechanics.loops.views import (
@@ -46,7 +47,7 @@ from emdeg.mechanics.loops.views import (
     state_rate,
 )
 from emdeg.mechanics.parameters.base import BaseParameters, base_parameters, base_values, regrouped
-from emdeg.mechanics.parameters.regressor_formulas import regressor, regressor_formulas
+from emdeg.mechanics.parameters.regressor_formulas import regressor_formulas
 from emdeg.programs.best import program
 from emdeg.programs.search.optimise import Optimised, optimise
 from emdeg.reduce import abbreviate

@@ -20,10 +20,11 @@ from emdeg.equations.base_report import base_data, base_latex, base_text
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.functions import numeric
+from emdeg.mechanics.functions.numeric import regressor
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.parameters.base import base_parameters, base_values, parameters, regrouped, regrouped_mechanism
 from emdeg.mechanics.parameters.regressor import regressor as generic_regressor
-from emdeg.mechanics.parameters.regressor_formulas import regressor, regressor_formulas
+from emdeg.mechanics.parameters.regressor_formulas import regressor_formulas
 from emdeg.robot import Body, Draft, Drive, Placement, Robot, assemble, substitute
 from emdeg.robot.algebra import state
 from emdeg.robot.load import SNAP, library_names, load

@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from emdeg.algebra import Array
 from emdeg.errors import RobotError, StateError, singular_mass_matrix
 from emdeg.mechanics.functions.catalogue import FUNCTIONS
 from emdeg.mechanics.functions.function import INPUTS, Function
 from emdeg.mechanics.functions.lookup import ways_of
 from emdeg.mechanics.kinds import kind_of
+from emdeg.mechanics.parameters.base import BaseParameters
+from emdeg.mechanics.parameters.regressor_formulas import chosen_columns
 from emdeg.mechanics.state import stacked
 from emdeg.robot.model import Robot
 
@@ -111,9 +114,17 @@ link_transforms = NumericFunction(FUNCTIONS["link_transforms"])
 jacobian = NumericFunction(FUNCTIONS["jacobian"])
 jacobian_rate = NumericFunction(FUNCTIONS["jacobian_rate"])
 drive_jacobian = NumericFunction(FUNCTIONS["drive_jacobian"])
-regressor = NumericFunction(FUNCTIONS["regressor"])
 inverse_dynamics_derivatives = NumericFunction(FUNCTIONS["inverse_dynamics_derivatives"])
 forward_dynamics_derivatives = NumericFunction(FUNCTIONS["forward_dynamics_derivatives"])
 kinetic_energy = NumericFunction(FUNCTIONS["kinetic_energy"])
 potential_energy = NumericFunction(FUNCTIONS["potential_energy"])
 momentum = NumericFunction(FUNCTIONS["momentum"])
+
+
+def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, base: BaseParameters | bool = False) -> Array:
+    """Y (..., n, p) with tau = Y pi at states (..., n); p is 11 n, or the number of base parameters.
+
+    `base`: the columns of the base parameters only (True), or of a set of your own.
+    """
+    Y = evaluate("regressor", robot, {"q": q, "qd": qd, "qdd": qdd})
+    return Y[..., [column.place for column in chosen_columns(robot, base)]]

@@ -11,7 +11,6 @@ from emdeg.algebra import Array
 from emdeg.algebra.budget import DEFAULT_MAX_TERMS
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
-from emdeg.mechanics.functions import numeric
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.parameters.base import BaseParameters, Column, base_parameters
 from emdeg.mechanics.parameters.regressor import COLUMNS
@@ -40,7 +39,7 @@ def regressor_formulas(
     robot: Robot, base: BaseParameters | bool = False, max_terms: int = DEFAULT_MAX_TERMS
 ) -> Regressor:
     """Y as formulas: of all eleven parameters a link, or (True, or a set of your own) of the base parameters."""
-    columns = _columns(robot, base)
+    columns = chosen_columns(robot, base)
     shape = geometry(robot)
     algebra = algebra_of(shape, rates=True, budget=max_terms)
     mech = mechanism(shape, algebra)
@@ -49,13 +48,8 @@ def regressor_formulas(
     return Regressor(algebra, columns, tuple(tuple(row[column.place] for column in columns) for row in Y))
 
 
-def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, base: BaseParameters | bool = False) -> Array:
-    """Y (..., n, p) in doubles at states (..., n); p is 11 n, or the number of base parameters."""
-    Y = numeric.regressor(robot, q, qd, qdd)
-    return Y[..., [column.place for column in _columns(robot, base)]]
-
-
-def _columns(robot: Robot, base: BaseParameters | bool) -> tuple[Column, ...]:
+def chosen_columns(robot: Robot, base: BaseParameters | bool) -> tuple[Column, ...]:
+    """Whose parameters a regressor's columns belong to: all, the base parameters', or a set of your own."""
     if isinstance(base, BaseParameters):
         return base.kept
     if base:
