@@ -33,6 +33,7 @@ from emdeg.errors import (
     RobotError,
     StateError,
     UnboundSymbol,
+    UnknownFunction,
 )
 
 app = typer.Typer(
@@ -102,7 +103,7 @@ def _run() -> None:
     except Refuted as problem:
         say(f"NOT VERIFIED, nothing is written: {problem}")
         sys.exit(CHECK_FAILED)
-    except CannotJoin as problem:
+    except (CannotJoin, UnknownFunction) as problem:
         say(f"error: {problem}")
         sys.exit(USAGE)
     except OverBudget as problem:

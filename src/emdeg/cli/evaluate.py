@@ -13,7 +13,7 @@ from rich.table import Table
 
 from emdeg.algebra import Array
 from emdeg.cli.common import Json, UsageError, out, print_json, say
-from emdeg.errors import RobotError, StateError, TooLarge
+from emdeg.errors import RobotError, StateError, TooLarge, UnknownFunction
 from emdeg.mechanics.functions import FUNCTIONS, known_functions, measures_of
 from emdeg.mechanics.functions import evaluate as evaluate_function
 from emdeg.mechanics.kinds import kind_of
@@ -84,7 +84,10 @@ def compute(
     """The function's value: an array, or a mapping of named arrays."""
     measures = measures_of(robot)
     if function not in measures:
-        known_functions(function, robot, besides=measures)
+        try:
+            known_functions(function, robot, besides=measures)
+        except UnknownFunction as problem:
+            raise UsageError(str(problem)) from None
     names = measures[function].inputs if function in measures else FUNCTIONS[function].inputs
     for name, text in given.items():
         if text is not None and name not in names:

@@ -169,8 +169,8 @@ def stacked(values: Any, shape: tuple[int, ...]) -> Array:
     """Nested lists of scalars as one array, the states' axes first."""
     if not isinstance(values, list | tuple):
         return np.array(np.broadcast_to(values, shape), dtype=np.float64)
-    if shape == ():
-        return np.array(values, dtype=np.float64)
+    if shape == () or not values:
+        return np.array(np.broadcast_to(np.array(values, dtype=np.float64), (*shape, *np.shape(values))))
     return np.stack([stacked(value, shape) for value in values], axis=len(shape))
 
 
