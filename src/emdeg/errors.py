@@ -83,6 +83,13 @@ class EmptyBox(EmdegError, ValueError):
     """A range holds no value, or a variable of the formula has no range."""
 
 
+class UnknownEntry(EmdegError, KeyError):
+    """There is no entry of this name in the equations of motion: M12, b112, c21, g3 are such names."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class NotDerived(EmdegError, LookupError):
     """A part of the model was asked for that `derive` was told to leave out."""
 

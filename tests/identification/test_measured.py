@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.analysis import compare, fit_friction, read_recording
 from emdeg.errors import RobotError
+from emdeg.identification import compare, fit_friction, read_recording
 from emdeg.identification.recording import doubts
 
 VISCOUS, COULOMB, STRIBECK, VELOCITY = 0.8, 1.5, 2.4, 0.12

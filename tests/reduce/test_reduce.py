@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.analysis import Tolerances
 from emdeg.identification.bench import (
     Body,
     Measured,
@@ -19,7 +20,7 @@ from emdeg.identification.bench import (
     two_wire_suspension,
 )
 from emdeg.programs import count
-from emdeg.reduce import Tolerances, abbreviate, full_model, holding_error, multirate, split
+from emdeg.reduce import abbreviate, full_model, holding_error, multirate, split
 from emdeg.reduce.abbreviate import Abbreviated
 from emdeg.reduce.multirate import Multirate
 

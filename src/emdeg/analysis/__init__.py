@@ -1,4 +1,4 @@
-"""The analysis of a design: loads over the workspace, couplings, servo view, capability, measured against modelled."""
+"""The analysis of a design: loads over the workspace, couplings, servo view, capability, tolerances."""
 
 from emdeg.analysis.capability import (
     Capability,
@@ -12,6 +12,7 @@ from emdeg.analysis.capability import (
 from emdeg.analysis.extremes import JointLoad, formula_extremes, gravity_ceiling, loads, unloaded
 from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
 from emdeg.analysis.motion import Motion, across, point_to_point
+from emdeg.analysis.overview import Analysis, analyse, parts_of
 from emdeg.analysis.ratios import (
     Curves,
     Map,
@@ -26,37 +27,33 @@ from emdeg.analysis.ratios import (
 )
 from emdeg.analysis.restricted import Restricted, restrict
 from emdeg.analysis.servo import ServoView, servo_view, slow_fast_boundary
+from emdeg.analysis.tolerance import Spread, Tolerances
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
-from emdeg.identification.measured import Comparison, Estimate, FrictionFit, JointError, compare, fit_friction
-from emdeg.identification.recording import Recording, read_recording
 from emdeg.robot.workspace import Workspace, joint_number, workspace
 
 __all__ = [
+    "Analysis",
     "Capability",
-    "Comparison",
     "Curves",
     "Ellipsoid",
-    "Estimate",
-    "FrictionFit",
-    "JointError",
     "JointLoad",
     "Map",
     "Motion",
     "Ratio",
-    "Recording",
     "Restricted",
     "ServoView",
     "Share",
+    "Spread",
+    "Tolerances",
     "VelocityTerm",
     "Workspace",
     "across",
+    "analyse",
     "capability",
-    "compare",
     "constant_shares",
     "coupling_ratios",
     "curves",
     "dynamic_manipulability",
-    "fit_friction",
     "formula_extremes",
     "gravity_ceiling",
     "gravity_ratios",
@@ -66,10 +63,10 @@ __all__ = [
     "most_influential",
     "operational_inertia",
     "over_workspace",
+    "parts_of",
     "point_to_point",
     "ratio",
     "ratio_map",
-    "read_recording",
     "restrict",
     "servo_view",
     "slow_fast_boundary",

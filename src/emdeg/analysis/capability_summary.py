@@ -14,18 +14,18 @@ from emdeg.analysis.capability import (
     steady_speed,
     torque_limits,
 )
-from emdeg.analysis.summary import Study
+from emdeg.analysis.summary import Scope
 from emdeg.errors import RobotError
 
 
-def capability_part(study: Study, at: Sequence[float] | None = None, samples: int = 2000) -> dict[str, Any]:
+def capability_part(scope: Scope, at: Sequence[float] | None = None, samples: int = 2000) -> dict[str, Any]:
     """What the drives can still give after gravity over the workspace, and the tool's ellipsoids at one configuration.
 
     Torque left and speed are certified, from the largest gravity loads; accelerations are the least and greatest of
     random configurations. The configuration is `at`, or a random one: the box's middle is often singular.
     """
-    robot = study.robot
-    middle = study.where.sample(1, seed=2)[0] if at is None else np.asarray(at, float)
+    robot = scope.robot
+    middle = scope.where.sample(1, seed=2)[0] if at is None else np.asarray(at, float)
     tool: dict[str, Any] = {"q": middle}
     try:
         tool["inertia"] = operational_inertia(robot, middle)
@@ -35,10 +35,10 @@ def capability_part(study: Study, at: Sequence[float] | None = None, samples: in
         limits = torque_limits(robot)
     except RobotError as problem:
         return {"why": str(problem), "tool": tool}
-    found = capability(robot, study.where.sample(samples, seed=11), limits)
+    found = capability(robot, scope.where.sample(samples, seed=11), limits)
     ellipsoid = dynamic_manipulability(robot, middle, limits)
     tool |= {"acceleration_axes": ellipsoid.lengths, "gravity_pull": ellipsoid.centre}
-    most = np.array([one.gravity_load.bound for one in study.loads()])
+    most = np.array([one.gravity_load.bound for one in scope.loads()])
     speed = steady_speed(robot, most, limits)
     return {
         "torque_left_min": limits - most,

@@ -11,6 +11,7 @@ from emdeg.analysis.shared_time import in_time
 from emdeg.bounds import Bounded, Effort, Extremes, Tensor, extreme, extremes, largest, tensor
 from emdeg.equations import Model, derive
 from emdeg.equations.model import descendants
+from emdeg.errors import UnknownEntry
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE, Placement, Robot
 from emdeg.robot.workspace import Workspace, workspace
@@ -179,5 +180,5 @@ def formula_extremes(model: Model, name: str, where: Workspace, *, gap: float = 
     """The certified range of any entry of the equations: M12, b112, c21, g3."""
     entries = model.entries(model.parts)
     if name not in entries:
-        raise KeyError(f"there is no formula {name!r}; there are M11, M12, ..., b112, ..., c12, ..., g1, ...")
+        raise UnknownEntry(f"there is no formula {name!r}; there are M11, M12, ..., b112, ..., c12, ..., g1, ...")
     return extremes(entries[name], where.box, gap=gap, parameters=model.numbers, effort=Effort(seconds=seconds / 2))

@@ -16,7 +16,6 @@ from emdeg.analysis.motion import Motion
 from emdeg.analysis.ratios import Curves, Map
 from emdeg.analysis.servo import ServoView
 from emdeg.errors import RobotError
-from emdeg.identification.measured import Comparison
 from emdeg.robot.model import Robot
 from emdeg.writing.files import nearest, write_whole
 
@@ -24,7 +23,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 STYLES = ("-", "--", "-.", ":")
 
 
-def _new(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 1):
+def new_figure(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 1):
+    """(figure, its axes (rows, columns)) in the house's style, sizes in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -37,7 +37,10 @@ def _new(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 
     return figure, axes
 
 
-def _save(figure: Any, folder: Path, stem: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> list[Path]:
+def save_figure(
+    figure: Any, folder: Path, stem: str, header: Sequence[str], rows: Sequence[Sequence[object]]
+) -> list[Path]:
+    """Write a figure as PNG and its data as CSV beside it; the paths."""
     picture, data = folder / f"{stem}.png", folder / f"{stem}.csv"
     drawn, text = io.BytesIO(), io.StringIO(newline="")
     figure.savefig(drawn, dpi=130, format="png")
@@ -67,11 +70,11 @@ def axis_of(robot: Robot, joint: int) -> tuple[str, float]:
     """(label with unit, factor to that unit): degrees for people where a joint turns."""
     one = robot.joints[joint - 1]
     if one.kind == "revolute":
-        return f"{_plain(one.name)} [deg]", 180 / np.pi
-    return f"{_plain(one.name)} [m]", 1.0
+        return f"{plain(one.name)} [deg]", 180 / np.pi
+    return f"{plain(one.name)} [m]", 1.0
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """A name from a file as text: no mathematics is read into it."""
     return name.replace("$", r"\$")
 
@@ -92,7 +95,7 @@ def inertia_variation(
     robot: Robot, bare: Sequence[JointLoad], loaded: Sequence[JointLoad] | None, folder: Path, stem: str
 ) -> list[Path]:
     """Largest over least total inertia at each joint (Bejczy, Fig. 3)."""
-    figure, axes = _new()
+    figure, axes = new_figure()
     ax = axes[0, 0]
     x = np.arange(len(bare))
     least = np.array([one.inertia.low.value for one in bare])
@@ -106,19 +109,21 @@ def inertia_variation(
         ax.bar_label(bars, [f"{v:.3g}" for v in values], fontsize=8, padding=2)
     ax.axhline(1.0, color="black", linewidth=0.8)
     long = sum(len(one.joint) for one in bare) > 50  # names that would run into each other
-    ax.set_xticks(x, [_plain(one.joint) for one in bare], rotation=30 if long else 0, ha="right" if long else "center")
+    ax.set_xticks(x, [plain(one.joint) for one in bare], rotation=30 if long else 0, ha="right" if long else "center")
     ax.set_xlabel("joint")
     ax.set_ylabel("largest inertia / least inertia without load [1]")
-    ax.set_title(f"{_plain(robot.name)}: variation of total inertia over the workspace", fontsize=11)
+    ax.set_title(f"{plain(robot.name)}: variation of total inertia over the workspace", fontsize=11)
     ax.legend()
     ax.margins(y=0.12)
     header = ["joint", *(name.replace(" ", "_") for name, _ in series)]
-    return _save(figure, folder, stem, header, [[one.joint, *(v[i] for _, v in series)] for i, one in enumerate(bare)])
+    return save_figure(
+        figure, folder, stem, header, [[one.joint, *(v[i] for _, v in series)] for i, one in enumerate(bare)]
+    )
 
 
 def ratio_curves(robot: Robot, one: Curves, folder: Path, stem: str, title: str, name: str) -> list[Path]:
     """A ratio along a joint, one line for each value of another."""
-    figure, axes = _new()
+    figure, axes = new_figure()
     ax = axes[0, 0]
     label, factor = axis_of(robot, one.joint)
     x = one.x * factor
@@ -134,20 +139,20 @@ def ratio_curves(robot: Robot, one: Curves, folder: Path, stem: str, title: str,
     ax.set_xlabel(label)
     defined = "" if name == one.ratio.name else f"{name} = "
     ax.set_ylabel(f"{defined}|{one.ratio.name.replace('/', '| / |')}| [{one.ratio.unit}]")
-    ax.set_title(_plain(title), fontsize=11)
+    ax.set_title(plain(title), fontsize=11)
     ax.set_ylim(bottom=0)
     if factor != 1.0:
         _in_degrees(ax.xaxis)
     if one.family_joint:
         ax.legend()
-    return _save(figure, folder, stem, header, np.column_stack([x, one.values.T]).tolist())
+    return save_figure(figure, folder, stem, header, np.column_stack([x, one.values.T]).tolist())
 
 
 def ratio_surface(robot: Robot, one: Map, folder: Path, stem: str, title: str) -> list[Path]:
     """A ratio as a map over two joints."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, axes = _new(6.4, 4.8)
+    figure, axes = new_figure(6.4, 4.8)
     ax = axes[0, 0]
     ax.grid(False)
     (xl, xf), (yl, yf) = (axis_of(robot, joint) for joint in one.joints)
@@ -161,21 +166,21 @@ def ratio_surface(robot: Robot, one: Map, folder: Path, stem: str, title: str) -
     figure.colorbar(mesh, ax=ax, label=f"|{one.ratio.name.replace('/', '| / |')}| [{one.ratio.unit}]")
     ax.set_xlabel(xl)
     ax.set_ylabel(yl)
-    ax.set_title(_plain(title), fontsize=11)
+    ax.set_title(plain(title), fontsize=11)
     _in_degrees(*(axis for axis, factor in ((ax.xaxis, xf), (ax.yaxis, yf)) if factor != 1.0))
     rows = [[x * xf, y * yf, v] for y, line in zip(one.y, one.values) for x, v in zip(one.x, line)]
-    return _save(figure, folder, stem, [xl, yl, one.ratio.name], rows)
+    return save_figure(figure, folder, stem, [xl, yl, one.ratio.name], rows)
 
 
 def servo_figure(robot: Robot, motion: Motion, view: ServoView, folder: Path, stem: str) -> list[Path]:
     """Velocity gain for critical damping, and reaction torque, along a motion."""
-    figure, axes = _new(7.0, 6.4, rows=2)
+    figure, axes = new_figure(7.0, 6.4, rows=2)
     reaction = 100 * np.abs(view.reaction) / np.maximum(np.abs(view.torque).max(axis=0), 1e-300)
     for k, joint in enumerate(robot.joints):
-        axes[0, 0].plot(motion.t, view.velocity_gain[:, k], label=_plain(joint.name), **_line(k))
+        axes[0, 0].plot(motion.t, view.velocity_gain[:, k], label=plain(joint.name), **_line(k))
         axes[1, 0].plot(motion.t, reaction[:, k], **_line(k))
     axes[0, 0].set_ylabel("velocity gain / nominal [1]")
-    axes[0, 0].set_title(f"{_plain(robot.name)}: gain for critical damping (square root of the inertia)", fontsize=11)
+    axes[0, 0].set_title(f"{plain(robot.name)}: gain for critical damping (square root of the inertia)", fontsize=11)
     axes[0, 0].legend(ncols=2, fontsize=8)
     axes[1, 0].set_ylabel("|reaction| / peak torque [%]")
     axes[1, 0].set_title("torque from other joints' accelerations and all speeds", fontsize=11)
@@ -183,14 +188,14 @@ def servo_figure(robot: Robot, motion: Motion, view: ServoView, folder: Path, st
     names = [joint.name for joint in robot.joints]
     header = ["t [s]", *(f"{what} {name}" for what in ("inertia", "gain", "reaction") for name in names)]
     rows = np.column_stack([motion.t, view.inertia, view.velocity_gain, view.reaction]).tolist()
-    return _save(figure, folder, stem, header, rows)
+    return save_figure(figure, folder, stem, header, rows)
 
 
 def importance_figure(robot: Robot, shares: Sequence[Share], folder: Path, stem: str, keep: int = 5) -> list[Path]:
     """The terms that carry each joint's torque: share of variance and of peak."""
     n = robot.n
     columns = 2 if n > 1 else 1
-    figure, axes = _new(8.4, 2.1 * ((n + columns - 1) // columns) + 0.6, (n + columns - 1) // columns, columns)
+    figure, axes = new_figure(8.4, 2.1 * ((n + columns - 1) // columns) + 0.6, (n + columns - 1) // columns, columns)
     for k, joint in enumerate(robot.joints):
         ax = axes.flat[k]
         mine = [share for share in shares if share.joint == joint.name][:keep][::-1]
@@ -200,30 +205,10 @@ def importance_figure(robot: Robot, shares: Sequence[Share], folder: Path, stem:
         ax.barh(y - 0.2, [100 * s.peak for s in mine], 0.38, label="of peak", **style)
         ax.set_yticks(y, [s.term for s in mine], fontsize=8)
         ax.set_xlabel("share [%]", fontsize=8)
-        ax.set_title(_plain(joint.name), fontsize=10)
+        ax.set_title(plain(joint.name), fontsize=10)
     for ax in list(axes.flat)[n:]:
         ax.set_visible(False)
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper right", ncols=2, fontsize=8)
     rows = [[s.joint, s.term, s.variance, s.peak] for s in shares]
-    return _save(figure, folder, stem, ["joint", "term", "share_of_variance", "share_of_peak"], rows)
-
-
-def measured_figure(robot: Robot, found: Comparison, folder: Path, stem: str) -> list[Path]:
-    """Measured, friction subtracted, and predicted torque of every joint."""
-    n = robot.n
-    figure, axes = _new(8.0, 2.0 * n + 0.6, n)
-    t, clean = found.recording.t, found.frictionless
-    for k, joint in enumerate(robot.joints):
-        ax = axes[k, 0]
-        ax.plot(t, found.recording.tau[:, k], color="#999999", linewidth=0.9, label="measured")
-        ax.plot(t, clean[:, k], color=COLOURS[0], linewidth=1.2, label="measured less friction")
-        ax.plot(t, found.predicted[:, k], color=COLOURS[1], linestyle="--", linewidth=1.6, label="model")
-        ax.set_ylabel(f"{_plain(joint.name)} [{'N m' if joint.kind == 'revolute' else 'N'}]")
-    axes[-1, 0].set_xlabel("time [s]")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=9)
-    names = [joint.name for joint in robot.joints]
-    header = ["t [s]", *(f"{what} {x}" for what in ("measured", "less friction", "model") for x in names)]
-    rows = np.column_stack([t, found.recording.tau, clean, found.predicted]).tolist()
-    return _save(figure, folder, stem, header, rows)
+    return save_figure(figure, folder, stem, ["joint", "term", "share_of_variance", "share_of_peak"], rows)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.figures import COLOURS, STYLES, _new, _plain, _save
+from emdeg.analysis.figures import COLOURS, STYLES, new_figure, plain, save_figure
 from emdeg.analysis.loops import MARGIN, Bools, home, looked_at, motor_figures, reached
 from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.views import singularity_figures
@@ -63,12 +63,12 @@ def plane(robot: Robot, where: Workspace, i: int, j: int, grid: int | None = Non
 def _axis(robot: Robot, k: int) -> tuple[str, float]:
     joint = robot.coordinates[k]
     turning = joint.kind == "revolute"
-    return f"{_plain(joint.name)} [{'deg' if turning else 'm'}]", 180 / np.pi if turning else 1.0
+    return f"{plain(joint.name)} [{'deg' if turning else 'm'}]", 180 / np.pi if turning else 1.0
 
 
 def draw_map(robot: Robot, found: Map, folder: Path, stem: str, margin: float = MARGIN) -> list[Path]:
     """Two panels, first and second kind, with the margin's line and the line where the second kind is passed."""
-    figure, axes = _new(11, 4.6, 1, 2)
+    figure, axes = new_figure(11, 4.6, 1, 2)
     (xlabel, a), (ylabel, b) = _axis(robot, found.i), _axis(robot, found.j)
     x, y = a * found.q[..., found.i], b * found.q[..., found.j]
     names = ("first kind: a loop stretched or folded", "second kind: motors lose the platform")
@@ -93,7 +93,7 @@ def draw_map(robot: Robot, found: Map, folder: Path, stem: str, margin: float = 
         [found.q.reshape(-1, robot.freedoms), *(v.reshape(-1, 1) for v in (found.first, found.second, found.turned))],
         axis=1,
     )
-    return _save(figure, folder, stem, [*names, "first", "second", "determinant"], flat.tolist())
+    return save_figure(figure, folder, stem, [*names, "first", "second", "determinant"], flat.tolist())
 
 
 def _start(robot: Robot, found: Map, a: float, b: float) -> tuple[float, float]:
@@ -102,14 +102,14 @@ def _start(robot: Robot, found: Map, a: float, b: float) -> tuple[float, float]:
 
 def _held(robot: Robot, found: Map) -> str:
     others = [k for k in range(robot.freedoms) if k not in (found.i, found.j)]
-    values = ", ".join(f"{_plain(robot.coordinates[k].name)} = {home(robot)[k]:.3g}" for k in others)
-    return f"{_plain(robot.name)}: singularities over its reach" + (f", {values}" if values else "")
+    values = ", ".join(f"{plain(robot.coordinates[k].name)} = {home(robot)[k]:.3g}" for k in others)
+    return f"{plain(robot.name)}: singularities over its reach" + (f", {values}" if values else "")
 
 
 def draw_lines(robot: Robot, where: Workspace, folder: Path, stem: str, margin: float = MARGIN) -> list[Path]:
     """Along each coordinate through the start: distances from singularity, and what every motor feels."""
     n, count = robot.freedoms, LINE if ready(robot).plan is not None else NUMERIC_LINE
-    figure, axes = _new(4.2 * min(n, 3), 3.0 * 3 * -(-n // 3), 3 * -(-n // 3), min(n, 3))
+    figure, axes = new_figure(4.2 * min(n, 3), 3.0 * 3 * -(-n // 3), 3 * -(-n // 3), min(n, 3))
     rows: list[Sequence[object]] = []
     for k in range(n):
         top, column = 3 * (k // 3), k % 3
@@ -123,7 +123,7 @@ def draw_lines(robot: Robot, where: Workspace, folder: Path, stem: str, margin: 
             held[fine], weight[fine] = values["held"], values["gravity"]
         x = scale * q[:, k]
         _curves(axes[top, column], x, [("first kind", first), ("second kind", second)], label, "distance")
-        motors = [_plain(joint.name) for joint in robot.driven]
+        motors = [plain(joint.name) for joint in robot.driven]
         unit = "kg m$^2$" if robot.driven[0].kind == "revolute" else "kg"
         _curves(axes[top + 1, column], x, list(zip(motors, held.T)), label, f"inertia, others held [{unit}]")
         force = "N m" if robot.driven[0].kind == "revolute" else "N"
@@ -132,10 +132,10 @@ def draw_lines(robot: Robot, where: Workspace, folder: Path, stem: str, margin: 
     for ax in list(axes.flat):
         if not ax.has_data():
             ax.remove()
-    figure.suptitle(f"{_plain(robot.name)}: along each coordinate through the start")
+    figure.suptitle(f"{plain(robot.name)}: along each coordinate through the start")
     motors = [joint.name for joint in robot.driven]
     header = ["along", "value", "first", "second", *(f"inertia.{m}" for m in motors), *(f"gravity.{m}" for m in motors)]
-    return _save(figure, folder, stem, header, rows)
+    return save_figure(figure, folder, stem, header, rows)
 
 
 def _curves(ax: Any, x: Array, curves: Sequence[tuple[str, Array]], xlabel: str, ylabel: str) -> None:

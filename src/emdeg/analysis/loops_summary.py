@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,15 @@ PARTS = ("workspace", "singularities", "inertia")
 
 def loops_study(
     robot: Robot,
-    ranges: dict[str, tuple[float, float]] | None = None,
+    ranges: Mapping[str, Sequence[float]] | None = None,
     parts: Sequence[str] = PARTS,
     *,
     over: tuple[int, int] | None = None,
     samples: int | None = None,
     margin: float = MARGIN,
     folder: Path | None = None,
-) -> dict[str, Any]:
-    """What `emdeg analyse` says of a robot with closed loops; `over` are two coordinates' places for the map."""
+) -> tuple[dict[str, Any], list[Path]]:
+    """(what is said of a robot with closed loops, files written); `over` are two coordinates' places for the map."""
     rays = ray_ranges(robot, ranges or {})
     where = workspace(robot, {**rays, **(ranges or {})})
     found = poses(robot, where, samples, margin)
@@ -51,8 +51,7 @@ def loops_study(
         result["inertia"] = [_load(one) for one in motor_loads(robot, found, margin)]
         if folder is not None:
             files += draw_lines(robot, where, folder, f"{robot.name}_motors", margin)
-    result["files"] = [str(path) for path in files]
-    return result
+    return result, files
 
 
 def _workspace(robot: Robot, found: Poses, rays: Collection[str]) -> dict[str, Any]:

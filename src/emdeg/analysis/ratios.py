@@ -18,6 +18,7 @@ from emdeg.algebra.generator import Generator
 from emdeg.analysis.extremes import gravity_strength, moment_square, subtree
 from emdeg.bounds import Bounded, Effort, largest_ratio
 from emdeg.equations import Model, derive, entry_name
+from emdeg.errors import UnknownEntry
 from emdeg.robot.workspace import Range, Workspace
 from emdeg.writing.notebook import Shown
 
@@ -42,7 +43,7 @@ def ratio(model: Model, above: str, below: str, *, drives: bool = True) -> Ratio
     entries = model.entries(model.parts, drives=drives)
     for name in (above, below):
         if name not in entries:
-            raise KeyError(f"the equations have no entry {name!r}")
+            raise UnknownEntry(f"the equations have no entry {name!r}")
     return Ratio(f"{above}/{below}", entries[above], entries[below], _unit(model, above, below))
 
 

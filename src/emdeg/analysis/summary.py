@@ -34,14 +34,12 @@ from emdeg.analysis.shared_time import in_time
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
 from emdeg.bounds import Bounded, Effort, Extremes, attained_ratio, extreme
 from emdeg.equations import Model, derive, entry_name
-from emdeg.identification.measured import Law, compare
-from emdeg.identification.recording import Recording, doubts
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace
 
 
 @dataclass
-class Study:
+class Scope:
     """One robot, one workspace, and what may be spent on them."""
 
     robot: Robot
@@ -99,45 +97,45 @@ def bounded(one: Bounded, n: int) -> dict[str, Any]:
     return {"value": one.value, "bound": bound, "gap": one.gap, "q": at, "boxes": one.boxes}
 
 
-def loads_part(study: Study) -> dict[str, Any]:
+def loads_part(scope: Scope) -> dict[str, Any]:
     """Every joint's certified loads, with and without the payload; a source's printed values beside them."""
-    robot, n = study.robot, study.robot.n
+    robot, n = scope.robot, scope.robot.n
     two = bool(robot.payloads)
-    seconds = study.seconds / (2 if two else 1)
-    bare = loads(study.bare, study.where, gap=study.gap, seconds=seconds)
-    loaded = loads(robot, study.where, gap=study.gap, seconds=seconds) if two else None
-    study._loads[:] = loaded or bare
-    study._inertias.update({i: one.inertia for i, one in enumerate(loaded or bare, 1)})
+    seconds = scope.seconds / (2 if two else 1)
+    bare = loads(scope.bare, scope.where, gap=scope.gap, seconds=seconds)
+    loaded = loads(robot, scope.where, gap=scope.gap, seconds=seconds) if two else None
+    scope._loads[:] = loaded or bare
+    scope._inertias.update({i: one.inertia for i, one in enumerate(loaded or bare, 1)})
     result: dict[str, Any] = {"no_load": [_load(one, n) for one in bare]}
     if loaded is not None:
         result["with_load"] = [_load(one, n) for one in loaded]
         result["relative_with_load"] = [b.inertia.high.value / a.inertia.low.value for a, b in zip(bare, loaded)]
     data = tables.published(robot)
     if data is not None:
-        printed = tables.rows(data, study.model(False), bare, False)
+        printed = tables.rows(data, scope.model(False), bare, False)
         theirs = loaded if tables.carries_their_load(robot, data) else None
         if theirs is not None:
-            printed += tables.rows(data, study.model(), theirs, True)
-        printed += tables.ratio_rows(data, study.model(False), study.where, False)
+            printed += tables.rows(data, scope.model(), theirs, True)
+        printed += tables.ratio_rows(data, scope.model(False), scope.where, False)
         rows = [_row(row, n) for row in printed]
         derived = tables.derived_rows(data, bare, theirs)
         result["published"] = {"source": data["source"], "rows": rows, "derived": derived}
-    if study.folder is not None:
+    if scope.folder is not None:
         stem = "fig03_inertia_variation" if data is not None else "inertia_variation"
-        study.keep(figures.inertia_variation(robot, bare, loaded, study.folder, stem))
+        scope.keep(figures.inertia_variation(robot, bare, loaded, scope.folder, stem))
         if data is not None:
-            _published_figures(study, data)
+            _published_figures(scope, data)
     return result
 
 
-def _published_figures(study: Study, data: Mapping[str, Any]) -> None:
-    assert study.folder is not None
-    drawn = tables.figures(data, study.model(False), study.where, False)
-    if tables.carries_their_load(study.robot, data):
-        drawn += tables.figures(data, study.model(), study.where, True)
+def _published_figures(scope: Scope, data: Mapping[str, Any]) -> None:
+    assert scope.folder is not None
+    drawn = tables.figures(data, scope.model(False), scope.where, False)
+    if tables.carries_their_load(scope.robot, data):
+        drawn += tables.figures(data, scope.model(), scope.where, True)
     for one in drawn:
         stem = f"fig{one.number:02d}_{one.name}"
-        study.keep(figures.ratio_curves(study.robot, one.curves, study.folder, stem, one.title, one.name))
+        scope.keep(figures.ratio_curves(scope.robot, one.curves, scope.folder, stem, one.title, one.name))
 
 
 def _load(one: JointLoad, n: int) -> dict[str, Any]:
@@ -174,17 +172,17 @@ def _row(row: tables.Row, n: int) -> dict[str, Any]:
 
 
 def ratios_part(
-    study: Study, chosen: Sequence[Ratio] | None = None, joints: tuple[int, int] | None = None
+    scope: Scope, chosen: Sequence[Ratio] | None = None, joints: tuple[int, int] | None = None
 ) -> dict[str, Any]:
     """Coupling, gravity and velocity ratios: largest values (certified within the time), curves and maps."""
-    model, where = study.model(), study.where
+    model, where = scope.model(), scope.where
     kinds: dict[str, Sequence[Ratio]] = {"chosen": chosen} if chosen is not None else {}
     if chosen is None:
         kinds = {"coupling": coupling_ratios(model), "gravity": gravity_ratios(model)}
-    rows = _largest(study, [one for some in kinds.values() for one in some], study.seconds)
+    rows = _largest(scope, [one for some in kinds.values() for one in some], scope.seconds)
     result: dict[str, Any] = {kind: [rows[one.name] for one in some] for kind, some in kinds.items()}
     if chosen is None:
-        terms = velocity_terms(model, where, study.floors(), gap=study.gap, seconds=0.4 * study.seconds)
+        terms = velocity_terms(model, where, scope.floors(), gap=scope.gap, seconds=0.4 * scope.seconds)
         result["velocity"] = [_velocity(term, model.n) for term in terms]
         named = [(ratio(model, x.term, entry_name("M", x.number, x.number)), x) for x in terms if x.term]
         kinds["velocity"] = [one for one, _ in named]
@@ -194,9 +192,9 @@ def ratios_part(
         kinds["velocity against gravity"] = weights
         peaks = [Bounded(x.against_gravity or 0.0, math.inf, x.peak_at) for x in weighed]
         rows |= {one.name: bounded(peak, model.n) for one, peak in zip(weights, peaks)}
-    if study.folder is not None:
+    if scope.folder is not None:
         for kind, some in kinds.items():
-            _ratio_figures(study, kind, some, [rows[one.name] for one in some], joints)
+            _ratio_figures(scope, kind, some, [rows[one.name] for one in some], joints)
     return result
 
 
@@ -214,13 +212,13 @@ def _velocity(term: VelocityTerm, n: int) -> dict[str, Any]:
     }
 
 
-def _largest(study: Study, some: Sequence[Ratio], seconds: float) -> dict[str, dict[str, Any]]:
+def _largest(scope: Scope, some: Sequence[Ratio], seconds: float) -> dict[str, dict[str, Any]]:
     """{ratio's name: its largest value}, certified where the denominator is proven to be positive."""
-    inertias, floors = study.inertias(), study.floors()
-    numbers = study.model().numbers
+    inertias, floors = scope.inertias(), scope.floors()
+    numbers = scope.model().numbers
     rows: dict[str, dict[str, Any]] = {}
     ceilings: dict[str, float] = {}
-    signed = {one.name: positive(one, study.where, numbers) for one in some}
+    signed = {one.name: positive(one, scope.where, numbers) for one in some}
     for one in some:
         ceilings[one.name] = _ceiling(one, inertias, floors)
     searched = {
@@ -233,23 +231,23 @@ def _largest(study: Study, some: Sequence[Ratio], seconds: float) -> dict[str, d
         floor = None if i is None else floors[i]
         if i is not None and name[0] == "g" and len(one.above) <= LONGEST:
             share = 0.5 * effort.seconds
-            ceiling = min(ceiling, gravity_ratio_ceiling(study.model(), i, study.where, floors[i], seconds=share))
-        spend = {"gap": study.gap, "seconds": effort.seconds}
+            ceiling = min(ceiling, gravity_ratio_ceiling(scope.model(), i, scope.where, floors[i], seconds=share))
+        spend = {"gap": scope.gap, "seconds": effort.seconds}
         try:
-            return largest_of(one, study.where, floor=floor, ceiling=ceiling, parameters=numbers, **spend)
+            return largest_of(one, scope.where, floor=floor, ceiling=ceiling, parameters=numbers, **spend)
         except ValueError:  # the denominator could not be shown to be positive
             return None
 
     order = sorted(searched, key=lambda name: len(searched[name].above) + len(searched[name].below))
-    found = in_time(order, search, seconds, lambda one: one is None or one.gap <= study.gap)
+    found = in_time(order, search, seconds, lambda one: one is None or one.gap <= scope.gap)
     for one in some:
         most, same = found.get(one.name), signed[one.name]
         if same is None:
             what: dict[str, Any] = {"value": None, "bound": None, "gap": None, "q": None, "certified": False}
         elif most is None:
-            what = _reached(same, study)
+            what = _reached(same, scope)
         else:
-            what = {**bounded(most, study.robot.n), "certified": most.gap < 1.0}
+            what = {**bounded(most, scope.robot.n), "certified": most.gap < 1.0}
         rows[one.name] = {"ratio": one.name, "unit": one.unit, "unbounded": same is None, **what}
     return rows
 
@@ -275,35 +273,35 @@ def _ceiling(one: Ratio, inertias: Mapping[int, Extremes], floors: Mapping[int, 
     return math.sqrt(inertias[j].high.bound / floors[i]) * (1 + 1e-9)
 
 
-def _reached(one: Ratio, study: Study) -> dict[str, Any]:
+def _reached(one: Ratio, scope: Scope) -> dict[str, Any]:
     """The largest value that climbs from random configurations reach, not certified."""
-    found = attained_ratio(one.above, one.below, study.where.box, study.model().numbers)
-    return {**bounded(found, study.robot.n), "gap": None, "certified": False}
+    found = attained_ratio(one.above, one.below, scope.where.box, scope.model().numbers)
+    return {**bounded(found, scope.robot.n), "gap": None, "certified": False}
 
 
 def _ratio_figures(
-    study: Study, kind: str, some: Sequence[Ratio], rows: Sequence[Mapping[str, Any]], joints: tuple[int, int] | None
+    scope: Scope, kind: str, some: Sequence[Ratio], rows: Sequence[Mapping[str, Any]], joints: tuple[int, int] | None
 ) -> None:
     """Curves and a map of each joint's largest ratio of this kind, or of all that were chosen."""
-    assert study.folder is not None
+    assert scope.folder is not None
     best: dict[str, tuple[float, Ratio, Mapping[str, Any]]] = {}
     for one, row in zip(some, rows):
         below = one.name if kind == "chosen" else one.name.split("/")[1]
         if row["value"] is not None and row["value"] > best.get(below, (-1.0,))[0]:
             best[below] = row["value"], one, row
     for _, one, row in best.values():
-        pair = list(joints) if joints else most_influential(one, study.where)
+        pair = list(joints) if joints else most_influential(one, scope.where)
         if not pair or not row["value"]:
             continue
         at = {k: v for k, v in enumerate(row["q"], 1) if v is not None}
-        family = _family(study.where, pair[1]) if len(pair) > 1 else []
-        drawn = curves(one, study.where, pair[0], pair[1] if len(pair) > 1 else None, family, at=at)
+        family = _family(scope.where, pair[1]) if len(pair) > 1 else []
+        drawn = curves(one, scope.where, pair[0], pair[1] if len(pair) > 1 else None, family, at=at)
         stem = f"{kind.split()[0]}_{one.name.replace('/', '_over_')}"
-        title = f"{study.robot.name}: {one.name}, other joints where it is largest"
-        study.keep(figures.ratio_curves(study.robot, drawn, study.folder, stem, title, one.name))
+        title = f"{scope.robot.name}: {one.name}, other joints where it is largest"
+        scope.keep(figures.ratio_curves(scope.robot, drawn, scope.folder, stem, title, one.name))
         if len(pair) > 1:
-            surface = ratio_map(one, study.where, (pair[0], pair[1]), at=at)
-            study.keep(figures.ratio_surface(study.robot, surface, study.folder, f"{stem}_map", title))
+            surface = ratio_map(one, scope.where, (pair[0], pair[1]), at=at)
+            scope.keep(figures.ratio_surface(scope.robot, surface, scope.folder, f"{stem}_map", title))
 
 
 def _family(where: Workspace, joint: int) -> list[float]:
@@ -313,25 +311,25 @@ def _family(where: Workspace, joint: int) -> list[float]:
     return np.linspace(*where.ranges[joint - 1], 3).tolist()
 
 
-def restricted_part(study: Study, held: Mapping[int, float], velocity: bool = False) -> dict[str, Any]:
+def restricted_part(scope: Scope, held: Mapping[int, float], velocity: bool = False) -> dict[str, Any]:
     """The reduced explicit equations of the joints that are not held."""
-    small = restrict(study.model(), held, velocity=velocity)
+    small = restrict(scope.model(), held, velocity=velocity)
     return {
-        "moving": [study.where.joints[i - 1] for i in small.moving],
-        "held": {study.where.joints[j - 1]: value for j, value in small.held.items()},
+        "moving": [scope.where.joints[i - 1] for i in small.moving],
+        "held": {scope.where.joints[j - 1]: value for j, value in small.held.items()},
         "terms": small.terms,
-        "terms_full": sum(map(len, study.model().entries(("M", "b", "c", "g") if velocity else ("M", "g")).values())),
+        "terms_full": sum(map(len, scope.model().entries(("M", "b", "c", "g") if velocity else ("M", "g")).values())),
         "equations": small.equations(),
         "velocity_terms": velocity,
     }
 
 
-def servo_part(study: Study, motion: Motion | None = None, share: float = 0.1) -> dict[str, Any]:
+def servo_part(scope: Scope, motion: Motion | None = None, share: float = 0.1) -> dict[str, Any]:
     """Effective inertia, damping gain and the slow-fast boundary along a motion."""
-    motion = motion or across(study.where)
-    view = servo_view(study.robot, motion)
-    if study.folder is not None:
-        study.keep(figures.servo_figure(study.robot, motion, view, study.folder, "servo"))
+    motion = motion or across(scope.where)
+    view = servo_view(scope.robot, motion)
+    if scope.folder is not None:
+        scope.keep(figures.servo_figure(scope.robot, motion, view, scope.folder, "servo"))
     return {
         "duration": float(motion.t[-1] - motion.t[0]),
         "inertia_min": view.inertia.min(axis=0),
@@ -339,19 +337,19 @@ def servo_part(study: Study, motion: Motion | None = None, share: float = 0.1) -
         "velocity_gain_min": view.velocity_gain.min(axis=0),
         "damping_ratio_max": view.damping_ratio.max(axis=0),
         "reaction_share": view.reaction_share,
-        "slow_below_speed_factor": slow_fast_boundary(study.robot, motion, share),
+        "slow_below_speed_factor": slow_fast_boundary(scope.robot, motion, share),
         "share": share,
     }
 
 
-def importance_part(study: Study, motion: Motion | None = None, keep: int = 5) -> dict[str, Any]:
+def importance_part(scope: Scope, motion: Motion | None = None, keep: int = 5) -> dict[str, Any]:
     """Which terms and constants carry the torque, along a motion or over the workspace's states."""
-    robot = study.robot
-    states = motion or over_workspace(study.where)
-    terms, constants = term_shares(study.model(), states), constant_shares(robot, states)
-    if study.folder is not None:
-        study.keep(figures.importance_figure(robot, terms, study.folder, "importance_terms", keep))
-        study.keep(figures.importance_figure(robot, constants, study.folder, "importance_constants", keep))
+    robot = scope.robot
+    states = motion or over_workspace(scope.where)
+    terms, constants = term_shares(scope.model(), states), constant_shares(robot, states)
+    if scope.folder is not None:
+        scope.keep(figures.importance_figure(robot, terms, scope.folder, "importance_terms", keep))
+        scope.keep(figures.importance_figure(robot, constants, scope.folder, "importance_constants", keep))
     names = [joint.name for joint in robot.joints]
     return {
         "states": "along the motion" if motion else "over the workspace",
@@ -364,25 +362,11 @@ def _first(shares: Sequence[Share], names: Sequence[str], keep: int) -> list[dic
     return [asdict(share) for name in names for share in [x for x in shares if x.joint == name][:keep]]
 
 
-def measured_part(study: Study, recording: Recording, law: Law = "auto", slowest: float = 0.0) -> dict[str, Any]:
-    """Error per joint and identified friction."""
-    found = compare(study.robot, recording, law, slowest=slowest)
-    if study.folder is not None:
-        study.keep(figures.measured_figure(study.robot, found, study.folder, "measured"))
-    return {
-        "samples": len(recording.t),
-        "differentiated": list(recording.derived),
-        "doubts": doubts(recording, study.robot),
-        "errors": [asdict(error) for error in found.errors],
-        "friction": [asdict(fit) for fit in found.friction],
-    }
-
-
-def formula_part(study: Study, names: Sequence[str]) -> list[dict[str, Any]]:
+def formula_part(scope: Scope, names: Sequence[str]) -> list[dict[str, Any]]:
     """The certified range of single entries of the equations."""
     rows = []
     for name in names:
-        found = formula_extremes(study.model(), name, study.where, gap=study.gap, seconds=study.seconds / len(names))
-        n = study.robot.n
+        found = formula_extremes(scope.model(), name, scope.where, gap=scope.gap, seconds=scope.seconds / len(names))
+        n = scope.robot.n
         rows.append({"formula": name, "min": bounded(found.low, n), "max": bounded(found.high, n)})
     return rows

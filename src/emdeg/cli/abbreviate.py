@@ -113,7 +113,7 @@ def command(
 
       emdeg abbreviate jpl_rrp --only M,g --average-error 0.05
     """
-    if robot.loops is not None:  # its links alone are a tree, which is another machine
+    if not robot.is_tree:  # its links alone are a tree, which is another machine
         raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
     start = time.thread_time()
     weighed = chosen_weights(weights)

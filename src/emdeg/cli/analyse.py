@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,22 +11,18 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from emdeg import analysis
 from emdeg.algebra.angle import Angle
-from emdeg.analysis import summary
-from emdeg.analysis.capability_summary import capability_part
 from emdeg.analysis.figures import check_folder
 from emdeg.analysis.motion import Motion
-from emdeg.analysis.ratios import ratio
-from emdeg.analysis.summary import Study
-from emdeg.cli.analyse_loops import analyse_loops
+from emdeg.analysis.overview import TREE_PARTS as PARTS
+from emdeg.cli.analyse_loops import analyse_loops, say_written
 from emdeg.cli.common import Json, UsageError, assignments, head, out, print_json, say
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges, quantity
-from emdeg.errors import EmptyBox, RobotError
-from emdeg.identification.recording import doubts, read_motion, read_recording
+from emdeg.errors import RobotError, UnknownEntry
+from emdeg.identification import comparison_part, doubts, read_motion, read_recording
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import joint_number, workspace
-
-PARTS = ("loads", "ratios", "servo", "importance", "capability")
+from emdeg.robot.workspace import joint_number
 
 
 def analyse(
@@ -100,7 +95,8 @@ def analyse(
     _finite({"--share": share, "--slowest": slowest, "--window": window, "--gap": gap, "--seconds": seconds})
     if out_folder is not None:
         check_folder(out_folder)
-    if robot.loops is not None:
+    ranges = joint_ranges(range_ or [])
+    if not robot.is_tree:
         refused = {
             "--formula": formula,
             "--ratio": ratios,
@@ -108,53 +104,44 @@ def analyse(
             "--measured": measured,
             "--trajectory": trajectory,
         }
-        analyse_loops(robot, joint_ranges(range_ or []), only, over, samples, margin, out_folder, json, refused)
+        analyse_loops(robot, ranges, only, over, samples, margin, out_folder, json, refused)
         return
-    study = Study(robot, workspace(robot, joint_ranges(range_ or [])), gap, seconds, out_folder)
     asked = any(option is not None for option in (formula, ratios, hold, measured))
     parts = _parts(only, asked)
+    pair = None if over is None else _pair(over)
     motion = None if trajectory is None else _motion(trajectory, robot, window)
-    result: dict[str, Any] = {
-        "robot": robot.name,
-        "payload": [{"mass": str(p.mass) if p.mass.symbols else float(p.mass), "link": p.link} for p in robot.payloads],
-        "workspace": [
-            {"joint": name, "low": low, "high": high, "free": free}
-            for name, (low, high), free in zip(study.where.joints, study.where.ranges, study.where.free)
-        ],
-    }
-    with _with_numbers(robot):
-        if formula is not None:
-            try:
-                result["formulas"] = summary.formula_part(study, [x.strip() for x in formula.split(",")])
-            except KeyError as problem:
-                raise UsageError(f"--formula: {problem.args[0]}") from None
-        if "loads" in parts:
-            result["loads"] = summary.loads_part(study)
-        if "ratios" in parts or ratios is not None:
-            result["ratios"] = summary.ratios_part(study, _chosen(study, ratios), _over(robot, over))
-            for row in result["ratios"].get("chosen", ()):
-                if row["unbounded"]:
-                    say(f"note: {row['ratio']} has no largest value: its denominator passes through zero")
-    if hold is not None:
-        held = _held(robot, assignments(hold, "--hold"))
-        result["restricted"] = summary.restricted_part(study, held, velocity_terms)
-    if "servo" in parts:
-        result["servo"] = summary.servo_part(study, motion, share)
-    if "importance" in parts:
-        result["importance"] = summary.importance_part(study, motion)
-    if "capability" in parts:
-        with _with_numbers(robot):
-            result["capability"] = capability_part(study, _configuration(robot, at))
+    try:
+        found = analysis.analyse(
+            robot,
+            parts,
+            ranges=ranges,
+            formulas=[] if formula is None else [name.strip() for name in formula.split(",")],
+            ratios=None if ratios is None else [_ratio(one) for one in ratios.split(",")],
+            over=pair,
+            held=None if hold is None else _held(robot, assignments(hold, "--hold")),
+            velocity_terms=velocity_terms,
+            motion=motion,
+            share=share,
+            at=_configuration(robot, at),
+            gap=gap,
+            seconds=seconds,
+            folder=out_folder,
+        )
+    except UnknownEntry as problem:
+        raise UsageError(str(problem)) from None
+    result, files = dict(found.data), list(found.files)
+    for row in result.get("ratios", {}).get("chosen", ()):
+        if row["unbounded"]:
+            say(f"note: {row['ratio']} has no largest value: its denominator passes through zero")
     if measured is not None:
         constants = None if torque_constants is None else [quantity(x) for x in torque_constants.split(",")]
         recording = read_recording(measured, robot, torque_constants=constants, window=window)
-        result["measured"] = summary.measured_part(study, recording, law, slowest)
+        result["measured"], written = comparison_part(robot, recording, law, slowest, out_folder)
+        files += written
         for doubt in result["measured"]["doubts"]:
             say(f"note: {measured}: {doubt}")
-    result["files"] = [str(path) for path in study.written]
-    for path in study.written:
-        if path.suffix == ".png":
-            say(f"wrote {path} and its CSV")
+    result["files"] = [str(path) for path in files]
+    say_written(files)
     if json:
         print_json(result)
     else:
@@ -165,14 +152,6 @@ def _finite(options: dict[str, float | None]) -> None:
     for name, value in options.items():
         if value is not None and not math.isfinite(value):
             raise UsageError(f"{name} needs a finite number; got {value}")
-
-
-@contextmanager
-def _with_numbers(robot: Robot) -> Iterator[None]:
-    try:
-        yield
-    except EmptyBox as problem:
-        raise RobotError(f"{problem}; its loads and ratios need numbers", body=robot.name) from None
 
 
 def _parts(only: str | None, asked: bool) -> tuple[str, ...]:
@@ -187,8 +166,8 @@ def _parts(only: str | None, asked: bool) -> tuple[str, ...]:
     return parts
 
 
-def _held(robot: Robot, given: dict[str, str]) -> dict[int, float]:
-    """{joint's number: where it is held}, within its limits."""
+def _held(robot: Robot, given: dict[str, str]) -> dict[str, float]:
+    """{joint: where it is held}, within its limits."""
     found = {}
     for name, text in given.items():
         number, value = joint_number(robot, name), quantity(text)
@@ -199,7 +178,7 @@ def _held(robot: Robot, given: dict[str, str]) -> dict[int, float]:
         if (low is not None and value < float(low) - 1e-9) or (high is not None and value > float(high) + 1e-9):
             ends = f"{'-inf' if low is None else f'{float(low):g}'} to {'inf' if high is None else f'{float(high):g}'}"
             raise RobotError(f"it cannot be held at {value:g}, outside its limits {ends}", body=joint.name)
-        found[number] = value
+        found[joint.name] = value
     return found
 
 
@@ -212,28 +191,18 @@ def _configuration(robot: Robot, text: str | None) -> list[float] | None:
     return values
 
 
-def _chosen(study: Study, text: str | None):
-    if text is None:
-        return None
-    chosen = []
-    for one in text.split(","):
-        above, slash, below = (part.strip() for part in one.partition("/"))
-        try:
-            if not slash:
-                raise KeyError(f"{one!r} is not of the form A/B")
-            chosen.append(ratio(study.model(), above, below))
-        except KeyError as problem:
-            raise UsageError(f"--ratio: {problem.args[0]}") from None
-    return chosen
+def _ratio(text: str) -> tuple[str, str]:
+    above, slash, below = (part.strip() for part in text.partition("/"))
+    if not slash:
+        raise UsageError(f"--ratio: {text!r} is not of the form A/B")
+    return above, below
 
 
-def _over(robot: Robot, text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
+def _pair(text: str) -> tuple[str, str]:
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2 or names[0] == names[1]:
         raise UsageError(f"--over needs two different joints; got {text!r}")
-    return joint_number(robot, names[0]), joint_number(robot, names[1])
+    return names[0], names[1]
 
 
 def _motion(path: Path, robot: Robot, window: float | None) -> Motion:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-from emdeg.analysis.loops_summary import PARTS, loops_study
+from emdeg.analysis import analyse
+from emdeg.analysis.overview import LOOP_PARTS as PARTS
 from emdeg.cli.common import UsageError, head, out, print_json, say
 from emdeg.robot.model import Robot
 
@@ -27,16 +29,22 @@ def analyse_loops(
     for option, value in refused.items():
         if value:
             raise UsageError(f"{option} is not known for closed loops; parts: {', '.join(PARTS)}")
-    result = loops_study(
-        robot, ranges, _parts(only), over=_over(robot, over), samples=samples, margin=margin, folder=folder
+    found = analyse(
+        robot, _parts(only), ranges=ranges, over=_over(robot, over), samples=samples, margin=margin, folder=folder
     )
-    for file in result["files"]:
-        if file.endswith(".png"):
-            say(f"wrote {file} and its CSV")
+    result = {**found.data, "files": [str(path) for path in found.files]}
+    say_written(found.files)
     if json:
         print_json(result)
     else:
         _print(result)
+
+
+def say_written(files: Iterable[Path]) -> None:
+    """Every figure, on stderr."""
+    for path in files:
+        if path.suffix == ".png":
+            say(f"wrote {path} and its CSV")
 
 
 def _parts(only: str | None) -> tuple[str, ...]:
@@ -49,14 +57,14 @@ def _parts(only: str | None) -> tuple[str, ...]:
     return parts
 
 
-def _over(robot: Robot, text: str | None) -> tuple[int, int] | None:
+def _over(robot: Robot, text: str | None) -> tuple[str, str] | None:
     if text is None:
         return None
     names = [joint.name for joint in robot.coordinates]
     chosen = [name.strip() for name in text.split(",")]
     if len(chosen) != 2 or chosen[0] == chosen[1] or any(name not in names for name in chosen):
         raise UsageError(f"--over needs two different coordinates among {', '.join(names)}; got {text!r}")
-    return names.index(chosen[0]), names.index(chosen[1])
+    return chosen[0], chosen[1]
 
 
 def _print(result: dict[str, Any]) -> None:

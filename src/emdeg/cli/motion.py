@@ -110,7 +110,7 @@ def _progress(plan: Scenario) -> Iterator[Callable[[float], None] | None]:
 def _files(plan: Scenario, folder: Path | None, form: str, animation: Path | None, force: bool) -> dict[str, Path]:
     """What will be written, by kind; what cannot be is said before anything runs."""
     from emdeg.simulation.pictures.stick_figures import KINDS
-    from emdeg.sweeps.tables import arrow
+    from emdeg.writing.tables import arrow
 
     if form not in ("csv", "parquet"):
         raise UsageError(f"--table is csv or parquet; got {form!r}")

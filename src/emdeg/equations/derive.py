@@ -40,7 +40,7 @@ def derive(
     A robot of numbers is derived in symbols all the same, once: the reading form has its constants' formulas from
     that, and the formulas with numbers are those with the numbers put in (`Model.general`).
     """
-    if robot.loops is not None:  # its links alone are a tree, which is another machine
+    if not robot.is_tree:  # its links alone are a tree, which is another machine
         raise RobotError("it has closed loops: use emdeg.equations.loops.blocks.derive_loops", body=robot.name)
     parts = _parts(only)
     if symbolic:

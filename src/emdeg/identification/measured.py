@@ -60,7 +60,7 @@ class FrictionFit(Shown):
 
 
 @dataclass(frozen=True)
-class JointError(Shown):
+class JointDeviation(Shown):
     """Measured minus modelled torque of one joint [N m, N]."""
 
     joint: str
@@ -79,7 +79,7 @@ class Comparison(Shown):
     predicted: Array
     """(m, n) the model's torque along the recorded motion, without friction."""
     friction: tuple[FrictionFit, ...]
-    errors: tuple[JointError, ...]
+    errors: tuple[JointDeviation, ...]
 
     @property
     def frictionless(self) -> Array:
@@ -105,7 +105,7 @@ def compare(robot: Robot, recording: Recording, law: Law = "auto", *, slowest: f
         after = rest[:, k] - fit.torque(recording.qd[:, k])
         size = _rms(recording.tau[:, k])
         errors.append(
-            JointError(
+            JointDeviation(
                 joint.name,
                 _rms(rest[:, k]),
                 float(np.abs(rest[:, k]).max()),

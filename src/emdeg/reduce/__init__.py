@@ -1,6 +1,5 @@
 """Abbreviated models: significance rules, certified error bounds, multi-rate split, tolerances."""
 
-from emdeg.analysis.tolerance import Spread, Tolerances
 from emdeg.reduce.abbreviate import Abbreviated, abbreviate
 from emdeg.reduce.multirate import Multirate, holding_error, multirate
 from emdeg.reduce.processors import Split, split
@@ -13,8 +12,6 @@ __all__ = [
     "Multirate",
     "ShortModel",
     "Split",
-    "Spread",
-    "Tolerances",
     "abbreviate",
     "full_model",
     "holding_error",

@@ -261,6 +261,11 @@ class Robot:
         return tuple(self.links[i].joint for i in self.loops.driven)
 
     @property
+    def is_tree(self) -> bool:
+        """Whether the links alone are the machine: no loop closes it, every joint is a coordinate and driven."""
+        return self.loops is None
+
+    @property
     def is_serial(self) -> bool:
         return all(link.parent == i - 1 for i, link in enumerate(self.links))
 

@@ -14,8 +14,8 @@ from emdeg.algebra import Array
 from emdeg.errors import SimulationError
 from emdeg.robot.model import Robot
 from emdeg.simulation.plant.constants_of_motion import Invariants
-from emdeg.simulation.trajectories.tables import csv_text
 from emdeg.writing.notebook import Shown, table
+from emdeg.writing.tables import csv_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Motion:
         return names, columns
 
     def to_csv(self) -> str:
-        return csv_text(*self.columns())
+        return csv_columns(*self.columns())
 
     def one(self, k: int) -> Motion:
         """Trajectory k of a batch."""

@@ -76,7 +76,7 @@ def _case(study: Study, robot: Robot, label: str, payload: str) -> Case:
     stated = _stated_tolerances(study, robot)
     found = _opened(study, robot, stated)
     measures = [measure(one, robot) for one in study.compute if one.analysis != WHOLE]
-    if len(measures) < len(study.compute) and robot.loops is not None:
+    if len(measures) < len(study.compute) and not robot.is_tree:
         raise SweepError(f"{WHOLE} is not known for closed loops", body=robot.name)
     programs = {function: _program(found.robot, function) for m in measures for function in m.functions}
     groups = _groups(programs)
@@ -121,7 +121,7 @@ def _opened(study: Study, robot: Robot, stated: Mapping[str, float]) -> Opened:
     left = sorted(found.robot.symbols - set(found.symbols.values()))
     if left:
         raise SweepError(f"the symbol {left[0]!r} has no number: vary it, or give it one in [set]", body=robot.name)
-    if robot.loops is not None and found.symbols:
+    if not robot.is_tree and found.symbols:
         rule = "it has closed loops, whose parameters cannot vary in a study; its payload, workspace and file can"
         raise SweepError(rule, body=robot.name)
     return found

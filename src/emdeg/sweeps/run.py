@@ -20,7 +20,7 @@ from emdeg.sweeps.plan import Plan, plan_from_json
 from emdeg.sweeps.prepare import prepare
 from emdeg.sweeps.read import read_study
 from emdeg.sweeps.study import Study
-from emdeg.sweeps.tables import arrow
+from emdeg.writing.tables import arrow
 
 Progress = Callable[[int, int], None]
 """Called with (chunks on disk, chunks in all)."""

@@ -1,11 +1,7 @@
-"""Chunks and results as Parquet: the columns' order and types, encoding, and the last step from parts to rows.
-
-Needs pyarrow, which comes with the extra `sweep`.
-"""
+"""Chunks and results as Parquet: the columns' order and types, encoding, and the last step from parts to rows."""
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,19 +12,10 @@ import numpy as np
 from emdeg.errors import SweepError
 from emdeg.sweeps.measures import WHOLE, loads_columns, prefixed
 from emdeg.sweeps.plan import Plan, text_digest
+from emdeg.writing.tables import arrow, parquet
 
 ROWS_TOGETHER = 100_000
 """Rows of the results held in memory at a time."""
-
-
-def arrow() -> Any:
-    """pyarrow with its Parquet part; SweepError says how to get it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise SweepError("results are Parquet files, for which pyarrow is needed: pip install 'emdeg[sweep]'") from None
-    return pyarrow
 
 
 def encoded(plan: Plan, parts: list[dict[str, np.ndarray]]) -> bytes:
@@ -36,9 +23,7 @@ def encoded(plan: Plan, parts: list[dict[str, np.ndarray]]) -> bytes:
     pa = arrow()
     schema = _schema(plan)
     tables = [_table(schema, columns) for columns in parts]
-    sink = io.BytesIO()
-    pa.parquet.write_table(pa.concat_tables(tables), sink, compression="zstd")
-    return sink.getvalue()
+    return parquet(pa.concat_tables(tables))
 
 
 def _table(schema: Any, columns: dict[str, np.ndarray]) -> Any:

@@ -24,8 +24,8 @@ from emdeg.simulation.run import simulate
 from emdeg.simulation.scenarios.scenario import Present, Scenario
 from emdeg.simulation.trajectories.joint_space import Trajectory
 from emdeg.simulation.trajectories.limits import Excess, excesses
-from emdeg.simulation.trajectories.tables import csv, parquet
 from emdeg.writing.notebook import Shown
+from emdeg.writing.tables import csv_columns, parquet_columns
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,8 @@ def _run_columns(outcome: Outcome) -> tuple[list[str], list[Array]]:
 
 def table(outcome: Outcome, form: str = "csv") -> bytes:
     """The same as a file: "csv" with all digits, or "parquet"."""
-    return (parquet if form == "parquet" else csv)(*columns(outcome))
+    found = columns(outcome)
+    return parquet_columns(*found) if form == "parquet" else csv_columns(*found).encode()
 
 
 def summary(outcome: Outcome) -> dict[str, Any]:

@@ -1,22 +1,18 @@
-"""Motions as tables: trajectories read from CSV, runs written as CSV or Parquet."""
+"""Trajectories read from CSV."""
 
 from __future__ import annotations
 
 import csv as csv_
-import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emdeg.errors import ScenarioError, TooLarge
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.model import Robot
 from emdeg.simulation.trajectories.joint_space import Spline, through
-from emdeg.sweeps.tables import arrow
 
 
 def read_trajectory(
@@ -76,27 +72,3 @@ def _numbers(row: list[str], order: Sequence[int], file: str, line: int) -> list
     if not all(map(math.isfinite, values)):
         raise ScenarioError("a number is not finite", file=file, line=line)
     return values
-
-
-def csv_text(names: Sequence[str], columns: Sequence[NDArray[Any]]) -> str:
-    """Columns as CSV, every number with all its digits."""
-    lines = [",".join(_quoted(name) for name in names)]
-    lines += [",".join(map(repr, row)) for row in zip(*(column.tolist() for column in columns))]
-    return "\n".join(lines) + "\n"
-
-
-def csv(names: Sequence[str], columns: Sequence[NDArray[Any]]) -> bytes:
-    return csv_text(names, columns).encode()
-
-
-def parquet(names: Sequence[str], columns: Sequence[NDArray[Any]]) -> bytes:
-    """Columns as the bytes of a Parquet file."""
-    pa, sink = arrow(), io.BytesIO()
-    pa.parquet.write_table(pa.table(list(columns), names=list(names)), sink, compression="zstd")
-    return sink.getvalue()
-
-
-def _quoted(name: str) -> str:
-    if name[:1] in "=+-@":  # a spreadsheet would take it for a formula
-        name = "'" + name
-    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n\r') else name
