@@ -1,6 +1,9 @@
 """Factoring: a b + a c becomes a (b + c), and what several sums or products share is computed once.
 
-Greedy: in every round the moves that win most are made, then the network is looked at afresh.
+Greedy: in every round the moves that win most are made, then the network is looked at afresh. A program's sums and
+products stand inside each other and are read in several places. As tables of products (`SharedParts`) they would have
+to be multiplied out, or every value that is read twice be a letter and stay as it is; here a sum is left where it is
+and its readers are counted, so that a program of thousands of operations takes seconds.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from emdeg.algebra.factoring import pairs, shared, without
 from emdeg.programs.ir import Kind, Op, Program
 from emdeg.programs.network import (
     Network,
@@ -116,7 +120,7 @@ def make_move(network: Network, move: Move) -> None:
             for number in move.nodes:
                 node = network.nodes[number]
                 assert isinstance(node, ProductNode)
-                factors = _without(node.factors, move.pair)
+                factors = without(node.factors, move.pair)
                 if number != shared:
                     network.replace(number, make_product(network, [*factors, shared]))
         case ShareSum():
@@ -187,35 +191,20 @@ def _take_out(network: Network, move: TakeOut) -> None:
 def _left(network: Network, term: int, taken: int) -> tuple[int, ...]:
     """The factors of a term without one of them; none if the term is that factor."""
     node = network.nodes[term]
-    return _without(node.factors, (taken,)) if isinstance(node, ProductNode) and term != taken else ()
-
-
-def _without(factors: tuple[int, ...], taken: tuple[int, ...]) -> tuple[int, ...]:
-    rest = list(factors)
-    for one in taken:
-        rest.remove(one)
-    return tuple(rest)
+    return without(node.factors, (taken,)) if isinstance(node, ProductNode) and term != taken else ()
 
 
 def _shared_products(network: Network, busy: list[int]) -> Iterator[ShareProduct]:
-    holders: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for number in busy:
-        node = network.nodes[number]
-        if isinstance(node, ProductNode):
-            for pair in sorted(set(combinations(node.factors, 2))):
-                holders[pair].append(number)
-    for pair, numbers in holders.items():
-        if len(numbers) > 1:
-            yield ShareProduct(len(numbers) - 1, pair, tuple(numbers))
+    products = ((number, node.factors) for number in busy if isinstance(node := network.nodes[number], ProductNode))
+    for pair, numbers in shared((number, sorted(pairs(factors))) for number, factors in products).items():
+        yield ShareProduct(len(numbers) - 1, pair, tuple(numbers))
 
 
 def _shared_sums(network: Network, busy: list[int]) -> Iterator[ShareSum]:
-    holders: dict[tuple[Term, Term], list[int]] = defaultdict(list)
-    for number in busy:
-        node = network.nodes[number]
-        if isinstance(node, SumNode):
-            for (a, sa), (b, sb) in combinations(node.terms, 2):
-                holders[(a, 1), (b, sa * sb)].append(number)
-    for pair, numbers in holders.items():
-        if len(numbers) > 1:
-            yield ShareSum(len(numbers) - 1, pair, tuple(numbers))
+    """Up to their sign: the first term's is taken out."""
+    sums = ((number, node.terms) for number in busy if isinstance(node := network.nodes[number], SumNode))
+    signed = (
+        (number, [((a, 1), (b, sa * sb)) for (a, sa), (b, sb) in combinations(terms, 2)]) for number, terms in sums
+    )
+    for pair, numbers in shared(signed).items():
+        yield ShareSum(len(numbers) - 1, pair, tuple(numbers))

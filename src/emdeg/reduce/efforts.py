@@ -15,9 +15,9 @@ from typing import Any
 from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.algebra.angle_sums import AngleSum, ParallelJoints
 from emdeg.algebra.expression import Atom, Sum
+from emdeg.algebra.factoring import nested
 from emdeg.equations.reading.lumped import indices
-from emdeg.equations.reading.nesting import nested, terms_of
-from emdeg.equations.reading.waves import Layout, Writer
+from emdeg.equations.reading.waves import Layout, Writer, terms_of
 from emdeg.programs import Program, Traced, Tracer
 from emdeg.programs.ir import Dependence
 from emdeg.reduce.short_model import Expansion, ShortModel

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.expression import Atom
+from emdeg.algebra.factoring import Extraction, Key
 from emdeg.programs import Program
-from emdeg.programs.search.extract import Extraction, Key
 from emdeg.reduce.efforts import Forms, Rates, Table, Writing, inner_neighbours, on_links, tables
 from emdeg.reduce.short_model import ShortModel
 

@@ -23,10 +23,10 @@ from emdeg.algebra.expression import (
     evaluate,
     scaled,
 )
+from emdeg.algebra.factoring import LONG, Nester, content
 from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.reading.lumped import Lumped
-from emdeg.equations.reading.nesting import LONG, Nester, content, terms_of
-from emdeg.equations.reading.waves import Layout, Views, Writer
+from emdeg.equations.reading.waves import Layout, Views, Writer, terms_of
 from emdeg.writing import latex, text
 from emdeg.writing.formula import label
 from emdeg.writing.notebook import Shown, listing
@@ -174,7 +174,7 @@ class _Printer:
     def _shortest(self, function: TrigPoly) -> tuple[Fraction, Sum]:
         """A factor and the expression that it multiplies, whose coefficients are whole numbers."""
         views = self.writer.views(function)
-        scale = content(views[0])
+        scale = Fraction(content(views[0].values()))
         whole: Views = tuple({e: (c / scale).numerator for e, c in wave.items()} for wave in views)
         forms = sorted(self.writer.forms(whole), key=lambda form: form.size)
         most = (2 if len(forms[0].wave) < LONG else 1) * forms[0].size[0]
@@ -192,7 +192,7 @@ def _grouped(terms: Sequence[tuple[str, Sum]]) -> Sum:
             only = function.terms[0]
             products.append(Product(only.coefficient, (Atom(name), *only.factors)))
         else:
-            common = content({(k,): term.coefficient for k, term in enumerate(function.terms)})
+            common = Fraction(content([term.coefficient for term in function.terms]))
             products.append(Product(common, (Atom(name), scaled(function, 1 / common))))
     by_factor: dict[Fraction, list[Product]] = {}
     for product in products:

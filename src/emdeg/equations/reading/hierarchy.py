@@ -8,22 +8,34 @@ Multiples of constants are constants (K25 = 2*K5), because those are computed on
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from emdeg.algebra.expression import Atom, Count, Product, Sum, atoms_of, count, evaluate
+from emdeg.algebra.factoring import (
+    Found,
+    Key,
+    Part,
+    SharedParts,
+    Table,
+    Use,
+    common_to_all,
+    divisors,
+    joined,
+    nested,
+    pairs,
+    without,
+)
 from emdeg.equations.reading.compact import atom_values
 from emdeg.equations.reading.lumped import Lumped
-from emdeg.equations.reading.nesting import Key, nested
 from emdeg.equations.reading.waves import Layout, Writer, fewest_terms
 from emdeg.writing.notebook import listing
 from emdeg.writing.text import line
 
-Polynomial = dict[Key, Fraction]
+Polynomial = dict[tuple[Atom, ...], Fraction]
 
 MOST_TERMS = 4000
 """Terms above which no brackets are looked for."""
@@ -79,6 +91,34 @@ class Hierarchy:
         return {name: np.broadcast_to(known[Atom(name)], shape) for name in self.entries}
 
 
+class _Letters:
+    """Atoms as numbers that sort like them: what does not turn, letters yet to be named, sines and cosines."""
+
+    FRESH, TURNING = 10**6, 2 * 10**6
+
+    def __init__(self, tables: Iterable[Polynomial]) -> None:
+        atoms = sorted({atom for table in tables for key in table for atom in key})
+        still = [atom for atom in atoms if not atom.is_trigonometric]
+        self._atom = dict(enumerate(still)) | dict(enumerate((a for a in atoms if a.is_trigonometric), self.TURNING))
+        self._code = {atom: code for code, atom in self._atom.items()}
+        self.constants = {code for code, atom in self._atom.items() if not atom.angle and atom.kind[0] == "K"}
+
+    def named(self, letter: str, codes: Iterable[int]) -> list[str]:
+        """Names for new letters: V1, V2, ..."""
+        names = {code: f"{letter}{k}" for k, code in enumerate(codes, 1)}
+        self._atom |= {code: Atom(name) for code, name in names.items()}
+        return list(names.values())
+
+    def atom(self, code: int) -> Atom:
+        return self._atom[code]
+
+    def coded(self, table: Polynomial) -> Table:
+        return {tuple(sorted(self._code[atom] for atom in key)): c for key, c in table.items()}
+
+    def written(self, table: Table) -> Polynomial:
+        return {tuple(sorted(map(self.atom, key))): c for key, c in table.items()}
+
+
 def hierarchy(lumped: Lumped) -> Hierarchy:
     """The hierarchical form of a model in lumped constants."""
     symbol = {c.name: f"K{k}" for k, c in enumerate(lumped.constants, 1)}
@@ -86,11 +126,11 @@ def hierarchy(lumped: Lumped) -> Hierarchy:
     constants: dict[str, tuple[Fraction, str]] = {k: (Fraction(1), c) for c, k in symbol.items()}
     steps, order = _related(entries)
     if sum(map(len, steps.values())) <= MOST_TERMS:
-        order = _bracketed(steps, order)
+        order = _bracketed(steps, order, _Letters(steps.values()))
     _fold_multiples(steps, constants)
     written = {name: Sum((Product(f, (Atom(c),)),)) for name, (f, c) in constants.items()}
     _fold_sums(steps, written)
-    products = _products(steps)
+    products = _products(steps, _Letters(steps.values()))
     used = {atom.kind for polynomial in steps.values() for key in polynomial for atom in key}
     return Hierarchy(
         {name: expression for name, expression in written.items() if name in used},
@@ -150,98 +190,53 @@ def _related(entries: Mapping[str, Polynomial]) -> tuple[dict[str, Polynomial], 
     return steps, order
 
 
-def _bracketed(steps: dict[str, Polynomial], order: list[str]) -> list[str]:
+class _Brackets(SharedParts):
+    """Recurring brackets: each sum's whole quotients by products of sines and cosines."""
+
+    def __init__(self, letters: _Letters, sums: Iterable[Polynomial]) -> None:
+        super().__init__([letters.coded(table) for table in sums], _Letters.FRESH)
+        self._constants = letters.constants
+
+    def parts(self, table: Table) -> Iterator[Found]:
+        quotients: dict[Key, dict[Key, Key]] = {}
+        for key in table:
+            turning = tuple(letter for letter in key if letter >= _Letters.TURNING)
+            for divisor in divisors(turning):
+                quotients.setdefault(divisor, {})[without(key, divisor)] = key
+        for divisor, quotient in quotients.items():
+            if len(quotient) > 1 and not _turning_factor(quotient):
+                inside = sorted(quotient)
+                keys = tuple(quotient[key] for key in inside)
+                lead = table[keys[0]]
+                yield (tuple(inside), tuple(table[key] / lead for key in keys)), divisor, lead, keys
+
+    def saving(self, part: Part, uses: Sequence[Use]) -> int:
+        """By computing a bracket once instead of in each of its places; a constant's multiple is a constant."""
+        more = len(part[0]) - 1
+        inside = more
+        for key, c in zip(*part):
+            inside += max(0, len(key) - 1) + (abs(c) != 1 and self._constants.isdisjoint(key))
+        spread = sum(len(use.divisor) * more for use in uses)
+        return (len(uses) - 1) * inside + spread - (len(uses) == 1)
+
+    def precedes(self, one: object, other: object) -> bool:
+        return one < other  # type: ignore[operator]
+
+
+def _turning_factor(quotient: Iterable[Key]) -> bool:
+    """Whether a sine or cosine divides all of a quotient; then a larger divisor would do."""
+    return bool(common_to_all(tuple(x for x in key if x >= _Letters.TURNING) for key in quotient))
+
+
+def _bracketed(steps: dict[str, Polynomial], order: list[str], letters: _Letters) -> list[str]:
     """Brackets that recur made V, in place; the order of evaluation with the V in it."""
-    number = 0
-    dependents: list[str] = []
-    shapes: dict[str, list[tuple[frozenset, Key, Fraction]]] = {}
-    while True:
-        found: dict[frozenset, list[tuple[str, Key, Fraction]]] = {}
-        for name in (*dependents, *order):
-            if name not in shapes:
-                shapes[name] = _shapes(steps[name])
-            for shape, divisor, lead in shapes[name]:
-                found.setdefault(shape, []).append((name, divisor, lead))
-        best, saving = None, 0
-        for shape, places in found.items():
-            saved = _saving(shape, places)
-            if saved > saving or (saved == saving and best is not None and _shape_key(shape) < _shape_key(best)):
-                best, saving = shape, saved
-        if best is None or saving <= 0:
-            return [*_sorted_definitions(dependents, steps), *order]
-        number += 1
-        symbol = f"V{number}"
-        inside = dict(sorted(best, key=lambda item: _key(item[0])))
-        for name, divisor, lead in found[best]:
-            polynomial = steps[name]
-            covered = {tuple(sorted((*divisor, *key))): lead * c for key, c in inside.items()}
-            if all(polynomial.get(key) == c for key, c in covered.items()):
-                shapes.pop(name, None)
-                for key in covered:
-                    del polynomial[key]
-                polynomial[tuple(sorted((*divisor, Atom(symbol))))] = lead
-        steps[symbol] = inside
-        dependents.append(symbol)
-
-
-def _shapes(polynomial: Polynomial) -> list[tuple[frozenset, Key, Fraction]]:
-    """Each quotient up to a factor, with its divisor and the factor."""
-    found = []
-    for divisor, quotient in _quotients(polynomial):
-        lead = quotient[min(quotient, key=_key)]
-        found.append((frozenset((key, c / lead) for key, c in quotient.items()), divisor, lead))
-    return found
-
-
-def _key(key: Key) -> tuple[tuple[tuple, str], ...]:
-    return tuple((atom.angle, atom.kind) for atom in key)
-
-
-def _shape_key(shape: frozenset) -> list:
-    return sorted((_key(key), c) for key, c in shape)
-
-
-def _quotients(polynomial: Polynomial) -> list[tuple[Key, Polynomial]]:
-    """(divisor, quotient) for each product of sines and cosines that divides two or more terms: its whole quotient."""
-    groups: dict[Key, Polynomial] = {}
-    for key, c in polynomial.items():
-        for divisor in _divisors(tuple(atom for atom in key if atom.is_trigonometric)):
-            groups.setdefault(divisor, {})[_divided(key, divisor)] = c
-    return [(divisor, quotient) for divisor, quotient in groups.items() if len(quotient) > 1 and _coprime(quotient)]
-
-
-def _divisors(factors: Key) -> set[Key]:
-    found: set[Key] = {()}
-    for factor in factors:
-        found |= {tuple(sorted((*divisor, factor))) for divisor in found}
-    return found
-
-
-def _divided(key: Key, divisor: Key) -> Key:
-    rest = list(key)
-    for factor in divisor:
-        rest.remove(factor)
-    return tuple(rest)
-
-
-def _coprime(quotient: Polynomial) -> bool:
-    """Whether no sine or cosine is left that divides the whole quotient; then a larger divisor would do."""
-    shared: Counter[Atom] | None = None
-    for key in quotient:
-        counted = Counter(atom for atom in key if atom.is_trigonometric)
-        shared = counted if shared is None else shared & counted
-    return not shared
-
-
-def _saving(shape: frozenset, places: list[tuple[str, Key, Fraction]]) -> int:
-    """Operations saved by computing a bracket once instead of in each of its places."""
-    inside = sum(max(0, len(key) - 1) + (abs(c) != 1 and not _constant(key)) for key, c in shape) + len(shape) - 1
-    spread = sum(len(divisor) * (len(shape) - 1) for _, divisor, _ in places)
-    return (len(places) - 1) * inside + spread - (len(places) if len(places) == 1 else 0)
-
-
-def _constant(key: Key) -> bool:
-    return any(not atom.angle and atom.kind[0] == "K" for atom in key)
+    found = _Brackets(letters, (steps[name] for name in order))
+    while found.step():
+        pass
+    named = letters.named("V", found.quotients)
+    for name, place in zip((*order, *named), (*range(len(order)), *found.quotients.values())):
+        steps[name] = letters.written(found.sums[place])
+    return [*_sorted_definitions(named, steps), *order]
 
 
 def _sorted_definitions(names: list[str], steps: Mapping[str, Polynomial]) -> list[str]:
@@ -303,46 +298,33 @@ def _fold_sums(steps: dict[str, Polynomial], constants: dict[str, Sum]) -> None:
         polynomial[(Atom(known[total]),)] = Fraction(1)
 
 
-def _products(steps: dict[str, Polynomial]) -> dict[str, Sum]:
+class _TurningProducts(SharedParts):
+    """Recurring products of two sines, cosines, or such products."""
+
+    def pairs(self, key: Key, coefficient: Fraction) -> set[tuple[int, int]]:
+        return pairs(tuple(letter for letter in key if letter >= _Letters.FRESH))
+
+    def precedes(self, one: object, other: object) -> bool:
+        return one < other  # type: ignore[operator]
+
+
+def _products(steps: dict[str, Polynomial], letters: _Letters) -> dict[str, Sum]:
     """Pairs of sines and cosines that recur made T, the most frequent first, in place."""
-    products: dict[str, Sum] = {}
-    terms = [(name, key, c) for name, polynomial in steps.items() for key, c in polynomial.items()]
-    keys = [key for _, key, _ in terms]
-    places: dict[Pair, set[int]] = {}
-    for at, key in enumerate(keys):
-        for pair in _pairs(key, products):
-            places.setdefault(pair, set()).add(at)
-    while repeated := [pair for pair, at in places.items() if len(at) > 1]:
-        pair = min(repeated, key=lambda pair: (-len(places[pair]), _key(pair)))
-        symbol = f"T{len(products) + 1}"
-        products[symbol] = Sum((Product(Fraction(1), pair),))
-        for at in sorted(places[pair]):
-            before = _pairs(keys[at], products)
-            keys[at] = _with(keys[at], pair, symbol)
-            after = _pairs(keys[at], products)
-            for gone in before - after:
-                places[gone].discard(at)
-            for new in after - before:
-                places.setdefault(new, set()).add(at)
-    for name in steps:
-        steps[name] = {}
-    for (name, _, c), key in zip(terms, keys):
-        steps[name][key] = c
-    return products
+    found = _TurningProducts([letters.coded(table) for table in steps.values()], _Letters.FRESH)
+    while found.step():
+        pass
+    named = letters.named("T", found.products)
 
+    def spelled(key: Key) -> Key:
+        """Without names for products."""
+        while (letter := next((x for x in key if x in found.products), None)) is not None:
+            key = joined(without(key, (letter,)), *found.products[letter])
+        return key
 
-Pair = tuple[Atom, Atom]
-
-
-def _pairs(key: Key, products: Mapping[str, Sum]) -> set[Pair]:
-    trig = [atom for atom in key if atom.is_trigonometric or atom.kind in products]
-    return {(a, b) for k, a in enumerate(trig) for b in trig[k + 1 :]}
-
-
-def _with(key: Key, pair: tuple[Atom, Atom], symbol: str) -> Key:
-    rest = list(key)
-    for atom in pair:
-        if atom not in rest:
-            return key
-        rest.remove(atom)
-    return tuple(sorted((*rest, Atom(symbol))))
+    for place, (name, table) in enumerate(steps.items()):
+        now = {spelled(key): (key, c) for key, c in found.sums[place].items()}
+        steps[name] = letters.written(dict(now[key] for key in letters.coded(table)))  # terms stay where they were
+    return {
+        name: Sum((Product(Fraction(1), tuple(sorted(map(letters.atom, pair)))),))
+        for name, pair in zip(named, found.products.values())
+    }

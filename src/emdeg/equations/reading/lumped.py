@@ -17,13 +17,13 @@ from math import gcd, lcm, sqrt
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.angle_sums import ParallelJoints
 from emdeg.algebra.expression import Atom, Sum
+from emdeg.algebra.factoring import Number, nested
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.linear import rational_echelon
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
-from emdeg.equations.reading.nesting import nested
 from emdeg.equations.reading.short_basis import Basis, Column, short_bases
-from emdeg.equations.reading.waves import Exponents, Layout, Number, ParameterKey, Views, Wave, Writer, added
+from emdeg.equations.reading.waves import Exponents, Layout, ParameterKey, Views, Wave, Writer, added
 from emdeg.writing.notebook import Shown, table
 from emdeg.writing.text import line
 

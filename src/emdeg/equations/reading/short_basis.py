@@ -17,9 +17,10 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from math import gcd
 
+from emdeg.algebra.factoring import Number
 from emdeg.algebra.linear import independent_rows, rational_echelon
 from emdeg.algebra.prime_field import residue_of
-from emdeg.equations.reading.waves import Number, ParameterKey, Views, Wave, Writer, added, with_sine_squares
+from emdeg.equations.reading.waves import ParameterKey, Views, Wave, Writer, added, with_sine_squares
 
 Vector = dict[ParameterKey, Fraction]
 Column = dict[str, Views]

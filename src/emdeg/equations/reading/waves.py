@@ -14,14 +14,15 @@ from functools import lru_cache
 from math import comb
 
 from emdeg.algebra.angle_sums import AngleSum, ParallelJoints, angle_systems
+from emdeg.algebra.expression import Atom
+from emdeg.algebra.factoring import Number
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
 
 Exponents = tuple[int, ...]
-Number = int | Fraction
-"""Whole numbers are int, because arithmetic with those is much faster; so nothing here divides with /."""
 Wave = dict[Exponents, Number]
+"""Whole numbers are int, because arithmetic with those is much faster; so nothing here divides with /."""
 Views = tuple[Wave, ...]
 """One function in each angle system, sines at most linear."""
 
@@ -278,3 +279,26 @@ def _form_of_sums(
             base[2 * place[combination] + (0 if odd else 1)] = 1
             _accumulate(wave, (*base, *tail), c)
     return Form(all_angles, fewest_terms(wave, len(all_angles)))
+
+
+def terms_of(form: Form, displacements: tuple[int, ...] = ()) -> dict[tuple[Atom, ...], Number]:
+    """The terms of a wave's form as products of atoms; `displacements` number the prismatic joints."""
+    angles = len(form.angles)
+    found: dict[tuple[Atom, ...], Number] = {}
+    for exponents, c in form.wave.items():
+        factors: list[Atom] = []
+        for k, angle in enumerate(form.angles):
+            if exponents[2 * k] or exponents[2 * k + 1]:
+                factors += _trigonometric(angle, exponents[2 * k], exponents[2 * k + 1])
+        for joint, power in zip(displacements, exponents[2 * angles :]):
+            factors += [Atom("q", ((joint, 1),))] * power
+        found[tuple(sorted(factors))] = c
+    return found
+
+
+def _trigonometric(angle: AngleSum, sines: int, cosines: int) -> list[Atom]:
+    if sines % 2 and cosines % 2:
+        mixed = [Atom("SC", angle)]
+    else:
+        mixed = [Atom("S", angle)] * (sines % 2) + [Atom("C", angle)] * (cosines % 2)
+    return mixed + [Atom("SS", angle)] * (sines // 2) + [Atom("CC", angle)] * (cosines // 2)

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from emdeg.programs.search.extract import Extraction
+from emdeg.algebra.factoring import Extraction
 
 ONE = Fraction(1)
 

@@ -1,18 +1,21 @@
-"""Sums of products with common factors taken out: from an expanded polynomial to a nested expression."""
+"""One sum of products with common factors taken out, nothing named: from an expanded polynomial to nested brackets.
+
+Where no part may have a name (a formula in print), what two brackets share cannot be computed once, and taking one
+letter out of some terms decides what can be taken out of the others. So this is a search over the orders in which
+letters are taken out, complete for short sums, and not the greedy choice among shared parts of `SharedParts`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from math import gcd, lcm
 from typing import Any
 
 from emdeg.algebra.expression import Atom, Product, Sum, count
-from emdeg.equations.reading.waves import Form, Number
+from emdeg.algebra.factoring.tables import Number, common_to_all, content, without
 
-Key = tuple[Atom, ...]
-"""A product of atoms, sorted."""
-Polynomial = Mapping[Key, Number]
+Polynomial = Mapping[tuple[Atom, ...], Number]
+"""{product of atoms, sorted: coefficient}."""
 
 THOROUGH, LONG = 6, 12
 """Terms up to which every common factor is tried, above which the most frequent one is taken; and terms of the whole
@@ -22,37 +25,6 @@ from which on this holds for every part of it."""
 def nested(polynomial: Polynomial) -> Sum:
     """An equal expression with common factors taken out so that few operations remain."""
     return Nester()(polynomial)
-
-
-def content(polynomial: Mapping[Any, Number]) -> Fraction:
-    """The rational by which the coefficients become whole numbers without a common factor, the first positive."""
-    values = list(polynomial.values())
-    common = Fraction(gcd(*(v.numerator for v in values)), lcm(*(v.denominator for v in values)))
-    signs = sum(1 if v > 0 else -1 for v in values) or (1 if values[0] > 0 else -1)
-    return common if signs > 0 else -common
-
-
-def terms_of(form: Form, displacements: tuple[int, ...] = ()) -> dict[Key, Number]:
-    """The terms of a wave's form as products of atoms; `displacements` number the prismatic joints."""
-    angles = len(form.angles)
-    found: dict[Key, Number] = {}
-    for exponents, c in form.wave.items():
-        factors: list[Atom] = []
-        for k, angle in enumerate(form.angles):
-            if exponents[2 * k] or exponents[2 * k + 1]:
-                factors += _trigonometric(angle, exponents[2 * k], exponents[2 * k + 1])
-        for joint, power in zip(displacements, exponents[2 * angles :]):
-            factors += [Atom("q", ((joint, 1),))] * power
-        found[tuple(sorted(factors))] = c
-    return found
-
-
-def _trigonometric(angle, sines: int, cosines: int) -> list[Atom]:
-    if sines % 2 and cosines % 2:
-        mixed = [Atom("SC", angle)]
-    else:
-        mixed = [Atom("S", angle)] * (sines % 2) + [Atom("C", angle)] * (cosines % 2)
-    return mixed + [Atom("SS", angle)] * (sines // 2) + [Atom("CC", angle)] * (cosines // 2)
 
 
 Codes = tuple[str, ...]
@@ -78,7 +50,11 @@ class Nester:
             return Sum()
         thorough = THOROUGH if len(polynomial) < LONG else 2
         known = self._known.setdefault(thorough, {})
-        scale = Fraction(1) if all(c.denominator == 1 for c in polynomial.values()) else content(polynomial)
+        scale = (
+            Fraction(1)
+            if all(c.denominator == 1 for c in polynomial.values())
+            else Fraction(content(polynomial.values()))
+        )
         whole = {tuple(map(self._coded, key)): (c / scale).numerator for key, c in polynomial.items()}
         found = self._sum(_nest(whole, known, thorough))
         if scale == 1:
@@ -130,10 +106,10 @@ def _candidates(polynomial: Whole, known: dict[frozenset[tuple[Codes, int]], Nod
     if len(polynomial) <= 1:
         yield _node(tuple((c, key, ()) for key, c in polynomial.items()))
         return
-    common = _common(polynomial)
-    scale = _content(polynomial)
+    common = common_to_all(polynomial)
+    scale = int(content(polynomial.values()))
     if common or abs(scale) != 1:
-        rest = {_without(key, common): c // scale for key, c in polynomial.items()}
+        rest = {without(key, common): c // scale for key, c in polynomial.items()}
         yield _node((_multiplied(scale, common, _nest(rest, known, thorough)),))
         if common or len(polynomial) > thorough:
             return
@@ -145,9 +121,9 @@ def _candidates(polynomial: Whole, known: dict[frozenset[tuple[Codes, int]], Nod
     if len(polynomial) > thorough and chosen:
         chosen = [max(chosen, key=lambda code: (frequent[code], code))]
     for code in chosen:
-        inside = {_without(key, (code,)): c for key, c in polynomial.items() if code in key}
+        inside = {without(key, (code,)): c for key, c in polynomial.items() if code in key}
         outside = {key: c for key, c in polynomial.items() if code not in key}
-        scale = _content(inside)
+        scale = int(content(inside.values()))
         inner = _nest({key: c // scale for key, c in inside.items()}, known, thorough)
         factored = _multiplied(scale, (code,), inner)
         rest = _nest(outside, known, thorough)[1] if outside else ()
@@ -184,34 +160,3 @@ def _multiplied(scale: int, codes: Codes, inner: Node) -> Term:
 
 def _positive_first(terms: tuple[Term, ...]) -> tuple[Term, ...]:
     return tuple(sorted(terms, key=lambda term: term[0] < 0))
-
-
-def _content(polynomial: Whole) -> int:
-    values = list(polynomial.values())
-    signs = sum(1 if v > 0 else -1 for v in values) or values[0]
-    return gcd(*values) if signs > 0 else -gcd(*values)
-
-
-def _common(polynomial: Whole) -> Codes:
-    keys = iter(polynomial)
-    shared = list(next(keys))
-    for key in keys:
-        if not shared:
-            break
-        left = list(key)
-        kept = []
-        for code in shared:
-            if code in left:
-                left.remove(code)
-                kept.append(code)
-        shared = kept
-    return tuple(shared)
-
-
-def _without(key: Codes, codes: Codes) -> Codes:
-    if not codes:
-        return key
-    rest = list(key)
-    for code in codes:
-        rest.remove(code)
-    return tuple(rest)
