@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -25,12 +26,12 @@ def to_fourier(formula: TrigPoly) -> Series:
     """
     algebra = formula.algebra
     joints = len(algebra.revolute)
-    waves: tuple[dict[Index, Any], dict[Index, Any]] = ({}, {})
+    even_odd: tuple[dict[Index, Any], dict[Index, Any]] = ({}, {})
     for exponents, coefficient in _by_angle_monomial(formula).items():
         sines = sum(exponents[::2])
         parity = sines % 2
-        waves[parity][exponents] = coefficient if sines // 2 % 2 == 0 else -coefficient
-    cosines, sines_ = (_expanded(part, joints) for part in waves)
+        even_odd[parity][exponents] = coefficient if sines // 2 % 2 == 0 else -coefficient
+    cosines, sines_ = (_expanded(part, joints) for part in even_odd)
     still = (0,) * joints
     series: Series = {}
     for index in sorted({*cosines, *sines_}):
@@ -76,7 +77,7 @@ def _expanded(terms: dict[Index, Any], joints: int) -> dict[Index, Any]:
         # Each round turns the leading pair of exponents into a trailing power of z; equal keys merge early.
         merged: dict[Index, Any] = {}
         for key, coefficient in terms.items():
-            for power, weight in _powers_of_z(key[0], key[1]):
+            for power, weight in _flint_powers_of_z(key[0], key[1]):
                 image = (*key[2:], power)
                 value = coefficient * weight
                 merged[image] = merged[image] + value if image in merged else value
@@ -85,12 +86,17 @@ def _expanded(terms: dict[Index, Any], joints: int) -> dict[Index, Any]:
 
 
 @lru_cache(maxsize=4096)
-def _powers_of_z(sines: int, cosines: int) -> tuple[tuple[int, Any], ...]:
-    """((m, weight), ...) with (i s)^sines c^cosines = sum of weight z^m."""
+def powers_of_z(sines: int, cosines: int) -> tuple[tuple[int, Fraction], ...]:
+    """((m, weight), ...) with (i s)^sines c^cosines = sum of weight z^m, z = exp(iq)."""
     scale = 2 ** (sines + cosines)
     weights: dict[int, int] = {}
     for j in range(sines + 1):
         for k in range(cosines + 1):
             power = sines + cosines - 2 * (j + k)
             weights[power] = weights.get(power, 0) + (-1) ** j * math.comb(sines, j) * math.comb(cosines, k)
-    return tuple((power, fmpq(weight, scale)) for power, weight in weights.items() if weight)
+    return tuple((power, Fraction(weight, scale)) for power, weight in weights.items() if weight)
+
+
+@lru_cache(maxsize=4096)
+def _flint_powers_of_z(sines: int, cosines: int) -> tuple[tuple[int, fmpq], ...]:
+    return tuple((power, fmpq(c.numerator, c.denominator)) for power, c in powers_of_z(sines, cosines))

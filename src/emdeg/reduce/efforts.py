@@ -16,8 +16,8 @@ from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.algebra.angle_sums import AngleSum, ParallelJoints
 from emdeg.algebra.expression import Atom, Sum
 from emdeg.algebra.factoring import nested
+from emdeg.algebra.short_forms import ExponentLayout, ShortForms, terms_of
 from emdeg.equations.reading.lumped import indices
-from emdeg.equations.reading.waves import Layout, Writer, terms_of
 from emdeg.programs import Program, Traced, Tracer
 from emdeg.programs.ir import Dependence
 from emdeg.reduce.short_model import Expansion, ShortModel
@@ -59,7 +59,7 @@ class Forms:
     """Functions of the configuration as polynomials in sines and cosines of angles, each in its shortest form."""
 
     def __init__(self, algebra: TrigAlgebra, groups: Sequence[ParallelJoints]) -> None:
-        self._writer = Writer(Layout(algebra), groups)
+        self._writer = ShortForms(ExponentLayout(algebra), groups)
         self._prismatic = algebra.prismatic
         self._known: dict[TrigPoly, Polynomial] = {}
 

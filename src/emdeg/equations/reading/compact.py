@@ -24,9 +24,9 @@ from emdeg.algebra.expression import (
     scaled,
 )
 from emdeg.algebra.factoring import LONG, Nester, content
+from emdeg.algebra.short_forms import ExponentLayout, ShortForms, Views, terms_of
 from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.reading.lumped import Lumped
-from emdeg.equations.reading.waves import Layout, Views, Writer, terms_of
 from emdeg.writing import latex, text
 from emdeg.writing.formula import label
 from emdeg.writing.notebook import Shown, listing
@@ -157,7 +157,7 @@ class _Printer:
     """The shortest nested form of functions of the configuration; remembers what it found."""
 
     def __init__(self, lumped: Lumped) -> None:
-        self.writer = Writer(Layout(lumped.algebra), lumped.groups)
+        self.writer = ShortForms(ExponentLayout(lumped.algebra), lumped.groups)
         self.displacements = lumped.algebra.prismatic
         self.nested = Nester()
         self.known: dict[TrigPoly, tuple[Fraction, Sum]] = {}
@@ -175,9 +175,9 @@ class _Printer:
         """A factor and the expression that it multiplies, whose coefficients are whole numbers."""
         views = self.writer.views(function)
         scale = Fraction(content(views[0].values()))
-        whole: Views = tuple({e: (c / scale).numerator for e, c in wave.items()} for wave in views)
+        whole: Views = tuple({e: (c / scale).numerator for e, c in poly.items()} for poly in views)
         forms = sorted(self.writer.forms(whole), key=lambda form: form.size)
-        most = (2 if len(forms[0].wave) < LONG else 1) * forms[0].size[0]
+        most = (2 if len(forms[0].poly) < LONG else 1) * forms[0].size[0]
         tried = [self.nested(terms_of(form, self.displacements)) for form in forms if form.size[0] <= most]
         counts = [count(expression).total for expression in tried]
         least = [expression for expression, total in zip(tried, counts) if total == min(counts)]

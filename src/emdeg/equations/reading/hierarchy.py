@@ -29,9 +29,9 @@ from emdeg.algebra.factoring import (
     pairs,
     without,
 )
+from emdeg.algebra.short_forms import ExponentLayout, ShortForms, fewest_terms
 from emdeg.equations.reading.compact import atom_values
 from emdeg.equations.reading.lumped import Lumped
-from emdeg.equations.reading.waves import Layout, Writer, fewest_terms
 from emdeg.writing.notebook import listing
 from emdeg.writing.text import line
 
@@ -142,20 +142,20 @@ def hierarchy(lumped: Lumped) -> Hierarchy:
 
 def _sums_of_products(lumped: Lumped, symbol: Mapping[str, str]) -> dict[str, Polynomial]:
     """Every entry as {product of sines, cosines and one constant: coefficient}, all in one angle system."""
-    writer = Writer(Layout(lumped.algebra), lumped.groups)
+    writer = ShortForms(ExponentLayout(lumped.algebra), lumped.groups)
     angles = len(writer.layout.angles)
     views = {name: [(c, writer.views(f)) for c, f in terms] for name, terms in lumped.expansions.items()}
     tables = []
     for k, system in enumerate(writer.systems):
         meaning = tuple(system.meaning[j] for j in writer.layout.angles)
-        waves = {n: [(c, fewest_terms(v[k], angles)) for c, v in terms] for n, terms in views.items()}
-        tables.append((sum(len(w) for terms in waves.values() for _, w in terms), k, meaning, waves))
-    _, _, meaning, waves = min(tables, key=lambda table: table[:2])
+        polys = {n: [(c, fewest_terms(v[k], angles)) for c, v in terms] for n, terms in views.items()}
+        tables.append((sum(len(w) for terms in polys.values() for _, w in terms), k, meaning, polys))
+    _, _, meaning, polys = min(tables, key=lambda table: table[:2])
     found: dict[str, Polynomial] = {}
-    for name, terms in waves.items():
+    for name, terms in polys.items():
         polynomial: Polynomial = {}
-        for constant, wave in terms:
-            for exponents, c in wave.items():
+        for constant, poly in terms:
+            for exponents, c in poly.items():
                 factors = [Atom(symbol[constant])]
                 for place, angle in enumerate(meaning):
                     factors += [Atom("S", angle)] * exponents[2 * place]

@@ -20,10 +20,10 @@ from emdeg.algebra.expression import Atom, Sum
 from emdeg.algebra.factoring import Number, nested
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.linear import rational_echelon
+from emdeg.algebra.short_forms import ExponentLayout, Exponents, ParameterKey, PlainPoly, ShortForms, Views, added
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.reading.short_basis import Basis, Column, short_bases
-from emdeg.equations.reading.waves import Exponents, Layout, ParameterKey, Views, Wave, Writer, added
 from emdeg.writing.notebook import Shown, table
 from emdeg.writing.text import line
 
@@ -126,7 +126,7 @@ def lump(
         name = _diagonal(joint, bare)
         bare[name] = bare[name] - formula
     numbers = {name: Fraction(value) for name, value in (values or {}).items()}
-    writer = Writer(Layout(algebra), groups)
+    writer = ShortForms(ExponentLayout(algebra), groups)
     found: list[_Found] = []
     for letters, first in (("Mbc", "M"), ("g", "g")):
         chosen = {name: f for name, f in bare.items() if name[0] in letters and f}
@@ -221,7 +221,7 @@ def _unit(letter: str, metres: int) -> str:
     return {2: "kg m^2", 1: "kg m", 0: "kg"}.get(metres, f"kg m^{metres}")
 
 
-def _constants(entries: Mapping[str, TrigPoly], spanning: Sequence[str], writer: Writer, unit: str) -> list[_Found]:
+def _constants(entries: Mapping[str, TrigPoly], spanning: Sequence[str], writer: ShortForms, unit: str) -> list[_Found]:
     """Constants for entries of one unit; those named in `spanning` hold all there are."""
     columns: dict[ParameterKey, Column] = {}
     split = {name: writer.split(entries[name]) for name in spanning}
@@ -248,7 +248,7 @@ def _constants(entries: Mapping[str, TrigPoly], spanning: Sequence[str], writer:
 
 
 def _expressed(
-    names: Sequence[str], entries: Mapping[str, TrigPoly], basis: Basis, layout: Layout
+    names: Sequence[str], entries: Mapping[str, TrigPoly], basis: Basis, layout: ExponentLayout
 ) -> dict[str, dict[int, TrigPoly]]:
     """{entry: {constant: function}} for more entries, from as many parameters as there are constants.
 
@@ -263,15 +263,15 @@ def _expressed(
     found: dict[str, dict[int, TrigPoly]] = {}
     for name in names:
         psi: dict[int, dict] = {}
-        for key, wave in layout.split(entries[name]).items():
+        for key, poly in layout.split(entries[name]).items():
             for k, c in inverse.get(key, {}).items():
                 if (i := k - beside) >= 0:
-                    psi[i] = added(psi.get(i, {}), wave, c)
-        found[name] = {i: layout.formula(wave) for i, wave in psi.items() if wave}
+                    psi[i] = added(psi.get(i, {}), poly, c)
+        found[name] = {i: layout.formula(poly) for i, poly in psi.items() if poly}
     return found
 
 
-def _scale(column: Column, writer: Writer) -> Fraction:
+def _scale(column: Column, writer: ShortForms) -> Fraction:
     """What to multiply a constant by so that its functions have whole coefficients without a common factor.
 
     The sign is such that in most entries most terms are positive; failing that, the first entry's highest term.
@@ -285,18 +285,18 @@ def _scale(column: Column, writer: Writer) -> Fraction:
     return common if balance > 0 else -common
 
 
-def _shortest(views: Views, writer: Writer):
-    return min(writer.forms(views), key=lambda form: form.size).wave
+def _shortest(views: Views, writer: ShortForms):
+    return min(writer.forms(views), key=lambda form: form.size).poly
 
 
-def _by_coefficient(entries: Mapping[str, TrigPoly], layout: Layout, unit: str) -> list[_Found]:
+def _by_coefficient(entries: Mapping[str, TrigPoly], layout: ExponentLayout, unit: str) -> list[_Found]:
     """The distinct coefficients: numbers up to sign and powers of two, formulas in parameters up to a factor."""
-    functions: dict[tuple, dict[str, Wave]] = {}
+    functions: dict[tuple, dict[str, PlainPoly]] = {}
     coefficients: dict[tuple, dict[ParameterKey, Fraction]] = {}
     for name, formula in entries.items():
         terms: dict[Exponents, dict[ParameterKey, Number]] = {}
-        for key, wave in layout.split(formula).items():
-            for exponents, c in wave.items():
+        for key, poly in layout.split(formula).items():
+            for exponents, c in poly.items():
                 terms.setdefault(exponents, {})[key] = c
         for exponents, parts in terms.items():
             factor = Fraction(next(iter(parts.values())))
@@ -308,9 +308,9 @@ def _by_coefficient(entries: Mapping[str, TrigPoly], layout: Layout, unit: str) 
             functions.setdefault(same, {}).setdefault(name, {})[exponents] = factor
     found = []
     for same, by_entry in functions.items():
-        least = min(abs(c) for wave in by_entry.values() for c in wave.values())
+        least = min(abs(c) for poly in by_entry.values() for c in poly.values())
         formula = layout.algebra.from_terms((c * least, dict(key)) for key, c in coefficients[same].items())
-        scaled = {name: layout.formula(wave) / least for name, wave in by_entry.items()}
+        scaled = {name: layout.formula(poly) / least for name, poly in by_entry.items()}
         found.append(_Found(formula, scaled, unit))
     return found
 

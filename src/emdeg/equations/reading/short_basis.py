@@ -20,14 +20,14 @@ from math import gcd
 from emdeg.algebra.factoring import Number
 from emdeg.algebra.linear import independent_rows, rational_echelon
 from emdeg.algebra.prime_field import residue_of
-from emdeg.equations.reading.waves import ParameterKey, Views, Wave, Writer, added, with_sine_squares
+from emdeg.algebra.short_forms import ParameterKey, PlainPoly, ShortForms, Views, added, with_sine_squares
 
 Vector = dict[ParameterKey, Fraction]
 Column = dict[str, Views]
 """{entry: the function that multiplies a constant there}."""
 
 FORMULA_TERM = 1
-"""What a term in a constant's formula weighs; see `waves.TERM`."""
+"""What a term in a constant's formula weighs; see `short_forms.TERM`."""
 LARGEST_SEARCH = 3000
 """Terms above which step 2 is left out."""
 PATIENCE, DETOUR = 60, 6
@@ -44,7 +44,7 @@ class Basis:
     column: list[Column]
 
 
-def short_bases(columns: Mapping[ParameterKey, Column], writer: Writer) -> list[Basis]:
+def short_bases(columns: Mapping[ParameterKey, Column], writer: ShortForms) -> list[Basis]:
     """The shortest bases found, equally short, for the entries whose parameters' functions are `columns`."""
     sizes = {key: _size(column, writer) for key, column in columns.items()}
     order = sorted(columns, key=lambda key: (sizes[key], sum(e for _, e in key), _name(key)))
@@ -60,7 +60,7 @@ def _name(key: ParameterKey) -> tuple[tuple[str, int], ...]:
     return tuple((str(letter), e) for letter, e in key)
 
 
-def _size(column: Column, writer: Writer) -> tuple[int, int]:
+def _size(column: Column, writer: ShortForms) -> tuple[int, int]:
     sizes = [writer.size(views) for views in column.values()]
     return sum(s for s, _ in sizes), sum(s for _, s in sizes)
 
@@ -110,9 +110,9 @@ class _State:
 class _Search:
     """Best-first search over the bases that exchanges lead to, starting from a given one."""
 
-    def __init__(self, basis: Basis, writer: Writer) -> None:
+    def __init__(self, basis: Basis, writer: ShortForms) -> None:
         self.writer = writer
-        self._in_sines: dict[int, tuple[Views, list[Wave]]] = {}
+        self._in_sines: dict[int, tuple[Views, list[PlainPoly]]] = {}
         self._known_ratios: dict[tuple[int, int], set[Fraction]] = {}
         self._known_sizes: dict[tuple[int, int, Fraction], tuple[int, int]] = {}
         self.state = _State(tuple(basis.formula), tuple(basis.column), {})
@@ -191,7 +191,7 @@ class _Search:
             self._known_sizes[key] = self.writer.size(after) if after[0] else (0, 0)
         return self._known_sizes[key]
 
-    def _tables(self, views: Views) -> list[Wave]:
+    def _tables(self, views: Views) -> list[PlainPoly]:
         """A function in every angle system, once in squared cosines and once in squared sines.
 
         c^2 shares no term with 1, though 1 - c^2 is as short as it; written 1 - s^2 it does.
@@ -199,10 +199,10 @@ class _Search:
         key = id(views)
         if key not in self._in_sines:
             tables = [*views]
-            for wave in views:
+            for poly in views:
                 for k in range(len(self.writer.layout.angles)):
-                    wave = with_sine_squares(wave, k)
-                tables.append(wave)
+                    poly = with_sine_squares(poly, k)
+                tables.append(poly)
             self._in_sines[key] = views, tables  # `views` too, so that its id stays taken
         return self._in_sines[key][1]
 
@@ -251,8 +251,8 @@ def _exchanged(column: Column, other: Column, r: Fraction) -> Column:
 
 
 def _less(mine: Views | None, other: Views, r: Fraction) -> Views:
-    empty: Wave = {}
-    return tuple(added(mine[v] if mine else empty, wave, -r) for v, wave in enumerate(other))
+    empty: PlainPoly = {}
+    return tuple(added(mine[v] if mine else empty, poly, -r) for v, poly in enumerate(other))
 
 
 def _sum(formula: Vector, other: Vector, r: Fraction) -> Vector:

@@ -158,8 +158,8 @@ def _where(factor: TrigPoly, names: dict[int, str]) -> str | None:
         if joint in factor.algebra.prismatic:
             return _displacement(factor, joint, name)
         return _angle(factor, joint, name)
-    wave = _single_wave(factor, names)
-    return wave or _vanishing(factor, names)
+    single = _single_sine(factor, names)
+    return single or _vanishing(factor, names)
 
 
 def _vanishing(factor: TrigPoly, names: dict[int, str]) -> str:
@@ -196,7 +196,7 @@ def _angle(factor: TrigPoly, joint: int, name: str) -> str | None:
     return f"{name} = " + " or ".join(f"{x:g}" for x in sorted(angles, key=abs)) + " deg"
 
 
-def _single_wave(factor: TrigPoly, names: dict[int, str]) -> str | None:
+def _single_sine(factor: TrigPoly, names: dict[int, str]) -> str | None:
     """sin or cos of a sum of angles, if the factor is nothing else."""
     if any(g.kind not in ("sine", "cosine") or not isinstance(g.of, int) for g in factor.generators):
         return None

@@ -1,7 +1,7 @@
 """Trigonometric polynomials with rational coefficients as plain tables, and the shortest way to write one.
 
-A `Wave` maps exponents to coefficients: for each angle of an `AngleSystem` the powers of its sine and cosine, then
-those of the displacements. Since s^2 + c^2 = 1 the same function has many tables; a `Writer` looks through the
+A `PlainPoly` maps exponents to coefficients: for each angle of an `AngleSystem` the powers of its sine and cosine, then
+those of the displacements. Since s^2 + c^2 = 1 the same function has many tables; `ShortForms` looks through the
 angle systems and through the choice of s^2 or c^2 for each angle for those with few terms.
 """
 
@@ -16,14 +16,15 @@ from math import comb
 from emdeg.algebra.angle_sums import AngleSum, ParallelJoints, angle_systems
 from emdeg.algebra.expression import Atom
 from emdeg.algebra.factoring import Number
+from emdeg.algebra.fourier import powers_of_z
 from emdeg.algebra.generator import Generator
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
 
 Exponents = tuple[int, ...]
-Wave = dict[Exponents, Number]
+PlainPoly = dict[Exponents, Number]
 """Whole numbers are int, because arithmetic with those is much faster; so nothing here divides with /."""
-Views = tuple[Wave, ...]
+Views = tuple[PlainPoly, ...]
 """One function in each angle system, sines at most linear."""
 
 ParameterKey = tuple[tuple[Generator, int], ...]
@@ -32,24 +33,24 @@ ParameterKey = tuple[tuple[Generator, int], ...]
 TERM = 10
 """What a term weighs."""
 LONG = 60
-"""Terms above which a wave is no longer searched for a shorter form."""
+"""Terms above which a polynomial is no longer searched for a shorter form."""
 
 
 @dataclass(frozen=True)
-class Form:
-    """A wave as it is to be written: the angle that each leading pair of exponents belongs to, and the table."""
+class WrittenForm:
+    """A polynomial as it is to be written: the angle that each leading pair of exponents belongs to, and the table."""
 
     angles: tuple[AngleSum, ...]
-    wave: Wave
+    poly: PlainPoly
 
     @property
     def size(self) -> tuple[int, int]:
         """(weight of its terms, sines and cosines in them)."""
-        return TERM * len(self.wave), sum(map(sum, self.wave))
+        return TERM * len(self.poly), sum(map(sum, self.poly))
 
 
-class Layout:
-    """Where each letter of an algebra stands in the exponents of a wave."""
+class ExponentLayout:
+    """Where each letter of an algebra stands in the exponents of a `PlainPoly`."""
 
     def __init__(self, algebra: TrigAlgebra) -> None:
         self.algebra = algebra
@@ -60,9 +61,9 @@ class Layout:
         self.letters: tuple[Generator, ...] = tuple(letters)
         self.place = {letter: i for i, letter in enumerate(self.letters)}
 
-    def split(self, formula: TrigPoly) -> dict[ParameterKey, Wave]:
-        """{product of parameters: its coefficient, a wave}: the formula is the sum of their products."""
-        found: dict[ParameterKey, Wave] = {}
+    def split(self, formula: TrigPoly) -> dict[ParameterKey, PlainPoly]:
+        """{product of parameters: its coefficient, a `PlainPoly`}: the formula is the sum of their products."""
+        found: dict[ParameterKey, PlainPoly] = {}
         place, width = self.place, self.width
         for coefficient, monomial in formula.terms():
             exponents = [0] * width
@@ -76,10 +77,10 @@ class Layout:
             found.setdefault(tuple(key), {})[tuple(exponents)] = whole(coefficient)
         return found
 
-    def formula(self, wave: Mapping[Exponents, Number]) -> TrigPoly:
-        """The wave as a formula of the algebra."""
+    def formula(self, poly: Mapping[Exponents, Number]) -> TrigPoly:
+        """The poly as a formula of the algebra."""
         return self.algebra.from_terms(
-            (c, {letter: e for letter, e in zip(self.letters, exponents) if e}) for exponents, c in wave.items()
+            (c, {letter: e for letter, e in zip(self.letters, exponents) if e}) for exponents, c in poly.items()
         )
 
 
@@ -88,10 +89,10 @@ def whole(value: Number) -> Number:
     return value.numerator if value.denominator == 1 else value
 
 
-def added(wave: Wave, other: Wave, times: Number) -> Wave:
-    """wave + times * other."""
+def added(poly: PlainPoly, other: PlainPoly, times: Number) -> PlainPoly:
+    """poly + times * other."""
     times = whole(times)
-    total = dict(wave)
+    total = dict(poly)
     for exponents, c in other.items():
         value = total.get(exponents, 0) + times * c
         if value:
@@ -101,11 +102,11 @@ def added(wave: Wave, other: Wave, times: Number) -> Wave:
     return total
 
 
-def with_sine_squares(wave: Wave, angle: int) -> Wave:
+def with_sine_squares(poly: PlainPoly, angle: int) -> PlainPoly:
     """The same function with c^2 = 1 - s^2 put in for the angle at place `angle`: its cosine at most linear."""
     sine, cosine = 2 * angle, 2 * angle + 1
-    out: Wave = {}
-    for exponents, c in wave.items():
+    out: PlainPoly = {}
+    for exponents, c in poly.items():
         power = exponents[cosine]
         if power < 2:
             _accumulate(out, exponents, c)
@@ -119,33 +120,33 @@ def with_sine_squares(wave: Wave, angle: int) -> Wave:
     return out
 
 
-def _accumulate(wave: Wave, exponents: Exponents, c: Number) -> None:
-    value = wave.get(exponents, 0) + c
+def _accumulate(poly: PlainPoly, exponents: Exponents, c: Number) -> None:
+    value = poly.get(exponents, 0) + c
     if value:
-        wave[exponents] = value
+        poly[exponents] = value
     else:
-        wave.pop(exponents, None)
+        poly.pop(exponents, None)
 
 
-def fewest_terms(wave: Wave, angles: int) -> Wave:
-    """`wave` with s^2 or c^2 for each angle so that few terms are left, by steepest descent."""
-    if len(wave) > LONG:
-        return wave
-    left = [v for v in range(angles) if any(e[2 * v + 1] > 1 for e in wave)]
+def fewest_terms(poly: PlainPoly, angles: int) -> PlainPoly:
+    """`poly` with s^2 or c^2 for each angle so that few terms are left, by steepest descent."""
+    if len(poly) > LONG:
+        return poly
+    left = [v for v in range(angles) if any(e[2 * v + 1] > 1 for e in poly)]
     while left:
-        trials = [(with_sine_squares(wave, v), v) for v in left]
+        trials = [(with_sine_squares(poly, v), v) for v in left]
         best, angle = min(trials, key=lambda trial: len(trial[0]))
-        if len(best) > len(wave):
+        if len(best) > len(poly):
             break
-        wave = best
+        poly = best
         left.remove(angle)
-    return wave
+    return poly
 
 
-class Writer:
-    """Finds short forms of waves, each given in every angle system of the parallel joints; remembers sizes."""
+class ShortForms:
+    """Finds short forms of polynomials, each given in every angle system of the parallel joints; remembers sizes."""
 
-    def __init__(self, layout: Layout, groups: Sequence[ParallelJoints]) -> None:
+    def __init__(self, layout: ExponentLayout, groups: Sequence[ParallelJoints]) -> None:
         self.layout = layout
         self.groups = tuple(groups)
         self.systems = angle_systems(layout.algebra, groups)
@@ -162,24 +163,24 @@ class Writer:
         return self.split(formula).get((), tuple({} for _ in self.systems))
 
     def size(self, views: Views) -> tuple[int, int]:
-        """The `Form.size` of the shortest form found."""
+        """The `WrittenForm.size` of the shortest form found."""
         key = frozenset(views[0].items())
         if key not in self._sizes:
             self._sizes[key] = min(self._forms_size(views))
         return self._sizes[key]
 
     def _forms_size(self, views: Views) -> Iterable[tuple[int, int]]:
-        for meaning, wave in zip(self._meanings, views):
-            yield Form(meaning, fewest_terms(wave, len(self.layout.angles))).size
+        for meaning, poly in zip(self._meanings, views):
+            yield WrittenForm(meaning, fewest_terms(poly, len(self.layout.angles))).size
 
-    def forms(self, views: Views) -> list[Form]:
+    def forms(self, views: Views) -> list[WrittenForm]:
         """Every distinct form worth a try at printing: in each angle system, and with sums of angles."""
         angles = len(self.layout.angles)
-        found: list[Form] = []
+        found: list[WrittenForm] = []
         seen: set[frozenset[tuple[tuple[AngleSum, int, int], ...]]] = set()
-        for meaning, wave in zip(self._meanings, views):
-            for candidate in (fewest_terms(wave, angles), wave):
-                form = Form(meaning, candidate)
+        for meaning, poly in zip(self._meanings, views):
+            for candidate in (fewest_terms(poly, angles), poly):
+                form = WrittenForm(meaning, candidate)
                 key = frozenset(_used(form, exponents) for exponents in candidate)
                 if key not in seen:
                     seen.add(key)
@@ -189,15 +190,15 @@ class Writer:
                 found.append(summed)
         return found
 
-    def _with_sums(self, wave: Wave, group: ParallelJoints) -> Form | None:
+    def _with_sums(self, poly: PlainPoly, group: ParallelJoints) -> WrittenForm | None:
         """Products over a group's joints as sines and cosines of sums; None if fewer than two of them occur."""
         members = {joint for joint, _ in group}
         places = [k for k, j in enumerate(self.layout.angles) if j in members]
-        if sum(any(e[2 * k] or e[2 * k + 1] for e in wave) for k in places) < 2 or len(wave) > LONG:
+        if sum(any(e[2 * k] or e[2 * k + 1] for e in poly) for k in places) < 2 or len(poly) > LONG:
             return None
         names = [self.layout.angles[k] for k in places]
         table: dict[tuple[tuple[AngleSum, bool], Exponents], Number] = {}
-        for exponents, c in wave.items():
+        for exponents, c in poly.items():
             rest = list(exponents)
             for k in places:
                 rest[2 * k] = rest[2 * k + 1] = 0
@@ -208,7 +209,7 @@ class Writer:
         return _form_of_sums(self._meanings[0], table, len(self.layout.angles))
 
 
-def _used(form: Form, exponents: Exponents) -> tuple[tuple[AngleSum, int, int], ...]:
+def _used(form: WrittenForm, exponents: Exponents) -> tuple[tuple[AngleSum, int, int], ...]:
     """What a term's exponents mean, whatever the system: (angle, power of sine, power of cosine)."""
     angles = len(form.angles)
     trig = [
@@ -226,20 +227,14 @@ def _harmonics(pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[tuple[int, ...
 
     With z = exp(i q): c = (z + 1/z)/2, i s = (z - 1/z)/2; the powers of i leave a sign and the parity.
     """
-    waves: dict[tuple[int, ...], Fraction] = {(): Fraction(1)}
+    powers: dict[tuple[int, ...], Fraction] = {(): Fraction(1)}
     for sines, cosines in pairs:
-        weights: dict[int, Fraction] = {}
-        for j in range(sines + 1):
-            for k in range(cosines + 1):
-                power = sines + cosines - 2 * (j + k)
-                weight = Fraction((-1) ** j * comb(sines, j) * comb(cosines, k), 2 ** (sines + cosines))
-                weights[power] = weights.get(power, Fraction(0)) + weight
-        waves = {(*m, p): a * b for m, a in waves.items() for p, b in weights.items() if b}
+        powers = {(*m, p): a * b for m, a in powers.items() for p, b in powers_of_z(sines, cosines)}
     total = sum(sines for sines, _ in pairs)
     odd = bool(total % 2)
     sign = (-1) ** (total // 2)
     found: dict[tuple[int, ...], Fraction] = {}
-    for multiples, weight in waves.items():
+    for multiples, weight in powers.items():
         lead = next((m for m in multiples if m), 0)
         flipped = tuple(-m for m in multiples) if lead < 0 else multiples
         value = weight * sign * (-1 if odd and lead < 0 else 1)
@@ -253,39 +248,39 @@ def _form_of_sums(
     own: tuple[AngleSum, ...],
     table: Mapping[tuple[tuple[AngleSum, bool], Exponents], Number],
     angles: int,
-) -> Form:
+) -> WrittenForm:
     """The form with one more angle for each combination that occurs; twice an angle as its square or product."""
     combinations = {c for (c, _), _ in table if c}
     halves = {c: tuple((j, m // 2) for j, m in c) for c in combinations if all(m % 2 == 0 for _, m in c)}
     extra = sorted({halves.get(c, c) for c in combinations} - set(own))
     all_angles = (*own, *extra)
     place = {combination: k for k, combination in enumerate(all_angles)}
-    wave: Wave = {}
+    poly: PlainPoly = {}
     for ((combination, odd), rest), c in table.items():
         trig, tail = list(rest[: 2 * angles]), rest[2 * angles :]
         base = [*trig, *([0] * (2 * len(extra)))]
         if not combination:
-            _accumulate(wave, (*base, *tail), c)
+            _accumulate(poly, (*base, *tail), c)
         elif combination in halves:
             at = 2 * place[halves[combination]]
             if odd:  # sin 2x = 2 s c
                 base[at] = base[at + 1] = 1
-                _accumulate(wave, (*base, *tail), 2 * c)
+                _accumulate(poly, (*base, *tail), 2 * c)
             else:  # cos 2x = 2 c^2 - 1
-                _accumulate(wave, (*base, *tail), -c)
+                _accumulate(poly, (*base, *tail), -c)
                 base[at + 1] = 2
-                _accumulate(wave, (*base, *tail), 2 * c)
+                _accumulate(poly, (*base, *tail), 2 * c)
         else:
             base[2 * place[combination] + (0 if odd else 1)] = 1
-            _accumulate(wave, (*base, *tail), c)
-    return Form(all_angles, fewest_terms(wave, len(all_angles)))
+            _accumulate(poly, (*base, *tail), c)
+    return WrittenForm(all_angles, fewest_terms(poly, len(all_angles)))
 
 
-def terms_of(form: Form, displacements: tuple[int, ...] = ()) -> dict[tuple[Atom, ...], Number]:
-    """The terms of a wave's form as products of atoms; `displacements` number the prismatic joints."""
+def terms_of(form: WrittenForm, displacements: tuple[int, ...] = ()) -> dict[tuple[Atom, ...], Number]:
+    """The terms of a form as products of atoms; `displacements` number the prismatic joints."""
     angles = len(form.angles)
     found: dict[tuple[Atom, ...], Number] = {}
-    for exponents, c in form.wave.items():
+    for exponents, c in form.poly.items():
         factors: list[Atom] = []
         for k, angle in enumerate(form.angles):
             if exponents[2 * k] or exponents[2 * k + 1]:
