@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 import emdeg
-from emdeg.algebra.expression import Count, text
+from emdeg.algebra.expression import PrintedCount, text
 from emdeg.equations import Compact, Hierarchy, Lumped, derive, lumped_constants
 from emdeg.equations.reading.compact import compact
 from emdeg.equations.reading.hierarchy import hierarchy
@@ -92,7 +92,12 @@ def puma_page(found: Lumped, table: Compact, paper: dict) -> str:
 
 
 def counts(table: Compact) -> list[str]:
-    theirs = {"M": Count(173, 86), "b": Count(330, 133), "c": Count(73, 26), "g": Count(21, 9)}
+    theirs = {
+        "M": PrintedCount(173, 86),
+        "b": PrintedCount(330, 133),
+        "c": PrintedCount(73, 26),
+        "g": PrintedCount(21, 9),
+    }
     lines = [
         "Operations to evaluate the tables as printed, aliases and signs free:",
         "",
@@ -100,7 +105,7 @@ def counts(table: Compact) -> list[str]:
         "| --- | --- | --- |",
     ]
     for letter, paper in theirs.items():
-        total = Count()
+        total = PrintedCount()
         for name, entry in table.entries.items():
             if name[0] == letter:
                 total += entry.count

@@ -80,26 +80,26 @@ def atoms_of(expression: Sum) -> set[Atom]:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class PrintedCount:
     """Multiplications and additions; a sign costs nothing."""
 
     mul: int = 0
     add: int = 0
 
-    def __add__(self, other: Count) -> Count:
-        return Count(self.mul + other.mul, self.add + other.add)
+    def __add__(self, other: PrintedCount) -> PrintedCount:
+        return PrintedCount(self.mul + other.mul, self.add + other.add)
 
     @property
     def total(self) -> int:
         return self.mul + self.add
 
 
-def count(expression: Sum) -> Count:
+def count(expression: Sum) -> PrintedCount:
     """The operations that evaluate the expression as written, its atoms given."""
-    total = Count(0, max(0, len(expression.terms) - 1))
+    total = PrintedCount(0, max(0, len(expression.terms) - 1))
     for term in expression.terms:
         parts = len(term.factors) + (abs(term.coefficient) != 1 and bool(term.factors))
-        total += Count(max(0, parts - 1))
+        total += PrintedCount(max(0, parts - 1))
         for factor in term.factors:
             if isinstance(factor, Sum):
                 total += count(factor)

@@ -15,7 +15,7 @@ import numpy as np
 
 from emdeg.algebra.expression import (
     Atom,
-    Count,
+    PrintedCount,
     Product,
     Sum,
     atoms_of,
@@ -59,9 +59,9 @@ class CompactEntry(Shown):
         return f"{label(self.name).latex} = {latex.line(self.shown)}"
 
     @property
-    def count(self) -> Count:
+    def count(self) -> PrintedCount:
         """Operations as printed; an alias is free."""
-        return Count() if self.alias is not None else count(self.expression)
+        return PrintedCount() if self.alias is not None else count(self.expression)
 
     def evaluate(self, q: Sequence[float] | np.ndarray, constants: Mapping[str, float]) -> np.ndarray:
         """Its value at the configuration q (..., n), joints numbered from 1 along the last axis."""
@@ -99,9 +99,9 @@ class Compact:
         return tuple(sorted(a for a in found if a.is_trigonometric and len(a.kind) == 2))
 
     @property
-    def count(self) -> Count:
+    def count(self) -> PrintedCount:
         """Operations of all entries as printed, each abbreviated product once."""
-        total = Count(len(self.products))
+        total = PrintedCount(len(self.products))
         for entry in self.entries.values():
             total += entry.count
         return total

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.algebra.expression import Atom, Count, Product, Sum, atoms_of, count, evaluate
+from emdeg.algebra.expression import Atom, PrintedCount, Product, Sum, atoms_of, count, evaluate
 from emdeg.algebra.factoring import (
     Found,
     Key,
@@ -60,9 +60,9 @@ class Hierarchy:
         return tuple(name for name in self.steps if name not in self.entries)
 
     @property
-    def count(self) -> Count:
+    def count(self) -> PrintedCount:
         """Operations of the whole at one configuration; constants, and entries equal to another's, are free."""
-        total = Count()
+        total = PrintedCount()
         for expression in (*self.products.values(), *self.steps.values()):
             total += count(expression)
         return total

@@ -3,7 +3,7 @@
 from emdeg.mechanics.parameters.base import (
     BaseParameters,
     Column,
-    Relation,
+    ParameterRelation,
     base_parameters,
     base_values,
     combination_text,
@@ -19,7 +19,7 @@ __all__ = [
     "BaseParameters",
     "Column",
     "Regressor",
-    "Relation",
+    "ParameterRelation",
     "base_parameters",
     "base_values",
     "combination_text",

@@ -60,7 +60,7 @@ Combination = tuple[tuple[Column, Quotient], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class ParameterRelation:
     """One unit of a parameter that is not kept acts on every joint as these units of kept ones do."""
 
     column: Column
@@ -74,7 +74,7 @@ class BaseParameters:
     columns: tuple[Column, ...]
     """All parameters, in the regressor's order."""
     kept: tuple[Column, ...]
-    relations: tuple[Relation, ...]
+    relations: tuple[ParameterRelation, ...]
     """One for each parameter that is not kept."""
     minimal: bool
     """Whether no set is smaller: true unless parameters were to be left where they are."""
@@ -165,7 +165,7 @@ def _base_parameters(
     by_place = {column.place: column for column in columns}
     kept = tuple(column for column in columns if column.place not in solved)
     relations = tuple(
-        Relation(
+        ParameterRelation(
             column,
             tuple((by_place[c], -row[c]) for c in sorted(row) if c != column.place),
         )

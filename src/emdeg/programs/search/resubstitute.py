@@ -14,14 +14,14 @@ import numpy as np
 
 from emdeg.programs.ir import Kind, Program
 from emdeg.programs.search.effort import Effort, target_seconds
-from emdeg.programs.search.expressions import (
-    Candidate,
+from emdeg.programs.search.equivalents import (
+    Equivalent,
     one_operation,
     two_operations,
     two_products,
     with_new_constant,
 )
-from emdeg.programs.search.net import Net
+from emdeg.programs.search.graph import SearchGraph
 from emdeg.programs.search.tables import Tables
 from emdeg.programs.search.weights import OPERATIONS, Weights, cost
 
@@ -44,7 +44,7 @@ class Resubstitution:
         spend: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self._spend = spend
-        self.net = Net(program, seed, weights)
+        self.net = SearchGraph(program, seed, weights)
         self.random = random.Random(seed)
         self.tables = Tables(self.net, TABLE_LIMIT)
         self.best = self.net.cost
@@ -92,7 +92,7 @@ class Resubstitution:
         spare = net.weight(cone)
         weights = net.weights
         best: tuple[float, float] | None = None
-        chosen: Candidate | None = None
+        chosen: Equivalent | None = None
         for candidate in self._candidates(target, spare):
             new = candidate.adds * weights.add + candidate.muls * weights.mul
             if new > spare or not beyond.isdisjoint(candidate.operands):
@@ -106,7 +106,7 @@ class Resubstitution:
         if chosen is not None:
             self._make(target, chosen)
 
-    def _candidates(self, target: int, spare: float) -> Iterator[Candidate]:
+    def _candidates(self, target: int, spare: float) -> Iterator[Equivalent]:
         net, tables = self.net, self.tables
         yield from one_operation(target, net, tables)
         least = min(net.weights.add, net.weights.mul)
@@ -130,7 +130,7 @@ class Resubstitution:
                 stack.extend(arg for arg, _ in self.net.nodes[index].args if arg in cone)
         return self.net.weight(found)
 
-    def _make(self, target: int, candidate: Candidate) -> None:
+    def _make(self, target: int, candidate: Equivalent) -> None:
         net = self.net
         first = net.size
         net.redirect(target, candidate.build(net))

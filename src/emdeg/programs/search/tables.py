@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from emdeg.programs.search.fingerprint import Print
-from emdeg.programs.search.net import Net
+from emdeg.programs.search.graph import SearchGraph
 
 Rows = np.ndarray
 
@@ -16,7 +16,7 @@ class Tables:
     Entries may outlive their nodes: whoever finds one must ask whether it still lives.
     """
 
-    def __init__(self, net: Net, limit: int) -> None:
+    def __init__(self, net: SearchGraph, limit: int) -> None:
         self.net, self.p, self.limit = net, net.points.p, limit
         self.ids: list[int] = []
         self.rows: Rows = np.zeros((0, len(net.moduli)), dtype=np.uint64)

@@ -1,6 +1,6 @@
 """Ways to say a value in terms of others: found in the tables, built on demand.
 
-Each is a `Candidate`: what it costs, which nodes it stands on, how to build it. The forms are
+Each is an `Equivalent`: what it costs, which nodes it stands on, how to build it. The forms are
     x,  k x,  a b,  a + b                                       (at most one operation)
     a + b c,  a + b + c,  (a + b) c,  a b c,  k a + b           (two)
     a b + c d                                                   (three)
@@ -17,14 +17,14 @@ import numpy as np
 
 from emdeg.programs.ir import Kind
 from emdeg.programs.search.fingerprint import Print, ratio
-from emdeg.programs.search.net import Net, Node, Signed
+from emdeg.programs.search.graph import Node, SearchGraph, Signed
 from emdeg.programs.search.tables import Tables
 
-Build = Callable[[Net], Signed]
+Build = Callable[[SearchGraph], Signed]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Equivalent:
     """An expression equal to the target: its additions and multiplications, operands, and how to build it."""
 
     adds: int
@@ -33,30 +33,30 @@ class Candidate:
     build: Build
 
 
-def one_operation(target: int, net: Net, tables: Tables) -> Iterator[Candidate]:
+def one_operation(target: int, net: SearchGraph, tables: Tables) -> Iterator[Equivalent]:
     """The target as another value, a multiple of one, a product or a sum."""
     node = net.nodes[target]
     own, now = node.print, tuple(sorted(arg for arg, _ in node.args))
     key = tables.key(own)
     same = tables.values.get(key)
     if same is not None and same != target and same in net.nodes:
-        yield Candidate(0, 0, (same,), lambda net: _as(net, (same, 1), own))
+        yield Equivalent(0, 0, (same,), lambda net: _as(net, (same, 1), own))
     pair = tables.products.get(key)
     if pair is not None and _living(net, pair) and not (node.kind is Kind.MUL and tuple(sorted(pair)) == now):
-        yield Candidate(0, 1, pair, lambda net: _as(net, net.mul((pair[0], 1), (pair[1], 1)), own))
+        yield Equivalent(0, 1, pair, lambda net: _as(net, net.mul((pair[0], 1), (pair[1], 1)), own))
     three = tables.sums.get(key)
     if three is not None and _living(net, three[:2]) and (node.kind is not Kind.ADD or tuple(sorted(three[:2])) != now):
-        yield Candidate(1, 0, three[:2], lambda net: _as(net, net.add((three[0], 1), (three[1], three[2])), own))
+        yield Equivalent(1, 0, three[:2], lambda net: _as(net, net.add((three[0], 1), (three[1], three[2])), own))
     if own.all():
         multiple = tables.ratios.get(tables.ratio_keys(own[None, :], net.points.inverse(own)[None, :])[0])
         known = multiple is None or multiple == target or multiple not in net.nodes
         if multiple is not None and not known and not _is_multiple(net, node, multiple):
             factor = ratio(own, net.nodes[multiple].print, net.points)
             if factor is not None:
-                yield Candidate(0, 1, (multiple,), lambda net: net.mul(net.constant(factor), (multiple, 1)))
+                yield Equivalent(0, 1, (multiple,), lambda net: net.mul(net.constant(factor), (multiple, 1)))
 
 
-def two_operations(target: int, net: Net, tables: Tables) -> Iterator[Candidate]:
+def two_operations(target: int, net: SearchGraph, tables: Tables) -> Iterator[Equivalent]:
     """The target as a sum or product of a value with a product or a sum."""
     m, own = net.moduli, net.nodes[target].print
     products, sums, nodes = tables.products, tables.sums, net.nodes
@@ -82,7 +82,7 @@ def two_operations(target: int, net: Net, tables: Tables) -> Iterator[Candidate]
                 yield _times(a, (b, c), rest[k], Kind.ADD, s)
 
 
-def with_new_constant(target: int, net: Net, tables: Tables) -> Iterator[Candidate]:
+def with_new_constant(target: int, net: SearchGraph, tables: Tables) -> Iterator[Equivalent]:
     """The target as k a + b."""
     m, own = net.moduli, net.nodes[target].print
     for sign, rest in ((1, (own + (m - tables.rows)) % m), (-1, (own + tables.rows) % m)):
@@ -94,7 +94,7 @@ def with_new_constant(target: int, net: Net, tables: Tables) -> Iterator[Candida
                     yield _multiple_plus(a, factor, b, sign)
 
 
-def two_products(target: int, net: Net, tables: Tables, some: np.ndarray) -> Iterator[Candidate]:
+def two_products(target: int, net: SearchGraph, tables: Tables, some: np.ndarray) -> Iterator[Equivalent]:
     """The target as a b + c d, for the products of the values numbered `some` in the tables with all others."""
     m, own = net.moduli, net.nodes[target].print
     products, nodes, ids = tables.products, net.nodes, tables.ids
@@ -110,43 +110,43 @@ def two_products(target: int, net: Net, tables: Tables, some: np.ndarray) -> Ite
                         yield _two_products((a, b), sign, (c, d), rest[k])
 
 
-def _living(net: Net, pair: tuple[int, ...]) -> bool:
+def _living(net: SearchGraph, pair: tuple[int, ...]) -> bool:
     return all(index in net.nodes for index in pair)
 
 
-def _is_multiple(net: Net, node: Node, other: int) -> bool:
+def _is_multiple(net: SearchGraph, node: Node, other: int) -> bool:
     """Whether the node already is a constant times `other`."""
     args = [arg for arg, _ in node.args]
     return node.kind is Kind.MUL and other in args and any(net.is_constant(arg) for arg in args)
 
 
-def _as(net: Net, made: Signed, residues: Print) -> Signed:
+def _as(net: SearchGraph, made: Signed, residues: Print) -> Signed:
     """`made` with the sign that gives these residues."""
     return made if np.array_equal(net.value(made), residues) else (made[0], -made[1])
 
 
-def _pair(net: Net, pair: tuple[int, int], kind: Kind, sign: int, residues: Print) -> Signed:
+def _pair(net: SearchGraph, pair: tuple[int, int], kind: Kind, sign: int, residues: Print) -> Signed:
     a, b = pair
     return _as(net, net.mul((a, 1), (b, 1)) if kind is Kind.MUL else net.add((a, 1), (b, sign)), residues)
 
 
-def _plus(a: int, sign: int, pair: tuple[int, int], rest: Print, kind: Kind, inner: int) -> Candidate:
+def _plus(a: int, sign: int, pair: tuple[int, int], rest: Print, kind: Kind, inner: int) -> Equivalent:
     adds, muls = (2, 0) if kind is Kind.ADD else (1, 1)
-    return Candidate(adds, muls, (a, *pair), lambda net: net.add((a, sign), _pair(net, pair, kind, inner, rest)))
+    return Equivalent(adds, muls, (a, *pair), lambda net: net.add((a, sign), _pair(net, pair, kind, inner, rest)))
 
 
-def _times(a: int, pair: tuple[int, int], rest: Print, kind: Kind, inner: int) -> Candidate:
+def _times(a: int, pair: tuple[int, int], rest: Print, kind: Kind, inner: int) -> Equivalent:
     adds, muls = (1, 1) if kind is Kind.ADD else (0, 2)
-    return Candidate(adds, muls, (a, *pair), lambda net: net.mul((a, 1), _pair(net, pair, kind, inner, rest)))
+    return Equivalent(adds, muls, (a, *pair), lambda net: net.mul((a, 1), _pair(net, pair, kind, inner, rest)))
 
 
-def _multiple_plus(a: int, factor: Fraction, b: int, sign: int) -> Candidate:
-    return Candidate(1, 1, (a, b), lambda net: net.add(net.mul(net.constant(factor), (a, 1)), (b, sign)))
+def _multiple_plus(a: int, factor: Fraction, b: int, sign: int) -> Equivalent:
+    return Equivalent(1, 1, (a, b), lambda net: net.add(net.mul(net.constant(factor), (a, 1)), (b, sign)))
 
 
-def _two_products(first: tuple[int, int], sign: int, second: tuple[int, int], rest: Print) -> Candidate:
-    def build(net: Net) -> Signed:
+def _two_products(first: tuple[int, int], sign: int, second: tuple[int, int], rest: Print) -> Equivalent:
+    def build(net: SearchGraph) -> Signed:
         index, own = net.mul((first[0], 1), (first[1], 1))
         return net.add((index, own * sign), _pair(net, second, Kind.MUL, 1, rest))
 
-    return Candidate(1, 2, (*first, *second), build)
+    return Equivalent(1, 2, (*first, *second), build)

@@ -31,7 +31,7 @@ class Node:
     number: Fraction | None = None
 
 
-class Net:
+class SearchGraph:
     """The program as a graph. Ids are never re-used; `order` lists the living nodes, arguments first."""
 
     def __init__(self, program: Program, seed: int, weights: Weights = OPERATIONS) -> None:
