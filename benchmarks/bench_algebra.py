@@ -11,8 +11,7 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.trig_algebra import TrigAlgebra
+from emdeg.algebra import Angle, TrigAlgebra
 from record import record
 
 QUARTER = Fraction(1, 2)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from emdeg.algebra.scalar import Floats
+from emdeg.algebra import Floats
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot.model import Robot
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.angle import Angle
+from emdeg.algebra import Angle
 from emdeg.algebra.linear import solve_system
 
 DATA = {

@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 import emdeg
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Exact
 from emdeg.errors import RobotError
 from emdeg.robot.assemble import assemble
 from emdeg.robot.model import Robot

@@ -15,8 +15,7 @@ import numpy as np
 import pinocchio as pin
 from hypothesis import strategies as st
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 from emdeg.robot.assemble import Draft, assemble
 from emdeg.robot.model import Drive, Inertia, Pose, Robot
 from emdeg.robot.normal_form import Body

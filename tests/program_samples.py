@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.algebra.angle import Angle
+from emdeg.algebra import Angle
 from emdeg.programs.ir import Dependence, Kind, Program, Ref
 from emdeg.programs.trace import Tracer
 

@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 from emdeg.robot import Body, Draft, Drive, Inertia, Placement, Robot, assemble
 
 

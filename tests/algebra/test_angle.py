@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emdeg.algebra import Angle, Floats, PrimeField, TrigAlgebra
-from emdeg.algebra.angle import direction_angle, square_root
+from emdeg.algebra import Angle, Floats, PrimeField, TrigAlgebra, direction_angle, square_root
 from emdeg.errors import UnboundSymbol
 
 turns = st.builds(Fraction, st.integers(-48, 48), st.sampled_from([1, 2, 3, 4, 5, 12]))

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 
 
 @pytest.mark.parametrize("text", ["0", "2159/5000", "m2", "-m2", "1/2 - 3/4*a + 2*l^2*m", "-1/100000 - m"])

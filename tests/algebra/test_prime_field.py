@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emdeg.algebra import Angle, P, PrimeField, Residue, TrigAlgebra
-from emdeg.algebra.prime_field import residue_of
+from emdeg.algebra import Angle, P, PrimeField, Residue, TrigAlgebra, residue_of
 
 residues = st.integers(0, P - 1).map(Residue)
 fractions = st.fractions(max_denominator=10**9)

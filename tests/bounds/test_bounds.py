@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from emdeg.algebra import TrigAlgebra
-from emdeg.algebra.generator import Generator
+from emdeg.algebra import Generator, TrigAlgebra
 from emdeg.bounds import Effort, extremes, largest, largest_magnitude, largest_ratio, tensor
 from emdeg.bounds.quadratic import highest, within_ellipsoid
 from emdeg.errors import EmptyBox

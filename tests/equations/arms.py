@@ -6,10 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
-from emdeg.algebra.trig_algebra import TrigAlgebra
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra import Angle, Exact, TrigAlgebra, TrigPoly
 from emdeg.mechanics.formulations import composite_body, energy
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot.model import BASE, Drive, Inertia, Joint, Link, Placement, Robot

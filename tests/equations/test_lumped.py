@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra.angle_sums import angle_systems
+from emdeg.algebra import angle_systems
 from emdeg.equations.derive import derive
 from emdeg.equations.reading.lumped import indices, lump
 from emdeg.equations.reading.lumped_model import lumped_constants

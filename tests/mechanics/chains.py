@@ -8,8 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import ZERO, Exact
+from emdeg.algebra import ZERO, Angle, Exact
 from emdeg.robot import Drive, Inertia, Joint, Link, Placement, Robot
 from tests.random_robots import random_angle, random_inertia
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Exact
 from emdeg.identification.measured import fit_friction
 from emdeg.mechanics.formulations.friction import FrictionLaw, law_of, smooth_sign
 from emdeg.programs.count import count

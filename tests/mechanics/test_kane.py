@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 import emdeg
-from emdeg.algebra.exact import Exact
-from emdeg.algebra.parsing import parsed
+from emdeg.algebra import Exact, parsed
 from emdeg.equations.speeds.inverse import speed_inverse
 from emdeg.errors import RobotError
 from emdeg.mechanics.kane import LinearForm, Rate, load_setup, read_setup

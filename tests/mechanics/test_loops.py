@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.algebra import PrimeField
 from emdeg.algebra.linear import times
-from emdeg.algebra.prime_field import PrimeField
 from emdeg.errors import ClosureError, UnknownFunction
 from emdeg.mechanics.formulations.virtual_work import virtual_work
 from emdeg.mechanics.functions import numeric

@@ -11,10 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import emdeg
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.dual import Dual, derivative
-from emdeg.algebra.exact import Exact
-from emdeg.algebra.scalar import Floats
+from emdeg.algebra import Angle, Dual, Exact, Floats, derivative
 from emdeg.mechanics.formulations import composite_body, differentiation, energy
 from emdeg.mechanics.functions import evaluate, functions_of
 from emdeg.mechanics.mechanism import frames, mechanism

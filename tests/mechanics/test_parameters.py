@@ -11,11 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact, Floats, PrimeField
 from emdeg.algebra.linear import independent_rows
-from emdeg.algebra.prime_field import PrimeField
-from emdeg.algebra.scalar import Floats
 from emdeg.equations.base_report import base_data, base_latex, base_text
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.newton_euler import newton_euler

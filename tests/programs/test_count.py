@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from emdeg.algebra.angle import Angle
+from emdeg.algebra import Angle
 from emdeg.programs.count import Count, count, count_by_dependence
 from emdeg.programs.ir import Dependence
 from emdeg.programs.trace import Tracer

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Exact
 from emdeg.equations.speeds.inverse import speed_inverse
 from emdeg.errors import Refuted, SingularSpeeds
 from emdeg.mechanics.kane import AngularVelocity, PointVelocity, Rate, Setup, joint_rates, load_setup, read_setup

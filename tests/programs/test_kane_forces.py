@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Exact
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.mechanics.kane import Rate, Setup, joint_rates, load_setup, read_setup
 from emdeg.programs.evaluate import evaluate

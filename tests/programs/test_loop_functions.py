@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra.scalar import Floats
+from emdeg.algebra import Floats
 from emdeg.codegen.c import emit_c
 from emdeg.errors import Refuted
 from emdeg.mechanics.functions import functions_of

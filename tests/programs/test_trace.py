@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from emdeg.algebra.angle import Angle
+from emdeg.algebra import Angle
 from emdeg.programs.evaluate import constants, evaluate
 from emdeg.programs.ir import Dependence, Kind, Op, Program, dependences
 from emdeg.programs.trace import Tracer

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import sympy
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.prime_field import PrimeField
+from emdeg.algebra import Angle, PrimeField
 from emdeg.errors import Refuted
 from emdeg.programs.degree import degree_bound
 from emdeg.programs.evaluate import evaluate

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra.angle import Angle
+from emdeg.algebra import Angle
 from emdeg.robot.load import check, library_names
 
 DATA = Path(__file__).parents[1] / "data"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Exact
 from emdeg.errors import OverBudget, RobotError
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.load import check, library_names, parse_payload, read_draft

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Exact
 from emdeg.errors import OverBudget, RobotError
 from emdeg.robot import Robot, assemble
 from emdeg.robot.checks import BUDGET

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import emdeg
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 from emdeg.errors import RobotError
 from emdeg.robot import BASE, Body, Draft, Inertia, Payload, Placement, Pose, Robot, assemble
 from emdeg.robot.load import load

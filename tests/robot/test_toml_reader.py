@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 from emdeg.errors import OverBudget, RobotError
 from emdeg.robot.assemble import assemble
 from emdeg.robot.toml_reader import read_payloads, read_toml

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import emdeg
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact, parse_number
+from emdeg.algebra import Angle, Exact, parse_number
 from emdeg.robot.assemble import assemble
 from emdeg.robot.load import library_names
 from emdeg.robot.model import Payload

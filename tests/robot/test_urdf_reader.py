@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 from emdeg.errors import OverBudget, RobotError
 from emdeg.robot import Robot, assemble
 from emdeg.robot.checks import BUDGET

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 from emdeg.errors import ScenarioError
 from emdeg.robot import Body, Draft, Placement, assemble
 from emdeg.simulation import (

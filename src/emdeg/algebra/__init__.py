@@ -1,28 +1,78 @@
-"""The scalars: exact numbers and angles, trigonometric polynomials, residues modulo a prime, doubles."""
+"""Exact scalars: numbers, angles, trigonometric polynomials and quotients, residues, dual numbers. No robots here.
 
-from emdeg.algebra.angle import Angle
+What is done with them stands in `linear` (exact linear algebra), `factoring` (sums of products), `expression`
+(formulas in print) and `short_forms` (the shortest ways to write a trigonometric polynomial).
+"""
+
+from emdeg.algebra.angle import HALF_RIGHT, NO_ANGLE, Angle, direction_angle, rounded, square_root
+from emdeg.algebra.angle_sums import AngleSum, AngleSystem, ParallelJoints, angle_latex, angle_name, angle_systems
 from emdeg.algebra.arrays import Array
-from emdeg.algebra.exact import Exact, is_symbol_name, parse_number
-from emdeg.algebra.generator import Generator
-from emdeg.algebra.prime_field import P, PrimeField, Residue
-from emdeg.algebra.scalar import Algebra, Floats, add_angles, multiple_angle
-from emdeg.algebra.trig_algebra import TrigAlgebra
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra.dual import Dual, derivative
+from emdeg.algebra.exact import ONE, ZERO, Exact, ExactLike, is_symbol_name, parse_number, shown
+from emdeg.algebra.generator import GREEK, Generator, Kind, name_latex
+from emdeg.algebra.parsing import Expression, parsed
+from emdeg.algebra.prime_field import P, PrimeField, Residue, residue_inverse, residue_of
+from emdeg.algebra.quotients import Quotient, quotient
+from emdeg.algebra.scalar import (
+    Algebra,
+    Floats,
+    JointAlgebra,
+    Scalar,
+    add_angles,
+    angle_pieces,
+    multiple_angle,
+    sincos_from_pieces,
+)
+from emdeg.algebra.trig_algebra import DEFAULT_MAX_TERMS, RationalAngles, TrigAlgebra
+from emdeg.algebra.trig_poly import Substitute, TrigPoly
 
 __all__ = [
-    "Algebra",
+    "HALF_RIGHT",
+    "NO_ANGLE",
     "Angle",
+    "direction_angle",
+    "rounded",
+    "square_root",
+    "AngleSum",
+    "AngleSystem",
+    "ParallelJoints",
+    "RationalAngles",
+    "angle_latex",
+    "angle_name",
+    "angle_systems",
     "Array",
+    "Dual",
+    "derivative",
+    "ONE",
+    "ZERO",
     "Exact",
-    "Floats",
+    "ExactLike",
+    "is_symbol_name",
+    "parse_number",
+    "shown",
+    "GREEK",
     "Generator",
+    "Kind",
+    "name_latex",
+    "Expression",
+    "parsed",
     "P",
     "PrimeField",
     "Residue",
-    "TrigAlgebra",
-    "TrigPoly",
+    "residue_inverse",
+    "residue_of",
+    "Quotient",
+    "quotient",
+    "Algebra",
+    "Floats",
+    "JointAlgebra",
+    "Scalar",
     "add_angles",
-    "is_symbol_name",
+    "angle_pieces",
     "multiple_angle",
-    "parse_number",
+    "sincos_from_pieces",
+    "DEFAULT_MAX_TERMS",
+    "TrigAlgebra",
+    "Substitute",
+    "TrigPoly",
 ]

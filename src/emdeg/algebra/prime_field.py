@@ -24,7 +24,7 @@ ROOT_OF_HALF = 2**30
 """The sine of 45 degrees: twice its square is 2^61, which is 1."""
 
 
-def inverse(value: int) -> int:
+def residue_inverse(value: int) -> int:
     """1 / value modulo P; ZeroDivisionError for multiples of P."""
     if value % P == 0:
         raise ZeroDivisionError("division by zero modulo 2^61 - 1: take another random point")
@@ -34,7 +34,7 @@ def inverse(value: int) -> int:
 @lru_cache(maxsize=65536)
 def residue_of(value: Fraction) -> int:
     """A rational as an integer in 0 .. P - 1, its denominator inverted."""
-    return value.numerator * inverse(value.denominator) % P
+    return value.numerator * residue_inverse(value.denominator) % P
 
 
 def root_of(value: int) -> int:
@@ -89,18 +89,18 @@ class Residue:
     def __truediv__(self, other: Residue | int | Fraction) -> Residue:
         if (value := _lifted(other)) is None:
             return NotImplemented
-        return Residue(self.value * inverse(value))
+        return Residue(self.value * residue_inverse(value))
 
     def __rtruediv__(self, other: int | Fraction) -> Residue:
         if (value := _lifted(other)) is None:
             return NotImplemented
-        return Residue(value * inverse(self.value))
+        return Residue(value * residue_inverse(self.value))
 
     def __neg__(self) -> Residue:
         return Residue(-self.value)
 
     def __pow__(self, exponent: int) -> Residue:
-        return Residue(pow(self.value if exponent >= 0 else inverse(self.value), abs(exponent), P))
+        return Residue(pow(self.value if exponent >= 0 else residue_inverse(self.value), abs(exponent), P))
 
     def __eq__(self, other: object) -> bool:
         if (value := _lifted(other)) is None:
@@ -145,7 +145,7 @@ class PrimeField:
     def _circle_point(self, name: str) -> tuple[Residue, Residue]:
         """A random (sine, cosine), from t: 2t / (1 + t^2), (1 - t^2) / (1 + t^2)."""
         t = self._drawn("angle", name)
-        scale = inverse(1 + t * t)
+        scale = residue_inverse(1 + t * t)
         return Residue(2 * t * scale), Residue((1 - t * t) * scale)
 
     def random(self, name: str) -> Residue:

@@ -16,16 +16,18 @@ from typing import Any
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from emdeg.algebra.angle import HALF_RIGHT, Angle
-from emdeg.algebra.budget import DEFAULT_MAX_TERMS, check_terms
 from emdeg.algebra.exact import is_symbol_name, shown
 from emdeg.algebra.generator import Generator, Kind
 from emdeg.algebra.scalar import add_angles, angle_pieces, multiple_angle, sincos_from_pieces
 from emdeg.algebra.trig_poly import Substitute, TrigPoly
+from emdeg.errors import OverBudget
 
 _KINDS: tuple[Kind, ...] = ("sine", "cosine")
 _REDUNDANT = ("cosine", HALF_RIGHT)
 
 
+DEFAULT_MAX_TERMS = 2_000_000
+"""Terms one formula may have: a thousand times the longest element of a seven-joint mass matrix."""
 SHORT = 10**10
 """The largest denominator of the tangent of half a constant angle; its error is below one over the square."""
 
@@ -187,7 +189,7 @@ class TrigAlgebra:
             self.zero._same(a)
             if a and b:
                 total = total + self._raw_product(a._poly, b._poly)
-                check_terms(len(total), self.max_terms)
+                _check_terms(len(total), self.max_terms)
                 sines |= a._sines | b._sines
                 squared |= a._sines & b._sines
         return TrigPoly(self, self._reduced(total, squared), sines)
@@ -235,7 +237,7 @@ class TrigAlgebra:
 
     def _checked(self, poly: Any, sines: int) -> TrigPoly:
         if len(poly) > self.max_terms:
-            check_terms(len(poly), self.max_terms)
+            _check_terms(len(poly), self.max_terms)
         return TrigPoly(self, poly, sines)
 
     def _product(self, a: TrigPoly, b: TrigPoly) -> TrigPoly:
@@ -250,11 +252,11 @@ class TrigAlgebra:
             return a * b
         if len(a) < len(b):
             a, b = b, a
-        check_terms(len(a), self.max_terms)
+        _check_terms(len(a), self.max_terms)
         total = self._context.constant(0)
         for piece in _pieces(self._context, b, max(1, self.max_terms // len(a))):
             total = total + a * piece
-            check_terms(len(total), self.max_terms)
+            _check_terms(len(total), self.max_terms)
         return total
 
     def _reduced(self, poly: Any, squared: int) -> Any:
@@ -266,7 +268,7 @@ class TrigAlgebra:
             second = poly.derivative(sine).derivative(sine)
             if second:
                 poly = poly - second * self._half_identity[bit]
-                check_terms(len(poly), self.max_terms)
+                _check_terms(len(poly), self.max_terms)
         return poly
 
     def _canonical(self, poly: Any) -> TrigPoly:
@@ -276,7 +278,7 @@ class TrigAlgebra:
         for bit, (sine, identity) in enumerate(zip(self._sines, self._identity)):
             if degrees[sine] >= 2:
                 poly = divmod(poly, identity)[1]
-                check_terms(len(poly), self.max_terms)
+                _check_terms(len(poly), self.max_terms)
             if degrees[sine] >= 1:
                 sines |= 1 << bit
         return self._checked(poly, sines)
@@ -364,3 +366,12 @@ class RationalAngles(TrigAlgebra):
         s, c = 2 * half / (1 + half * half), (1 - half * half) / (1 + half * half)
         turned = ((s, c), (c, -s), (-s, -c), (-c, s))[quarters]
         return self.number(turned[0]), self.number(turned[1])
+
+
+def _check_terms(terms: int, max_terms: int) -> None:
+    """Nothing; OverBudget if a formula of `terms` terms is over the limit."""
+    if terms > max_terms:
+        raise OverBudget(
+            f"a formula grew to {terms} terms and the budget is {max_terms}: give numbers to some symbolic "
+            "parameters, lock joints, ask for a program instead of expanded formulas, or raise max_terms"
+        )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from emdeg.algebra import TrigPoly
-from emdeg.algebra.exact import ONE, ZERO
+from emdeg.algebra import ONE, ZERO, TrigPoly
 from emdeg.analysis.shared_time import in_time
 from emdeg.bounds import Bounded, Effort, Extremes, Tensor, extreme, extremes, largest, tensor
 from emdeg.equations import Model, derive

@@ -13,8 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.algebra import Array, TrigPoly
-from emdeg.algebra.generator import Generator
+from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.analysis.extremes import gravity_strength, moment_square, subtree
 from emdeg.bounds import Bounded, Effort, largest_ratio
 from emdeg.equations import Model, derive, entry_name

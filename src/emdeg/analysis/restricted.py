@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import cos, pi, sin, tan
 
-from emdeg.algebra import TrigPoly
-from emdeg.algebra.angle import Angle
+from emdeg.algebra import Angle, TrigPoly
 from emdeg.equations import Model, entry_name
 from emdeg.errors import RobotError
 from emdeg.writing.notebook import Shown

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from emdeg.algebra import TrigPoly
-from emdeg.algebra.generator import Generator
+from emdeg.algebra import Generator, TrigPoly
 from emdeg.analysis.shared_time import in_time
 from emdeg.bounds import Bounded, Effort, attained_ratio, largest_ratio, tensor
 from emdeg.equations import Model, entry_name

@@ -18,8 +18,7 @@ from functools import cached_property
 import numpy as np
 from flint import arb
 
-from emdeg.algebra import Array, TrigPoly
-from emdeg.algebra.generator import Generator
+from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.bounds.tensor import Range, Tensor, Variable, tensor
 
 CHUNK = 1 << 16

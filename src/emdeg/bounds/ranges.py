@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from emdeg.algebra import TrigPoly
-from emdeg.algebra.generator import Generator
+from emdeg.algebra import Generator, TrigPoly
 from emdeg.bounds.search import Effort, maximum
 from emdeg.bounds.tensor import Range, Tensor, tensor, variable_key
 

@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.algebra import Array, TrigPoly
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.generator import Generator
+from emdeg.algebra import Angle, Array, Generator, TrigPoly
 from emdeg.errors import EmptyBox, OverBudget
 
 Range = tuple[float, float]

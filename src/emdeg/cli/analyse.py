@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from emdeg import analysis
-from emdeg.algebra.angle import Angle
+from emdeg.algebra import Angle
 from emdeg.analysis.figures import check_folder
 from emdeg.analysis.motion import Motion
 from emdeg.analysis.overview import TREE_PARTS as PARTS

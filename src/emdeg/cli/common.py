@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from emdeg.algebra.exact import Exact, parse_number
+from emdeg.algebra import Exact, parse_number
 from emdeg.errors import EmdegError, RobotError
 from emdeg.robot.load import SNAP, load
 from emdeg.robot.model import Robot, Vector

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from emdeg.algebra.budget import DEFAULT_MAX_TERMS
+from emdeg.algebra import DEFAULT_MAX_TERMS
 from emdeg.cli.common import Json, UsageError, as_json, say, write_new
 from emdeg.equations import Model, with_symbolic_payload
 from emdeg.equations import derive as derive_

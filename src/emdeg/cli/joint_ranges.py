@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from emdeg.algebra.angle import Angle
+from emdeg.algebra import Angle
 from emdeg.cli.common import UsageError, assignments
 
 RangeTexts = Annotated[

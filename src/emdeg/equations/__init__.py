@@ -3,7 +3,7 @@
 Its constants and the forms a person reads: `lumped_constants`, `compact`, `hierarchy`.
 """
 
-from emdeg.algebra.quotient import Quotient, quotient
+from emdeg.algebra import Quotient, quotient
 from emdeg.equations.derive import derive
 from emdeg.equations.inverse_jacobian import InverseJacobian, determinant, inverse_jacobian
 from emdeg.equations.json_form import from_json, to_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from emdeg.algebra.quotient import Quotient
+from emdeg.algebra import Quotient
 from emdeg.errors import RobotError
 from emdeg.mechanics.parameters.base import BaseParameters, Column, Combination, base_values, combination_text
 from emdeg.mechanics.parameters.regressor_formulas import Regressor

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from emdeg.algebra import TrigPoly
-from emdeg.algebra.budget import DEFAULT_MAX_TERMS
+from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly
 from emdeg.equations.model import DYNAMICS, Formulas, Matrix, Model, Triple, christoffel_symbols
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.formulations.composite_body import mass_matrix

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emdeg.algebra import TrigPoly, linear
-from emdeg.algebra.quotient import Quotient, quotient
+from emdeg.algebra import Quotient, TrigPoly, linear, quotient
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
 from emdeg.errors import NotInvertible
 from emdeg.mechanics.vectors import skew

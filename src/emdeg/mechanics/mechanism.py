@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
-from emdeg.algebra.scalar import Algebra
+from emdeg.algebra import Algebra, Angle, Exact
 from emdeg.mechanics.spatial import Axis, BodyInertia, Spatial, Transform
 from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, column, identity, matmul, mul, tmul
 from emdeg.robot.assemble import loaded_inertias

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from emdeg.algebra import Array
-from emdeg.algebra.scalar import Algebra
+from emdeg.algebra import Algebra, Array
 from emdeg.errors import StateError
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from emdeg.algebra.prime_field import PrimeField
+from emdeg.algebra import PrimeField
 from emdeg.mechanics.functions import known_functions
 from emdeg.programs.build import program as plain_program
 from emdeg.programs.ir import Kind, Program

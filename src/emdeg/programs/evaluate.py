@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.algebra.angle import square_root
+from emdeg.algebra import square_root
 from emdeg.programs.ir import Kind, Program
 
 Functions = Mapping[Kind, Callable[..., Any]]

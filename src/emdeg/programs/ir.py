@@ -15,7 +15,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from emdeg.algebra.angle import Angle
+from emdeg.algebra import Angle
 from emdeg.writing.notebook import table
 
 _GROUP_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}\Z")

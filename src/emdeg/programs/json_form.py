@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import is_symbol_name
+from emdeg.algebra import Angle, is_symbol_name
 from emdeg.errors import NotAProgram
 from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
 

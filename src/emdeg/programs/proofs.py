@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from emdeg.algebra.prime_field import PrimeField
+from emdeg.algebra import PrimeField
 from emdeg.errors import OffTheVariety, Refuted
 from emdeg.mechanics.functions import inputs_of, known_functions, ways_of
 from emdeg.mechanics.kinds import kind_of

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from heapq import heappop, heappush
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.prime_field import P, PrimeField, Residue, inverse, residue_of
-from emdeg.algebra.scalar import add_angles, multiple_angle
+from emdeg.algebra import Angle, P, PrimeField, Residue, add_angles, multiple_angle, residue_inverse, residue_of
 from emdeg.errors import UnluckyPoint
 from emdeg.programs.evaluate import Functions, values
 from emdeg.programs.ir import Kind, Op, Program, Slot
@@ -145,6 +143,6 @@ _FIELD: Functions = {
     Kind.SUB: lambda a, b: (a - b) % P,
     Kind.MUL: lambda a, b: a * b % P,
     Kind.NEG: lambda a: -a % P,
-    Kind.DIV: lambda a, b: a * inverse(b) % P,
+    Kind.DIV: lambda a, b: a * residue_inverse(b) % P,
     Kind.SQRT: root,
 }

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.angle import Angle, square_root
-from emdeg.algebra.scalar import sincos_from_pieces
+from emdeg.algebra import Angle, sincos_from_pieces, square_root
 from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
 
 

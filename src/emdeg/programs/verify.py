@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.algebra.prime_field import P, PrimeField, Residue
+from emdeg.algebra import P, PrimeField, Residue
 from emdeg.errors import Refuted
 from emdeg.programs.degree import degree_bound
 from emdeg.programs.evaluate import evaluate

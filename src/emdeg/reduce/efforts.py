@@ -12,8 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from emdeg.algebra import TrigAlgebra, TrigPoly
-from emdeg.algebra.angle_sums import AngleSum, ParallelJoints
+from emdeg.algebra import AngleSum, ParallelJoints, TrigAlgebra, TrigPoly
 from emdeg.algebra.expression import Atom, Sum
 from emdeg.algebra.factoring import nested
 from emdeg.algebra.short_forms import ExponentLayout, ShortForms, terms_of

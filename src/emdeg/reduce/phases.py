@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 
-from emdeg.algebra.angle import Angle, direction_angle, square_root
-from emdeg.algebra.angle_sums import AngleSum
+from emdeg.algebra import Angle, AngleSum, direction_angle, square_root
 from emdeg.algebra.expression import Atom, Product, Sum
 
 CLOSE = Fraction(1, 10**30)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from emdeg.algebra import add_angles
 from emdeg.algebra.expression import Atom, Sum
 from emdeg.algebra.linear import solve_symmetric
-from emdeg.algebra.scalar import add_angles
 from emdeg.equations import entry_name
 from emdeg.equations.reading.lumped import indices
 from emdeg.programs import Program, Traced, Tracer, count, simplify

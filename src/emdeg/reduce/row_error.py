@@ -13,8 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from emdeg.algebra import Array, TrigPoly
-from emdeg.algebra.generator import Generator
+from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.bounds import Bounded, Family, family, supremum
 from emdeg.bounds.search import clock
 from emdeg.equations.reading.lumped import indices

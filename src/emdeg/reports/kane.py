@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from emdeg.algebra.generator import Generator, name_latex
-from emdeg.algebra.quotient import Quotient
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra import Generator, Quotient, TrigPoly, name_latex
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
 from emdeg.equations.speeds.matrix import Letters, letters
 from emdeg.errors import RobotError

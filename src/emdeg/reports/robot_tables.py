@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 from emdeg.robot.model import BASE, Robot
 from emdeg.writing.document import Table
 

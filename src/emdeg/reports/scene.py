@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import Array
-from emdeg.algebra.scalar import Floats
+from emdeg.algebra import Array, Floats
 from emdeg.mechanics.functions.numeric import forward_kinematics, link_transforms
 from emdeg.mechanics.loops.linkage import Anchor, linkage
 from emdeg.reports.items import Scene

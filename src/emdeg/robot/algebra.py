@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.budget import DEFAULT_MAX_TERMS
-from emdeg.algebra.scalar import JointAlgebra
-from emdeg.algebra.trig_algebra import RationalAngles, TrigAlgebra
+from emdeg.algebra import DEFAULT_MAX_TERMS, Angle, JointAlgebra, RationalAngles, TrigAlgebra
 from emdeg.errors import RobotError
 from emdeg.robot.model import Robot, values
 

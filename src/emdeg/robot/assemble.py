@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET, Finding, inertia_findings
 from emdeg.robot.loops import LoopsDraft

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import Array
-from emdeg.algebra.angle import Angle
+from emdeg.algebra import Angle, Array
 from emdeg.robot.model import Joint, Robot
 from emdeg.robot.toml_table import Table, kind_of
 

@@ -9,8 +9,7 @@ from importlib import resources
 from os import PathLike, fspath
 from pathlib import Path
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import ZERO, Exact, ExactLike, parse_number
+from emdeg.algebra import ZERO, Angle, Exact, ExactLike, parse_number
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.assemble import Draft, assemble, end_of_longest_chain, findings
 from emdeg.robot.checks import BUDGET, Finding

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from emdeg.algebra.angle import NO_ANGLE, Angle
-from emdeg.algebra.exact import ZERO, Exact
+from emdeg.algebra import NO_ANGLE, ZERO, Angle, Exact
 
 ClosureKind = Literal["spherical", "universal", "revolute", "prismatic"]
 CLOSURE_KINDS: tuple[ClosureKind, ...] = ("spherical", "universal", "revolute", "prismatic")

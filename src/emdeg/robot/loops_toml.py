@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from emdeg.algebra.angle import NO_ANGLE
-from emdeg.algebra.exact import ZERO, Exact
+from emdeg.algebra import NO_ANGLE, ZERO, Exact
 from emdeg.errors import RobotError
 from emdeg.robot.loops import CLOSURE_KINDS, Closure, End, Loops, LoopsDraft, Place, Rod
 from emdeg.robot.model import BASE, Frame, Link, Pose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from emdeg.algebra.exact import ZERO
+from emdeg.algebra import ZERO
 from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Joint, Link, Pose, Robot
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Exact
 from emdeg.errors import RobotError
 from emdeg.robot.assemble import Draft
 from emdeg.robot.markup import parse_xml

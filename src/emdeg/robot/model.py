@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
-from emdeg.algebra.angle import NO_ANGLE, Angle
-from emdeg.algebra.exact import ONE, ZERO, Exact
+from emdeg.algebra import NO_ANGLE, ONE, ZERO, Angle, Exact
 from emdeg.robot import loops as loops_
 from emdeg.writing.notebook import Shown, table
 

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 from emdeg.errors import RobotError
 from emdeg.robot.checks import Finding
 from emdeg.robot.model import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from emdeg.algebra.exact import parse_number
+from emdeg.algebra import parse_number
 from emdeg.errors import RobotError
 
 LARGEST = 10**50

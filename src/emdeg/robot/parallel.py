@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.angle_sums import ParallelJoints
+from emdeg.algebra import Angle, ParallelJoints
 from emdeg.robot.model import BASE, Placement, Robot
 
 

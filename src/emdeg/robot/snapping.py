@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from emdeg.algebra.angle import Angle, direction_angle
+from emdeg.algebra import Angle, direction_angle
 from emdeg.errors import RobotError
 from emdeg.robot.model import NOWHERE, Pose
 from emdeg.robot.transform import Direction, Transform, of_pose, to_pose, unit

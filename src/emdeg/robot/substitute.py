@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact, ExactLike
+from emdeg.algebra import Angle, Exact, ExactLike
 from emdeg.errors import RobotError
 from emdeg.robot.model import Robot
 

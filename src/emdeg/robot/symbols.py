@@ -20,8 +20,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from emdeg.algebra.angle import Angle, square_root
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact, square_root
 from emdeg.errors import RobotError
 from emdeg.robot.model import Frame, Inertia, Link, Payload, Pose, Robot, Stated
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.exact import ZERO, Exact
+from emdeg.algebra import ZERO, Exact
 from emdeg.errors import TooLarge
 from emdeg.robot.assemble import GRAVITY, Draft
 from emdeg.robot.checks import BUDGET

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.angle import NO_ANGLE, Angle
-from emdeg.algebra.exact import Exact, parse_number
+from emdeg.algebra import NO_ANGLE, Angle, Exact, parse_number
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.model import NOWHERE, Pose, Vector
 from emdeg.robot.toml_text import Document, Number

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Angle, Exact
 from emdeg.robot.assemble import GRAVITY
 from emdeg.robot.loops_toml import written_loops
 from emdeg.robot.model import BASE, Drive, Frame, Inertia, Joint, Link, Payload, Pose, Robot, Stated, Vector

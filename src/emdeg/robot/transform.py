@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from emdeg.algebra.angle import NO_ANGLE, Angle, direction_angle, rounded, square_root
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import NO_ANGLE, Angle, Exact, direction_angle, rounded, square_root
 from emdeg.robot.model import NOWHERE, Inertia, Placement, Pose, Vector
 
 Rotation = tuple[tuple[Fraction, Fraction, Fraction], ...]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Exact
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.assemble import Draft
 from emdeg.robot.checks import BUDGET, Finding

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from emdeg.algebra import Array
-from emdeg.algebra.generator import Generator
+from emdeg.algebra import Array, Generator
 from emdeg.errors import RobotError
 from emdeg.robot.model import Joint, Robot
 from emdeg.writing.notebook import Shown

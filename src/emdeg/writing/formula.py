@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from emdeg.algebra import GREEK, Quotient, TrigPoly
 from emdeg.algebra.expression import Sum
-from emdeg.algebra.generator import GREEK
-from emdeg.algebra.quotient import Quotient
-from emdeg.algebra.trig_poly import TrigPoly
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from emdeg.algebra.quotient import Quotient
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra import Quotient, TrigPoly
 from emdeg.writing import text
 from emdeg.writing.document import Document, Equation, MatrixEquation, Note, Paragraph, Table, Zeros
 from emdeg.writing.formula import Formula, Reference

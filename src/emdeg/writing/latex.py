@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
+from emdeg.algebra import Quotient, TrigPoly
 from emdeg.algebra.expression import Sum
-from emdeg.algebra.quotient import Quotient
-from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.writing.document import (
     Cell,
     Document,

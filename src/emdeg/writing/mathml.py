@@ -12,12 +12,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import assert_never
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.angle_sums import angle_name
+from emdeg.algebra import GREEK, Angle, Generator, Quotient, TrigPoly, angle_name
 from emdeg.algebra.expression import Product, Sum
-from emdeg.algebra.generator import GREEK, Generator
-from emdeg.algebra.quotient import Quotient
-from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.writing import notation, text
 from emdeg.writing.formula import Combination, Formula, Label, Reference, SquareRoot, Written
 from emdeg.writing.markup import escape

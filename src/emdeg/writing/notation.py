@@ -8,11 +8,8 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Literal
 
+from emdeg.algebra import Generator, Quotient, TrigAlgebra, TrigPoly
 from emdeg.algebra.expression import Atom, Sum
-from emdeg.algebra.generator import Generator
-from emdeg.algebra.quotient import Quotient
-from emdeg.algebra.trig_algebra import TrigAlgebra
-from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.writing.formula import Combination, Label
 
 Term = tuple[bool, str]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from emdeg.algebra import Quotient, TrigPoly
 from emdeg.algebra.expression import Atom, Sum
-from emdeg.algebra.quotient import Quotient
-from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.writing import text
 from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Note, Paragraph, Table, Zeros
 from emdeg.writing.formula import Combination, Formula, Reference, SquareRoot

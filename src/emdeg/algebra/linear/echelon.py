@@ -9,7 +9,7 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat, nmod_mat
 
 from emdeg.algebra.prime_field import P
-from emdeg.algebra.quotient import Quotient
+from emdeg.algebra.quotients import Quotient
 
 Row = dict[int, Quotient]
 """Column -> coefficient, none of them zero."""

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from emdeg.algebra import TrigAlgebra, TrigPoly
-from emdeg.algebra.budget import DEFAULT_MAX_TERMS
+from emdeg.algebra import DEFAULT_MAX_TERMS, Quotient, TrigAlgebra, TrigPoly, quotient
 from emdeg.algebra.linear import blocks, determinant
-from emdeg.algebra.quotient import Quotient, quotient
 from emdeg.errors import RobotError
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.closing import ready

@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import Angle, TrigAlgebra, TrigPoly
-from emdeg.algebra.budget import DEFAULT_MAX_TERMS
-from emdeg.algebra.quotient import quotient
+from emdeg.algebra import DEFAULT_MAX_TERMS, Angle, TrigAlgebra, TrigPoly, quotient
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.virtual_work import virtual_work
 from emdeg.mechanics.loops import reduction as closed_loop

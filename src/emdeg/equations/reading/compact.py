@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from emdeg.algebra import TrigPoly
 from emdeg.algebra.expression import (
     Atom,
     PrintedCount,
@@ -25,7 +26,6 @@ from emdeg.algebra.expression import (
 )
 from emdeg.algebra.factoring import LONG, Nester, content
 from emdeg.algebra.short_forms import ExponentLayout, ShortForms, Views, terms_of
-from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.reading.lumped import Lumped
 from emdeg.writing import latex, text
 from emdeg.writing.formula import label

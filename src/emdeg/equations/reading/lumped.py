@@ -14,15 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm, sqrt
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.angle_sums import ParallelJoints
+from emdeg.algebra import Angle, Generator, ParallelJoints, TrigAlgebra, TrigPoly
 from emdeg.algebra.expression import Atom, Sum
 from emdeg.algebra.factoring import Number, nested
-from emdeg.algebra.generator import Generator
 from emdeg.algebra.linear import rational_echelon
 from emdeg.algebra.short_forms import ExponentLayout, Exponents, ParameterKey, PlainPoly, ShortForms, Views, added
-from emdeg.algebra.trig_algebra import TrigAlgebra
-from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.reading.short_basis import Basis, Column, short_bases
 from emdeg.writing.notebook import Shown, table
 from emdeg.writing.text import line

@@ -17,9 +17,9 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from math import gcd
 
+from emdeg.algebra import residue_of
 from emdeg.algebra.factoring import Number
 from emdeg.algebra.linear import independent_rows, rational_echelon
-from emdeg.algebra.prime_field import residue_of
 from emdeg.algebra.short_forms import ParameterKey, PlainPoly, ShortForms, Views, added, with_sine_squares
 
 Vector = dict[ParameterKey, Fraction]

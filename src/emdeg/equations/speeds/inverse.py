@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra.generator import Generator
+from emdeg.algebra import Generator, PrimeField, Quotient, Residue, TrigPoly
 from emdeg.algebra.linear import (
     Elimination,
     adjugate,
@@ -20,9 +20,6 @@ from emdeg.algebra.linear import (
     first_dependent_row,
     triangular_blocks,
 )
-from emdeg.algebra.prime_field import PrimeField, Residue
-from emdeg.algebra.quotient import Quotient
-from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.equations.speeds.matrix import (
     Letters,
     Matrix,

@@ -9,11 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import Exact
-from emdeg.algebra.generator import Generator
-from emdeg.algebra.trig_algebra import TrigAlgebra
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra import Angle, Exact, Generator, TrigAlgebra, TrigPoly
 from emdeg.mechanics.kane import LinearForm, PointVelocity, Setup, System, speed_matrix, system
 from emdeg.robot.massless import massless
 from emdeg.robot.model import Pose, Robot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from emdeg.algebra.dual import Dual, derivative
+from emdeg.algebra import Dual, derivative
 from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
 from emdeg.mechanics.vectors import Scalar, total
 

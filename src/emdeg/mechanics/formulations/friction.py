@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from emdeg.algebra import Array
-from emdeg.algebra.exact import ONE, ZERO, Exact
+from emdeg.algebra import ONE, ZERO, Array, Exact
 from emdeg.errors import RobotError
 from emdeg.mechanics.vectors import Scalar
 from emdeg.robot.model import Friction, Joint, Robot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from emdeg.algebra.dual import derivative
+from emdeg.algebra import derivative
 from emdeg.mechanics.mechanism import Frames, Mechanism, path
 from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, matmul, mul, total
 from emdeg.robot.model import BASE

@@ -8,8 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from emdeg.algebra.exact import ONE, ZERO, Exact
-from emdeg.algebra.parsing import Expression, parsed
+from emdeg.algebra import ONE, ZERO, Exact, Expression, parsed
 from emdeg.errors import RobotError
 from emdeg.mechanics.kane.setup import (
     BASE_AXES,

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from emdeg.algebra.exact import ZERO, Exact
-from emdeg.algebra.parsing import Expression
+from emdeg.algebra import ZERO, Exact, Expression
 from emdeg.robot.model import NOWHERE, Frame, Robot, Vector
 
 WORLD = -2

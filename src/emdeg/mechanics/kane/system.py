@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.dual import Dual, derivative
+from emdeg.algebra import Dual, derivative
 from emdeg.errors import RobotError
 from emdeg.mechanics.kane.setup import (
     AngularVelocity,

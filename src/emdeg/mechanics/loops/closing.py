@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import Array
-from emdeg.algebra.scalar import Floats
+from emdeg.algebra import Array, Floats
 from emdeg.errors import ClosureError
 from emdeg.mechanics.loops.closure import Plan, solve
 from emdeg.mechanics.loops.linkage import Linkage, linkage, loops_of

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.dual import Dual, derivative
+from emdeg.algebra import Dual, derivative
 from emdeg.algebra.linear import Matrix, product, solve_system, summed, times, transposed
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.formulations.coefficients import packed

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from emdeg.algebra.dual import derivative
-from emdeg.algebra.scalar import Algebra
+from emdeg.algebra import Algebra, derivative
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.differentiation import varying
 from emdeg.mechanics.mechanism import (

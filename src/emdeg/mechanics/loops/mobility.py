@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from emdeg.algebra import Array
+from emdeg.algebra import Array, PrimeField
 from emdeg.algebra.linear import independent_rows
-from emdeg.algebra.prime_field import PrimeField
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan, solve
 from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage, world_frames

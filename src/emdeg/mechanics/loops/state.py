@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from emdeg.algebra.dual import Dual
+from emdeg.algebra import Dual
 from emdeg.algebra.linear import Matrix
 from emdeg.mechanics.formulations.differentiation import varying
 from emdeg.mechanics.loops import reduction

@@ -14,11 +14,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.exact import ZERO, Exact
+from emdeg.algebra import ZERO, Algebra, Angle, Exact, Quotient
 from emdeg.algebra.linear import reduce_rows
-from emdeg.algebra.quotient import Quotient
-from emdeg.algebra.scalar import Algebra
 from emdeg.errors import RobotError
 from emdeg.mechanics.mechanism import Mechanism, mechanism
 from emdeg.mechanics.parameters.null_combinations import (

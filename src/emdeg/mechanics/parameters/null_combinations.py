@@ -20,12 +20,8 @@ from itertools import islice
 from random import Random
 from typing import Any
 
-from emdeg.algebra.generator import Generator
+from emdeg.algebra import Generator, PrimeField, Quotient, TrigAlgebra, TrigPoly
 from emdeg.algebra.linear import Row, independent_rows, null_space
-from emdeg.algebra.prime_field import PrimeField
-from emdeg.algebra.quotient import Quotient
-from emdeg.algebra.trig_algebra import TrigAlgebra
-from emdeg.algebra.trig_poly import TrigPoly
 from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
 from emdeg.mechanics.parameters.regressor import COLUMNS, regressor, unit_forces
 from emdeg.mechanics.spatial import BodyInertia, Transform

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from emdeg.algebra import Array
-from emdeg.algebra.budget import DEFAULT_MAX_TERMS
-from emdeg.algebra.trig_algebra import TrigAlgebra
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra import DEFAULT_MAX_TERMS, Array, TrigAlgebra, TrigPoly
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.parameters.base import BaseParameters, Column, base_parameters
 from emdeg.mechanics.parameters.regressor import COLUMNS

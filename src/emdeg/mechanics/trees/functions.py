@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from emdeg.algebra.dual import Dual, derivative
+from emdeg.algebra import Dual, Floats, derivative
 from emdeg.algebra.linear import solve_symmetric, solve_system
-from emdeg.algebra.scalar import Floats
 from emdeg.mechanics.formulations import (
     articulated_body,
     composite_body,

@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from emdeg.algebra import Array
-from emdeg.algebra.scalar import Floats
+from emdeg.algebra import Array, Floats
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.friction import friction
 from emdeg.mechanics.mechanism import Mechanism, Position, mechanism

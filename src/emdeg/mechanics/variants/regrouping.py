@@ -12,8 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
-from emdeg.algebra.exact import Exact
-from emdeg.algebra.prime_field import PrimeField
+from emdeg.algebra import Exact, PrimeField
 from emdeg.mechanics.mechanism import Mechanism, frames, inward, mechanism, written
 from emdeg.mechanics.parameters.regressor import COLUMNS, regressor
 from emdeg.mechanics.spatial import BodyInertia, Transform

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from emdeg.algebra.exact import Exact
+from emdeg.algebra import Exact
 from emdeg.mechanics.formulations import composite_body
 from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from emdeg.algebra.exact import ONE, ZERO
+from emdeg.algebra import ONE, ZERO, PrimeField, parsed
 from emdeg.algebra.linear import independent_rows
-from emdeg.algebra.parsing import parsed
-from emdeg.algebra.prime_field import PrimeField
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.kane import (

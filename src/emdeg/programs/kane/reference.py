@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from emdeg.algebra.dual import Dual, derivative
-from emdeg.algebra.prime_field import PrimeField, Residue
+from emdeg.algebra import Dual, PrimeField, Residue, derivative
 from emdeg.mechanics.formulations import coriolis, energy
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.kane import Setup, System, host, joint_actions, speed_matrix, speed_values, system

@@ -16,8 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.algebra.angle import Angle
-from emdeg.algebra.scalar import add_angles, multiple_angle, sincos_from_pieces
+from emdeg.algebra import Angle, add_angles, multiple_angle, sincos_from_pieces
 from emdeg.programs.ir import Kind, Op, Program
 from emdeg.programs.residues import angle_atoms
 
