@@ -24,7 +24,7 @@ KINDS = {
     "frames slid": ("slide",),
     "inertia handed over": ("axial", "keep_mass"),
     "moments": ("moment",),
-    "twins": ("apart", "apart_back"),
+    "inertia split": ("apart", "apart_back"),
     "closed form": ("closed",),
     "method": ("method",),
 }

@@ -32,7 +32,7 @@ PairOf = Callable[[Joints], Pair]
 """(sine, cosine) of the sum of the given joints' variables; a joint named twice counts twice."""
 
 
-def turn_choices(mech: Mechanism) -> list[list[Joints]]:
+def turn_back_choices(mech: Mechanism) -> list[list[Joints]]:
     """For each link the joints its frame may be turned back by: none, its own, its own and parallel ones before."""
     choices: list[list[Joints]] = []
     for i in range(mech.n):
@@ -50,14 +50,14 @@ def turn_choices(mech: Mechanism) -> list[list[Joints]]:
     return choices
 
 
-def turned_back(
+def frames_turned_back(
     mech: Mechanism,
     position: Sequence[Position],
     back: Sequence[Joints],
     pair_of: PairOf,
     joint: Sequence[int] | None = None,
 ) -> tuple[Mechanism, Frames]:
-    """The mechanism and its frames, link i's frame turned back by the joints `back[i]` (of `turn_choices`).
+    """The mechanism and its frames, link i's frame turned back by the joints `back[i]` (of `turn_back_choices`).
 
     `joint[i]` is the joint that body i moves with, by default the i-th.
     """
@@ -70,7 +70,7 @@ def turned_back(
         own = (joint[i] if joint else i,) if mech.revolute[i] else ()
         R.append(_rotation(mech, mech.step[i], before, own, back[i], pair_of))
         p.append(_turn(pair_of(before), plain.p[i]) if before else plain.p[i])
-        bodies.append(turned_inertia(mech.inertia[i], back[i], pair_of, mech.zero) if back[i] else mech.inertia[i])
+        bodies.append(inertia_turned_back(mech.inertia[i], back[i], pair_of, mech.zero) if back[i] else mech.inertia[i])
     return replace(mech, inertia=tuple(bodies)), Frames(tuple(R), tuple(p))
 
 
@@ -108,7 +108,7 @@ def _turn(pair: Pair, v: Vec3) -> Vec3:
     return (c * v[0] - s * v[1], s * v[0] + c * v[1], v[2])
 
 
-def turned_inertia(body: BodyInertia, joints: Joints, pair_of: PairOf, zero: Scalar) -> BodyInertia:
+def inertia_turned_back(body: BodyInertia, joints: Joints, pair_of: PairOf, zero: Scalar) -> BodyInertia:
     """A body's parameters along axes turned back by the joints' angle; the tensor by the double angle."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.J
     mr = _turn(pair_of(joints), body.mr)

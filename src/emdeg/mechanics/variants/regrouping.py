@@ -23,7 +23,7 @@ Axial = Literal["yy", "xx", "mean"]
 """Which moment a link hands to its parent: YY (leaving XX - YY, 0), XX (0, YY - XX) or the mean of the two."""
 
 
-def slid(mech: Mechanism, along: Sequence[Exact]) -> Mechanism:
+def frames_slid(mech: Mechanism, along: Sequence[Exact]) -> Mechanism:
     """The mechanism with link i's frame moved by `along[i]` [m] along its joint axis."""
     zero, one = mech.zero, mech.one
     steps, bodies = list(mech.step), list(mech.inertia)
@@ -54,7 +54,7 @@ def slide_choices(robot: Robot) -> list[list[Exact]]:
     return choices
 
 
-def handed_over(mech: Mechanism, axial: Sequence[Axial], keep_mass: Sequence[bool]) -> Mechanism:
+def inertia_handed_inwards(mech: Mechanism, axial: Sequence[Axial], keep_mass: Sequence[bool]) -> Mechanism:
     """The mechanism with every link's inertia handed to its parent as far as its joint cannot tell.
 
     `axial` says which moment goes; `keep_mass[i]` leaves a link's mass where it is: at the frame's origin, whose

@@ -15,11 +15,11 @@ from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism
 from emdeg.mechanics.spatial import BodyInertia
 from emdeg.mechanics.trees.state import TreeState
-from emdeg.mechanics.variants.frames_that_stay import Joints, PairOf, turned_back
+from emdeg.mechanics.variants.frames_that_stay import Joints, PairOf, frames_turned_back
 from emdeg.mechanics.variants.link_frame_recursion import efforts, inertia_forces, motion
 from emdeg.mechanics.variants.moments import MOMENTS
-from emdeg.mechanics.variants.regrouping import Axial, handed_over, slid
-from emdeg.mechanics.variants.split_inertia import Twinned, twinned
+from emdeg.mechanics.variants.regrouping import Axial, frames_slid, inertia_handed_inwards
+from emdeg.mechanics.variants.split_inertia import SplitMechanism, split_mechanism
 from emdeg.mechanics.vectors import Scalar
 
 
@@ -29,8 +29,8 @@ class Variation:
 
     `back`: by which joints' angle a link's frame is turned back. `slide`: how far a frame is moved along its axis.
     `axial`, `keep_mass`: what a link hands to its parent. `moment`: how its Euler equation is written. `apart`,
-    `apart_back`: what of a link's inertia goes to a twin of it, and how the twin's frame is turned back. `closed`: to
-    the efforts the first so many links contribute by closed form, the others by recursion.
+    `apart_back`: what of a link's inertia a second body on its joint carries, and how that one is turned back.
+    `closed`: to the efforts the first so many links contribute by closed form, the others by recursion.
     """
 
     back: tuple[Joints, ...]
@@ -58,10 +58,10 @@ def no_variation(n: int) -> Variation:
 
 @dataclass(frozen=True)
 class VariedState(TreeState):
-    """A tree's state as a variation writes it: `written` are the links' frames, `wide` the same with their twins."""
+    """A tree's state as a variation writes it: `written` are the links' frames, `wide` has the split links too."""
 
     written: Frames = field(kw_only=True)
-    wide: Twinned = field(kw_only=True)
+    wide: SplitMechanism = field(kw_only=True)
     wide_frame: Frames = field(kw_only=True)
     variation: Variation = field(kw_only=True)
 
@@ -79,10 +79,10 @@ class VariedState(TreeState):
         wide, frame, mech = self.wide, self.wide_frame, self.wide.mech
         if first:
             mech = _without(mech, [body for body, joint in enumerate(wide.joint) if joint < first])
-        moments = wide.spread([MOMENTS[name] for name in self.variation.moment])
-        rates, accelerations = wide.spread(qd), wide.spread(qdd)
+        moments = wide.of_bodies([MOMENTS[name] for name in self.variation.moment])
+        rates, accelerations = wide.of_bodies(qd), wide.of_bodies(qdd)
         forces = inertia_forces(mech, motion(mech, frame, rates, accelerations, gravity=gravity), moments)
-        return wide.gathered(efforts(mech, frame, forces, accelerations), self.n)
+        return wide.of_joints(efforts(mech, frame, forces, accelerations), self.n)
 
     def _with_closed_form(
         self, tau: list[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], first: int
@@ -99,20 +99,22 @@ class VariedState(TreeState):
     def mass_matrix(self) -> list[list[Scalar]]:
         """By composite bodies; entries of bodies that share a joint add."""
         wide = composite_body.mass_matrix(self.wide.mech, self.wide_frame)
-        rows = [self.wide.gathered(row, self.n) for row in wide]
-        return [list(column) for column in zip(*(self.wide.gathered(column, self.n) for column in zip(*rows)))]
+        rows = [self.wide.of_joints(row, self.n) for row in wide]
+        return [list(column) for column in zip(*(self.wide.of_joints(column, self.n) for column in zip(*rows)))]
 
 
 def varied(state: TreeState, variation: Variation, pair_of: PairOf) -> VariedState:
     """The state as a variation writes it; CannotVary where its choices do not go together."""
-    mech = handed_over(slid(state.tree, variation.slide), variation.axial, variation.keep_mass)
-    turned, frame = turned_back(mech, state.position, variation.back, pair_of)
-    wide, wide_frame = Twinned(turned, tuple(range(mech.n))), frame
+    mech = inertia_handed_inwards(frames_slid(state.tree, variation.slide), variation.axial, variation.keep_mass)
+    turned, frame = frames_turned_back(mech, state.position, variation.back, pair_of)
+    wide, wide_frame = SplitMechanism(turned, tuple(range(mech.n))), frame
     if any(variation.apart):
-        split = twinned(mech, variation.apart)
+        split = split_mechanism(mech, variation.apart)
         back = [*variation.back, *(variation.apart_back[j] for j in split.joint[mech.n :])]
-        wide_mech, wide_frame = turned_back(split.mech, split.spread(state.position), back, pair_of, split.joint)
-        wide = Twinned(wide_mech, split.joint)
+        wide_mech, wide_frame = frames_turned_back(
+            split.mech, split.of_bodies(state.position), back, pair_of, split.joint
+        )
+        wide = SplitMechanism(wide_mech, split.joint)
     return VariedState(
         turned,
         state.position,

@@ -29,7 +29,7 @@ from emdeg.mechanics.mechanism import Mechanism
 from emdeg.mechanics.parameters.base import regrouped_mechanism
 from emdeg.mechanics.spatial import Spatial
 from emdeg.mechanics.variants import known_turning, link_frame_recursion
-from emdeg.mechanics.variants.regrouping import Axial, handed_over
+from emdeg.mechanics.variants.regrouping import Axial, inertia_handed_inwards
 from emdeg.mechanics.vectors import Scalar, Vec3
 from emdeg.programs.count import count
 from emdeg.programs.ir import Dependence, Program
@@ -305,4 +305,4 @@ def turning_variables(robot: Robot, setup: Setup) -> list[bool]:
 def _handed_over(mech: Mechanism) -> Mechanism:
     """Base parameters as far as they hold on a moving base: what a joint cannot tell goes to the link before it."""
     axial: tuple[Axial, ...] = ("yy",) * mech.n
-    return handed_over(mech, axial, (False,) * mech.n)
+    return inertia_handed_inwards(mech, axial, (False,) * mech.n)

@@ -11,10 +11,10 @@ from emdeg.mechanics.functions import FUNCTIONS, ways_of
 from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.mechanics.mechanism import mechanism
 from emdeg.mechanics.trees.kind import tree_state
-from emdeg.mechanics.variants.frames_that_stay import Joints, turn_choices
+from emdeg.mechanics.variants.frames_that_stay import Joints, turn_back_choices
 from emdeg.mechanics.variants.moments import MOMENTS
 from emdeg.mechanics.variants.regrouping import drives_in_links, slide_choices
-from emdeg.mechanics.variants.split_inertia import SHARES
+from emdeg.mechanics.variants.split_inertia import SPLITS
 from emdeg.mechanics.variants.variation import Variation, no_variation, varied
 from emdeg.programs.build import joined, open_trace
 from emdeg.programs.ir import Program
@@ -68,7 +68,7 @@ def options(robot: Robot, functions: Sequence[str]) -> list[Option]:
     """Every single choice open for this robot and these functions."""
     found: list[Option] = []
     joints = range(robot.n)
-    turns = turn_choices(mechanism(robot, Tracer(sorted(robot.symbols))))
+    turns = turn_back_choices(mechanism(robot, Tracer(sorted(robot.symbols))))
     found += [Option("back", i, joints_) for i in joints for joints_ in turns[i]]
     found += [Option("slide", i, length) for i, lengths in enumerate(slide_choices(robot)) for length in lengths]
     for i in joints:
@@ -77,8 +77,8 @@ def options(robot: Robot, functions: Sequence[str]) -> list[Option]:
             found += [Option("keep_mass", i, value) for value in (False, True)]
     if any(function in RECURSIVE for function in functions):
         found += [Option("moment", i, value) for i in joints for value in MOMENTS]
-    if any(function in WITH_TWINS for function in functions):
-        found += [Option("apart", i, share) for i in joints for share in SHARES]
+    if any(function in WITH_SPLIT_INERTIA for function in functions):
+        found += [Option("apart", i, share) for i in joints for share in SPLITS]
         found += [Option("apart_back", i, joints_) for i in joints for joints_ in turns[i] if len(turns[i]) > 1]
     if "inverse_dynamics" in functions:
         found += [Option("closed", None, k) for k in range(min(robot.n, 4))]
@@ -89,7 +89,7 @@ def options(robot: Robot, functions: Sequence[str]) -> list[Option]:
 
 RECURSIVE = ("inverse_dynamics", "bias", "gravity", "forward_dynamics")
 """Functions that take efforts from the recursion."""
-WITH_TWINS = (*RECURSIVE, "mass_matrix")
+WITH_SPLIT_INERTIA = (*RECURSIVE, "mass_matrix")
 """Functions that may count a body as two that move alike."""
 
 
