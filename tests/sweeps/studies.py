@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from emdeg.sweeps import Compute, States, Study, Tolerances, Vary
+from emdeg.sweeps import Compute, StatedTolerances, States, Study, Vary
 
 ARM = """<robot name="arm">
 <link name="base"/>
@@ -30,7 +30,7 @@ def puma_study(states: int = 3000, draws: int = 3, **changes: object) -> Study:
         "robots": ("puma560",),
         "payloads": ("mass=mL,com=0:0:0.1",),
         "vary": (Vary("mL", values=(0.0, 1.0, 2.5)), Vary("q3.a", uniform=(0.4, 0.45))),
-        "tolerances": Tolerances(scale=(0.0, 1.0)),
+        "tolerances": StatedTolerances(scale=(0.0, 1.0)),
         "states": States(count=states, speed=1.0, acceleration=2.0),
         "compute": (Compute(function="inverse_dynamics", statistics=("max_abs", "rms", "mean", "at")),),
         "draws": draws,

@@ -14,7 +14,7 @@ import pytest
 import emdeg
 from emdeg.analysis import capability, torque_limits
 from emdeg.robot.workspace import workspace
-from emdeg.sweeps import Compute, NamedRanges, States, Study, Tolerances, Vary, sweep
+from emdeg.sweeps import Compute, NamedRanges, StatedTolerances, States, Study, Vary, sweep
 from emdeg.sweeps.chunk import compute_chunk
 from emdeg.sweeps.plan import plan_from_json
 from emdeg.sweeps.prepare import prepare
@@ -75,7 +75,7 @@ def test_grids_are_their_product_and_samples_do_not_depend_on_who_asks():
 def test_tolerances_are_standard_deviations_or_half_widths():
     robot = emdeg.load("puma560")
     for kind, spread in (("normal", 1.0), ("uniform", 1 / np.sqrt(3))):
-        plan = prepare(puma_study(draws=4000, vary=(), payloads=("none",), tolerances=Tolerances(kind, (2.0,))))
+        plan = prepare(puma_study(draws=4000, vary=(), payloads=("none",), tolerances=StatedTolerances(kind, (2.0,))))
         values = samples(plan, 0, 4000).values
         for k, parameter in enumerate(plan.cases[0].parameters):
             deviation = float(robot.tolerances[parameter.path]) * 2 * spread

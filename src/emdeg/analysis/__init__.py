@@ -11,12 +11,12 @@ from emdeg.analysis.capability import (
 )
 from emdeg.analysis.extremes import JointLoad, formula_extremes, gravity_ceiling, loads, unloaded
 from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
-from emdeg.analysis.motion import Motion, across, point_to_point
+from emdeg.analysis.motion import SampledMotion, across, point_to_point
 from emdeg.analysis.overview import Analysis, analyse, parts_of
 from emdeg.analysis.ratios import (
     Curves,
-    Map,
     Ratio,
+    RatioMap,
     coupling_ratios,
     curves,
     gravity_ratios,
@@ -37,8 +37,8 @@ __all__ = [
     "Curves",
     "Ellipsoid",
     "JointLoad",
-    "Map",
-    "Motion",
+    "RatioMap",
+    "SampledMotion",
     "Ratio",
     "Restricted",
     "ServoView",

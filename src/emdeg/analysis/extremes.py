@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from emdeg.algebra import ONE, ZERO, TrigPoly
-from emdeg.analysis.shared_time import in_time
+from emdeg.analysis.shared_time import search_each
 from emdeg.bounds import Bounded, Effort, Extremes, Tensor, extreme, extremes, largest, tensor
 from emdeg.equations import Model, derive
 from emdeg.equations.model import descendants
@@ -73,7 +73,7 @@ def loads(
     """
     where = where or workspace(robot)
     model = derive(robot, "M,g", rational_angles=True)
-    moments = in_time(
+    moments = search_each(
         [i for i in reversed(range(robot.n)) if 0 < len(model.g[i]) <= LONGEST],
         lambda i, effort: largest_moment(robot, i, where, gap, effort),
         0.3 * seconds,
@@ -94,7 +94,7 @@ def loads(
 
     keys = [(*key, side) for key in formulas for side in (-1, 1)]
     keys.sort(key=lambda key: (len(formulas[key[:2]].generators), len(formulas[key[:2]])))
-    found = in_time(keys, search, 0.7 * seconds, lambda one: one.gap <= gap)
+    found = search_each(keys, search, 0.7 * seconds, lambda one: one.gap <= gap)
     return tuple(
         JointLoad(
             joint.name,

@@ -12,8 +12,8 @@ import numpy as np
 
 from emdeg.analysis.extremes import JointLoad
 from emdeg.analysis.importance import Share
-from emdeg.analysis.motion import Motion
-from emdeg.analysis.ratios import Curves, Map
+from emdeg.analysis.motion import SampledMotion
+from emdeg.analysis.ratios import Curves, RatioMap
 from emdeg.analysis.servo import ServoView
 from emdeg.errors import RobotError
 from emdeg.robot.model import Robot
@@ -148,7 +148,7 @@ def ratio_curves(robot: Robot, one: Curves, folder: Path, stem: str, title: str,
     return save_figure(figure, folder, stem, header, np.column_stack([x, one.values.T]).tolist())
 
 
-def ratio_surface(robot: Robot, one: Map, folder: Path, stem: str, title: str) -> list[Path]:
+def ratio_surface(robot: Robot, one: RatioMap, folder: Path, stem: str, title: str) -> list[Path]:
     """A ratio as a map over two joints."""
     from matplotlib.ticker import MaxNLocator
 
@@ -172,7 +172,7 @@ def ratio_surface(robot: Robot, one: Map, folder: Path, stem: str, title: str) -
     return save_figure(figure, folder, stem, [xl, yl, one.ratio.name], rows)
 
 
-def servo_figure(robot: Robot, motion: Motion, view: ServoView, folder: Path, stem: str) -> list[Path]:
+def servo_figure(robot: Robot, motion: SampledMotion, view: ServoView, folder: Path, stem: str) -> list[Path]:
     """Velocity gain for critical damping, and reaction torque, along a motion."""
     figure, axes = new_figure(7.0, 6.4, rows=2)
     reaction = 100 * np.abs(view.reaction) / np.maximum(np.abs(view.torque).max(axis=0), 1e-300)

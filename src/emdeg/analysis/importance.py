@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.motion import Motion
+from emdeg.analysis.motion import SampledMotion
 from emdeg.equations import Model, entry_name
 from emdeg.mechanics.functions.numeric import regressor
 from emdeg.mechanics.parameters.base import base_parameters, base_values
@@ -29,12 +29,12 @@ class Share(Shown):
     """max |term| / max |torque|."""
 
 
-def over_workspace(where: Workspace, samples: int = 2000, seed: int = 3) -> Motion:
+def over_workspace(where: Workspace, samples: int = 2000, seed: int = 3) -> SampledMotion:
     """Random states, uniform over the workspace, its speeds and accelerations."""
-    return Motion(np.arange(float(samples)), *where.sample_states(samples, seed))
+    return SampledMotion(np.arange(float(samples)), *where.sample_states(samples, seed))
 
 
-def term_shares(model: Model, states: Motion) -> list[Share]:
+def term_shares(model: Model, states: SampledMotion) -> list[Share]:
     """Every term M_ij qdd_j, b_ijk qd_j qd_k, c_ij qd_j^2, g_i of every joint, the largest variance share first."""
     names = [joint.name for joint in model.robot.joints]
     values = model.evaluate(states.q)
@@ -52,7 +52,7 @@ def term_shares(model: Model, states: Motion) -> list[Share]:
     return shares
 
 
-def constant_shares(robot: Robot, states: Motion) -> list[Share]:
+def constant_shares(robot: Robot, states: SampledMotion) -> list[Share]:
     """Every base parameter's contribution to every joint's torque, the largest variance share first."""
     kept = base_parameters(robot).kept
     values = np.array([float(value) for value in base_values(robot)])

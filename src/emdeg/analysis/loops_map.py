@@ -22,7 +22,7 @@ LINE, NUMERIC_LINE = 721, 21
 
 
 @dataclass(frozen=True)
-class Map:
+class SingularityMap:
     """Over coordinates i and j: poses (rows, columns, n), NaN where a pose is not reached.
 
     `first` and `second` are distances from a singularity; `turned` is the determinant that changes its sign where the
@@ -46,7 +46,7 @@ class Map:
         return bool(np.nanmin(self.turned) < 0 < np.nanmax(self.turned)) if self.reached.any() else False
 
 
-def plane(robot: Robot, where: Workspace, i: int, j: int, grid: int | None = None) -> Map:
+def plane(robot: Robot, where: Workspace, i: int, j: int, grid: int | None = None) -> SingularityMap:
     """The map over coordinates i and j, the others where the start has them."""
     grid = grid or GRID
     x, y = (np.linspace(*where.ranges[k], grid) for k in (i, j))
@@ -57,7 +57,7 @@ def plane(robot: Robot, where: Workspace, i: int, j: int, grid: int | None = Non
     first, second, turned = (np.full(len(flat), np.nan) for _ in range(3))
     if there.any():
         first[there], second[there], _, turned[there] = singularity_figures(robot, flat[there])
-    return Map(i, j, q, *(v.reshape(grid, grid) for v in (first, second, turned)))
+    return SingularityMap(i, j, q, *(v.reshape(grid, grid) for v in (first, second, turned)))
 
 
 def _axis(robot: Robot, k: int) -> tuple[str, float]:
@@ -66,7 +66,7 @@ def _axis(robot: Robot, k: int) -> tuple[str, float]:
     return f"{plain(joint.name)} [{'deg' if turning else 'm'}]", 180 / np.pi if turning else 1.0
 
 
-def draw_map(robot: Robot, found: Map, folder: Path, stem: str, margin: float = MARGIN) -> list[Path]:
+def draw_map(robot: Robot, found: SingularityMap, folder: Path, stem: str, margin: float = MARGIN) -> list[Path]:
     """Two panels, first and second kind, with the margin's line and the line where the second kind is passed."""
     figure, axes = new_figure(11, 4.6, 1, 2)
     (xlabel, a), (ylabel, b) = _axis(robot, found.i), _axis(robot, found.j)
@@ -96,11 +96,11 @@ def draw_map(robot: Robot, found: Map, folder: Path, stem: str, margin: float = 
     return save_figure(figure, folder, stem, [*names, "first", "second", "determinant"], flat.tolist())
 
 
-def _start(robot: Robot, found: Map, a: float, b: float) -> tuple[float, float]:
+def _start(robot: Robot, found: SingularityMap, a: float, b: float) -> tuple[float, float]:
     return a * home(robot)[found.i], b * home(robot)[found.j]
 
 
-def _held(robot: Robot, found: Map) -> str:
+def _held(robot: Robot, found: SingularityMap) -> str:
     others = [k for k in range(robot.freedoms) if k not in (found.i, found.j)]
     values = ", ".join(f"{plain(robot.coordinates[k].name)} = {home(robot)[k]:.3g}" for k in others)
     return f"{plain(robot.name)}: singularities over its reach" + (f", {values}" if values else "")

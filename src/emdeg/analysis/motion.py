@@ -13,7 +13,7 @@ from emdeg.writing.notebook import Shown
 
 
 @dataclass(frozen=True)
-class Motion(Shown):
+class SampledMotion(Shown):
     """t (m) [s], q, qd, qdd (m, n) [rad or m, and per s, per s^2]."""
 
     t: Array
@@ -21,18 +21,18 @@ class Motion(Shown):
     qd: Array
     qdd: Array
 
-    def faster(self, factor: float) -> Motion:
+    def faster(self, factor: float) -> SampledMotion:
         """The same path, run `factor` times as fast."""
-        return Motion(self.t / factor, self.q, self.qd * factor, self.qdd * factor**2)
+        return SampledMotion(self.t / factor, self.q, self.qd * factor, self.qdd * factor**2)
 
 
-def point_to_point(start: ArrayLike, end: ArrayLike, duration: float, points: int = 401) -> Motion:
+def point_to_point(start: ArrayLike, end: ArrayLike, duration: float, points: int = 401) -> SampledMotion:
     """A straight line in joint space with zero speed and acceleration at both ends (fifth-order polynomial)."""
     q0, q1 = np.asarray(start, float), np.asarray(end, float)
     t = np.linspace(0.0, duration, points)
     s = (t / duration)[:, None]
     way = q1 - q0
-    return Motion(
+    return SampledMotion(
         t,
         q0 + way * (10 * s**3 - 15 * s**4 + 6 * s**5),
         way * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration,
@@ -40,7 +40,7 @@ def point_to_point(start: ArrayLike, end: ArrayLike, duration: float, points: in
     )
 
 
-def across(where: Workspace, duration: float = 2.0, points: int = 401) -> Motion:
+def across(where: Workspace, duration: float = 2.0, points: int = 401) -> SampledMotion:
     """All joints at once over the middle half of their ranges; a quarter turn each where they turn without end."""
     low, high = np.array(where.ranges).T
     quarter = 0.25 * (high - low)

@@ -11,12 +11,13 @@ from typing import Any
 from emdeg.analysis import loops_summary, summary
 from emdeg.analysis.capability_summary import capability_part
 from emdeg.analysis.loops import MARGIN
-from emdeg.analysis.motion import Motion
+from emdeg.analysis.motion import SampledMotion
 from emdeg.analysis.ratios import ratio
 from emdeg.analysis.summary import Scope
 from emdeg.errors import EmptyBox, RobotError
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import joint_number, workspace
+from emdeg.writing.notebook import brief, table
 
 TREE_PARTS = ("loads", "ratios", "servo", "importance", "capability")
 LOOP_PARTS = loops_summary.PARTS
@@ -32,6 +33,10 @@ class Analysis:
 
     def __getitem__(self, part: str) -> Any:
         return self.data[part]
+
+    def _repr_html_(self) -> str:
+        rows = [(part, brief(found)) for part, found in self.data.items() if part != "robot"]
+        return table(f"Analysis of {self.robot.name}", rows, ("part", "found"))
 
     def __repr__(self) -> str:
         return f"<Analysis of {self.robot.name}: {', '.join(self.data)}; {len(self.files)} files>"
@@ -52,7 +57,7 @@ def analyse(
     over: tuple[str, str] | None = None,
     held: Mapping[str, float] | None = None,
     velocity_terms: bool = False,
-    motion: Motion | None = None,
+    motion: SampledMotion | None = None,
     share: float = 0.1,
     at: Sequence[float] | None = None,
     gap: float = 1e-3,

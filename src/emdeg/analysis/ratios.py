@@ -153,7 +153,7 @@ def curves(
 
 
 @dataclass(frozen=True)
-class Map(Shown):
+class RatioMap(Shown):
     """A ratio over two joints; `values` is (len(y), len(x))."""
 
     ratio: Ratio
@@ -165,13 +165,13 @@ class Map(Shown):
 
 def ratio_map(
     one: Ratio, where: Workspace, joints: tuple[int, int], *, at: Mapping[int, float] | None = None, points: int = 91
-) -> Map:
+) -> RatioMap:
     """The ratio over the ranges of two joints, the others at `at`."""
     x, y = (np.linspace(*where.ranges[j - 1], points) for j in joints)
     q = np.tile(rest(where, at), (points, points, 1))
     q[..., joints[0] - 1] = x[None, :]
     q[..., joints[1] - 1] = y[:, None]
-    return Map(one, joints, x, y, one.values(q))
+    return RatioMap(one, joints, x, y, one.values(q))
 
 
 def rest(where: Workspace, at: Mapping[int, float] | None = None) -> Array:

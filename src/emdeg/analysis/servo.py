@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.motion import Motion
+from emdeg.analysis.motion import SampledMotion
 from emdeg.mechanics.functions.numeric import gravity, inverse_dynamics, mass_matrix
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
@@ -53,7 +53,7 @@ class ServoView(Shown):
         return _share(self.reaction, self.torque)
 
 
-def servo_view(robot: Robot, motion: Motion, nominal: Sequence[float] | Array | None = None) -> ServoView:
+def servo_view(robot: Robot, motion: SampledMotion, nominal: Sequence[float] | Array | None = None) -> ServoView:
     """The torques of a motion as a servo sees them; tuned at the motion's largest inertia unless `nominal` says."""
     M = mass_matrix(robot, motion.q)
     inertia = np.einsum("tii->ti", M).copy()
@@ -64,7 +64,7 @@ def servo_view(robot: Robot, motion: Motion, nominal: Sequence[float] | Array | 
     return ServoView(inertia, J, own, total - own - load, load)
 
 
-def slow_fast_boundary(robot: Robot, motion: Motion, share: float = 0.1) -> list[float | None]:
+def slow_fast_boundary(robot: Robot, motion: SampledMotion, share: float = 0.1) -> list[float | None]:
     """For each joint the factor on the motion's speed from which the reaction torque exceeds `share` of the torque.
 
     Below the factor the motion is dynamically slow for that joint. None: it never becomes fast, or (for a joint

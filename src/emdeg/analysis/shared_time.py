@@ -19,7 +19,7 @@ FIRST = 1.5
 """The most seconds of a first try."""
 
 
-def in_time(
+def search_each(
     keys: Sequence[Key],
     search: Callable[[Key, Effort], Result],
     seconds: float,

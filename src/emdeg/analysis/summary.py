@@ -13,7 +13,7 @@ import numpy as np
 from emdeg.analysis import figures
 from emdeg.analysis.extremes import LONGEST, JointLoad, formula_extremes, loads, unloaded
 from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
-from emdeg.analysis.motion import Motion, across
+from emdeg.analysis.motion import SampledMotion, across
 from emdeg.analysis.published import tables
 from emdeg.analysis.ratios import (
     Ratio,
@@ -30,7 +30,7 @@ from emdeg.analysis.ratios import (
 )
 from emdeg.analysis.restricted import restrict
 from emdeg.analysis.servo import servo_view, slow_fast_boundary
-from emdeg.analysis.shared_time import in_time
+from emdeg.analysis.shared_time import search_each
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
 from emdeg.bounds import Bounded, Effort, Extremes, attained_ratio, extreme
 from emdeg.equations import Model, derive, entry_name
@@ -78,7 +78,7 @@ class Scope:
                 return extreme(own, self.where.box, key[1], 0.02, model.numbers, effort)
 
             keys = [(i, side) for i in range(model.n, 0, -1) for side in (-1, 1)]
-            found = in_time(keys, search, 0.3 * self.seconds, lambda one: one.gap <= 0.02)
+            found = search_each(keys, search, 0.3 * self.seconds, lambda one: one.gap <= 0.02)
             self._inertias.update({i: Extremes(found[i, -1], found[i, 1]) for i in range(1, model.n + 1)})
         return self._inertias
 
@@ -156,7 +156,7 @@ def _load(one: JointLoad, n: int) -> dict[str, Any]:
     }
 
 
-def _row(row: tables.Row, n: int) -> dict[str, Any]:
+def _row(row: tables.PrintedRow, n: int) -> dict[str, Any]:
     return {
         "table": row.table,
         "quantity": row.quantity,
@@ -239,7 +239,7 @@ def _largest(scope: Scope, some: Sequence[Ratio], seconds: float) -> dict[str, d
             return None
 
     order = sorted(searched, key=lambda name: len(searched[name].above) + len(searched[name].below))
-    found = in_time(order, search, seconds, lambda one: one is None or one.gap <= scope.gap)
+    found = search_each(order, search, seconds, lambda one: one is None or one.gap <= scope.gap)
     for one in some:
         most, same = found.get(one.name), signed[one.name]
         if same is None:
@@ -324,7 +324,7 @@ def restricted_part(scope: Scope, held: Mapping[int, float], velocity: bool = Fa
     }
 
 
-def servo_part(scope: Scope, motion: Motion | None = None, share: float = 0.1) -> dict[str, Any]:
+def servo_part(scope: Scope, motion: SampledMotion | None = None, share: float = 0.1) -> dict[str, Any]:
     """Effective inertia, damping gain and the slow-fast boundary along a motion."""
     motion = motion or across(scope.where)
     view = servo_view(scope.robot, motion)
@@ -342,7 +342,7 @@ def servo_part(scope: Scope, motion: Motion | None = None, share: float = 0.1) -
     }
 
 
-def importance_part(scope: Scope, motion: Motion | None = None, keep: int = 5) -> dict[str, Any]:
+def importance_part(scope: Scope, motion: SampledMotion | None = None, keep: int = 5) -> dict[str, Any]:
     """Which terms and constants carry the torque, along a motion or over the workspace's states."""
     robot = scope.robot
     states = motion or over_workspace(scope.where)

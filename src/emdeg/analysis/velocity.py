@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Generator, TrigPoly
-from emdeg.analysis.shared_time import in_time
+from emdeg.analysis.shared_time import search_each
 from emdeg.bounds import Bounded, Effort, attained_ratio, largest_ratio, tensor
 from emdeg.equations import Model, entry_name
 from emdeg.robot.workspace import Workspace
@@ -81,11 +81,11 @@ def velocity_terms(
 
     # First each joint's largest on the samples; then those of the others that could be larger.
     tops = [max((key for key in ceilings if key[0] == i), key=sampled) for i in {key[0] for key in ceilings}]
-    found = in_time(tops, search, 0.4 * seconds, lambda one: one.gap <= gap)
+    found = search_each(tops, search, 0.4 * seconds, lambda one: one.gap <= gap)
     reached = {i: max([reached[i], *(found[key].value for key in tops if key[0] == i)]) for i in reached}
     open_ = sorted((key for key in ceilings if key not in found and ceilings[key] > reached[key[0]]), key=sampled)
     limits = {id_: reached[id_] * (1 + gap) for id_ in reached}
-    rest = in_time(
+    rest = search_each(
         [(i, name, limits[i]) for i, name in open_],
         lambda key, effort: (search(key[:2], effort), key[2]),
         0.6 * seconds,

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from emdeg.algebra import Array
 from emdeg.bounds.quadratic import highest, within_ellipsoid
 from emdeg.bounds.tensor import Tensor
-from emdeg.bounds.wide_boxes import Wide
+from emdeg.bounds.wide_angles import WithWideAngles
 
 
 @dataclass
-class Found:
+class BoxBounds:
     """What is known of a batch of boxes."""
 
     value: Array
@@ -46,7 +46,7 @@ class Turning:
         """Which boxes with half widths r hold a whole period of z."""
         return r[:, self.place] * self.harmonic >= np.pi * (1 - 1e-12)
 
-    def peak(self, view: Wide, c: Array) -> Array:
+    def peak(self, view: WithWideAngles, c: Array) -> Array:
         """Where z makes B_0 largest at each centre, within z's range."""
         local = view.narrow.index(self.place)
         x = c[:, list(view.narrow)]
@@ -76,11 +76,11 @@ def turning(f: Tensor) -> Turning | None:
     return found
 
 
-def empty(boxes: int, d: int) -> Found:
-    return Found(np.full(boxes, -np.inf), np.empty(boxes), *(np.zeros((boxes, d)) for _ in range(3)))
+def empty(boxes: int, d: int) -> BoxBounds:
+    return BoxBounds(np.full(boxes, -np.inf), np.empty(boxes), *(np.zeros((boxes, d)) for _ in range(3)))
 
 
-def examine(view: Wide, c: Array, r: Array, goal: float, turn: Turning | None = None) -> Found:
+def examine(view: WithWideAngles, c: Array, r: Array, goal: float, turn: Turning | None = None) -> BoxBounds:
     """Bounds over the boxes with centres c and half widths r; sharper ones where they may bring f below `goal`.
 
     The bounds hold over a whole period of the turning angle, if one is given; c has it where B_0 is largest. Where f
@@ -156,7 +156,7 @@ class _Swing:
     A + |p + i s| <= A + p + s^2 / (2 least p), and A + p is f at z itself.
     """
 
-    def __init__(self, view: Wide, turn: Turning, g: Array, H: Array, r: Array) -> None:
+    def __init__(self, view: WithWideAngles, turn: Turning, g: Array, H: Array, r: Array) -> None:
         z, h = view.narrow.index(turn.place), turn.harmonic
         count = len(view.orders)
         alphas, T = view.cubic

@@ -22,7 +22,7 @@ from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.bounds.tensor import Range, Tensor, Variable, tensor
 
 CHUNK = 1 << 16
-"""Grid points at a time."""
+"""SampleGrid points at a time."""
 
 Reach = Callable[[Array, float], Array]
 """(points, F) values of the formulas, floor -> (points,): a supremum of magnitudes of linear combinations of them.
@@ -145,7 +145,7 @@ def _unfolded(
 
 
 @dataclass(frozen=True)
-class Grid:
+class SampleGrid:
     """Nodes by variable, and what to make of the largest value on them: factor * (value + share * whole)."""
 
     nodes: tuple[Array, ...]
@@ -158,7 +158,7 @@ class Grid:
         return math.prod(map(len, self.nodes))
 
 
-def grid(family: Family, fineness: float, *, whole: bool = False) -> Grid:
+def grid(family: Family, fineness: float, *, whole: bool = False) -> SampleGrid:
     """A grid whose step times degree is about `fineness` [rad] in each variable; `whole`: every circle closed."""
     nodes, factor, share = [], 1.0, 0.0
     for v, d in zip(family.variables, family.degrees):
@@ -176,7 +176,7 @@ def grid(family: Family, fineness: float, *, whole: bool = False) -> Grid:
             count = max(2, math.ceil((v.high - v.low) * d / fineness) + 1)
             nodes.append(v.middle + np.linspace(-v.half, v.half, count))
             share += 0.5 * (d * v.half / (count - 1)) ** 2 * (1 + 1e-9)
-    return Grid(tuple(nodes), factor, share)
+    return SampleGrid(tuple(nodes), factor, share)
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def supremum(
     return Supremum(best, starts, total)
 
 
-def _largest(family: Family, reach: Reach, on: Grid) -> tuple[float, Array]:
+def _largest(family: Family, reach: Reach, on: SampleGrid) -> tuple[float, Array]:
     """(the largest reach on a grid, the best points of some of its parts)."""
     sizes = [len(x) for x in on.nodes]
     tops: list[tuple[float, tuple[int, ...]]] = []

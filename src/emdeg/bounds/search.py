@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.bounds.ascent import ascend
-from emdeg.bounds.examine import Found, Turning, empty, examine, turning
+from emdeg.bounds.examine import BoxBounds, Turning, empty, examine, turning
 from emdeg.bounds.tensor import Tensor
-from emdeg.bounds.wide_boxes import Wide, wide
+from emdeg.bounds.wide_angles import WithWideAngles, wide
 
 BATCH = 2048
 SAMPLES = 1024
@@ -78,7 +78,7 @@ def maximum(
     best, at = climb(f) if start is None else (float(f.values(start[None, :])[0]), start)
     ends = np.array([not v.is_circle for v in f.variables])
     low, high = middle - half, middle + half
-    views: dict[tuple[bool, ...], Wide] = {}
+    views: dict[tuple[bool, ...], WithWideAngles] = {}
 
     def allowed() -> float:
         return max(tolerance, relative * abs(best), 2 * f.rounding)
@@ -119,8 +119,8 @@ def maximum(
 
 
 def _examined(
-    f: Tensor, c: Array, r: Array, views: dict[tuple[bool, ...], Wide], goal: float, turn: Turning | None
-) -> tuple[Found, Array]:
+    f: Tensor, c: Array, r: Array, views: dict[tuple[bool, ...], WithWideAngles], goal: float, turn: Turning | None
+) -> tuple[BoxBounds, Array]:
     """(what is known of the boxes, their centres with the turning angle where f is largest)."""
     found = empty(*c.shape)
     peak = c.copy()
@@ -159,7 +159,7 @@ def _groups(masks: NDArray[np.bool_]) -> Iterator[tuple[tuple[bool, ...], NDArra
 
 
 def _without_monotone(
-    c: Array, r: Array, found: Found, low: Array, high: Array, ends: NDArray[np.bool_]
+    c: Array, r: Array, found: BoxBounds, low: Array, high: Array, ends: NDArray[np.bool_]
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
     """Boxes in which f rises or falls throughout: reduced to the range's end, or marked as not live."""
     steady = (np.abs(found.slope) > found.change) & (r > 0)

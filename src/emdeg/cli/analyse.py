@@ -14,7 +14,7 @@ from rich.table import Table
 from emdeg import analysis
 from emdeg.algebra import Angle
 from emdeg.analysis.figures import check_folder
-from emdeg.analysis.motion import Motion
+from emdeg.analysis.motion import SampledMotion
 from emdeg.analysis.overview import TREE_PARTS as PARTS
 from emdeg.cli.analyse_loops import analyse_loops, say_written
 from emdeg.cli.common import Json, UsageError, assignments, head, out, print_json, say
@@ -205,7 +205,7 @@ def _pair(text: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _motion(path: Path, robot: Robot, window: float | None) -> Motion:
+def _motion(path: Path, robot: Robot, window: float | None) -> SampledMotion:
     found = read_motion(path, robot, window=window)
     for doubt in doubts(found, robot):
         say(f"note: {path}: {doubt}")

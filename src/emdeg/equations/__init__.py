@@ -13,7 +13,7 @@ from emdeg.equations.reading.compact import Compact, CompactEntry, compact
 from emdeg.equations.reading.hierarchy import Hierarchy, hierarchy
 from emdeg.equations.reading.lumped import Constant, Lumped, lump
 from emdeg.equations.reading.lumped_model import lumped_constants
-from emdeg.equations.relations import Relation, Relations, Tally, relations
+from emdeg.equations.relations import EntryRelation, Relations, Tally, relations
 from emdeg.robot.symbols import Known, symbolize, with_symbolic_payload
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "Lumped",
     "Model",
     "Quotient",
-    "Relation",
+    "EntryRelation",
     "Relations",
     "Tally",
     "compact",

@@ -24,7 +24,7 @@ Rule = Literal["general", "geometry"]
 
 
 @dataclass(frozen=True, slots=True)
-class Relation(Shown):
+class EntryRelation(Shown):
     """`name` = factor * `of`, or zero if `of` is None; `rule` says why, `reference` where the rule is stated."""
 
     name: str
@@ -63,15 +63,15 @@ class Relations(Shown):
     """Of the symbols beta_ijk, j <= k."""
     derivatives: Tally
     """Of dM_ij/dq_k, i <= j: here the general rules are M's symmetry and eq. 8."""
-    coefficients: tuple[Relation, ...]
+    coefficients: tuple[EntryRelation, ...]
     """Of the b_ijk and c_ij that need not be formed: zero, or a multiple of an earlier one."""
     independent: tuple[str, ...]
     """The b_ijk and c_ij that remain: nonzero, no one a rational multiple of another."""
-    mass_matrix: tuple[Relation, ...]
+    mass_matrix: tuple[EntryRelation, ...]
     constant: tuple[str, ...]
     """Entries of M that are not zero and do not depend on the configuration."""
-    gravity: tuple[Relation, ...]
-    equal_derivatives: tuple[Relation, ...]
+    gravity: tuple[EntryRelation, ...]
+    equal_derivatives: tuple[EntryRelation, ...]
     """Of the derivatives of M that the general rules leave: zero, or a multiple of an earlier one."""
 
 
@@ -81,14 +81,14 @@ def relations(model: Model) -> Relations:
     general = general_rules(parents)
     names = {triple: _coefficient_name(triple) for triple in model.beta}
     coefficients = {names[t]: value if t[1] == t[2] else 2 * value for t, value in _sorted(model.beta)}
-    found: list[Relation] = []
+    found: list[EntryRelation] = []
     for triple, (of, factor, reference) in general.items():
         if of is None:
-            found.append(Relation(names[triple], None, factor, "general", reference))
+            found.append(EntryRelation(names[triple], None, factor, "general", reference))
         elif model.beta[triple]:
-            found.append(Relation(names[triple], names[of], factor, "general", reference))
+            found.append(EntryRelation(names[triple], names[of], factor, "general", reference))
         else:
-            found.append(Relation(names[triple], None, Fraction(0), "geometry"))
+            found.append(EntryRelation(names[triple], None, Fraction(0), "geometry"))
     settled = {relation.name for relation in found}
     rest = {name: value for name, value in coefficients.items() if name not in settled}
     by_geometry, independent = compare(rest)
@@ -147,24 +147,24 @@ def _reference(i: int, j: int, k: int) -> str:
     return "Burdick (26)"
 
 
-def compare(entries: dict[str, TrigPoly]) -> tuple[tuple[Relation, ...], list[str]]:
+def compare(entries: dict[str, TrigPoly]) -> tuple[tuple[EntryRelation, ...], list[str]]:
     """(relations, names that remain): which formulas are zero or a rational multiple of an earlier one.
 
     Two plain numbers count as related only where they are equal or opposite.
     """
     first: dict[TrigPoly, tuple[str, Fraction]] = {}
-    found: list[Relation] = []
+    found: list[EntryRelation] = []
     independent: list[str] = []
     for name, value in entries.items():
         if not value:
-            found.append(Relation(name, None, Fraction(0), "geometry"))
+            found.append(EntryRelation(name, None, Fraction(0), "geometry"))
             continue
         lead, monic = normalized(value)
         if value.is_number:
             lead, monic = lead / abs(lead), value * (abs(lead) / lead)
         if monic in first:
             of, other = first[monic]
-            found.append(Relation(name, of, lead / other, "geometry"))
+            found.append(EntryRelation(name, of, lead / other, "geometry"))
         else:
             first[monic] = name, lead
             independent.append(name)
@@ -217,7 +217,7 @@ def _sorted(beta: Mapping[Triple, TrigPoly]) -> list[tuple[Triple, TrigPoly]]:
     return [(triple, beta[triple]) for triple in sorted(beta, key=_order)]
 
 
-def _in_order(found: Iterable[Relation], names: Iterable[str]) -> tuple[Relation, ...]:
+def _in_order(found: Iterable[EntryRelation], names: Iterable[str]) -> tuple[EntryRelation, ...]:
     place = {name: at for at, name in enumerate(names)}
     return tuple(sorted(found, key=lambda relation: place[relation.name]))
 

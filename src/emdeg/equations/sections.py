@@ -10,7 +10,7 @@ from emdeg.equations.inverse_jacobian import determinant, inverse_jacobian
 from emdeg.equations.kinematics import FrameName, Matrix
 from emdeg.equations.model import Model
 from emdeg.equations.reading import sections as reading
-from emdeg.equations.relations import Relation, Tally, compare, relations
+from emdeg.equations.relations import EntryRelation, Tally, compare, relations
 from emdeg.errors import NotInvertible
 from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias, second_derivatives
 from emdeg.mechanics.parameters.base import Column, base_parameters
@@ -250,7 +250,7 @@ def _expanded(model: Model, part: str) -> Iterable[Item]:
         yield Zeros(tuple(zeros))
 
 
-def _aliases(model: Model, part: str) -> dict[str, Relation]:
+def _aliases(model: Model, part: str) -> dict[str, EntryRelation]:
     if part in ("b", "c"):
         found = relations(model).coefficients
     else:
@@ -283,7 +283,7 @@ def _row(what: str, tally: Tally) -> tuple[str, ...]:
     return (what, *(str(number) for number in numbers))
 
 
-def _related(what: str, found: Iterable[Relation]) -> list[Item]:
+def _related(what: str, found: Iterable[EntryRelation]) -> list[Item]:
     zeros = [relation.name for relation in found if relation.of is None]
     others = [str(relation) for relation in found if relation.of is not None]
     items: list[Item] = []

@@ -99,7 +99,7 @@ def thin_box(mass: Quantity, a: Quantity, b: Quantity, c: Quantity) -> tuple[Mea
 
 
 @dataclass(frozen=True)
-class Body:
+class MeasuredBody:
     """Mass [kg], mass centre [m] and principal moments about it [kg m^2], with tolerances, in one frame."""
 
     mass: Measured
@@ -107,7 +107,7 @@ class Body:
     inertia: tuple[Measured, Measured, Measured]
 
 
-def subtracted(whole: Body, part: Body) -> Body:
+def subtracted(whole: MeasuredBody, part: MeasuredBody) -> MeasuredBody:
     """The body that remains of `whole` when `part` (in the same frame) is taken away: link 3 without the wrist.
 
     Products of inertia are left out, as the paper leaves them out.
@@ -132,7 +132,7 @@ def subtracted(whole: Body, part: Body) -> Body:
             return at_origin - (m - n) * sum(a * a for a in rest)
 
         moments.append(combined(moment, *quantities))
-    return Body(mass, _three(com), _three(moments))
+    return MeasuredBody(mass, _three(com), _three(moments))
 
 
 def _three(values: Sequence[Measured]) -> tuple[Measured, Measured, Measured]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.motion import Motion
+from emdeg.analysis.motion import SampledMotion
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.model import Robot
@@ -76,7 +76,7 @@ def read_recording(
     return Recording(t, q, qd, qdd, tau, derived)
 
 
-def doubts(recording: Recording | Motion, robot: Robot) -> list[str]:
+def doubts(recording: Recording | SampledMotion, robot: Robot) -> list[str]:
     """What suggests that a recording is in other units than s and rad: steps and positions that no robot has."""
     found = []
     step = float(np.median(np.diff(recording.t)))
@@ -96,7 +96,7 @@ def doubts(recording: Recording | Motion, robot: Robot) -> list[str]:
     return found
 
 
-def read_motion(path: str | PathLike[str], robot: Robot, *, window: float | None = None) -> Motion:
+def read_motion(path: str | PathLike[str], robot: Robot, *, window: float | None = None) -> SampledMotion:
     """The motion in a CSV file: t, q1..qn, and qd, qdd where they are given; else they are computed as above."""
     header, rows = _table(Path(path))
     file = str(path)
@@ -104,7 +104,7 @@ def read_motion(path: str | PathLike[str], robot: Robot, *, window: float | None
     q = _need("q", header, rows, robot, file)
     qd, qdd = (_find(name, header, rows, robot, file) for name in ("qd", "qdd"))
     t, q, qd, qdd, _ = _with_rates(t, step, q, qd, qdd, None, window, file)
-    return Motion(t, q, qd, qdd)
+    return SampledMotion(t, q, qd, qdd)
 
 
 def _with_rates(

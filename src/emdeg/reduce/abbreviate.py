@@ -10,7 +10,7 @@ from emdeg.bounds import Bounded
 from emdeg.equations import Model
 from emdeg.programs import Program
 from emdeg.programs.search.weights import OPERATIONS, Weights
-from emdeg.reduce.average import EntryError, diagonal, entry_errors, within_average
+from emdeg.reduce.average import EntryDeviation, diagonal, entry_errors, within_average
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
@@ -33,7 +33,7 @@ class Abbreviated:
     limits: tuple[float, ...] = ()
     """By joint: what the error was to stay below, where a target was given."""
     dropped: tuple[Dropped, ...] = ()
-    entries: tuple[EntryError, ...] = ()
+    entries: tuple[EntryDeviation, ...] = ()
 
     def _repr_html_(self) -> str:
         head = ("joint", "error, certified", "error, found", "largest effort")

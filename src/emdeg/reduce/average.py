@@ -25,7 +25,7 @@ SAMPLES = 20_000
 
 
 @dataclass(frozen=True)
-class EntryError:
+class EntryDeviation:
     """How wrong a short entry is: relative errors over samples, and the certified largest difference (SI)."""
 
     entry: str
@@ -108,7 +108,9 @@ def _expansion(kept: Sequence[Summand]) -> Expansion:
     return tuple((c, sum(parts[1:], parts[0])) for c, parts in found.items())
 
 
-def entry_errors(short: ShortModel, where: Workspace, entries: Sequence[str], seconds: float = 4.0) -> list[EntryError]:
+def entry_errors(
+    short: ShortModel, where: Workspace, entries: Sequence[str], seconds: float = 4.0
+) -> list[EntryDeviation]:
     """Each entry's relative errors over the workspace, and the certified largest difference."""
     q = np.random.default_rng(2).uniform(where.lower, where.upper, (SAMPLES, len(where.lower)))
     found = []
@@ -119,7 +121,7 @@ def entry_errors(short: ShortModel, where: Workspace, entries: Sequence[str], se
         relative = np.abs(difference.evaluate(q)) / np.maximum(scale, 1e-300)
         certified = largest_magnitude(difference, where.box, gap=0.01, effort=Effort(seconds=seconds))
         found.append(
-            EntryError(
+            EntryDeviation(
                 name,
                 float(relative.mean()),
                 float(relative.max()),

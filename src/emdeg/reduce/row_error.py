@@ -21,7 +21,7 @@ from emdeg.robot.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class Row:
+class EffortRow:
     """One joint's formulas over the workspace, sorted by what they multiply."""
 
     formulas: Family
@@ -49,7 +49,7 @@ class Row:
         )
 
 
-def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> Row | None:
+def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> EffortRow | None:
     """The joint's row of some entries (its own only, M by its upper triangle); None where all are zero."""
     M, b, c, g = [], [], [], []
     for name, formula in entries.items():
@@ -68,7 +68,7 @@ def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> Row | 
     formulas = [f for _, f in M] + [f for _, f in b] + [f for _, f in c] + g
     if not formulas:
         return None
-    return Row(
+    return EffortRow(
         family(formulas, where.box),
         np.array([a for a, _ in M]),
         tuple(pair for pair, _ in b),
@@ -92,7 +92,7 @@ def corner_products(pairs: Sequence[tuple[int, int]], speed: Array) -> Array:
 class RowObjective:
     """The largest |e| of a row at configurations, from above and from below; see the module."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: EffortRow) -> None:
         self.row = row
         self.corners = corner_products(row.pairs, row.speed)
         self.squares = row.speed[list(row.squares)] ** 2
@@ -156,7 +156,7 @@ def _one_after_the_other(B: Array, C: Array, speed: Array, qd: Array) -> Array:
 
 
 def largest_error(
-    row: Row, *, seconds: float = 8.0, tolerance: float = 0.05, seed: int = 0, enough: float = -np.inf
+    row: EffortRow, *, seconds: float = 8.0, tolerance: float = 0.05, seed: int = 0, enough: float = -np.inf
 ) -> Bounded:
     """The certified maximum of |e|, beside the largest found by multistart maximisation."""
     objective = RowObjective(row)

@@ -14,7 +14,7 @@ from emdeg.reduce.row_error import corner_products
 from emdeg.robot.workspace import Workspace
 
 
-class SampledError:
+class SampledDeviation:
     """Differences of entries at samples, and each row's largest error over them."""
 
     def __init__(self, n: int, where: Workspace, configurations: Array) -> None:

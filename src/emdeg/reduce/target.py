@@ -22,7 +22,7 @@ from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.pieces import Piece, mean, model_of, pieces
 from emdeg.reduce.programs import quick_count
 from emdeg.reduce.row_error import RowObjective, largest_error, row, search
-from emdeg.reduce.sampled import SampledError
+from emdeg.reduce.sampled import SampledDeviation
 from emdeg.reduce.short_model import FullModel, ShortModel
 from emdeg.robot.workspace import Workspace
 
@@ -35,7 +35,7 @@ AIM = 0.95
 
 
 @dataclass(frozen=True)
-class Found:
+class WithinTarget:
     """A short model with its certified error by joint, and the limits it was to keep [N m or N]."""
 
     short: ShortModel
@@ -63,7 +63,7 @@ def within(
     largest: Sequence[float] = (),
     tries: int = TRIES,
     seed: int = 0,
-) -> Found:
+) -> WithinTarget:
     """The smallest model found whose certified error at each joint is at most its limit."""
     start = time.thread_time()
     end = start + seconds
@@ -92,7 +92,7 @@ def within(
         errors = certified(short, where, seconds=0.05 * seconds, enough=limits)
         above = [e.bound > limit for e, limit in zip(errors, limits)]
         if not any(above) or time.thread_time() > end:
-            return Found(short, errors, tuple(map(float, limits)), tuple(largest))
+            return WithinTarget(short, errors, tuple(map(float, limits)), tuple(largest))
         goal = np.where(above, 0.97 * goal, goal)
 
 
@@ -151,7 +151,7 @@ class Dropping:
 
     def __call__(self, order: Sequence[int]) -> ShortModel:
         """What is left when pieces are dropped in this order, each if it can be."""
-        state = SampledError(self.full.robot.n, self.where, self.q)
+        state = SampledDeviation(self.full.robot.n, self.where, self.q)
         kept = set(range(len(self.cut)))
         for index in order:
             self._change(state, index, 1.0)
@@ -166,13 +166,13 @@ class Dropping:
                     means[entry] = means.get(entry, Fraction(0)) + self.left[index] * factor
         return model_of(self.full, [self.cut[index] for index in sorted(kept)], means)
 
-    def _change(self, state: SampledError, index: int, sign: float) -> None:
+    def _change(self, state: SampledDeviation, index: int, sign: float) -> None:
         for entry, factor in self.cut[index].entries:
             state.add(entry, sign * float(factor) * self.changes[index])
 
     def one_sided(self, short: ShortModel) -> ShortModel:
         """Entries of M left out of the inner joint's row where that joint stays below its goal without them."""
-        state = SampledError(self.full.robot.n, self.where, self.q)
+        state = SampledDeviation(self.full.robot.n, self.where, self.q)
         for name, formula in short.difference.items():
             if formula:
                 state.add(name, formula.evaluate(self.q))

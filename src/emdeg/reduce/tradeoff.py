@@ -19,7 +19,7 @@ SIGNIFICANCES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 
 
 @dataclass(frozen=True)
-class Point:
+class TradeoffPoint:
     """One short model: its rule's threshold, its operations, and its worst errors by joint, over the largest effort."""
 
     significance: float
@@ -35,7 +35,7 @@ class Point:
 
 def curve(
     full: FullModel, where: Workspace, *, thresholds: Sequence[float] = SIGNIFICANCES, seconds: float = 40.0
-) -> tuple[Point, ...]:
+) -> tuple[TradeoffPoint, ...]:
     """Short models by the significance rule, the joints' threshold a tenth of the equations'.
 
     Of the time a third is for smaller programs, the rest for certification.
@@ -52,7 +52,7 @@ def curve(
         c = count(program(short, seconds=each / 3))
         errors = certified(short, where, seconds=2 * each / 3 / full.robot.n)
         points.append(
-            Point(
+            TradeoffPoint(
                 threshold,
                 c.mul,
                 c.add,
@@ -63,7 +63,7 @@ def curve(
     return tuple(points)
 
 
-def curve_csv(points: Sequence[Point], joints: Sequence[str]) -> str:
+def curve_csv(points: Sequence[TradeoffPoint], joints: Sequence[str]) -> str:
     """One row a model."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -80,7 +80,9 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#0
 MARKERS = "osD^vP*X"
 
 
-def draw(points: Sequence[Point], joints: Sequence[str], title: str, path: Path, exact: int | None = None) -> None:
+def draw(
+    points: Sequence[TradeoffPoint], joints: Sequence[str], title: str, path: Path, exact: int | None = None
+) -> None:
     """Operations against the worst error of each joint, certified, in per cent of its largest effort.
 
     `exact`: the operations of the smallest exact program known, a line beyond which a short model is of no use.

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.motion import Motion, across, point_to_point
+from emdeg.analysis.motion import SampledMotion, across, point_to_point
 from emdeg.equations import Model, derive
 from emdeg.errors import RobotError, StateError
 from emdeg.mechanics.loops.closing import ready
@@ -75,7 +75,7 @@ class Subject:
         return workspace(self.robot, {**self.assumed, **self.ranges})
 
     @cached_property
-    def motion(self) -> Motion:
+    def motion(self) -> SampledMotion:
         """All coordinates at once, from rest to rest: across the workspace, or near the start of a closed loop."""
         if not self.closed:
             return across(self.where, SECONDS, FRAMES)

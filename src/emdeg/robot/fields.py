@@ -11,10 +11,10 @@ import numpy as np
 
 from emdeg.algebra import Angle, Array
 from emdeg.robot.model import Joint, Robot
-from emdeg.robot.toml_table import Table, kind_of
+from emdeg.robot.toml_table import TomlTable, kind_of
 
 
-def real(table: Table, key: str, default: float | None = None, *, least: float = -math.inf) -> float:
+def real(table: TomlTable, key: str, default: float | None = None, *, least: float = -math.inf) -> float:
     """A number under `key`: plain, or an angle such as "90 deg" in radians."""
     if key not in table:
         if default is None:
@@ -26,11 +26,11 @@ def real(table: Table, key: str, default: float | None = None, *, least: float =
     return value
 
 
-def optional_real(table: Table, key: str, *, least: float = -math.inf) -> float | None:
+def optional_real(table: TomlTable, key: str, *, least: float = -math.inf) -> float | None:
     return real(table, key, least=least) if key in table else None
 
 
-def as_real(table: Table, value: Any, key: str) -> float:
+def as_real(table: TomlTable, value: Any, key: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise table.error(f"{key} must be a number, not {kind_of(value)}", key)
     try:
@@ -48,14 +48,14 @@ def as_real(table: Table, value: Any, key: str) -> float:
     return number
 
 
-def flag(table: Table, key: str, default: bool) -> bool:
+def flag(table: TomlTable, key: str, default: bool) -> bool:
     value = table.data.get(key, default)
     if not isinstance(value, bool):
         raise table.error(f"{key} must be true or false, not {kind_of(value)}", key)
     return value
 
 
-def numbers(table: Table, key: str, count: int | None = None) -> Array:
+def numbers(table: TomlTable, key: str, count: int | None = None) -> Array:
     """A list of numbers."""
     value = table.data.get(key)
     if not isinstance(value, list) or (count is not None and len(value) != count):
@@ -64,7 +64,7 @@ def numbers(table: Table, key: str, count: int | None = None) -> Array:
 
 
 def per_joint(
-    table: Table,
+    table: TomlTable,
     key: str,
     robot: Robot,
     default: float | Array | None = None,
@@ -85,7 +85,7 @@ def per_joint(
 
 
 def as_joints(
-    table: Table,
+    table: TomlTable,
     value: Any,
     key: str,
     robot: Robot,
@@ -114,7 +114,7 @@ def as_joints(
     raise table.error(f"{key} must be a list or a table with one number a joint, not {kind_of(value)}", key)
 
 
-def joint_index(table: Table, name: Any, robot: Robot, key: str, joints: Sequence[Joint] | None = None) -> int:
+def joint_index(table: TomlTable, name: Any, robot: Robot, key: str, joints: Sequence[Joint] | None = None) -> int:
     """Its place among `joints`, by default the coordinates."""
     names = [joint.name for joint in (robot.coordinates if joints is None else joints)]
     if name not in names:
@@ -124,7 +124,7 @@ def joint_index(table: Table, name: Any, robot: Robot, key: str, joints: Sequenc
     return names.index(name)
 
 
-def joint_list(table: Table, key: str, robot: Robot, joints: Sequence[Joint] | None = None) -> tuple[int, ...]:
+def joint_list(table: TomlTable, key: str, robot: Robot, joints: Sequence[Joint] | None = None) -> tuple[int, ...]:
     """Joints by name: places among `joints`, by default the coordinates."""
     value = table.data.get(key, [])
     if not isinstance(value, list):
@@ -132,7 +132,7 @@ def joint_list(table: Table, key: str, robot: Robot, joints: Sequence[Joint] | N
     return tuple(joint_index(table, name, robot, key, joints) for name in value)
 
 
-def need_table(table: Table, key: str) -> Table:
+def need_table(table: TomlTable, key: str) -> TomlTable:
     found = table.subtable(key)
     if found is None:
         raise table.error(f"the table [{key}] is missing")

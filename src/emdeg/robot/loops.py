@@ -111,7 +111,7 @@ class Loops:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedEnd:
     """An end as a file states it: the name of a link, joint or frame, and where on it."""
 
     host: str
@@ -122,8 +122,8 @@ class Place:
 class LoopsDraft:
     """Loops as a file states them: by names."""
 
-    rods: tuple[tuple[Rod, Place, Place], ...]
-    closures: tuple[tuple[Closure, Place, Place], ...]
+    rods: tuple[tuple[Rod, NamedEnd, NamedEnd], ...]
+    closures: tuple[tuple[Closure, NamedEnd, NamedEnd], ...]
     coordinates: tuple[str, ...]
     driven: tuple[str, ...]
     start: tuple[tuple[str, Fraction], ...]

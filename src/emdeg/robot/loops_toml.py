@@ -8,16 +8,16 @@ from fractions import Fraction
 
 from emdeg.algebra import NO_ANGLE, ZERO, Exact
 from emdeg.errors import RobotError
-from emdeg.robot.loops import CLOSURE_KINDS, Closure, End, Loops, LoopsDraft, Place, Rod
+from emdeg.robot.loops import CLOSURE_KINDS, Closure, End, Loops, LoopsDraft, NamedEnd, Rod
 from emdeg.robot.model import BASE, Frame, Link, Pose
-from emdeg.robot.toml_table import Table
+from emdeg.robot.toml_table import TomlTable
 from emdeg.robot.transform import Transform, about, of_pose, to_pose
 
 KEYS = ("rod", "closure", "loops")
 
 
 def read_loops(
-    rods: Sequence[Table], closures: Sequence[Table], loops: Table | None, turning: Mapping[str, bool]
+    rods: Sequence[TomlTable], closures: Sequence[TomlTable], loops: TomlTable | None, turning: Mapping[str, bool]
 ) -> LoopsDraft | None:
     """What the tables say; None without any. `turning`: each joint's name -> whether it is revolute."""
     if not rods and not closures:
@@ -43,7 +43,7 @@ def read_loops(
     )
 
 
-def _rod(table: Table) -> tuple[Rod, Place, Place]:
+def _rod(table: TomlTable) -> tuple[Rod, NamedEnd, NamedEnd]:
     table.only(("name", "from", "to", "length", "mass", "com", "inertia"))
     name, length = table.name("name"), table.number("length")
     if length is None or (length.is_number and length.number <= 0):
@@ -64,23 +64,23 @@ def _rod(table: Table) -> tuple[Rod, Place, Place]:
     return rod, _place(table, "from"), _place(table, "to")
 
 
-def _closure(table: Table) -> tuple[Closure, Place, Place]:
+def _closure(table: TomlTable) -> tuple[Closure, NamedEnd, NamedEnd]:
     table.only(("name", "type", "from", "to"))
     kind = table.choice("type", CLOSURE_KINDS)
     closure = Closure(table.name("name"), kind)  # type: ignore[arg-type]
     return closure, _place(table, "from"), _place(table, "to")
 
 
-def _place(table: Table, key: str) -> Place:
+def _place(table: TomlTable, key: str) -> NamedEnd:
     end = table.subtable(key)
     if end is None:
         raise table.error(f"{key} is missing: {key} = {{ link = .., xyz = [..] }}")
     end.only(("link", "turn", "xyz", "rpy"))
     pose = end.pose()
-    return Place(end.name("link"), End(turn=end.angle("turn"), xyz=pose.xyz, rpy=pose.rpy))
+    return NamedEnd(end.name("link"), End(turn=end.angle("turn"), xyz=pose.xyz, rpy=pose.rpy))
 
 
-def _joints(table: Table, key: str, known: Mapping[str, bool]) -> tuple[str, ...]:
+def _joints(table: TomlTable, key: str, known: Mapping[str, bool]) -> tuple[str, ...]:
     value = table.data.get(key)
     if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
         raise table.error(f"{key} must be an array of joints' names", key if key in table else None)
@@ -92,7 +92,7 @@ def _joints(table: Table, key: str, known: Mapping[str, bool]) -> tuple[str, ...
     return tuple(value)
 
 
-def _start(table: Table, turning: Mapping[str, bool]) -> tuple[tuple[str, Fraction], ...]:
+def _start(table: TomlTable, turning: Mapping[str, bool]) -> tuple[tuple[str, Fraction], ...]:
     start = table.subtable("start")
     if start is None:
         return ()
@@ -100,7 +100,7 @@ def _start(table: Table, turning: Mapping[str, bool]) -> tuple[tuple[str, Fracti
     return tuple((joint, start.limit(joint, turning=turning[joint]) or Fraction(0)) for joint in start.data)
 
 
-def _modes(table: Table, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+def _modes(table: TomlTable, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
     modes = table.subtable("modes")
     if modes is None:
         return ()
@@ -120,7 +120,7 @@ def resolved(draft: LoopsDraft, links: Sequence[Link], host: Callable[[str, str]
             raise RobotError(f"{what} {name!r}, which is locked or does not move", body=name)
         return numbers[name]
 
-    def end(place: Place, name: str) -> End:
+    def end(place: NamedEnd, name: str) -> End:
         frame = host(place.host, f"the loop {name!r} is attached to")
         if frame.pose.is_identity:
             return replace(place.end, link=frame.link)

@@ -20,8 +20,7 @@ from emdeg.robot.markup import parse_xml
 from emdeg.robot.mjcf_extract import Extract, extract
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Vector
 from emdeg.robot.normal_form import Body, motion
-from emdeg.robot.numbers import clipped
-from emdeg.robot.snapping import DEFAULT_SNAP, check_snap, snapped_angle, snapped_axis, snapped_transform
+from emdeg.robot.numbers import DEFAULT_SNAP, check_snap, clipped, snapped_angle, snapped_axis, snapped_transform
 from emdeg.robot.transform import Rotation, Transform, move_inertia, tidy, to_pose
 
 _REFUSED = {

@@ -12,7 +12,9 @@ from emdeg.algebra import ZERO, Exact
 from emdeg.errors import TooLarge
 from emdeg.robot.assemble import GRAVITY, Draft
 from emdeg.robot.checks import BUDGET
-from emdeg.robot.loops_toml import KEYS, read_loops
+from emdeg.robot.loops import LoopsDraft
+from emdeg.robot.loops_toml import KEYS as LOOP_KEYS
+from emdeg.robot.loops_toml import read_loops
 from emdeg.robot.model import (
     NOWHERE,
     Drive,
@@ -27,8 +29,7 @@ from emdeg.robot.model import (
     Vector,
 )
 from emdeg.robot.normal_form import Body
-from emdeg.robot.toml_table import MAX_PARAMETER_TERMS, Remarks, Table, kind_of
-from emdeg.robot.toml_text import Document
+from emdeg.robot.toml_table import MAX_PARAMETER_TERMS, Remarks, TomlDocument, TomlTable, kind_of
 from emdeg.robot.transform import Transform, about, move_inertia, of_pose
 
 SCHEMA = 1
@@ -48,7 +49,7 @@ _ROBOT = (
     "payload",
     "tolerances",
     "sources",
-    *KEYS,
+    *LOOP_KEYS,
 )
 _DH = ("alpha", "a", "theta", "d")
 _EXTRA = ("gamma", "b", "beta")
@@ -79,9 +80,9 @@ _PARAMETERS = {
 
 def read_toml(text: str, file: str) -> Draft:
     """The robot that `text` describes, not yet merged, locked or checked; `file` names it in messages."""
-    document = Document(text, file)
+    document = TomlDocument(text, file)
     remarks = Remarks()
-    top = Table(document.data, document, remarks)
+    top = TomlTable(document.data, document, remarks)
     top.only(_ROBOT)
     _check_schema(top)
     name = top.text("name")
@@ -105,20 +106,15 @@ def read_toml(text: str, file: str) -> Draft:
         tolerances=remarks.tolerances | tolerances,
         sources=remarks.sources | sources,
         notes=_notes(top),
-        loops=read_loops(
-            _array(top, "rod"),
-            _array(top, "closure"),
-            _single(top, "loops"),
-            {body.joint: body.kind == "revolute" for body in bodies if body.kind != "fixed"},
-        ),
+        loops=_loops(top, bodies) if any(key in top.data for key in LOOP_KEYS) else None,
         file=file,
     )
 
 
 def read_payloads(text: str, file: str, link: str) -> tuple[Payload, ...]:
     """The payloads of a file that holds nothing else; those that name no link are carried by `link`."""
-    document = Document(text, file)
-    top = Table(document.data, document, Remarks())
+    document = TomlDocument(text, file)
+    top = TomlTable(document.data, document, Remarks())
     top.only(("schema", "source", "payload"))
     _check_schema(top)
     top.text("source", "")
@@ -128,7 +124,7 @@ def read_payloads(text: str, file: str, link: str) -> tuple[Payload, ...]:
     return payloads
 
 
-def _check_schema(top: Table) -> None:
+def _check_schema(top: TomlTable) -> None:
     schema = top.data.get("schema")
     if schema is None:
         raise top.error(f"schema is missing: write schema = {SCHEMA} on the first line")
@@ -136,7 +132,7 @@ def _check_schema(top: Table) -> None:
         raise top.error(f"schema must be {SCHEMA}: this emdeg knows no other", "schema")
 
 
-def _array(top: Table, key: str, body: str | None = None) -> list[Table]:
+def _array(top: TomlTable, key: str, body: str | None = None) -> list[TomlTable]:
     value = top.data.get(key, [])
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
         raise top.error(f"write each {key} under its own [[{key}]], with two brackets", key)
@@ -144,7 +140,7 @@ def _array(top: Table, key: str, body: str | None = None) -> list[Table]:
         rule = f"it has {len(value)} x [[{key}]]; the budget is {BUDGET.links}"
         raise TooLarge(rule, file=top.document.file)
     return [
-        Table(entry, top.document, top.remarks, key, i, body=_label(entry) or f"[[{key}]] number {i + 1}")
+        TomlTable(entry, top.document, top.remarks, key, i, body=_label(entry) or f"[[{key}]] number {i + 1}")
         for i, entry in enumerate(value)
     ]
 
@@ -154,16 +150,21 @@ def _label(entry: Mapping[str, Any]) -> str | None:
     return name[:64] if isinstance(name, str) and name.isprintable() else None
 
 
-def _single(top: Table, key: str) -> Table | None:
+def _loops(top: TomlTable, bodies: list[Body]) -> LoopsDraft | None:
+    turning = {body.joint: body.kind == "revolute" for body in bodies if body.kind != "fixed"}
+    return read_loops(_array(top, "rod"), _array(top, "closure"), _single(top, "loops"), turning)
+
+
+def _single(top: TomlTable, key: str) -> TomlTable | None:
     value = top.data.get(key)
     if value is None:
         return None
     if not isinstance(value, dict):
         raise top.error(f"{key} must be a table, not {kind_of(value)}", key)
-    return Table(value, top.document, top.remarks, key)
+    return TomlTable(value, top.document, top.remarks, key)
 
 
-def _base(top: Table) -> tuple[str, Transform]:
+def _base(top: TomlTable) -> tuple[str, Transform]:
     table = _single(top, "base")
     if table is None:
         return "base", Transform()
@@ -171,7 +172,7 @@ def _base(top: Table) -> tuple[str, Transform]:
     return table.name("name", "base"), of_pose(table.pose())
 
 
-def _tool(top: Table, bodies: list[Body]) -> tuple[str, Pose] | None:
+def _tool(top: TomlTable, bodies: list[Body]) -> tuple[str, Pose] | None:
     table = _single(top, "tool")
     if table is None:
         return None
@@ -179,13 +180,13 @@ def _tool(top: Table, bodies: list[Body]) -> tuple[str, Pose] | None:
     return table.name("link", bodies[-1].name), table.pose()
 
 
-def _frames(top: Table):
+def _frames(top: TomlTable):
     for table in _array(top, "frame"):
         table.only(("name", "link", "xyz", "rpy"))
         yield table.name("name"), table.name("link"), table.pose()
 
 
-def _payloads(top: Table, link: str) -> tuple[Payload, ...]:
+def _payloads(top: TomlTable, link: str) -> tuple[Payload, ...]:
     payloads = []
     for table in _array(top, "payload"):
         table.only(("name", "link", "mass", "com", *_COM_TENSOR))
@@ -198,14 +199,14 @@ def _payloads(top: Table, link: str) -> tuple[Payload, ...]:
     return tuple(payloads)
 
 
-def _notes(top: Table) -> tuple[str, ...]:
+def _notes(top: TomlTable) -> tuple[str, ...]:
     notes = top.data.get("notes", [])
     if not isinstance(notes, list) or not all(type(note) is str and note.isprintable() for note in notes):
         raise top.error("notes must be an array of lines of text", "notes")
     return tuple(notes)
 
 
-def _written_remarks(top: Table, bodies: list[Body]) -> tuple[dict[str, Fraction], dict[str, str]]:
+def _written_remarks(top: TomlTable, bodies: list[Body]) -> tuple[dict[str, Fraction], dict[str, str]]:
     """The tables [tolerances] and [sources]: path -> value."""
     known = {name for body in bodies for name in (body.name, body.joint)}
     tolerances: dict[str, Fraction] = {}
@@ -233,7 +234,7 @@ class _Row:
     row: Placement
 
 
-def _bodies(top: Table, root: str) -> list[Body]:
+def _bodies(top: TomlTable, root: str) -> list[Body]:
     standard = top.choice("convention", ("modified", "standard")) == "standard"
     rows: list[_Row] = []
     for table in _array(top, "link"):
@@ -249,7 +250,7 @@ def _bodies(top: Table, root: str) -> list[Body]:
     return [_to_modified(row, by_name.get(row.body.parent or ""), top) for row in rows]
 
 
-def _to_modified(row: _Row, parent: _Row | None, top: Table) -> Body:
+def _to_modified(row: _Row, parent: _Row | None, top: TomlTable) -> Body:
     """From Rz(theta) Tz(d) Rx(alpha) Tx(a): the parent's Rx Tx comes before this joint, the own after it."""
     body, own = row.body, row.row
     before = parent.row if parent else Placement()
@@ -267,7 +268,7 @@ def _to_modified(row: _Row, parent: _Row | None, top: Table) -> Body:
     )
 
 
-def _link(table: Table, root: str, previous: str | None, standard: bool) -> _Row:
+def _link(table: TomlTable, root: str, previous: str | None, standard: bool) -> _Row:
     table.only(("name", "parent", "joint", "inertia", "drive", "frame"))
     name = table.name("name")
     parent = table.name("parent", previous or root)
@@ -301,7 +302,7 @@ def _link(table: Table, root: str, previous: str | None, standard: bool) -> _Row
     return _Row(body, row)
 
 
-def _row(joint: Table, q: str) -> Placement:
+def _row(joint: TomlTable, q: str) -> Placement:
     _source(joint, f"{q}.joint")
     angles = {key: joint.angle(key, f"{q}.{key}") for key in ("alpha", "theta", "gamma", "beta")}
     lengths = {key: joint.number(key, f"{q}.{key}") or ZERO for key in ("a", "d", "b")}
@@ -316,7 +317,7 @@ def _row(joint: Table, q: str) -> Placement:
     )
 
 
-def _limits(joint: Table, kind: JointKind) -> Limits:
+def _limits(joint: TomlTable, kind: JointKind) -> Limits:
     if kind == "fixed":
         for key in _LIMITS:
             if key in joint:
@@ -333,7 +334,7 @@ def _limits(joint: Table, kind: JointKind) -> Limits:
     return Limits(lower, upper, velocity, effort)
 
 
-def _inertia(link: Table, name: str) -> tuple[Inertia, Stated | None]:
+def _inertia(link: TomlTable, name: str) -> tuple[Inertia, Stated | None]:
     table = link.subtable("inertia")
     if table is None:
         return Inertia(), None
@@ -350,7 +351,7 @@ def _inertia(link: Table, name: str) -> tuple[Inertia, Stated | None]:
     return _inertia_about_frame(table, name)
 
 
-def _inertia_about_frame(table: Table, name: str) -> tuple[Inertia, Stated | None]:
+def _inertia_about_frame(table: TomlTable, name: str) -> tuple[Inertia, Stated | None]:
     hints = dict.fromkeys(_COM_TENSOR, 'this key needs about = "com"; write XX, XY, .. here')
     table.only(("about", "mass", "com", "source", *_FRAME_TENSOR, *_MOMENTS, "M"), hints)
     if "mass" in table and "M" in table:
@@ -374,7 +375,7 @@ def _inertia_about_frame(table: Table, name: str) -> tuple[Inertia, Stated | Non
     return Inertia(mass, moment, tensor), Stated("frame", mass, com, None, tensor)  # type: ignore[arg-type]
 
 
-def _drive(link: Table, q: str, kind: JointKind) -> Drive:
+def _drive(link: TomlTable, q: str, kind: JointKind) -> Drive:
     table = link.subtable("drive")
     if table is None:
         return Drive()
@@ -419,7 +420,7 @@ def _size(value: Exact) -> Exact:
     return -value if value.is_number and value.number < 0 else value
 
 
-def _source(table: Table, path: str) -> None:
+def _source(table: TomlTable, path: str) -> None:
     if "source" in table:
         table.remarks.sources[path] = table.text("source")
 

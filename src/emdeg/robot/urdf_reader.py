@@ -15,8 +15,15 @@ from emdeg.robot.checks import BUDGET, Finding
 from emdeg.robot.markup import Element, parse_xml
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Pose
 from emdeg.robot.normal_form import Body
-from emdeg.robot.numbers import clipped, exact_number, exact_numbers
-from emdeg.robot.snapping import DEFAULT_SNAP, check_snap, snapped_angle, snapped_axis
+from emdeg.robot.numbers import (
+    DEFAULT_SNAP,
+    check_snap,
+    clipped,
+    exact_number,
+    exact_numbers,
+    snapped_angle,
+    snapped_axis,
+)
 from emdeg.robot.transform import Direction, Transform, X, move_inertia, of_pose
 
 _KINDS: dict[str, JointKind] = {

@@ -2,14 +2,14 @@
 
 from emdeg.sweeps.read import read_study
 from emdeg.sweeps.run import Results, plan_of_results, planned, sweep
-from emdeg.sweeps.study import Compute, NamedRanges, States, Study, Tolerances, Vary
+from emdeg.sweeps.study import Compute, NamedRanges, StatedTolerances, States, Study, Vary
 
 __all__ = [
     "Compute",
     "Results",
     "States",
     "Study",
-    "Tolerances",
+    "StatedTolerances",
     "Vary",
     "NamedRanges",
     "plan_of_results",

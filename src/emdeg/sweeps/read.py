@@ -8,9 +8,8 @@ from typing import Any
 from emdeg.errors import OverBudget, RobotError, SweepError
 from emdeg.robot.fields import as_real, flag, numbers, real
 from emdeg.robot.load import SUFFIXES, read_text
-from emdeg.robot.toml_table import Remarks, Table, kind_of
-from emdeg.robot.toml_text import Document
-from emdeg.sweeps.study import Compute, NamedRanges, PerJoint, Range, States, Study, Tolerances, Vary
+from emdeg.robot.toml_table import Remarks, TomlDocument, TomlTable, kind_of
+from emdeg.sweeps.study import Compute, NamedRanges, PerJoint, Range, StatedTolerances, States, Study, Vary
 
 _TOP = (
     "schema",
@@ -41,15 +40,15 @@ def read_study(path: Path | str) -> tuple[Study, str | None]:
     """(the study in that file, where it says its results go); paths in it start at the file's folder."""
     file = str(path)
     try:
-        return _study(Document(read_text(file), file), Path(path))
+        return _study(TomlDocument(read_text(file), file), Path(path))
     except OverBudget:
         raise
     except RobotError as problem:
         raise SweepError(problem.rule, file=problem.file or file, line=problem.line, body=problem.body) from None
 
 
-def _study(document: Document, path: Path) -> tuple[Study, str | None]:
-    top = Table(document.data, document, Remarks())
+def _study(document: TomlDocument, path: Path) -> tuple[Study, str | None]:
+    top = TomlTable(document.data, document, Remarks())
     top.only(_TOP)
     if top.data.get("schema") != 1:
         raise top.error("schema = 1 must stand at the top: the version of the study file's form", "schema")
@@ -63,7 +62,7 @@ def _study(document: Document, path: Path) -> tuple[Study, str | None]:
         vary=vary,
         tolerances=None if tolerances is None else _tolerances(tolerances),
         workspaces=tuple(_workspace(table) for table in _array(top, "workspace")) or (NamedRanges(),),
-        states=_states(_single(top, "states") or Table({}, document, top.remarks, "states")),
+        states=_states(_single(top, "states") or TomlTable({}, document, top.remarks, "states")),
         compute=tuple(_compute(table) for table in _array(top, "compute")),
         draws=_whole(top, "draws", 1, 10**12),
         method=top.choice("method", ("monte_carlo", "latin_hypercube"), "monte_carlo"),  # type: ignore[arg-type]
@@ -88,28 +87,28 @@ def _beside(path: Path, text: str, suffixes: tuple[str, ...]) -> str:
     return text
 
 
-def _whole(table: Table, key: str, low: int, high: int, default: int = 1) -> int:
+def _whole(table: TomlTable, key: str, low: int, high: int, default: int = 1) -> int:
     found = table.integer(key, low, high)
     return default if found is None else found
 
 
-def _array(top: Table, key: str) -> list[Table]:
+def _array(top: TomlTable, key: str) -> list[TomlTable]:
     value = top.data.get(key, [])
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
         raise top.error(f"write each {key} under its own [[{key}]], with two brackets", key)
-    return [Table(entry, top.document, top.remarks, key, i) for i, entry in enumerate(value)]
+    return [TomlTable(entry, top.document, top.remarks, key, i) for i, entry in enumerate(value)]
 
 
-def _single(top: Table, key: str) -> Table | None:
+def _single(top: TomlTable, key: str) -> TomlTable | None:
     value = top.data.get(key)
     if value is None:
         return None
     if not isinstance(value, dict):
         raise top.error(f"{key} must be a table [{key}]", key)
-    return Table(value, top.document, top.remarks, key)
+    return TomlTable(value, top.document, top.remarks, key)
 
 
-def _texts(table: Table, key: str, default: list[str] | None = None) -> list[str]:
+def _texts(table: TomlTable, key: str, default: list[str] | None = None) -> list[str]:
     value = table.data.get(key, default)
     if value is None:
         raise table.error(f"{key} is missing: a list of texts")
@@ -120,14 +119,14 @@ def _texts(table: Table, key: str, default: list[str] | None = None) -> list[str
     return value
 
 
-def _named(top: Table, key: str) -> dict[str, float]:
+def _named(top: TomlTable, key: str) -> dict[str, float]:
     value = top.data.get(key, {})
     if not isinstance(value, dict):
         raise top.error(f"{key} must be a table of numbers by name", key)
     return {name: as_real(top, one, f"{key}.{name}") for name, one in value.items()}
 
 
-def _vary(table: Table) -> Vary:
+def _vary(table: TomlTable) -> Vary:
     table.only(("parameter", "values", "from", "to", "count", "uniform", "normal"))
     name = table.text("parameter")
     spaced = [key for key in ("from", "to", "count") if key in table]
@@ -143,7 +142,7 @@ def _vary(table: Table) -> Vary:
         raise table.error(f"{name}: {problem.rule}", given[0]) from None
 
 
-def _spaced(table: Table) -> tuple[float, ...]:
+def _spaced(table: TomlTable) -> tuple[float, ...]:
     low, high = real(table, "from"), real(table, "to")
     count = table.integer("count", 0, MOST_GRID)
     if count is None:
@@ -153,11 +152,11 @@ def _spaced(table: Table) -> tuple[float, ...]:
     return tuple(low + (high - low) * i / (count - 1) if count > 1 else low for i in range(count))
 
 
-def _tolerances(table: Table) -> Tolerances:
+def _tolerances(table: TomlTable) -> StatedTolerances:
     table.only(("distribution", "scale"))
     scale = table.data.get("scale", 1)
     try:
-        return Tolerances(
+        return StatedTolerances(
             table.choice("distribution", ("normal", "uniform"), "normal"),  # type: ignore[arg-type]
             tuple(map(float, numbers(table, "scale"))) if isinstance(scale, list) else (real(table, "scale", 1.0),),
         )
@@ -165,7 +164,7 @@ def _tolerances(table: Table) -> Tolerances:
         raise table.error(problem.rule, "scale") from None
 
 
-def _workspace(table: Table) -> NamedRanges:
+def _workspace(table: TomlTable) -> NamedRanges:
     table.only(("name", "ranges"))
     ranges = table.data.get("ranges", {})
     if not isinstance(ranges, dict):
@@ -173,14 +172,14 @@ def _workspace(table: Table) -> NamedRanges:
     return NamedRanges(table.name("name"), {joint: _range(table, joint, ends) for joint, ends in ranges.items()})
 
 
-def _range(table: Table, joint: str, ends: Any) -> Range:
+def _range(table: TomlTable, joint: str, ends: Any) -> Range:
     if not isinstance(ends, list) or len(ends) != 2:
         raise table.error(f"the range of {joint} must be two numbers [low, high]", "ranges")
     low, high = (as_real(table, end, joint) for end in ends)
     return low, high
 
 
-def _states(table: Table) -> States:
+def _states(table: TomlTable) -> States:
     table.only(("kind", "count", "points", "duration", "speed", "acceleration", "torque", "common"))
     kind = table.choice("kind", ("random", "grid", "motions"), "random")
     useless = {
@@ -201,7 +200,7 @@ def _states(table: Table) -> States:
     )
 
 
-def _per_joint(table: Table, key: str) -> PerJoint | None:
+def _per_joint(table: TomlTable, key: str) -> PerJoint | None:
     value = table.data.get(key)
     if value is None:
         return None
@@ -212,7 +211,7 @@ def _per_joint(table: Table, key: str) -> PerJoint | None:
     return real(table, key, least=0.0)
 
 
-def _compute(table: Table) -> Compute:
+def _compute(table: TomlTable) -> Compute:
     table.only(("function", "analysis", "statistics", "name", "gap"))
     statistics = table.data.get("statistics", [])
     if not isinstance(statistics, list) or not all(isinstance(one, str) for one in statistics):

@@ -49,7 +49,7 @@ class Vary:
 
 
 @dataclass(frozen=True)
-class Tolerances:
+class StatedTolerances:
     """Every parameter with a tolerance in its robot's file varies by it, times each number of `scale`.
 
     "normal": the tolerance is one standard deviation; "uniform": it is the half width.
@@ -137,7 +137,7 @@ class Study:
     robots: tuple[str, ...]
     compute: tuple[Compute, ...]
     vary: tuple[Vary, ...] = ()
-    tolerances: Tolerances | None = None
+    tolerances: StatedTolerances | None = None
     payloads: tuple[str, ...] = ("none",)
     workspaces: tuple[NamedRanges, ...] = (NamedRanges(),)
     states: States = States()
@@ -199,7 +199,7 @@ def study_from_data(data: Mapping[str, Any]) -> Study:
         "states": States(**_tuples(plain.pop("states"))),
     }
     tolerances = plain.pop("tolerances")
-    nested["tolerances"] = None if tolerances is None else Tolerances(**_tuples(tolerances))
+    nested["tolerances"] = None if tolerances is None else StatedTolerances(**_tuples(tolerances))
     return Study(**_tuples(plain), **nested)
 
 

@@ -23,7 +23,7 @@ AGREES = 5e-3
 
 
 @dataclass(frozen=True)
-class Row:
+class PrintedRow:
     """One printed value; SI units."""
 
     table: int | str
@@ -75,7 +75,7 @@ def carries_their_load(robot: Robot, data: Mapping[str, Any]) -> bool:
     return abs(float(ours.mass) - theirs["mass"]) < 1e-9 and offset < 1e-9 and ours.link == theirs["link"]
 
 
-def rows(data: Mapping[str, Any], model: Model, loads: Sequence[JointLoad], load: bool) -> list[Row]:
+def rows(data: Mapping[str, Any], model: Model, loads: Sequence[JointLoad], load: bool) -> list[PrintedRow]:
     """The printed extremes with (`load`) or without the load, beside the certified ones of `loads`."""
     entries = model.entries(["M", "g"])
     found = []
@@ -88,11 +88,13 @@ def rows(data: Mapping[str, Any], model: Model, loads: Sequence[JointLoad], load
         certified = {"min": own.low, "max": own.high, "magnitude": own.magnitude}[side]
         theirs = float(entries[name].evaluate(np.array(value["at"])))
         theirs = abs(theirs) if side == "magnitude" else theirs
-        found.append(Row(value["table"], name, side, load, value["printed"], value.get("in_table"), theirs, certified))
+        found.append(
+            PrintedRow(value["table"], name, side, load, value["printed"], value.get("in_table"), theirs, certified)
+        )
     return found
 
 
-def ratio_rows(data: Mapping[str, Any], model: Model, where: Workspace, load: bool) -> list[Row]:
+def ratio_rows(data: Mapping[str, Any], model: Model, where: Workspace, load: bool) -> list[PrintedRow]:
     """The printed largest ratios beside the certified ones, other joints held where the source holds them."""
     found = []
     for value in data.get("ratio", ()):
@@ -104,7 +106,7 @@ def ratio_rows(data: Mapping[str, Any], model: Model, where: Workspace, load: bo
         narrowed = replace(where, ranges=ranges)
         theirs = float(one.values(np.array(value["at"])))
         certified = largest_of(one, narrowed)
-        found.append(Row("ratios", value["name"], "max", load, value["printed"], None, theirs, certified))
+        found.append(PrintedRow("ratios", value["name"], "max", load, value["printed"], None, theirs, certified))
     return found
 
 
@@ -147,14 +149,14 @@ def _derived(
 
 
 @dataclass(frozen=True)
-class Figure:
+class PrintedFigure:
     number: int
     name: str
     title: str
     curves: Curves
 
 
-def figures(data: Mapping[str, Any], model: Model, where: Workspace, load: bool) -> list[Figure]:
+def figures(data: Mapping[str, Any], model: Model, where: Workspace, load: bool) -> list[PrintedFigure]:
     """The source's figures, as curves of the exact model."""
     found = []
     for one in data.get("figure", ()):
@@ -172,5 +174,5 @@ def figures(data: Mapping[str, Any], model: Model, where: Workspace, load: bool)
             ends=(one["ends"][0], one["ends"][1]),
             at=held,
         )
-        found.append(Figure(one["number"], one["name"], one["title"], drawn))
+        found.append(PrintedFigure(one["number"], one["name"], one["title"], drawn))
     return found

@@ -25,8 +25,7 @@ from emdeg.mechanics.kane.setup import (
     Speed,
 )
 from emdeg.robot.model import NOWHERE, Frame, Robot, Vector
-from emdeg.robot.toml_table import Remarks, Table, kind_of
-from emdeg.robot.toml_text import MAX_BYTES, Document
+from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable, kind_of
 
 SCHEMA = 1
 MAX_ENTRIES = 200
@@ -52,8 +51,8 @@ def load_setup(path: str | PathLike[str], robot: Robot) -> Setup:
 
 def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
     """The setup that TOML `text` describes for `robot`; `file` names it in messages."""
-    document = Document(text, file)
-    top = Table(document.data, document, Remarks())
+    document = TomlDocument(text, file)
+    top = TomlTable(document.data, document, Remarks())
     top.only(_TOP)
     if top.data.get("schema", SCHEMA) != SCHEMA:
         raise top.error(f"schema must be {SCHEMA}", "schema")
@@ -104,13 +103,13 @@ class _Names:
         self.frames = {"world": Frame("world", WORLD), robot.tool.name: robot.tool}
         self.frames |= {frame.name: frame for frame in robot.frames}
 
-    def joint(self, table: Table, key: str, name: str | None = None) -> int:
+    def joint(self, table: TomlTable, key: str, name: str | None = None) -> int:
         name = table.name(key) if name is None else name
         if name not in self.joints:
             raise table.error(_unknown("joint", name, (joint.name for joint in self.robot.joints)), key)
         return self.joints[name]
 
-    def frame(self, table: Table, key: str, default: Frame | None = None) -> Frame:
+    def frame(self, table: TomlTable, key: str, default: Frame | None = None) -> Frame:
         if default is not None and key not in table:
             return default
         name = table.name(key)
@@ -118,7 +117,7 @@ class _Names:
             raise table.error(_unknown("frame", name, self.frames), key)
         return self.frames[name]
 
-    def body(self, table: Table, key: str) -> Frame:
+    def body(self, table: TomlTable, key: str) -> Frame:
         name = table.name(key)
         found = self.frames.get(name)
         bodies = [name for name, frame in self.frames.items() if frame.link >= 0]
@@ -126,13 +125,13 @@ class _Names:
             raise table.error(_unknown("body", name, bodies), key)
         return found
 
-    def moving(self, table: Table, key: str, base_moves: bool) -> Frame:
+    def moving(self, table: TomlTable, key: str, base_moves: bool) -> Frame:
         body = self.body(table, key)
         if body.link == WORLD or (body.link < 0 and not base_moves):
             raise table.error(f"{body.name!r} does not move: its velocity is no generalized speed", key)
         return body
 
-    def expression(self, table: Table, key: str, value: Any) -> Expression:
+    def expression(self, table: TomlTable, key: str, value: Any) -> Expression:
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise table.error(f"{key} must be a number or a formula in quotes, not {kind_of(value)}", key)
         try:
@@ -168,16 +167,16 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"there is no {what} {name[:40]!r}; {hint}"
 
 
-def _tables(top: Table, key: str) -> list[Table]:
+def _tables(top: TomlTable, key: str) -> list[TomlTable]:
     entries = top.data.get(key, [])
     if not isinstance(entries, list) or any(not isinstance(entry, dict) for entry in entries):
         raise top.error(f"{key} must be written as tables [[{key}]]", key)
     if len(entries) > MAX_ENTRIES:
         raise top.error(f"there are more than {MAX_ENTRIES} tables [[{key}]]", key)
-    return [Table(entry, top.document, top.remarks, key, index) for index, entry in enumerate(entries)]
+    return [TomlTable(entry, top.document, top.remarks, key, index) for index, entry in enumerate(entries)]
 
 
-def _prescribed(tables: list[Table], names: _Names) -> tuple[tuple[int, ...], tuple[BaseAxis, ...]]:
+def _prescribed(tables: list[TomlTable], names: _Names) -> tuple[tuple[int, ...], tuple[BaseAxis, ...]]:
     joints: list[int] = []
     axes: list[BaseAxis] = []
     for table in tables:
@@ -197,7 +196,7 @@ def _prescribed(tables: list[Table], names: _Names) -> tuple[tuple[int, ...], tu
     return tuple(sorted(joints)), tuple(axes)
 
 
-def _speeds(table: Table, names: _Names, before: int) -> tuple[list[Speed], list[str]]:
+def _speeds(table: TomlTable, names: _Names, before: int) -> tuple[list[Speed], list[str]]:
     ways = [way for way in _WAYS if way in table]
     if len(ways) != 1:
         raise table.error(f"a speed is one of {', '.join(_WAYS)}; this has {' and '.join(ways) or 'none of them'}")
@@ -235,7 +234,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and value.isidentifier() and value.isascii() and len(value) <= 32
 
 
-def _form(table: Table, names: _Names) -> LinearForm:
+def _form(table: TomlTable, names: _Names) -> LinearForm:
     inner = table.subtable("form")
     assert inner is not None
     coefficients: dict[int, Expression] = {}
@@ -251,7 +250,7 @@ def _form(table: Table, names: _Names) -> LinearForm:
     )
 
 
-def _directions(table: Table) -> list[Vector]:
+def _directions(table: TomlTable) -> list[Vector]:
     wanted = table.data.get("components", ["x", "y", "z"])
     if not isinstance(wanted, list) or not wanted or len(wanted) > 6:
         raise table.error("components must be a list of axes, such as ['x', '-z'] or [[0, 0.6, 0.8]]", "components")
@@ -262,7 +261,7 @@ def _directions(table: Table) -> list[Vector]:
             continue
         if not isinstance(entry, list):
             raise table.error(f"a component is x, y, z, -x, -y, -z or [x, y, z], not {str(entry)[:20]!r}", "components")
-        direction = Table({"components": entry}, table.document, table.remarks, table.table, table.index).vector(
+        direction = TomlTable({"components": entry}, table.document, table.remarks, table.table, table.index).vector(
             "components"
         )
         if direction is None or not any(direction):
@@ -271,7 +270,7 @@ def _directions(table: Table) -> list[Vector]:
     return found
 
 
-def _loads(top: Table, kind: Any, names: _Names) -> list[Load]:
+def _loads(top: TomlTable, kind: Any, names: _Names) -> list[Load]:
     found = []
     for table in _tables(top, kind):
         table.only(("body", "point", "frame", "value", "name"))
@@ -286,7 +285,7 @@ def _loads(top: Table, kind: Any, names: _Names) -> list[Load]:
     return found
 
 
-def _joint_spring(table: Table, names: _Names) -> JointSpring:
+def _joint_spring(table: TomlTable, names: _Names) -> JointSpring:
     table.only(("joint", "stiffness", "rest", "damping"))
     joint = names.joint(table, "joint")
     stiffness, rest, damping = (table.number(key) or ZERO for key in ("stiffness", "rest", "damping"))
@@ -294,7 +293,7 @@ def _joint_spring(table: Table, names: _Names) -> JointSpring:
     return JointSpring(joint, stiffness, rest, damping)
 
 
-def _point_spring(table: Table, names: _Names) -> PointSpring:
+def _point_spring(table: TomlTable, names: _Names) -> PointSpring:
     table.only(("body", "point", "to", "to_point", "stiffness", "length", "damping"))
     first, second = names.body(table, "body"), names.frame(table, "to", names.frames["world"])
     if first.link == second.link:
@@ -312,12 +311,12 @@ def _point_spring(table: Table, names: _Names) -> PointSpring:
     )
 
 
-def _stiff(table: Table, stiffness: Exact, damping: Exact) -> None:
+def _stiff(table: TomlTable, stiffness: Exact, damping: Exact) -> None:
     if not stiffness and not damping:
         raise table.error("a spring needs a stiffness or a damping")
 
 
-def _drives(top: Table, robot: Robot, free: list[int]) -> tuple[bool, Exact | None]:
+def _drives(top: TomlTable, robot: Robot, free: list[int]) -> tuple[bool, Exact | None]:
     table = top.subtable("drives")
     if table is None:
         return False, None

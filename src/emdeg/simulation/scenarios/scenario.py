@@ -17,8 +17,7 @@ from emdeg.programs.ir import Program
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.robot.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
 from emdeg.robot.model import Robot
-from emdeg.robot.toml_table import Remarks, Table
-from emdeg.robot.toml_text import MAX_BYTES, Document
+from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable
 from emdeg.simulation.controllers import laws
 from emdeg.simulation.controllers.conditioning import Conditioning, converter_steps
 from emdeg.simulation.controllers.laws import Law
@@ -129,7 +128,7 @@ def load_scenario(name_or_path: str, robot: Robot) -> Scenario:
 def load_trajectory(name_or_path: str, robot: Robot) -> tuple[Trajectory, Scenario]:
     """The trajectory of a file or scenario, with the scenario for how to show it."""
     text, file, folder = scenario_text(name_or_path)
-    document = Document(text, file)
+    document = TomlDocument(text, file)
     if "trajectory" not in document.data:
         raise ScenarioError(f"it has no table [trajectory]; kinds are {', '.join(KEYS)}", file=file)
     scenario = read_scenario(text, file, folder, robot, trajectory_only=True)
@@ -142,8 +141,8 @@ def read_scenario(
 ) -> Scenario:
     """The scenario that `text` describes, checked against the robot; `file` names it in messages."""
     need_numbers(robot)
-    document = Document(text, file)
-    top = Table(document.data, document, Remarks())
+    document = TomlDocument(text, file)
+    top = TomlTable(document.data, document, Remarks())
     top.only(_TOP)
     if top.data.get("schema") != 1 or top.data["schema"] is True:
         raise top.error("schema = 1 must stand at the top: the version of the scenario file's form", "schema")
@@ -183,22 +182,22 @@ def read_scenario(
     return Scenario(mode="simulate", law=law, q0=q0, qd0=qd0, conditioning=conditioning, options=options, **common)
 
 
-def _parts(top: Table) -> dict[str, Table]:
+def _parts(top: TomlTable) -> dict[str, TomlTable]:
     found = {}
     for key in ("initial", "trajectory", "controller", "integration", "effects", "batch", "present"):
         value = top.data.get(key)
         if value is not None:
             if not isinstance(value, dict):
                 raise top.error(f"{key} must be a table [{key}]", key)
-            found[key] = Table(value, top.document, top.remarks, key)
+            found[key] = TomlTable(value, top.document, top.remarks, key)
     return found
 
 
-def _empty(top: Table, key: str) -> Table:
-    return Table({}, top.document, top.remarks, key)
+def _empty(top: TomlTable, key: str) -> TomlTable:
+    return TomlTable({}, top.document, top.remarks, key)
 
 
-def _usual_output_step(integration: Table, duration: float) -> float:
+def _usual_output_step(integration: TomlTable, duration: float) -> float:
     """Five hundred records; with a fixed step as many as fill the run with whole steps, or one a step."""
     step = real(integration, "step", 0.0)
     if not 0 < step < duration:
@@ -208,7 +207,7 @@ def _usual_output_step(integration: Table, duration: float) -> float:
     return step * next((k for k in range(least, 2 * least + 1) if steps % k == 0), 1)
 
 
-def _present(table: Table, robot: Robot) -> Present:
+def _present(table: TomlTable, robot: Robot) -> Present:
     table.only(("order", "inner", "efforts"))
     order = joint_list(table, "order", robot) or tuple(range(robot.freedoms))
     if sorted(order) != list(range(robot.freedoms)):
@@ -223,7 +222,9 @@ def _present(table: Table, robot: Robot) -> Present:
     return Present(order, frozenset(joint_list(table, "inner", robot, robot.driven)), efforts)
 
 
-def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None) -> tuple[Conditioning, Law | None]:
+def _controller(
+    table: TomlTable | None, robot: Robot, trajectory: Trajectory | None
+) -> tuple[Conditioning, Law | None]:
     if table is None:
         return Conditioning(), None
     kind = table.choice("kind", ("pd", "computed_torque", "feed_forward", "none"))
@@ -265,7 +266,7 @@ def _controller(table: Table | None, robot: Robot, trajectory: Trajectory | None
     )
 
 
-def _believed(table: Table, robot: Robot) -> Program | None:
+def _believed(table: TomlTable, robot: Robot) -> Program | None:
     """The inverse dynamics that the controller works with, where it is not the robot's own."""
     if table.choice("model", ("full", "abbreviated"), "full") == "full":
         for key in THRESHOLDS:
@@ -281,7 +282,7 @@ def _believed(table: Table, robot: Robot) -> Program | None:
     return laws.abbreviated_model(robot, **shares)
 
 
-def _max_effort(table: Table, robot: Robot) -> tuple[float, ...] | None:
+def _max_effort(table: TomlTable, robot: Robot) -> tuple[float, ...] | None:
     if "max_effort" not in table:
         return None
     if table.data["max_effort"] == "drive":
@@ -292,7 +293,7 @@ def _max_effort(table: Table, robot: Robot) -> tuple[float, ...] | None:
     return tuple(per_joint(table, "max_effort", robot, float("inf"), spread=True, driven=True))
 
 
-def _initial(table: Table, robot: Robot, trajectory: Trajectory | None) -> tuple[Array, Array]:
+def _initial(table: TomlTable, robot: Robot, trajectory: Trajectory | None) -> tuple[Array, Array]:
     table.only(("q", "qd") if robot.loops is None else ("q", "qd", "joints"))
     rest = np.zeros(robot.freedoms)
     home = rest if robot.loops is None else ready(robot).start[list(robot.loops.coordinates)]
@@ -304,7 +305,7 @@ def _initial(table: Table, robot: Robot, trajectory: Trajectory | None) -> tuple
     return q, per_joint(table, "qd", robot, 0.0) if "qd" in table else qd
 
 
-def _of_all_joints(table: Table, robot: Robot) -> Array:
+def _of_all_joints(table: TomlTable, robot: Robot) -> Array:
     """The coordinates of a configuration in which every joint of the tree is named; its loops must be closed."""
     given = need_table(table, "joints")
     if "q" in table:
@@ -313,7 +314,7 @@ def _of_all_joints(table: Table, robot: Robot) -> Array:
     return coordinates_of(robot, [real(given, joint.name) for joint in robot.joints])
 
 
-def _batch(table: Table | None, robot: Robot, q: Array, qd: Array) -> tuple[Array, Array]:
+def _batch(table: TomlTable | None, robot: Robot, q: Array, qd: Array) -> tuple[Array, Array]:
     """Initial states spread evenly about the one given, reproducibly."""
     if table is None:
         return q, qd
@@ -328,7 +329,7 @@ def _batch(table: Table | None, robot: Robot, q: Array, qd: Array) -> tuple[Arra
     return tuple(v + s * rng.uniform(-1, 1, (count, robot.freedoms)) for v, s in zip((q, qd), spreads))  # type: ignore[return-value]
 
 
-def _integration(table: Table) -> dict[str, Any]:
+def _integration(table: TomlTable) -> dict[str, Any]:
     written = table.choice("method", (*SOLVERS, *METHODS, *OLD_NAMES), "DOP853")
     method = OLD_NAMES.get(written, written)
     options: dict[str, Any] = {"method": method, "check_step": flag(table, "check_step", True)}
@@ -344,7 +345,7 @@ def _integration(table: Table) -> dict[str, Any]:
     return options
 
 
-def _effects(table: Table) -> dict[str, Any]:
+def _effects(table: TomlTable) -> dict[str, Any]:
     table.only(("friction", "stops", "stiffness", "damping", "restitution"))
     options: dict[str, Any] = {
         "friction": flag(table, "friction", False),

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from emdeg.errors import RobotError
 from emdeg.robot.fields import as_joints, flag, numbers, per_joint, real
 from emdeg.robot.model import Robot
-from emdeg.robot.toml_table import Table
+from emdeg.robot.toml_table import TomlTable
 from emdeg.simulation.trajectories import joint_space, tool_paths
 from emdeg.simulation.trajectories.joint_space import Profile, Trajectory
 from emdeg.simulation.trajectories.limits import need_closed_along, need_within_limits
@@ -41,7 +41,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 """Kind -> its keys."""
 
 
-def trajectory_from(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
+def trajectory_from(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
     """The trajectory that a table describes, within the robot's limits; `folder` is where a CSV file is looked for."""
     kind = table.choice("kind", tuple(KEYS))
     table.only(("kind", "limits", *KEYS[kind]))
@@ -58,12 +58,12 @@ def trajectory_from(table: Table, robot: Robot, folder: Path | None) -> Trajecto
     return found
 
 
-def _point_to_point(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
+def _point_to_point(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
     make = getattr(joint_space, table.text("kind"))
     return make(per_joint(table, "start", robot), per_joint(table, "goal", robot), real(table, "duration", least=0))
 
 
-def _trapezoidal(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
+def _trapezoidal(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
     known = [key for key in ("max_speed", "max_acceleration") if key in table]
     limits: dict[str, Any] = {key: per_joint(table, key, robot, spread=True) for key in known}
     return joint_space.trapezoidal(
@@ -75,7 +75,7 @@ def _trapezoidal(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
     )
 
 
-def _spline(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
+def _spline(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
     points = table.data.get("points")
     if not isinstance(points, list) or not points:
         raise table.error("points must be a list of joint positions, one entry a time")
@@ -84,7 +84,7 @@ def _spline(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
     return joint_space.through(numbers(table, "times", len(rows)), rows, degree=degree, rest=flag(table, "rest", True))
 
 
-def _fourier(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
+def _fourier(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
     rows = {}
     for key in ("a", "b"):
         value = table.data.get(key)
@@ -96,7 +96,7 @@ def _fourier(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
     return joint_space.fourier(per_joint(table, "offset", robot, 0.0), rows["a"], rows["b"], period, duration)
 
 
-def _csv(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
+def _csv(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
     path = Path(table.text("file"))
     if folder is not None and not path.is_absolute():
         path = folder / path
@@ -104,7 +104,7 @@ def _csv(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
     return read_trajectory(path, robot, deg=flag(table, "deg", False), degree=degree, rest=flag(table, "rest", False))
 
 
-def _line(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
+def _line(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
     goal = numbers(table, "goal", 3)
     if "goal_rpy" in table:
         pose = np.eye(4)
@@ -114,7 +114,7 @@ def _line(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
     return tool_paths.line(robot, goal, real(table, "duration", least=0), **_tool_path(table, robot))
 
 
-def _circle(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
+def _circle(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
     return tool_paths.circle(
         robot,
         numbers(table, "centre", 3),
@@ -126,7 +126,7 @@ def _circle(table: Table, robot: Robot, folder: Path | None) -> Trajectory:
     )
 
 
-def _tool_path(table: Table, robot: Robot) -> dict[str, Any]:
+def _tool_path(table: TomlTable, robot: Robot) -> dict[str, Any]:
     return {
         "start": numbers(table, "start", 3) if "start" in table else None,
         "near": per_joint(table, "near", robot) if "near" in table else None,
@@ -136,7 +136,7 @@ def _tool_path(table: Table, robot: Robot) -> dict[str, Any]:
     }
 
 
-def _profile(table: Table) -> Profile:
+def _profile(table: TomlTable) -> Profile:
     kind = table.choice("profile", ("quintic", "cycloidal"), "quintic")
     return joint_space.quintic_profile if kind == "quintic" else joint_space.cycloidal_profile
 

@@ -19,7 +19,7 @@ from emdeg.bounds.tensor import Tensor, Variable, fill_by_halves, multi_indices,
 
 
 @dataclass(frozen=True, eq=False)
-class Wide:
+class WithWideAngles:
     """`f` with some angles left wide; no angle at all makes it f itself."""
 
     narrow: tuple[int, ...]
@@ -94,7 +94,7 @@ class Wide:
         return sizes
 
 
-def wide(f: Tensor, mask: tuple[bool, ...]) -> Wide:
+def wide(f: Tensor, mask: tuple[bool, ...]) -> WithWideAngles:
     """The view of `f` for boxes that are wide in the angles marked."""
     open_ = tuple(k for k, marked in enumerate(mask) if marked)
     narrow = tuple(k for k, marked in enumerate(mask) if not marked)
@@ -116,4 +116,4 @@ def wide(f: Tensor, mask: tuple[bool, ...]) -> Wide:
     parts = np.moveaxis(np.concatenate([real, imaginary[1:]]), 0, -1)
     still = Tensor(tuple(variables), np.ascontiguousarray(real[0]), flat[middle], tuple(degrees), f.rounding)
     orders = indices[later][:, : len(open_)]
-    return Wide(narrow, open_, still, np.ascontiguousarray(parts), orders, np.abs(chosen))
+    return WithWideAngles(narrow, open_, still, np.ascontiguousarray(parts), orders, np.abs(chosen))
