@@ -15,7 +15,7 @@ from emdeg.equations import derive, with_symbolic_payload
 from emdeg.equations.reading.compact import atom_values
 from emdeg.robot import Payload, Robot
 from tests.equations import reading
-from tests.equations.test_derive import NUMERIC, two_arms
+from tests.equations.test_equations import NUMERIC, two_arms
 from tests.random_robots import random_robot
 
 CONFIGURATIONS = 100
