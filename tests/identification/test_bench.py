@@ -5,8 +5,8 @@ import math
 import pytest
 
 from emdeg.identification.bench import (
-    MeasuredBody,
     Measured,
+    MeasuredBody,
     drive_inertia,
     spring_oscillation,
     subtracted,
@@ -49,7 +49,9 @@ def test_link_3_without_the_wrist():
         (zero, Measured(-0.143, 0.003), Measured(0.014, 0.003)),
         (Measured(0.192, 0.0077), Measured(0.0154, 0.0008), Measured(0.212, 0.0085)),
     )
-    wrist = MeasuredBody(Measured(1.24), (zero, Measured(-0.43), zero), (Measured(0.01), Measured(0.002), Measured(0.01)))
+    wrist = MeasuredBody(
+        Measured(1.24), (zero, Measured(-0.43), zero), (Measured(0.01), Measured(0.002), Measured(0.01))
+    )
     rest = subtracted(whole, wrist)
     assert rest.mass.value == pytest.approx(4.80)
     back = (rest.mass.value * rest.com[1].value + 1.24 * -0.43) / 6.04
