@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 from emdeg.algebra import Generator, TrigAlgebra
-from emdeg.bounds import Effort, extremes, largest, largest_magnitude, largest_ratio, tensor
+from emdeg.bounds import SearchLimits, extremes, largest, largest_magnitude, largest_ratio, tensor
 from emdeg.bounds.quadratic import highest, within_ellipsoid
 from emdeg.errors import EmptyBox
 
@@ -75,7 +75,7 @@ def test_no_point_of_the_box_lies_outside_the_bounds_and_the_gap_is_kept(seed):
 def test_the_attained_value_is_attained_in_ball_arithmetic(seed):
     formula = random_formula(seed)
     box = {1: TURN, 2: TURN, 3: (0.0, 1.0), 4: TURN}
-    found = largest(formula, box, effort=Effort(seconds=5))
+    found = largest(formula, box, effort=SearchLimits(seconds=5))
 
     def letter(g: Generator) -> arb:
         x = arb(found.at[g.of])
@@ -175,7 +175,7 @@ def test_a_box_without_a_variable_or_without_a_value_is_refused():
 def test_bounds_hold_when_the_effort_runs_out():
     formula = random_formula(3)
     box = {1: TURN, 2: TURN, 3: (0.0, 1.0), 4: TURN}
-    short = extremes(formula, box, effort=Effort(boxes=1))
+    short = extremes(formula, box, effort=SearchLimits(boxes=1))
     full = extremes(formula, box)
     assert short.high.bound >= full.high.value
     assert short.low.bound <= full.low.value

@@ -19,7 +19,7 @@ from emdeg.robot.load import load
 from emdeg.robot.normal_form import normal_form
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.toml_writer import to_toml
-from emdeg.robot.transform import Transform, of_placement, of_pose, to_placement, to_pose
+from emdeg.robot.transform import ExactTransform, of_placement, of_pose, to_placement, to_pose
 from emdeg.robot.urdf_reader import read_urdf
 from tests.plain_robots import PlainRobot, draft_of, for_emdeg, link_poses, names, plain_robots, rotation
 
@@ -47,7 +47,7 @@ def matrix(pose: Pose) -> np.ndarray:
     return T
 
 
-def farthest(left: Transform, right: Transform) -> float:
+def farthest(left: ExactTransform, right: ExactTransform) -> float:
     turned = max(abs(a - b) for r, s in zip(left.R, right.R) for a, b in zip(r, s))
     moved = max(abs((a - b).number) for a, b in zip(left.p, right.p))
     return float(max(turned, moved))
@@ -196,9 +196,9 @@ def test_symbolic_lengths_pass_through_the_choice_of_frames() -> None:
     """Two upright axes at a symbolic distance along x: the distance is the parameter a."""
     x = (Fraction(1), Fraction(0), Fraction(0))
     L = Exact.symbol("L")
-    pose = Transform(p=(L, Exact(), Exact()))
+    pose = ExactTransform(p=(L, Exact(), Exact()))
     bodies = [
-        Body("b0", None, "j0", "revolute", axis=x, pose=Transform(p=(Exact(), Exact(), Exact.of(1)))),
+        Body("b0", None, "j0", "revolute", axis=x, pose=ExactTransform(p=(Exact(), Exact(), Exact.of(1)))),
         Body("b1", "b0", "j1", "revolute", pose=pose),
     ]
     place = normal_form(bodies).links[1].joint.placement

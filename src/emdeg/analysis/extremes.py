@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from emdeg.algebra import ONE, ZERO, TrigPoly
 from emdeg.analysis.shared_time import search_each
-from emdeg.bounds import Bounded, Effort, Extremes, Tensor, extreme, extremes, largest, tensor
+from emdeg.bounds import Bounded, Extremes, SearchLimits, Tensor, extreme, extremes, largest, tensor
 from emdeg.equations import Model, derive
 from emdeg.equations.model import descendants
 from emdeg.errors import UnknownEntry
@@ -85,7 +85,7 @@ def loads(
 
     tensors: dict[tuple[str, int], Tensor] = {}
 
-    def search(key: tuple[str, int, int], effort: Effort) -> Bounded:
+    def search(key: tuple[str, int, int], effort: SearchLimits) -> Bounded:
         name, i, side = key
         ceiling = ceilings.get(i, math.inf) if name == "g" else math.inf
         if (name, i) not in tensors:
@@ -118,7 +118,9 @@ def _drive(robot: Robot, i: int) -> tuple[float | None, float | None, float | No
     return ratio, min(limits) if limits else None, stall
 
 
-def gravity_ceiling(robot: Robot, i: int, where: Workspace, gap: float = GAP, effort: Effort = Effort()) -> float:
+def gravity_ceiling(
+    robot: Robot, i: int, where: Workspace, gap: float = GAP, effort: SearchLimits = SearchLimits()
+) -> float:
     """An upper bound of joint i's (from 0) gravity load: |gravity| times what it carries, wherever gravity points.
 
     A revolute joint's load is gravity's part across the axis times the first moment's part across the axis, which
@@ -127,7 +129,9 @@ def gravity_ceiling(robot: Robot, i: int, where: Workspace, gap: float = GAP, ef
     return _ceiling(robot, largest_moment(robot, i, where, gap, effort))
 
 
-def largest_moment(robot: Robot, i: int, where: Workspace, gap: float = GAP, effort: Effort = Effort()) -> Bounded:
+def largest_moment(
+    robot: Robot, i: int, where: Workspace, gap: float = GAP, effort: SearchLimits = SearchLimits()
+) -> Bounded:
     """The largest `moment_square` over the workspace, certified."""
     square, places = moment_square(robot, i)
     return largest(square, {place: where.ranges[k] for place, k in enumerate(places, 1)}, gap=gap, effort=effort)
@@ -180,4 +184,6 @@ def formula_extremes(model: Model, name: str, where: Workspace, *, gap: float = 
     entries = model.entries(model.parts)
     if name not in entries:
         raise UnknownEntry(f"there is no formula {name!r}; there are M11, M12, ..., b112, ..., c12, ..., g1, ...")
-    return extremes(entries[name], where.box, gap=gap, parameters=model.numbers, effort=Effort(seconds=seconds / 2))
+    return extremes(
+        entries[name], where.box, gap=gap, parameters=model.numbers, effort=SearchLimits(seconds=seconds / 2)
+    )

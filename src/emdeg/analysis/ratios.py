@@ -15,7 +15,7 @@ import numpy as np
 
 from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.analysis.extremes import gravity_strength, moment_square, subtree
-from emdeg.bounds import Bounded, Effort, largest_ratio
+from emdeg.bounds import Bounded, SearchLimits, largest_ratio
 from emdeg.equations import Model, derive, entry_name
 from emdeg.errors import UnknownEntry
 from emdeg.robot.workspace import Range, Workspace
@@ -89,7 +89,7 @@ def largest_of(
         one.below,
         where.box,
         gap=gap,
-        effort=Effort(seconds=seconds / 2),
+        effort=SearchLimits(seconds=seconds / 2),
         floor=floor,
         ceiling=ceiling,
         parameters=parameters,
@@ -111,7 +111,7 @@ def gravity_ratio_ceiling(
     box: dict[Generator | int, Range] = {place: where.ranges[k] for place, k in enumerate(places, 1)}
     # The same M_ii, in the outer joints' own numbering.
     own = derive(subtree(robot, i - 1)[0], "M", rational_angles=True).M[0][0]
-    found = largest_ratio(moment, own * own, box, gap=gap, effort=Effort(seconds=seconds / 2), floor=floor**2)
+    found = largest_ratio(moment, own * own, box, gap=gap, effort=SearchLimits(seconds=seconds / 2), floor=floor**2)
     return math.sqrt(weight * found.bound) * (1 + 1e-12)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from emdeg.bounds import Effort
+from emdeg.bounds import SearchLimits
 from emdeg.bounds.search import clock
 
 Key = TypeVar("Key")
@@ -21,7 +21,7 @@ FIRST = 1.5
 
 def search_each(
     keys: Sequence[Key],
-    search: Callable[[Key, Effort], Result],
+    search: Callable[[Key, SearchLimits], Result],
     seconds: float,
     done: Callable[[Result], bool] = lambda _: True,
 ) -> dict[Key, Result]:
@@ -34,7 +34,7 @@ def search_each(
 
     def timed(key: Key, share: float) -> tuple[Result, float]:
         start = clock()
-        return search(key, Effort(seconds=share)), clock() - start
+        return search(key, SearchLimits(seconds=share)), clock() - start
 
     left = WORKERS * seconds
     found: dict[Key, Result] = {}

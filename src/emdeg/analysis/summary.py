@@ -32,7 +32,7 @@ from emdeg.analysis.restricted import restrict
 from emdeg.analysis.servo import servo_view, slow_fast_boundary
 from emdeg.analysis.shared_time import search_each
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
-from emdeg.bounds import Bounded, Effort, Extremes, attained_ratio, extreme
+from emdeg.bounds import Bounded, Extremes, SearchLimits, attained_ratio, extreme
 from emdeg.equations import Model, derive, entry_name
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace
@@ -73,7 +73,7 @@ class Scope:
         if not self._inertias:
             model = self.model()
 
-            def search(key: tuple[int, int], effort: Effort) -> Bounded:
+            def search(key: tuple[int, int], effort: SearchLimits) -> Bounded:
                 own = model.M[key[0] - 1][key[0] - 1]
                 return extreme(own, self.where.box, key[1], 0.02, model.numbers, effort)
 
@@ -225,7 +225,7 @@ def _largest(scope: Scope, some: Sequence[Ratio], seconds: float) -> dict[str, d
         name: one for name, one in signed.items() if one is not None and ((i := _own(one)) is None or i in floors)
     }
 
-    def search(name: str, effort: Effort) -> Bounded | None:
+    def search(name: str, effort: SearchLimits) -> Bounded | None:
         one, ceiling = searched[name], ceilings[name]
         i = _own(one)
         floor = None if i is None else floors[i]

@@ -15,7 +15,7 @@ import numpy as np
 
 from emdeg.algebra import Generator, TrigPoly
 from emdeg.analysis.shared_time import search_each
-from emdeg.bounds import Bounded, Effort, attained_ratio, largest_ratio, tensor
+from emdeg.bounds import Bounded, SearchLimits, attained_ratio, largest_ratio, tensor
 from emdeg.equations import Model, entry_name
 from emdeg.robot.workspace import Workspace
 from emdeg.writing.notebook import Shown
@@ -62,7 +62,7 @@ def velocity_terms(
     reached = {i: max((float((sizes[i, name] / own[i]).max()) for name in terms[i]), default=0.0) for i in terms}
     ceilings = {(i, name): _amplitude(terms[i][name], model, where) / floors[i] for i, name in sizes if i in floors}
 
-    def search(key: tuple[int, str], effort: Effort) -> Bounded:
+    def search(key: tuple[int, str], effort: SearchLimits) -> Bounded:
         i, name = key
         return largest_ratio(
             terms[i][name],
@@ -73,7 +73,7 @@ def velocity_terms(
             known=reached[i],
             gap=gap,
             parameters=numbers,
-            effort=Effort(seconds=effort.seconds / 2),
+            effort=SearchLimits(seconds=effort.seconds / 2),
         )
 
     def sampled(key: tuple[int, str]) -> float:

@@ -11,12 +11,12 @@
 from emdeg.bounds.family import Family, Supremum, family, supremum
 from emdeg.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
 from emdeg.bounds.ratio import attained_ratio, largest_ratio
-from emdeg.bounds.search import Effort
+from emdeg.bounds.search import SearchLimits
 from emdeg.bounds.tensor import Range, Tensor, tensor
 
 __all__ = [
     "Bounded",
-    "Effort",
+    "SearchLimits",
     "Extremes",
     "Family",
     "Range",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Generator, TrigPoly
-from emdeg.bounds.search import Effort, maximum
+from emdeg.bounds.search import SearchLimits, maximum
 from emdeg.bounds.tensor import Range, Tensor, tensor, variable_key
 
 GAP = 1e-3
@@ -66,7 +66,7 @@ def extremes(
     *,
     gap: float = GAP,
     parameters: Mapping[str, float] | None = None,
-    effort: Effort = Effort(),
+    effort: SearchLimits = SearchLimits(),
     ceiling: float = math.inf,
 ) -> Extremes:
     """The least and greatest value of `formula` over `box`, each certified to within `gap` of itself.
@@ -85,7 +85,7 @@ def extreme(
     side: int,
     gap: float = GAP,
     parameters: Mapping[str, float] | None = None,
-    effort: Effort = Effort(),
+    effort: SearchLimits = SearchLimits(),
     ceiling: float = math.inf,
 ) -> Bounded:
     """One of the two `extremes`: the least (side -1) or the greatest (side 1); a tensor is taken with its own box."""
@@ -103,7 +103,7 @@ def largest(
     tolerance: float = 0.0,
     gap: float = GAP,
     parameters: Mapping[str, float] | None = None,
-    effort: Effort = Effort(),
+    effort: SearchLimits = SearchLimits(),
     ceiling: float = math.inf,
 ) -> Bounded:
     """The greatest value of `formula` over `box`, certified to within the larger of tolerance and `gap` |itself|.
@@ -121,7 +121,7 @@ def largest_magnitude(
     *,
     gap: float = GAP,
     parameters: Mapping[str, float] | None = None,
-    effort: Effort = Effort(),
+    effort: SearchLimits = SearchLimits(),
 ) -> Bounded:
     """The greatest absolute value of `formula` over `box`; what a certified error bound needs."""
     f = tensor(formula, box, parameters)

@@ -16,7 +16,7 @@ import numpy as np
 from emdeg.algebra import Array, TrigPoly
 from emdeg.bounds.ascent import ascend
 from emdeg.bounds.ranges import GAP, Bounded, Ranges, extreme, magnitude, place_of
-from emdeg.bounds.search import STARTS, Effort, maximum
+from emdeg.bounds.search import STARTS, SearchLimits, maximum
 from emdeg.bounds.tensor import Tensor, Variable, tensor
 
 SAMPLES = 1024
@@ -32,7 +32,7 @@ def largest_ratio(
     known: float = 0.0,
     gap: float = GAP,
     parameters: Mapping[str, float] | None = None,
-    effort: Effort = Effort(),
+    effort: SearchLimits = SearchLimits(),
 ) -> Bounded:
     """The greatest |above / below| over `box`; ValueError where `below` is not shown to be positive.
 
@@ -126,7 +126,7 @@ class _Proof:
 
 
 def _proven(
-    pair: _Pair, side: int, floor: float, t: float, x: Array, ceiling: float, gap: float, effort: Effort
+    pair: _Pair, side: int, floor: float, t: float, x: Array, ceiling: float, gap: float, effort: SearchLimits
 ) -> _Proof:
     """The largest ratio of one sign, starting from a ratio t that is attained at x."""
     boxes, bound = 0, math.inf

@@ -38,7 +38,7 @@ def clock() -> float:
 
 
 @dataclass(frozen=True)
-class Effort:
+class SearchLimits:
     """What a search may spend: boxes examined, and seconds of `clock`."""
 
     boxes: int = 2_000_000
@@ -60,7 +60,7 @@ def maximum(
     f: Tensor,
     tolerance: float,
     relative: float = 0.0,
-    effort: Effort = Effort(),
+    effort: SearchLimits = SearchLimits(),
     ceiling: float = np.inf,
     start: Array | None = None,
 ) -> Maximum:

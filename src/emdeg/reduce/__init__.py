@@ -1,4 +1,4 @@
-"""Abbreviated models: significance rules, certified error bounds, multi-rate split, tolerances."""
+"""Short models: significance rules, certified error bounds, two rates, several processors."""
 
 from emdeg.reduce.abbreviate import Abbreviated, abbreviate
 from emdeg.reduce.multirate import Multirate, holding_error, multirate

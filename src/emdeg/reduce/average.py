@@ -15,7 +15,7 @@ import numpy as np
 
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.expression import count
-from emdeg.bounds import Bounded, Effort, largest_magnitude
+from emdeg.bounds import Bounded, SearchLimits, largest_magnitude
 from emdeg.equations.reading.lumped import indices
 from emdeg.reduce.pieces import mean, summands
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
@@ -119,7 +119,7 @@ def entry_errors(
         true = whole.evaluate(q)
         scale = np.abs(true) if indices(name)[0] == "M" else np.full(len(q), np.abs(true).max())
         relative = np.abs(difference.evaluate(q)) / np.maximum(scale, 1e-300)
-        certified = largest_magnitude(difference, where.box, gap=0.01, effort=Effort(seconds=seconds))
+        certified = largest_magnitude(difference, where.box, gap=0.01, effort=SearchLimits(seconds=seconds))
         found.append(
             EntryDeviation(
                 name,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.analysis.extremes import gravity_ceiling
-from emdeg.bounds import Effort, Extremes, extremes
+from emdeg.bounds import Extremes, SearchLimits, extremes
 from emdeg.equations import derive
 from emdeg.errors import OverBudget
 from emdeg.mechanics.functions import numeric
@@ -100,8 +100,8 @@ def loads(subject: Subject) -> list[Load]:
     return found
 
 
-def _effort(terms: int) -> Effort:
-    return Effort(boxes=BOXES if terms <= LONG else LONG_BOXES, seconds=math.inf)
+def _effort(terms: int) -> SearchLimits:
+    return SearchLimits(boxes=BOXES if terms <= LONG else LONG_BOXES, seconds=math.inf)
 
 
 def _extremes(subject: Subject) -> list[Item]:

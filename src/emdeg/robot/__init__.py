@@ -1,4 +1,4 @@
-"""What a robot is, how it is read, and the rules it must keep."""
+"""What a robot is, how it is read and written, the rules it must keep, where it moves, its numbers as symbols."""
 
 from emdeg.robot.assemble import Draft, assemble
 from emdeg.robot.load import check, library_names, load, read_draft
@@ -18,7 +18,9 @@ from emdeg.robot.model import (
 )
 from emdeg.robot.normal_form import Body
 from emdeg.robot.substitute import substitute
+from emdeg.robot.symbols import Known, Opened, opened, parameter_paths, symbolize, with_symbolic_payload
 from emdeg.robot.toml_writer import to_toml
+from emdeg.robot.workspace import Workspace, joint_number, workspace
 
 __all__ = [
     "BASE",
@@ -29,17 +31,26 @@ __all__ = [
     "Friction",
     "Inertia",
     "Joint",
+    "Known",
     "Limits",
     "Link",
+    "Opened",
     "Payload",
     "Placement",
     "Pose",
     "Robot",
+    "Workspace",
     "assemble",
     "check",
+    "joint_number",
     "library_names",
     "load",
+    "opened",
+    "parameter_paths",
     "read_draft",
     "substitute",
+    "symbolize",
     "to_toml",
+    "with_symbolic_payload",
+    "workspace",
 ]

@@ -13,7 +13,7 @@ from emdeg.robot.loops import LoopsDraft
 from emdeg.robot.loops_toml import resolved
 from emdeg.robot.model import BASE, Frame, Inertia, Payload, Pose, Robot, Vector
 from emdeg.robot.normal_form import Body, NormalForm, depth_first, lock, normal_form
-from emdeg.robot.transform import Transform, move_inertia, of_pose, to_pose
+from emdeg.robot.transform import ExactTransform, move_inertia, of_pose, to_pose
 
 GRAVITY: Vector = (Exact(), Exact(), Exact.of(Fraction(-981, 100)))
 
@@ -26,7 +26,7 @@ class Draft:
     bodies: tuple[Body, ...]
     root: str = "base"
     """The name of the body that does not move."""
-    base: Transform = Transform()
+    base: ExactTransform = ExactTransform()
     """Denavit-Hartenberg files only: frame 0 in the base frame."""
     tool: tuple[str, Pose] | None = None
     """The body that carries the tool frame, and where; None: the end of the longest chain."""

@@ -11,7 +11,7 @@ from emdeg.errors import RobotError
 from emdeg.robot.loops import CLOSURE_KINDS, Closure, End, Loops, LoopsDraft, NamedEnd, Rod
 from emdeg.robot.model import BASE, Frame, Link, Pose
 from emdeg.robot.toml_table import TomlTable
-from emdeg.robot.transform import Transform, about, of_pose, to_pose
+from emdeg.robot.transform import ExactTransform, about, of_pose, to_pose
 
 KEYS = ("rod", "closure", "loops")
 
@@ -124,7 +124,7 @@ def resolved(draft: LoopsDraft, links: Sequence[Link], host: Callable[[str, str]
         frame = host(place.host, f"the loop {name!r} is attached to")
         if frame.pose.is_identity:
             return replace(place.end, link=frame.link)
-        inner = Transform(about("z", place.end.turn)) @ of_pose(Pose(place.end.xyz, place.end.rpy))
+        inner = ExactTransform(about("z", place.end.turn)) @ of_pose(Pose(place.end.xyz, place.end.rpy))
         pose = to_pose(of_pose(frame.pose) @ inner)
         return End(frame.link, NO_ANGLE, pose.xyz, pose.rpy)
 

@@ -21,7 +21,7 @@ from emdeg.robot.mjcf_extract import Extract, extract
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Vector
 from emdeg.robot.normal_form import Body, motion
 from emdeg.robot.numbers import DEFAULT_SNAP, check_snap, clipped, snapped_angle, snapped_axis, snapped_transform
-from emdeg.robot.transform import Rotation, Transform, move_inertia, tidy, to_pose
+from emdeg.robot.transform import ExactTransform, Rotation, move_inertia, tidy, to_pose
 
 _REFUSED = {
     0: "a free joint is refused: the base must stand still; remove the joint, or describe the motion by "
@@ -97,18 +97,18 @@ class _Compiled:
         parent = None if m.body_parentid[i] == 0 else m.body(int(m.body_parentid[i])).name
         line = self.wanted.body_lines.get(name)
         rotation = self.rotation(m.body_quat[i], f"body {name!r}")
-        place = Transform(rotation, _vector(m.body_pos[i]))
+        place = ExactTransform(rotation, _vector(m.body_pos[i]))
         first = int(m.body_jntadr[i])
         chain: list[Body] = []
         for j in range(first, first + int(m.body_jntnum[i])):
             joint = self.joint(j, line)
             anchor = _vector(m.jnt_pos[j])
             body_name = _fresh(f"{name}.{joint.joint}", taken)
-            before = Transform(p=anchor)
+            before = ExactTransform(p=anchor)
             chain.append(replace(joint, name=body_name, parent=parent, pose=place @ before @ joint.pose))
             parent, place = body_name, before.inverse()
         inertia = self.inertia(i, name)
-        if chain and place == Transform():  # the last joint passes through the body frame's origin
+        if chain and place == ExactTransform():  # the last joint passes through the body frame's origin
             chain[-1] = replace(chain[-1], name=name, inertia=inertia)
         else:
             chain.append(Body(name, parent, f"{name}.fixed", "fixed", inertia, pose=place, line=line))
@@ -134,7 +134,7 @@ class _Compiled:
             parent=None,
             joint=name,
             kind=kind,
-            pose=motion(axis, at_zero) if zero else Transform(),
+            pose=motion(axis, at_zero) if zero else ExactTransform(),
             axis=axis,
             limits=_limits(m, j),
             drive=Drive(
@@ -146,7 +146,7 @@ class _Compiled:
 
     def rotation(self, quaternion: Any, owner: str) -> Rotation:
         stated = rotation_of_quaternion(tuple(_fraction(v) for v in quaternion))
-        exact = snapped_transform(Transform(stated), self.snap)
+        exact = snapped_transform(ExactTransform(stated), self.snap)
         moved = max(abs(a - b) for new, old in zip(exact.R, stated) for a, b in zip(new, old))
         if moved > WORTH_SAYING:
             rpy = ", ".join(str(angle) for angle in to_pose(exact).rpy)
@@ -160,7 +160,7 @@ class _Compiled:
         zero = Exact()
         about_com = Inertia(tensor=(principal[0], zero, zero, principal[1], zero, principal[2]))
         axes = rotation_of_quaternion(tuple(_fraction(v) for v in m.body_iquat[i]))
-        tensor = move_inertia(about_com, Transform(axes)).tensor
+        tensor = move_inertia(about_com, ExactTransform(axes)).tensor
         if self.snap > 0:
             tensor = _without_rounding(tensor)
         mass = _exact(m.body_mass[i])

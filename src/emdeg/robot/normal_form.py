@@ -31,8 +31,8 @@ from emdeg.robot.transform import (
     ALMOST_PARALLEL,
     NOISE,
     Direction,
+    ExactTransform,
     Rotation,
-    Transform,
     X,
     Z,
     add,
@@ -67,7 +67,7 @@ class Body:
     kind: JointKind
     inertia: Inertia = Inertia()
     row: Placement | None = None
-    pose: Transform = Transform()
+    pose: ExactTransform = ExactTransform()
     axis: Direction = Z
     limits: Limits = Limits()
     drive: Drive = Drive()
@@ -75,7 +75,7 @@ class Body:
     line: int | None = None
     refused: Finding | None = None
     """Why the joint cannot move in the equations of motion, if it cannot; legal once it is locked."""
-    frame: Transform = Transform()
+    frame: ExactTransform = ExactTransform()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,11 @@ class NormalForm:
     frames: tuple[Frame, ...]
 
 
-def normal_form(bodies: Sequence[Body], base: Transform = Transform()) -> NormalForm:
+def normal_form(bodies: Sequence[Body], base: ExactTransform = ExactTransform()) -> NormalForm:
     """The bodies' moving links in normal form, depth first, children in the file's order."""
     ordered = depth_first(bodies)
     moving, home = _merge_fixed(ordered)
-    named = {body.name: body.frame for body in ordered if body.frame != Transform()}
+    named = {body.name: body.frame for body in ordered if body.frame != ExactTransform()}
     for name, frame in named.items():
         host, offset = home[name]
         home[name] = (host, offset @ frame)
@@ -162,11 +162,11 @@ def _locked(body: Body, value: Exact | Angle) -> Body:
     return replace(body, kind="fixed", pose=body.pose @ motion(body.axis, value))
 
 
-def motion(axis: Direction, value: Exact | Angle) -> Transform:
+def motion(axis: Direction, value: Exact | Angle) -> ExactTransform:
     """The displacement of a joint: by an angle about, or by a length along, the unit vector `axis`."""
     if isinstance(value, Angle):
-        return Transform(_turn_about(axis, value))
-    return Transform(p=along(axis, value))
+        return ExactTransform(_turn_about(axis, value))
+    return ExactTransform(p=along(axis, value))
 
 
 def _turn_about(axis: Direction, angle: Angle) -> Rotation:
@@ -182,18 +182,18 @@ def _turn_about(axis: Direction, angle: Angle) -> Rotation:
     return tuple((tidy(a), tidy(b), tidy(c)) for a, b, c in rows)
 
 
-def _place(body: Body) -> Transform:
+def _place(body: Body) -> ExactTransform:
     return body.pose if body.row is None else of_placement(body.row)
 
 
 def _merge_fixed(
     ordered: Sequence[Body],
-) -> tuple[list[Body], dict[str, tuple[str | None, Transform]]]:
+) -> tuple[list[Body], dict[str, tuple[str | None, ExactTransform]]]:
     """The moving bodies, and for every body the moving body it belongs to with its frame's pose there."""
     moving: dict[str, Body] = {}
-    home: dict[str, tuple[str | None, Transform]] = {}
+    home: dict[str, tuple[str | None, ExactTransform]] = {}
     for body in ordered:
-        host, offset = home[body.parent] if body.parent is not None else (None, Transform())
+        host, offset = home[body.parent] if body.parent is not None else (None, ExactTransform())
         try:
             if body.kind == "fixed":
                 placed = offset @ _place(body)
@@ -205,7 +205,7 @@ def _merge_fixed(
                     stated = carrier.stated if carried.is_zero else None
                     moving[host] = replace(carrier, inertia=merged, stated=stated)
                 continue
-            if offset != Transform():
+            if offset != ExactTransform():
                 placed = offset @ _place(body)
                 body = replace(body, pose=placed) if body.row is None else replace(body, row=to_placement(placed))
         except ValueError as problem:
@@ -213,11 +213,13 @@ def _merge_fixed(
                 f"cannot be joined rigidly to its neighbour: {problem}", line=body.line, body=body.name
             ) from None
         moving[body.name] = replace(body, parent=host)
-        home[body.name] = (body.name, Transform())
+        home[body.name] = (body.name, ExactTransform())
     return list(moving.values()), home
 
 
-def _keep_frames(moving: list[Body], base: Transform, home: Mapping[str, tuple[str | None, Transform]]) -> NormalForm:
+def _keep_frames(
+    moving: list[Body], base: ExactTransform, home: Mapping[str, tuple[str | None, ExactTransform]]
+) -> NormalForm:
     index = {body.name: i for i, body in enumerate(moving)}
     links = tuple(_link(body, index, body.row or Placement(), body.inertia) for body in moving)
     frames = tuple(
@@ -233,7 +235,7 @@ def _link(body: Body, index: Mapping[str, int], place: Placement, inertia: Inert
     return Link(body.name, parent, joint, inertia, body.stated)
 
 
-def _choose_frames(moving: list[Body], home: Mapping[str, tuple[str | None, Transform]]) -> NormalForm:
+def _choose_frames(moving: list[Body], home: Mapping[str, tuple[str | None, ExactTransform]]) -> NormalForm:
     """Frames on the joint axes, chosen so that a chain needs neither gamma nor b."""
     index = {body.name: i for i, body in enumerate(moving)}
     children: dict[str | None, list[Body]] = {}
@@ -241,13 +243,13 @@ def _choose_frames(moving: list[Body], home: Mapping[str, tuple[str | None, Tran
         children.setdefault(body.parent, []).append(body)
     one_root = len(children.get(None, [])) == 1
     size = _subtree_sizes(moving)
-    own: dict[str, Transform] = {}  # body -> its normal frame, in the body's file frame
-    base = Transform()
+    own: dict[str, ExactTransform] = {}  # body -> its normal frame, in the body's file frame
+    base = ExactTransform()
     links: list[Link] = []
     for body in moving:
         below = [b for b in children.get(body.name, []) if b.kind != "fixed"]
         guide = max(below, key=lambda b: size[b.name], default=None)
-        above = Transform() if body.parent is None else own[body.parent].inverse() @ body.pose
+        above = ExactTransform() if body.parent is None else own[body.parent].inverse() @ body.pose
         if body.parent is None:
             above = body.pose
         frame = _frame_on_axis(body, above, guide, first=body.parent is None and one_root)
@@ -276,7 +278,7 @@ def _subtree_sizes(moving: Sequence[Body]) -> dict[str, int]:
     return size
 
 
-def _frame_on_axis(body: Body, above: Transform, guide: Body | None, first: bool) -> Transform:
+def _frame_on_axis(body: Body, above: ExactTransform, guide: Body | None, first: bool) -> ExactTransform:
     """The normal frame of a body, in the body's file frame: z along the axis, x towards the next axis.
 
     `above` is the body frame in the parent's normal frame at zero. Where the next axis leaves a freedom, the
@@ -306,12 +308,12 @@ def _frame_on_axis(body: Body, above: Transform, guide: Body | None, first: bool
                 natural = _nearer(direction, natural)
     y = cross(z, natural)
     R = transpose((natural, tuple(tidy(v) for v in y), z))  # type: ignore[arg-type]
-    return Transform(R, along(z, foot))
+    return ExactTransform(R, along(z, foot))
 
 
-def _continued(z: Direction, above: Transform) -> tuple[Direction, Exact]:
+def _continued(z: Direction, above: ExactTransform) -> tuple[Direction, Exact]:
     """(x, foot) that give theta = 0 and d = 0 with the parent's frame, in the body's file frame."""
-    free = to_placement(above @ Transform(transpose((_any_normal(z), cross(z, _any_normal(z)), z))))
+    free = to_placement(above @ ExactTransform(transpose((_any_normal(z), cross(z, _any_normal(z)), z))))
     still = of_placement(replace(free, theta=Angle(), d=Exact()))
     back = above.inverse() @ still
     x = turn_direction(back.R, X)

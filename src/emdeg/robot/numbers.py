@@ -13,7 +13,7 @@ from fractions import Fraction
 from emdeg.algebra import Angle, direction_angle, parse_number
 from emdeg.errors import RobotError
 from emdeg.robot.model import NOWHERE, Pose
-from emdeg.robot.transform import Direction, Transform, of_pose, to_pose, unit
+from emdeg.robot.transform import Direction, ExactTransform, of_pose, to_pose, unit
 
 DEFAULT_SNAP = 1e-5
 LARGEST_SNAP = 0.1
@@ -59,7 +59,7 @@ def snapped_axis(axis: tuple[Fraction, ...], snap: float) -> tuple[Direction, bo
     return unit(tuple(scaled)), moved  # type: ignore[arg-type]
 
 
-def snapped_transform(transform: Transform, snap: float) -> Transform:
+def snapped_transform(transform: ExactTransform, snap: float) -> ExactTransform:
     """`transform` with those of its roll, pitch and yaw made exact that lie within `snap` of k pi/12."""
     if snap <= 0:
         return transform
@@ -74,7 +74,7 @@ def snapped_transform(transform: Transform, snap: float) -> Transform:
         rpy = (_snapped(roll, snap), _snapped(pitch, snap), _snapped(yaw, snap))
     if all(angle.radians for angle in rpy):
         return transform
-    return Transform(of_pose(Pose(NOWHERE, rpy)).R, transform.p)
+    return ExactTransform(of_pose(Pose(NOWHERE, rpy)).R, transform.p)
 
 
 def _snapped(angle: Angle, snap: float) -> Angle:

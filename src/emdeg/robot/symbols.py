@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from emdeg.algebra import Angle, Exact, square_root
 from emdeg.errors import RobotError
 from emdeg.robot.model import Frame, Inertia, Link, Payload, Pose, Robot, Stated
+from emdeg.writing.notebook import Shown
 
 AXES = ("x", "y", "z")
 TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")
@@ -41,7 +42,7 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Opened:
+class Opened(Shown):
     """A robot some of whose numbers are symbols now: `symbols` by path, `nominal` the numbers they had, by path."""
 
     robot: Robot

@@ -30,7 +30,7 @@ from emdeg.robot.model import (
 )
 from emdeg.robot.normal_form import Body
 from emdeg.robot.toml_table import MAX_PARAMETER_TERMS, Remarks, TomlDocument, TomlTable, kind_of
-from emdeg.robot.transform import Transform, about, move_inertia, of_pose
+from emdeg.robot.transform import ExactTransform, about, move_inertia, of_pose
 
 SCHEMA = 1
 _ROBOT = (
@@ -164,10 +164,10 @@ def _single(top: TomlTable, key: str) -> TomlTable | None:
     return TomlTable(value, top.document, top.remarks, key)
 
 
-def _base(top: TomlTable) -> tuple[str, Transform]:
+def _base(top: TomlTable) -> tuple[str, ExactTransform]:
     table = _single(top, "base")
     if table is None:
-        return "base", Transform()
+        return "base", ExactTransform()
     table.only(("name", "xyz", "rpy"))
     return table.name("name", "base"), of_pose(table.pose())
 
@@ -255,7 +255,7 @@ def _to_modified(row: _Row, parent: _Row | None, top: TomlTable) -> Body:
     body, own = row.body, row.row
     before = parent.row if parent else Placement()
     try:
-        frame = Transform(about("x", own.alpha), (own.a, ZERO, ZERO))
+        frame = ExactTransform(about("x", own.alpha), (own.a, ZERO, ZERO))
     except ValueError:
         rule = 'a symbolic alpha needs convention = "modified"'
         raise top.document.error(rule, body=body.name) from None
@@ -263,7 +263,7 @@ def _to_modified(row: _Row, parent: _Row | None, top: TomlTable) -> Body:
         body,
         row=Placement(alpha=before.alpha, a=before.a, theta=own.theta, d=own.d),
         inertia=move_inertia(body.inertia, frame),
-        stated=body.stated if frame == Transform() else None,
+        stated=body.stated if frame == ExactTransform() else None,
         frame=frame,
     )
 
@@ -297,7 +297,7 @@ def _link(table: TomlTable, root: str, previous: str | None, standard: bool) -> 
         drive=_drive(table, q, kind),
         stated=stated,
         line=table.line,
-        frame=Transform() if frame is None else of_pose(frame.pose()),
+        frame=ExactTransform() if frame is None else of_pose(frame.pose()),
     )
     return _Row(body, row)
 

@@ -26,18 +26,18 @@ ALMOST_PARALLEL = Fraction(1, 20)
 
 
 @dataclass(frozen=True, slots=True)
-class Transform:
+class ExactTransform:
     """The pose of a child frame in a parent frame: x_parent = R x_child + p."""
 
     R: Rotation = IDENTITY
     p: Vector = NOWHERE
 
-    def __matmul__(self, other: Transform) -> Transform:
-        return Transform(product(self.R, other.R), add(self.p, turn(self.R, other.p)))
+    def __matmul__(self, other: ExactTransform) -> ExactTransform:
+        return ExactTransform(product(self.R, other.R), add(self.p, turn(self.R, other.p)))
 
-    def inverse(self) -> Transform:
+    def inverse(self) -> ExactTransform:
         back = transpose(self.R)
-        return Transform(back, tuple(-v for v in turn(back, self.p)))  # type: ignore[arg-type]
+        return ExactTransform(back, tuple(-v for v in turn(back, self.p)))  # type: ignore[arg-type]
 
 
 def tidy(value: Fraction) -> Fraction:
@@ -104,12 +104,12 @@ def about(axis: str, angle: Angle) -> Rotation:
     return ((c, -s, _0), (s, c, _0), (_0, _0, _1))
 
 
-def of_pose(pose: Pose) -> Transform:
+def of_pose(pose: Pose) -> ExactTransform:
     roll, pitch, yaw = pose.rpy
-    return Transform(product(about("z", yaw), product(about("y", pitch), about("x", roll))), pose.xyz)
+    return ExactTransform(product(about("z", yaw), product(about("y", pitch), about("x", roll))), pose.xyz)
 
 
-def to_pose(transform: Transform) -> Pose:
+def to_pose(transform: ExactTransform) -> Pose:
     R = transform.R
     cos_pitch = square_root(tidy(R[0][0] ** 2 + R[1][0] ** 2))
     if cos_pitch < NOISE:  # roll and yaw turn about the same line: put all of it into yaw
@@ -127,16 +127,16 @@ def to_pose(transform: Transform) -> Pose:
     )
 
 
-def of_placement(place: Placement) -> Transform:
+def of_placement(place: Placement) -> ExactTransform:
     """The child frame in the parent frame when the joint variable is zero."""
-    before = Transform(about("z", place.gamma), (Exact(), Exact(), place.b))
-    twist = Transform(about("x", place.alpha), (place.a, Exact(), Exact()))
-    skew = Transform(about("y", place.beta))
-    after = Transform(about("z", place.theta), (Exact(), Exact(), place.d))
+    before = ExactTransform(about("z", place.gamma), (Exact(), Exact(), place.b))
+    twist = ExactTransform(about("x", place.alpha), (place.a, Exact(), Exact()))
+    skew = ExactTransform(about("y", place.beta))
+    after = ExactTransform(about("z", place.theta), (Exact(), Exact(), place.d))
     return before @ twist @ skew @ after
 
 
-def to_placement(transform: Transform) -> Placement:
+def to_placement(transform: ExactTransform) -> Placement:
     """The seven parameters of `Placement` that put the child frame exactly where `transform` has it."""
     R, p = transform.R, transform.p
     z = (R[0][2], R[1][2], R[2][2])
@@ -186,7 +186,7 @@ def _line_of(p: Vector) -> tuple[Angle, Exact]:
     return direction_angle(y.number, x.number), Exact.of(tidy(length))
 
 
-def move_inertia(inertia: Inertia, transform: Transform) -> Inertia:
+def move_inertia(inertia: Inertia, transform: ExactTransform) -> Inertia:
     """The inertia stated in a child frame, restated about the origin and along the axes of the parent frame."""
     R, p = transform.R, transform.p
     m = inertia.mass

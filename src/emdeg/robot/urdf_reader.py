@@ -24,7 +24,7 @@ from emdeg.robot.numbers import (
     snapped_angle,
     snapped_axis,
 )
-from emdeg.robot.transform import Direction, Transform, X, move_inertia, of_pose
+from emdeg.robot.transform import Direction, ExactTransform, X, move_inertia, of_pose
 
 _KINDS: dict[str, JointKind] = {
     "revolute": "revolute",
@@ -103,10 +103,10 @@ class _Reader:
             refused=_mimic(joint) if moves else None,
         )
 
-    def origin(self, element: Element, owner: str) -> Transform:
+    def origin(self, element: Element, owner: str) -> ExactTransform:
         origin = element.only("origin")
         if origin is None:
-            return Transform()
+            return ExactTransform()
         xyz = _numbers(origin, "xyz", 3) if "xyz" in origin.attributes else None
         rpy = _numbers(origin, "rpy", 3) if "rpy" in origin.attributes else (Fraction(0),) * 3
         angles = tuple(snapped_angle(value, self.snap) for value in rpy)

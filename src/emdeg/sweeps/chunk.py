@@ -19,7 +19,7 @@ from emdeg.errors import SweepError
 from emdeg.runtime.statistics import Fold
 from emdeg.sweeps.bench import Bench
 from emdeg.sweeps.measures import WHOLE, loads_columns, prefixed
-from emdeg.sweeps.plan import PEAK, RUNNING, Output, Plan, plan_from_json
+from emdeg.sweeps.plan import PEAK, RUNNING, Plan, PlannedOutput, plan_from_json
 from emdeg.sweeps.prepare import BLOCK
 from emdeg.sweeps.sampling import Samples, runs, samples
 from emdeg.sweeps.states import Source
@@ -105,14 +105,14 @@ def _one_by_one(bench: Bench, some: Samples, part: int) -> Columns:
 
 def _running(
     bench: Bench,
-    outputs: tuple[Output, ...],
+    outputs: tuple[PlannedOutput, ...],
     case: int,
     source: Source,
     offset: int,
     bounds: tuple[int, int],
     values: Array,
 ) -> dict[str, Array]:
-    """Output -> (running values, entries)."""
+    """PlannedOutput -> (running values, entries)."""
     folds = {o.name: Fold(len(o.entries)) for o in outputs}
     peaks = {o.name: np.array([[-1.0], [0.0]]).repeat(len(o.entries), 1) for o in outputs if "at" in o.statistics}
     begin, end = bounds
@@ -163,7 +163,7 @@ def _running_of_groups(rows: Array) -> Array:
     return found
 
 
-def _running_columns(outputs: tuple[Output, ...], found: dict[str, Array]) -> Columns:
+def _running_columns(outputs: tuple[PlannedOutput, ...], found: dict[str, Array]) -> Columns:
     """Columns tau1:least, tau1:sum, ... of arrays (samples, running values, entries)."""
     columns: Columns = {}
     for output in outputs:

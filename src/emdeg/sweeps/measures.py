@@ -14,13 +14,13 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis.capability import capability_from, ellipsoid_from, mobility
-from emdeg.bounds import Effort, extremes
+from emdeg.bounds import SearchLimits, extremes
 from emdeg.equations import derive, entry_name
 from emdeg.errors import SweepError, UnknownFunction
 from emdeg.mechanics.functions import known_functions
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import Workspace
-from emdeg.sweeps.plan import Output
+from emdeg.sweeps.plan import PlannedOutput
 from emdeg.sweeps.study import Compute
 
 Values = Mapping[str, Mapping[str, Array]]
@@ -31,7 +31,7 @@ MOST_BOXES = 200_000
 
 
 @dataclass(frozen=True)
-class Measure:
+class SweepMeasure:
     """`outputs` computes named arrays (states, ...) from the values of `functions` and the torque limits (n)."""
 
     functions: tuple[str, ...]
@@ -74,25 +74,27 @@ def _couplings(values: Values, limits: Array) -> Mapping[str, Array]:
     return {"coupling": np.abs(M) / np.einsum("...ii->...i", M)[..., None]}
 
 
-ANALYSES: dict[str, Measure] = {
-    "torque_budget": Measure(("inverse_dynamics",), _torque_budget, ("max", "mean"), True, 80),
-    "capability": Measure(("gravity", "mass_matrix"), _capability, ("min", "mean"), True, 300),
-    "manipulability": Measure(("gravity", "mass_matrix", "jacobian"), _manipulability, ("min", "mean"), True, 20_000),
-    "tool_inertia": Measure(("mass_matrix", "jacobian"), _tool_inertia, ("min", "max"), False, 15_000),
-    "eigenvalues": Measure(("mass_matrix",), _eigenvalues, ("min", "max"), False, 8_000),
-    "couplings": Measure(("mass_matrix",), _couplings, ("max",), False, 300),
+ANALYSES: dict[str, SweepMeasure] = {
+    "torque_budget": SweepMeasure(("inverse_dynamics",), _torque_budget, ("max", "mean"), True, 80),
+    "capability": SweepMeasure(("gravity", "mass_matrix"), _capability, ("min", "mean"), True, 300),
+    "manipulability": SweepMeasure(
+        ("gravity", "mass_matrix", "jacobian"), _manipulability, ("min", "mean"), True, 20_000
+    ),
+    "tool_inertia": SweepMeasure(("mass_matrix", "jacobian"), _tool_inertia, ("min", "max"), False, 15_000),
+    "eigenvalues": SweepMeasure(("mass_matrix",), _eigenvalues, ("min", "max"), False, 8_000),
+    "couplings": SweepMeasure(("mass_matrix",), _couplings, ("max",), False, 300),
 }
 WHOLE = "loads"
 
 
-def measure(compute: Compute, robot: Robot) -> Measure:
+def measure(compute: Compute, robot: Robot) -> SweepMeasure:
     """The measure of a `Compute` at states; SweepError for a name that does not exist."""
     if compute.function is not None:
         try:
             (function,) = known_functions(compute.function, robot)
         except UnknownFunction as problem:
             raise SweepError(str(problem), body="compute") from None
-        return Measure((function,), lambda values, limits: values[function])
+        return SweepMeasure((function,), lambda values, limits: values[function])
     found = ANALYSES.get(compute.analysis or "")
     if found is None:
         known = ", ".join([*ANALYSES, WHOLE])
@@ -108,7 +110,7 @@ def measure(compute: Compute, robot: Robot) -> Measure:
 def loads_of(robot: Robot, where: Workspace, gap: float) -> dict[str, float]:
     """Certified extremes of each joint's inertia and gravity load: attained values, and the bounds they cannot pass."""
     model = derive(robot, "M,g", rational_angles=True)
-    effort = Effort(boxes=MOST_BOXES, seconds=math.inf)
+    effort = SearchLimits(boxes=MOST_BOXES, seconds=math.inf)
     found: dict[str, float] = {}
     for i in range(robot.n):
         own, load = entry_name("M", i + 1, i + 1), entry_name("g", i + 1)
@@ -149,7 +151,7 @@ def prefixed(compute: Compute, name: str) -> str:
 
 def planned_outputs(
     computes: Sequence[Compute], robot: Robot, shapes: Mapping[str, Mapping[str, tuple[int, ...]]], n: int
-) -> list[Output]:
+) -> list[PlannedOutput]:
     """What will be computed at every state, found by a trial on made-up values of the functions' shapes."""
     values = {
         function: {
@@ -158,7 +160,7 @@ def planned_outputs(
         }
         for function, found in shapes.items()
     }
-    planned: dict[str, Output] = {}
+    planned: dict[str, PlannedOutput] = {}
     for compute in computes:
         if compute.analysis == WHOLE:
             continue
@@ -167,5 +169,5 @@ def planned_outputs(
             full = prefixed(compute, name)
             if full in planned:
                 raise SweepError(f"two computations give {full!r}: give one of them a name", body="compute")
-            planned[full] = Output(full, tuple(array.shape[1:]), compute.statistics or how.statistics)
+            planned[full] = PlannedOutput(full, tuple(array.shape[1:]), compute.statistics or how.statistics)
     return list(planned.values())

@@ -55,7 +55,7 @@ class StateBox:
 
 
 @dataclass(frozen=True)
-class Output:
+class PlannedOutput:
     """An array that is computed at every state: its name, its shape, and the statistics asked for its entries."""
 
     name: str
@@ -87,7 +87,7 @@ class Case:
     programs: dict[str, Any]
     groups: tuple[str, ...]
     """The arrays of a state, in order: q and those of qd, qdd, tau that some function reads."""
-    outputs: tuple[Output, ...]
+    outputs: tuple[PlannedOutput, ...]
     limits: tuple[float, ...] | None
     boxes: tuple[StateBox, ...]
 
@@ -204,7 +204,7 @@ def _case(data: dict[str, Any]) -> Case:
     boxes = tuple(_box(_deep_tuple(one)) for one in data["boxes"])
     plain = {key: data[key] for key in ("robot", "payload", "toml", "n", "programs")}
     plain["limits"] = None if data["limits"] is None else tuple(data["limits"])
-    outputs = tuple(Output(o["name"], tuple(o["shape"]), tuple(o["statistics"])) for o in data["outputs"])
+    outputs = tuple(PlannedOutput(o["name"], tuple(o["shape"]), tuple(o["statistics"])) for o in data["outputs"])
     return Case(parameters=parameters, boxes=boxes, outputs=outputs, groups=tuple(data["groups"]), **plain)
 
 
