@@ -16,8 +16,9 @@ from emdeg.mechanics.kane import load_setup, read_setup
 from emdeg.programs.evaluate import evaluate
 from emdeg.programs.kane import choose, kane_parts, natural_setups
 from emdeg.reports.kane import PARTS, describe
-from emdeg.reports.kane_writing import as_latex, as_text
+from emdeg.reports.kane_document import kane_data, kane_document
 from emdeg.runtime.kane import KaneModel
+from emdeg.writing.formats import write
 from tests import commands
 from tests.random_robots import random_robot
 
@@ -123,16 +124,29 @@ def test_the_parts_add_up_to_the_equations(file):
     np.testing.assert_allclose(found["rhs"], plain[1], atol=1e-11)
 
 
-@pytest.mark.parametrize("format", ["text", "latex"])
+@pytest.mark.parametrize("format", ["text", "latex", "markdown"])
 def test_everything_can_be_printed_for_any_robot(format):
     for robot in (random_robot(1, 3), random_robot(2, 3, tree=True), emdeg.load("scara")):
         for setup in natural_setups(robot)[1:3]:
-            result = describe(robot, setup, PARTS, format)
-            text = as_text(result) if format == "text" else as_latex(result)
-            assert text
+            found = describe(robot, setup, PARTS)
+            text = write(kane_document(found), format)
+            data = kane_data(found, as_latex=format == "latex")
+            assert all(str(speed.name) in text for speed in found.speeds) or format != "text"
+            assert [body["body"] for body in data["velocities"]] == [link.name for link in robot.links]
             if format == "latex":
                 assert text.count("{") == text.count("}")
-                assert not re.search(r"(?<!\\)[%&#](?!=)", text)
+                assert not re.search(r"(?<!\\)[%#]|(?<!\\)(?<!={})&(?! )", text)
+
+
+def test_the_steps_printed_are_the_same_in_every_format():
+    """One reading of the program: Z has as many steps in LaTeX as in text, and they stand for each other."""
+    robot = emdeg.load("stanford_arm")
+    found = describe(robot, load_setup(PAPER, robot), PARTS)
+    assert found.dynamics is not None
+    for name, value in found.dynamics.steps:
+        letters = re.sub(r"_\{(\w+)\}", r"\1", value.latex).replace("\\tau", "tau").replace(r"\, ", "*")
+        if "frac" not in letters:
+            assert letters == value.text, name
 
 
 def test_auto_finds_absolute_rates_for_a_planar_arm():

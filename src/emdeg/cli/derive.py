@@ -4,49 +4,32 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import typer
 
 from emdeg.algebra import DEFAULT_MAX_TERMS
 from emdeg.cli.common import Json, UsageError, as_json, say, write_new
-from emdeg.equations import Model, with_symbolic_payload
 from emdeg.equations import derive as derive_
-from emdeg.equations.json_form import to_data
+from emdeg.equations import with_symbolic_payload
 from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops, loop_document
 from emdeg.equations.loops.expanded import EXPANDED_PARTS, expand_loops, expanded_document
-from emdeg.equations.reading import sections as reading
-from emdeg.equations.sections import NEEDS, PARTS, document
+from emdeg.equations.sections import DEFAULT_PARTS, NEEDS, PARTS, document, model_data
 from emdeg.robot.model import Robot
-from emdeg.writing import html, latex, markdown, sympy_form, text
-from emdeg.writing.document import Document
+from emdeg.writing.formats import write
 from emdeg.writing.json_form import sections_data
 
-DEFAULT_PARTS = "constants,M,b,c,g"
+DEFAULT = ",".join(DEFAULT_PARTS)
 Format = Literal["text", "latex", "mathml", "markdown", "json", "sympy"]
-WRITERS: dict[str, Callable[[Document], str]] = {
-    "text": text.write,
-    "latex": latex.write,
-    "mathml": html.write,
-    "markdown": markdown.write,
-    "sympy": sympy_form.write,
-}
-
-
-class Axes(NamedTuple):
-    """Whose axes, and which rows, of the Jacobian and its inverse."""
-
-    frame: str | None
-    rows: tuple[int, ...] | None
 
 
 def derive(
     robot: Robot,
     only: Annotated[
         str, typer.Option(metavar="PARTS", help="What to derive, separated by commas: " + ", ".join(PARTS))
-    ] = DEFAULT_PARTS,
+    ] = DEFAULT,
     format: Annotated[Format, typer.Option(help="How to write it.")] = "text",
     symbolic: Annotated[
         bool, typer.Option("--symbolic", help="Symbols for the robot's numbers: m2, rx2, Ixx2, a2, ...")
@@ -98,15 +81,15 @@ def derive(
     if expand:
         raise UsageError("--expand is for closed loops; leave `constants` out of --only to have formulas expanded")
     parts = chosen_parts(only)
-    axes = Axes(frame, chosen_rows(rows))
+    axes = {"frame": frame, "rows": chosen_rows(rows)}
     if symbolic_payload is not None:
         at_tool = symbolic_payload == "tool" and all(place.name != "tool" for place in robot.frames)
         robot = with_symbolic_payload(robot, None if at_tool else symbolic_payload)
     model = derive_(robot, {need for part in parts for need in NEEDS.get(part, ())}, symbolic=symbolic, budget=budget)
     if json or format == "json":
-        written = as_json(model_data(model, parts, axes))
+        written = as_json(model_data(model, parts, **axes))
     else:
-        written = WRITERS[format](document(model, parts, frame=axes.frame, rows=axes.rows))
+        written = write(document(model, parts, **axes), format)
     _put(written, out_file, force)
 
 
@@ -133,7 +116,7 @@ def _derive_loops(
     if symbolic:
         raise UsageError("--symbolic is not known for closed loops")
     known = EXPANDED_PARTS if expand else LOOP_PARTS
-    parts = [part for part in known if part != "C_vw"] if only == DEFAULT_PARTS else chosen_parts(only, known)
+    parts = [part for part in known if part != "C_vw"] if only == DEFAULT else chosen_parts(only, known)
     if expand:
         found = expanded_document(expand_loops(robot, budget=budget), parts)
     else:
@@ -141,7 +124,7 @@ def _derive_loops(
     if json or format == "json":
         written = as_json(sections_data(found))
     else:
-        written = WRITERS[format](found)
+        written = write(found, format)
     _put(written, out_file, force)
 
 
@@ -166,17 +149,3 @@ def chosen_rows(text: str | None) -> tuple[int, ...] | None:
     if 0 in rows or len(set(rows)) < len(rows):
         raise UsageError(f"--rows needs different numbers from 1 to 6, say 1,2,6; got {text!r}")
     return rows
-
-
-def model_data(model: Model, parts: list[str], axes: Axes) -> dict[str, Any]:
-    """The model as `emdeg.equations.from_json` reads it, and the other parts asked for beside it."""
-    data = to_data(model)
-    if "constants" in parts:
-        data["constants"] = reading.constants_data(model)
-        data["compact"] = reading.compact_data(model, parts)
-    if "hierarchy" in parts:
-        data["hierarchy"] = reading.hierarchy_data(model)
-    others = [part for part in parts if part not in ("constants", "hierarchy", "M", "b", "c", "g")]
-    if others:
-        data["sections"] = sections_data(document(model, others, frame=axes.frame, rows=axes.rows))
-    return data

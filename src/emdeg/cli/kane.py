@@ -16,8 +16,9 @@ from emdeg.mechanics.kane import Setup, load_setup
 from emdeg.programs.count import count
 from emdeg.programs.kane import FORMULATION, INPUTS, Candidate, Function, choose, kane_program, verify_kane
 from emdeg.reports.kane import PARTS, Part, describe
-from emdeg.reports.kane_writing import as_latex, as_text
+from emdeg.reports.kane_document import kane_data, kane_document
 from emdeg.robot.model import Robot
+from emdeg.writing.formats import write
 
 PROBLEMS: tuple[Function, ...] = ("torques", "accelerations", "equations", "rates")
 
@@ -30,7 +31,9 @@ def kane(
     show: Annotated[
         str, typer.Option(metavar="PARTS", help="Print " + ", ".join(PARTS) + " (comma-separated), or all.")
     ] = "",
-    format: Annotated[Literal["text", "latex", "json"], typer.Option(help="How formulas are written.")] = "text",
+    format: Annotated[
+        Literal["text", "latex", "markdown", "json"], typer.Option(help="How formulas are written.")
+    ] = "text",
     emit: Annotated[
         str | None, typer.Option(metavar="FUNCTION", help="Print C instead: " + ", ".join(INPUTS) + ".")
     ] = None,
@@ -71,19 +74,19 @@ def kane(
         return
     for one in kinematics.singular:
         say(f"note: the speeds fail at {one.where}")
-    latex = format == "latex"
-    result = describe(loaded, setup, parts, "latex" if latex else "text")
+    found = describe(loaded, setup, parts)
+    result = kane_data(found, as_latex=format == "latex")
     result["programs"] = {name: _program(loaded, setup, kinematics, name) for name in PROBLEMS}
     if ranking:
         result["tried"] = [_tried(one) for one in ranking]
     if json or format == "json":
         print_json(result)
-    elif latex:
-        typer.echo(as_latex(result), nl=False)
-    else:
-        if ranking:
-            _print_ranking(ranking)
-        typer.echo(as_text(result))
+        return
+    if ranking and format == "text":
+        _print_ranking(ranking)
+    typer.echo(write(kane_document(found), format), nl=False)
+    if format == "text":
+        typer.echo()
         _print_programs(result["programs"])
 
 

@@ -1,4 +1,4 @@
-"""A program as statements of a language with infix operators; what differs between languages is data.
+"""A program as statements of a language with infix operators, or as formulas for people; what differs is data.
 
 A product or a sum that is read once stands inside the expression that reads it: a reader sees formulas and a
 compiler may fuse a multiplication with an addition. Operators in the text are exactly the operations
@@ -8,28 +8,40 @@ of the program: negations appear only in front of a stored output and under a ro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 
 from emdeg.programs.evaluate import constants
-from emdeg.programs.ir import Kind, Op, Program, live, uses
-
-_LONGEST = 88
+from emdeg.programs.ir import Kind, Op, Program, Ref, live, uses
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How a language writes what programs are made of."""
+    """How a language writes what programs are made of: one for machines, or the mathematics of a paper."""
 
     number: Callable[[Fraction], str]
     element: Callable[[str, int], str]
     declare: Callable[[str, str], str]
-    sincos: Callable[[str | None, str | None, str], list[str]]
     sqrt: Callable[[str], str]
+    sincos: Callable[[str | None, str | None, str], list[str]] = lambda sine, cosine, angle: []
+    """Statements for a sine and a cosine."""
     together: Callable[[list[str]], tuple[list[str], list[tuple[str, str]]]] | None = None
     """Statements for the sines and cosines of several angles at once, and the pairs' names."""
+    temporary: Callable[[int], str] = "t{}".format
+    times: str = " * "
+    over: Callable[[str, str], str] | None = None
+    """A quotient; None: with a slash between."""
+    longest: int = 87
+    """Characters of an expression that may stand inside another."""
+    trigonometric: Callable[[str, str], str] | None = None
+    """"s" or "c" of an angle, as it stands in a formula for people: such formulas name no more than they must, and
+    their products need no brackets. None: a language for machines, where every operation stays as it is."""
+
+    @property
+    def for_people(self) -> bool:
+        return self.trigonometric is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +53,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Operand:
     """An expression. `level`: 0 an atom, 1 a product, 2 a sum, 3 a negative, in the order in which they bind."""
 
     text: str
@@ -54,93 +66,136 @@ class Text:
 
 def listing(program: Program, language: Language) -> Listing:
     """The program's statements and outputs in `language`."""
-    needed, times, numbers = live(program), uses(program), constants(program)
-    texts: dict[int, Text] = {}
-    statements: list[str] = []
-    angles: dict[int, int] = {}
-    pairs: dict[int, tuple[str, str]] = {}
-    fresh = count(1)
-    rooted = set(program.roots())
-    wanted = {
-        (op.kind, op.args[0])
-        for index, op in enumerate(program.ops)
-        if needed[index] and op.kind in _TRIG and index not in numbers
-    }
+    return listings(program, [language])[0]
 
-    def declared(expression: Text) -> Text:
-        name = f"t{next(fresh)}"
-        statements.append(language.declare(name, expression.text))
-        return Text(name)
 
+def listings(program: Program, languages: Sequence[Language]) -> list[Listing]:
+    """The same statements in several languages; the first decides what is long enough to get a name."""
+    needed, times = live(program), uses(program)
+    printers = [_Printer(program, language, needed) for language in languages]
+    first = printers[0]
     for index, op in enumerate(program.ops):
         if not needed[index]:
             continue
-        if index in numbers:
-            texts[index] = _literal(language.number, numbers[index])
-        elif op.kind is Kind.INPUT:
-            texts[index] = Text(language.element(*op.slot))
-        elif op.kind is Kind.ANGLE:
-            texts[index] = _literal(language.number, Fraction(float(op.angle)))
-        elif op.kind in _TRIG:
-            angle = op.args[0]
-            if not pairs and language.together and all(place in texts for _, place in wanted):
-                places = sorted({place for _, place in wanted})
-                if len(places) > 1:
-                    lines, names = language.together([texts[place].text for place in places])
-                    statements += lines
-                    pairs = dict(zip(places, names))
-            if angle in pairs:
-                texts[index] = Text(pairs[angle][op.kind is Kind.COS])
-                continue
-            if angle not in angles:
-                angles[angle] = len(angles) + 1
-                sine = f"s{angles[angle]}" if (Kind.SIN, angle) in wanted else None
-                cosine = f"c{angles[angle]}" if (Kind.COS, angle) in wanted else None
-                statements += language.sincos(sine, cosine, texts[angle].text)
-            texts[index] = Text(f"{'s' if op.kind is Kind.SIN else 'c'}{angles[angle]}")
-        else:
-            expression = _expression(op, texts, language)
-            if times[index] == 1 and index not in rooted and len(expression.text) < _LONGEST:
-                texts[index] = expression
-            else:
-                texts[index] = declared(expression)
-    # Inputs handed through are read before anything is stored, so that an output may overwrite an input.
-    for index in sorted(rooted):
-        if program.ops[index].kind is Kind.INPUT:
-            texts[index] = declared(texts[index])
-    zero = language.number(Fraction(0))
-    outputs = {
-        group.name: tuple(
-            zero if not ref.sign else texts[ref.value].text if ref.sign > 0 else "-" + texts[ref.value].at(0)
-            for ref in group.entries
-        )
-        for group in program.outputs
-    }
-    return Listing(tuple(statements), outputs)
+        for printer in printers:
+            printer.read(index, op)
+        text = first.operands[index].text
+        if (
+            op.kind in _ARITHMETIC
+            and index not in first.numbers
+            and (times[index] > 1 or index in first.rooted or len(text) > first.language.longest)
+        ):
+            for printer in printers:
+                printer.name(index)
+    return [printer.listing() for printer in printers]
 
 
 _TRIG = (Kind.SIN, Kind.COS)
+_ARITHMETIC = frozenset(Kind) - {Kind.INPUT, Kind.ANGLE, *_TRIG}
 
 
-def _literal(number: Callable[[Fraction], str], value: Fraction) -> Text:
-    return Text(number(value), 0 if value >= 0 else 3)
+class _Printer:
+    """One language's expressions and statements while a program is read."""
 
+    def __init__(self, program: Program, language: Language, needed: Sequence[bool]) -> None:
+        self.program, self.language = program, language
+        self.operands: dict[int, Operand] = {}
+        self.statements: list[str] = []
+        self.rooted = set() if language.for_people else set(program.roots())
+        self.numbers = {
+            index: value
+            for index, value in constants(program).items()
+            if not (language.for_people and program.ops[index].kind in _TRIG)
+        }
+        self.waves = {
+            (op.kind, op.args[0])
+            for index, op in enumerate(program.ops)
+            if needed[index] and op.kind in _TRIG and index not in self.numbers
+        }
+        self.angles: dict[int, int] = {}
+        self.pairs: dict[int, tuple[str, str]] = {}
+        self.fresh = count(1)
 
-def _expression(op: Op, texts: dict[int, Text], language: Language) -> Text:
-    args = [texts[arg] for arg in op.args]
-    match op.kind:
-        case Kind.ADD:
-            return Text(f"{args[0].at(2)} + {args[1].at(1)}", 2)
-        case Kind.SUB:
-            return Text(f"{args[0].at(2)} - {args[1].at(1)}", 2)
-        case Kind.MUL:
-            return Text(f"{args[0].at(1)} * {args[1].at(0)}", 1)
-        case Kind.DIV:
-            return Text(f"{args[0].at(1)} / {args[1].at(0)}", 1)
-        case Kind.NEG:
-            return Text(f"-{args[0].at(0)}", 3)
-        case _:
-            return Text(language.sqrt(args[0].text))
+    def read(self, index: int, op: Op) -> None:
+        """Write a value as it may stand where it is read."""
+        if index in self.numbers:
+            self.operands[index] = self._literal(self.numbers[index])
+        elif op.kind is Kind.INPUT:
+            self.operands[index] = Operand(self.language.element(*op.slot))
+        elif op.kind is Kind.ANGLE:
+            exact = Operand(str(op.angle)) if self.language.for_people else None
+            self.operands[index] = exact or self._literal(Fraction(float(op.angle)))
+        elif op.kind in _TRIG:
+            self.operands[index] = self._wave(op)
+        else:
+            self.operands[index] = self._expression(op)
+
+    def name(self, index: int) -> None:
+        """A statement for a value, and its name where it is read."""
+        name = self.language.temporary(next(self.fresh))
+        self.statements.append(self.language.declare(name, self.operands[index].text))
+        self.operands[index] = Operand(name)
+
+    def listing(self) -> Listing:
+        # Inputs handed through are read before anything is stored, so that an output may overwrite an input.
+        for index in sorted(self.rooted):
+            if self.program.ops[index].kind is Kind.INPUT:
+                self.name(index)
+        outputs = {group.name: tuple(self._output(ref) for ref in group.entries) for group in self.program.outputs}
+        return Listing(tuple(self.statements), outputs)
+
+    def _output(self, ref: Ref) -> str:
+        if not ref.sign:
+            return self.language.number(Fraction(0))
+        operand = self.operands[ref.value]
+        return operand.text if ref.sign > 0 else self._negative(operand)
+
+    def _literal(self, value: Fraction) -> Operand:
+        return Operand(self.language.number(value), 0 if value >= 0 else 3)
+
+    def _negative(self, operand: Operand) -> str:
+        return "-" + operand.at(1 if self.language.for_people else 0)
+
+    def _wave(self, op: Op) -> Operand:
+        """A sine or cosine where it is read, or its name after the statements that compute it."""
+        angle = op.args[0]
+        letter = "s" if op.kind is Kind.SIN else "c"
+        if self.language.trigonometric is not None:
+            return Operand(self.language.trigonometric(letter, self.operands[angle].text))
+        if not self.pairs and self.language.together and all(place in self.operands for _, place in self.waves):
+            places = sorted({place for _, place in self.waves})
+            if len(places) > 1:
+                lines, names = self.language.together([self.operands[place].text for place in places])
+                self.statements += lines
+                self.pairs = dict(zip(places, names))
+        if angle in self.pairs:
+            return Operand(self.pairs[angle][op.kind is Kind.COS])
+        if angle not in self.angles:
+            self.angles[angle] = len(self.angles) + 1
+            sine = f"s{self.angles[angle]}" if (Kind.SIN, angle) in self.waves else None
+            cosine = f"c{self.angles[angle]}" if (Kind.COS, angle) in self.waves else None
+            self.statements += self.language.sincos(sine, cosine, self.operands[angle].text)
+        return Operand(f"{letter}{self.angles[angle]}")
+
+    def _expression(self, op: Op) -> Operand:
+        args, language = [self.operands[arg] for arg in op.args], self.language
+        match op.kind:
+            case Kind.ADD:
+                return Operand(f"{args[0].at(2)} + {args[1].at(1)}", 2)
+            case Kind.SUB:
+                return Operand(f"{args[0].at(2)} - {args[1].at(1)}", 2)
+            case Kind.MUL:
+                if language.for_people and args[1].text[0].isdigit():
+                    args.reverse()
+                return Operand(f"{args[0].at(1)}{language.times}{args[1].at(1 if language.for_people else 0)}", 1)
+            case Kind.DIV:
+                if language.over is not None:
+                    return Operand(language.over(args[0].text, args[1].text))
+                return Operand(f"{args[0].at(1)}{'/' if language.for_people else ' / '}{args[1].at(0)}", 1)
+            case Kind.NEG:
+                return Operand(self._negative(args[0]), 3)
+            case _:
+                return Operand(language.sqrt(args[0].text))
 
 
 def identifier(name: str) -> str:

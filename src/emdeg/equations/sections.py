@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from emdeg.algebra import TrigPoly
 from emdeg.equations.inverse_jacobian import determinant, inverse_jacobian
+from emdeg.equations.json_form import to_data
 from emdeg.equations.kinematics import FrameName, Matrix
-from emdeg.equations.model import Model
+from emdeg.equations.model import DYNAMICS, Model
 from emdeg.equations.reading import sections as reading
 from emdeg.equations.relations import EntryRelation, Tally, compare, relations
 from emdeg.errors import NotInvertible
@@ -26,7 +28,10 @@ from emdeg.writing.document import (
     Zeros,
     resolved,
 )
+from emdeg.writing.formats import Format
+from emdeg.writing.formats import write as write_document
 from emdeg.writing.formula import Combination, Label, Reference
+from emdeg.writing.json_form import sections_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ class Choice:
 
 
 Builder = Callable[[Model, Choice], Section]
+DEFAULT_PARTS = ("constants", "M", "b", "c", "g")
 
 
 def document(
@@ -61,6 +67,45 @@ def document(
         sections.append(PARTS[part](model, choice))
     title = f"Equations of motion of {model.robot.title or model.robot.name}"
     return resolved(Document(title, tuple(sections)))
+
+
+def write(
+    model: Model,
+    format: Format = "text",
+    parts: Iterable[str] = DEFAULT_PARTS,
+    *,
+    frame: FrameName | None = None,
+    rows: Sequence[int] | None = None,
+) -> str:
+    """The model's parts in a format; what `parts`, `frame` and `rows` mean says `document`.
+
+    >>> import emdeg
+    >>> from emdeg.equations import derive
+    >>> print(write(derive(emdeg.load("planar2r")), parts=["M"]).splitlines()[-1])
+    M22 = 1/3
+    """
+    return write_document(document(model, parts, frame=frame, rows=rows), format)
+
+
+def model_data(
+    model: Model,
+    parts: Iterable[str] = DEFAULT_PARTS,
+    *,
+    frame: FrameName | None = None,
+    rows: Sequence[int] | None = None,
+) -> dict[str, Any]:
+    """The model as `emdeg.equations.from_json` reads it, and the other parts asked for beside it."""
+    parts = tuple(parts)
+    data = to_data(model)
+    if "constants" in parts:
+        data["constants"] = reading.constants_data(model)
+        data["compact"] = reading.compact_data(model, parts)
+    if "hierarchy" in parts:
+        data["hierarchy"] = reading.hierarchy_data(model)
+    others = [part for part in parts if part not in ("constants", "hierarchy", *DYNAMICS)]
+    if others:
+        data["sections"] = sections_data(document(model, others, frame=frame, rows=rows))
+    return data
 
 
 def mass_matrix(model: Model, choice: Choice) -> Section:

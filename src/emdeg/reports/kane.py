@@ -1,7 +1,7 @@
-"""Kane's equations of a setup for reading: speeds, velocities, partial velocities, forces, equations.
+"""Kane's equations of a setup for reading: speeds, velocities, partial velocities, forces, equations, as formulas.
 
-Kinematics is written in closed form; forces and equations as straight-line code in intermediate quantities Z, as
-Kane and Levinson print them. The result is plain data, one string a formula, in text or LaTeX.
+Kinematics is in closed form; forces and equations are straight-line code in intermediate quantities Z, as Kane and
+Levinson print them. `kane_document` makes a document of what `describe` finds.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
-from emdeg.algebra import Generator, Quotient, TrigPoly, name_latex
+from emdeg.algebra import Generator, Quotient, TrigPoly
+from emdeg.codegen.infix import Language, listings
 from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
 from emdeg.equations.speeds.matrix import Letters, letters
 from emdeg.errors import RobotError
@@ -27,86 +28,134 @@ from emdeg.mechanics.kane import (
     velocities,
 )
 from emdeg.mechanics.vectors import add, cross
-from emdeg.programs.ir import Slot
 from emdeg.programs.kane import kane_parts
-from emdeg.reports.straight_line import Style, straight_line
 from emdeg.robot.model import Robot
+from emdeg.writing.formula import Combination, Label, Written, label
 
-Format = Literal["text", "latex"]
 Part = Literal["velocities", "partials", "forces", "equations"]
+PARTS: tuple[Part, ...] = ("velocities", "partials", "forces", "equations")
 LONGEST = 20
 """Terms in the determinants that formulas may be divided by."""
-PARTS: tuple[Part, ...] = ("velocities", "partials", "forces", "equations")
+LONGEST_DETERMINANT = 60
+"""Terms of the determinant that is printed."""
+LONGEST_STEP = 72
+"""Characters of an expression that may stand inside another."""
+
+Vector = tuple[Combination, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """A setup in letters: the kinematic equations and how formulas are written."""
+class DescribedSpeed:
+    """A generalized speed: its name, what it is in words, and its formula in the rates."""
+
+    name: Label
+    words: str
+    formula: Combination
+
+
+@dataclass(frozen=True, slots=True)
+class Velocities:
+    """A body's angular velocity and the velocity of a point of it [rad/s, m/s], in its own axes.
+
+    `implicit` as it is built up, speeds where they are known; `explicit` in the speeds alone, and `partials`, its
+    coefficients and what is left, (name of the speed or t, vector): None where the rates have no closed form.
+    """
+
+    implicit: Vector
+    explicit: Vector | None
+    partials: tuple[tuple[Label, Vector], ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class BodyMotion:
+    """How a body moves; `point` says whose velocity `v` is."""
+
+    body: str
+    point: str
+    omega: Velocities
+    v: Velocities
+
+
+@dataclass(frozen=True, slots=True)
+class Dynamics:
+    """X ud = right with right = T tau + G + E - H, all in the quantities Z; matrices row by row."""
+
+    steps: tuple[tuple[Label, Written], ...]
+    X: tuple[tuple[Written, ...], ...]
+    T: tuple[tuple[Written, ...], ...]
+    H: tuple[Written, ...]
+    G: tuple[Written, ...]
+    E: tuple[Written, ...]
+    right: tuple[Written, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Everything that is known of a setup; what was not asked for is empty or None."""
+
+    robot: str
+    title: str
+    letters: tuple[tuple[Label, str], ...]
+    """(q1, ... as they stand in formulas, the joint's name in the file)"""
+    speeds: tuple[DescribedSpeed, ...]
+    rates: tuple[tuple[Label, str, Combination | None], ...]
+    """(rate, joint, its formula in the speeds; None where it has no closed form of sensible length)"""
+    determinant: TrigPoly | str
+    """det A, or in words why it is not printed."""
+    singular: tuple[str, ...]
+    bodies: tuple[BodyMotion, ...] = ()
+    dynamics: Dynamics | None = None
+    show: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Letters:
+    """A setup in letters, and its kinematic equations."""
 
     robot: Robot
     setup: Setup
     kinematics: SpeedInverse
     of: Letters
-    format: Format
     explicit: tuple[list[list[Quotient]], list[Quotient]] | None = None
-    """(W, -W B): qd = W u - W B in the report's letters; None where it has no closed form of sensible length."""
-
-    def text(self, formula: TrigPoly | Quotient) -> str:
-        if self.format == "latex":
-            return _latex_ratio(formula)
-        if isinstance(formula, TrigPoly) or formula.is_formula:
-            return str(formula)
-        over, under = formula.numerator, formula.denominator
-        above = f"({over})" if len(over) > 1 else str(over)
-        plain = len(under) == 1 and len(under.generators) == 1 and under.total_degree == 1
-        return f"{above}/{under}" if plain else f"{above}/({under})"
+    """(W, -W B): qd = W u - W B in the description's letters; None where it has no closed form of sensible length."""
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.setup.names or tuple(f"u{i + 1}" for i in range(len(self.of.free)))
 
-    def name(self, name: str) -> str:
-        return name_latex(name) if self.format == "latex" else name
-
-    def rate(self, letter: int) -> str:
-        return rf"\dot{{q}}_{{{letter}}}" if self.format == "latex" else f"qd{letter}"
+    def linear(self, coefficients: Sequence[Quotient], rest: Quotient) -> Combination:
+        """sum coefficient u + rest."""
+        return Combination(tuple((c, label(name)) for c, name in zip(coefficients, self.names)), rest)
 
 
-def describe(robot: Robot, setup: Setup, show: Sequence[Part] = (), format: Format = "text") -> dict[str, Any]:
-    """The setup as plain data: speeds and kinematic equations always, the rest as asked for."""
+def describe(robot: Robot, setup: Setup, show: Sequence[Part] = ()) -> Description:
+    """The setup in formulas: speeds and kinematic equations always, the rest as asked for."""
     used = letters(robot, setup).names
     taken = {f"{prefix}{k}" for k in used for prefix in ("q", "qd", "qdd")} | set(robot.symbols)
     if clash := [name for name in setup.names if name in taken]:
         raise RobotError(f"the speed {clash[0]} has the name of a joint or of a symbol: rename it", body=robot.name)
     kinematics = speed_inverse(robot, setup)
     names = setup.names or tuple(f"u{i + 1}" for i in range(len(setup.speeds)))
-    to = _Written(robot, setup, kinematics, letters(robot, setup, names, rates=True), format)
+    to = _Letters(robot, setup, kinematics, letters(robot, setup, names, rates=True))
     to = replace(to, explicit=_explicit(to))
-    result: dict[str, Any] = {
-        "robot": robot.name,
-        "title": setup.title,
-        "letters": {f"q{letter}": name for letter, name in to.of.names.items()},
-        "speeds": _speeds(to),
-        "rates": _rates(to),
-        "determinant": _determinant(to),
-        "singular": [one.where for one in kinematics.singular],
-    }
-    if "velocities" in show or "partials" in show:
-        bodies = _bodies(to)
-        if "velocities" in show:
-            result["velocities"] = [body["velocities"] for body in bodies]
-        if "partials" in show:
-            result["partials"] = [body["partials"] for body in bodies]
-    if "forces" in show or "equations" in show:
-        result |= _dynamics(to, show)
-    return result
+    return Description(
+        robot.name,
+        setup.title,
+        tuple((Label("q", str(letter)), name) for letter, name in to.of.names.items()),
+        _speeds(to),
+        _rates(to),
+        _determinant(kinematics.det),
+        tuple(one.where for one in kinematics.singular),
+        _bodies(to) if "velocities" in show or "partials" in show else (),
+        _dynamics(to) if "forces" in show or "equations" in show else None,
+        tuple(show),
+    )
 
 
-def _determinant(to: _Written) -> str:
-    det = to.kinematics.det
+def _determinant(det: TrigPoly | None) -> TrigPoly | str:
     if det is None:
         return "too many terms"
-    return to.text(det) if len(det) <= 60 else f"{len(det)} terms"
+    return det if len(det) <= LONGEST_DETERMINANT else f"{len(det)} terms"
 
 
 def definition(speed: Speed, robot: Robot) -> str:
@@ -124,32 +173,31 @@ def definition(speed: Speed, robot: Robot) -> str:
     return f"velocity of the point {point} of {speed.body.name} along {along}"
 
 
-def _speeds(to: _Written) -> list[dict[str, str]]:
+def _alone(formula: TrigPoly | Quotient) -> Combination:
+    return Combination((), formula if isinstance(formula, Quotient) else Quotient(formula))
+
+
+def _speeds(to: _Letters) -> tuple[DescribedSpeed, ...]:
     sys = to.of.system(to.robot, to.setup)
     algebra = to.of.algebra
     qd = sys.all_joints([algebra.rate(k) for k in to.of.free], [algebra.rate(k) for k in to.of.given])
-    return [
-        {"name": to.name(name), "is": definition(speed, to.robot), "formula": to.text(value)}
+    return tuple(
+        DescribedSpeed(label(name), definition(speed, to.robot), _alone(value))
         for name, speed, value in zip(to.names, to.setup.speeds, speed_values(sys, qd))
-    ]
+    )
 
 
-def _rates(to: _Written) -> list[dict[str, str]]:
+def _rates(to: _Letters) -> tuple[tuple[Label, str, Combination | None], ...]:
     """The kinematic equations solved, by substitution where they are triangular (Kane and Levinson (8)-(11))."""
-    explicit = to.explicit
-    found = []
-    for k, letter in enumerate(to.of.free):
-        entry = {"rate": to.rate(letter), "joint": to.of.names[letter]}
-        if explicit is not None:
-            coefficients, rest = explicit
-            entry["formula"] = _linear(to, [coefficients[k][r] for r in range(len(to.names))], rest[k])
-        else:
-            entry["formula"] = "straight-line solution"
-        found.append(entry)
-    return found
+    formulas: list[Combination | None] = [None] * len(to.of.free)
+    if to.explicit is not None:
+        formulas = [to.linear(row, rest) for row, rest in zip(*to.explicit)]
+    return tuple(
+        (Label("q", str(letter), dots=1), to.of.names[letter], formula) for letter, formula in zip(to.of.free, formulas)
+    )
 
 
-def _explicit(to: _Written) -> tuple[list[list[Quotient]], list[Quotient]] | None:
+def _explicit(to: _Letters) -> tuple[list[list[Quotient]], list[Quotient]] | None:
     algebra, blocks = to.of.algebra, to.kinematics.blocks
     if any(block.inverse is None for block in blocks) or sum(len(block.det or ()) - 1 for block in blocks) > LONGEST:
         return None
@@ -167,8 +215,8 @@ def _explicit(to: _Written) -> tuple[list[list[Quotient]], list[Quotient]] | Non
     return W, rest
 
 
-def _moved(ratio: Quotient, to: _Written) -> Quotient:
-    """A ratio of the kinematic equations' algebra in the report's, which has more letters."""
+def _moved(ratio: Quotient, to: _Letters) -> Quotient:
+    """A ratio of the kinematic equations' algebra in the description's, which has more letters."""
     algebra = to.of.algebra
     numerator, denominator = (
         part.map(algebra.generator, algebra.number) for part in (ratio.numerator, ratio.denominator)
@@ -176,43 +224,14 @@ def _moved(ratio: Quotient, to: _Written) -> Quotient:
     return Quotient(numerator, denominator)
 
 
-def _linear(to: _Written, coefficients: Sequence[Quotient], rest: Quotient) -> str:
-    """sum coefficient u + rest."""
-    parts = [f"{_factor(to, c)}{to.name(name)}" for c, name in zip(coefficients, to.names) if c]
-    if rest:
-        parts.append(to.text(rest))
-    return " + ".join(parts).replace("+ -", "- ") or "0"
-
-
-def _latex_ratio(formula: TrigPoly | Quotient) -> str:
-    """A single negative numerator's sign stands before the fraction."""
-    if isinstance(formula, Quotient) and not formula.is_formula and len(formula.numerator) == 1:
-        negative = next(formula.numerator.terms())[0] < 0
-        return "-" + (-formula).latex if negative else formula.latex
-    return formula.latex
-
-
-def _factor(to: _Written, value: Quotient) -> str:
-    if value == 1:
-        return ""
-    if value == -1:
-        return "-"
-    text = to.text(value)
-    times = r"\," if to.format == "latex" else "*"
-    if len(value.numerator) > 1 and value.is_formula:
-        text = rf"\left({text}\right)" if to.format == "latex" else f"({text})"
-    return text + times
-
-
-def _bodies(to: _Written) -> list[dict[str, Any]]:
-    """Each body's angular velocity and the velocity of its mass centre, in its own axes, and their partials."""
+def _bodies(to: _Letters) -> tuple[BodyMotion, ...]:
+    """Each body's angular velocity and the velocity of its mass centre, and their partials."""
     algebra = to.of.algebra
     sys = to.of.system(to.robot, to.setup)
     free, given = [algebra.rate(k) for k in to.of.free], [algebra.rate(k) for k in to.of.given]
     qd = sys.all_joints(free, given)
     known = known_angular_velocities(sys, [algebra.symbol(name) for name in to.names])
     implicit, plain = velocities(sys, qd, known), velocities(sys, qd)
-    explicit = to.explicit
     found = []
     for i, link in enumerate(to.robot.links):
         at = sys.offset + i
@@ -220,36 +239,32 @@ def _bodies(to: _Written) -> list[dict[str, Any]]:
         arm = (algebra.number(point[0]), algebra.number(point[1]), algebra.number(point[2]))
         v_implicit = add(implicit[at].v, cross(implicit[at].w, arm))
         v_plain = add(plain[at].v, cross(plain[at].w, arm))
-        entry: dict[str, Any] = {"body": link.name, "point": where}
-        shown: dict[str, Any] = entry | {
-            "omega": {"implicit": [to.text(x) for x in implicit[at].w]},
-            "v": {"implicit": [to.text(x) for x in v_implicit]},
-        }
-        partials = dict(entry)
-        for key, vector in (("omega", plain[at].w), ("v", v_plain)):
-            if explicit is None:
-                shown[key]["explicit"] = None
-                partials[key] = None
-                continue
-            split = [_by_speed(component, to, *explicit) for component in vector]
-            shown[key]["explicit"] = [_linear(to, coefficients, rest) for coefficients, rest in split]
-            partials[key] = {
-                to.name(name): [to.text(split[axis][0][r]) for axis in range(3)] for r, name in enumerate(to.names)
-            } | {"t": [to.text(split[axis][1]) for axis in range(3)]}
-        found.append({"velocities": shown, "partials": partials})
-    return found
+        omega = _velocities(implicit[at].w, plain[at].w, to)
+        found.append(BodyMotion(link.name, where, omega, _velocities(v_implicit, v_plain, to)))
+    return tuple(found)
+
+
+def _velocities(implicit: Sequence[TrigPoly], plain: Sequence[TrigPoly], to: _Letters) -> Velocities:
+    shown = tuple(_alone(x) for x in implicit)
+    if to.explicit is None:
+        return Velocities(shown, None, None)
+    split = [_by_speed(component, to, *to.explicit) for component in plain]
+    partials = [
+        (label(name), tuple(_alone(coefficients[r]) for coefficients, _ in split)) for r, name in enumerate(to.names)
+    ]
+    partials.append((Label("t"), tuple(_alone(rest) for _, rest in split)))
+    return Velocities(shown, tuple(to.linear(*one) for one in split), tuple(partials))
 
 
 def _by_speed(
-    component: TrigPoly, to: _Written, W: list[list[Quotient]], rest: list[Quotient]
+    component: TrigPoly, to: _Letters, W: list[list[Quotient]], rest: list[Quotient]
 ) -> tuple[list[Quotient], Quotient]:
     """A component that is linear in the rates, as coefficients of the speeds and a remainder."""
     algebra = to.of.algebra
-    zero = Quotient(algebra.zero)
     slopes = [Quotient(component.derivative_by(Generator("rate", k))) for k in to.of.free]
     found = []
     for r in range(len(to.names)):
-        total = zero
+        total = Quotient(algebra.zero)
         for k, slope in enumerate(slopes):
             if slope and W[k][r]:
                 total = total + slope * W[k][r]
@@ -270,61 +285,60 @@ def _centre(robot: Robot, i: int) -> tuple[tuple[Fraction, Fraction, Fraction], 
     return (Fraction(0), Fraction(0), Fraction(0)), "origin"
 
 
-def _dynamics(to: _Written, show: Sequence[Part]) -> dict[str, Any]:
+def _dynamics(to: _Letters) -> Dynamics:
     program = kane_parts(to.robot, to.setup, to.kinematics)
-    lines = straight_line(program, _style(to))
+    text, latex = listings(program, [_language(to, latex=False), _language(to, latex=True)])
     n = len(to.names)
-    matrix = {key: [lines.outputs[key][r * n : (r + 1) * n] for r in range(n)] for key in ("X", "T")}
-    result: dict[str, Any] = {"Z": [{"name": name, "value": value} for name, value in lines.intermediates]}
-    if "forces" in show:
-        result["forces"] = {
-            "meaning": "K*_r = -sum X_rs ud_s - H_r; K_r = sum T_rk tau_k + G_r (gravity) + E_r (other forces)",
-            "X": [list(row) for row in matrix["X"]],
-            "H": list(lines.outputs["H"]),
-            "T": [list(row) for row in matrix["T"]],
-            "G": list(lines.outputs["G"]),
-            "E": list(lines.outputs["E"]),
-        }
-    if "equations" in show:
-        result["equations"] = {"X": [list(row) for row in matrix["X"]], "rhs": list(lines.outputs["rhs"])}
-    return result
+
+    def entries(name: str) -> tuple[Written, ...]:
+        return tuple(Written(*both) for both in zip(text.outputs[name], latex.outputs[name]))
+
+    def matrix(name: str) -> tuple[tuple[Written, ...], ...]:
+        flat = entries(name)
+        return tuple(flat[r * n : (r + 1) * n] for r in range(n))
+
+    steps = tuple(
+        (Label("Z", str(k)), Written(*both)) for k, both in enumerate(zip(text.statements, latex.statements), 1)
+    )
+    return Dynamics(steps, matrix("X"), matrix("T"), entries("H"), entries("G"), entries("E"), right=entries("rhs"))
 
 
-def _style(to: _Written) -> Style:
-    latex = to.format == "latex"
-    free, given, names = to.of.free, to.of.given, to.names
+def _language(to: _Letters, latex: bool) -> Language:
+    """The letters of Kane and Levinson in text or in LaTeX."""
+    free, given = to.of.free, to.of.given
     symbols = sorted(to.robot.symbols)
 
-    def letter(slot: Slot) -> str:
-        name, i = slot
-        if name == "q":
-            return f"q_{{{free[i]}}}" if latex else f"q{free[i]}"
-        if name == "u":
-            return to.name(names[i])
-        if name == "tau":
-            return rf"\tau_{{{free[i]}}}" if latex else f"tau{free[i]}"
-        if name in ("p", "pd", "pdd"):
-            dots = {"p": "q", "pd": r"\dot{q}", "pdd": r"\ddot{q}"}[name]
-            return f"{dots}_{{{given[i]}}}" if latex else f"q{name[1:]}{given[i]}"
-        if name == "parameters" and i < len(symbols):
-            return to.name(symbols[i])
-        return f"f_{{{i + 1}}}" if latex else f"f{i + 1}"
+    def shown(name: Label) -> str:
+        return name.latex if latex else str(name)
 
-    def wave(kind: str, angle: str) -> str:
+    def element(group: str, i: int) -> str:
+        if group == "u":
+            return shown(label(to.names[i]))
+        if group == "parameters" and i < len(symbols):
+            return shown(label(symbols[i]))
+        if group in ("q", "tau"):
+            return shown(Label(group, str(free[i])))
+        if group in ("p", "pd", "pdd"):
+            return shown(Label("q", str(given[i]), dots=len(group) - 1))
+        return shown(Label("f", str(i + 1)))
+
+    def trigonometric(letter: str, angle: str) -> str:
         number = angle.removeprefix("q").strip("_{}")
         if angle.startswith("q") and number.isdigit():
-            return f"{kind}_{{{number}}}" if latex else f"{kind}{number}"
-        word = "sin" if kind == "s" else "cos"
+            return shown(Label(letter, number))
+        word = "sin" if letter == "s" else "cos"
         return rf"\{word}({angle})" if latex else f"{word}({angle})"
 
-    return Style(
-        letter,
-        wave,
-        (lambda k: f"Z_{{{k}}}") if latex else (lambda k: f"Z{k}"),
-        _decimal,
-        r"\, " if latex else "*",
-        (lambda a, b: rf"\frac{{{a}}}{{{b}}}") if latex else None,
-        (lambda a: rf"\sqrt{{{a}}}") if latex else "sqrt({})".format,
+    return Language(
+        number=_decimal,
+        element=element,
+        declare=lambda _, value: value,
+        sqrt=r"\sqrt{{{}}}".format if latex else "sqrt({})".format,
+        temporary=lambda k: shown(Label("Z", str(k))),
+        times=r"\, " if latex else "*",
+        over=r"\frac{{{}}}{{{}}}".format if latex else None,
+        longest=LONGEST_STEP,
+        trigonometric=trigonometric,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,6 +10,8 @@ from typing import Literal
 
 from emdeg.algebra import GREEK, Quotient, TrigPoly
 from emdeg.algebra.expression import Sum
+
+_FIRST_LETTERS = re.compile("[A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,13 @@ class Label:
 
 
 def label(name: str) -> Label:
-    """M12 as M with 12, Im3 as Im with 3."""
-    letter = name.rstrip("0123456789_")
-    return Label(letter, name[len(letter) :])
+    """A name with what follows its first letters as the subscript.
+
+    >>> label("M12").latex, label("Im3").latex, label("omega_x").latex
+    ('M_{12}', '\\\\mathrm{Im}_{3}', '\\\\omega_{x}')
+    """
+    letters = _FIRST_LETTERS.match(name)
+    return Label(name) if letters is None else Label(letters[0], name[letters.end() :])
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,10 +157,11 @@ class LatexWriter:
         """The document as LaTeX source."""
         subtitle = f"{escape(document.subtitle)}\\par\n" if document.subtitle else ""
         facts = ", ".join(f"{escape(figure)} {escape(what)}" for figure, what in document.highlights)
+        facts = f"{facts}.\\par\n" if facts else ""
         made_by = f"\\bigskip {{\\small {escape(document.made_by)}}}\n" if document.made_by else ""
         return (
             f"{self.preamble}\\begin{{document}}\n{{\\LARGE\\bfseries {escape(document.title)}\\par}}\n{subtitle}"
-            f"{f'{facts}.' if facts else ''}\\par\n{self.sections(document.sections)}{made_by}\\end{{document}}\n"
+            f"{facts}{self.sections(document.sections)}{made_by}\\end{{document}}\n"
         )
 
     def sections(self, sections: Iterable[Section]) -> str:

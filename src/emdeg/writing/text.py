@@ -157,8 +157,8 @@ def _matrix(item: MatrixEquation) -> str:
     cells = [[line(entry) for entry in row] for row in item.rows]
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
     if sum(widths) + 3 * len(widths) <= WIDTH + 30:
-        rows = ["  [ " + "   ".join(c.ljust(w) for c, w in zip(row, widths)) + " ]" for row in cells]
-        return "\n".join([f"{item.label} =", *rows])
+        rows = ["[ " + "   ".join(c.ljust(w) for c, w in zip(row, widths)) + " ]" for row in cells]
+        return f"{item.label} = {rows[0]}" if len(rows) == 1 else f"{item.label} =\n  " + "\n  ".join(rows)
     found = [f"{item.label}: {len(cells)} x {len(cells[0])}, what is not listed is zero"]
     for i, row in enumerate(item.rows, 1):
         for j, entry in enumerate(row, 1):

@@ -1,0 +1,167 @@
+"""What `emdeg.reports.kane.describe` finds: as a document, and as plain data for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from emdeg.reports.kane import BodyMotion, Description, Dynamics, Velocities
+from emdeg.writing import latex, text
+from emdeg.writing.document import (
+    Document,
+    Equation,
+    Facts,
+    Item,
+    MatrixEquation,
+    Paragraph,
+    Section,
+    Statement,
+)
+from emdeg.writing.formula import Formula, Label, Written
+
+FORCES = Written(
+    "K*_r = -sum X_rs ud_s - H_r; K_r = sum T_rk tau_k + G_r (gravity) + E_r (other forces)",
+    r"K^*_r = -\sum_s X_{rs}\dot u_s - H_r,\qquad K_r = \sum_k T_{rk}\tau_k + G_r + E_r",
+)
+EQUATIONS = Written("X ud = R", r"\sum_s X_{rs}\dot u_s = R_r")
+NOT_CLOSED = "straight-line solution"
+"""What stands for the formula of a rate that has none of sensible length."""
+
+
+def kane_document(found: Description) -> Document:
+    """Everything that was asked for, in Kane's order: speeds, rates, velocities, partials, forces, equations."""
+    sections = [_speeds(found), _kinematics(found)]
+    if "velocities" in found.show:
+        sections += [_velocities(body) for body in found.bodies]
+    if "partials" in found.show:
+        sections += [_partials(body) for body in found.bodies]
+    if found.dynamics is not None:
+        steps = tuple(Equation(*step) for step in found.dynamics.steps)
+        sections.append(Section("Z", "Intermediate quantities", steps))
+        if "forces" in found.show:
+            sections.append(_forces(found.dynamics, with_X="equations" not in found.show))
+        if "equations" in found.show:
+            right = _entries("R", found.dynamics.right, zeros=True)
+            items = (Statement(EQUATIONS), *_matrix("X", found.dynamics.X), *right)
+            sections.append(Section("equations", "Equations of motion", items))
+    return Document(f"{found.robot}: {found.title or 'generalized speeds'}", tuple(sections))
+
+
+def _speeds(found: Description) -> Section:
+    items: list[Item] = [Equation(speed.name, speed.formula) for speed in found.speeds]
+    items.append(Facts(tuple((str(speed.name), speed.words) for speed in found.speeds)))
+    foreign = [f"{letter} = {name}" for letter, name in found.letters if str(letter) != name]
+    if foreign:
+        items.append(Paragraph("Letters: " + ", ".join(foreign)))
+    return Section("speeds", "Generalized speeds", tuple(items))
+
+
+def _kinematics(found: Description) -> Section:
+    items: list[Item] = [Equation(rate, formula) for rate, _, formula in found.rates if formula is not None]
+    if len(items) < len(found.rates):
+        items.append(Paragraph(f"The rates are known by a {NOT_CLOSED} only."))
+    if isinstance(found.determinant, str):
+        items.append(Paragraph(f"The determinant of A: {found.determinant}."))
+    else:
+        items.append(Equation(Label("detA"), found.determinant))
+    where = "; ".join(found.singular)
+    items.append(Paragraph(f"Singular where {where}." if where else "Never singular."))
+    return Section("rates", "Kinematic equations", tuple(items))
+
+
+def _velocities(body: BodyMotion) -> Section:
+    items: list[Item] = []
+    for letter, of in (("omega", body.omega), ("v", body.v)):
+        for form, vector in (("implicit", of.implicit), ("explicit", of.explicit)):
+            items.append(Paragraph(f"{letter}, {form}{': straight-line solution only' if vector is None else ':'}"))
+            items += [Equation(Label(letter, f"_{axis}"), value) for axis, value in zip("xyz", vector or ())]
+    title = f"{body.body}: angular velocity, and velocity of its {body.point}, in its own axes"
+    return Section(f"velocities of {body.body}", title, tuple(items))
+
+
+def _partials(body: BodyMotion) -> Section:
+    items = tuple(
+        MatrixEquation(Label(letter, f"_{name}"), (vector,))
+        for letter, of in (("omega", body.omega), ("v", body.v))
+        for name, vector in of.partials or ()
+        if any(entry.rest for entry in vector)
+    )
+    title = f"{body.body}: partial angular velocities, and partial velocities of its {body.point}"
+    return Section(f"partials of {body.body}", title, items)
+
+
+def _forces(found: Dynamics, with_X: bool) -> Section:
+    items: list[Item] = [Statement(FORCES), *_matrix("T", found.T, symmetric=False)]
+    for name, values in (("H", found.H), ("G", found.G), ("E", found.E)):
+        items += _entries(name, values)
+    return Section("forces", "Generalized forces", (*items, *_matrix("X", found.X)) if with_X else tuple(items))
+
+
+def _entries(name: str, values: Sequence[Written], zeros: bool = False) -> list[Equation]:
+    return [Equation(Label(name, str(r)), value) for r, value in enumerate(values, 1) if zeros or value.text != "0"]
+
+
+def _matrix(name: str, rows: Sequence[Sequence[Written]], symmetric: bool = True) -> list[Equation]:
+    """What does not vanish, of a symmetric matrix above the diagonal."""
+    apart = "_" if len(rows) > 9 else ""
+    return [
+        Equation(Label(name, f"{r}{apart}{s}"), value)
+        for r, row in enumerate(rows, 1)
+        for s, value in enumerate(row, 1)
+        if (s >= r or not symmetric) and value.text != "0"
+    ]
+
+
+def kane_data(found: Description, as_latex: bool = False) -> dict[str, Any]:
+    """The same as strings, lists and mappings that JSON can hold; one string a formula, in exact text or in LaTeX."""
+    write: Callable[[Formula], str] = latex.line if as_latex else lambda value: text.line(value, text.EXACT)
+    name: Callable[[Label], str] = (lambda one: one.latex) if as_latex else str
+
+    def vector(values: Sequence[Formula] | None) -> list[str] | None:
+        return None if values is None else [write(value) for value in values]
+
+    def partials(of: Velocities) -> dict[str, Any] | None:
+        return None if of.partials is None else {name(speed): vector(values) for speed, values in of.partials}
+
+    data: dict[str, Any] = {
+        "robot": found.robot,
+        "title": found.title,
+        "letters": {str(letter): joint for letter, joint in found.letters},
+        "speeds": [{"name": name(s.name), "is": s.words, "formula": write(s.formula)} for s in found.speeds],
+        "rates": [
+            {"rate": name(rate), "joint": joint, "formula": NOT_CLOSED if formula is None else write(formula)}
+            for rate, joint, formula in found.rates
+        ],
+        "determinant": found.determinant if isinstance(found.determinant, str) else write(found.determinant),
+        "singular": list(found.singular),
+    }
+    if "velocities" in found.show:
+        data["velocities"] = [
+            {
+                "body": body.body,
+                "point": body.point,
+                "omega": {"implicit": vector(body.omega.implicit), "explicit": vector(body.omega.explicit)},
+                "v": {"implicit": vector(body.v.implicit), "explicit": vector(body.v.explicit)},
+            }
+            for body in found.bodies
+        ]
+    if "partials" in found.show:
+        data["partials"] = [
+            {"body": body.body, "point": body.point, "omega": partials(body.omega), "v": partials(body.v)}
+            for body in found.bodies
+        ]
+    if (dynamics := found.dynamics) is not None:
+        data["Z"] = [{"name": name(step), "value": write(value)} for step, value in dynamics.steps]
+        X = [vector(row) for row in dynamics.X]
+        if "forces" in found.show:
+            data["forces"] = {
+                "meaning": FORCES.text,
+                "X": X,
+                "H": vector(dynamics.H),
+                "T": [vector(row) for row in dynamics.T],
+                "G": vector(dynamics.G),
+                "E": vector(dynamics.E),
+            }
+        if "equations" in found.show:
+            data["equations"] = {"X": X, "rhs": vector(dynamics.right)}
+    return data

@@ -1,0 +1,23 @@
+"""The formats a document can be written in, by the names they have on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from emdeg.writing import html, latex, markdown, sympy_form, text
+from emdeg.writing.document import Document
+
+Format = Literal["text", "latex", "mathml", "markdown", "sympy"]
+WRITERS: dict[Format, Callable[[Document], str]] = {
+    "text": text.write,
+    "latex": latex.write,
+    "mathml": html.write,
+    "markdown": markdown.write,
+    "sympy": sympy_form.write,
+}
+
+
+def write(document: Document, format: Format = "text") -> str:
+    """The document in one of the formats."""
+    return WRITERS[format](document)
