@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 import emdeg
-from emdeg.reports.output import write
-from emdeg.reports.page import Made, make
+from emdeg.reports import Report, report
 from emdeg.reports.tradeoff import QUOTED
 from emdeg.writing.drawing import percent
 
@@ -18,7 +17,7 @@ ROBOT = "puma560"
 OUTPUT = Path("demo_output")
 
 
-def counts(made: Made) -> Table:
+def counts(made: Report) -> Table:
     """This robot's programs beside what has been published for it."""
     summary = made.summary
     table = Table(title="Inverse dynamics: multiplications and additions", title_justify="left")
@@ -44,14 +43,8 @@ def main() -> None:
     derived = time.perf_counter()
     out.print(f"explicit equations derived in {derived - start:.2f} s: {terms} terms, expanded")
     with out.status("report") as status:
-        made = make(
-            robot,
-            words=[ROBOT],
-            stem=ROBOT,
-            made_by=f"emdeg {emdeg.__version__}",
-            progress=lambda text: status.update(f"report: {text}"),
-        )
-        page, source, *_ = write(made, OUTPUT)
+        made = report(robot, OUTPUT, words=[ROBOT], progress=lambda text: status.update(f"report: {text}"))
+    page, source, *_ = made.files
     seconds = time.perf_counter() - start
 
     out.print(counts(made))

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from emdeg.algebra import Angle, Exact, Floats, PrimeField
 from emdeg.algebra.linear import independent_rows
-from emdeg.equations.base_report import base_data, base_latex, base_text
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.functions import numeric
@@ -313,16 +312,6 @@ def test_a_parameter_that_does_not_exist_is_refused() -> None:
         base_parameters(load("planar2r"), prefer=[(2, "M")])
     with pytest.raises(RobotError, match="one of XX XY"):
         base_parameters(load("planar2r"), leave=[(0, "mass")])
-
-
-def test_reports_name_every_base_parameter() -> None:
-    robot = load("planar2r")
-    base = base_parameters(robot)
-    data = base_data(robot, base)
-    assert data["count"] == len(base) == len(data["parameters"])
-    assert all(entry["name"] in base_text(robot, base) for entry in data["parameters"])
-    assert "without effect" in base_text(robot, base)
-    assert base_latex(base).count("&=") == sum(bool(parts) for parts in base.grouping.values())
 
 
 @pytest.mark.robots

@@ -12,8 +12,7 @@ import pytest
 from PIL import Image
 
 import emdeg
-from emdeg.reports.output import write
-from emdeg.reports.page import make
+from emdeg.reports import report
 from tests.reports.browser import CHROMIUM, Page, page
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
@@ -68,7 +67,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
     words = {"hostile": ["<script>window.ran=8</script>.toml"]}
     return {
-        name: write(make(robot, words=words.get(name, [name]), stem=name), folder / name)[0]
+        name: report(robot, folder / name, words=words.get(name, [name]), stem=name).files[0]
         for name, robot in robots.items()
     }
 

@@ -14,6 +14,7 @@ import emdeg
 from emdeg.equations import derive
 from emdeg.equations.sections import PARTS, document
 from emdeg.writing import html, latex, markdown, sympy_form, text
+from emdeg.writing.json_form import sections_data
 
 ALL = tuple(PARTS)
 
@@ -159,3 +160,15 @@ def test_a_model_shows_itself_in_a_notebook():
     puma = derive(emdeg.load("puma560"))
     assert r"M_{35} &= I_{15}\,C_{4}\,C_{5} + I_{17}\,C_{4} + I_{21}\,S_{5}" in puma._repr_latex_()
     ElementTree.fromstring(f"<div>{puma._repr_html_()}</div>")
+
+
+def test_the_section_of_base_parameters_names_every_one_and_what_is_grouped_into_it():
+    model = derive(emdeg.load("planar2r"))
+    found = emdeg.base_parameters(model.robot)
+    data = sections_data(document(model, ["base"]))["base"]
+    assert len(data["equations"]) == len(found)
+    for column, parts in found.grouping.items():
+        formula = data["equations"][f"{column.name}r{column.link + 1}"]
+        assert all(str(one) in formula for one in (column, *(other for other, _ in parts)))
+    assert any("Without effect" in remark for remark in data["remarks"])
+    assert latex.write(document(model, ["base"])).count("={}&") == len(found)

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from emdeg import __version__
 from emdeg.cli.common import Chosen, Json, err, print_json, say
 from emdeg.cli.effort import Effort, checked_effort
 from emdeg.cli.joint_ranges import joint_ranges
@@ -41,34 +40,31 @@ def report(
 
       emdeg report my_arm.urdf --out report --range "q3=0:0.5"
     """
-    from emdeg.reports.output import need_free, write
-    from emdeg.reports.page import make
+    # Drawing and proving take as long to import as other commands take to run.
+    from emdeg.reports import report as make
 
     loaded = robot.load()
     name = identifier(Path(robot.argument).stem)
     options = [f"--range={text}" for text in ranges or []]
     options += [] if effort is None else [f"--effort={effort:g}"]
     folder = out_dir or Path(f"{name}_report")
-    need_free(folder, force)
     with _progress() as progress:
         made = make(
             loaded,
+            folder,
+            ranges=joint_ranges(ranges or []),
+            effort=checked_effort(effort),
+            force=force,
             words=robot.words,
             options=options,
             stem=Path(robot.argument).stem,
-            ranges=joint_ranges(ranges or []),
-            effort=checked_effort(effort),
-            made_by=f"emdeg {__version__}",
             progress=progress,
         )
-        progress("writing")
-        written = write(made, folder, force)
-    for path in written[:2]:
+    for path in made.files[:2]:
         say(f"wrote {path}")
     if json:
-        print_json(
-            {**made.summary, "page": str(written[0]), "latex": str(written[1]), "files": [str(p) for p in written]}
-        )
+        files = [str(path) for path in made.files]
+        print_json({**made.summary, "page": files[0], "latex": files[1], "files": files})
 
 
 @contextmanager

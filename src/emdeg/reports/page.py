@@ -4,46 +4,113 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from emdeg._version import __version__
 from emdeg.codegen.artefact import Artefact
-from emdeg.reports import html
+from emdeg.codegen.store import may_replace, write_files
+from emdeg.errors import RobotError
+from emdeg.reports import html, latex
 from emdeg.reports.code_part import code
 from emdeg.reports.counts_part import CountsFound, counts
 from emdeg.reports.equations_part import EquationsFound, equations
 from emdeg.reports.robot_part import robot_section
 from emdeg.reports.subject import Subject, quiet
 from emdeg.reports.workspace_part import loads_section
+from emdeg.robot.load import load
 from emdeg.robot.model import Robot
 from emdeg.writing.document import Document
+from emdeg.writing.latex import FOLDER, figures
+from emdeg.writing.pdf import pdf
+
+PAGE, SOURCE = "report.html", "report.tex"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """The report, the code on it and its main figures as plain data."""
+class Report:
+    """The document, the code on it, its main figures as plain data, and the files it was written to."""
 
-    report: Document
+    document: Document
     artefacts: tuple[Artefact, ...]
     summary: dict[str, Any]
+    files: tuple[Path, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Report({self.document.title!r}, {len(self.artefacts)} functions, files: {len(self.files)})"
 
     @property
     def html(self) -> str:
-        return html.write(self.report)
+        """The page."""
+        return html.write(self.document)
+
+    @property
+    def latex(self) -> str:
+        """The LaTeX source; its figures are files of `write`."""
+        return latex.write(self.document)
+
+    def write(self, out: str | Path, force: bool = False) -> Report:
+        """The same with its files: report.html, report.tex and figures/*.pdf in the folder `out`, all of them or none.
+
+        RobotError where a file that emdeg did not generate would be replaced, unless `force`.
+        """
+        files = {PAGE: self.html.encode(), SOURCE: self.latex.encode()}
+        for figure in figures(self.document):
+            files[f"{FOLDER}/{figure.name}.pdf"] = pdf(figure.drawing)
+        return replace(self, files=tuple(write_files(files, Path(out), force)))
 
 
-def make(
-    robot: Robot,
+def report(
+    robot: Robot | str | Path,
+    out: str | Path | None = None,
     *,
+    ranges: Mapping[str, Sequence[float]] | None = None,
+    effort: float | None = None,
+    force: bool = False,
     words: Sequence[str] = (),
     options: Sequence[str] = (),
     stem: str = "",
-    ranges: Mapping[str, Sequence[float]] | None = None,
-    effort: float | None = None,
-    made_by: str = "emdeg",
     progress: Callable[[str], None] = quiet,
-) -> Made:
-    """The report of a robot. `words` are those that choose it on the command line, `options` the report's own."""
+) -> Report:
+    """What emdeg knows of a robot, as one HTML page and as LaTeX, written into the folder `out` if that is given.
+
+    `ranges`: {joint: (low, high)} [rad, m] that narrow the workspace; `effort`: nominal seconds [s] of search for a
+    smaller inverse dynamics. `words` and `options` are those of the command line, which the page repeats.
+
+    >>> report("planar2r").summary["operations"]["gravity"]["mul"]
+    3
+    """
+    if out is not None:
+        need_free(Path(out), force)
+    if not isinstance(robot, Robot):
+        words, stem = words or [str(robot)], stem or Path(robot).stem
+        robot = load(robot)
+    made = _gathered(robot, words, options, stem, ranges, effort, progress)
+    if out is None:
+        return made
+    progress("writing")
+    return made.write(out, force)
+
+
+def need_free(folder: Path, force: bool) -> None:
+    """An error where the report could not be written: said before it is made."""
+    if folder.exists() and not folder.is_dir():
+        raise RobotError("it is no folder", file=str(folder))
+    for name in (PAGE, SOURCE):
+        may_replace(folder / name, force)
+
+
+def _gathered(
+    robot: Robot,
+    words: Sequence[str],
+    options: Sequence[str],
+    stem: str,
+    ranges: Mapping[str, Sequence[float]] | None,
+    effort: float | None,
+    progress: Callable[[str], None],
+) -> Report:
+    made_by = f"emdeg {__version__}"
     subject = Subject(robot, dict(ranges or {}), progress, effort)
     chosen = list(words) or [robot.name]
     command = shlex.join(["emdeg", "report", *chosen, *options])
@@ -57,7 +124,7 @@ def make(
     subtitle = f"{robot.name}: explicit equations of motion, operations, loads and code"
     highlights = _highlights(robot, found, operations, artefacts)
     sections = (first, found.section, operations.section, loads, last)
-    report = Document(title, sections, subtitle, highlights, made_by)
+    document = Document(title, sections, subtitle, highlights, made_by)
     summary: dict[str, Any] = {
         "robot": robot.name,
         "joints": robot.n,
@@ -77,7 +144,7 @@ def make(
             for level in found.tradeoff.levels
         ],
     }
-    return Made(report, tuple(artefacts), summary)
+    return Report(document, tuple(artefacts), summary)
 
 
 def _highlights(
