@@ -206,6 +206,24 @@ def sweep() -> str:
     return said + made_by("sweep")
 
 
+def walk() -> str:
+    """docs/architecture: the rooms and files of the walk from a URDF to verified C."""
+    data = kept("walk")
+    found = data["figures"]
+    commands = "\n".join(f"emdeg {command}" for command in data["commands"])
+    files = [(room, len(names), _listed(names)) for room, names in found["rooms"].items()]
+    verbs = ", ".join(f"`{verb}` {times} x" for verb, times in found["verbs"].items())
+    return (
+        f"<!-- not run: tools/walk.py runs it -->\n```sh\n{commands}\n```\n\n"
+        f"**{found['files']} files**; ran: {verbs}; calls against the plan: {len(found['against_the_plan'])}.\n\n"
+        + table(("room, in the order of arrival", "files", "which"), files)
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name.partition('/')[2].removesuffix('.py')}`" for name in names)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
@@ -217,6 +235,7 @@ TABLES: dict[str, Callable[[], str]] = {
         counts,
         delta,
         sweep,
+        walk,
     )
 }
 

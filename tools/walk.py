@@ -5,6 +5,7 @@
     python tools/walk.py abbreviate --files   # another one, file by file
     python tools/walk.py -- count puma560 inverse_dynamics      # a command line of one's own
     python tools/walk.py --json
+    python tools/walk.py --keep               # for docs/architecture.md: docs/data/walk.json (then tools/tables.py)
 
 A walk is one command line of emdeg or several, run one after the other in this process.
 
@@ -47,6 +48,7 @@ from emdeg.cli import main as command_line
 ROOT = Path(emdeg.__file__).parent
 HOME = Path(__file__).parents[1]
 ARM = HOME / "examples" / "arm.urdf"
+KEPT = HOME / "docs" / "data" / "walk.json"
 
 OWN = "cli"
 """The command line: on every walk, on none counted."""
@@ -264,6 +266,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="the walks that have names")
     parser.add_argument("--files", action="store_true", help="each file, with some of its functions")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--keep", action="store_true", help="write docs/data/walk.json")
     given = parser.parse_args()
     if given.list:
         for name, commands in WALKS.items():
@@ -272,6 +275,9 @@ def main() -> None:
     words = given.words or ["urdf_to_c"]
     named = WALKS.get(words[0]) if len(words) == 1 else None
     walk = traced([command.split() for command in named] if named else [words])
+    if given.keep:
+        kept = {"command": "python tools/walk.py --keep", "commands": list(named or words), "figures": walk.as_data()}
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(walk.as_data(), indent=1) if given.json else "\n".join(lines(walk, given.files)))
 
 
