@@ -10,9 +10,7 @@ from pathlib import Path
 
 import emdeg
 from emdeg.algebra.expression import PrintedCount, text
-from emdeg.equations import Compact, Hierarchy, Lumped, derive, lumped_constants
-from emdeg.equations.reading.compact import compact
-from emdeg.equations.reading.hierarchy import hierarchy
+from emdeg.equations import Compact, Hierarchy, Lumped, compact, derive, hierarchy, lumped_constants
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMAND = "python examples/make_paper_tables.py"

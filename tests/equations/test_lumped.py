@@ -11,9 +11,8 @@ import pytest
 
 import emdeg
 from emdeg.algebra import angle_systems
+from emdeg.equations import indices, lump, lumped_constants
 from emdeg.equations.derive import derive
-from emdeg.equations.reading.lumped import indices, lump
-from emdeg.equations.reading.lumped_model import lumped_constants
 from emdeg.mechanics.functions import numeric
 from emdeg.robot.parallel import parallel_joints
 from tests.equations import arms

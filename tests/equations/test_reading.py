@@ -11,8 +11,7 @@ import pytest
 import emdeg
 from emdeg.algebra import Angle, Exact
 from emdeg.algebra.expression import atoms_of
-from emdeg.equations import derive, with_symbolic_payload
-from emdeg.equations.reading.compact import atom_values
+from emdeg.equations import atom_values, derive, with_symbolic_payload
 from emdeg.robot import Payload, Robot
 from tests.equations import reading
 from tests.equations.test_equations import NUMERIC, two_arms

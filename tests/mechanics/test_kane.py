@@ -8,7 +8,7 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Exact, parsed
-from emdeg.equations.speeds.inverse import speed_inverse
+from emdeg.equations.speeds import speed_inverse
 from emdeg.errors import RobotError
 from emdeg.mechanics.kane import LinearForm, Rate, load_setup, read_setup
 from emdeg.robot.model import Friction

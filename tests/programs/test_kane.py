@@ -10,7 +10,7 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Exact
-from emdeg.equations.speeds.inverse import speed_inverse
+from emdeg.equations.speeds import speed_inverse
 from emdeg.errors import Refuted, SingularSpeeds
 from emdeg.mechanics.kane import AngularVelocity, PointVelocity, Rate, Setup, joint_rates, load_setup, read_setup
 from emdeg.programs.count import count

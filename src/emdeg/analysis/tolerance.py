@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Generator
-from emdeg.equations.reading.lumped import indices
+from emdeg.equations import indices
 from emdeg.reduce.short_model import FullModel
 from emdeg.writing.notebook import Shown
 

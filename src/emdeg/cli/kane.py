@@ -11,7 +11,7 @@ from rich.table import Table
 from emdeg.cli.common import Chosen, Json, UsageError, out, print_json, say
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.infix import identifier
-from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
+from emdeg.equations.speeds import SpeedInverse, speed_inverse
 from emdeg.mechanics.kane import Setup, load_setup
 from emdeg.programs.count import count
 from emdeg.programs.kane import FORMULATION, INPUTS, Candidate, Function, choose, kane_program, verify_kane

@@ -9,10 +9,19 @@ from emdeg.equations.inverse_jacobian import InverseJacobian, determinant, inver
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.equations.kinematics import Kinematics
 from emdeg.equations.model import Model, entry_name
-from emdeg.equations.reading.compact import Compact, CompactEntry, compact
-from emdeg.equations.reading.hierarchy import Hierarchy, hierarchy
-from emdeg.equations.reading.lumped import Constant, Lumped, lump
-from emdeg.equations.reading.lumped_model import lumped_constants
+from emdeg.equations.reading import (
+    Compact,
+    CompactEntry,
+    Constant,
+    Hierarchy,
+    Lumped,
+    atom_values,
+    compact,
+    hierarchy,
+    indices,
+    lump,
+    lumped_constants,
+)
 from emdeg.equations.relations import EntryRelation, Relations, Tally, relations
 from emdeg.robot.symbols import Known, symbolize, with_symbolic_payload
 
@@ -30,12 +39,14 @@ __all__ = [
     "EntryRelation",
     "Relations",
     "Tally",
+    "atom_values",
     "compact",
     "derive",
     "determinant",
     "entry_name",
     "from_json",
     "hierarchy",
+    "indices",
     "inverse_jacobian",
     "lump",
     "lumped_constants",

@@ -25,9 +25,7 @@ from emdeg.robot import BASE, Robot
 from emdeg.robot.symbols import Known
 
 if TYPE_CHECKING:
-    from emdeg.equations.reading.compact import Compact
-    from emdeg.equations.reading.hierarchy import Hierarchy
-    from emdeg.equations.reading.lumped import Constant, Lumped
+    from emdeg.equations.reading import Compact, Constant, Hierarchy, Lumped
 
 HALF = Fraction(1, 2)
 
@@ -215,7 +213,7 @@ class Model:
     @cached_property
     def lumped(self) -> Lumped:
         """The mechanism's constants and every entry in them; see `lumped_constants`."""
-        from emdeg.equations.reading.lumped_model import lumped_constants
+        from emdeg.equations.reading import lumped_constants
 
         return lumped_constants(self)
 
@@ -234,13 +232,13 @@ class Model:
 
     @cached_property
     def _compact(self) -> Compact:
-        from emdeg.equations.reading.compact import compact
+        from emdeg.equations.reading import compact
 
         return compact(self.lumped)
 
     @cached_property
     def _hierarchy(self) -> Hierarchy:
-        from emdeg.equations.reading.hierarchy import hierarchy
+        from emdeg.equations.reading import hierarchy
 
         return hierarchy(self.lumped)
 

@@ -16,7 +16,7 @@ import numpy as np
 from emdeg.algebra import TrigPoly
 from emdeg.algebra.expression import count
 from emdeg.bounds import Bounded, SearchLimits, largest_magnitude
-from emdeg.equations.reading.lumped import indices
+from emdeg.equations import indices
 from emdeg.reduce.pieces import mean, summands
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
 from emdeg.robot.workspace import Workspace

@@ -16,7 +16,7 @@ from emdeg.algebra import AngleSum, ParallelJoints, TrigAlgebra, TrigPoly
 from emdeg.algebra.expression import Atom, Sum
 from emdeg.algebra.factoring import nested
 from emdeg.algebra.short_forms import ExponentLayout, ShortForms, terms_of
-from emdeg.equations.reading.lumped import indices
+from emdeg.equations import indices
 from emdeg.programs import Program, Traced, Tracer
 from emdeg.programs.ir import Dependence
 from emdeg.reduce.short_model import Expansion, ShortModel

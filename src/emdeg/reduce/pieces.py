@@ -13,8 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
-from emdeg.equations import entry_name
-from emdeg.equations.reading.lumped import indices
+from emdeg.equations import entry_name, indices
 from emdeg.reduce.efforts import Forms, Product, Rates, inner_neighbours, on_links, tables
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
 

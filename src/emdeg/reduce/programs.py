@@ -10,8 +10,7 @@ from typing import Any
 from emdeg.algebra import add_angles
 from emdeg.algebra.expression import Atom, Sum
 from emdeg.algebra.linear import solve_symmetric
-from emdeg.equations import entry_name
-from emdeg.equations.reading.lumped import indices
+from emdeg.equations import entry_name, indices
 from emdeg.programs import Program, Traced, Tracer, count, simplify
 from emdeg.programs.ir import Dependence
 from emdeg.programs.schedule import schedule

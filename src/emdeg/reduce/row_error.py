@@ -16,7 +16,7 @@ import numpy as np
 from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.bounds import Bounded, Family, family, supremum
 from emdeg.bounds.search import clock
-from emdeg.equations.reading.lumped import indices
+from emdeg.equations import indices
 from emdeg.robot.workspace import Workspace
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.equations.reading.lumped import indices
+from emdeg.equations import indices
 from emdeg.reduce.row_error import corner_products
 from emdeg.robot.workspace import Workspace
 

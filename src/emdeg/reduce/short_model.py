@@ -10,10 +10,8 @@ from functools import cached_property
 from types import MappingProxyType
 
 from emdeg.algebra import Angle, Generator, TrigPoly
-from emdeg.equations import Compact, Lumped, Model, derive, entry_name, lumped_constants
+from emdeg.equations import Compact, Constant, Lumped, Model, compact, derive, entry_name, indices, lumped_constants
 from emdeg.equations.model import Formulas
-from emdeg.equations.reading.compact import compact
-from emdeg.equations.reading.lumped import Constant, indices
 from emdeg.robot import Robot, substitute
 from emdeg.writing.notebook import Shown
 

@@ -21,7 +21,7 @@ from emdeg.algebra import TrigPoly
 from emdeg.bounds import tensor
 from emdeg.bounds.family import basis
 from emdeg.bounds.tensor import Variable
-from emdeg.equations.reading.lumped import indices
+from emdeg.equations import indices
 from emdeg.reduce.short_model import FullModel, ShortModel, Term, direction, serving
 from emdeg.robot.workspace import Workspace
 

@@ -18,7 +18,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.bounds import Bounded
 from emdeg.bounds.search import clock
-from emdeg.equations.reading.lumped import indices
+from emdeg.equations import indices
 from emdeg.reduce.pieces import Piece, mean, model_of, pieces
 from emdeg.reduce.programs import quick_count
 from emdeg.reduce.row_error import RowObjective, largest_error, row, search

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.algebra.expression import Atom, Product, Sum
-from emdeg.equations import Compact, Lumped
+from emdeg.equations import Compact, Lumped, compact
 from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops
-from emdeg.equations.reading.compact import compact
 from emdeg.equations.reading.sections import ABBREVIATIONS
 from emdeg.errors import OverBudget
 from emdeg.reduce.short_model import FullModel, full_model

@@ -13,8 +13,7 @@ from typing import Literal
 
 from emdeg.algebra import Generator, Quotient, TrigPoly
 from emdeg.codegen.infix import Language, listings
-from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
-from emdeg.equations.speeds.matrix import Letters, letters
+from emdeg.equations.speeds import SpeedAlgebra, SpeedInverse, speed_algebra, speed_inverse
 from emdeg.errors import RobotError
 from emdeg.mechanics.kane import (
     AngularVelocity,
@@ -115,7 +114,7 @@ class _Letters:
     robot: Robot
     setup: Setup
     kinematics: SpeedInverse
-    of: Letters
+    of: SpeedAlgebra
     explicit: tuple[list[list[Quotient]], list[Quotient]] | None = None
     """(W, -W B): qd = W u - W B in the description's letters; None where it has no closed form of sensible length."""
 
@@ -130,13 +129,13 @@ class _Letters:
 
 def describe(robot: Robot, setup: Setup, show: Sequence[Part] = ()) -> Description:
     """The setup in formulas: speeds and kinematic equations always, the rest as asked for."""
-    used = letters(robot, setup).names
+    used = speed_algebra(robot, setup).names
     taken = {f"{prefix}{k}" for k in used for prefix in ("q", "qd", "qdd")} | set(robot.symbols)
     if clash := [name for name in setup.names if name in taken]:
         raise RobotError(f"the speed {clash[0]} has the name of a joint or of a symbol: rename it", body=robot.name)
     kinematics = speed_inverse(robot, setup)
     names = setup.names or tuple(f"u{i + 1}" for i in range(len(setup.speeds)))
-    to = _Letters(robot, setup, kinematics, letters(robot, setup, names, rates=True))
+    to = _Letters(robot, setup, kinematics, speed_algebra(robot, setup, names, rates=True))
     to = replace(to, explicit=_explicit(to))
     return Description(
         robot.name,

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
-from emdeg.equations.speeds.matrix import Singularity
+from emdeg.equations.speeds import Singularity, SpeedInverse, speed_inverse
 from emdeg.errors import SingularSpeeds, StateError
 from emdeg.mechanics.kane import Setup
 from emdeg.programs.ir import Program

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra import Generator, PrimeField, Quotient, Residue, TrigPoly
+from emdeg.algebra import PrimeField, Quotient, Residue, Scalar, TrigPoly
 from emdeg.algebra.linear import (
     Elimination,
     adjugate,
@@ -21,12 +21,12 @@ from emdeg.algebra.linear import (
     triangular_blocks,
 )
 from emdeg.equations.speeds.matrix import (
-    Letters,
     Matrix,
     Singularity,
+    SpeedAlgebra,
     letter_values,
-    letters,
     singularities,
+    speed_algebra,
     symbolic_speed_matrix,
 )
 from emdeg.errors import OverBudget, RobotError
@@ -59,7 +59,7 @@ class Block:
 class SpeedInverse:
     """A, in block triangular form, ready to be solved in any algebra."""
 
-    letters: Letters
+    letters: SpeedAlgebra
     A: Matrix
     blocks: tuple[Block, ...]
     sign: int
@@ -95,32 +95,16 @@ class SpeedInverse:
     @property
     def matrix(self) -> tuple[tuple[Quotient, ...], ...]:
         """W = A^-1 (rates x speeds) in formulas; ValueError where a block is too large for that."""
-        zero, one = Quotient(self.letters.algebra.zero), Quotient(self.letters.algebra.one)
-        n = len(self.A)
-        W = [[zero] * n for _ in range(n)]
-        for block in self.blocks:
-            if block.inverse is None:
-                raise ValueError("the kinematic equations are solved in straight-line code, not in closed form")
-            for r in range(n):
-                right = []
-                for row in block.rows:
-                    value = one if row == r else zero
-                    for c in range(n):
-                        if c not in block.columns and self.A[row][c]:
-                            value = value - Quotient(self.A[row][c]) * W[c][r]
-                    right.append(value)
-                for c, entries in zip(block.columns, block.inverse):
-                    total = zero
-                    for entry, value in zip(entries, right):
-                        if entry and value:
-                            total = total + entry * value
-                    W[c][r] = total
+        if any(block.inverse is None for block in self.blocks):
+            raise ValueError("the kinematic equations are solved in straight-line code, not in closed form")
+        algebra = self.letters.algebra
+        W = Solver(self, Quotient, Quotient(algebra.zero), Quotient(algebra.one)).columns()
         return tuple(tuple(row) for row in W)
 
 
 def speed_inverse(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) -> SpeedInverse:
     """The kinematic equations of a setup, solved; RobotError if the speeds do not determine the rates."""
-    of = letters(robot, setup, parameters)
+    of = speed_algebra(robot, setup, parameters)
     A = symbolic_speed_matrix(robot, setup, of)
     names = setup.names or tuple(f"u{i + 1}" for i in range(len(A)))
     field = PrimeField(seed=1983)
@@ -179,16 +163,17 @@ def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Quotient, ...], ...] | No
 
 
 class Solver:
-    """The kinematic equations among the scalars of one system: A, and A^-1 applied to whatever is asked for."""
+    """The kinematic equations among any scalars: A, and A^-1 applied to whatever is asked for."""
 
-    def __init__(self, kinematics: SpeedInverse, sys: System) -> None:
+    def __init__(
+        self, kinematics: SpeedInverse, write: Callable[[TrigPoly], Scalar], zero: Scalar, one: Scalar
+    ) -> None:
+        """`write` makes a formula of the configuration a scalar."""
         self.kinematics = kinematics
-        self.zero, self.one = sys.mech.zero, sys.mech.one
-        letter: Callable[[Generator], Any] = letter_values(kinematics.letters, sys)
-        number = sys.mech.algebra.number
-        self._known: dict[TrigPoly, Any] = {}
-        self._write = lambda formula: formula.map(letter, number)
-        self.A = [[self._value(entry) if entry else self.zero for entry in row] for row in kinematics.A]
+        self.zero, self.one = zero, one
+        self._known: dict[TrigPoly, Scalar] = {}
+        self._write = write
+        self.A = [[self._value(entry) if entry else zero for entry in row] for row in kinematics.A]
 
     def _value(self, formula: TrigPoly) -> Any:
         if formula not in self._known:
@@ -230,7 +215,7 @@ class Solver:
         """The sum of ratio * value, what has one denominator divided once."""
         groups: dict[TrigPoly, Any] = {}
         for ratio, value in zip(row, values):
-            if ratio:
+            if ratio and value is not self.zero:
                 term = self._value(ratio.numerator) * value
                 known = groups.get(ratio.denominator)
                 groups[ratio.denominator] = term if known is None else known + term
@@ -255,3 +240,9 @@ class Solver:
         n = len(self.A)
         found = [self.rates([self.one if i == r else self.zero for i in range(n)]) for r in range(n)]
         return [[found[r][k] for r in range(n)] for k in range(n)]
+
+
+def solver(kinematics: SpeedInverse, sys: System) -> Solver:
+    """The kinematic equations among the scalars of one system."""
+    letter, number = letter_values(kinematics.letters, sys), sys.mech.algebra.number
+    return Solver(kinematics, lambda formula: formula.map(letter, number), sys.mech.zero, sys.mech.one)

@@ -25,7 +25,7 @@ MAX_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Letters:
+class SpeedAlgebra:
     """The algebra of a setup's configuration and the joint letter of each free and each prescribed variable."""
 
     algebra: TrigAlgebra
@@ -44,7 +44,7 @@ class Letters:
         return algebra.joint_sincos(letter) if letter in algebra.revolute else algebra.displacement(letter)
 
 
-def letters(robot: Robot, setup: Setup, parameters: Sequence[str] = (), rates: bool = False) -> Letters:
+def speed_algebra(robot: Robot, setup: Setup, parameters: Sequence[str] = (), rates: bool = False) -> SpeedAlgebra:
     """Joints called q1, q2, ... keep their number; others are numbered along the chain, the base's axes after them."""
     matches = [re.fullmatch(r"q([1-9][0-9]{0,3})", joint.name) for joint in robot.joints]
     numbers = [int(match[1]) for match in matches if match]
@@ -64,7 +64,7 @@ def letters(robot: Robot, setup: Setup, parameters: Sequence[str] = (), rates: b
     )
     named = {k: joint.name for k, joint in zip(numbers, robot.joints)}
     named |= {k: f"base {axis}" for k, axis in zip(axes, setup.base)}
-    return Letters(
+    return SpeedAlgebra(
         algebra,
         tuple(numbers[k] for k in setup.free(robot)),
         (*(numbers[k] for k in setup.prescribed), *axes),
@@ -101,9 +101,9 @@ def _constants(robot: Robot, setup: Setup) -> tuple[tuple[str, ...], tuple[Angle
     return tuple(sorted(symbols)), tuple(dict.fromkeys(angles))
 
 
-def symbolic_speed_matrix(robot: Robot, setup: Setup, of: Letters | None = None) -> Matrix:
+def symbolic_speed_matrix(robot: Robot, setup: Setup, of: SpeedAlgebra | None = None) -> Matrix:
     """A (speeds x free joints) in formulas (Kane and Levinson (1))."""
-    of = letters(robot, setup) if of is None else of
+    of = speed_algebra(robot, setup) if of is None else of
     return tuple(tuple(row) for row in speed_matrix(of.system(robot, setup)))
 
 
@@ -211,7 +211,7 @@ def _single_sine(factor: TrigPoly, names: dict[int, str]) -> str | None:
     return f"{text} = {angles}"
 
 
-def letter_values(of: Letters, sys: System) -> Callable[[Generator], Any]:
+def letter_values(of: SpeedAlgebra, sys: System) -> Callable[[Generator], Any]:
     """How a formula's letters are written among the scalars of a system in another algebra."""
     algebra = sys.mech.algebra
     place = dict(zip((*of.free, *of.given), (*sys.free, *sys.given)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from emdeg.algebra.linear import congruent, solve_symmetric, times, transposed
-from emdeg.equations.speeds.inverse import Solver, SpeedInverse, speed_inverse
+from emdeg.equations.speeds import SpeedInverse, solver, speed_inverse
 from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.kane import (
     Setup,
@@ -77,7 +77,7 @@ class Kane:
     def __init__(self, sys: System, kinematics: SpeedInverse, inputs: Inputs, sqrt: Callable[[Scalar], Scalar]) -> None:
         self.sys, self.given, self.sqrt = sys, inputs, sqrt
         self.zero, self.one = sys.mech.zero, sys.mech.one
-        self.solver = Solver(kinematics, sys)
+        self.solver = solver(kinematics, sys)
         self.still = [self.zero] * len(sys.free)
         self.det: Scalar | None = None if kinematics.is_constant else self.solver.det
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from emdeg.algebra import ONE, ZERO, PrimeField, parsed
 from emdeg.algebra.linear import independent_rows
-from emdeg.equations.speeds.inverse import SpeedInverse, speed_inverse
+from emdeg.equations.speeds import SpeedInverse, speed_inverse
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.kane import (
     AngularVelocity,

@@ -30,7 +30,7 @@ from emdeg.algebra.factoring import (
     without,
 )
 from emdeg.algebra.short_forms import ExponentLayout, ShortForms, fewest_terms
-from emdeg.equations.reading.compact import atom_values
+from emdeg.equations.reading.compact_form import atom_values
 from emdeg.equations.reading.lumped import Lumped
 from emdeg.writing.notebook import listing
 from emdeg.writing.text import line

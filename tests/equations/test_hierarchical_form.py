@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from emdeg.algebra.expression import atoms_of
-from emdeg.equations.reading.hierarchy import hierarchy
-from tests.equations.test_compact import reference
+from emdeg.equations import hierarchy
+from tests.equations.test_compact_form import reference
 from tests.equations.test_lumped import ARMS, lumped
 
 
