@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdeg.algebra import Exact, PrimeField, TrigAlgebra
-from emdeg.algebra.dual import Dual, derivative
+from emdeg.algebra import Dual, Exact, PrimeField, TrigAlgebra, derivative
 from emdeg.algebra.quotients import Quotient
 from emdeg.errors import OverBudget
 from tests.algebra.formulas import ALGEBRA, formulas
