@@ -135,7 +135,8 @@ def _range(joint: Joint, given: Range | None) -> tuple[Range, bool]:
         return (-math.pi, math.pi), True
     if joint.kind == "revolute" and high - low >= 2 * math.pi:
         middle = 0.5 * (low + high)
-        return (middle - math.pi, middle + math.pi), True
+        whole = math.isclose(high - low, 2 * math.pi)
+        return ((low, high) if whole else (middle - math.pi, middle + math.pi)), True
     return (low, high), False
 
 
