@@ -21,7 +21,7 @@ from typing import Any
 
 import emdeg
 from emdeg.programs.build import program as plain_program
-from emdeg.programs.count import count
+from emdeg.programs.ir import count
 from peer import casadi_library, model_arrays, pointer
 from record import record
 from ship_programs import ship

@@ -20,7 +20,7 @@ import numpy as np
 
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.programs.count import count
+from emdeg.programs.ir import count
 from emdeg.runtime.kernel import cores
 from record import record
 

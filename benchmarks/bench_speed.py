@@ -26,7 +26,7 @@ import numpy as np
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.programs.build import program as plain_program
-from emdeg.programs.count import count
+from emdeg.programs.ir import count
 from emdeg.runtime.kernel import cores
 from peer import NoPeer, Pinocchio, pointer, python_model
 from record import record

@@ -11,9 +11,8 @@ import numpy as np
 
 import emdeg
 from emdeg.mechanics.kane import joint_rates, load_setup
-from emdeg.programs.count import count
 from emdeg.programs.evaluate import NUMPY, constants, values
-from emdeg.programs.ir import Kind, Program
+from emdeg.programs.ir import Kind, Program, count
 from emdeg.programs.kane import METHODS, kane_program
 from tests import kane_levinson
 

@@ -118,6 +118,10 @@ class CannotVary(EmdegError, ValueError):
     """Choices of a formulation that do not go together."""
 
 
+class BadRequest(EmdegError, ValueError):
+    """Options that do not go together, or that ask for what there is not."""
+
+
 class NotAProgram(EmdegError, ValueError):
     """Data that does not describe a program."""
 

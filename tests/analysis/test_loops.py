@@ -34,7 +34,7 @@ def test_reach_is_where_the_loops_close():
 
     def closes(pose):
         try:
-            return bool(emdeg.closure_error(robot, emdeg.joint_positions(robot, pose)) < 1e-9)
+            return bool(emdeg.loops.closure_error(robot, emdeg.loops.joint_positions(robot, pose)) < 1e-9)
         except emdeg.ClosureError:
             return False
 
@@ -47,7 +47,7 @@ def test_a_leg_beyond_its_stroke_is_not_reached():
     robot = robot_of("stewart")
     legs = [k for k, joint in enumerate(robot.joints) if joint in robot.driven]
     q = home(robot) + np.array([[0, 0, dz, 0, 0, 0] for dz in (0, 0.1, 0.22, -0.2, 0.4, -0.3)])
-    length = emdeg.joint_positions(robot, q)[:, legs]
+    length = emdeg.loops.joint_positions(robot, q)[:, legs]
     inside = (length >= 0.45).all(axis=1) & (length <= 0.85).all(axis=1)
     assert inside.tolist() == reached(robot, q).tolist()
     assert 0 < inside.sum() < len(q)
@@ -58,7 +58,7 @@ def test_motors_feel_the_mass_matrix_in_their_own_angles():
     robot = robot_of("delta")
     X = states("delta", 6)[0]
     joints = with_coordinates(robot, ["q1", "q2", "q3"])
-    M = emdeg.mass_matrix(joints, emdeg.joint_positions(robot, X)[:, :3])
+    M = emdeg.mass_matrix(joints, emdeg.loops.joint_positions(robot, X)[:, :3])
     found = motor_figures(robot, X)
     np.testing.assert_allclose(found["held"], np.diagonal(M, axis1=1, axis2=2), rtol=1e-9)
     np.testing.assert_allclose(found["free"], 1 / np.diagonal(np.linalg.inv(M), axis1=1, axis2=2), rtol=1e-9)
@@ -133,7 +133,7 @@ def test_analyse_delta_writes_maps_and_says_what_motors_feel(tmp_path, monkeypat
         rows = list(csv.DictReader(handle))
     seen = [row for row in rows if row["first"] != "nan"]
     one = seen[len(seen) // 2]
-    expected = emdeg.singularity(robot_of("delta"), [float(one[k]) for k in "xyz"])
+    expected = emdeg.loops.singularity(robot_of("delta"), [float(one[k]) for k in "xyz"])
     np.testing.assert_allclose([float(one["first"]), float(one["second"])], expected, rtol=1e-9)
 
 

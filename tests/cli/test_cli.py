@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.mechanics.parameters.base import base_values
 from tests.commands import run
 
 STATE = ["--q=0.1,-0.7,0.4,1.2,-0.3,0.8", "--qd=0.5,-0.3,0.9,-1.1,0.7,0.2", "--qdd=1,-2,0.5,3,-1,2"]
@@ -34,7 +35,7 @@ def test_the_regressor_of_the_base_parameters_gives_the_same_torques():
     robot = emdeg.load("puma560")
     Y = np.array(result("eval", "puma560", "regressor", "--base", *STATE))
     assert Y.shape == (6, 40)
-    values = [float(value) for value in emdeg.base_values(robot)]
+    values = [float(value) for value in base_values(robot)]
     np.testing.assert_allclose(Y @ values, result("eval", "puma560", "inverse_dynamics", *STATE), atol=1e-12)
     refused = run("eval", "puma560", "gravity", "--base", STATE[0])
     assert refused.returncode == 2

@@ -34,7 +34,7 @@ def test_eval_adds_the_motors_friction():
     words = ("eval", "fivebar", "bias", "--q=2.1,1.05", "--qd=0.2,0.1")
     robot = emdeg.load("fivebar")
     change = np.subtract(result(*words, "--friction"), result(*words))
-    np.testing.assert_allclose(change, emdeg.drive_friction(robot, [2.1, 1.05], [0.2, 0.1]), atol=1e-12)
+    np.testing.assert_allclose(change, emdeg.loops.drive_friction(robot, [2.1, 1.05], [0.2, 0.1]), atol=1e-12)
 
 
 POSE, RATES = [0.05, -0.08, -0.45], [0.3, -0.2, 0.1]
@@ -43,12 +43,14 @@ Q, QD = "--q=0.05,-0.08,-0.45", "--qd=0.3,-0.2,0.1"
 
 def test_eval_knows_what_only_closed_loops_have():
     robot = emdeg.load("delta")
-    np.testing.assert_array_equal(result("eval", "delta", "joint_positions", Q), emdeg.joint_positions(robot, POSE))
-    np.testing.assert_array_equal(result("eval", "delta", "drive_jacobian", Q), emdeg.drive_jacobian(robot, POSE))
-    np.testing.assert_array_equal(result("eval", "delta", "motor_inertias", Q), emdeg.motor_inertias(robot, POSE))
-    np.testing.assert_array_equal(result("eval", "delta", "singularity", Q), emdeg.singularity(robot, POSE))
+    np.testing.assert_array_equal(
+        result("eval", "delta", "joint_positions", Q), emdeg.loops.joint_positions(robot, POSE)
+    )
+    np.testing.assert_array_equal(result("eval", "delta", "drive_jacobian", Q), emdeg.loops.drive_jacobian(robot, POSE))
+    np.testing.assert_array_equal(result("eval", "delta", "motor_inertias", Q), emdeg.loops.motor_inertias(robot, POSE))
+    np.testing.assert_array_equal(result("eval", "delta", "singularity", Q), emdeg.loops.singularity(robot, POSE))
     rate = result("eval", "delta", "state_rate", Q, QD, "--tau=1,2,3")
-    np.testing.assert_array_equal(rate, emdeg.state_rate(robot, [*POSE, *RATES], [1, 2, 3]))
+    np.testing.assert_array_equal(rate, emdeg.loops.state_rate(robot, [*POSE, *RATES], [1, 2, 3]))
     assert rate[:3] == RATES
     assert runner.invoke(app, ["eval", "planar2r", "singularity", "--q=0,0"]).exit_code == 2
 

@@ -12,7 +12,7 @@ import pytest
 import emdeg
 from emdeg.cli.effort import progress_line
 from emdeg.codegen.artefact import Request, emit
-from emdeg.programs.count import count
+from emdeg.programs.ir import count
 from emdeg.programs.json_form import from_data
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.verify import FALSE_PASS
@@ -331,7 +331,7 @@ def test_a_joint_that_moves_nothing_is_bad_input(command, function, tmp_path):
 
 def test_nothing_is_written_where_the_proof_fails(tmp_path, monkeypatch):
     wrong = emdeg.program(emdeg.load("planar2r", gravity=(0, 1, 0)), "gravity")
-    monkeypatch.setattr("emdeg.cli.generate.smallest", lambda *words: wrong)
+    monkeypatch.setattr("emdeg.codegen.verbs.program", lambda *words, **options: wrong)
     done = run("generate", "planar2r", "-f", "gravity", "--out", str(tmp_path / "code"))
     assert done.returncode == 1
     assert "NOT VERIFIED" in done.stderr

@@ -21,7 +21,7 @@ runner = CliRunner()
 
 def values(found, u, ud):
     """(joints, rates, letters' values) at one state: roots and reciprocals in the order of their definitions."""
-    joints = emdeg.joint_positions(found.robot, u)
+    joints = emdeg.loops.joint_positions(found.robot, u)
     rates = np.zeros(found.robot.n)
     rates[list(found.link.coordinates)] = ud
     known = {}
@@ -48,11 +48,11 @@ def test_every_entry_evaluates_to_the_model(name):
         def at(matrix, joints=joints, rates=rates, known=known):
             return np.array([[float(x.evaluate(joints, rates, parameters=known)) for x in row] for row in matrix])
 
-        model = emdeg.reduced_model(robot, u, ud)
+        model = emdeg.loops.reduced_model(robot, u, ud)
         for key, matrix in (("M", found.M), ("C", found.C), ("J", found.J), ("J_rate", found.J_rate)):
             np.testing.assert_allclose(at(matrix), model[key], rtol=1e-9, atol=1e-9 * (1 + np.abs(model[key]).max()))
         np.testing.assert_allclose(at([found.G])[0], model["G"], rtol=1e-9, atol=1e-9)
-        other = emdeg.reduced_model(robot, u, ud, route="virtual_work")["C"]
+        other = emdeg.loops.reduced_model(robot, u, ud, route="virtual_work")["C"]
         np.testing.assert_allclose(at(paper), other, rtol=1e-9, atol=1e-9 * (1 + np.abs(other).max()))
         assert found.solution is not None
         for k, parts in found.solution.items():

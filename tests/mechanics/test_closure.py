@@ -16,12 +16,12 @@ def test_hookes_joint_turns_as_the_textbooks_say(tmp_path):
     robot = built(HOOKE, tmp_path)
     assert str(ready(robot).mobility).startswith("2 joints, 4 closure equations of rank 1: mobility 1")
     q = np.linspace(-1.2, 1.2, 9)[:, None]
-    joints = emdeg.joint_positions(robot, q)
+    joints = emdeg.loops.joint_positions(robot, q)
     beta = np.pi / 6
     np.testing.assert_allclose(np.tan(joints[:, 1]), np.tan(q[:, 0]) * np.cos(beta), atol=1e-12)
     ratio = np.cos(beta) / (1 - (np.sin(beta) * np.sin(q[:, 0])) ** 2)
     step = 1e-6
-    later = emdeg.joint_positions(robot, q + step)[:, 1] - emdeg.joint_positions(robot, q - step)[:, 1]
+    later = emdeg.loops.joint_positions(robot, q + step)[:, 1] - emdeg.loops.joint_positions(robot, q - step)[:, 1]
     np.testing.assert_allclose(later / (2 * step), ratio, atol=1e-9)
 
 
@@ -43,7 +43,7 @@ def test_a_3_upu_platform_does_not_turn(tmp_path):
     q = np.array([0, 0, 0.6]) + np.random.default_rng(0).uniform(-0.1, 0.1, (4, 3))
     T = emdeg.forward_kinematics(robot, q)
     np.testing.assert_allclose(T[:, :3, :3], np.broadcast_to(np.eye(3), (4, 3, 3)), atol=1e-10)
-    lengths = emdeg.joint_positions(robot, q)[:, [k for k, j in enumerate(robot.joints) if j in robot.driven]]
+    lengths = emdeg.loops.joint_positions(robot, q)[:, [k for k, j in enumerate(robot.joints) if j in robot.driven]]
     for k in range(3):
         angle = 2 * np.pi / 3 * k
         way = q + np.array([-0.2 * np.cos(angle), -0.2 * np.sin(angle), 0])
@@ -65,7 +65,7 @@ def test_accelerations_equal_those_of_free_bodies_with_multipliers(name, tmp_pat
     found = emdeg.forward_dynamics(robot, q, qd, tau)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max()))
     np.testing.assert_allclose(emdeg.inverse_dynamics(robot, q, qd, found), tau, rtol=1e-9, atol=1e-9)
-    one, other = (emdeg.reduced_model(robot, q, qd, route=route) for route in ("reduction", "virtual_work"))
+    one, other = (emdeg.loops.reduced_model(robot, q, qd, route=route) for route in ("reduction", "virtual_work"))
     np.testing.assert_allclose(one["M"], other["M"], atol=1e-12)
     force = [np.einsum("kij,kj->ki", model["C"], qd) for model in (one, other)]
     np.testing.assert_allclose(*force, atol=1e-11)

@@ -419,7 +419,7 @@ def test_a_motors_inertia_is_what_it_feels_alone():
     robot, X = robot_of("delta"), [0.05, -0.08, -0.45]
     joints = with_coordinates(robot, ["q1", "q2", "q3"])
     q = joint_positions(robot, X)[:3]
-    np.testing.assert_allclose(emdeg.motor_inertias(robot, X), np.diag(emdeg.mass_matrix(joints, q)), rtol=1e-9)
+    np.testing.assert_allclose(emdeg.loops.motor_inertias(robot, X), np.diag(emdeg.mass_matrix(joints, q)), rtol=1e-9)
 
 
 def test_what_knows_only_trees_refuses_loops():

@@ -5,8 +5,7 @@ from fractions import Fraction
 import pytest
 
 from emdeg.algebra import Angle
-from emdeg.programs.count import Count, count, count_by_dependence
-from emdeg.programs.ir import Dependence
+from emdeg.programs.ir import Count, Dependence, count, count_by_dependence
 from emdeg.programs.trace import Tracer
 
 HALF = Fraction(1, 2)

@@ -17,9 +17,8 @@ from emdeg.mechanics.functions import functions_of
 from emdeg.mechanics.functions.numeric import drive_jacobian
 from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.loops.views import reduced_model
-from emdeg.programs.count import count
 from emdeg.programs.evaluate import evaluate
-from emdeg.programs.ir import Dependence
+from emdeg.programs.ir import Dependence, count
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.fingerprint import Points, fingerprints
 from emdeg.programs.search.resubstitute import resubstitute

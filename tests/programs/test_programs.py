@@ -7,10 +7,10 @@ import emdeg
 from emdeg.errors import CannotJoin, Refuted, UnknownFunction
 from emdeg.mechanics.functions import evaluate as numbers
 from emdeg.mechanics.functions import functions_of
+from emdeg.mechanics.parameters.base import base_values
 from emdeg.programs.build import program
-from emdeg.programs.count import count
 from emdeg.programs.evaluate import evaluate
-from emdeg.programs.ir import Dependence, InputGroup
+from emdeg.programs.ir import Dependence, InputGroup, count
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.verify import FALSE_PASS
 from emdeg.robot.load import load
@@ -156,7 +156,7 @@ def test_the_base_parameters_regressor_gives_the_torques():
     built = program(robot, "regressor", base=True)
     assert built.outputs[0].shape == (6, 40)
     inputs = inputs_of(built)
-    values = [float(value) for value in emdeg.base_values(robot)]
+    values = [float(value) for value in base_values(robot)]
     torques = emdeg.inverse_dynamics(robot, **inputs)
     np.testing.assert_allclose(evaluate(built, inputs)["Y"] @ values, torques, rtol=1e-10, atol=1e-10)
     verify_program(built, robot, "regressor", base=True)

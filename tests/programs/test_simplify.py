@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdeg.programs.count import Count, count
 from emdeg.programs.evaluate import evaluate
 from emdeg.programs.factor import factor
-from emdeg.programs.ir import Dependence
+from emdeg.programs.ir import Count, Dependence, count
 from emdeg.programs.schedule import most_alive, schedule
 from emdeg.programs.simplify import fold_signs, prune, retrace, simplify
 from emdeg.programs.trace import Tracer

@@ -2,9 +2,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdeg.programs.count import count
 from emdeg.programs.evaluate import evaluate
-from emdeg.programs.ir import Dependence, dependences
+from emdeg.programs.ir import Dependence, count, dependences
 from emdeg.programs.split import split_constants, split_rates
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 

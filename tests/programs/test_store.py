@@ -13,13 +13,12 @@ import pytest
 import emdeg
 from emdeg.errors import OldFormat
 from emdeg.programs.build import program as plain_program
-from emdeg.programs.count import count
-from emdeg.programs.ir import NOTHING
+from emdeg.programs.ir import NOTHING, count
 from emdeg.programs.json_form import from_data, to_data
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.optimise import optimise
-from emdeg.programs.search.weights import Weights, cost, label
 from emdeg.programs.store import file_name, index, keep, kept, robot_digest, shipped, shipped_index
+from emdeg.programs.weights import Weights, cost, label
 
 
 def test_programs_on_file_are_found_again_and_checked(tmp_path, monkeypatch):

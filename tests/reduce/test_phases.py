@@ -10,7 +10,7 @@ import emdeg
 from emdeg.algebra.expression import Atom, Product, Sum
 from emdeg.programs import count
 from emdeg.programs.evaluate import evaluate
-from emdeg.programs.search.weights import CYCLES
+from emdeg.programs.weights import CYCLES
 from emdeg.reduce.phases import folded, phases
 
 NUMBERS = {"A": Fraction(3, 7), "B": Fraction(-2, 5)}

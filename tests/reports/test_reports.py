@@ -17,8 +17,7 @@ import pytest
 
 import emdeg
 from emdeg.cli import main
-from emdeg.programs.count import count
-from emdeg.programs.ir import Dependence
+from emdeg.programs.ir import Dependence, count
 from emdeg.programs.trace import Tracer
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import full_model

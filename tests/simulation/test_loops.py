@@ -56,8 +56,8 @@ def test_ten_seconds_of_swinging_keep_loops_and_energy():
     assert not outcome.warnings
     assert motion.drift["closure"] < 1e-10
     assert motion.drift["energy_relative"] < 1e-8
-    joints = emdeg.joint_positions(motion.robot, motion.q)
-    assert emdeg.closure_error(motion.robot, joints) < 1e-10
+    joints = emdeg.loops.joint_positions(motion.robot, motion.q)
+    assert emdeg.loops.closure_error(motion.robot, joints) < 1e-10
     # The forearms' lengths, from the links' frames and the file's numbers.
     T = emdeg.link_transforms(motion.robot, motion.q)
     tip = T[:, 0, :3, :3] @ [0.2, 0, 0] + T[:, 0, :3, 3]
@@ -120,7 +120,7 @@ def test_the_motors_friction_takes_its_power(method):
     """Energy gained is the work of motors and friction at the motors' own speeds, which are not the coordinates'."""
     robot = with_coordinates(robot_of("fivebar"), ["p1", "p2"])
     options = {} if method == "DOP853" else {"step": 0.0002, "output_step": 0.003}
-    start = emdeg.joint_positions(robot_of("fivebar"), [2.1, 1.05])[[1, 3]]
+    start = emdeg.loops.joint_positions(robot_of("fivebar"), [2.1, 1.05])[[1, 3]]
     motion = simulate(robot, None, start, [0.5, -0.3], 0.15, method=method, friction=True, **options)
     assert motion.drift["energy_relative"] < 1e-6
     free = simulate(robot, None, start, [0.5, -0.3], 0.15, method=method, **options)
@@ -128,8 +128,8 @@ def test_the_motors_friction_takes_its_power(method):
     assert lost[0] < -1e-3
     assert abs(lost[1]) < 1e-8
     # The law of the file: friction's power at the end, from the drives' rates.
-    v = emdeg.drive_jacobian(robot, motion.q) @ motion.qd[..., None]
-    power = -np.sum(emdeg.drive_friction(robot, motion.q, motion.qd) * v[..., 0], axis=-1)
+    v = emdeg.loops.drive_jacobian(robot, motion.q) @ motion.qd[..., None]
+    power = -np.sum(emdeg.loops.drive_friction(robot, motion.q, motion.qd) * v[..., 0], axis=-1)
     work = np.sum((power[1:] + power[:-1]) / 2 * np.diff(motion.t))
     assert work == pytest.approx(lost[0], rel=0.02)
 
@@ -139,10 +139,10 @@ def test_numeric_closure_moves_as_the_analytic_one_does():
     motors = with_coordinates(platform, ["q1", "q2", "q3"])
     places = [[joint.name for joint in platform.joints].index(name) for name in ("q1", "q2", "q3")]
     X, Xd, tau = np.array([0.02, -0.01, 0.05]), np.array([0.1, 0.2, -0.3]), np.array([0.3, -0.2, 0.1])
-    q, qd = emdeg.joint_positions(platform, X)[places], emdeg.drive_jacobian(platform, X) @ Xd
+    q, qd = emdeg.loops.joint_positions(platform, X)[places], emdeg.loops.drive_jacobian(platform, X) @ Xd
     one = simulate(platform, lambda t, a, b: tau, X, Xd, 0.3, output_step=0.05)
     other = simulate(motors, lambda t, a, b: tau, q, qd, 0.3, output_step=0.05)
-    expected = emdeg.joint_positions(platform, one.q)[:, places]
+    expected = emdeg.loops.joint_positions(platform, one.q)[:, places]
     np.testing.assert_allclose(np.unwrap(other.q - expected, period=2 * np.pi, axis=0), 0, atol=1e-8)
     assert other.drift["closure"] < 1e-10
     with pytest.raises(ScenarioError, match="close numerically, so it cannot be compiled for rk4"):
@@ -194,7 +194,7 @@ def test_a_scenario_speaks_of_coordinates_and_motors():
 
 
 def test_a_start_may_name_every_joint_and_must_then_be_closed():
-    joints = emdeg.joint_positions(robot_of("delta"), [0.05, 0, -0.45])
+    joints = emdeg.loops.joint_positions(robot_of("delta"), [0.05, 0, -0.45])
     text = "[initial.joints]\n" + "\n".join(
         f"{joint.name} = {value!r}" for joint, value in zip(robot_of("delta").joints, joints.tolist())
     )
@@ -237,7 +237,7 @@ def limited(limits: str) -> emdeg.Robot:
 def test_the_arms_limits_are_kept_too():
     """Limits of joints that are no coordinates: of a trajectory, of a start, and noted along a run."""
     way = cycloidal([0, 0, -0.45], [0.1, 0, -0.55], 1.0)
-    q1 = emdeg.joint_positions(robot_of("delta"), way(np.linspace(0, 1, 501))[0])[:, 0]
+    q1 = emdeg.loops.joint_positions(robot_of("delta"), way(np.linspace(0, 1, 501))[0])[:, 0]
     middle = (q1.min() + q1.max()) / 2
     need_within_limits(limited(f"lower = {q1.min() - 0.01}, upper = {q1.max() + 0.01}"), way)
     high = limited(f"lower = -3, upper = {middle}")
@@ -270,7 +270,7 @@ def test_motion_is_roughly_that_of_mujoco_with_stiff_constraints(name):
     robot = robot_of(name)
     q = np.array(PLACES[name][0], dtype=float)
     tau = emdeg.inverse_dynamics(robot, q, 0 * q, 0 * q) + np.linspace(0.5, 1.0, len(q)) * (20 if len(q) == 6 else 1)
-    theirs = run(robot, emdeg.joint_positions(robot, q), tau, 0.1)[list(robot.loops.coordinates)]
+    theirs = run(robot, emdeg.loops.joint_positions(robot, q), tau, 0.1)[list(robot.loops.coordinates)]
     ours = simulate(robot, lambda t, a, b: tau, q, duration=0.1).q[-1]
     moved = np.abs(ours - q).max()
     assert moved > 0.01

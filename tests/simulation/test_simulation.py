@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import emdeg
 from emdeg.mechanics.formulations.friction import FrictionLaw
 from emdeg.programs.best import program
-from emdeg.programs.count import count
+from emdeg.programs.ir import count
 from emdeg.robot.model import Inertia
 from emdeg.simulation import Conditioning, DriftWarning, Passive, computed_torque, cycloidal, free_joints, pd, simulate
 from emdeg.simulation.controllers.laws import MultiRate, UserLaw

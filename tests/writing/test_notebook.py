@@ -63,7 +63,7 @@ def samples():
     base = emdeg.base_parameters(robot)
     arm = emdeg.load("stanford_arm")
     yield from (robot, robot.links[0], robot.joints[0], model, model.lumped, model.constants[0], model.compact())
-    yield from (model.hierarchy(), base, program, program.compile(), count(program))
+    yield from (model.hierarchy(), base, program, emdeg.compile(program), count(program))
     yield verify_program(program, robot, "mass_matrix")
     yield from (way, quintic([0], [1], 1.0), fourier([0.0], [[1.0]], [[0.5]], 1.0), linearise(robot, q))
     yield emdeg.simulate(robot, computed_torque(robot, kp=100, kd=20, target=way), q, duration=0.1)
@@ -71,7 +71,7 @@ def samples():
     yield from (restrict(model, {2: 0.1}), capability(robot, q, limits=[20.0, 9.0]))
     yield servo_view(robot, point_to_point([0, 0], [1, 1], 2.0))
     yield emdeg.abbreviate(robot, significance=0.05, seconds=1)
-    yield emdeg.KaneModel(arm, emdeg.load_setup("examples/speeds/stanford_arm.toml", arm))
+    yield emdeg.kane.KaneModel(arm, emdeg.kane.load_setup("examples/speeds/stanford_arm.toml", arm))
     yield perform(load_scenario("stanford_fig1", arm))
 
 

@@ -1,9 +1,9 @@
 """Mechanisms with closed loops over their workspace: reach, singularities of both kinds, what the motors feel.
 
 A pose is a value of the independent coordinates. It is reached where the loops close in the robot's mode and no joint
-passes a limit of the file; it is usable where, besides, both distances from a singularity (`emdeg.singularity`, zero
-is singular, one is far) are at least `margin` and it lies on the start's side of the second kind. All is sampled, and
-extremes are sought from the best samples on: a largest value is one that is attained, not a bound.
+passes a limit of the file; it is usable where, besides, both distances from a singularity (`emdeg.loops.singularity`,
+zero is singular, one is far) are at least `margin` and it lies on the start's side of the second kind. All is sampled,
+and extremes are sought from the best samples on: a largest value is one that is attained, not a bound.
 
 A motor's inertia with the others held is (J^-T M J^-1)_ii, what it feels if it alone turns; with the others free it
 is 1 / (J M^-1 J^T)_ii, what it feels if they give way. The load of gravity is J^-T g.

@@ -15,6 +15,7 @@ from emdeg.analysis.motion import SampledMotion
 from emdeg.analysis.ratios import ratio
 from emdeg.analysis.summary import Scope
 from emdeg.errors import EmptyBox, RobotError
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.robot.workspace import joint_number, workspace
 from emdeg.writing.notebook import brief, table
@@ -48,7 +49,7 @@ def parts_of(robot: Robot) -> tuple[str, ...]:
 
 
 def analyse(
-    robot: Robot,
+    robot: RobotLike,
     parts: Sequence[str] | None = None,
     *,
     ranges: Mapping[str, Sequence[float]] | None = None,
@@ -77,10 +78,11 @@ def analyse(
     that are at least `margin` from singular. Figures go to `folder`, if one is given.
 
     >>> import emdeg
-    >>> found = analyse(emdeg.load("planar2r"), ["loads"], seconds=1)
+    >>> found = emdeg.analyse("planar2r", ["loads"], seconds=1)
     >>> round(found["loads"]["no_load"][0]["inertia_max"]["value"], 3)
     2.667
     """
+    robot = as_robot(robot)
     chosen = tuple(parts_of(robot) if parts is None else parts)
     for part in chosen:
         if part not in parts_of(robot):

@@ -1,30 +1,22 @@
-"""The command line: thin. Results on stdout, everything said to the person on stderr."""
+"""The command line: thin. Results on stdout, everything said to the person on stderr.
+
+A command's module is imported when the command is called, so that `emdeg --help` costs no more than its text.
+"""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from emdeg import __version__
-from emdeg.cli import (
-    abbreviate,
-    analyse,
-    derive,
-    evaluate,
-    generate,
-    kane,
-    motion,
-    optimise,
-    report,
-    show,
-    sweep,
-    verify,
-)
-from emdeg.cli.common import BAD_INPUT, CHECK_FAILED, OVER_BUDGET, USAGE, robot_command, say
+from emdeg._version import __version__
+from emdeg.cli.common import BAD_INPUT, CHECK_FAILED, OVER_BUDGET, USAGE, say
 from emdeg.errors import (
+    BadRequest,
     CannotJoin,
     NotInvertible,
     OldFormat,
@@ -36,8 +28,129 @@ from emdeg.errors import (
     UnknownFunction,
 )
 
+COMMANDS = {
+    "robots": "List the robots that come with emdeg.",
+    "new": "Print a commented robot file to start from.",
+    "check": "Check a robot file against every rule; exit code 1 if a physical rule is broken and the file does not "
+    "say why.",
+    "show": "Show a robot: its frames, inertias, drives, where the numbers come from.",
+    "eval": "Evaluate a function of the model at a state.",
+    "torques": "The efforts of a given motion.",
+    "simulate": "Simulate a robot: states, efforts, constants of motion and their drift.",
+    "derive": "Derive the explicit equations of motion: M, Coriolis and centrifugal terms, gravity; kinematics on "
+    "request.",
+    "analyse": "Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, "
+    "measurements.",
+    "sweep": "Run a design study: grids, Latin hypercubes, Monte-Carlo over parameters, payloads, workspaces and "
+    "robots.",
+    "abbreviate": "A short model: by significance, or the smallest found within given errors; its error certified.",
+    "count": "Count the operations of a function's program, as emitted.",
+    "generate": "Emit functions as code. Each is proved equal to an independent formulation first; the proof lies "
+    "beside it.",
+    "optimise": "Search for a small program, prove it, and file it: later commands use the smallest on file.",
+    "verify": "Check by exact arithmetic modulo 2^61 - 1 that a program computes what it should.",
+    "kane": "Kane's equations with generalized speeds of your choice: formulas, programs, their operations.",
+    "report": "Write a report: one HTML page that needs no network, and the same as LaTeX.",
+}
+"""Every command, in the order in which `--help` lists them, with the first paragraph of its own help."""
+
+
+def _function(name: str) -> Callable[..., None]:
+    """What a command runs."""
+    match name:
+        case "robots" | "new" | "check" | "show":
+            from emdeg.cli import show
+
+            return getattr(show, name)
+        case "eval":
+            from emdeg.cli.evaluate import evaluate
+
+            return evaluate
+        case "torques" | "simulate":
+            from emdeg.cli import motion
+
+            return getattr(motion, name)
+        case "derive":
+            from emdeg.cli.derive import derive
+
+            return derive
+        case "analyse":
+            from emdeg.cli.analyse import analyse
+
+            return analyse
+        case "sweep":
+            from emdeg.cli.sweep import sweep
+
+            return sweep
+        case "abbreviate":
+            from emdeg.cli.abbreviate import command
+
+            return command
+        case "count":
+            from emdeg.cli.count import count
+
+            return count
+        case "generate":
+            from emdeg.cli.generate import generate
+
+            return generate
+        case "optimise":
+            from emdeg.cli.optimise import optimise_command
+
+            return optimise_command
+        case "verify":
+            from emdeg.cli.verify import verify
+
+            return verify
+        case "kane":
+            from emdeg.cli.kane import kane
+
+            return kane
+        case "report":
+            from emdeg.cli.report import report
+
+            return report
+    raise KeyError(name)
+
+
+_WITHOUT_ROBOT = ("robots", "new", "check", "sweep")
+"""Commands that load no robot by the common options."""
+
+
+def command(name: str) -> Any:
+    """The command of that name with all its options: its module is imported now."""
+    alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    if name in _WITHOUT_ROBOT:
+        alone.command(name)(_function(name))
+    else:
+        from emdeg.cli.robots import robot_command
+
+        robot_command(alone, name)(_function(name))
+    return typer.main.get_command(alone)
+
+
+class Commands(TyperGroup):
+    """The commands: their help from the table above while they are listed, loaded when one is called."""
+
+    _listing = False
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if self._listing or cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        return command(cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._listing = True
+        super().format_help(ctx, formatter)
+
+
 app = typer.Typer(
     name="emdeg",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -64,25 +177,6 @@ def _emdeg(
     """
 
 
-app.command("robots")(show.robots)
-app.command("new")(show.new)
-app.command("check")(show.check)
-robot_command(app, "show")(show.show)
-robot_command(app, "eval")(evaluate.evaluate)
-robot_command(app, "torques")(motion.torques)
-robot_command(app, "simulate")(motion.simulate)
-robot_command(app, "derive")(derive.derive)
-robot_command(app, "analyse")(analyse.analyse)
-app.command("sweep")(sweep.sweep)
-robot_command(app, "abbreviate")(abbreviate.command)
-robot_command(app, "count")(generate.count)
-robot_command(app, "generate")(generate.generate)
-robot_command(app, "optimise")(optimise.optimise_command)
-robot_command(app, "verify", argument=verify.RobotOrFile)(verify.verify)
-robot_command(app, "kane")(kane.kane)
-robot_command(app, "report")(report.report)
-
-
 def _note(message: Warning | str, category: type[Warning], *place: object) -> None:
     """A warning for the person at the command line: the words, not the line of code that they come from."""
     say(f"note: {message}")
@@ -103,7 +197,7 @@ def _run() -> None:
     except Refuted as problem:
         say(f"NOT VERIFIED, nothing is written: {problem}")
         sys.exit(CHECK_FAILED)
-    except (CannotJoin, UnknownFunction) as problem:
+    except (BadRequest, CannotJoin, UnknownFunction) as problem:
         say(f"error: {problem}")
         sys.exit(USAGE)
     except OverBudget as problem:

@@ -19,7 +19,7 @@ from emdeg.codegen.c import COptions, emit_c
 from emdeg.errors import RobotError
 from emdeg.programs import Program, count
 from emdeg.programs.best import program as exact_program
-from emdeg.programs.search.weights import Weights
+from emdeg.programs.weights import Weights
 from emdeg.reduce import Abbreviated, abbreviate, full_model, holding_error, multirate
 from emdeg.reduce import split as split_program
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE

@@ -10,8 +10,8 @@ import typer
 from emdeg.cli.common import UsageError, err
 from emdeg.programs.best import program as best_program
 from emdeg.programs.ir import Program
-from emdeg.programs.search.optimise import Progress
-from emdeg.programs.search.weights import WEIGHTS, Weights, parsed
+from emdeg.programs.search.effort import Progress
+from emdeg.programs.weights import WEIGHTS, Weights, parsed
 from emdeg.robot.model import Robot
 
 DEFAULT_EFFORT = 3.0
@@ -59,9 +59,15 @@ def chosen_weights(text: str) -> Weights:
         raise UsageError(f"--weights: {problem}") from None
 
 
+def checked_weights(text: str) -> str:
+    """The same text, where it says something that is known."""
+    chosen_weights(text)
+    return text
+
+
 def smallest(
     robot: Robot,
-    names: tuple[str, ...],
+    function: str,
     effort: float | None,
     seed: int,
     base: bool = False,
@@ -71,11 +77,11 @@ def smallest(
     with progress_line(weights) as progress:
         return best_program(
             robot,
-            names,
+            function,
             effort=checked_effort(effort),
             seed=seed,
             base=base,
-            weights=chosen_weights(weights),
+            weights=checked_weights(weights),
             progress=progress,
             otherwise=default_effort() if effort is None else 0.0,
         )

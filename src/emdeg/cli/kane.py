@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import Chosen, Json, UsageError, out, print_json, say
+from emdeg.cli.common import Json, UsageError, out, print_json, say
+from emdeg.cli.robots import Chosen
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.infix import identifier
 from emdeg.equations.speeds import SpeedInverse, speed_inverse
 from emdeg.mechanics.kane import Setup, load_setup
-from emdeg.programs.count import count
+from emdeg.programs.ir import count
 from emdeg.programs.kane import FORMULATION, INPUTS, Candidate, Function, choose, kane_program, verify_kane
 from emdeg.reports.kane import PARTS, Part, describe
 from emdeg.reports.kane_document import kane_data, kane_document

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from emdeg.cli.common import INTERRUPTED, Json, out, print_json, say
+from emdeg.cli.count import FunctionArgument
 from emdeg.cli.effort import Seed, WeightsText, checked_effort, chosen_weights, progress_line
-from emdeg.cli.generate import FunctionArgument, chosen_functions
 from emdeg.programs.best import on_file
-from emdeg.programs.count import count
+from emdeg.programs.ir import count
+from emdeg.programs.joined import joined_functions
 from emdeg.programs.search.optimise import optimise
-from emdeg.programs.search.weights import cost, label
 from emdeg.programs.store import keep
+from emdeg.programs.weights import cost, label
 from emdeg.robot.model import Robot
 
 
@@ -41,7 +42,7 @@ def optimise_command(
       emdeg optimise my_arm.urdf mass_matrix+bias --effort 20 --weights cycles
     """
     checked_effort(effort)
-    names = chosen_functions(function, robot=robot)
+    names = joined_functions(function, robot)
     chosen = chosen_weights(weights)
     with progress_line(weights) as progress:
         found = optimise(robot, names, effort, seed=seed, weights=chosen, progress=progress)

@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from emdeg.cli.common import Chosen, Json, err, print_json, say
+from emdeg.cli.common import Json, err, print_json, say
 from emdeg.cli.effort import Effort, checked_effort
 from emdeg.cli.joint_ranges import joint_ranges
+from emdeg.cli.robots import Chosen
 from emdeg.codegen.infix import identifier
 
 

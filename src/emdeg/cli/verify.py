@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from emdeg.cli.common import CHECK_FAILED, Chosen, Json, UsageError, out, print_json, say
-from emdeg.cli.effort import Effort, WeightsText, smallest
-from emdeg.cli.generate import Base, chosen_functions
-from emdeg.codegen.artefact import measured_errors
-from emdeg.codegen.store import recheck_file
+from emdeg.cli.common import CHECK_FAILED, Json, out, print_json, say
+from emdeg.cli.count import Base
+from emdeg.cli.effort import Effort, WeightsText, checked_effort, checked_weights, default_effort, progress_line
+from emdeg.cli.robots import Chosen
+from emdeg.codegen.verbs import verify as verified
 from emdeg.errors import NotCertified, Refuted
 from emdeg.mechanics.functions import FUNCTIONS
-from emdeg.programs.count import count
-from emdeg.programs.proofs import verify_program
-from emdeg.robot.load import SUFFIXES, library_names
-
-RobotOrFile = Annotated[
-    str, typer.Argument(metavar="ROBOT|FILE", help="A robot, with FUNCTION; or a generated file, alone.")
-]
 
 
 def verify(
-    robot: Chosen,
+    robot: Annotated[
+        Chosen, typer.Argument(metavar="ROBOT|FILE", help="A robot, with FUNCTION; or a generated file, alone.")
+    ],
     function: Annotated[
         str | None,
         typer.Argument(metavar="FUNCTION", help="For a robot: one of " + ", ".join(FUNCTIONS) + ", or A+B."),
@@ -47,10 +41,17 @@ def verify(
       emdeg verify code/puma560_inverse_dynamics.c
     """
     try:
-        if function is None:
-            result = _of_file(robot.argument)
-        else:
-            result = _of_robot(robot, function, base, seed, effort, weights)
+        with progress_line(weights) as progress:
+            result = verified(
+                robot.argument if function is None else robot.load(),
+                function,
+                base=base,
+                seed=seed,
+                effort=checked_effort(effort),
+                otherwise=default_effort() if effort is None else 0.0,
+                weights=checked_weights(weights),
+                progress=progress,
+            )
     except (NotCertified, Refuted) as problem:
         if json:
             print_json({"verified": False, "reason": str(problem)})
@@ -66,39 +67,3 @@ def verify(
     out.print(f"  probability of a false pass: {result['false_pass_probability']:.1g}")
     out.print(f"  error of double arithmetic, in ulps of the largest entry: {errors}")
     out.print(f"  sha256 {result['digest']}")
-
-
-_SHOWN = (
-    "artefact",
-    "digest",
-    "formulations",
-    "prime",
-    "seed",
-    "points",
-    "degree_bound",
-    "false_pass_probability",
-    "float_error_ulps",
-    "operations",
-)
-
-
-def _of_file(argument: str) -> dict[str, Any]:
-    if argument in library_names() or Path(argument).suffix.lower() in SUFFIXES:
-        raise UsageError(f"{argument} is a robot: say which FUNCTION to verify")
-    certificate = recheck_file(Path(argument))
-    return {"robot": certificate["robot"]["name"]} | {key: certificate[key] for key in _SHOWN}
-
-
-def _of_robot(
-    robot: Chosen, function: str, base: bool, seed: int, effort: float | None, weights: str
-) -> dict[str, Any]:
-    loaded = robot.load()
-    names = chosen_functions(function, base, robot=loaded)
-    program = smallest(loaded, names, effort, 0, base, weights)
-    proof = verify_program(program, loaded, names, base=base, seed=seed).as_dict()
-    return {
-        "robot": loaded.name,
-        **{key: proof[key] for key in _SHOWN if key in proof},
-        "float_error_ulps": measured_errors(program, loaded),
-        "operations": count(program).as_dict(),
-    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any, Literal
 
 from emdeg._version import __version__
@@ -21,8 +22,7 @@ from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
 from emdeg.mechanics.functions import known_functions
 from emdeg.mechanics.kinds import kind_of
 from emdeg.programs.build import program as build_program
-from emdeg.programs.count import count
-from emdeg.programs.ir import Program
+from emdeg.programs.ir import Program, count
 from emdeg.programs.json_form import from_data, to_data
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.store import wrong_format
@@ -66,11 +66,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """A file's name and text, and the data of its certificate."""
+    """A file's name and text, the data of its certificate, and where it was written, if it was."""
 
     file: str
-    text: str
+    text: str = field(repr=False)
     certificate: dict[str, Any] = field(repr=False)
+    path: Path | None = None
 
 
 def artefact(robot: Robot, request: Request, *, seed: int = 0, program: Program | None = None) -> Artefact:

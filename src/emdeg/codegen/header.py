@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from emdeg.codegen.infix import escaped
-from emdeg.programs.count import count
-from emdeg.programs.ir import Program
+from emdeg.programs.ir import Program, count
 from emdeg.programs.split import split_constants
 from emdeg.programs.verify import digest_text
 

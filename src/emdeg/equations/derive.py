@@ -13,6 +13,7 @@ from emdeg.mechanics.formulations.energy import potential_energy
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot import Robot
 from emdeg.robot.algebra import algebra_of, positions
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.symbols import Known, symbolize
 
 MOST_ANGLES = 2
@@ -20,7 +21,7 @@ MOST_ANGLES = 2
 
 
 def derive(
-    robot: Robot,
+    robot: RobotLike,
     only: str | Iterable[str] | None = None,
     *,
     symbolic: bool = False,
@@ -38,7 +39,13 @@ def derive(
 
     A robot of numbers is derived in symbols all the same, once: the reading form has its constants' formulas from
     that, and the formulas with numbers are those with the numbers put in (`Model.general`).
+
+    >>> import emdeg
+    >>> model = emdeg.derive("planar2r")
+    >>> print(model.M[0][0])
+    c2 + 5/3
     """
+    robot = as_robot(robot)
     if not robot.is_tree:  # its links alone are a tree, which is another machine
         raise RobotError("it has closed loops: use emdeg.equations.loops.blocks.derive_loops", body=robot.name)
     parts = _parts(only)

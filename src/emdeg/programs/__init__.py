@@ -1,10 +1,20 @@
-"""Straight-line programs: data, tracing, counting, simplification, verification."""
+"""Straight-line programs: data, tracing, counting, simplification, verification; the search is `search`."""
 
 from emdeg.mechanics.functions import FUNCTIONS
-from emdeg.programs.build import program
-from emdeg.programs.count import Count, count, count_by_dependence
+from emdeg.programs.best import program
 from emdeg.programs.evaluate import evaluate
-from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
+from emdeg.programs.ir import (
+    Count,
+    Dependence,
+    InputGroup,
+    Kind,
+    Op,
+    OutputGroup,
+    Program,
+    Ref,
+    count,
+    count_by_dependence,
+)
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.simplify import simplify
 from emdeg.programs.split import split_constants, split_rates

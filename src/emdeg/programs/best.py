@@ -6,36 +6,42 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from emdeg.algebra import PrimeField
-from emdeg.mechanics.functions import known_functions
 from emdeg.programs.build import program as plain_program
 from emdeg.programs.ir import Kind, Program
+from emdeg.programs.joined import joined_functions
 from emdeg.programs.residues import evaluate_residues
-from emdeg.programs.search.optimise import Progress, optimise
-from emdeg.programs.search.weights import OPERATIONS, Weights, cost, label
+from emdeg.programs.search.effort import Progress
 from emdeg.programs.store import kept, shipped
+from emdeg.programs.weights import OPERATIONS, Weights, as_weights, cost, label
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 
 
 def program(
-    robot: Robot,
+    robot: RobotLike,
     function: str | Sequence[str],
     *,
     effort: float | None = None,
     seed: int = 0,
     base: bool = False,
     name: str | None = None,
-    weights: Weights = OPERATIONS,
+    weights: Weights | str = OPERATIONS,
     progress: Progress | None = None,
     otherwise: float = 0.0,
 ) -> Program:
-    """The program of one function of `robot`, or of several in one (their outputs side by side).
+    """The program of one function of `robot`, or of several in one ("A+B", their outputs side by side); SI units.
 
     `effort` None: the smallest on file (see `emdeg optimise`), else what a search of `otherwise` seconds finds, by
     default the plain program. `effort` 0: the plain one. `effort` > 0: what a search of so many seconds finds, unless a
     smaller one is on file. The robot's symbols become the input `parameters`, in alphabetical order. `base`: the
-    regressor's columns of the base parameters only. `weights` say what is small: the count of operations, or else.
+    regressor's columns of the base parameters only. `weights` say what is small: "operations", "cycles", or others.
+
+    >>> import emdeg
+    >>> emdeg.program("puma560", "inverse_dynamics")
+    <Program inverse_dynamics: q, qd, qdd -> tau, 334 values>
     """
-    names = known_functions(function, robot)
+    robot, weights = as_robot(robot), as_weights(weights)
+    names = joined_functions(function, robot, base)
     if effort is None and not base:
         found = _ready(robot, names, weights)
         if found is not None:
@@ -50,6 +56,9 @@ def program(
     elif effort is None:
         effort = otherwise
     if effort:
+        # The search is a fifth of what `emdeg count` would import, for a program that is on file.
+        from emdeg.programs.search.optimise import optimise
+
         found = optimise(robot, names, effort, seed=seed, weights=weights, progress=progress).program
         candidates.append(_with_face(found, plain))
     return min(candidates, key=lambda candidate: cost(candidate, weights))

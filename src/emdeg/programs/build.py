@@ -15,8 +15,7 @@ from emdeg.mechanics.parameters.base import base_parameters as find_base_paramet
 from emdeg.mechanics.parameters.base import regrouped_mechanism
 from emdeg.mechanics.state import Inputs, Outputs, State
 from emdeg.mechanics.trees.kind import tree_state
-from emdeg.programs.count import count
-from emdeg.programs.ir import Dependence, Program
+from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.simplify import retrace, simplify
 from emdeg.programs.trace import Traced, Tracer
 from emdeg.robot.model import Robot

@@ -1,7 +1,8 @@
 """Straight-line programs as inert data: named inputs, single operations, named outputs.
 
 A `Program` holds one operation per line; the line's number is the name of the value it yields. Nothing here
-runs, prints, counts or improves a program: those are functions elsewhere in this folder and above it.
+runs, prints or improves a program: those are functions elsewhere in this folder and above it. What is read off it
+stands here: what each value depends on, and how many operations there are (`tests/programs/test_count.py` says how).
 """
 
 from __future__ import annotations
@@ -9,14 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import IntEnum, StrEnum
 from fractions import Fraction
-from importlib import import_module
-from typing import Any
 
 from emdeg.algebra import Angle
-from emdeg.writing.notebook import table
+from emdeg.writing.notebook import Shown, table
 
 _GROUP_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}\Z")
 
@@ -124,6 +123,42 @@ class OutputGroup:
     entries: tuple[Ref, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Count(Shown):
+    """Operations of one evaluation; a subtraction is an `add`, `sincos` counts angles, not functions."""
+
+    mul: int = 0
+    add: int = 0
+    div: int = 0
+    sqrt: int = 0
+    sincos: int = 0
+
+    @property
+    def total(self) -> int:
+        """Multiplications, additions, divisions and roots together."""
+        return self.mul + self.add + self.div + self.sqrt
+
+    def as_dict(self) -> dict[str, int]:
+        return asdict(self)
+
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            self.mul + other.mul,
+            self.add + other.add,
+            self.div + other.div,
+            self.sqrt + other.sqrt,
+            self.sincos + other.sincos,
+        )
+
+    def __str__(self) -> str:
+        text = f"{self.mul} multiplications, {self.add} additions"
+        if self.div:
+            text += f", {self.div} divisions"
+        if self.sqrt:
+            text += f", {self.sqrt} square roots"
+        return text + f", {self.sincos} sine-cosine pairs"
+
+
 @dataclass(frozen=True)
 class Program:
     """A straight-line program.
@@ -168,16 +203,11 @@ class Program:
         return f"<Program {self.name}: {takes} -> {gives}, {self.size} values>"
 
     def _repr_html_(self) -> str:
-        count = import_module("emdeg.programs.count")
         rows = [(f"input {group.name}", ", ".join(group.labels) or str(group.size)) for group in self.inputs]
         rows += [(f"output {group.name}", " x ".join(map(str, group.shape))) for group in self.outputs]
-        for part, cost in count.count_by_dependence(self).items():
+        for part, cost in count_by_dependence(self).items():
             rows.append((f"operations on the {part.name.lower()}", str(cost)))
-        return table(self.name, [*rows, ("operations in all", str(count.count(self)))])
-
-    def compile(self, **options: Any) -> Any:
-        """The program as a callable: `emdeg.compile(self, ...)`, which is a room above and found when called."""
-        return import_module("emdeg.runtime").compile(self, **options)
+        return table(self.name, [*rows, ("operations in all", str(count(self)))])
 
     def roots(self) -> Iterator[int]:
         """The values that outputs name, each entry in order, zeros left out."""
@@ -232,3 +262,25 @@ def moved(outputs: tuple[OutputGroup, ...], place: Mapping[int, int]) -> tuple[O
         )
         for group in outputs
     )
+
+
+def count(program: Program) -> Count:
+    """The operations that the outputs need; arithmetic on constants is done before and not counted."""
+    return sum(count_by_dependence(program).values(), Count())
+
+
+def count_by_dependence(program: Program) -> dict[Dependence, Count]:
+    """The counts of the part that changes with q alone and of the part that changes with the rates."""
+    classes, needed = dependences(program), live(program)
+    result = {}
+    for wanted in (Dependence.CONFIGURATION, Dependence.RATES):
+        ops = [op for op, depends, alive in zip(program.ops, classes, needed) if alive and depends is wanted]
+        kinds = [op.kind for op in ops]
+        result[wanted] = Count(
+            mul=kinds.count(Kind.MUL),
+            add=kinds.count(Kind.ADD) + kinds.count(Kind.SUB),
+            div=kinds.count(Kind.DIV),
+            sqrt=kinds.count(Kind.SQRT),
+            sincos=len({op.args for op in ops if op.kind in (Kind.SIN, Kind.COS)}),
+        )
+    return result

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from emdeg.programs.count import count
 from emdeg.programs.factor import factor
-from emdeg.programs.ir import Kind, Op, OutputGroup, Program, Ref, live, moved
+from emdeg.programs.ir import Kind, Op, OutputGroup, Program, Ref, count, live, moved
 from emdeg.programs.network import signed
 from emdeg.programs.schedule import schedule
 from emdeg.programs.trace import Traced, Tracer

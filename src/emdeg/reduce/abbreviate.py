@@ -9,13 +9,13 @@ from typing import Any
 from emdeg.bounds import Bounded
 from emdeg.equations import Model
 from emdeg.programs import Program
-from emdeg.programs.search.weights import OPERATIONS, Weights
+from emdeg.programs.weights import OPERATIONS, Weights
 from emdeg.reduce.average import EntryDeviation, diagonal, entry_errors, within_average
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
 from emdeg.reduce.target import certified, largest_efforts, within
-from emdeg.robot import Robot
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.workspace import Workspace, workspace
 from emdeg.writing.notebook import table
 
@@ -79,7 +79,7 @@ class Abbreviated:
 
 
 def abbreviate(
-    of: Robot | Model,
+    of: RobotLike | Model,
     *,
     only: str | None = None,
     significance: float = SIGNIFICANCE,
@@ -100,11 +100,11 @@ def abbreviate(
     tell from zero, which it drops otherwise. `seconds`: for search and certification together.
 
     >>> import emdeg
-    >>> short = abbreviate(emdeg.load("planar2r"), significance=0.05, seconds=2)
+    >>> short = emdeg.abbreviate("planar2r", significance=0.05, seconds=2)
     >>> all(e.value <= e.bound for e in short.errors)
     True
     """
-    full = full_model(of, only)
+    full = full_model(of if isinstance(of, Model) else as_robot(of), only)
     robot = full.robot
     where = where or workspace(robot)
     if average_error is not None:

@@ -16,9 +16,9 @@ from emdeg.programs.ir import Dependence
 from emdeg.programs.schedule import schedule
 from emdeg.programs.search.optimise import tidied
 from emdeg.programs.search.resubstitute import Resubstitution
-from emdeg.programs.search.weights import OPERATIONS, Weights, cost
 from emdeg.programs.simplify import prune, retrace
 from emdeg.programs.verify import verify
+from emdeg.programs.weights import OPERATIONS, Weights, cost
 from emdeg.reduce.efforts import OF_LINKS, traces
 from emdeg.reduce.phases import Phase, folded, phases
 from emdeg.reduce.shared import SharedEfforts

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from emdeg.programs import Count, Program, count
-from emdeg.programs import program as traced
 from emdeg.programs.best import program as best
+from emdeg.programs.build import program as traced
 from emdeg.reduce.abbreviate import Abbreviated
 from emdeg.reduce.multirate import multirate
 from emdeg.reduce.programs import program as short_program

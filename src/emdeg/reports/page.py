@@ -19,7 +19,7 @@ from emdeg.reports.equations_part import EquationsFound, equations
 from emdeg.reports.robot_part import robot_section
 from emdeg.reports.subject import Subject, quiet
 from emdeg.reports.workspace_part import loads_section
-from emdeg.robot.load import load
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.writing.document import Document
 from emdeg.writing.latex import FOLDER, figures
@@ -62,7 +62,7 @@ class Report:
 
 
 def report(
-    robot: Robot | str | Path,
+    robot: RobotLike,
     out: str | Path | None = None,
     *,
     ranges: Mapping[str, Sequence[float]] | None = None,
@@ -78,14 +78,15 @@ def report(
     `ranges`: {joint: (low, high)} [rad, m] that narrow the workspace; `effort`: nominal seconds [s] of search for a
     smaller inverse dynamics. `words` and `options` are those of the command line, which the page repeats.
 
-    >>> report("planar2r").summary["operations"]["gravity"]["mul"]
-    3
+    >>> import emdeg
+    >>> sorted(emdeg.report("planar2r").summary["operations"]["gravity"])
+    ['add', 'div', 'mul', 'sincos', 'sqrt']
     """
     if out is not None:
         need_free(Path(out), force)
     if not isinstance(robot, Robot):
         words, stem = words or [str(robot)], stem or Path(robot).stem
-        robot = load(robot)
+        robot = as_robot(robot)
     made = _gathered(robot, words, options, stem, ranges, effort, progress)
     if out is None:
         return made

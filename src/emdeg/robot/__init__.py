@@ -1,7 +1,7 @@
 """What a robot is, how it is read and written, the rules it must keep, where it moves, its numbers as symbols."""
 
 from emdeg.robot.assemble import Draft, assemble
-from emdeg.robot.load import check, library_names, load, read_draft
+from emdeg.robot.load import RobotLike, as_robot, check, library_names, load, read_draft
 from emdeg.robot.model import (
     BASE,
     Drive,
@@ -40,6 +40,8 @@ __all__ = [
     "Pose",
     "Robot",
     "Workspace",
+    "RobotLike",
+    "as_robot",
     "assemble",
     "check",
     "joint_number",

@@ -20,6 +20,8 @@ SNAP = 1e-5
 """Angles of URDF and MJCF files within this [rad] of a multiple of pi/12 are made exact."""
 SUFFIXES = (".toml", ".urdf", ".xml")
 
+RobotLike = Robot | str | PathLike[str]
+"""A robot, the name of one of the library, or the path of a file."""
 PayloadLike = Payload | str | PathLike[str]
 Value = ExactLike | Angle
 
@@ -38,6 +40,10 @@ def load(
     `tip` names the link or frame that carries the tool. `lock` makes joints rigid at a value (rad or m, or
     text such as "90 deg"). `payload` is a `Payload`, a TOML file, the text form of `parse_payload`, or some of
     these. `gravity` [m/s^2] replaces the file's. RobotError says what is wrong, and where.
+
+    >>> import emdeg
+    >>> emdeg.load("puma560", lock={"q6": "90 deg"}).n
+    5
     """
     draft = read_draft(name_or_path, snap)
     return assemble(
@@ -47,6 +53,19 @@ def load(
         payloads=_payloads(draft, payload),
         gravity=None if gravity is None else _gravity(gravity),
         allow_nonphysical=allow_nonphysical,
+    )
+
+
+def as_robot(robot: RobotLike) -> Robot:
+    """The robot itself, or the one that a library name or a file's path stands for: what public functions take."""
+    if isinstance(robot, Robot):
+        return robot
+    if isinstance(robot, str | PathLike):
+        return load(robot)
+    kind = type(robot)
+    raise TypeError(
+        f"a robot is expected (what emdeg.load gives, a library robot's name or a file's path), "
+        f"not {kind.__module__}.{kind.__qualname__}"
     )
 
 
@@ -72,7 +91,12 @@ def check(name_or_path: str | PathLike[str], snap: float = SNAP) -> Checked:
 
 
 def library_names() -> tuple[str, ...]:
-    """The names of the robots that come with emdeg, sorted."""
+    """The names of the robots that come with emdeg, sorted.
+
+    >>> import emdeg
+    >>> "puma560" in emdeg.library_names()
+    True
+    """
     files = (entry.name for entry in resources.files("emdeg.robot.library").iterdir())
     return tuple(sorted(file.removesuffix(".toml") for file in files if file.endswith(".toml")))
 
@@ -203,6 +227,8 @@ def parse_payload(text: str, link: str) -> Payload:
 
 __all__ = [
     "SNAP",
+    "RobotLike",
+    "as_robot",
     "Checked",
     "check",
     "library_names",

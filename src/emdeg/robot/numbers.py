@@ -32,7 +32,7 @@ def snapped_angle(value: Fraction, snap: float) -> Angle:
     """The multiple of pi/12 within `snap` of `value` radians, or `value` itself.
 
     >>> snapped_angle(Fraction("1.5708"), 1e-5), snapped_angle(Fraction("3.14"), 1e-5)
-    (Angle('pi/2'), Angle('3.1400000000000001'))
+    (Angle('pi/2'), Angle('3.14'))
     """
     if not value or snap <= 0 or abs(value) > MANY_TURNS:
         return Angle(radians=value)

@@ -8,11 +8,19 @@ from typing import Any
 
 from emdeg.algebra import Angle, Exact, ExactLike
 from emdeg.errors import RobotError
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 
 
-def substitute(robot: Robot, values: Mapping[str, ExactLike]) -> Robot:
-    """`robot` with the named symbols replaced by numbers (SI units, radians) or by other symbols."""
+def substitute(robot: RobotLike, values: Mapping[str, ExactLike]) -> Robot:
+    """`robot` with the named symbols replaced by numbers (SI units, radians) or by other symbols.
+
+    >>> import emdeg
+    >>> robot = emdeg.load("puma560", payload="mass=mL,com=0:0:0.1")
+    >>> sorted(robot.symbols), sorted(emdeg.substitute(robot, {"mL": 2.5}).symbols)
+    (['mL'], [])
+    """
+    robot = as_robot(robot)
     unknown = sorted(set(values) - robot.symbols)
     if unknown:
         known = ", ".join(sorted(robot.symbols)) or "none"

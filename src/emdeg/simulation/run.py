@@ -15,6 +15,7 @@ from emdeg.errors import ScenarioError
 from emdeg.mechanics.formulations.friction import friction_laws
 from emdeg.mechanics.functions.numeric import drive_jacobian
 from emdeg.mechanics.loops.closing import ready
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, UserLaw
@@ -36,7 +37,7 @@ RTOL, ATOL = 1e-10, 1e-12
 
 
 def simulate(
-    robot: Robot,
+    robot: RobotLike,
     law: Law | Callable[[float, Array, Array], ArrayLike] | None = None,
     q0: ArrayLike | None = None,
     qd0: ArrayLike | None = None,
@@ -73,7 +74,13 @@ def simulate(
     `DriftWarning`. Of closed loops q are the independent coordinates (the start's by default), tau the driven joints'
     efforts, and how far the loops stay open is part of the drift. Everything that cannot work is a `ScenarioError`
     (a start where the loops do not close: a `ClosureError`) before the run begins.
+
+    >>> import emdeg
+    >>> motion = emdeg.simulate("planar2r", q0=[0.0, 0.5], duration=0.1)
+    >>> motion.q.shape, bool(motion.t[-1] == 0.1)
+    ((101, 2), True)
     """
+    robot = as_robot(robot)
     need_numbers(robot)
     q, qd = _initial(robot, q0, qd0)
     if robot.loops is not None:

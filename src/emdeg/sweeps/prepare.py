@@ -13,7 +13,7 @@ from emdeg._version import __version__
 from emdeg.analysis.capability import torque_limits
 from emdeg.errors import CannotJoin, RobotError, SweepError, TooLarge
 from emdeg.programs.best import program
-from emdeg.programs.count import count
+from emdeg.programs.ir import count
 from emdeg.programs.json_form import from_data, to_data
 from emdeg.robot.load import load
 from emdeg.robot.model import Joint, Robot

@@ -252,7 +252,7 @@ def _state_space(found: Expanded) -> Section:
         (
             Paragraph(
                 "x = (u, ud);  x-dot = (ud, M^-1 (J^T tau - C ud - G + F)), F the generalized external force "
-                "(Asadi and Heydari (43)). In Python: emdeg.state_rate(robot, x, tau)."
+                "(Asadi and Heydari (43)). In Python: emdeg.loops.state_rate(robot, x, tau)."
             ),
         ),
     )

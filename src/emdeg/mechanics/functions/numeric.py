@@ -20,10 +20,11 @@ from emdeg.errors import RobotError, StateError, singular_mass_matrix
 from emdeg.mechanics.functions.catalogue import FUNCTIONS
 from emdeg.mechanics.functions.function import INPUTS, Function
 from emdeg.mechanics.functions.lookup import ways_of
-from emdeg.mechanics.kinds import kind_of
+from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.mechanics.parameters.base import BaseParameters
 from emdeg.mechanics.parameters.regressor_formulas import chosen_columns
 from emdeg.mechanics.state import stacked
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 
 
@@ -79,7 +80,7 @@ class NumericFunction:
 
     def __call__(
         self,
-        robot: Robot,
+        robot: RobotLike,
         *arrays: ArrayLike,
         gyroscopic: bool = False,
         wrench: ArrayLike | None = None,
@@ -87,7 +88,7 @@ class NumericFunction:
     ) -> Any:
         bound = self.__signature__.bind(robot, *arrays, **named).arguments
         given = {name: bound[name] for name in self.entry.inputs}
-        return evaluate(self.entry.name, robot, given, gyroscopic=gyroscopic, wrench=wrench)
+        return evaluate(self.entry.name, as_robot(robot), given, gyroscopic=gyroscopic, wrench=wrench)
 
     def __repr__(self) -> str:
         return f"<function {self.__name__}{self.__signature__}: {self.entry.meaning}>"
@@ -99,7 +100,18 @@ def _text(entry: Function) -> str:
         f"{output.name} ({', '.join(('...', *output.shape))}) [{output.unit}]" for output in entry.outputs
     )
     takes = "; ".join(f"{name} (..., n): {INPUTS[name].meaning} [{INPUTS[name].unit}]" for name in entry.inputs)
-    return f"{yields}: {entry.meaning}.\n\nTakes {takes}. Leading axes are states and broadcast."
+    return (
+        f"{yields}: {entry.meaning}.\n\nTakes a robot, its name or path; {takes}. Leading axes are states and "
+        f"broadcast.\n\n{_example(entry)}"
+    )
+
+
+def _example(entry: Function) -> str:
+    """One state of a small robot that has the function."""
+    where, name = ("emdeg", "planar2r") if TREE.name in entry.ways else ("emdeg.loops", "fivebar")
+    arrays = ", ".join("[2.0, 1.0]" if array == "q" else "[0.1, 0.2]" for array in entry.inputs)
+    outputs = ", ".join(output.name for output in entry.outputs)
+    return f'>>> import emdeg\n>>> {outputs} = {where}.{entry.name}("{name}", {arrays})'
 
 
 inverse_dynamics = NumericFunction(FUNCTIONS["inverse_dynamics"])
@@ -121,10 +133,17 @@ potential_energy = NumericFunction(FUNCTIONS["potential_energy"])
 momentum = NumericFunction(FUNCTIONS["momentum"])
 
 
-def regressor(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, base: BaseParameters | bool = False) -> Array:
-    """Y (..., n, p) with tau = Y pi at states (..., n); p is 11 n, or the number of base parameters.
+def regressor(
+    robot: RobotLike, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, base: BaseParameters | bool = False
+) -> Array:
+    """Y (..., n, p) with tau = Y pi [N m, N] at states (..., n) [rad, m]; p is 11 n, or the number of base parameters.
 
     `base`: the columns of the base parameters only (True), or of a set of your own.
+
+    >>> import emdeg
+    >>> emdeg.regressor("planar2r", [0.0, 0.5], [0.0, 0.0], [1.0, 0.0]).shape
+    (2, 22)
     """
+    robot = as_robot(robot)
     Y = evaluate("regressor", robot, {"q": q, "qd": qd, "qdd": qdd})
     return Y[..., [column.place for column in chosen_columns(robot, base)]]

@@ -29,6 +29,7 @@ from emdeg.mechanics.parameters.null_combinations import (
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.robot.algebra import algebra_of
 from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.massless import geometry
 from emdeg.robot.model import Inertia, Robot
 from emdeg.writing.notebook import listing
@@ -118,7 +119,7 @@ def combination_text(column: Column, parts: Combination, times: str = "*") -> st
 
 
 def base_parameters(
-    robot: Robot,
+    robot: RobotLike,
     drives: bool = True,
     prefer: Iterable[tuple[int, str]] = (),
     leave: Iterable[tuple[int, str]] = (),
@@ -129,7 +130,12 @@ def base_parameters(
     above all; then those of links nearer to the base. Those in `leave` stay where they are in any case: others may
     be grouped into them, and the set is then larger by one each. Both hold pairs (link's index from 0, name), the
     name one of XX XY XZ YY YZ ZZ MX MY MZ M Ia.
+
+    >>> import emdeg
+    >>> len(emdeg.base_parameters("puma560").kept)
+    40
     """
+    robot = as_robot(robot)
     return _base_parameters(geometry(robot), drives, _known(robot, prefer), _known(robot, leave))
 
 

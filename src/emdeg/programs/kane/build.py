@@ -31,8 +31,7 @@ from emdeg.mechanics.spatial import Spatial
 from emdeg.mechanics.variants import known_turning, link_frame_recursion
 from emdeg.mechanics.variants.regrouping import Axial, inertia_handed_inwards
 from emdeg.mechanics.vectors import Scalar, Vec3
-from emdeg.programs.count import count
-from emdeg.programs.ir import Dependence, Program
+from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.simplify import retrace, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot

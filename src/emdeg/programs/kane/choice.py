@@ -21,7 +21,7 @@ from emdeg.mechanics.kane import (
     speed_matrix,
     system,
 )
-from emdeg.programs.count import Count, count
+from emdeg.programs.ir import Count, count
 from emdeg.programs.kane.build import kane_program
 from emdeg.robot.model import BASE, NOWHERE, Frame, Robot, Vector
 

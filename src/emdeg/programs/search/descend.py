@@ -10,8 +10,8 @@ from emdeg.errors import CannotVary
 from emdeg.programs.ir import Program
 from emdeg.programs.search.effort import formulation_seconds
 from emdeg.programs.search.formulation import Formulation, Option, options, plain_formulation, write
-from emdeg.programs.search.weights import Weights, cost
 from emdeg.programs.simplify import retrace, simplify
+from emdeg.programs.weights import Weights, cost
 from emdeg.robot.model import Robot
 
 TOGETHER = 0.35

@@ -17,6 +17,9 @@ SHORT = 50
 """A shorter program takes no less time than one of so many values: the rest is overhead."""
 PATIENCE = 3.0
 
+Progress = Callable[[str, float], None]
+"""Told the phase of a search and the best cost so far."""
+
 
 def formulation_seconds(size: int) -> float:
     """What tracing a formulation of so many values takes."""

@@ -13,8 +13,8 @@ from fractions import Fraction
 from emdeg.programs.ir import Dependence, Kind, Op, OutputGroup, Program, Ref, dependences
 from emdeg.programs.network import signed
 from emdeg.programs.search.fingerprint import Points, Print, fingerprints
-from emdeg.programs.search.weights import OPERATIONS, Weights
 from emdeg.programs.trace import Traced, Tracer
+from emdeg.programs.weights import OPERATIONS, Weights
 
 Signed = tuple[int, int]
 """(node, +1 or -1)."""

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from functools import partial
 
 from emdeg.errors import Refuted
-from emdeg.mechanics.functions import known_functions
 from emdeg.programs.build import plain_programs
-from emdeg.programs.count import Count, count
-from emdeg.programs.ir import Program
+from emdeg.programs.ir import Count, Program, count
+from emdeg.programs.joined import joined_functions
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.descend import Descent
-from emdeg.programs.search.effort import Effort
+from emdeg.programs.search.effort import Effort, Progress
 from emdeg.programs.search.formulation import Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
-from emdeg.programs.search.weights import OPERATIONS, Weights, cost
 from emdeg.programs.simplify import fold_signs, prune, retrace, schedule, simplify
 from emdeg.programs.verify import Certificate
+from emdeg.programs.weights import OPERATIONS, Weights, as_weights, cost
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
 
@@ -34,8 +34,6 @@ CONTENDERS = 4
 LARGE = 6000
 """Programs of more operations are not resubstituted: the tables would not fit."""
 
-Progress = Callable[[str, float], None]
-"""Told the phase and the best cost so far."""
 Contender = tuple[float, Program, Formulation | None]
 """What a program costs, the program, and the formulation that it comes from."""
 
@@ -57,22 +55,28 @@ class Optimised(Shown):
 
 
 def optimise(
-    robot: Robot,
+    robot: RobotLike,
     function: str | Sequence[str],
     effort: float = 5.0,
     *,
     seed: int = 0,
-    weights: Weights = OPERATIONS,
+    weights: Weights | str = OPERATIONS,
     progress: Progress | None = None,
 ) -> Optimised:
-    """The cheapest verified program found in `effort` seconds; 0 gives the plain one.
+    """The cheapest verified program of a function (or of several, "A+B") found in `effort` seconds; 0: the plain one.
 
     The seconds are nominal (`Effort`): the same effort and seed give the same program on any machine. A keyboard
     interrupt ends the search early with the best so far.
+
+    >>> import emdeg
+    >>> found = emdeg.optimise("planar2r", "mass_matrix", effort=0.2)
+    >>> found.count.total, found.certificate.false_pass_probability < 1e-15
+    (3, True)
     """
+    robot, weights = as_robot(robot), as_weights(weights)
     tell = progress or (lambda phase, best: None)
     clock = Effort(effort)
-    names = known_functions(function, robot)
+    names = joined_functions(function, robot)
     starts = plain_programs(robot, names)
     plain = min(starts, key=lambda one: count(one).total)
     best, found, interrupted = plain, None, False

@@ -23,7 +23,7 @@ from emdeg.programs.search.equivalents import (
 )
 from emdeg.programs.search.graph import SearchGraph
 from emdeg.programs.search.tables import Tables
-from emdeg.programs.search.weights import OPERATIONS, Weights, cost
+from emdeg.programs.weights import OPERATIONS, Weights, cost
 
 TABLE_LIMIT = 700
 """Sums and products are listed for the first so many values: the tables grow with the square."""

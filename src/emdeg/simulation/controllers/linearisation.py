@@ -19,6 +19,7 @@ from emdeg.mechanics.functions.numeric import (
 )
 from emdeg.programs.evaluate import constants
 from emdeg.programs.ir import Kind, Program
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw
@@ -75,7 +76,7 @@ class StateSpace(Shown):
 
 
 def linearise(
-    robot: Robot,
+    robot: RobotLike,
     q: ArrayLike,
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
@@ -86,7 +87,12 @@ def linearise(
 
     Give qdd instead of tau along a trajectory. With ID the inverse dynamics at qdd: A = (0, 1; -M^-1 dID/dq,
     -M^-1 dID/dqd), B = (0; M^-1), exact to rounding. With closed loops u are the driven joints' efforts.
+
+    >>> import emdeg
+    >>> emdeg.linearise("planar2r", [0.0, 0.5]).A.shape
+    (4, 4)
     """
+    robot = as_robot(robot)
     at = np.asarray(q, dtype=np.float64)
     rate = np.zeros_like(at) if qd is None else np.asarray(qd, dtype=np.float64)
     if tau is not None and qdd is not None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.functions.numeric import forward_kinematics, jacobian
+from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.simulation.trajectories.spherical_wrist import all_positions
 
@@ -51,7 +52,7 @@ def need_pose(pose: ArrayLike) -> Array:
 
 
 def inverse_kinematics(
-    robot: Robot,
+    robot: RobotLike,
     pose: ArrayLike,
     near: ArrayLike | None = None,
     *,
@@ -65,7 +66,14 @@ def inverse_kinematics(
     With `position_only` the tool's orientation is free. An arm with a spherical wrist is solved in closed form (see
     `all_positions`), the solution nearest to `near` being taken. Otherwise, where the search from `near` ends
     elsewhere, it begins again from random configurations (`seed`). An error says how far the nearest one stays away.
+
+    >>> import emdeg
+    >>> q = [0.1, -0.5, 0.4, 0.3, 0.8, -0.2]
+    >>> found = emdeg.inverse_kinematics("puma560", emdeg.forward_kinematics("puma560", q), near=q)
+    >>> bool(abs(found - q).max() < 1e-8)
+    True
     """
+    robot = as_robot(robot)
     target = need_pose(pose)
     low, high = joint_range(robot) if limits else (np.full(robot.freedoms, -np.inf), np.full(robot.freedoms, np.inf))
     start = _middle(low, high) if near is None else np.asarray(near, dtype=np.float64)

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from emdeg.programs.count import count
-from emdeg.programs.ir import Kind, Program, live, uses
+from emdeg.programs.ir import Kind, Program, count, live, uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,16 @@ CYCLES = Weights(mul=1, add=1, div=6, sqrt=8, sincos=18, fused=1)
 """Rough reciprocal throughputs on a current 64-bit core, a sine-cosine pair inlined."""
 
 WEIGHTS: Mapping[str, Weights] = {"operations": OPERATIONS, "cycles": CYCLES}
+
+
+def as_weights(weights: Weights | str) -> Weights:
+    """The weights themselves, or those that a text says: operations, cycles, or "mul=1,add=1,div=6,..."."""
+    return parsed(weights) if isinstance(weights, str) else weights
+
+
+def as_text(weights: Weights | str) -> str:
+    """The text itself, or the label of the weights."""
+    return weights if isinstance(weights, str) else label(weights)
 
 
 def label(weights: Weights) -> str:

@@ -1,0 +1,51 @@
+"""`emdeg count`: a function's operations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from emdeg.cli.common import Json, out, print_json
+from emdeg.cli.effort import Effort, Seed, WeightsText, smallest
+from emdeg.mechanics.functions import FUNCTIONS
+from emdeg.programs.ir import count as count_operations
+from emdeg.programs.ir import count_by_dependence
+from emdeg.robot.model import Robot
+
+FunctionArgument = Annotated[
+    str,
+    typer.Argument(metavar="FUNCTION", help="One of " + ", ".join(FUNCTIONS) + "; several in one program as A+B."),
+]
+Base = Annotated[bool, typer.Option("--base", help="The regressor's columns of the base parameters only.")]
+
+
+def count(
+    robot: Robot,
+    function: FunctionArgument,
+    base: Base = False,
+    effort: Effort = None,
+    seed: Seed = 0,
+    weights: WeightsText = "operations",
+    json: Json = False,
+) -> None:
+    """Count the operations of a function's program, as emitted.
+
+    Examples:
+
+      emdeg count puma560 inverse_dynamics
+
+      emdeg count panda mass_matrix+bias --json
+    """
+    program = smallest(robot, function, effort, seed, base, weights)
+    total = count_operations(program)
+    if json:
+        print_json(total.as_dict())
+        return
+    table = Table("", "x", "+", "/", "sqrt", "sin, cos", title=f"{robot.name} {function}")
+    rows = {depends.name.lower(): part for depends, part in count_by_dependence(program).items()}
+    for label, part in {**rows, "all": total}.items():
+        table.add_row(label, *map(str, part.as_dict().values()))
+    out.print(table)
+    out.print(f"{total.total} operations and {total.sincos} sine-cosine pairs")

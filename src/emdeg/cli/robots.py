@@ -1,0 +1,200 @@
+"""Commands about a robot: what chooses it (ROBOT and the options that all of them share), and how it is loaded."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any, get_args, get_origin
+
+import typer
+
+from emdeg.algebra import Exact, parse_number
+from emdeg.cli.common import UsageError, assignments, say
+from emdeg.robot.load import SNAP, load
+from emdeg.robot.model import Robot, Vector
+from emdeg.robot.substitute import substitute
+
+ROBOT = typer.Argument(metavar="ROBOT", help="A library robot's name, or a file's path.")
+
+_OPTIONS = "The robot"
+_COMMON: dict[str, tuple[Any, Any]] = {
+    "gravity": (
+        Annotated[
+            str | None,
+            typer.Option(metavar="X,Y,Z", help="Gravity [m/s^2] in the base frame.", rich_help_panel=_OPTIONS),
+        ],
+        None,
+    ),
+    "tip": (
+        Annotated[
+            str | None,
+            typer.Option(metavar="LINK", help="The link or frame that is the tool.", rich_help_panel=_OPTIONS),
+        ],
+        None,
+    ),
+    "lock": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="JOINT=VALUE",
+                help="Make a joint rigid at a value [rad, m, or '30 deg']. Repeatable.",
+                rich_help_panel=_OPTIONS,
+            ),
+        ],
+        None,
+    ),
+    "payload": (
+        Annotated[
+            str | None,
+            typer.Option(
+                metavar="FILE|SPEC",
+                help="A load: a TOML file, or mass=1.8,com=0:0:0,inertia=xx:yy:zz@LINK.",
+                rich_help_panel=_OPTIONS,
+            ),
+        ],
+        None,
+    ),
+    "set_": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--set",
+                metavar="NAME=VALUE",
+                help="A number for a symbol. Repeatable.",
+                rich_help_panel=_OPTIONS,
+            ),
+        ],
+        None,
+    ),
+    "snap": (
+        Annotated[
+            float,
+            typer.Option(
+                metavar="ANGLE",
+                help="URDF and MJCF angles within this [rad] of a multiple of pi/12 are made exact; 0 disables.",
+                rich_help_panel=_OPTIONS,
+            ),
+        ],
+        SNAP,
+    ),
+    "allow_nonphysical": (
+        Annotated[
+            bool,
+            typer.Option(
+                "--allow-nonphysical", help="Go on with inertias that no body can have.", rich_help_panel=_OPTIONS
+            ),
+        ],
+        False,
+    ),
+}
+
+
+def vector(text: str, what: str) -> Vector:
+    """Three exact numbers from "x,y,z"."""
+    parts = text.split(",")
+    if len(parts) != 3:
+        raise UsageError(f"{what} needs three numbers x,y,z; got {text!r}")
+    try:
+        x, y, z = (Exact.of(parse_number(part)) for part in parts)
+    except ValueError as problem:
+        raise UsageError(f"{what}: {problem}") from None
+    return x, y, z
+
+
+def load_robot(
+    robot: str,
+    *,
+    gravity: str | None = None,
+    tip: str | None = None,
+    lock: list[str] | None = None,
+    payload: str | None = None,
+    set_: list[str] | None = None,
+    snap: float = SNAP,
+    allow_nonphysical: bool = False,
+) -> Robot:
+    """The robot that the common options describe; what was changed on the way is said on stderr."""
+    if not 0 <= snap < 0.1:
+        raise UsageError(f"--snap must lie in [0, 0.1) rad; got {snap}")
+    found = load(
+        robot,
+        tip=tip,
+        lock=assignments(lock or [], "--lock"),
+        payload=payload,
+        gravity=None if gravity is None else vector(gravity, "--gravity"),
+        snap=snap,
+        allow_nonphysical=allow_nonphysical,
+    )
+    values = assignments(set_ or [], "--set")
+    if values:
+        try:
+            numbers: Mapping[str, Exact] = {name: Exact.of(parse_number(text)) for name, text in values.items()}
+        except ValueError as problem:
+            raise UsageError(f"--set: {problem}") from None
+        found = substitute(found, numbers)
+    for note in found.notes:
+        if not (found.nonphysical and note.startswith("nonphysical")):  # the file itself says so, and why
+            say(f"note: {note}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a person wrote for ROBOT and the common options; not loaded yet."""
+
+    argument: str
+    options: Mapping[str, Any]
+
+    def load(self) -> Robot:
+        return load_robot(self.argument, **self.options)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of a command that choose the same robot."""
+        words = [self.argument]
+        for key, (_, default) in _COMMON.items():
+            value, option = self.options[key], "--" + key.strip("_").replace("_", "-")
+            if value == default:
+                continue
+            for one in value if isinstance(value, list) else [value]:
+                words.append(option if value is True else f"{option}={one}")
+        return words
+
+
+def robot_command(app: typer.Typer, name: str) -> Callable[[Callable[..., None]], None]:
+    """Register a command whose first parameter is a loaded Robot; the common options are added to its own.
+
+    A command that wants to know what was written, or to load later, annotates that parameter as `Chosen`; one that
+    names ROBOT otherwise, as `Annotated[..., typer.Argument(...)]`.
+    """
+
+    def register(command: Callable[..., None]) -> None:
+        own = inspect.signature(command, eval_str=True).parameters
+        wanted = own["robot"].annotation
+        wanted, *words = get_args(wanted) if get_origin(wanted) is Annotated else (wanted, ROBOT)
+
+        @wraps(command)
+        def run(robot: str, **given: Any) -> None:
+            common = {key: given.pop(key) for key in _COMMON}
+            chosen = Chosen(robot, common)
+            command(chosen if wanted is Chosen else chosen.load(), **given)
+
+        kind = inspect.Parameter.KEYWORD_ONLY
+        positional = inspect.Parameter(
+            "robot", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Annotated[str, *words]
+        )
+        parameters = [
+            positional,
+            *(p.replace(kind=kind) for key, p in own.items() if key != "robot"),
+            *(
+                inspect.Parameter(key, kind, default=default, annotation=note)
+                for key, (note, default) in _COMMON.items()
+            ),
+        ]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        del run.__wrapped__  # type: ignore[attr-defined]
+        app.command(name)(run)
+
+    return register

@@ -1,0 +1,70 @@
+"""What concerns robots with closed loops alone; the functions that they share with trees are at the top of `emdeg`.
+
+q are the independent coordinates [rad, m], tau the driven joints' efforts [N m, N]; arrays have shape (..., n).
+
+>>> from emdeg import loops
+>>> loops.joint_positions("fivebar", [2.0, 1.0]).shape
+(4,)
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from emdeg.mechanics.functions import numeric as _numeric
+from emdeg.mechanics.loops import views as _views
+from emdeg.mechanics.loops.views import Branch
+from emdeg.robot import choose as _choose
+from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.model import Robot
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _of_any_robot(function: Callable[Concatenate[Robot, _P], _R]) -> Callable[Concatenate[RobotLike, _P], _R]:
+    """The function for a robot, a library robot's name or a file's path."""
+
+    @wraps(function)
+    def of_any_robot(robot: RobotLike, *arguments: _P.args, **named: _P.kwargs) -> _R:
+        return function(as_robot(robot), *arguments, **named)
+
+    return of_any_robot
+
+
+branches = _of_any_robot(_views.branches)
+closure_error = _of_any_robot(_views.closure_error)
+coordinates_of = _of_any_robot(_views.coordinates_of)
+drive_friction = _of_any_robot(_views.drive_friction)
+drive_jacobian = _numeric.drive_jacobian
+joint_positions = _of_any_robot(_views.joint_positions)
+motor_inertias = _of_any_robot(_views.motor_inertias)
+named_jacobians = _of_any_robot(_views.named_jacobians)
+reduced_model = _of_any_robot(_views.reduced_model)
+singularity = _of_any_robot(_views.singularity)
+singularity_map = _of_any_robot(_views.singularity_map)
+state_rate = _of_any_robot(_views.state_rate)
+with_coordinates = _of_any_robot(_choose.with_coordinates)
+with_driven = _of_any_robot(_choose.with_driven)
+with_modes = _of_any_robot(_choose.with_modes)
+with_start = _of_any_robot(_choose.with_start)
+
+__all__ = [
+    "Branch",
+    "branches",
+    "closure_error",
+    "coordinates_of",
+    "drive_friction",
+    "drive_jacobian",
+    "joint_positions",
+    "motor_inertias",
+    "named_jacobians",
+    "reduced_model",
+    "singularity",
+    "singularity_map",
+    "state_rate",
+    "with_coordinates",
+    "with_driven",
+    "with_modes",
+    "with_start",
+]

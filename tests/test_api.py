@@ -1,0 +1,137 @@
+"""The face of the package: few names, all of them visible, none in another's way."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.cli import COMMANDS, command
+from emdeg.mechanics.functions import NumericFunction
+
+ROBOT = Path(emdeg.__file__).parent / "robot" / "library" / "planar2r.toml"
+VERBS = ["load", "derive", "program", "optimise", "compile", "generate", "verify", "abbreviate", "analyse"]
+VERBS += ["simulate", "sweep", "report"]
+"""What a newcomer looks for."""
+
+
+def packages() -> Iterator[types.ModuleType]:
+    yield emdeg
+    for found in pkgutil.walk_packages(emdeg.__path__, "emdeg."):
+        if found.ispkg:
+            yield importlib.import_module(found.name)
+
+
+def test_dir_shows_the_public_names_and_nothing_else() -> None:
+    assert dir(emdeg) == sorted(emdeg.__all__)
+    assert len(emdeg.__all__) <= 60
+    assert set(VERBS) < set(emdeg.__all__)
+    for name in emdeg.__all__:
+        assert getattr(emdeg, name) is not None
+
+
+def test_what_is_loaded_when_asked_for_is_what_type_checkers_see() -> None:
+    """The imports for type checkers and those of the loaders bind the same names."""
+    text = inspect.getsource(emdeg)
+    block = text.split("if TYPE_CHECKING:\n")[1].split("\n# What is asked for")[0]
+    seen: dict[str, object] = {}
+    exec("\n".join(line[4:] for line in block.splitlines()), seen)
+    del seen["__builtins__"]
+    assert seen.keys() == emdeg._ROOM.keys()
+    assert all(getattr(emdeg, name) is value for name, value in seen.items())
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'inverse_dynamic'"):
+        emdeg.inverse_dynamic  # noqa: B018
+
+
+def test_whatever_takes_a_robot_takes_its_name_and_its_path() -> None:
+    robot = emdeg.load("planar2r")
+    for one in (robot, "planar2r", str(ROBOT), ROBOT):
+        np.testing.assert_array_equal(emdeg.mass_matrix(one, [0.1, 0.2]), emdeg.mass_matrix(robot, [0.1, 0.2]))
+        assert emdeg.program(one, "gravity") == emdeg.program(robot, "gravity")
+        assert emdeg.derive(one).M == emdeg.derive(robot).M
+        assert emdeg.generate(one, "gravity")[0].file == "planar2r_gravity.c"
+        assert emdeg.verify(one, "gravity")["robot"] == "planar2r"
+    fivebar = emdeg.load("fivebar")
+    at = [2.0, 1.0]
+    np.testing.assert_array_equal(emdeg.loops.joint_positions("fivebar", at), emdeg.loops.joint_positions(fivebar, at))
+
+
+EXAMPLES = {
+    name: one
+    for module in ("emdeg", *(found.name for found in pkgutil.walk_packages(emdeg.__path__, "emdeg.")))
+    if not module.endswith("__main__")
+    for name, one in {
+        found.name: found for found in doctest.DocTestFinder().find(importlib.import_module(module)) if found.examples
+    }.items()
+}
+"""Every example in a docstring of the package, by the object's name."""
+EXAMPLES |= {
+    f"emdeg.{name}": doctest.DocTestParser().get_doctest(getattr(emdeg, name).__doc__, {}, name, None, 0)
+    for name in emdeg.__all__
+    if isinstance(getattr(emdeg, name), NumericFunction)
+}
+WITHOUT_EXAMPLE = {"sweep"}
+"""It needs a folder to write to; docs/sweeps.md has the examples, and they are run."""
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_in_docstrings_run_and_print_what_they_say(name: str) -> None:
+    said: list[str] = []
+    result = doctest.DocTestRunner().run(EXAMPLES[name], out=said.append)
+    assert not result.failed, "".join(said)
+
+
+def test_every_public_function_says_what_it_does_with_an_example() -> None:
+    for name in emdeg.__all__:
+        value = getattr(emdeg, name)
+        if callable(value) and not inspect.isclass(value) and name not in WITHOUT_EXAMPLE:
+            assert value.__doc__, name
+            assert ">>>" in value.__doc__, name
+
+
+def test_what_is_no_robot_is_said_to_be_none() -> None:
+    for wrong in (3, None, ["planar2r"], np.zeros(2)):
+        with pytest.raises(TypeError, match="a robot is expected"):
+            emdeg.program(wrong, "gravity")
+
+
+def test_functions_joined_by_a_plus_are_one_program() -> None:
+    joined = emdeg.program("planar2r", "mass_matrix+gravity")
+    assert [group.name for group in joined.outputs] == ["M", "g"]
+
+
+def test_what_was_generated_verifies_from_its_file(tmp_path) -> None:
+    (made,) = emdeg.generate("planar2r", "gravity", "python", out=tmp_path)
+    assert made.path == tmp_path / "planar2r_gravity.py"
+    assert emdeg.verify(made.path)["artefact"] == made.file
+    made.path.write_text(made.text + "\n")
+    with pytest.raises(emdeg.NotCertified, match="the artefact was changed"):
+        emdeg.verify(made.path)
+    with pytest.raises(emdeg.UnknownFunction, match="say which"):
+        emdeg.verify("planar2r")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_lists_each_command_with_the_first_paragraph_of_its_own_help(name: str) -> None:
+    own = command(name)
+    assert own.name == name
+    assert " ".join(own.help.split("\n\n")[0].split()) == COMMANDS[name]
+
+
+def test_help_imports_nothing_that_it_does_not_need() -> None:
+    code = "import sys, emdeg.cli; print(*(m for m in ('flint', 'scipy', 'sympy', 'llvmlite') if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
