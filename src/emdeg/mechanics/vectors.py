@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from emdeg.algebra.linear.matrices import total as total
+from emdeg.algebra.scalar import Scalar as Scalar
 
-Scalar = Any
 Vec3 = tuple[Scalar, Scalar, Scalar]
 Mat3 = tuple[Vec3, Vec3, Vec3]
 
