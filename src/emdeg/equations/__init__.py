@@ -23,6 +23,7 @@ from emdeg.equations.reading import (
     lumped_constants,
 )
 from emdeg.equations.relations import EntryRelation, Relations, Tally, relations
+from emdeg.equations.sections import document, model_data, write
 from emdeg.robot.symbols import Known, symbolize, with_symbolic_payload
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "compact",
     "derive",
     "determinant",
+    "document",
     "entry_name",
     "from_json",
     "hierarchy",
@@ -50,9 +52,11 @@ __all__ = [
     "inverse_jacobian",
     "lump",
     "lumped_constants",
+    "model_data",
     "quotient",
     "relations",
     "symbolize",
     "to_json",
     "with_symbolic_payload",
+    "write",
 ]

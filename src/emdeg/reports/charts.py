@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emdeg.writing.drawing import BLUE, FAINT, GROUND, INK, SOFT, Box, Drawing, Line, Shape, Text, shortened
+from emdeg.writing.drawing import BLUE, FAINT, GROUND, INK, SOFT, Drawing, Line, Rectangle, Shape, Text, shortened
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -54,7 +54,11 @@ def bars(rows: Sequence[Bar], parts: Sequence[str], title: str) -> Drawing:
     y = 14.0
     x = 0.0
     for k, name in enumerate(parts):
-        shapes += [Box(x, y - 9, 11, 11, _OWN[k]), Box(x + 13, y - 9, 11, 11, _OTHER[k]), Text(x + 29, y, name, 10.5)]
+        shapes += [
+            Rectangle(x, y - 9, 11, 11, _OWN[k]),
+            Rectangle(x + 13, y - 9, 11, 11, _OTHER[k]),
+            Text(x + 29, y, name, 10.5),
+        ]
         x += 46 + 6.2 * len(name)
     y += 20
     for row in rows:
@@ -64,7 +68,7 @@ def bars(rows: Sequence[Bar], parts: Sequence[str], title: str) -> Drawing:
             wide = room * part / longest
             colour = (_OWN if row.own else _OTHER)[k]
             name = f"{row.label}: {part:g} {parts[k]}" if k < len(parts) else row.label
-            shapes.append(Box(x, y + 5, wide, 13, colour, name))
+            shapes.append(Rectangle(x, y + 5, wide, 13, colour, name))
             x += wide
         shapes.append(Text(x + 5, y + 15.5, row.note, 11, bold=row.own, fill=INK if row.own else SOFT))
         y += 36
@@ -111,7 +115,9 @@ def spans(rows: Sequence[Span], title: str, unit: str, log: bool = False) -> Dra
         y = top + step * k + 8
         a, b = at(row.low), at(row.high)
         shapes.append(Text(left - 8, y + 9, shortened(row.label, 9), 11, "end"))
-        shapes.append(Box(a, y, max(b - a, 2.5), 9, BLUE, f"{row.label}: {readable(row.low)} to {readable(row.high)}"))
+        shapes.append(
+            Rectangle(a, y, max(b - a, 2.5), 9, BLUE, f"{row.label}: {readable(row.low)} to {readable(row.high)}")
+        )
         if row.note:
             inside = b + 6 + 5.6 * len(row.note) < right
             shapes.append(
@@ -210,10 +216,12 @@ def matrix(values: Sequence[Sequence[float | None]], names: Sequence[str], title
         for j, value in enumerate(row):
             x, y = left + cell * j, top + 26 * i
             if value is None:
-                shapes.append(Box(x + 1, y + 1, cell - 2, 24, GROUND))
+                shapes.append(Rectangle(x + 1, y + 1, cell - 2, 24, GROUND))
                 continue
             depth = min(1.0, max(0.0, 1 + math.log10(max(value, 1e-9) / most) / 3))
-            shapes.append(Box(x + 1, y + 1, cell - 2, 24, _blend(depth), f"{names[i]}, {names[j]}: {readable(value)}"))
+            shapes.append(
+                Rectangle(x + 1, y + 1, cell - 2, 24, _blend(depth), f"{names[i]}, {names[j]}: {readable(value)}")
+            )
             text = f"{value:.2g}" if value >= 0.001 else "0" if value == 0 else "<.001"
             shapes.append(
                 Text(x + cell / 2, y + 17, text, 10 if cell > 34 else 8, "middle", "#ffffff" if depth > 0.6 else INK)

@@ -30,7 +30,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Rectangle:
     """A rectangle; `title` is shown when pointed at."""
 
     x: float
@@ -65,7 +65,7 @@ class Text:
     turn: float = 0.0
 
 
-Shape = Line | Box | Dot | Text
+Shape = Line | Rectangle | Dot | Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def svg(drawing: Drawing) -> str:
 def _shape(shape: Shape) -> str:
     if isinstance(shape, Line):
         return _line(shape)
-    if isinstance(shape, Box):
+    if isinstance(shape, Rectangle):
         title = f"<title>{escape(shape.title)}</title>" if shape.title else ""
         place = " ".join(
             f'{key}="{number(value)}"'

@@ -32,7 +32,7 @@ from emdeg.writing.document import (
 )
 from emdeg.writing.drawing import svg
 from emdeg.writing.formula import Label
-from emdeg.writing.markup import escape, row
+from emdeg.writing.markup import escape, preformatted, row
 from emdeg.writing.mathml import inline
 
 LARGEST_MATRIX = 260
@@ -77,7 +77,7 @@ class HtmlWriter:
             case Note():
                 return f'<p class="note{" warn" if item.warning else ""}">{escape(item.text)}</p>\n'
             case Listing():
-                return f'<pre class="command"><code>{listing(item.text)}</code></pre>\n'
+                return f'<pre class="command"><code>{preformatted(item.text)}</code></pre>\n'
             case Figures():
                 return _figures(item)
             case Files():
@@ -155,11 +155,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], kinds: Sequence[st
     top = row(head, kinds, "th")
     inside = "".join(row(cells, kinds) for cells in rows)
     return f'<div class="scroll"><table><thead>{top}</thead><tbody>{inside}</tbody></table></div>\n'
-
-
-def listing(lines: str) -> str:
-    """Text whose line ends stay."""
-    return "\n".join(escape(line) for line in lines.split("\n"))
 
 
 def _kind(column: Sequence[Cell]) -> str:

@@ -16,6 +16,11 @@ def escape(text: str) -> str:
     return html_escape(plain(text), quote=True)
 
 
+def preformatted(lines: str) -> str:
+    """The same for text whose line ends stay."""
+    return "\n".join(escape(line) for line in lines.split("\n"))
+
+
 def row(cells: Iterable[str], kinds: Iterable[str] = (), tag: str = "td") -> str:
     """A row of a table; `cells` are markup already, `kinds` their classes.
 

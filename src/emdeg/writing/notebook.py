@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from html import escape
 from typing import Any
+
+from emdeg.writing.markup import escape, preformatted, row
 
 LONGEST = 160
 """Characters of a value; a notebook is no place for a program's thousand operations."""
@@ -20,14 +21,14 @@ def table(title: str, rows: Iterable[Sequence[object]], head: Sequence[str] = ()
     >>> table("arm <1>", [("mass", 2.50)])
     '<b>arm &lt;1&gt;</b><table><tr><td>mass</td><td>2.5</td></tr></table>'
     """
-    top = "<tr>" + "".join(f"<th>{escape(text)}</th>" for text in head) + "</tr>" if head else ""
-    body = "".join("<tr>" + "".join(f"<td>{escape(brief(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    top = row([escape(text) for text in head], tag="th") if head else ""
+    body = "".join(row([escape(brief(cell)) for cell in cells]) for cells in rows)
     return f"<b>{escape(title)}</b><table>{top}{body}</table>"
 
 
 def listing(title: str, text: str) -> str:
     """A heading and a text whose lines stay as they are."""
-    return f"<b>{escape(title)}</b><pre>{escape(text)}</pre>"
+    return f"<b>{escape(title)}</b><pre>{preformatted(text)}</pre>"
 
 
 def brief(value: Any, depth: int = 0) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from emdeg.writing.drawing import Box, Dot, Drawing, Line, Shape, Text
+from emdeg.writing.drawing import Dot, Drawing, Line, Rectangle, Shape, Text
 from emdeg.writing.markup import plain
 
 POINT = 0.75
@@ -34,7 +34,7 @@ def pdf(drawing: Drawing) -> bytes:
 
 
 def _draw(axes: Any, shape: Shape, order: int) -> None:
-    from matplotlib.patches import Circle, Polygon, Rectangle
+    from matplotlib import patches
 
     if isinstance(shape, Text):
         axes.text(
@@ -49,13 +49,17 @@ def _draw(axes: Any, shape: Shape, order: int) -> None:
             rotation=shape.turn,
             zorder=order,
         )
-    elif isinstance(shape, Box):
+    elif isinstance(shape, Rectangle):
         place = (shape.x, shape.y)
-        axes.add_patch(Rectangle(place, shape.width, shape.height, facecolor=shape.fill, linewidth=0, zorder=order))
+        axes.add_patch(
+            patches.Rectangle(place, shape.width, shape.height, facecolor=shape.fill, linewidth=0, zorder=order)
+        )
     elif isinstance(shape, Dot):
-        axes.add_patch(Circle((shape.x, shape.y), shape.radius, facecolor=shape.fill, linewidth=0, zorder=order))
+        axes.add_patch(
+            patches.Circle((shape.x, shape.y), shape.radius, facecolor=shape.fill, linewidth=0, zorder=order)
+        )
     elif shape.closed:
-        axes.add_patch(Polygon(shape.points, facecolor=shape.fill, edgecolor=shape.stroke, zorder=order))
+        axes.add_patch(patches.Polygon(shape.points, facecolor=shape.fill, edgecolor=shape.stroke, zorder=order))
     else:
         _stroke(axes, shape, order)
 
