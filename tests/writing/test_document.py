@@ -22,7 +22,6 @@ from emdeg.writing.document import (
     Files,
     Folded,
     Item,
-    Listing,
     MatrixEquation,
     Note,
     Paragraph,
@@ -30,6 +29,7 @@ from emdeg.writing.document import (
     Special,
     Statement,
     Table,
+    Verbatim,
     Zeros,
 )
 from emdeg.writing.drawing import Drawing
@@ -68,7 +68,7 @@ def everything() -> Document:
         Facts(((NAME, "1"),)),
         Paragraph(NAME),
         Note(NAME, warning=True),
-        Listing(f"emdeg derive {NAME}"),
+        Verbatim(f"emdeg derive {NAME}"),
         Figures((Figure("one", drawing, NAME),), NAME),
         Files((File("a.c", "int a;", NAME),)),
         Folded(NAME, (Equation(Label("g", "1"), m),)),

@@ -12,7 +12,7 @@ from emdeg.codegen.store import CERTIFICATE
 from emdeg.programs import Program
 from emdeg.reports.subject import Subject
 from emdeg.robot.toml_writer import to_toml
-from emdeg.writing.document import Facts, File, Files, Item, Listing, Note, Paragraph, Section, Table
+from emdeg.writing.document import Facts, File, Files, Item, Note, Paragraph, Section, Table, Verbatim
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity")
 LARGEST = 1_500_000
@@ -40,7 +40,7 @@ def code(
         made.append(one)
         rows.append(_proof(name, one))
         if len(one.text) + len(proof) > LARGEST:
-            notes += [Note(f"{one.file} is too long for the page. It is written by"), Listing(line)]
+            notes += [Note(f"{one.file} is too long for the page. It is written by"), Verbatim(line)]
             continue
         files.append(File(one.file, one.text, f"{len(one.text.splitlines())} lines of C99"))
         files.append(File(one.file + CERTIFICATE, proof, "its certificate"))
@@ -58,7 +58,7 @@ def code(
     items += [
         Facts((("made by", made_by), ("digest of the robot", digest))),
         Paragraph("This page is made anew, byte for byte, by"),
-        Listing(command),
+        Verbatim(command),
     ]
     return Section("code", "Code and proof", tuple(items)), made
 

@@ -12,20 +12,20 @@ from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops
 from emdeg.equations.reading.sections import ABBREVIATIONS
 from emdeg.errors import OverBudget
 from emdeg.reduce.short_model import FullModel, full_model
-from emdeg.reports.items import Entries, Entry, Slider, Term
+from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, tradeoff
 from emdeg.writing.document import (
     Equation,
     Folded,
     Item,
-    Listing,
     MatrixEquation,
     Note,
     Paragraph,
     Section,
     Statement,
     Table,
+    Verbatim,
 )
 from emdeg.writing.drawing import percent
 from emdeg.writing.formula import Formula, Label, Reference, Written, label
@@ -65,7 +65,7 @@ EQUATION = Statement(
     )
 )
 OPEN = 14
-"""Entries up to which a part is open at first."""
+"""ShadedEntries up to which a part is open at first."""
 LONGEST = 1_200_000
 """Characters of formulas that a page holds; parts beyond are named with the command that prints them."""
 LOOP_LONGEST = 120_000
@@ -110,7 +110,7 @@ def _without(why: str, command: str) -> Section:
     items = (
         EQUATION,
         Note(f"The explicit equations are left out of the page: {why}. Parts of them are printed by"),
-        Listing(f"emdeg derive {command} --only g"),
+        Verbatim(f"emdeg derive {command} --only g"),
     )
     return Section("equations", "The equations of motion", items)
 
@@ -154,7 +154,7 @@ def _section(
                     f"{title}: {len(names)} entries, {length} characters, are left out of the page. They are printed by"
                 )
             )
-            items.append(Listing(f"emdeg derive {command} --only constants,{part}"))
+            items.append(Verbatim(f"emdeg derive {command} --only constants,{part}"))
             continue
         room -= length
         items.append(_entries(title, [form[name] for name in names], lumped, found, full, subject))
@@ -216,9 +216,9 @@ def _slider(subject: Subject, found: Tradeoff) -> Slider:
 
 def _entries(
     title: str, found: Sequence[Any], lumped: Lumped, sizes: Tradeoff | None, full: FullModel | None, subject: Subject
-) -> Entries:
+) -> ShadedEntries:
     constants = {c.name for c in lumped.constants}
-    entries: list[Entry] = []
+    entries: list[ShadedEntry] = []
     zeros: list[Label] = []
     for entry in found:
         if not entry.expression.terms:
@@ -226,19 +226,19 @@ def _entries(
         elif entry.alias is not None:
             factor, other = entry.alias
             same = Reference(label(other), factor, entry.expression)
-            entries.append(Entry(label(entry.name), (), same))
+            entries.append(ShadedEntry(label(entry.name), (), same))
         else:
             products = list(flattened(entry.expression, constants))
             own = {c: sizes.sizes.get((entry.name, c), 0.0) for c, _ in products} if sizes else {}
             most = max(own.values(), default=0.0)
             terms = tuple(
-                Term(product, own[c] / most if most else None, sizes.goes.get((entry.name, c)) if sizes else None)
+                ShadedTerm(product, own[c] / most if most else None, sizes.goes.get((entry.name, c)) if sizes else None)
                 for c, product in products
             )
-            entries.append(Entry(label(entry.name), terms))
+            entries.append(ShadedEntry(label(entry.name), terms))
     few = len(entries) <= OPEN or title.startswith(("Mass", "Gravity"))
     short = sum(len(line(e.sum)) for e in entries) < 20_000
-    return Entries(title, tuple(entries), tuple(zeros), open=few and short)
+    return ShadedEntries(title, tuple(entries), tuple(zeros), open=few and short)
 
 
 def flattened(expression: Sum, constants: Iterable[str]) -> Iterable[tuple[str, Product]]:
@@ -272,7 +272,7 @@ def _loops(subject: Subject, command: str) -> Section:
         length = sum(_length(item) for item in section.items)
         if length > LOOP_LONGEST:
             items.append(Note(f"{section.title}: {length} characters, are left out of the page. They are printed by"))
-            items.append(Listing(f"emdeg derive {command} --only {part}"))
+            items.append(Verbatim(f"emdeg derive {command} --only {part}"))
             continue
         items.append(Folded(section.title, section.items, open=part in ("model", "closure") and length < 6_000))
     return Section("equations", "The equations of motion", tuple(items))

@@ -12,7 +12,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from emdeg.reports.items import SIGNIFICANCE, Entries, Entry, Scene, Slider, Term
+from emdeg.reports.items import SIGNIFICANCE, Scene, ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.writing import mathml, text
 from emdeg.writing.document import Document, Item, Section, Zeros
 from emdeg.writing.drawing import svg
@@ -26,7 +26,7 @@ SHORT = 60
 """Characters of a single term that needs no folding."""
 
 
-class ReportWriter(HtmlWriter):
+class HtmlReportWriter(HtmlWriter):
     """Items as HTML for the report's page, its own ones included."""
 
     broken = True
@@ -40,7 +40,7 @@ class ReportWriter(HtmlWriter):
                 return _scene(item)
             case Slider():
                 return self._slider(item)
-            case Entries():
+            case ShadedEntries():
                 return self._entries(item)
             case _:
                 return super().item(item)
@@ -56,7 +56,7 @@ class ReportWriter(HtmlWriter):
             '<p id="level-text" aria-live="polite"></p></div>\n' + data_block("level-data", list(item.levels))
         )
 
-    def _entries(self, item: Entries) -> str:
+    def _entries(self, item: ShadedEntries) -> str:
         own = [entry for entry in item.entries if entry.same is None]
         body = "".join(_entry(entry, item.open) for entry in own)
         if len(own) < len(item.entries):
@@ -77,7 +77,7 @@ def write(report: Document) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     links = "".join(f'<a href="#{s.key}">{escape(s.title)}</a>' for s in report.sections)
-    body = ReportWriter().sections(report.sections)
+    body = HtmlReportWriter().sections(report.sections)
     highlights = "".join(f"<li><b>{escape(figure)}</b> {escape(what)}</li>" for figure, what in report.highlights)
     highlights = f'<ul class="highlights">{highlights}</ul>' if highlights else ""
     return (
@@ -122,7 +122,7 @@ def _key(label: Label) -> str:
     return f"eq-{label}"
 
 
-def _entry(entry: Entry, is_open: bool) -> str:
+def _entry(entry: ShadedEntry, is_open: bool) -> str:
     left = inline(mathml.label(entry.label) + "<mo>=</mo>")
     terms = "".join(_term(term, k == 0) for k, term in enumerate(entry.terms))
     count = len(entry.terms)
@@ -133,7 +133,7 @@ def _entry(entry: Entry, is_open: bool) -> str:
     return fold(summary, f'<div class="sum">{left} {terms}</div>', is_open, "entry", _key(entry.label))
 
 
-def _same(entry: Entry) -> str:
+def _same(entry: ShadedEntry) -> str:
     """A multiple of another entry, with a link to it."""
     assert entry.same is not None
     left = inline(mathml.label(entry.label) + "<mo>=</mo>")
@@ -141,7 +141,7 @@ def _same(entry: Entry) -> str:
     return f'<span id="{_key(entry.label)}">{left} {link}</span>'
 
 
-def _term(term: Term, first: bool) -> str:
+def _term(term: ShadedTerm, first: bool) -> str:
     kind = "t" if term.shade is None else f"t s{term.shade}"
     level = "" if term.level is None else f' data-goes="{term.level}"'
     share = "" if term.share is None else f' title="{100 * term.share:.2g} % of the greatest"'

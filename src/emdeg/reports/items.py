@@ -27,12 +27,12 @@ class Scene(Special):
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class ShadedTerm:
     """A summand of an entry. `share`: its largest value over that of the entry's greatest; None where unknown.
 
     `level`: the first position of the threshold slider at which it goes; None if it always stays.
 
-    >>> [Term(Product(1), share).shade for share in (1.0, 0.3, 0.05, 0.0001, None)]
+    >>> [ShadedTerm(Product(1), share).shade for share in (1.0, 0.3, 0.05, 0.0001, None)]
     [0, 0, 2, 5, None]
     """
 
@@ -49,11 +49,11 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ShadedEntry:
     """One coefficient of the equations; `same` refers to the entry of which it is a multiple."""
 
     label: Label
-    terms: tuple[Term, ...]
+    terms: tuple[ShadedTerm, ...]
     same: Reference | None = None
 
     @property
@@ -62,11 +62,11 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries(Special):
+class ShadedEntries(Special):
     """The entries of one part of the equations; `zeros` vanish."""
 
     title: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ShadedEntry, ...]
     zeros: tuple[Label, ...] = ()
     open: bool = False
 

@@ -79,7 +79,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class Verbatim:
     """Lines that stay as they are, such as a command."""
 
     text: str
@@ -146,7 +146,7 @@ Item = (
     | Facts
     | Paragraph
     | Note
-    | Listing
+    | Verbatim
     | Figures
     | Files
     | Folded

@@ -20,7 +20,6 @@ from emdeg.writing.document import (
     Files,
     Folded,
     Item,
-    Listing,
     MatrixEquation,
     Note,
     Paragraph,
@@ -28,6 +27,7 @@ from emdeg.writing.document import (
     Special,
     Statement,
     Table,
+    Verbatim,
     Zeros,
 )
 from emdeg.writing.drawing import svg
@@ -76,7 +76,7 @@ class HtmlWriter:
                 return f"<p>{escape(item.text)}</p>\n"
             case Note():
                 return f'<p class="note{" warn" if item.warning else ""}">{escape(item.text)}</p>\n'
-            case Listing():
+            case Verbatim():
                 return f'<pre class="command"><code>{preformatted(item.text)}</code></pre>\n'
             case Figures():
                 return _figures(item)

@@ -18,7 +18,6 @@ from emdeg.writing.document import (
     Files,
     Folded,
     Item,
-    Listing,
     MatrixEquation,
     Note,
     Paragraph,
@@ -26,6 +25,7 @@ from emdeg.writing.document import (
     Special,
     Statement,
     Table,
+    Verbatim,
     Zeros,
 )
 from emdeg.writing.formula import Combination, Formula, Label, Reference, SquareRoot, Written
@@ -199,7 +199,7 @@ class LatexWriter:
                 return f"{escape(item.text)}\\par\n"
             case Note():
                 return f"\\textit{{{'Warning: ' if item.warning else ''}{escape(item.text)}}}\\par\n"
-            case Listing():
+            case Verbatim():
                 return "".join(f"\\texttt{{{escape(text)}}}\\par\n" for text in item.text.splitlines())
             case Figures():
                 return _figures(item)

@@ -15,13 +15,13 @@ from emdeg.writing.document import (
     Files,
     Folded,
     Item,
-    Listing,
     MatrixEquation,
     Note,
     Paragraph,
     Special,
     Statement,
     Table,
+    Verbatim,
     Zeros,
 )
 from emdeg.writing.formula import Label
@@ -70,7 +70,7 @@ def _item(item: Item) -> list[str]:
             return [escape(item.text)]
         case Note():
             return [f"*{'Warning: ' if item.warning else ''}{escape(item.text)}*"]
-        case Listing():
+        case Verbatim():
             return ["\n".join(f"    {line}" for line in item.text.splitlines())]
         case Figures():
             return [f"*{escape(text)}*" for text in (*(f.caption for f in item.figures), item.caption) if text]

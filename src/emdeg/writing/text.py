@@ -18,7 +18,6 @@ from emdeg.writing.document import (
     Files,
     Folded,
     Item,
-    Listing,
     MatrixEquation,
     Note,
     Paragraph,
@@ -26,6 +25,7 @@ from emdeg.writing.document import (
     Special,
     Statement,
     Table,
+    Verbatim,
     Zeros,
 )
 from emdeg.writing.formula import Combination, Formula, Label, Reference, SquareRoot, Written
@@ -132,7 +132,7 @@ def _item(item: Item) -> list[str]:
             return ([item.title] if item.title else []) + [_table(item)]
         case Facts():
             return [f"{name}: {value}" for name, value in item.rows]
-        case Paragraph() | Listing():
+        case Paragraph() | Verbatim():
             return [item.text]
         case Note():
             return [f"{'Warning: ' if item.warning else ''}{item.text}"]
