@@ -34,6 +34,7 @@ COMMANDS = {
     "check": "Check a robot file against every rule; exit code 1 if a physical rule is broken and the file does not "
     "say why.",
     "show": "Show a robot: its frames, inertias, drives, where the numbers come from.",
+    "functions": "List the functions of a model: inputs, outputs, units, formulations, what proves them.",
     "eval": "Evaluate a function of the model at a state.",
     "torques": "The efforts of a given motion.",
     "simulate": "Simulate a robot: states, efforts, constants of motion and their drift.",
@@ -62,6 +63,10 @@ def _function(name: str) -> Callable[..., None]:
             from emdeg.cli import show
 
             return getattr(show, name)
+        case "functions":
+            from emdeg.cli.functions import functions
+
+            return functions
         case "eval":
             from emdeg.cli.evaluate import evaluate
 
@@ -113,7 +118,7 @@ def _function(name: str) -> Callable[..., None]:
     raise KeyError(name)
 
 
-_WITHOUT_ROBOT = ("robots", "new", "check", "sweep")
+_WITHOUT_ROBOT = ("robots", "new", "check", "functions", "sweep")
 """Commands that load no robot by the common options."""
 
 

@@ -17,6 +17,7 @@ from emdeg.equations import with_symbolic_payload
 from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops, loop_document
 from emdeg.equations.loops.expanded import EXPANDED_PARTS, expand_loops, expanded_document
 from emdeg.equations.sections import DEFAULT_PARTS, NEEDS, PARTS, document, model_data
+from emdeg.mechanics.kinds import kind_of
 from emdeg.robot.model import Robot
 from emdeg.writing.formats import write
 from emdeg.writing.json_form import sections_data
@@ -75,7 +76,7 @@ def derive(
 
       emdeg derive delta --expand --only letters,solution,M
     """
-    if robot.loops is not None:
+    if kind_of(robot).explicit == "blocks":
         _derive_loops(robot, only, format, json, budget, symbolic, expand, out_file, force)
         return
     if expand:

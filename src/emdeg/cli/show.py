@@ -11,8 +11,8 @@ from rich.table import Table
 
 from emdeg.cli.common import CHECK_FAILED, Json, assignments, head, out, print_json, say, write_new
 from emdeg.errors import RobotError, StateError
+from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.loops.closing import ready
-from emdeg.mechanics.loops.linkage import loops_of
 from emdeg.reports import robot_tables as tables
 from emdeg.reports.robot_tables import PARAMETERS, number
 from emdeg.robot.assemble import assemble, findings
@@ -48,7 +48,7 @@ def print_summary(robot: Robot) -> None:
         f"{tables.kind(robot)} of {robot.n} joints; gravity ({gravity}) m/s^2; "
         f"tool on {'the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name}"
     )
-    if robot.loops is not None:
+    if robot.hidden:
         _print_loops(robot)
     if robot.source:
         out.print(f"source: {robot.source}")
@@ -72,27 +72,25 @@ def print_summary(robot: Robot) -> None:
 
 
 def _print_loops(robot: Robot) -> None:
-    loops = loops_of(robot)
-    for rod in loops.rods:
+    for rod in robot.rods:
         out.print(f"rod {rod.name}: {number(rod.length)} m, {number(rod.mass)} kg")
-    for closure in loops.closures:
+    for closure in robot.closures:
         out.print(f"{closure.kind} joint {closure.name} closes a loop")
     out.print(
         f"coordinates: {', '.join(joint.name for joint in robot.coordinates)}; "
         f"driven: {', '.join(joint.name for joint in robot.driven)}"
     )
     if not robot.symbols:
-        out.print(str(ready(robot).mobility), soft_wrap=True)
+        out.print(str(kind_of(robot).mobility(robot)), soft_wrap=True)
 
 
 def _loops_data(robot: Robot) -> dict[str, Any]:
-    loops = loops_of(robot)
     data: dict[str, Any] = {
         "rods": [
             {"name": r.name, "length": str(r.length), "mass": str(r.mass), "com": str(r.com), "inertia": str(r.inertia)}
-            for r in loops.rods
+            for r in robot.rods
         ],
-        "closures": [{"name": c.name, "type": c.kind} for c in loops.closures],
+        "closures": [{"name": c.name, "type": c.kind} for c in robot.closures],
         "coordinates": [joint.name for joint in robot.coordinates],
         "driven": [joint.name for joint in robot.driven],
     }
@@ -155,7 +153,7 @@ def as_data(robot: Robot) -> dict[str, Any]:
         "notes": list(robot.notes),
         "nonphysical": robot.nonphysical,
         "tolerances": {path: float(value) for path, value in robot.tolerances.items()},
-        "loops": None if robot.loops is None else _loops_data(robot),
+        "loops": _loops_data(robot) if robot.hidden else None,
     }
 
 
@@ -215,9 +213,9 @@ def check(
     draft = read_draft(file, snap=snap)
     locks = parse_locks(assignments(lock or [], "--lock"))
     robot = assemble(draft, locks=locks, allow_nonphysical=True)
-    if robot.loops is not None and not robot.symbols:
+    if not robot.symbols:
         try:
-            ready(robot)  # the loops close and leave the freedoms that the file says
+            kind_of(robot).mobility(robot)  # it can move as the file says
         except StateError as problem:
             raise RobotError(str(problem), file=file) from None
     broken = findings(draft)

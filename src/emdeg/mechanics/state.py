@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -136,6 +136,28 @@ class Kind(Protocol):
 
     def roots(self, robot: Robot) -> int:
         """Square roots on the way from q to every joint's position."""
+        ...
+
+    @property
+    def explicit(self) -> Literal["formulas", "blocks"]:
+        """What its explicit equations are: formulas in the coordinates, or blocks that are kept by name."""
+        ...
+
+    @property
+    def opens(self) -> bool:
+        """Whether every number of a robot of this kind may be a symbol."""
+        ...
+
+    def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
+        """(..., joints of the tree) [rad, m]: where every joint is."""
+        ...
+
+    def need_possible(self, robot: Robot, q: ArrayLike) -> None:
+        """StateError, saying where and why, if the robot cannot be at q (..., n) or is singular there."""
+        ...
+
+    def mobility(self, robot: Robot) -> str | None:
+        """How freely it moves, in words; None where that is plain."""
         ...
 
 

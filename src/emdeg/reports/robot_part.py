@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from emdeg.mechanics.loops.closing import ready
+from emdeg.mechanics.kinds import kind_of
 from emdeg.reports import robot_tables as tables
 from emdeg.reports.robot_tables import number
 from emdeg.reports.scene import scene
@@ -56,11 +56,11 @@ def _facts(robot: Robot) -> tuple[tuple[str, str], ...]:
         ("gravity", f"({', '.join(number(g) for g in robot.gravity)}) m/s²"),
         ("tool", f"on {tool}"),
     ]
-    if robot.loops is not None:
+    if robot.hidden:
         rows.append(("coordinates", ", ".join(joint.name for joint in robot.coordinates)))
         rows.append(("driven joints", ", ".join(joint.name for joint in robot.driven)))
         if not robot.symbols:
-            rows.append(("mobility", str(ready(robot).mobility)))
+            rows.append(("mobility", str(kind_of(robot).mobility(robot))))
     if robot.symbols:
         rows.append((f"{len(robot.symbols)} symbols", ", ".join(sorted(robot.symbols))))
     for payload in robot.payloads:

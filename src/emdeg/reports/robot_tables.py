@@ -76,7 +76,7 @@ def drives(robot: Robot) -> Table | None:
         return None
     rows = []
     for joint in robot.joints:
-        if robot.loops is not None and joint not in robot.driven and not _has_drive(joint.drive):
+        if joint not in robot.driven and not _has_drive(joint.drive):
             continue
         drive = joint.drive
         resolution = ""
@@ -106,4 +106,4 @@ def _has_drive(drive: Any) -> bool:
 
 def kind(robot: Robot) -> str:
     """What sort of mechanism it is."""
-    return "a chain" if robot.is_serial else "a tree" if robot.loops is None else "closed loops on a tree"
+    return "closed loops on a tree" if robot.hidden else "a chain" if robot.is_serial else "a tree"

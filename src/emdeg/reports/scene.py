@@ -39,7 +39,7 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
     n = tree.n
     world = np.concatenate([link_transforms(tree, np.zeros(n)), np.eye(4)[None]])  # world[BASE] is the base
     # A coordinate without a motor of its own says where a platform is; there is no such body.
-    virtual = set() if robot.loops is None else set(robot.loops.coordinates) - set(robot.loops.driven)
+    virtual = {k for k, joint in enumerate(robot.joints) if joint in robot.coordinates and joint not in robot.driven}
     links = []
     for i, link in enumerate(tree.links):
         place = link.joint.placement
@@ -61,7 +61,7 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
         "rods": [],
         "gravity": [_number(float(g)) for g in tree.gravity],
     }
-    if robot.loops is not None:
+    if robot.rods:
         data["rods"] = _rods(robot)
     if subject.symbolic:
         data |= {
@@ -69,7 +69,7 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
             "start": [0.0] * n,
             "free": True,
         }
-    elif robot.loops is None:
+    elif not robot.hidden:
         ranges = [[_number(v) for v in ends] for ends in subject.where.ranges]
         data |= {"ranges": ranges, "start": [_number(v) for v in subject.motion.q[0]], "free": True}
     else:

@@ -16,6 +16,7 @@ from emdeg.algebra import Array
 from emdeg.analysis.motion import SampledMotion, across, point_to_point
 from emdeg.equations import Model, derive
 from emdeg.errors import RobotError, StateError
+from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.views import joint_positions
 from emdeg.robot import substitute
@@ -50,7 +51,7 @@ class Subject:
 
     @property
     def closed(self) -> bool:
-        return self.robot.loops is not None
+        return kind_of(self.robot).explicit == "blocks"
 
     @cached_property
     def assumed(self) -> dict[str, tuple[float, float]]:

@@ -265,6 +265,22 @@ class Robot:
         return self.loops is None
 
     @property
+    def hidden(self) -> tuple[int, ...]:
+        """The joints of the tree that are no coordinates, by number; none where nothing closes a loop."""
+        chosen = set(self.coordinates)
+        return tuple(k for k, joint in enumerate(self.joints) if joint not in chosen)
+
+    @property
+    def rods(self) -> tuple[loops_.Rod, ...]:
+        """The rods that close loops; of a tree none."""
+        return () if self.loops is None else self.loops.rods
+
+    @property
+    def closures(self) -> tuple[loops_.Closure, ...]:
+        """The joints that close loops; of a tree none."""
+        return () if self.loops is None else self.loops.closures
+
+    @property
     def is_serial(self) -> bool:
         return all(link.parent == i - 1 for i, link in enumerate(self.links))
 

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.formulations.friction import friction_laws
-from emdeg.mechanics.functions.numeric import drive_jacobian
-from emdeg.mechanics.loops.closing import ready
+from emdeg.mechanics.kinds import kind_of
 from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning
@@ -83,8 +82,7 @@ def simulate(
     robot = as_robot(robot)
     need_numbers(robot)
     q, qd = _initial(robot, q0, qd0)
-    if robot.loops is not None:
-        _need_closed(robot, q)
+    kind_of(robot).need_possible(robot, q)
     if not 0 < duration < np.inf:
         raise ScenarioError(f"the duration must be positive; got {duration} s")
     conditioning.need(robot.freedoms)
@@ -159,10 +157,9 @@ def _with_hidden_limits(motion: Motion) -> Motion:
 
 def _initial(robot: Robot, q0: ArrayLike | None, qd0: ArrayLike | None) -> tuple[Array, Array]:
     arrays = []
+    home = {"q0": kind_of(robot).home(robot), "qd0": np.zeros(robot.freedoms)}
     for name, values in (("q0", q0), ("qd0", qd0)):
-        array = np.zeros(robot.freedoms) if values is None else np.asarray(values, dtype=np.float64)
-        if values is None and name == "q0" and robot.loops is not None:
-            array = ready(robot).start[list(robot.loops.coordinates)]
+        array = home[name] if values is None else np.asarray(values, dtype=np.float64)
         if array.ndim not in (1, 2) or array.shape[-1] != robot.freedoms:
             raise ScenarioError(f"{name} has shape {array.shape}; {robot.name} has {robot.freedoms} joints")
         if not np.isfinite(array).all():
@@ -170,11 +167,6 @@ def _initial(robot: Robot, q0: ArrayLike | None, qd0: ArrayLike | None) -> tuple
         arrays.append(array)
     q, qd = np.broadcast_arrays(*arrays)
     return q.copy(), qd.copy()
-
-
-def _need_closed(robot: Robot, q: Array) -> None:
-    """ClosureError, naming the loop, unless the loops close at the start and it is not singular."""
-    drive_jacobian(robot, q)
 
 
 def _law(robot: Robot, law: Law | Callable[..., ArrayLike] | None) -> Law:

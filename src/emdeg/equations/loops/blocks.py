@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, Quotient, TrigAlgebra, TrigPoly, quotient
 from emdeg.algebra.linear import blocks, determinant
-from emdeg.errors import RobotError
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, linkage, world_frames
@@ -59,8 +58,6 @@ class LoopModel:
 
 def derive_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> LoopModel:
     """The explicit blocks of a robot with closed loops, exact. Its loops must have numbers: mobility is checked."""
-    if robot.loops is None:
-        raise RobotError("it has no closed loops", body=robot.name)
     algebra = algebra_of(robot, rates=True, budget=budget)
     link = linkage(robot, algebra, ready(robot).mobility.rows)
     rows = constraints(link, world_frames(link, positions(robot, algebra)))

@@ -167,8 +167,6 @@ def _names(robot: Robot, budget: int) -> Names:
 
 def expand_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> Expanded:
     """Every entry of the reduced model of a robot with closed loops."""
-    if robot.loops is None:
-        raise RobotError("it has no closed loops", body=robot.name)
     found = ready(robot)
     names = _names(robot, budget)
     link = linkage(robot, names, found.mobility.rows)

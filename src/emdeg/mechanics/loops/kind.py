@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from emdeg.mechanics.loops import functions
 from emdeg.mechanics.loops.closing import Ready, closing, coordinate_positions, positions, reach_root, ready
 from emdeg.mechanics.loops.closure import root_count, solve
 from emdeg.mechanics.loops.linkage import linkage, loops_of
+from emdeg.mechanics.loops.singularity import require_regular
 from emdeg.mechanics.loops.state import LoopState, NumericLoopState
 from emdeg.mechanics.mechanism import Position
 from emdeg.mechanics.state import Inputs, checked_arrays, joint_loads, stacked
@@ -87,6 +89,29 @@ class ClosedLoops:
 
     def roots(self, robot: Robot) -> int:
         return root_count(closing(robot).plan or ())
+
+    @property
+    def explicit(self) -> Literal["formulas", "blocks"]:
+        return "blocks"
+
+    @property
+    def opens(self) -> bool:
+        return False
+
+    def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
+        s, shape = self.numbers(robot, {"q": q})
+        given = np.asarray(q, dtype=np.float64)
+        values = [np.arctan2(*at) if turns else at for at, turns in zip(s.position, s.tree.revolute)]
+        for i, k in enumerate(s.link.coordinates):
+            values[k] = given[..., i]
+        return np.stack([np.broadcast_to(v, shape) for v in values], -1)
+
+    def need_possible(self, robot: Robot, q: ArrayLike) -> None:
+        s, _ = self.numbers(robot, {"q": q})
+        require_regular(s.link, s.position)
+
+    def mobility(self, robot: Robot) -> str | None:
+        return str(ready(robot).mobility)
 
 
 def numeric_loop_state(found: Ready, position: list[Position], given: Mapping[str, Array]) -> NumericLoopState:

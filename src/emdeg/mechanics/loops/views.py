@@ -31,12 +31,7 @@ def _state(robot: Robot, **arrays: ArrayLike) -> tuple[LoopState, tuple[int, ...
 
 def joint_positions(robot: Robot, q: ArrayLike) -> Array:
     """(..., joints of the tree) [rad, m]: where every joint is, angles in (-pi, pi]."""
-    s, shape = _state(robot, q=q)
-    given = np.asarray(q, dtype=np.float64)
-    values = [np.arctan2(*at) if revolute else at for at, revolute in zip(s.position, s.tree.revolute)]
-    for i, k in enumerate(s.link.coordinates):
-        values[k] = given[..., i]
-    return np.stack([np.broadcast_to(v, shape) for v in values], -1)
+    return ClosedLoops().joint_positions(robot, q)
 
 
 def singularity(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,6 +66,23 @@ class Tree:
 
     def roots(self, robot: Robot) -> int:
         return 0
+
+    @property
+    def explicit(self) -> Literal["formulas", "blocks"]:
+        return "formulas"
+
+    @property
+    def opens(self) -> bool:
+        return True
+
+    def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
+        return np.asarray(q, dtype=np.float64)
+
+    def need_possible(self, robot: Robot, q: ArrayLike) -> None:
+        pass
+
+    def mobility(self, robot: Robot) -> str | None:
+        return None
 
 
 def tree_state(mech: Mechanism, inputs: Inputs) -> TreeState:

@@ -29,7 +29,6 @@ from emdeg.robot.model import Robot
 from emdeg.robot.workspace import workspace
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
-from emdeg.simulation.plant.loops import motors_are_coordinates
 from emdeg.simulation.plant.programs import robot_program
 from emdeg.simulation.trajectories.joint_space import Still, Trajectory
 from emdeg.writing.notebook import Shown
@@ -121,9 +120,7 @@ def pd(
     trajectory = as_trajectory(robot, target)
     gains = need_gains(robot, {"kp": kp, "kd": kd})
     model = robot_program(robot, "gravity") if gravity is True else gravity or None
-    drives = None
-    if robot.loops is not None and not motors_are_coordinates(robot):
-        drives = robot_program(robot, "drive_jacobian")
+    drives = None if robot.driven == robot.coordinates else robot_program(robot, "drive_jacobian")
 
     def law(tracer: Tracer, q: Any, qd: Any, wanted: Any) -> list[Traced]:
         n = robot.freedoms

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
+from emdeg.mechanics.functions import functions_of
 from emdeg.mechanics.functions.numeric import (
     drive_jacobian,
     forward_dynamics,
@@ -101,7 +102,8 @@ def linearise(
         qdd = forward_dynamics(robot, at, rate, tau)
     acceleration = np.zeros_like(at) if qdd is None else np.asarray(qdd, dtype=np.float64)
     n = robot.freedoms
-    find = _tree_derivatives if robot.loops is None else _loop_derivatives
+    known = "inverse_dynamics_derivatives" in functions_of(robot)
+    find = _exact_derivatives if known else _program_derivatives
     by_q, by_qd, by_tau = find(robot, at, rate, acceleration)
     batch = by_q.shape[:-2]
     A, B = np.zeros((*batch, 2 * n, 2 * n)), np.zeros((*batch, 2 * n, n))
@@ -113,15 +115,15 @@ def linearise(
     return StateSpace(A, B, C, np.zeros_like(B), states, tuple(f"tau_{j.name}" for j in robot.driven))
 
 
-def _tree_derivatives(robot: Robot, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
+def _exact_derivatives(robot: Robot, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
     """The accelerations' derivatives by q, qd and tau."""
     by_q, by_qd = inverse_dynamics_derivatives(robot, q, qd, qdd)
     M = mass_matrix(robot, q)
     return -np.linalg.solve(M, by_q), -np.linalg.solve(M, by_qd), np.linalg.inv(M)
 
 
-def _loop_derivatives(robot: Robot, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
-    """The same with closed loops: its program differentiated, or where there is none central differences."""
+def _program_derivatives(robot: Robot, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
+    """The same where they are no function of the catalogue: the program differentiated, or central differences."""
     n = robot.freedoms
     q, qd, qdd = np.broadcast_arrays(q, qd, qdd)
     tau = inverse_dynamics(robot, q, qd, qdd)
@@ -156,7 +158,7 @@ def closed_loop(
     applied = conditioning.applied(law(t, at, rate))
 
     def rubbed(a: Array, b: Array) -> Array:
-        driven = None if robot.loops is None else drive_jacobian(robot, a) @ b
+        driven = None if robot.driven == robot.coordinates else drive_jacobian(robot, a) @ b
         return passive.efforts(a, b, driven)
 
     open_loop = linearise(robot, at, rate, applied + rubbed(at, rate))

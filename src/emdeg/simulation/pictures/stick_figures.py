@@ -23,7 +23,7 @@ SIZE, FINE = 480, 2
 
 def skeleton(robot: Robot, q: Array) -> tuple[Array, list[tuple[int, int]]]:
     """(points, bones): points (k, n + 2, 3) [m] are base, link origins and tool; bones join two of them."""
-    if robot.loops is not None:
+    if robot.rods or robot.closures:
         return _loop_skeleton(robot, q)
     count = len(q)
     points = np.zeros((count, robot.n + 2, 3))

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.mechanics.functions import functions_of
 from emdeg.mechanics.functions.numeric import gravity, inverse_dynamics_derivatives
 from emdeg.robot.model import Robot
 from emdeg.runtime import CompiledProgram
@@ -79,7 +80,7 @@ def free_joints(robot: Robot) -> tuple[int, ...]:
     M and g do not depend on q_k where no derivative of the inverse dynamics by q_k is left at random states; the
     potential itself does not where gravity asks no effort of the joint. Of closed loops none is known.
     """
-    if robot.loops is not None:
+    if "inverse_dynamics_derivatives" not in functions_of(robot):
         return ()
     rng = np.random.default_rng(1)
     q, qd, qdd = (rng.uniform(-2, 2, (STATES, robot.freedoms)) for _ in range(3))
@@ -115,5 +116,5 @@ def invariants(robot: Robot, q: Array, qd: Array, work: Array, impulse: Array) -
         energy - energy[..., :1] - work,
         momentum - momentum[..., :1, :] - impulse,
         joints,
-        None if robot.loops is None else open_by(robot, all_joints(robot, q)),
+        open_by(robot, all_joints(robot, q)) if robot.hidden else None,
     )

@@ -15,11 +15,10 @@ from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.loops import functions
 from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.kind import numeric_loop_state
-from emdeg.mechanics.loops.linkage import loops_of
 from emdeg.mechanics.loops.newton import evaluated, newton, positions_of
 from emdeg.mechanics.loops.singularity import conditions
 from emdeg.mechanics.loops.state import LoopState
-from emdeg.mechanics.loops.views import joint_positions, weakest
+from emdeg.mechanics.loops.views import weakest
 from emdeg.mechanics.state import stacked
 from emdeg.robot.model import Robot
 
@@ -27,11 +26,6 @@ from emdeg.robot.model import Robot
 def is_analytic(robot: Robot) -> bool:
     """Whether the loops close in analytic steps, so that there are programs."""
     return kind_of(robot).has_programs(robot)
-
-
-def motors_are_coordinates(robot: Robot) -> bool:
-    loops = loops_of(robot)
-    return loops.coordinates == loops.driven
 
 
 class Followed:
@@ -70,7 +64,7 @@ class Followed:
 def all_joints(robot: Robot, q: Array) -> Array:
     """(..., joints of the tree): every joint along a run q (..., k, n); numeric loops are followed from the first."""
     if is_analytic(robot):
-        return joint_positions(robot, q)
+        return kind_of(robot).joint_positions(robot, q)
     if q.ndim != 2:
         raise ScenarioError("its loops close numerically: one trajectory at a time", body=robot.name)
     way = Followed(robot, q[0])
@@ -103,7 +97,7 @@ def distances(robot: Robot, joints: Array) -> dict[str, float]:
 
 def where_it_broke(robot: Robot, q: Array) -> str:
     """What to say of a run that ended near q (n,)."""
-    if robot.loops is None or not np.isfinite(q).all():
+    if not robot.hidden or not np.isfinite(q).all():
         return ""
     loop, kind, size = weakest(robot, q)
     return f"; the loop {loop} is {'out of reach' if not size else f'near a singularity of the {kind}, {size:.2g}'}"

@@ -58,7 +58,7 @@ class Passive(Shown):
 
 def elastic_stops(robot: Robot, stiffness: float, damping: float) -> tuple[Stop, ...]:
     """A stop at every limit the robot's file gives."""
-    if robot.loops is not None and robot.coordinates != robot.driven:
+    if robot.coordinates != robot.driven:
         raise ScenarioError("its loops' coordinates are not its motors, where elastic stops act", body=robot.name)
     stops = []
     for k, joint in enumerate(robot.coordinates):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.mechanics.functions.numeric import inverse_dynamics
+from emdeg.mechanics.kinds import kind_of
 from emdeg.robot.model import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.motion import Motion
@@ -77,10 +78,10 @@ class Outcome(Shown):
 def torques(robot: Robot, trajectory: Trajectory, times: Array) -> Prescribed:
     """The efforts of a motion at `times` [s]: compiled inverse dynamics, drive inertia included, friction not."""
     q, qd, qdd = trajectory(times)
-    if robot.loops is None:
+    if kind_of(robot).is_everywhere(robot):
         tau = compile_program(robot_program(robot, "inverse_dynamics"))(q, qd, qdd)
     else:
-        tau = inverse_dynamics(robot, q, qd, qdd)  # says where a loop cannot close or is singular
+        tau = inverse_dynamics(robot, q, qd, qdd)  # says where the robot cannot be
     found = excesses(robot, times, tau=tau)
     return Prescribed(robot, np.asarray(times, dtype=np.float64), q, qd, qdd, tau, tuple(found))
 
@@ -188,7 +189,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "free_joints": [robot.coordinates[k].name for k in motion.invariants.joints],
         "events": [{"t": event.t, "joint": event.joint, "what": event.what} for event in motion.events],
     }
-    if robot.loops is not None:
+    if robot.hidden:
         result["distance_from_singularity"] = distances(robot, all_joints(robot, motion.q))
     if motion.q.ndim == 3:
         last = motion.q[:, -1][:, list(present.order)] * outcome.scale

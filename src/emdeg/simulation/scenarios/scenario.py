@@ -11,7 +11,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError, ScenarioError, TooLarge
-from emdeg.mechanics.loops.closing import ready
+from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.loops.views import coordinates_of
 from emdeg.programs.ir import Program
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
@@ -273,8 +273,8 @@ def _believed(table: TomlTable, robot: Robot) -> Program | None:
             if key in table:
                 raise table.error(f"{key} belongs to model = 'abbreviated'", key)
         return None
-    if robot.loops is not None:
-        raise table.error("there are no abbreviated models of closed loops", "model")
+    if kind_of(robot).explicit != "formulas":
+        raise table.error(f"there are no abbreviated models of {kind_of(robot).name}", "model")
     shares = {key: real(table, key, default) for key, default in THRESHOLDS.items()}
     for key, share in shares.items():
         if not 0 <= share < 1:
@@ -294,9 +294,9 @@ def _max_effort(table: TomlTable, robot: Robot) -> tuple[float, ...] | None:
 
 
 def _initial(table: TomlTable, robot: Robot, trajectory: Trajectory | None) -> tuple[Array, Array]:
-    table.only(("q", "qd") if robot.loops is None else ("q", "qd", "joints"))
+    table.only(("q", "qd", "joints") if robot.hidden else ("q", "qd"))
     rest = np.zeros(robot.freedoms)
-    home = rest if robot.loops is None else ready(robot).start[list(robot.loops.coordinates)]
+    home = kind_of(robot).home(robot)
     q, qd = (home, rest) if trajectory is None else trajectory(0.0)[:2]
     if "joints" in table:
         q, qd = _of_all_joints(table, robot), rest

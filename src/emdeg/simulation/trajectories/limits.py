@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.functions.numeric import drive_jacobian
+from emdeg.mechanics.kinds import kind_of
 from emdeg.robot.model import Joint, Robot
-from emdeg.simulation.plant.loops import all_joints, is_analytic
+from emdeg.simulation.plant.loops import all_joints
 from emdeg.simulation.trajectories.joint_space import Trajectory
 
 SAMPLES = 2001
@@ -55,24 +56,19 @@ def excesses(
 
 def hidden_excesses(robot: Robot, t: Array, q: Array, qd: Array) -> list[Excess]:
     """The same of closed loops' joints that are no coordinates: positions of all, speeds of the driven ones."""
-    if robot.loops is None or not any(_has_limits(robot.joints[k]) for k in _hidden(robot)):
+    if not any(_has_limits(robot.joints[k]) for k in robot.hidden):
         return []
     positions = all_joints(robot, q)
     rates = np.einsum("kij,kj->ki", drive_jacobian(robot, q), qd)
     found: list[Excess] = []
-    for k in _hidden(robot):
+    for k in robot.hidden:
         joint = robot.joints[k]
         low, high = (None if v is None else float(v) for v in (joint.limits.lower, joint.limits.upper))
         found += _beyond(joint.name, "position", t, positions[:, k], low, high)
-        if k in robot.loops.driven and joint.limits.velocity is not None:
+        if joint in robot.driven and joint.limits.velocity is not None:
             most = float(joint.limits.velocity)
-            found += _beyond(joint.name, "speed", t, rates[:, robot.loops.driven.index(k)], -most, most)
+            found += _beyond(joint.name, "speed", t, rates[:, robot.driven.index(joint)], -most, most)
     return found
-
-
-def _hidden(robot: Robot) -> list[int]:
-    assert robot.loops is not None
-    return [k for k in range(len(robot.joints)) if k not in robot.loops.coordinates]
 
 
 def _has_limits(joint: Joint) -> bool:
@@ -107,9 +103,9 @@ def need_within_limits(robot: Robot, trajectory: Trajectory) -> None:
 
 def need_closed_along(robot: Robot, trajectory: Trajectory) -> None:
     """ClosureError, naming the loop, where a trajectory of the coordinates leaves the reach or meets a singularity."""
-    if robot.loops is not None:
-        samples = SAMPLES if is_analytic(robot) else SAMPLES // 20 + 1
-        drive_jacobian(robot, trajectory(np.linspace(0, trajectory.duration, samples))[0])
+    kind = kind_of(robot)
+    samples = SAMPLES if kind.has_programs(robot) else SAMPLES // 20 + 1
+    kind.need_possible(robot, trajectory(np.linspace(0, trajectory.duration, samples))[0])
 
 
 def need_start_within_limits(robot: Robot, q: ArrayLike, qd: ArrayLike) -> None:

@@ -1,0 +1,70 @@
+"""`emdeg functions`: the catalogue."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from emdeg.cli.common import Json, head, out, print_json
+from emdeg.mechanics.functions import FUNCTIONS, INPUTS, Function, known_functions
+
+
+def functions(
+    function: Annotated[
+        str | None, typer.Argument(metavar="[FUNCTION]", help="One function, with everything known of it.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the functions of a model: inputs, outputs, units, formulations, what proves them.
+
+    Examples:
+
+      emdeg functions
+
+      emdeg functions mass_matrix
+
+      emdeg functions --json
+    """
+    wanted = FUNCTIONS if function is None else {name: FUNCTIONS[name] for name in known_functions(function)}
+    if json:
+        print_json({name: as_data(entry) for name, entry in wanted.items()})
+    elif function is None:
+        table = Table("function", "takes", "yields", "of", "meaning")
+        for name, entry in FUNCTIONS.items():
+            yields = ", ".join(output.name for output in entry.outputs)
+            table.add_row(name, ", ".join(entry.inputs), yields, ", ".join(entry.ways), entry.meaning)
+        out.print(table)
+    else:
+        for entry in wanted.values():
+            _print(entry)
+
+
+def as_data(entry: Function) -> dict[str, Any]:
+    """An entry of the catalogue as plain data."""
+    return {
+        "meaning": entry.meaning,
+        "inputs": [
+            {"name": name, "shape": ["n"], "unit": INPUTS[name].unit, "meaning": INPUTS[name].meaning}
+            for name in entry.inputs
+        ],
+        "outputs": [
+            {"name": output.name, "shape": list(output.shape), "unit": output.unit} for output in entry.outputs
+        ],
+        "kinds": {
+            kind: {"formulations": list(ways.formulations), "reference": ways.reference[0]}
+            for kind, ways in entry.ways.items()
+        },
+    }
+
+
+def _print(entry: Function) -> None:
+    head(entry.name, entry.meaning)
+    for name in entry.inputs:
+        out.print(f"takes {name} (n) [{INPUTS[name].unit}]: {INPUTS[name].meaning}", soft_wrap=True)
+    for output in entry.outputs:
+        shape = f" ({', '.join(output.shape)})" if output.shape else ""
+        out.print(f"yields {output.name}{shape} [{output.unit}]", soft_wrap=True)
+    for kind, ways in entry.ways.items():
+        out.print(f"{kind}: by {', '.join(ways.formulations)}; proved by {ways.reference[0]}", soft_wrap=True)
