@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from emdeg.cli.common import Json, head, out, print_json
 from emdeg.mechanics.functions import FUNCTIONS, INPUTS, Function, known_functions
+from emdeg.mechanics.kinds import KINDS
 
 
 def functions(
@@ -31,11 +31,10 @@ def functions(
     if json:
         print_json({name: as_data(entry) for name, entry in wanted.items()})
     elif function is None:
-        table = Table("function", "takes", "yields", "of", "meaning")
         for name, entry in FUNCTIONS.items():
             yields = ", ".join(output.name for output in entry.outputs)
-            table.add_row(name, ", ".join(entry.inputs), yields, ", ".join(entry.ways), entry.meaning)
-        out.print(table)
+            known = "" if len(entry.ways) == len(KINDS) else f" ({', '.join(entry.ways)} only)"
+            out.print(f"{name}({', '.join(entry.inputs)}) -> {yields}: {entry.meaning}{known}", soft_wrap=True)
     else:
         for entry in wanted.values():
             _print(entry)

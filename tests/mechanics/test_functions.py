@@ -1,0 +1,77 @@
+"""The catalogue: entries are complete, and what proves a function is not what computes it."""
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.errors import UnknownFunction
+from emdeg.mechanics.functions import FUNCTIONS, INPUTS, evaluate, functions_of, known_functions
+from emdeg.mechanics.kinds import KINDS, kind_of
+from emdeg.programs.build import program
+from emdeg.programs.proofs import verify_program
+
+ROBOTS = ["planar2r", "scara", "fivebar"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_reference_is_one_of_the_formulations_it_proves(name):
+    for ways in FUNCTIONS[name].ways.values():
+        assert ways.reference[1] not in ways.formulations.values()
+        assert ways.reference[0] not in ways.formulations
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_entry_is_complete(name):
+    entry = FUNCTIONS[name]
+    assert entry.name == name
+    assert entry.meaning
+    assert entry.inputs == tuple(one for one in INPUTS if one in entry.inputs)
+    assert entry.outputs
+    assert entry.ways.keys() <= {kind.name for kind in KINDS}
+    for ways in entry.ways.values():
+        assert {*ways.plain, *ways.searched} <= ways.formulations.keys()
+
+
+def sizes(robot):
+    n = robot.freedoms
+    known = {"n": n, "links": robot.n, "11 n": 11 * n, "n n": n * n, "4": 4, "6": 6}
+    return known | {"n (n + 1) / 2": n * (n + 1) // 2, "n n (n - 1) / 2": n * n * (n - 1) // 2}
+
+
+@pytest.mark.parametrize(("name", "function"), [(r, f) for r in ROBOTS for f in functions_of(emdeg.load(r))])
+def test_outputs_have_the_shapes_that_the_entry_states(name, function):
+    robot, entry = emdeg.load(name), FUNCTIONS[function]
+    rng = np.random.default_rng(2)
+    arrays = {one: rng.uniform(-0.1, 0.1, (3, robot.freedoms)) for one in entry.inputs}
+    arrays["q"] = arrays["q"] + kind_of(robot).home(robot)
+    found = evaluate(function, robot, arrays)
+    known = sizes(robot)
+    shapes = [one.shape for one in (found if isinstance(found, tuple) else (found,))]
+    assert shapes == [(3, *(known[letter] for letter in output.shape)) for output in entry.outputs]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_formulation_of_a_function_is_the_same_function(function):
+    from emdeg.programs.build import open_trace, run_together
+
+    robot = emdeg.load("stanford_arm" if "tree" in FUNCTIONS[function].ways else "fourbar")
+    for run in FUNCTIONS[function].ways[kind_of(robot).name].formulations.values():
+        trace = open_trace(robot, [function])
+        outputs = run_together(trace, [function], [run], regroup=True)
+        if outputs is not None:
+            verify_program(trace.tracer.program(function, outputs), robot, function)
+
+
+def test_a_function_that_a_kind_does_not_have_is_said():
+    with pytest.raises(UnknownFunction, match="no function 'momentum' of closed loops"):
+        program(emdeg.load("fivebar"), "momentum")
+    with pytest.raises(UnknownFunction, match="did you mean gravity"):
+        known_functions("gravitty")
+
+
+def test_a_wrench_on_the_tool_acts_through_the_jacobian():
+    q, qd, qdd, push = [0.3, -0.4], [0.5, 0.2], [1.0, 2.0], [3.0, -2.0, 1.0, 0.1, 0.2, 0.3]
+    felt = emdeg.jacobian("planar2r", q).T @ push
+    tau = emdeg.inverse_dynamics("planar2r", q, qd, qdd, wrench=push)
+    np.testing.assert_allclose(tau, emdeg.inverse_dynamics("planar2r", q, qd, qdd) - felt, atol=1e-12)
+    np.testing.assert_allclose(emdeg.forward_dynamics("planar2r", q, qd, tau, wrench=push), qdd, atol=1e-9)
