@@ -9,8 +9,9 @@ import json
 from pathlib import Path
 
 import emdeg
-from emdeg.algebra.expression import PrintedCount, text
+from emdeg.algebra.expression import PrintedCount
 from emdeg.equations import Compact, Hierarchy, Lumped, compact, derive, hierarchy, lumped_constants
+from emdeg.writing.text import line as text
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMAND = "python examples/make_paper_tables.py"
