@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from emdeg.algebra import Scalar as Scalar
 from emdeg.algebra.linear.matrices import total as total
-from emdeg.algebra.scalar import Scalar as Scalar
 
 Vec3 = tuple[Scalar, Scalar, Scalar]
 Mat3 = tuple[Vec3, Vec3, Vec3]
