@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import math
 import pkgutil
 import subprocess
 import sys
@@ -106,6 +107,27 @@ def test_what_is_no_robot_is_said_to_be_none() -> None:
     for wrong in (3, None, ["planar2r"], np.zeros(2)):
         with pytest.raises(TypeError, match="a robot is expected"):
             emdeg.program(wrong, "gravity")
+
+
+def shown() -> Iterator[object]:
+    """An object of each kind that the public functions hand out, large ones."""
+    robot, q = emdeg.load("puma560"), np.zeros(6)
+    model, found = emdeg.derive(robot), emdeg.optimise("planar2r", "gravity", 0.0)
+    yield from (robot, model, model.compact(), model.hierarchy(), model.lumped, model.kinematics)
+    yield from (found, found.program, found.certificate, emdeg.generate("planar2r", "gravity")[0])
+    compiled = emdeg.compile(emdeg.program(robot, "inverse_dynamics"))
+    yield from (compiled, compiled.bind(q, q, q), emdeg.mass_matrix)
+    short = emdeg.abbreviate("planar2r", significance=0.05, seconds=1)
+    yield from (short, short.short, short.short.full, short.where)
+    yield from (emdeg.simulate(robot, q0=q, duration=0.1, method="rk4", step=1e-3), emdeg.linearise(robot, q))
+    yield from (emdeg.base_parameters(robot), emdeg.analyse("planar2r", ["loads"], seconds=1))
+    yield from (*emdeg.loops.branches("fivebar", [2.0, 1.0]), emdeg.load("delta"), emdeg.report("planar2r"))
+
+
+def test_the_repr_of_what_public_functions_hand_out_fits_a_screen() -> None:
+    for one in shown():
+        lines = repr(one).splitlines()
+        assert sum(max(1, math.ceil(len(line) / 120)) for line in lines) <= 24, type(one)
 
 
 def test_functions_joined_by_a_plus_are_one_program() -> None:

@@ -28,7 +28,7 @@ class Wrist:
     C: Matrix
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class InverseJacobian(Shown):
     """J^-1 with qd = J^-1 (v, omega), v of the tool's origin, axes of `frame`."""
 

@@ -19,7 +19,7 @@ FrameName = int | str
 """A link's number from 1 or its name, "base", or "tool"."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Kinematics(Shown):
     """The frames of a robot as formulas; nothing is formed before it is asked for."""
 

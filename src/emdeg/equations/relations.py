@@ -55,7 +55,7 @@ class Tally(Shown):
     """No one a rational multiple of another."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Relations(Shown):
     """What `relations` finds."""
 

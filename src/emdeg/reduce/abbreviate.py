@@ -17,11 +17,11 @@ from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped,
 from emdeg.reduce.target import certified, largest_efforts, within
 from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.workspace import Workspace, workspace
-from emdeg.writing.notebook import table
+from emdeg.writing.notebook import Brief, table
 
 
-@dataclass(frozen=True)
-class Abbreviated:
+@dataclass(frozen=True, repr=False)
+class Abbreviated(Brief):
     """A short model and how wrong it can be over its box."""
 
     short: ShortModel

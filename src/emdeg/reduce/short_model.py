@@ -22,7 +22,7 @@ Expansion = tuple[tuple[str, TrigPoly], ...]
 """An entry's summands: (constant, function), ..."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FullModel(Shown):
     """A model with its lumped constants' exact values: what is abbreviated."""
 
@@ -86,7 +86,7 @@ def exact(formula: TrigPoly, known: Mapping[str, Fraction]) -> Fraction:
     return formula.map(letter, Fraction)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ShortModel(Shown):
     """A model in fewer summands; `values` may differ from the full model's, `means` stand for what was averaged out.
 

@@ -205,7 +205,7 @@ class Payload(Shown):
     name: str = "payload"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Robot:
     """A fixed-base tree of rigid links, closed by `loops` if it has any; frozen, exact. See `emdeg.load`."""
 
@@ -227,6 +227,14 @@ class Robot:
     notes: tuple[str, ...] = ()
     """What a reader changed or found worth saying."""
     loops: loops_.Loops | None = None
+
+    def __repr__(self) -> str:
+        """What it is in a line: a robot's numbers fill pages."""
+        words = [f"{self.n} joints", *([f"{self.freedoms} freedoms"] if self.freedoms != self.n else [])]
+        words += [f"{len(self.symbols)} symbols"] if self.symbols else []
+        words += [f"payload {payload.name}" for payload in self.payloads[:3]]
+        title = f" ({self.title[:200]})" if self.title else ""
+        return f"<Robot {self.name[:200]}: {', '.join(words)}{title}>"
 
     def __hash__(self) -> int:
         return hash((self.name, self.links, self.base, self.tool, self.gravity, self.payloads, self.loops))

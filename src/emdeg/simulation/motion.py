@@ -14,7 +14,7 @@ from emdeg.algebra import Array
 from emdeg.errors import SimulationError
 from emdeg.robot.model import Robot
 from emdeg.simulation.plant.constants_of_motion import Invariants
-from emdeg.writing.notebook import Shown, table
+from emdeg.writing.notebook import Brief, Shown, table
 from emdeg.writing.tables import csv_columns
 
 
@@ -27,8 +27,8 @@ class Event(Shown):
     what: str
 
 
-@dataclass(frozen=True)
-class Motion:
+@dataclass(frozen=True, repr=False)
+class Motion(Brief):
     """A run at times t (k); q, qd, tau are (k, n), or (trajectories, k, n) of a batch. SI units.
 
     `tau` are the efforts of the controller as they reach the joints; friction and stops are not in it. `dense` is

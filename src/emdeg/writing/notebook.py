@@ -1,4 +1,4 @@
-"""How objects show themselves in a notebook: small tables, with every text escaped.
+"""How objects show themselves: `repr` on one screen; in a notebook small tables, with every text escaped.
 
 Names in a robot's file are a stranger's; nothing here is handed on as HTML but what `table` wrote itself.
 """
@@ -13,6 +13,8 @@ from emdeg.writing.markup import escape, preformatted, row
 
 LONGEST = 160
 """Characters of a value; a notebook is no place for a program's thousand operations."""
+MOST_FIELDS = 20
+"""Of an object's `repr`: twenty of a hundred characters fit a screen."""
 
 
 def table(title: str, rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
@@ -66,7 +68,8 @@ def _array(value: Any) -> str:
 def _writes_itself(value: Any) -> bool:
     """Whether it is a dataclass that says no more of itself than its fields."""
     kind = type(value)
-    return is_dataclass(kind) and kind.__str__ is object.__str__ and hasattr(kind.__repr__, "__wrapped__")
+    plain = kind.__repr__ is Brief.__repr__ or hasattr(kind.__repr__, "__wrapped__")
+    return is_dataclass(kind) and kind.__str__ is object.__str__ and plain
 
 
 def _first(items: Iterable[Any]) -> list[Any]:
@@ -74,11 +77,26 @@ def _first(items: Iterable[Any]) -> list[Any]:
     return [item for item, _ in zip(items, range(LONGEST // 2))]
 
 
+def _cut(text: str, longest: int = 100) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
 def _shown_fields(value: Any) -> list[tuple[str, Any]]:
     return [(f.name, getattr(value, f.name)) for f in fields(value) if f.repr and not f.name.startswith("_")]
 
 
-class Shown:
+class Brief:
+    """A dataclass (with `repr=False`) whose `repr` fits a screen: each field in a few words, arrays by their shape."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        cells = [f"{name}={_cut(brief(value))}" for name, value in _shown_fields(self)[:MOST_FIELDS]]
+        return f"{type(self).__name__}({', '.join(cells)})"
+
+
+class Shown(Brief):
     """A dataclass whose fields are its table in a notebook."""
 
     __slots__ = ()

@@ -29,10 +29,10 @@ from emdeg.algebra.short_forms import ExponentLayout, ShortForms, Views, terms_o
 from emdeg.equations.reading.lumped import Lumped
 from emdeg.writing import latex, text
 from emdeg.writing.formula import label
-from emdeg.writing.notebook import Shown, listing
+from emdeg.writing.notebook import Brief, Shown, listing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CompactEntry(Shown):
     """An entry's expression in constants and abbreviations, or `alias` (factor, name) of an earlier entry."""
 
@@ -69,8 +69,8 @@ class CompactEntry(Shown):
         return np.broadcast_to(value, np.shape(q)[:-1])
 
 
-@dataclass(frozen=True)
-class Compact:
+@dataclass(frozen=True, repr=False)
+class Compact(Brief):
     """All entries of a model in reading form, in the model's order."""
 
     entries: Mapping[str, CompactEntry]

@@ -32,7 +32,7 @@ from emdeg.algebra.factoring import (
 from emdeg.algebra.short_forms import ExponentLayout, ShortForms, fewest_terms
 from emdeg.equations.reading.compact_form import atom_values
 from emdeg.equations.reading.lumped import Lumped
-from emdeg.writing.notebook import listing
+from emdeg.writing.notebook import Brief, listing
 from emdeg.writing.text import line
 
 Polynomial = dict[tuple[Atom, ...], Fraction]
@@ -41,8 +41,8 @@ MOST_TERMS = 4000
 """Terms above which no brackets are looked for."""
 
 
-@dataclass(frozen=True)
-class Hierarchy:
+@dataclass(frozen=True, repr=False)
+class Hierarchy(Brief):
     """A model as definitions, each using only those before it: T, then V and entries in an order that computes.
 
     `constants` says what each K is in lumped constants.

@@ -20,7 +20,7 @@ from emdeg.algebra.factoring import Number, nested
 from emdeg.algebra.linear import rational_echelon
 from emdeg.algebra.short_forms import ExponentLayout, Exponents, ParameterKey, PlainPoly, ShortForms, Views, added
 from emdeg.equations.reading.short_basis import Basis, Column, short_bases
-from emdeg.writing.notebook import Shown, table
+from emdeg.writing.notebook import Brief, Shown, table
 from emdeg.writing.text import line
 
 _NAME = re.compile(r"([A-Za-z]+)_?(.*)\Z")
@@ -51,8 +51,8 @@ class Constant(Shown):
         return nested(terms)
 
 
-@dataclass(frozen=True)
-class Lumped:
+@dataclass(frozen=True, repr=False)
+class Lumped(Brief):
     """A model in lumped constants: entry = sum over `expansions[entry]` of constant * function."""
 
     constants: tuple[Constant, ...]

@@ -32,7 +32,7 @@ from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.massless import geometry
 from emdeg.robot.model import Inertia, Robot
-from emdeg.writing.notebook import listing
+from emdeg.writing.notebook import Brief, listing
 
 DROPPED_FIRST = ("Ia", "YY", "M", "MZ", "MY", "MX", "YZ", "XZ", "XY", "XX", "ZZ")
 """Within a link, which of several parameters that could be grouped away goes first (Khalil's choice)."""
@@ -65,8 +65,8 @@ class ParameterRelation:
     acts_as: Combination
 
 
-@dataclass(frozen=True, slots=True)
-class BaseParameters:
+@dataclass(frozen=True, slots=True, repr=False)
+class BaseParameters(Brief):
     """Which parameters are kept, and how the others are grouped into them. See `base_parameters`."""
 
     columns: tuple[Column, ...]
