@@ -30,7 +30,7 @@ from emdeg.simulation.plant.programs import accelerations
 from emdeg.writing.notebook import Shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StateSpace(Shown):
     """x-dot = A x + B u, y = C x + D u, of small deviations; x = (dq, dqd), u = dtau. Arrays (..., rows, columns)."""
 
