@@ -13,10 +13,9 @@ import argparse
 import emdeg
 from emdeg.programs.build import program as plain_program
 from emdeg.programs.ir import count
-from emdeg.programs.search.descend import Descent
-from emdeg.programs.search.effort import Effort
+from emdeg.programs.search.formulation import Descent
 from emdeg.programs.search.resubstitute import resubstitute
-from emdeg.programs.weights import OPERATIONS
+from emdeg.programs.weights import OPERATIONS, Effort
 from record import record
 
 KINDS = {

@@ -11,9 +11,9 @@ import numpy as np
 
 import emdeg
 from emdeg.mechanics.kane import joint_rates, load_setup
-from emdeg.programs.evaluate import NUMPY, constants, values
 from emdeg.programs.ir import Kind, Program, count
 from emdeg.programs.kane import METHODS, kane_program
+from emdeg.programs.values import NUMPY, constants, values
 from tests import kane_levinson
 
 ROOT = Path(__file__).parents[1]

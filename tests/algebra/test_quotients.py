@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from emdeg.algebra import PrimeField, Quotient, TrigAlgebra, quotient
 from tests.algebra.formulas import ALGEBRA, formulas
@@ -14,6 +14,7 @@ A, B = (SMALL.symbol(name) for name in "ab")
 S, C = SMALL.joint_sincos(1)
 
 
+@settings(deadline=None)
 @given(formulas, formulas)
 def test_a_product_divided_is_what_it_was(x, y):
     if not y:

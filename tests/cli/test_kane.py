@@ -13,8 +13,8 @@ import pytest
 import emdeg
 from emdeg.errors import RobotError
 from emdeg.mechanics.kane import load_setup, read_setup
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.kane import choose, kane_parts, natural_setups
+from emdeg.programs.values import evaluate
 from emdeg.reports.kane import PARTS, describe
 from emdeg.reports.kane_document import kane_data, kane_document
 from emdeg.runtime.kane import KaneModel

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Count, count
+from emdeg.programs.values import evaluate
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
 EMITTERS = [emit_python, emit_numpy, emit_jax]

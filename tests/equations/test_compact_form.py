@@ -95,7 +95,7 @@ def test_entries_that_are_multiples_of_others_say_so():
 def test_a_planar_arm_reads_as_in_the_textbooks():
     arm = arms.Arm("planar").link("90 deg", m="m1=1", r=("l1=1", 0, 0)).link(a="a1=1", m="m2=1", r=("l2=1", 0, 0))
     from emdeg.equations import lump
-    from emdeg.robot.parallel import parallel_joints
+    from emdeg.robot.algebra import parallel_joints
 
     table = compact(lump(arms.formulas(arm.robot), groups=parallel_joints(arm.robot)))
     assert table["M11"].text.replace("I", "").count("C2") == 1

@@ -14,7 +14,7 @@ from emdeg.algebra import angle_systems
 from emdeg.equations import indices, lump, lumped_constants
 from emdeg.equations.derive import derive
 from emdeg.mechanics.functions import numeric
-from emdeg.robot.parallel import parallel_joints
+from emdeg.robot.algebra import parallel_joints
 from tests.equations import arms
 
 # The paper's constants from its Tables A1, 4, 5 and 6 by its Table A2 with the misprints mended: first principles.

@@ -9,9 +9,9 @@ import emdeg
 from emdeg.algebra import Exact
 from emdeg.identification.measured import fit_friction
 from emdeg.mechanics.formulations.friction import FrictionLaw, law_of, smooth_sign
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Dependence, count
 from emdeg.programs.trace import Tracer
+from emdeg.programs.values import evaluate
 from emdeg.robot.model import Friction
 from emdeg.simulation import Passive, simulate
 

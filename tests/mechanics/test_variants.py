@@ -11,18 +11,17 @@ from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.formulations.velocities import partial_velocities, velocities
 from emdeg.mechanics.mechanism import Rotor, frames, mechanism
-from emdeg.mechanics.spatial import Spatial
+from emdeg.mechanics.spatial import Spatial, dot, total
 from emdeg.mechanics.variants import known_turning
 from emdeg.mechanics.variants.link_frame_recursion import (
+    MOMENTS,
     efforts,
     inertia_forces,
     less_external,
     link_frame_recursion,
     motion,
 )
-from emdeg.mechanics.variants.moments import MOMENTS
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
-from emdeg.mechanics.vectors import dot, total
 from emdeg.robot import BASE
 from tests.mechanics.chains import with_letters
 from tests.random_robots import random_robot

@@ -1,7 +1,6 @@
 import copy
 import json
 
-import numpy as np
 import pytest
 
 import emdeg
@@ -50,9 +49,3 @@ def test_other_data_is_refused(spoil):
 def test_what_is_no_program_at_all_is_refused(data):
     with pytest.raises(NotAProgram):
         from_data(data)
-
-
-def test_a_program_compiles_itself():
-    program = emdeg.program(emdeg.load("planar2r"), "gravity")
-    q = np.array([0.3, -0.4])
-    np.testing.assert_array_equal(program.compile()(q), emdeg.compile(program)(q))

@@ -13,9 +13,9 @@ from emdeg.algebra import Exact
 from emdeg.equations.speeds import speed_inverse
 from emdeg.errors import Refuted, SingularSpeeds
 from emdeg.mechanics.kane import AngularVelocity, PointVelocity, Rate, Setup, joint_rates, load_setup, read_setup
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import count
 from emdeg.programs.kane import INPUTS, METHODS, kane_program, verify_kane
+from emdeg.programs.values import evaluate
 from emdeg.robot.model import Frame
 from emdeg.runtime.kane import KaneModel, NearlySingularSpeeds
 from tests import kane_levinson

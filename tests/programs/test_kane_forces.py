@@ -15,8 +15,8 @@ import emdeg
 from emdeg.algebra import Exact
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.mechanics.kane import Rate, Setup, joint_rates, load_setup, read_setup
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.kane import INPUTS, kane_program
+from emdeg.programs.values import evaluate
 from emdeg.robot.model import Friction
 from emdeg.runtime.kane import KaneModel
 from tests.random_robots import random_robot

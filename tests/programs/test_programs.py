@@ -9,9 +9,9 @@ from emdeg.mechanics.functions import evaluate as numbers
 from emdeg.mechanics.functions import functions_of
 from emdeg.mechanics.parameters.base import base_values
 from emdeg.programs.build import program
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Dependence, InputGroup, count
 from emdeg.programs.proofs import verify_program
+from emdeg.programs.values import evaluate
 from emdeg.programs.verify import FALSE_PASS
 from emdeg.robot.load import load
 from tests.program_samples import mutants

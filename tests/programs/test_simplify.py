@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.factor import factor
 from emdeg.programs.ir import Count, Dependence, count
-from emdeg.programs.schedule import most_alive, schedule
-from emdeg.programs.simplify import fold_signs, prune, retrace, simplify
+from emdeg.programs.simplify import fold_signs, most_alive, prune, retrace, schedule, simplify
 from emdeg.programs.trace import Tracer
+from emdeg.programs.values import evaluate
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
 PASSES = [prune, retrace, factor, schedule, fold_signs, simplify]

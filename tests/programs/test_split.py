@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Dependence, count, dependences
 from emdeg.programs.split import split_constants, split_rates
+from emdeg.programs.values import evaluate
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
 

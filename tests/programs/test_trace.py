@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from emdeg.algebra import Angle
-from emdeg.programs.evaluate import constants, evaluate
 from emdeg.programs.ir import Dependence, Kind, Op, Program, dependences
 from emdeg.programs.trace import Tracer
+from emdeg.programs.values import constants, evaluate
 from tests.program_samples import kitchen_sink, pendulum_pair, samples
 
 

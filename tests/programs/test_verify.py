@@ -6,13 +6,11 @@ import sympy
 
 from emdeg.algebra import Angle, PrimeField
 from emdeg.errors import Refuted
-from emdeg.programs.degree import degree_bound
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
-from emdeg.programs.residues import evaluate_residues
 from emdeg.programs.simplify import prune, simplify
 from emdeg.programs.trace import Tracer
-from emdeg.programs.verify import FALSE_PASS, float_error, ulps, verify
+from emdeg.programs.values import evaluate, evaluate_residues
+from emdeg.programs.verify import FALSE_PASS, degree_bound, float_error, ulps, verify
 from tests.program_samples import kitchen_sink, mutants, pendulum_pair, random_program, samples
 
 

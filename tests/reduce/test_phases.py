@@ -9,7 +9,7 @@ import sympy
 import emdeg
 from emdeg.algebra.expression import Atom, Product, Sum
 from emdeg.programs import count
-from emdeg.programs.evaluate import evaluate
+from emdeg.programs.values import evaluate
 from emdeg.programs.weights import CYCLES
 from emdeg.reduce.phases import folded, phases
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdeg.errors import StateError
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Dependence
 from emdeg.programs.simplify import simplify
 from emdeg.programs.sine import DOUBLE, SINGLE
 from emdeg.programs.trace import Tracer
+from emdeg.programs.values import evaluate
 from emdeg.runtime import compile
 from emdeg.runtime.kernel import STATES_PER_THREAD, machine_available
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples

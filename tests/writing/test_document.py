@@ -13,6 +13,7 @@ from emdeg.algebra import TrigAlgebra
 from emdeg.algebra.expression import Atom, Product, Sum
 from emdeg.writing import html, latex, markdown, text
 from emdeg.writing.document import (
+    Combination,
     Document,
     Equation,
     Facts,
@@ -22,19 +23,22 @@ from emdeg.writing.document import (
     Files,
     Folded,
     Item,
+    Label,
     MatrixEquation,
     Note,
     Paragraph,
+    Reference,
     Section,
     Special,
+    SquareRoot,
     Statement,
     Table,
     Verbatim,
+    Written,
     Zeros,
 )
 from emdeg.writing.drawing import Drawing
 from emdeg.writing.formats import write
-from emdeg.writing.formula import Combination, Label, Reference, SquareRoot, Written
 
 NAME = r"<b>a_b</b> & 50% \x"
 

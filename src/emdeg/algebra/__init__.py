@@ -5,10 +5,10 @@ What is done with them stands in `linear` (exact linear algebra), `factoring` (s
 """
 
 from emdeg.algebra.angle import HALF_RIGHT, NO_ANGLE, Angle, direction_angle, rounded, square_root
-from emdeg.algebra.angle_sums import AngleSum, AngleSystem, ParallelJoints, angle_latex, angle_name, angle_systems
 from emdeg.algebra.arrays import Array
 from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.exact import ONE, ZERO, Exact, ExactLike, is_symbol_name, parse_number, shown
+from emdeg.algebra.expression import AngleSum, AngleSystem, ParallelJoints, angle_latex, angle_name, angle_systems
 from emdeg.algebra.generator import GREEK, Generator, Kind, name_latex
 from emdeg.algebra.parsing import Expression, parsed
 from emdeg.algebra.prime_field import P, PrimeField, Residue, residue_inverse, residue_of

@@ -13,8 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import comb
 
-from emdeg.algebra.angle_sums import AngleSum, ParallelJoints, angle_systems
-from emdeg.algebra.expression import Atom
+from emdeg.algebra.expression import AngleSum, Atom, ParallelJoints, angle_systems
 from emdeg.algebra.factoring import Number
 from emdeg.algebra.fourier import powers_of_z
 from emdeg.algebra.generator import Generator

@@ -10,8 +10,7 @@ import typer
 from emdeg.cli.common import UsageError, err
 from emdeg.programs.best import program as best_program
 from emdeg.programs.ir import Program
-from emdeg.programs.search.effort import Progress
-from emdeg.programs.weights import WEIGHTS, Weights, parsed
+from emdeg.programs.weights import WEIGHTS, Progress, Weights, parsed
 from emdeg.robot.model import Robot
 
 DEFAULT_EFFORT = 3.0

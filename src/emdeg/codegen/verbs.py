@@ -18,8 +18,7 @@ from emdeg.programs.best import program
 from emdeg.programs.ir import count
 from emdeg.programs.joined import joined_functions
 from emdeg.programs.proofs import verify_program
-from emdeg.programs.search.effort import Progress
-from emdeg.programs.weights import OPERATIONS, Weights, as_text
+from emdeg.programs.weights import OPERATIONS, Progress, Weights, as_text
 from emdeg.robot.load import SUFFIXES, RobotLike, as_robot, library_names
 from emdeg.robot.model import Robot
 

@@ -8,7 +8,7 @@ from emdeg.equations.derive import derive
 from emdeg.equations.inverse_jacobian import InverseJacobian, determinant, inverse_jacobian
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.equations.kinematics import Kinematics
-from emdeg.equations.model import Model, entry_name
+from emdeg.equations.model import Model, entry_name, lumped_constants
 from emdeg.equations.reading import (
     Compact,
     CompactEntry,
@@ -20,7 +20,6 @@ from emdeg.equations.reading import (
     hierarchy,
     indices,
     lump,
-    lumped_constants,
 )
 from emdeg.equations.relations import EntryRelation, Relations, Tally, relations
 from emdeg.equations.sections import document, model_data, write

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly
-from emdeg.equations.model import DYNAMICS, Formulas, Matrix, Model, Triple, christoffel_symbols
+from emdeg.equations.model import DYNAMICS, MOST_ANGLES, Formulas, Matrix, Model, Triple, christoffel_symbols
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.formulations.energy import potential_energy
@@ -15,9 +15,6 @@ from emdeg.robot import Robot
 from emdeg.robot.algebra import algebra_of, positions
 from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.symbols import Known, symbolize
-
-MOST_ANGLES = 2
-"""Constant angles that may be letters beside a robot's symbols: each doubles the length of what it multiplies."""
 
 
 def derive(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from emdeg.algebra import Quotient, TrigPoly, linear, quotient
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
 from emdeg.errors import NotInvertible
-from emdeg.mechanics.vectors import skew
+from emdeg.mechanics.spatial import skew
 from emdeg.writing.notebook import Shown
 
 

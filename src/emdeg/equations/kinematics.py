@@ -9,7 +9,7 @@ from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.kinematics import homogeneous, tool_pose
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism, path
-from emdeg.mechanics.vectors import Mat3, Vec3, cross, matmul, sub, tmul, transpose
+from emdeg.mechanics.spatial import Mat3, Vec3, cross, matmul, sub, tmul, transpose
 from emdeg.robot import Robot
 from emdeg.robot.algebra import positions
 from emdeg.writing.notebook import Shown

@@ -9,29 +9,31 @@ from 1, as in the papers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from emdeg.algebra import Generator, TrigAlgebra, TrigPoly
 from emdeg.equations.kinematics import Kinematics
+from emdeg.equations.reading import Compact, Constant, Hierarchy, Lumped, compact, hierarchy, lump
 from emdeg.errors import NotDerived
 from emdeg.robot import BASE, Robot
+from emdeg.robot.algebra import algebra_of, parallel_joints
 from emdeg.robot.symbols import Known
-
-if TYPE_CHECKING:
-    from emdeg.equations.reading import Compact, Constant, Hierarchy, Lumped
 
 HALF = Fraction(1, 2)
 
 Row = tuple[TrigPoly, ...]
 Matrix = tuple[Row, ...]
 Triple = tuple[int, int, int]
+
+MOST_ANGLES = 2
+"""Constant angles that may be letters beside a robot's symbols: each doubles the length of what it multiplies."""
 
 DYNAMICS = ("M", "b", "c", "g")
 """The parts of the equations of motion."""
@@ -213,8 +215,6 @@ class Model:
     @cached_property
     def lumped(self) -> Lumped:
         """The mechanism's constants and every entry in them; see `lumped_constants`."""
-        from emdeg.equations.reading import lumped_constants
-
         return lumped_constants(self)
 
     @property
@@ -232,14 +232,10 @@ class Model:
 
     @cached_property
     def _compact(self) -> Compact:
-        from emdeg.equations.reading import compact
-
         return compact(self.lumped)
 
     @cached_property
     def _hierarchy(self) -> Hierarchy:
-        from emdeg.equations.reading import hierarchy
-
         return hierarchy(self.lumped)
 
     def __repr__(self) -> str:
@@ -317,3 +313,42 @@ def descendants(parents: Sequence[int]) -> list[list[int]]:
             beyond[parent].append(k)
             parent = parents[parent]
     return beyond
+
+
+def lumped_constants(model: Model) -> Lumped:
+    """The named constants of a model and its entries in them.
+
+    They are found in the symbols that the model was derived in (m2, rx2, Ixx2, a2, ...), so that every constant has a
+    formula in the robot's parameters beside its value and tolerance. With many constant angles that are no right
+    ones, and in a model that never had symbols, every distinct coefficient is a constant, a number where the robot's
+    are.
+
+    >>> import emdeg
+    >>> from emdeg.equations import derive
+    >>> found = lumped_constants(derive(emdeg.load("planar2r")))
+    >>> [(constant.name, str(constant.formula)) for constant in found.constants][1:3]
+    [('I2', 'a1*m2*rx2'), ('I3', 'm2*rx2^2 + Izz2')]
+    """
+    source = model.general or model
+    formulas, by_coefficient = source.formulas, not source.algebra.parameters
+    if sum(angle.symbol is None for angle in source.algebra.constant_angles) > MOST_ANGLES:
+        formulas, by_coefficient = _with_rational_angles(source), True
+    entries = replace(source, stated=formulas).entries([part for part in DYNAMICS if part in source.parts])
+    return lump(
+        entries,
+        groups=parallel_joints(source.robot),
+        drives=dict(enumerate(formulas.drives, 1)) if "M" in source.parts else {},
+        values={name: number.value for name, number in source.known.items()},
+        tolerances={name: number.tolerance or 0 for name, number in source.known.items()},
+        by_coefficient=by_coefficient,
+    )
+
+
+def _with_rational_angles(model: Model) -> Formulas:
+    """The formulas with numbers for the sines and cosines of constant angles: as letters they are too long to read."""
+    algebra = algebra_of(model.robot, rational_angles=True, budget=model.algebra.max_terms)
+    images: dict[Generator, TrigPoly] = {}
+    for angle in model.algebra.constant_angles:
+        sine, cosine = algebra.sincos(angle)
+        images |= {Generator("sine", angle): sine, Generator("cosine", angle): cosine}
+    return model.formulas.put(images, algebra, [link.parent for link in model.robot.links])

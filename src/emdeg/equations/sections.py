@@ -18,11 +18,14 @@ from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseu
 from emdeg.mechanics.parameters.base import Column, base_parameters
 from emdeg.mechanics.parameters.regressor_formulas import regressor_formulas
 from emdeg.writing.document import (
+    Combination,
     Document,
     Equation,
     Item,
+    Label,
     MatrixEquation,
     Paragraph,
+    Reference,
     Section,
     Table,
     Zeros,
@@ -30,7 +33,6 @@ from emdeg.writing.document import (
 )
 from emdeg.writing.formats import Format
 from emdeg.writing.formats import write as write_document
-from emdeg.writing.formula import Combination, Label, Reference
 from emdeg.writing.json_form import sections_data
 
 

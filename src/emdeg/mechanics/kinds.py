@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from emdeg.mechanics.loops.kind import ClosedLoops
 from emdeg.mechanics.state import Kind
-from emdeg.mechanics.trees.kind import Tree
+from emdeg.mechanics.trees.state import Tree
 from emdeg.robot.model import Robot
 
 TREE, CLOSED_LOOPS = Tree(), ClosedLoops()

@@ -13,8 +13,21 @@ from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 from emdeg.algebra import Algebra, Angle, Exact
-from emdeg.mechanics.spatial import Axis, BodyInertia, Spatial, Transform
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, column, identity, matmul, mul, tmul
+from emdeg.mechanics.spatial import (
+    Axis,
+    BodyInertia,
+    Mat3,
+    Scalar,
+    Spatial,
+    Transform,
+    Vec3,
+    add,
+    column,
+    identity,
+    matmul,
+    mul,
+    tmul,
+)
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.model import BASE, Pose, Robot
 

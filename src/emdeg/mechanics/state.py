@@ -18,7 +18,7 @@ from emdeg.algebra import Algebra, Array
 from emdeg.errors import StateError
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position
-from emdeg.mechanics.vectors import Scalar, total
+from emdeg.mechanics.spatial import Scalar, total
 from emdeg.robot.model import Robot
 
 Outputs = Mapping[str, Any]

@@ -2,7 +2,6 @@
 
 from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.best import program
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import (
     Count,
     Dependence,
@@ -19,6 +18,7 @@ from emdeg.programs.proofs import verify_program
 from emdeg.programs.simplify import simplify
 from emdeg.programs.split import split_constants, split_rates
 from emdeg.programs.trace import Traced, Tracer
+from emdeg.programs.values import evaluate
 from emdeg.programs.verify import Certificate, float_error, verify
 
 __all__ = [

@@ -9,10 +9,9 @@ from emdeg.algebra import PrimeField
 from emdeg.programs.build import program as plain_program
 from emdeg.programs.ir import Kind, Program
 from emdeg.programs.joined import joined_functions
-from emdeg.programs.residues import evaluate_residues
-from emdeg.programs.search.effort import Progress
 from emdeg.programs.store import kept, shipped
-from emdeg.programs.weights import OPERATIONS, Weights, as_weights, cost, label
+from emdeg.programs.values import evaluate_residues
+from emdeg.programs.weights import OPERATIONS, Progress, Weights, as_weights, cost, label
 from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 

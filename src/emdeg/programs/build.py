@@ -14,7 +14,7 @@ from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.mechanics.parameters.base import base_parameters as find_base_parameters
 from emdeg.mechanics.parameters.base import regrouped_mechanism
 from emdeg.mechanics.state import Inputs, Outputs, State
-from emdeg.mechanics.trees.kind import tree_state
+from emdeg.mechanics.trees.state import tree_state
 from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.simplify import retrace, simplify
 from emdeg.programs.trace import Traced, Tracer

@@ -16,10 +16,9 @@ from emdeg.mechanics.functions import inputs_of, known_functions, ways_of
 from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.state import Inputs, Outputs, State
 from emdeg.programs.build import base_places, of_base_parameters, open_trace
-from emdeg.programs.degree import degree_bound
 from emdeg.programs.ir import Program
-from emdeg.programs.residues import evaluate_residues, input_residue
-from emdeg.programs.verify import Certificate, verify
+from emdeg.programs.values import evaluate_residues, input_residue
+from emdeg.programs.verify import Certificate, degree_bound, verify
 from emdeg.robot.model import Robot
 
 

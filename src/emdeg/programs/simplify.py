@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
+
 from emdeg.programs.factor import factor
-from emdeg.programs.ir import Kind, Op, OutputGroup, Program, Ref, count, live, moved
+from emdeg.programs.ir import Dependence, Kind, Op, OutputGroup, Program, Ref, count, dependences, live, moved, uses
 from emdeg.programs.network import signed
-from emdeg.programs.schedule import schedule
 from emdeg.programs.trace import Traced, Tracer
 
 
@@ -66,3 +67,125 @@ def fold_signs(program: Program) -> Program:
         for group in program.outputs
     )
     return Program(program.name, program.inputs, ops, outputs)
+
+
+def schedule(program: Program) -> Program:
+    """The same operations in the order with fewer values alive: as given, depth first or by greed."""
+    candidates = [program, _reordered(program, _depth_first(program)), _reordered(program, _greedy(program))]
+    return min(candidates, key=most_alive)
+
+
+def angles_first(program: Program) -> Program:
+    """The same operations, with all sines and cosines in a row as early as can be.
+
+    A compiler can then compute several at once. No change where an angle itself depends on a sine.
+    """
+    early = [False] * program.size
+    for index in range(program.size - 1, -1, -1):
+        if program.ops[index].kind in (Kind.SIN, Kind.COS) or early[index]:
+            for arg in program.ops[index].args:
+                early[arg] = True
+    trig = [op.kind in (Kind.SIN, Kind.COS) for op in program.ops]
+    if any(first and turns for first, turns in zip(early, trig)):
+        return program
+    order = sorted(range(program.size), key=lambda index: (not early[index], not trig[index], index))
+    return _reordered(program, order)
+
+
+def most_alive(program: Program) -> int:
+    """The largest number of values that must be remembered at once; inputs and constants do not count."""
+    held, last = _held(program), [-1] * program.size
+    for index, op in enumerate(program.ops):
+        for arg in op.args:
+            last[arg] = index
+    alive = most = 0
+    ending: dict[int, int] = {}
+    for index in range(program.size):
+        alive -= ending.get(index, 0)
+        if held[index] and last[index] > index:
+            alive += 1
+            ending[last[index]] = ending.get(last[index], 0) + 1
+        most = max(most, alive)
+    return most
+
+
+def _held(program: Program) -> list[bool]:
+    """Whether a value needs a register: those that inputs or literals supply do not."""
+    return [
+        op.kind is not Kind.INPUT and depends is not Dependence.CONSTANTS
+        for op, depends in zip(program.ops, dependences(program))
+    ]
+
+
+def _depth_first(program: Program) -> list[int]:
+    """Each output's values just before it, the operand that needs more of them first."""
+    need = [0] * program.size
+    for index, op in enumerate(program.ops):
+        inner = sorted((need[arg] for arg in op.args), reverse=True)
+        need[index] = max((n + i for i, n in enumerate(inner)), default=0) or 1
+    order: list[int] = []
+    done = [False] * program.size
+    stack = list(reversed(list(program.roots())))
+    while stack:
+        index = stack[-1]
+        waiting = [arg for arg in program.ops[index].args if not done[arg]]
+        if done[index] or not waiting:
+            stack.pop()
+            if not done[index]:
+                done[index] = True
+                order.append(index)
+        else:
+            stack.append(max(waiting, key=lambda arg: (need[arg], -arg)))
+    return order
+
+
+def _greedy(program: Program) -> list[int]:
+    """Always the ready operation that ends most values; among equals the one that leads on from the last."""
+    needed, held, left = live(program), _held(program), list(uses(program))
+    for index, op in enumerate(program.ops):
+        if not needed[index]:
+            for arg in op.args:
+                left[arg] -= 1
+    missing = [len(set(op.args)) for op in program.ops]
+    readers: list[list[int]] = [[] for _ in program.ops]
+    for index, op in enumerate(program.ops):
+        for arg in set(op.args):
+            readers[arg].append(index)
+    depth_first = {index: place for place, index in enumerate(_depth_first(program))}
+    done = [False] * program.size
+    order: list[int] = []
+
+    def rank(index: int) -> tuple[int, int]:
+        args = program.ops[index].args
+        ended = sum(held[arg] and left[arg] == args.count(arg) for arg in set(args))
+        return (int(held[index]) - ended, depth_first[index])
+
+    # A rank only ever improves while an operation waits; it is pushed anew then, and the old entry passed over.
+    ready = [(rank(index), index) for index in range(program.size) if needed[index] and not missing[index]]
+    heapq.heapify(ready)
+    while ready:
+        _, chosen = heapq.heappop(ready)
+        if done[chosen]:
+            continue
+        done[chosen] = True
+        order.append(chosen)
+        for arg in program.ops[chosen].args:
+            left[arg] -= 1
+        for arg in set(program.ops[chosen].args):
+            if left[arg] <= 2:
+                for reader in readers[arg]:
+                    if needed[reader] and not missing[reader] and not done[reader]:
+                        heapq.heappush(ready, (rank(reader), reader))
+        for reader in readers[chosen]:
+            missing[reader] -= 1
+            if needed[reader] and not missing[reader]:
+                heapq.heappush(ready, (rank(reader), reader))
+    return order
+
+
+def _reordered(program: Program, order: list[int]) -> Program:
+    place = {index: position for position, index in enumerate(order)}
+    ops = tuple(
+        Op(op.kind, tuple(place[arg] for arg in op.args), op.payload) for op in (program.ops[index] for index in order)
+    )
+    return Program(program.name, program.inputs, ops, moved(program.outputs, place))

@@ -6,8 +6,8 @@ updated at a lower rate than torques.
 
 from __future__ import annotations
 
-from emdeg.programs.evaluate import constants
 from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref, dependences, live, moved
+from emdeg.programs.values import constants
 
 
 def split_constants(program: Program) -> tuple[Program | None, Program]:

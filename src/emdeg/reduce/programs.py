@@ -13,10 +13,9 @@ from emdeg.algebra.linear import solve_symmetric
 from emdeg.equations import entry_name, indices
 from emdeg.programs import Program, Traced, Tracer, count, simplify
 from emdeg.programs.ir import Dependence
-from emdeg.programs.schedule import schedule
 from emdeg.programs.search.optimise import tidied
 from emdeg.programs.search.resubstitute import Resubstitution
-from emdeg.programs.simplify import prune, retrace
+from emdeg.programs.simplify import prune, retrace, schedule
 from emdeg.programs.verify import verify
 from emdeg.programs.weights import OPERATIONS, Weights, cost
 from emdeg.reduce.efforts import OF_LINKS, traces

@@ -18,17 +18,21 @@ from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, tradeoff
 from emdeg.writing.document import (
     Equation,
     Folded,
+    Formula,
     Item,
+    Label,
     MatrixEquation,
     Note,
     Paragraph,
+    Reference,
     Section,
     Statement,
     Table,
     Verbatim,
+    Written,
+    label,
 )
 from emdeg.writing.drawing import percent
-from emdeg.writing.formula import Formula, Label, Reference, Written, label
 from emdeg.writing.text import line
 
 TITLES = {

@@ -14,9 +14,8 @@ from typing import Any
 
 from emdeg.reports.items import SIGNIFICANCE, Scene, ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.writing import mathml, text
-from emdeg.writing.document import Document, Item, Section, Zeros
+from emdeg.writing.document import Document, Item, Label, Section, Zeros
 from emdeg.writing.drawing import svg
-from emdeg.writing.formula import Label
 from emdeg.writing.html import HtmlWriter, fold
 from emdeg.writing.markup import escape
 from emdeg.writing.mathml import inline

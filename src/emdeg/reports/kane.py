@@ -26,10 +26,10 @@ from emdeg.mechanics.kane import (
     speed_values,
     velocities,
 )
-from emdeg.mechanics.vectors import add, cross
+from emdeg.mechanics.spatial import add, cross
 from emdeg.programs.kane import kane_parts
 from emdeg.robot.model import Robot
-from emdeg.writing.formula import Combination, Label, Written, label
+from emdeg.writing.document import Combination, Label, Written, label
 
 Part = Literal["velocities", "partials", "forces", "equations"]
 PARTS: tuple[Part, ...] = ("velocities", "partials", "forces", "equations")

@@ -11,13 +11,15 @@ from emdeg.writing.document import (
     Document,
     Equation,
     Facts,
+    Formula,
     Item,
+    Label,
     MatrixEquation,
     Paragraph,
     Section,
     Statement,
+    Written,
 )
-from emdeg.writing.formula import Formula, Label, Written
 
 FORCES = Written(
     "K*_r = -sum X_rs ud_s - H_r; K_r = sum T_rk tau_k + G_r (gravity) + E_r (other forces)",

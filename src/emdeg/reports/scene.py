@@ -61,7 +61,7 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
         "rods": [],
         "gravity": [_number(float(g)) for g in tree.gravity],
     }
-    if robot.rods:
+    if robot.rods or robot.closures:
         data["rods"] = _rods(robot)
     if subject.symbolic:
         data |= {

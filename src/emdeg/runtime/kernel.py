@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.programs.evaluate import evaluate
 from emdeg.programs.ir import Program
+from emdeg.programs.values import evaluate
 
 STATES_PER_THREAD = 8192
 """Fewer are done before another core has woken up."""

@@ -20,6 +20,7 @@ from emdeg.writing.document import (
     Files,
     Folded,
     Item,
+    Label,
     MatrixEquation,
     Note,
     Paragraph,
@@ -31,7 +32,6 @@ from emdeg.writing.document import (
     Zeros,
 )
 from emdeg.writing.drawing import svg
-from emdeg.writing.formula import Label
 from emdeg.writing.markup import escape, preformatted, row
 from emdeg.writing.mathml import inline
 

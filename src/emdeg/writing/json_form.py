@@ -6,8 +6,7 @@ from typing import Any
 
 from emdeg.algebra import Quotient, TrigPoly
 from emdeg.writing import text
-from emdeg.writing.document import Document, Equation, MatrixEquation, Note, Paragraph, Table, Zeros
-from emdeg.writing.formula import Formula, Reference
+from emdeg.writing.document import Document, Equation, Formula, MatrixEquation, Note, Paragraph, Reference, Table, Zeros
 
 
 def sections_data(document: Document) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from emdeg.algebra import Quotient, TrigPoly
 from emdeg.algebra.expression import Sum
 from emdeg.writing.document import (
     Cell,
+    Combination,
     Document,
     Equation,
     Facts,
@@ -17,20 +18,23 @@ from emdeg.writing.document import (
     Figures,
     Files,
     Folded,
+    Formula,
     Item,
+    Label,
     MatrixEquation,
     Note,
     Paragraph,
+    Reference,
     Section,
     Special,
+    SquareRoot,
     Statement,
     Table,
     Verbatim,
+    Written,
     Zeros,
 )
-from emdeg.writing.formula import Combination, Formula, Label, Reference, SquareRoot, Written
-from emdeg.writing.notation import Notation, lines, parts, plain_sign, whole
-from emdeg.writing.numbers import latex_coefficient, latex_number
+from emdeg.writing.notation import Notation, latex_coefficient, latex_number, lines, parts, plain_sign, whole
 
 WIDTH = 150
 """Characters of source in one line of an equation: about what fits a page."""

@@ -15,6 +15,7 @@ from emdeg.writing.document import (
     Files,
     Folded,
     Item,
+    Label,
     MatrixEquation,
     Note,
     Paragraph,
@@ -24,7 +25,6 @@ from emdeg.writing.document import (
     Verbatim,
     Zeros,
 )
-from emdeg.writing.formula import Label
 
 
 def write(document: Document) -> str:

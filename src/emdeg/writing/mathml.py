@@ -15,9 +15,9 @@ from typing import assert_never
 from emdeg.algebra import GREEK, Angle, Generator, Quotient, TrigPoly, angle_name
 from emdeg.algebra.expression import Product, Sum
 from emdeg.writing import notation, text
-from emdeg.writing.formula import Combination, Formula, Label, Reference, SquareRoot, Written
+from emdeg.writing.document import Combination, Formula, Label, Reference, SquareRoot, Written
 from emdeg.writing.markup import escape
-from emdeg.writing.numbers import mantissa_and_exponent, readable
+from emdeg.writing.notation import mantissa_and_exponent, readable
 
 PIECE = 34
 """Characters of text that one piece may have before its brackets are opened."""

@@ -8,8 +8,20 @@ from typing import Any
 from emdeg.algebra import Quotient, TrigPoly
 from emdeg.algebra.expression import Atom, Sum
 from emdeg.writing import text
-from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Note, Paragraph, Table, Zeros
-from emdeg.writing.formula import Combination, Formula, Reference, SquareRoot
+from emdeg.writing.document import (
+    Combination,
+    Document,
+    Equation,
+    Formula,
+    Item,
+    MatrixEquation,
+    Note,
+    Paragraph,
+    Reference,
+    SquareRoot,
+    Table,
+    Zeros,
+)
 
 
 def expressions(document: Document) -> dict[str, Any]:

@@ -11,26 +11,30 @@ from emdeg.algebra import Quotient, TrigPoly
 from emdeg.algebra.expression import Sum
 from emdeg.writing.document import (
     Cell,
+    Combination,
     Document,
     Equation,
     Facts,
     Figures,
     Files,
     Folded,
+    Formula,
     Item,
+    Label,
     MatrixEquation,
     Note,
     Paragraph,
+    Reference,
     Section,
     Special,
+    SquareRoot,
     Statement,
     Table,
     Verbatim,
+    Written,
     Zeros,
 )
-from emdeg.writing.formula import Combination, Formula, Label, Reference, SquareRoot, Written
-from emdeg.writing.notation import Notation, lines, parts, plain_sign, whole
-from emdeg.writing.numbers import coefficient, readable
+from emdeg.writing.notation import Notation, coefficient, lines, parts, plain_sign, readable, whole
 
 WIDTH = 110
 _BREAK = re.compile(r" (?=[+-] )")

@@ -1,6 +1,5 @@
 """Exact linear algebra over any field: matrices, determinants, systems, echelon forms."""
 
-from emdeg.algebra.linear.determinants import adjugate, determinant
 from emdeg.algebra.linear.echelon import (
     Reduced,
     Row,
@@ -10,8 +9,20 @@ from emdeg.algebra.linear.echelon import (
     rational_echelon,
     reduce_rows,
 )
-from emdeg.algebra.linear.matrices import Matrix, congruent, inner, product, summed, times, total, transposed
-from emdeg.algebra.linear.structure import blocks, triangular_blocks
+from emdeg.algebra.linear.matrices import (
+    Matrix,
+    adjugate,
+    blocks,
+    congruent,
+    determinant,
+    inner,
+    product,
+    summed,
+    times,
+    total,
+    transposed,
+    triangular_blocks,
+)
 from emdeg.algebra.linear.systems import Elimination, eliminate, solve_symmetric, solve_system
 
 __all__ = [

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.algebra.linear.matrices import Matrix, total
-from emdeg.algebra.linear.structure import blocks
+from emdeg.algebra.linear.matrices import Matrix, blocks, total
 from emdeg.algebra.scalar import Algebra, Floats, Scalar
 
 Rows = Sequence[Sequence[Scalar]]

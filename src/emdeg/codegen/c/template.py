@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal
 
 from emdeg.codegen.c.casadi import entry_point
-from emdeg.codegen.c.printer import body, of_many, one_state, parameters, unused
-from emdeg.codegen.c.trigonometry import PRECISION, inline, library
-from emdeg.codegen.header import header
-from emdeg.codegen.infix import identifier
-from emdeg.programs.ir import Program
+from emdeg.codegen.infix import Language, header, identifier, listing
+from emdeg.programs.ir import Kind, Program, live
+from emdeg.programs.simplify import angles_first
+from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
 from emdeg.programs.split import split_constants, split_rates
 
 
@@ -106,3 +108,200 @@ _NO_COMPLAINT = (
     '#pragma clang diagnostic ignored "-Wpass-failed"',
     "#endif",
 )
+
+
+REAL = "emdeg_real"
+
+
+def number(value: Fraction) -> str:
+    """A literal that denotes the double nearest to `value`, in the chosen precision."""
+    return f"R({float(value)!r})"
+
+
+def _sincos(sine: str | None, cosine: str | None, angle: str) -> list[str]:
+    if cosine is None:
+        return [f"const {REAL} {sine} = SIN({angle});"]
+    if sine is None:
+        return [f"const {REAL} {cosine} = COS({angle});"]
+    return [f"{REAL} {sine}, {cosine};", f"SINCOS({angle}, &{sine}, &{cosine});"]
+
+
+def _together(angles: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    many = len(angles)
+    lines = [
+        f"const {REAL} angles[{many}] = {{{', '.join(angles)}}};",
+        f"{REAL} sines[{many}], cosines[{many}];",
+        f"SINCOS_MANY({many}, angles, sines, cosines);",
+    ]
+    return lines, [(f"sines[{place}]", f"cosines[{place}]") for place in range(many)]
+
+
+def _language(element: Callable[[str, int], str], together: bool) -> Language:
+    return Language(
+        number=number,
+        element=element,
+        declare=lambda name, text: f"const {REAL} {name} = {text};",
+        sincos=_sincos,
+        sqrt=lambda text: f"SQRT({text})",
+        together=_together if together else None,
+    )
+
+
+def body(program: Program, element: Callable[[str, int], str], together: bool = False) -> list[str]:
+    """Statements that compute and store; `element` writes an entry of an array, input or output.
+
+    `together`: sines and cosines of all angles in one call, whose loop becomes vector instructions.
+    """
+    lines = listing(angles_first(program) if together else program, _language(element, together))
+    stores = [
+        f"{element(name, place)} = {text};" for name, texts in lines.outputs.items() for place, text in enumerate(texts)
+    ]
+    return [*lines.statements, *stores]
+
+
+def one_state(name: str, place: int) -> str:
+    return f"{name}[{place}]"
+
+
+def of_many(name: str, place: int) -> str:
+    """An entry in structure-of-arrays order: component by component, each over all states."""
+    return f"{name}[{place}*count + i]"
+
+
+def parameters(program: Program, qualifier: str = "") -> str:
+    """The parameter list: inputs, then outputs."""
+    inputs = [f"const {REAL} *{qualifier}{group.name}" for group in program.inputs]
+    outputs = [f"{REAL} *{qualifier}{group.name}" for group in program.outputs]
+    return ", ".join(inputs + outputs)
+
+
+def unused(program: Program) -> list[str]:
+    """Statements that silence a warning about inputs that are not read and outputs that have no entry."""
+    read = {op.slot[0] for op, needed in zip(program.ops, live(program)) if needed and op.kind is Kind.INPUT}
+    names = [group.name for group in program.inputs if group.name not in read]
+    names += [group.name for group in program.outputs if not group.entries]
+    return [f"(void){name};" for name in names]
+
+
+PRECISION = """\
+#include <math.h>
+#include <stddef.h>
+
+/* double by default; compile with -DEMDEG_FLOAT for float */
+#ifdef EMDEG_FLOAT
+typedef float emdeg_real;
+#define SQRT(x) sqrtf(x)
+#else
+typedef double emdeg_real;
+#define SQRT(x) sqrt(x)
+#endif
+#define R(x) ((emdeg_real)(x))
+"""
+
+_LIBRARY = """\
+#ifdef EMDEG_FLOAT
+#define SIN(x) sinf(x)
+#define COS(x) cosf(x)
+#else
+#define SIN(x) sin(x)
+#define COS(x) cos(x)
+#endif
+"""
+_LIBRARY_PAIR = """\
+#define SINCOS(x, s, c) emdeg_sincos(x, s, c)
+static inline void emdeg_sincos(emdeg_real x, emdeg_real *s, emdeg_real *c) { *s = SIN(x); *c = COS(x); }
+"""
+_INLINE_SINE = """\
+#define SIN(x) emdeg_sin(x)
+static inline emdeg_real emdeg_sin(emdeg_real x) { emdeg_real s, c; emdeg_sincos(x, &s, &c); return s; }
+"""
+_INLINE_COSINE = """\
+#define COS(x) emdeg_cos(x)
+static inline emdeg_real emdeg_cos(emdeg_real x) { emdeg_real s, c; emdeg_sincos(x, &s, &c); return c; }
+"""
+
+
+_INLINE_MANY = """\
+#define SINCOS_MANY(n, x, s, c) emdeg_sincos_many(n, x, s, c)
+static inline void emdeg_sincos_many(int n, const emdeg_real *x, emdeg_real *s, emdeg_real *c)
+{
+    for (int i = 0; i < n; ++i) emdeg_sincos(x[i], &s[i], &c[i]);
+}
+"""
+
+
+def library(code: str) -> str:
+    """Sine and cosine from the library, as far as `code` uses them: compilers warn of unused functions."""
+    if not _used("SIN|COS|SINCOS", code):
+        return ""
+    return _LIBRARY + (_LIBRARY_PAIR if _used("SINCOS", code) else "")
+
+
+def inline(code: str) -> str:
+    """Sine and cosine by range reduction and minimax polynomials, as far as `code` uses them."""
+    if not _used("SIN|COS|SINCOS|SINCOS_MANY", code):
+        return ""
+    helpers = {"SIN": _INLINE_SINE, "COS": _INLINE_COSINE, "SINCOS_MANY": _INLINE_MANY}
+    return _INLINE + "".join(text for name, text in helpers.items() if _used(name, code))
+
+
+def _used(names: str, code: str) -> bool:
+    return re.search(rf"\b(?:{names})\(", code) is not None
+
+
+def _inline() -> str:
+    return f"""\
+#include <stdint.h>
+#include <string.h>
+
+/* Sine and cosine without a library. Error at most {DOUBLE.ulps:g} units in the last place in double and
+   {SINGLE.ulps:g} in float for arguments up to {DOUBLE.reach:g}; NaN, never a wrong number, far beyond that.
+   Rounding to an integer by adding and subtracting a large number is what -ffast-math breaks. */
+#if defined(__FAST_MATH__)
+#error "compile without -ffast-math (or choose the library's sine and cosine)"
+#endif
+#ifdef EMDEG_FLOAT
+typedef uint32_t emdeg_bits;
+{_helper(SINGLE, 32)}#else
+typedef uint64_t emdeg_bits;
+{_helper(DOUBLE, 64)}#endif
+#define SINCOS(x, s, c) emdeg_sincos(x, s, c)
+"""
+
+
+def _helper(table: TrigTable, bits: int) -> str:
+    reduction = "x"
+    for part in table.half_pi_parts:
+        reduction = f"({reduction} - k * R({part!r}))"
+    return f"""\
+static inline void emdeg_sincos(emdeg_real x, emdeg_real *s, emdeg_real *c)
+{{
+    const emdeg_real shifted = x * R({table.two_over_pi!r}) + R({table.rounder!r});
+    const emdeg_real k = shifted - R({table.rounder!r});
+    const emdeg_real in_reach = k * k <= R({table.most_quarters**2!r}) ? R(1.0) : R(NAN);
+    const emdeg_real r = {reduction} * in_reach;
+    const emdeg_real z = r * r;
+    const emdeg_real sine = r + r * z * {_horner(table.sine)};
+    const emdeg_real cosine = {_horner((1.0, -0.5, *table.cosine))};
+    emdeg_bits n, sine_bits, cosine_bits;
+    memcpy(&n, &shifted, sizeof n);
+    const emdeg_real first = (n & 1u) ? cosine : sine;
+    const emdeg_real second = (n & 1u) ? sine : cosine;
+    memcpy(&sine_bits, &first, sizeof n);
+    memcpy(&cosine_bits, &second, sizeof n);
+    sine_bits ^= (n & 2u) << {bits - 2};
+    cosine_bits ^= ((n + 1u) & 2u) << {bits - 2};
+    memcpy(s, &sine_bits, sizeof n);
+    memcpy(c, &cosine_bits, sizeof n);
+}}
+"""
+
+
+def _horner(coefficients: tuple[float, ...]) -> str:
+    text = f"R({coefficients[-1]!r})"
+    for coefficient in reversed(coefficients[:-1]):
+        text = f"(R({coefficient!r}) + z * {text})"
+    return text
+
+
+_INLINE = _inline()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from emdeg.codegen.header import header
-from emdeg.codegen.infix import Language, identifier, listing
+from emdeg.codegen.infix import Language, header, identifier, listing
 from emdeg.codegen.python.printer import number, sincos_with
 from emdeg.programs.ir import OutputGroup, Program
 from emdeg.programs.split import split_constants

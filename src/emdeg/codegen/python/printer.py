@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from emdeg.codegen.header import header
-from emdeg.codegen.infix import Language, identifier, listing
+from emdeg.codegen.infix import Language, header, identifier, listing
 from emdeg.programs.ir import Program
 from emdeg.programs.split import split_constants
 

@@ -16,8 +16,7 @@ from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, linkage, world_frames
 from emdeg.robot.algebra import algebra_of, positions
 from emdeg.robot.model import Robot
-from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Paragraph, Section
-from emdeg.writing.formula import Formula, Label
+from emdeg.writing.document import Document, Equation, Formula, Item, Label, MatrixEquation, Paragraph, Section
 
 Formulas = tuple[tuple[TrigPoly, ...], ...]
 Quotients = tuple[tuple[Quotient, ...], ...]

@@ -22,8 +22,7 @@ from emdeg.mechanics.loops.closure import solve
 from emdeg.mechanics.loops.linkage import Linkage, linkage
 from emdeg.robot.algebra import algebra_of, positions
 from emdeg.robot.model import Robot
-from emdeg.writing.document import Document, Equation, Item, MatrixEquation, Paragraph, Section
-from emdeg.writing.formula import Label, SquareRoot
+from emdeg.writing.document import Document, Equation, Item, Label, MatrixEquation, Paragraph, Section, SquareRoot
 
 MOST = 60
 """Letters of either kind; a mechanism that needs more is better read as its blocks."""

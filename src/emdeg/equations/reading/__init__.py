@@ -3,7 +3,6 @@
 from emdeg.equations.reading.compact_form import Compact, CompactEntry, atom_values, compact
 from emdeg.equations.reading.hierarchical_form import Hierarchy, hierarchy
 from emdeg.equations.reading.lumped import Constant, Lumped, indices, lump
-from emdeg.equations.reading.lumped_model import lumped_constants
 
 __all__ = [
     "Compact",
@@ -16,5 +15,4 @@ __all__ = [
     "hierarchy",
     "indices",
     "lump",
-    "lumped_constants",
 ]

@@ -28,7 +28,7 @@ from emdeg.algebra.factoring import LONG, Nester, content
 from emdeg.algebra.short_forms import ExponentLayout, ShortForms, Views, terms_of
 from emdeg.equations.reading.lumped import Lumped
 from emdeg.writing import latex, text
-from emdeg.writing.formula import label
+from emdeg.writing.document import label
 from emdeg.writing.notebook import Brief, Shown, listing
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from emdeg.algebra.expression import Sum
 from emdeg.equations.model import Model
 from emdeg.equations.reading.lumped import Constant
-from emdeg.writing.document import Equation, Item, Paragraph, Section, Table, Zeros
-from emdeg.writing.formula import Reference, label
+from emdeg.writing.document import Equation, Item, Paragraph, Reference, Section, Table, Zeros, label
 from emdeg.writing.json_form import terms_data
 from emdeg.writing.text import line
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from emdeg.mechanics.formulations.velocities import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward
-from emdeg.mechanics.spatial import Articulated, Spatial
-from emdeg.mechanics.vectors import Scalar, neg
+from emdeg.mechanics.spatial import Articulated, Scalar, Spatial, neg
 from emdeg.robot.model import BASE
 
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import Frames, Mechanism
-from emdeg.mechanics.vectors import Scalar
+from emdeg.mechanics.spatial import Scalar
 
 Row = tuple[Scalar, ...]
 Rows = tuple[Row, ...]

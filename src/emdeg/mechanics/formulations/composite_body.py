@@ -6,8 +6,7 @@ Accelerate joint j by one unit, all at rest: what lies beyond it moves as one ri
 from __future__ import annotations
 
 from emdeg.mechanics.mechanism import Frames, Mechanism, links_before, summed_inward
-from emdeg.mechanics.spatial import BodyInertia
-from emdeg.mechanics.vectors import Scalar
+from emdeg.mechanics.spatial import BodyInertia, Scalar
 
 
 def mass_matrix(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:

@@ -12,8 +12,7 @@ from fractions import Fraction
 
 from emdeg.mechanics.formulations.velocities import partial_velocities, partial_velocity_rates, velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism
-from emdeg.mechanics.spatial import BodyInertia, Spatial
-from emdeg.mechanics.vectors import Scalar
+from emdeg.mechanics.spatial import BodyInertia, Scalar, Spatial
 
 
 def coriolis_matrix(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[list[Scalar]]:

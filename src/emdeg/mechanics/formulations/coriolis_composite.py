@@ -16,8 +16,23 @@ from fractions import Fraction
 from emdeg.mechanics.formulations.composite_body import composite_inertias
 from emdeg.mechanics.formulations.velocities import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, links_before, summed_inward
-from emdeg.mechanics.spatial import Axis, BodyInertia, Spatial, Transform, second_moments
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, madd, matmul, mul, outer, skew, transpose
+from emdeg.mechanics.spatial import (
+    Axis,
+    BodyInertia,
+    Mat3,
+    Scalar,
+    Spatial,
+    Transform,
+    Vec3,
+    add,
+    madd,
+    matmul,
+    mul,
+    outer,
+    second_moments,
+    skew,
+    transpose,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from emdeg.algebra import Dual, derivative
 from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
-from emdeg.mechanics.vectors import Scalar, total
+from emdeg.mechanics.spatial import Scalar, total
 
 
 def seeded(mech: Mechanism, position: Sequence[Position]) -> list[Position]:

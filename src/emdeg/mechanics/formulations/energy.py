@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from emdeg.mechanics.formulations.velocities import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, in_base
-from emdeg.mechanics.spatial import Transform
-from emdeg.mechanics.vectors import Scalar, Vec3, add, dot, mul, scale, total
+from emdeg.mechanics.spatial import Scalar, Transform, Vec3, add, dot, mul, scale, total
 
 
 def kinetic_energy(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> Scalar:

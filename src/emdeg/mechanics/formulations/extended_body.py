@@ -17,7 +17,7 @@ from typing import Literal
 
 from emdeg.errors import NotSerial
 from emdeg.mechanics.mechanism import Frames, Mechanism
-from emdeg.mechanics.vectors import (
+from emdeg.mechanics.spatial import (
     Mat3,
     Scalar,
     Vec3,

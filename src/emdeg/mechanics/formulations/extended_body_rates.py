@@ -24,7 +24,7 @@ from emdeg.mechanics.formulations.extended_body import (
     origin_rate,
 )
 from emdeg.mechanics.mechanism import Frames, Mechanism
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, cross, dot, mul, sub
+from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, cross, dot, mul, sub
 
 
 def extended_body_coefficients(

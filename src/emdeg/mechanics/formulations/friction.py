@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import ONE, ZERO, Array, Exact
 from emdeg.errors import RobotError
-from emdeg.mechanics.vectors import Scalar
+from emdeg.mechanics.spatial import Scalar
 from emdeg.robot.model import Friction, Joint, Robot
 
 Function = Callable[[Scalar], Scalar]

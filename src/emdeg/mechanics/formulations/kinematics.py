@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from emdeg.mechanics.formulations.velocities import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, column, cross, matmul, mul, sub
+from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, matmul, mul, sub
 from emdeg.robot.model import BASE
 
 

@@ -13,8 +13,7 @@ from fractions import Fraction
 
 from emdeg.mechanics.formulations.coefficients import Coefficients, christoffel_zeros, frozen
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward, path
-from emdeg.mechanics.spatial import BodyInertia, second_moments
-from emdeg.mechanics.vectors import Scalar, total
+from emdeg.mechanics.spatial import BodyInertia, Scalar, second_moments, total
 from emdeg.robot.model import BASE
 
 Row4 = tuple[Scalar, Scalar, Scalar, Scalar]

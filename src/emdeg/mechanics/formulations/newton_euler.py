@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from emdeg.mechanics.formulations.velocities import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, carried_outward, summed_inward
-from emdeg.mechanics.spatial import Spatial
-from emdeg.mechanics.vectors import Scalar, neg
+from emdeg.mechanics.spatial import Scalar, Spatial, neg
 
 
 def newton_euler(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from emdeg.algebra import derivative
 from emdeg.mechanics.mechanism import Frames, Mechanism, path
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, matmul, mul, total
+from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, matmul, mul, total
 from emdeg.robot.model import BASE
 
 

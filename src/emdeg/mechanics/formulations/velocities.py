@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from emdeg.mechanics.mechanism import Frames, Mechanism, carried_outward
-from emdeg.mechanics.spatial import Spatial
-from emdeg.mechanics.vectors import Scalar
+from emdeg.mechanics.spatial import Scalar, Spatial
 
 Partials = tuple[Mapping[int, Spatial], ...]
 """Per link, in its own frame: joint -> a motion; joints that do not move the link are absent."""

@@ -25,7 +25,7 @@ from emdeg.mechanics.loops.linkage import (
 )
 from emdeg.mechanics.loops.reduction import Matrix, Model, TreeRates
 from emdeg.mechanics.mechanism import BodyInertia, Frames, Position, path
-from emdeg.mechanics.vectors import Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, total, transpose
+from emdeg.mechanics.spatial import Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, total, transpose
 
 Partials = list[Vec3]
 """A vector for each coordinate."""

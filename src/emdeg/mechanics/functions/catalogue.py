@@ -27,10 +27,7 @@ _ALL = (
         {
             tree: Ways(
                 {"Newton-Euler": of_trees.inverse_dynamics},
-                reference=(
-                    "M qdd + C qd + dV/dq",
-                    lambda s: {"tau": of_trees.efforts_from_matrices(s, s.qd, s.qdd)},
-                ),
+                reference=("M qdd + C qd + dV/dq", of_trees.inverse_dynamics_from_matrices),
                 searched=("Newton-Euler",),
                 rotors=of_trees.inverse_dynamics,
             ),
@@ -111,7 +108,7 @@ _ALL = (
         {
             tree: Ways(
                 {"Newton-Euler": of_trees.bias},
-                reference=("C qd + dV/dq", lambda s: {"h": of_trees.efforts_from_matrices(s, s.qd, s.rest)}),
+                reference=("C qd + dV/dq", of_trees.bias_from_matrices),
                 searched=("Newton-Euler",),
                 rotors=of_trees.bias,
             ),
@@ -126,7 +123,7 @@ _ALL = (
         {
             tree: Ways(
                 {"Newton-Euler": of_trees.gravity},
-                reference=("dV/dq", lambda s: {"g": of_trees.potential_gradient(s)}),
+                reference=("dV/dq", of_trees.gravity_from_potential),
                 searched=("Newton-Euler",),
             ),
             loops: Ways({"reduction": of_loops.gravity}, reference=("virtual work", of_loops.gravity_by_work)),

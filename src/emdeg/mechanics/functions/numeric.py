@@ -86,8 +86,10 @@ class NumericFunction:
         wrench: ArrayLike | None = None,
         **named: ArrayLike,
     ) -> Any:
-        bound = self.__signature__.bind(robot, *arrays, **named).arguments
-        given = {name: bound[name] for name in self.entry.inputs}
+        if named or len(arrays) != len(self.entry.inputs):
+            bound = self.__signature__.bind(robot, *arrays, **named).arguments
+            arrays = tuple(bound[name] for name in self.entry.inputs)
+        given = dict(zip(self.entry.inputs, arrays))
         return evaluate(self.entry.name, as_robot(robot), given, gyroscopic=gyroscopic, wrench=wrench)
 
     def __repr__(self) -> str:

@@ -14,8 +14,7 @@ from emdeg.mechanics.formulations.coefficients import Coefficients, christoffel_
 from emdeg.mechanics.formulations.velocities import partial_velocities
 from emdeg.mechanics.kane.system import System, known_angular_velocities, velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, carried_outward
-from emdeg.mechanics.spatial import Spatial
-from emdeg.mechanics.vectors import Scalar, tmul
+from emdeg.mechanics.spatial import Scalar, Spatial, tmul
 
 
 def kane_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:

@@ -34,12 +34,11 @@ from emdeg.mechanics.mechanism import (
     pose_matrices,
     written,
 )
-from emdeg.mechanics.spatial import BodyInertia, Spatial
-from emdeg.mechanics.variants import known_turning
-from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, motion
-from emdeg.mechanics.vectors import (
+from emdeg.mechanics.spatial import (
+    BodyInertia,
     Mat3,
     Scalar,
+    Spatial,
     Vec3,
     add,
     cross,
@@ -51,6 +50,8 @@ from emdeg.mechanics.vectors import (
     total,
     transpose,
 )
+from emdeg.mechanics.variants import known_turning
+from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, motion
 from emdeg.robot.model import BASE, Frame, Robot, Vector
 
 _TURNS = ("yaw", "pitch", "roll")

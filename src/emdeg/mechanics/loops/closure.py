@@ -13,7 +13,7 @@ from typing import Any
 
 from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting, column
 from emdeg.mechanics.mechanism import Position, link_frame, path
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, tmul
+from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, tmul
 from emdeg.robot.model import BASE
 
 Root = Callable[[Scalar, str], Scalar]

@@ -20,8 +20,8 @@ from emdeg.mechanics.formulations.virtual_work import potential_of_bodies, virtu
 from emdeg.mechanics.loops import reduction, rod_legs
 from emdeg.mechanics.loops.state import LoopState
 from emdeg.mechanics.mechanism import frames
+from emdeg.mechanics.spatial import Scalar, total
 from emdeg.mechanics.state import Outputs
-from emdeg.mechanics.vectors import Scalar, total
 
 
 def inverse_dynamics(s: LoopState) -> Outputs:

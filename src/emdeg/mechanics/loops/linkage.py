@@ -25,7 +25,7 @@ from emdeg.mechanics.mechanism import (
     pose_matrices,
     written,
 )
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, cross, dot, matmul, mul, sub
+from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, cross, dot, matmul, mul, sub
 from emdeg.robot.loops import End, Loops
 from emdeg.robot.model import BASE, Pose, Robot
 

@@ -26,7 +26,7 @@ from emdeg.mechanics.loops.closure import (
 from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, column, constraints, world_frames
 from emdeg.mechanics.loops.newton import positions_of
 from emdeg.mechanics.mechanism import link_frame, path
-from emdeg.mechanics.vectors import cross, dot, mul, sub, tmul
+from emdeg.mechanics.spatial import cross, dot, mul, sub, tmul
 from emdeg.robot.loops import Loops
 
 NEAR = 1e-9

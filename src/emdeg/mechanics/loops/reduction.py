@@ -28,8 +28,8 @@ from emdeg.mechanics.loops.linkage import (
     world_frames,
 )
 from emdeg.mechanics.mechanism import Frames, Position, frames
+from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, mul, scale
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
-from emdeg.mechanics.vectors import Scalar, Vec3, add, dot, mul, scale
 
 
 @dataclass(frozen=True, slots=True)

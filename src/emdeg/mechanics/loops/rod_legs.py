@@ -22,7 +22,7 @@ from emdeg.algebra.linear import solve_system
 from emdeg.mechanics.loops.closure import Place, Plan, Turn
 from emdeg.mechanics.loops.linkage import Linkage, column
 from emdeg.mechanics.mechanism import path
-from emdeg.mechanics.vectors import Scalar, Vec3, add, dot, mul, scale, sub, total
+from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, mul, scale, sub, total
 from emdeg.robot.model import BASE
 
 Root = Callable[[Scalar, str], Scalar]

@@ -15,7 +15,7 @@ from emdeg.mechanics.loops.closure import Plan, Root, solve
 from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
 from emdeg.mechanics.loops.singularity import require_regular
 from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
-from emdeg.mechanics.vectors import Scalar
+from emdeg.mechanics.spatial import Scalar
 
 
 @dataclass(frozen=True)

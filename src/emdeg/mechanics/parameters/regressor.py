@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from emdeg.mechanics.mechanism import Frames, Mechanism, path
-from emdeg.mechanics.spatial import Spatial
-from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, motion
-from emdeg.mechanics.variants.moments import acceleration_matrix
-from emdeg.mechanics.vectors import Scalar, Vec3, column
+from emdeg.mechanics.spatial import Scalar, Spatial, Vec3, column
+from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, acceleration_matrix, motion
 
 COLUMNS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M", "Ia")
 """A link's columns, in order; Ia is its drive's inertia."""

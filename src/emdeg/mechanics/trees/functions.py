@@ -30,12 +30,11 @@ from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inw
 from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.mechanics.parameters.regressor import regressor as regressor_by_bodies
-from emdeg.mechanics.spatial import BodyInertia, Transform
+from emdeg.mechanics.spatial import BodyInertia, Mat3, Scalar, Transform, Vec3, add, dot, mul, scale, total
 from emdeg.mechanics.state import Outputs, State
 from emdeg.mechanics.trees.state import TreeState
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3, add, dot, mul, scale, total
 from emdeg.robot.model import BASE
 
 Matrix = list[list[Scalar]]
@@ -222,6 +221,18 @@ def efforts_from_matrices(s: TreeState, qd: Sequence[Scalar], qdd: Sequence[Scal
     C = coriolis.coriolis_matrix(s.tree, s.frame, qd)
     g = potential_gradient(s)
     return [total([M[i][j] * qdd[j] + C[i][j] * qd[j] for j in range(s.n)]) + g[i] for i in range(s.n)]
+
+
+def inverse_dynamics_from_matrices(s: TreeState) -> Outputs:
+    return {"tau": efforts_from_matrices(s, s.qd, s.qdd)}
+
+
+def bias_from_matrices(s: TreeState) -> Outputs:
+    return {"h": efforts_from_matrices(s, s.qd, s.rest)}
+
+
+def gravity_from_potential(s: TreeState) -> Outputs:
+    return {"g": potential_gradient(s)}
 
 
 def columns_of_newton_euler(mech: Mechanism, frame: Frames) -> Matrix:

@@ -23,8 +23,7 @@ from emdeg.mechanics.mechanism import (
     rotations,
     sum_of_angles,
 )
-from emdeg.mechanics.spatial import BodyInertia
-from emdeg.mechanics.vectors import Mat3, Scalar, Vec3
+from emdeg.mechanics.spatial import BodyInertia, Mat3, Scalar, Vec3
 from emdeg.robot.model import BASE
 
 Joints = tuple[int, ...]

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from emdeg.mechanics.mechanism import Frames, Mechanism, carried_outward
-from emdeg.mechanics.spatial import Spatial
+from emdeg.mechanics.spatial import Scalar, Spatial, Vec3
 from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, base_motion, next_motion
-from emdeg.mechanics.vectors import Scalar, Vec3
 
 
 def velocities(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], omega: Mapping[int, Vec3]) -> tuple[Spatial, ...]:

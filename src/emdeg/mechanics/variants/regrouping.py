@@ -8,15 +8,14 @@ prismatic one the whole tensor (Gautier and Khalil, 1990). Every choice gives th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 from emdeg.algebra import Exact, PrimeField
 from emdeg.mechanics.mechanism import Mechanism, frames, inward, mechanism, written
 from emdeg.mechanics.parameters.regressor import COLUMNS, regressor
-from emdeg.mechanics.spatial import BodyInertia, Transform
-from emdeg.mechanics.vectors import Scalar, identity
+from emdeg.mechanics.spatial import BodyInertia, Scalar, Transform, identity
 from emdeg.robot.model import BASE, Robot
 
 Axial = Literal["yy", "xx", "mean"]
@@ -104,3 +103,60 @@ def drives_in_links(robot: Robot, mech: Mechanism) -> Mechanism:
             bodies[i] = replace(bodies[i], J=(x, y, (z[0], z[1], z[2] + drives[i])))
             drives[i] = mech.zero
     return replace(mech, inertia=tuple(bodies), drive=tuple(drives))
+
+
+SPLITS = ("", "nothing", "mass", "ZZ", "mass and ZZ")
+"""What a second body carries: there is none; nothing (others hang on it); mass and first moments; ZZ; all of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitMechanism:
+    """The mechanism with the second bodies behind the links, and the joint that each body moves with."""
+
+    mech: Mechanism
+    joint: tuple[int, ...]
+
+    def of_bodies(self, per_joint: Sequence[Scalar]) -> list[Scalar]:
+        """A quantity of every body from that of its joint."""
+        return [per_joint[j] for j in self.joint]
+
+    def of_joints(self, per_body: Sequence[Scalar], n: int) -> list[Scalar]:
+        """The efforts of the joints from those of the bodies."""
+        total = list(per_body[:n])
+        for body in range(n, len(per_body)):
+            total[self.joint[body]] = total[self.joint[body]] + per_body[body]
+        return total
+
+
+def split_mechanism(mech: Mechanism, splits: Sequence[str]) -> SplitMechanism:
+    """The mechanism with a second body for every link whose split is not ""."""
+    n = mech.n
+    parts = {name: list(getattr(mech, name)) for name in ("parent", "revolute", "step", "inertia", "drive", "rotor")}
+    second: dict[int, int] = {}
+    joint = list(range(n))
+    for i, split in enumerate(splits):
+        if not split:
+            continue
+        second[i] = len(joint)
+        joint.append(i)
+        kept, given = _split(mech.inertia[i], split, mech.zero)
+        parts["inertia"][i] = kept
+        above = second.get(mech.parent[i], mech.parent[i])
+        new = (above, mech.revolute[i], mech.step[i], given, mech.zero, None)
+        for name, value in zip(parts, new):
+            parts[name].append(value)
+    return SplitMechanism(replace(mech, **{name: tuple(values) for name, values in parts.items()}), tuple(joint))
+
+
+def _split(body: BodyInertia, split: str, zero: Scalar) -> tuple[BodyInertia, BodyInertia]:
+    """(what the link keeps, what its second body takes)."""
+    nothing = BodyInertia.nothing(zero)
+    kept, given = body, nothing
+    if "mass" in split:
+        given = replace(given, m=body.m, mr=body.mr)
+        kept = replace(kept, m=zero, mr=nothing.mr)
+    if "ZZ" in split:
+        x, y, z = kept.J
+        given = replace(given, J=(nothing.mr, nothing.mr, (zero, zero, z[2])))
+        kept = replace(kept, J=(x, y, (z[0], z[1], zero)))
+    return kept, given

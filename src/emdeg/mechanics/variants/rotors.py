@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from emdeg.mechanics.mechanism import Frames, Mechanism, outward
-from emdeg.mechanics.spatial import Spatial
+from emdeg.mechanics.spatial import Scalar, Spatial, add, cross, dot, scale
 from emdeg.mechanics.variants.link_frame_recursion import efforts, inertia_forces, motion
-from emdeg.mechanics.vectors import Scalar, add, cross, dot, scale
 from emdeg.robot.model import BASE
 
 

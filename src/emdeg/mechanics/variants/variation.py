@@ -13,14 +13,17 @@ from emdeg.algebra import Exact
 from emdeg.mechanics.formulations import composite_body
 from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism
-from emdeg.mechanics.spatial import BodyInertia
+from emdeg.mechanics.spatial import BodyInertia, Scalar
 from emdeg.mechanics.trees.state import TreeState
 from emdeg.mechanics.variants.frames_that_stay import Joints, PairOf, frames_turned_back
-from emdeg.mechanics.variants.link_frame_recursion import efforts, inertia_forces, motion
-from emdeg.mechanics.variants.moments import MOMENTS
-from emdeg.mechanics.variants.regrouping import Axial, frames_slid, inertia_handed_inwards
-from emdeg.mechanics.variants.split_inertia import SplitMechanism, split_mechanism
-from emdeg.mechanics.vectors import Scalar
+from emdeg.mechanics.variants.link_frame_recursion import MOMENTS, efforts, inertia_forces, motion
+from emdeg.mechanics.variants.regrouping import (
+    Axial,
+    SplitMechanism,
+    frames_slid,
+    inertia_handed_inwards,
+    split_mechanism,
+)
 
 
 @dataclass(frozen=True, slots=True)

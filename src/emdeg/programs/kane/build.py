@@ -27,10 +27,9 @@ from emdeg.mechanics.kane import (
 )
 from emdeg.mechanics.mechanism import Mechanism
 from emdeg.mechanics.parameters.base import regrouped_mechanism
-from emdeg.mechanics.spatial import Spatial
+from emdeg.mechanics.spatial import Scalar, Spatial, Vec3
 from emdeg.mechanics.variants import known_turning, link_frame_recursion
 from emdeg.mechanics.variants.regrouping import Axial, inertia_handed_inwards
-from emdeg.mechanics.vectors import Scalar, Vec3
 from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.simplify import retrace, simplify
 from emdeg.programs.trace import Tracer

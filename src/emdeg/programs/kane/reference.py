@@ -15,13 +15,12 @@ from emdeg.mechanics.formulations import coriolis, energy
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.kane import Setup, System, host, joint_actions, speed_matrix, speed_values, system
 from emdeg.mechanics.mechanism import in_base, written
-from emdeg.mechanics.vectors import Scalar, Vec3, add, dot, matmul, mul, scale, sub, total
-from emdeg.programs.degree import degree_bound
+from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, matmul, mul, scale, sub, total
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.kane.build import Function, Inputs, turning_variables
-from emdeg.programs.residues import root
 from emdeg.programs.trace import Tracer
-from emdeg.programs.verify import Certificate, verify
+from emdeg.programs.values import root
+from emdeg.programs.verify import Certificate, degree_bound, verify
 from emdeg.robot.model import BASE, Frame, Robot, Vector
 
 FORMULATION = "M qdd + C qd + dV/dq, M from Newton-Euler, A eliminated and differentiated"

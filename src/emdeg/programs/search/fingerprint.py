@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Angle, add_angles, multiple_angle, sincos_from_pieces
 from emdeg.programs.ir import Kind, Op, Program
-from emdeg.programs.residues import angle_atoms
+from emdeg.programs.values import angle_atoms
 
 POINTS = 4
 """The first four columns are points modulo one prime; each further column is a point modulo a prime of its own."""

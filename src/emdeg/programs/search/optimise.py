@@ -16,13 +16,11 @@ from emdeg.programs.build import plain_programs
 from emdeg.programs.ir import Count, Program, count
 from emdeg.programs.joined import joined_functions
 from emdeg.programs.proofs import verify_program
-from emdeg.programs.search.descend import Descent
-from emdeg.programs.search.effort import Effort, Progress
-from emdeg.programs.search.formulation import Formulation, has_formulations
+from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.simplify import fold_signs, prune, retrace, schedule, simplify
 from emdeg.programs.verify import Certificate
-from emdeg.programs.weights import OPERATIONS, Weights, as_weights, cost
+from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost
 from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown

@@ -13,17 +13,16 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from emdeg.programs.ir import Kind, Program
-from emdeg.programs.search.effort import Effort, target_seconds
 from emdeg.programs.search.equivalents import (
     Equivalent,
+    Tables,
     one_operation,
     two_operations,
     two_products,
     with_new_constant,
 )
 from emdeg.programs.search.graph import SearchGraph
-from emdeg.programs.search.tables import Tables
-from emdeg.programs.weights import OPERATIONS, Weights, cost
+from emdeg.programs.weights import OPERATIONS, Effort, Weights, cost, target_seconds
 
 TABLE_LIMIT = 700
 """Sums and products are listed for the first so many values: the tables grow with the square."""

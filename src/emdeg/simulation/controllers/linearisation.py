@@ -18,8 +18,8 @@ from emdeg.mechanics.functions.numeric import (
     inverse_dynamics_derivatives,
     mass_matrix,
 )
-from emdeg.programs.evaluate import constants
 from emdeg.programs.ir import Kind, Program
+from emdeg.programs.values import constants
 from emdeg.robot.load import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning
