@@ -43,7 +43,7 @@ def test_rationals_embed_as_a_ring(x, y):
     assert field.number(x) * field.number(y) == field.number(x * y)
     assert Residue(residue_of(x)) - y == x - y
     assert y - Residue(residue_of(x)) == y - x
-    if y:
+    if residue_of(y):  # a multiple of the prime has no inverse
         assert x / field.number(y) == x / y == field.number(x) / y
 
 
