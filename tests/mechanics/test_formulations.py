@@ -12,6 +12,7 @@ from emdeg.algebra import Angle, Floats, PrimeField, TrigAlgebra
 from emdeg.errors import NotSerial
 from emdeg.mechanics.formulations import composite_body, coriolis
 from emdeg.mechanics.formulations.coefficients import Coefficients, newton_euler_coefficients
+from emdeg.mechanics.formulations.energy import partial_velocities, velocities
 from emdeg.mechanics.formulations.extended_body import dyadics, extended_bodies
 from emdeg.mechanics.formulations.extended_body_rates import extended_body_coefficients
 from emdeg.mechanics.formulations.lagrange_uicker import (
@@ -24,7 +25,6 @@ from emdeg.mechanics.formulations.lagrange_uicker import (
     transforms,
 )
 from emdeg.mechanics.formulations.newton_euler import newton_euler
-from emdeg.mechanics.formulations.velocities import partial_velocities, velocities
 from emdeg.mechanics.kane import kane_coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
 from emdeg.robot import BASE, Robot

@@ -22,9 +22,8 @@ from emdeg.mechanics.parameters.base import base_parameters, base_values, parame
 from emdeg.mechanics.parameters.regressor import regressor as generic_regressor
 from emdeg.mechanics.parameters.regressor_formulas import regressor_formulas
 from emdeg.robot import Body, Draft, Drive, Placement, Robot, assemble, substitute
-from emdeg.robot.algebra import state
+from emdeg.robot.algebra import geometry, state
 from emdeg.robot.load import SNAP, library_names, load
-from emdeg.robot.massless import geometry
 from emdeg.robot.urdf_reader import read_urdf
 from tests.example_robots import robot_files
 from tests.random_robots import random_inertia, random_state

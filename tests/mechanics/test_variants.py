@@ -8,8 +8,8 @@ import pytest
 
 from emdeg.algebra import PrimeField
 from emdeg.mechanics.formulations.composite_body import mass_matrix
+from emdeg.mechanics.formulations.energy import partial_velocities, velocities
 from emdeg.mechanics.formulations.newton_euler import newton_euler
-from emdeg.mechanics.formulations.velocities import partial_velocities, velocities
 from emdeg.mechanics.mechanism import Rotor, frames, mechanism
 from emdeg.mechanics.spatial import Spatial, dot, total
 from emdeg.mechanics.variants import known_turning

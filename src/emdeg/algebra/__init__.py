@@ -6,7 +6,6 @@ What is done with them stands in `linear` (exact linear algebra), `factoring` (s
 
 from emdeg.algebra.angle import HALF_RIGHT, NO_ANGLE, Angle, direction_angle, rounded, square_root
 from emdeg.algebra.arrays import Array
-from emdeg.algebra.dual import Dual, derivative
 from emdeg.algebra.exact import ONE, ZERO, Exact, ExactLike, is_symbol_name, parse_number, shown
 from emdeg.algebra.expression import AngleSum, AngleSystem, ParallelJoints, angle_latex, angle_name, angle_systems
 from emdeg.algebra.generator import GREEK, Generator, Kind, name_latex
@@ -15,11 +14,13 @@ from emdeg.algebra.prime_field import P, PrimeField, Residue, residue_inverse, r
 from emdeg.algebra.quotients import Quotient, quotient
 from emdeg.algebra.scalar import (
     Algebra,
+    Dual,
     Floats,
     JointAlgebra,
     Scalar,
     add_angles,
     angle_pieces,
+    derivative,
     multiple_angle,
     sincos_from_pieces,
 )

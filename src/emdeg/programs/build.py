@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -97,13 +98,19 @@ def plain_programs(
     names = known_functions(function, robot)
     places = base_places(robot) if base else None
     found = []
-    for runs in product(*(ways_of(wanted, robot).plain_runs for wanted in names)):
+    for runs in product(*map(partial(plain_runs, robot), names)):
         trace = open_trace(robot, names)
         outputs = run_together(trace, names, runs, base_parameters)
         if outputs is not None:
             traced = trace.tracer.program(name or "_".join(names), of_base_parameters(outputs, places))
             found.append(simplify(traced) if factored else retrace(traced))
     return found
+
+
+def plain_runs(robot: Robot, name: str) -> list[Run]:
+    """The formulations that are tried for a function's plain program."""
+    ways = ways_of(name, robot)
+    return [ways.formulations[one] for one in ways.plain]
 
 
 def run_together(trace: Trace, names: Sequence[str], runs: Sequence[Run], regroup: bool) -> Outputs | None:

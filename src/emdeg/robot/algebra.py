@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import DEFAULT_MAX_TERMS, Angle, JointAlgebra, ParallelJoints, RationalAngles, TrigAlgebra
+from emdeg.algebra import DEFAULT_MAX_TERMS, ZERO, Angle, JointAlgebra, ParallelJoints, RationalAngles, TrigAlgebra
 from emdeg.errors import RobotError
-from emdeg.robot.model import BASE, Placement, Robot, values
+from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Joint, Link, Placement, Pose, Robot, values
 
 
 def algebra_of(
@@ -122,3 +123,32 @@ def _quarter_turned(
     if about == "y":
         return c * x + s * z, y, c * z - s * x
     return c * x - s * y, s * x + c * y, z
+
+
+def massless(robot: Robot) -> Robot:
+    """The robot with its names and loops, but no inertia, drive, load, tool or gravity."""
+    links = tuple(
+        replace(link, inertia=Inertia(), stated=None, joint=replace(link.joint, drive=Drive())) for link in robot.links
+    )
+    loops = robot.loops
+    if loops is not None:
+        loops = replace(loops, rods=tuple(replace(rod, mass=ZERO, inertia=ZERO) for rod in loops.rods))
+    return replace(robot, links=links, payloads=(), tool=Frame("tool", BASE), gravity=NOWHERE, loops=loops)
+
+
+def geometry(robot: Robot) -> Robot:
+    """The joints, their places and gravity, and nothing else, not even names: equal for robots of one geometry."""
+    links = tuple(
+        Link(f"link{i + 1}", link.parent, Joint(f"q{i + 1}", link.joint.kind, link.joint.placement), Inertia())
+        for i, link in enumerate(robot.links)
+    )
+    return Robot("", links, Pose(NOWHERE, robot.base.rpy), Frame("tool", BASE), robot.gravity)
+
+
+def branch(robot: Robot, link: int) -> Robot:
+    """The chain of links from the base to `link`, alone."""
+    chain: list[Link] = []
+    while link != BASE:
+        chain.append(robot.links[link])
+        link = robot.links[link].parent
+    return replace(robot, links=tuple(replace(part, parent=i - 1) for i, part in enumerate(reversed(chain))))

@@ -12,8 +12,7 @@ from xml.sax.saxutils import quoteattr
 
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET
-from emdeg.robot.markup import LONGEST_NAME, Element
-from emdeg.robot.numbers import clipped, exact_number
+from emdeg.robot.markup import LONGEST_NAME, Element, clipped, exact_number
 
 _PLACE = frozenset(["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler"])
 _KEPT: dict[str, frozenset[str]] = {

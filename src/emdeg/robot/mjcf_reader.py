@@ -16,11 +16,18 @@ from typing import Any
 from emdeg.algebra import Exact
 from emdeg.errors import RobotError
 from emdeg.robot.assemble import Draft
-from emdeg.robot.markup import parse_xml
+from emdeg.robot.markup import (
+    DEFAULT_SNAP,
+    check_snap,
+    clipped,
+    parse_xml,
+    snapped_angle,
+    snapped_axis,
+    snapped_transform,
+)
 from emdeg.robot.mjcf_extract import Extract, extract
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Vector
 from emdeg.robot.normal_form import Body, motion
-from emdeg.robot.numbers import DEFAULT_SNAP, check_snap, clipped, snapped_angle, snapped_axis, snapped_transform
 from emdeg.robot.transform import ExactTransform, Rotation, move_inertia, tidy, to_pose
 
 _REFUSED = {

@@ -12,18 +12,19 @@ from emdeg.algebra import Exact
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.assemble import Draft
 from emdeg.robot.checks import BUDGET, Finding
-from emdeg.robot.markup import Element, parse_xml
-from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Pose
-from emdeg.robot.normal_form import Body
-from emdeg.robot.numbers import (
+from emdeg.robot.markup import (
     DEFAULT_SNAP,
+    Element,
     check_snap,
     clipped,
     exact_number,
     exact_numbers,
+    parse_xml,
     snapped_angle,
     snapped_axis,
 )
+from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Pose
+from emdeg.robot.normal_form import Body
 from emdeg.robot.transform import Direction, ExactTransform, X, move_inertia, of_pose
 
 _KINDS: dict[str, JointKind] = {

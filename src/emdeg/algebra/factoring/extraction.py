@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from emdeg.algebra.factoring.nesting import Key, Table, common, joined, letters_of, pairs, without
 from emdeg.algebra.factoring.parts import Found, Part, SharedParts, Use
-from emdeg.algebra.factoring.tables import Key, Table, common, joined, letters_of, pairs, without
 
 PUT_BACK = 8
 """Up to so many parts are put back before others are taken out."""

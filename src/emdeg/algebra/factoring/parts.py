@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from emdeg.algebra.factoring.tables import Key, Table, joined, without
+from emdeg.algebra.factoring.nesting import Key, Table, joined, without
 
 Letter = int
 Pair = tuple[Letter, Letter]

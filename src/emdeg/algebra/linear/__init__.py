@@ -1,22 +1,20 @@
 """Exact linear algebra over any field: matrices, determinants, systems, echelon forms."""
 
-from emdeg.algebra.linear.echelon import (
-    Reduced,
-    Row,
-    first_dependent_row,
-    independent_rows,
-    null_space,
-    rational_echelon,
-    reduce_rows,
-)
 from emdeg.algebra.linear.matrices import (
     Matrix,
+    Reduced,
+    Row,
     adjugate,
     blocks,
     congruent,
     determinant,
+    first_dependent_row,
+    independent_rows,
     inner,
+    null_space,
     product,
+    rational_echelon,
+    reduce_rows,
     summed,
     times,
     total,

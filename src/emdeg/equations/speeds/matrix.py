@@ -11,7 +11,7 @@ from typing import Any
 
 from emdeg.algebra import Angle, Exact, Generator, TrigAlgebra, TrigPoly
 from emdeg.mechanics.kane import LinearForm, PointVelocity, Setup, System, speed_matrix, system
-from emdeg.robot.massless import massless
+from emdeg.robot.algebra import massless
 from emdeg.robot.model import Pose, Robot
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from emdeg.mechanics.formulations.velocities import velocities
+from emdeg.mechanics.formulations.energy import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward
 from emdeg.mechanics.spatial import Articulated, Scalar, Spatial, neg
 from emdeg.robot.model import BASE

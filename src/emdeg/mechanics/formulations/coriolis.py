@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from emdeg.mechanics.formulations.velocities import partial_velocities, partial_velocity_rates, velocities
+from emdeg.mechanics.formulations.energy import partial_velocities, partial_velocity_rates, velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism
 from emdeg.mechanics.spatial import BodyInertia, Scalar, Spatial
 

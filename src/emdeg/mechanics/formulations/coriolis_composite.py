@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from emdeg.mechanics.formulations.composite_body import composite_inertias
-from emdeg.mechanics.formulations.velocities import velocities
+from emdeg.mechanics.formulations.energy import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, links_before, summed_inward
 from emdeg.mechanics.spatial import (
     Axis,

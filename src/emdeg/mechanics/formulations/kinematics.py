@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from emdeg.mechanics.formulations.velocities import velocities
+from emdeg.mechanics.formulations.energy import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, matmul, mul, sub
 from emdeg.robot.model import BASE

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from emdeg.mechanics.formulations.velocities import velocities
+from emdeg.mechanics.formulations.energy import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, carried_outward, summed_inward
 from emdeg.mechanics.spatial import Scalar, Spatial, neg
 

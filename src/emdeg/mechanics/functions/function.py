@@ -57,14 +57,10 @@ class Ways:
     numbers: Run | None = None
     rotors: Run | None = None
 
-    @property
-    def plain_runs(self) -> tuple[Run, ...]:
-        names = self.plain or (next(iter(self.formulations)),)
-        return tuple(self.formulations[name] for name in names)
-
-    @property
-    def in_doubles(self) -> Run:
-        return self.numbers or next(iter(self.formulations.values()))
+    def __post_init__(self) -> None:
+        first = next(iter(self.formulations))
+        object.__setattr__(self, "plain", self.plain or (first,))
+        object.__setattr__(self, "numbers", self.numbers or self.formulations[first])
 
 
 @dataclass(frozen=True, slots=True)

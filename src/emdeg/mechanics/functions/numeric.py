@@ -42,7 +42,7 @@ def evaluate(
     the tool, base axes; known to inverse and forward dynamics.
     """
     entry, ways = FUNCTIONS[name], ways_of(name, robot)
-    run = ways.in_doubles
+    run = ways.numbers
     if gyroscopic:
         if ways.rotors is None:
             raise RobotError(f"the rotors' gyroscopic terms are not known for its {name}", body=robot.name)
@@ -50,6 +50,7 @@ def evaluate(
     if wrench is not None and name not in ("inverse_dynamics", "forward_dynamics"):
         raise StateError(f"{name} takes no wrench on the tool")
     state, shape = kind_of(robot).numbers(robot, arrays, rotors=gyroscopic, wrench=wrench)
+    assert run is not None
     if not entry.divides:
         outputs = run(state)
     else:

@@ -15,7 +15,7 @@ from emdeg.mechanics.loops.linkage import Linkage, linkage, loops_of
 from emdeg.mechanics.loops.mobility import Mobility, check, mobility
 from emdeg.mechanics.loops.newton import follow, newton, positions_of
 from emdeg.mechanics.loops.plan import find_plan
-from emdeg.robot.massless import massless
+from emdeg.robot.algebra import massless
 from emdeg.robot.model import Robot
 from emdeg.robot.substitute import need_numbers
 

@@ -27,10 +27,9 @@ from emdeg.mechanics.parameters.null_combinations import (
     parameters_of,
 )
 from emdeg.mechanics.parameters.regressor import COLUMNS
-from emdeg.robot.algebra import algebra_of
+from emdeg.robot.algebra import algebra_of, geometry
 from emdeg.robot.assemble import loaded_inertias
 from emdeg.robot.load import RobotLike, as_robot
-from emdeg.robot.massless import geometry
 from emdeg.robot.model import Inertia, Robot
 from emdeg.writing.notebook import Brief, listing
 

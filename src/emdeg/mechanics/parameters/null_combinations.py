@@ -26,8 +26,7 @@ from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
 from emdeg.mechanics.parameters.regressor import COLUMNS, regressor, unit_forces
 from emdeg.mechanics.spatial import BodyInertia, Transform
 from emdeg.mechanics.variants.link_frame_recursion import motion
-from emdeg.robot.algebra import algebra_of, state
-from emdeg.robot.massless import branch
+from emdeg.robot.algebra import algebra_of, branch, state
 from emdeg.robot.model import BASE, Robot
 
 WIDTH = len(COLUMNS)

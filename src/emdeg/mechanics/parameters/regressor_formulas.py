@@ -12,8 +12,7 @@ from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.parameters.base import BaseParameters, Column, base_parameters
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.mechanics.parameters.regressor import regressor as over_any_scalar
-from emdeg.robot.algebra import algebra_of, state
-from emdeg.robot.massless import geometry
+from emdeg.robot.algebra import algebra_of, geometry, state
 from emdeg.robot.model import Robot
 
 
