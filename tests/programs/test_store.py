@@ -139,7 +139,7 @@ def test_shipped_programs_compute_what_they_say():
 
 def test_a_program_of_the_package_is_used_without_tracing_the_plain_one(monkeypatch, tmp_path):
     monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
-    monkeypatch.setattr("emdeg.programs.best.plain_program", None)
+    monkeypatch.setattr("emdeg.programs.candidates.plain_program", None)
     assert count(emdeg.program(emdeg.load("puma560"), "inverse_dynamics")).total == 276
 
 

@@ -9,14 +9,15 @@ from rich.table import Table
 
 from emdeg.cli.common import Json, out, print_json
 from emdeg.cli.effort import Effort, Seed, WeightsText, smallest
-from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.ir import count as count_operations
 from emdeg.programs.ir import count_by_dependence
 from emdeg.robot.model import Robot
 
 FunctionArgument = Annotated[
     str,
-    typer.Argument(metavar="FUNCTION", help="One of " + ", ".join(FUNCTIONS) + "; several in one program as A+B."),
+    typer.Argument(
+        metavar="FUNCTION", help="A function (see `emdeg functions`); several in one program as A+B."
+    ),
 ]
 Base = Annotated[bool, typer.Option("--base", help="The regressor's columns of the base parameters only.")]
 

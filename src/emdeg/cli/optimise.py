@@ -10,7 +10,7 @@ import typer
 from emdeg.cli.common import INTERRUPTED, Json, out, print_json, say
 from emdeg.cli.count import FunctionArgument
 from emdeg.cli.effort import Seed, WeightsText, checked_effort, chosen_weights, progress_line
-from emdeg.programs.best import on_file
+from emdeg.programs.candidates import on_file
 from emdeg.programs.ir import count
 from emdeg.programs.joined import joined_functions
 from emdeg.programs.search.optimise import optimise

@@ -12,7 +12,6 @@ from emdeg.cli.effort import Effort, WeightsText, checked_effort, checked_weight
 from emdeg.cli.robots import Chosen
 from emdeg.codegen.verbs import verify as verified
 from emdeg.errors import NotCertified, Refuted
-from emdeg.mechanics.functions import FUNCTIONS
 
 
 def verify(
@@ -21,7 +20,7 @@ def verify(
     ],
     function: Annotated[
         str | None,
-        typer.Argument(metavar="FUNCTION", help="For a robot: one of " + ", ".join(FUNCTIONS) + ", or A+B."),
+        typer.Argument(metavar="FUNCTION", help="For a robot: a function (see `emdeg functions`), or A+B."),
     ] = None,
     base: Base = False,
     seed: Annotated[int, typer.Option(min=0, help="For a robot: where the random points come from.")] = 0,

@@ -1,6 +1,7 @@
 """Straight-line programs: data, tracing, counting, simplification, verification; the search is `search`."""
 
-from emdeg.mechanics.functions import FUNCTIONS
+from typing import TYPE_CHECKING
+
 from emdeg.programs.best import program
 from emdeg.programs.ir import (
     Count,
@@ -14,15 +15,36 @@ from emdeg.programs.ir import (
     count,
     count_by_dependence,
 )
-from emdeg.programs.proofs import verify_program
-from emdeg.programs.simplify import simplify
-from emdeg.programs.split import split_constants, split_rates
-from emdeg.programs.trace import Traced, Tracer
-from emdeg.programs.values import evaluate
-from emdeg.programs.verify import Certificate, float_error, verify
+
+if TYPE_CHECKING:
+    from emdeg.programs.values import evaluate
+    from emdeg.programs.proofs import verify_program
+    from emdeg.programs.simplify import simplify
+    from emdeg.programs.split import split_constants, split_rates
+    from emdeg.programs.trace import Traced, Tracer
+    from emdeg.programs.verify import Certificate, float_error, verify
+
+
+def _tracing() -> dict[str, object]:
+    """Loaded when asked for: what a stored program is counted without, and the mechanics behind it."""
+    from emdeg.programs.values import evaluate
+    from emdeg.programs.proofs import verify_program
+    from emdeg.programs.simplify import simplify
+    from emdeg.programs.split import split_constants, split_rates
+    from emdeg.programs.trace import Traced, Tracer
+    from emdeg.programs.verify import Certificate, float_error, verify
+
+    return locals()
+
+
+def __getattr__(name: str) -> object:
+    if name not in _tracing.__code__.co_varnames:
+        raise AttributeError(f"module 'emdeg.programs' has no attribute {name!r}")
+    globals().update(_tracing())
+    return globals()[name]
+
 
 __all__ = [
-    "FUNCTIONS",
     "Certificate",
     "Count",
     "Dependence",
