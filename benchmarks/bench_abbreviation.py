@@ -16,7 +16,7 @@ import emdeg
 from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program
 from emdeg.reduce.target import certified
-from emdeg.robot.workspace import workspace
+from emdeg.robot.workspaces import workspace
 from record import record
 
 ROBOTS = ("puma560", "stanford_arm", "jpl_rrp", "panda")

@@ -21,7 +21,7 @@ import emdeg
 from emdeg.analysis.loops import closed_workspace, poses
 from emdeg.mechanics.loops.views import singularity_map
 from emdeg.programs.ir import Dependence, Program, count
-from emdeg.programs.simplify import retrace, simplify
+from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.runtime import compile as compile_program
 

@@ -22,7 +22,7 @@ import numpy as np
 from mujoco import rollout
 
 import emdeg
-from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.assembly import loaded_inertias
 from emdeg.robot.model import BASE, Robot
 from emdeg.simulation.integrators.control_loop import Loop
 from emdeg.simulation.integrators.rollout import compiled_rollout

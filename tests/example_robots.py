@@ -17,7 +17,7 @@ import pinocchio as pin
 import emdeg
 from emdeg.algebra import Exact
 from emdeg.errors import RobotError
-from emdeg.robot.assemble import assemble
+from emdeg.robot.assembly import assemble
 from emdeg.robot.model import Robot
 from emdeg.robot.urdf_reader import read_urdf
 from tests.oracles import Mujoco, Pinocchio, relative_error, with_joints_fixed, without_fusing, without_meshes

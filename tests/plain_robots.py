@@ -16,7 +16,7 @@ import pinocchio as pin
 from hypothesis import strategies as st
 
 from emdeg.algebra import Angle, Exact
-from emdeg.robot.assemble import Draft, assemble
+from emdeg.robot.assembly import Draft, assemble
 from emdeg.robot.model import Drive, Inertia, Pose, Robot
 from emdeg.robot.normal_form import Body
 from emdeg.robot.transform import of_pose, unit

@@ -52,6 +52,17 @@ def test_what_is_loaded_when_asked_for_is_what_type_checkers_see() -> None:
     assert all(getattr(emdeg, name) is value for name, value in seen.items())
 
 
+def test_no_function_stands_in_the_way_of_a_module_of_its_name() -> None:
+    """`import emdeg.robot.loading` gives that module, whatever the room exports."""
+    for package in packages():
+        inner = {found.name for found in pkgutil.iter_modules(package.__path__)} - {"__main__"}
+        for name in inner:
+            whole = f"{package.__name__}.{name}"
+            assert importlib.import_module(whole) is getattr(package, name), whole
+        public = inner & set(getattr(package, "__all__", ()))
+        assert package is emdeg or not public, f"{package.__name__} exports modules: {public}"
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'inverse_dynamic'"):
         emdeg.inverse_dynamic  # noqa: B018

@@ -15,7 +15,7 @@ from emdeg.mechanics.functions import numeric as _numeric
 from emdeg.mechanics.loops import views as _views
 from emdeg.mechanics.loops.views import Branch
 from emdeg.robot import choose as _choose
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.model import Robot
 
 _P = ParamSpec("_P")

@@ -36,7 +36,7 @@ from emdeg.analysis import (
 from emdeg.analysis.published import tables
 from emdeg.analysis.ratios import gravity_ratio_ceiling
 from emdeg.errors import RobotError
-from emdeg.robot.workspace import workspace
+from emdeg.robot.workspaces import workspace
 from tests.bejczy import CUBE
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "jpl_rrp_extremes.json").read_text())

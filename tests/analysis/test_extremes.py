@@ -12,7 +12,7 @@ import emdeg
 from emdeg.analysis import JointLoad, formula_extremes, gravity_ceiling, joint_number, loads, unloaded
 from emdeg.analysis.published import tables
 from emdeg.errors import RobotError
-from emdeg.robot.workspace import workspace
+from emdeg.robot.workspaces import workspace
 from tests.bejczy import CUBE
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "jpl_rrp_extremes.json").read_text())

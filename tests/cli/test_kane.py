@@ -16,7 +16,7 @@ from emdeg.mechanics.kane import load_setup, read_setup
 from emdeg.programs.kane import choose, kane_parts, natural_setups
 from emdeg.programs.values import evaluate
 from emdeg.reports.kane import PARTS, describe
-from emdeg.reports.kane_document import kane_data, kane_document
+from emdeg.reports.kane_pages import kane_data, kane_document
 from emdeg.runtime.kane import KaneModel
 from emdeg.writing.formats import write
 from tests import commands

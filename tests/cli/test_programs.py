@@ -15,7 +15,7 @@ from emdeg.codegen.artefact import Request, emit
 from emdeg.programs.ir import count
 from emdeg.programs.json_form import from_data
 from emdeg.programs.proofs import verify_program
-from emdeg.programs.verify import FALSE_PASS
+from emdeg.programs.verification import FALSE_PASS
 from tests.commands import run
 
 

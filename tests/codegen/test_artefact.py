@@ -18,7 +18,7 @@ from emdeg.errors import Refuted
 from emdeg.mechanics import functions as catalogue
 from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.programs.split import split_constants
-from emdeg.programs.verify import FALSE_PASS
+from emdeg.programs.verification import FALSE_PASS
 from emdeg.robot import assemble
 from emdeg.robot.toml_reader import read_toml
 from tests.emitted import COMPILERS, STRICT, c_library, python_module, run_c

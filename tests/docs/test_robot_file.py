@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.robot.assemble import assemble
+from emdeg.robot.assembly import assemble
 from emdeg.robot.toml_reader import read_toml
 
 PAGE = (Path(__file__).parents[2] / "docs" / "robot_file.md").read_text()

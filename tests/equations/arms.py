@@ -10,7 +10,7 @@ from emdeg.algebra import Angle, Exact, TrigAlgebra, TrigPoly
 from emdeg.mechanics.formulations import composite_body, energy
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot.model import BASE, Drive, Inertia, Joint, Link, Placement, Robot
-from emdeg.robot.substitute import substitute
+from emdeg.robot.substitution import substitute
 
 RIGHT = Angle.parse("90 deg")
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from emdeg.mechanics.loops.views import joint_positions
-from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.assembly import loaded_inertias
 from emdeg.robot.model import BASE
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.assembly import loaded_inertias
 from emdeg.robot.model import BASE
 from tests.mechanics.kkt import Bodies, end_point
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import emdeg
-from emdeg.robot.assemble import assemble
+from emdeg.robot.assembly import assemble
 from emdeg.robot.mjcf_reader import read_mjcf
 from emdeg.robot.model import Robot
 from emdeg.robot.urdf_reader import read_urdf

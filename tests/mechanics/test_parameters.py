@@ -20,10 +20,10 @@ from emdeg.mechanics.functions.numeric import regressor
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.mechanics.parameters.base import base_parameters, base_values, parameters, regrouped, regrouped_mechanism
 from emdeg.mechanics.parameters.regressor import regressor as generic_regressor
-from emdeg.mechanics.parameters.regressor_formulas import regressor_formulas
+from emdeg.mechanics.parameters.symbolic_regressor import regressor_formulas
 from emdeg.robot import Body, Draft, Drive, Placement, Robot, assemble, substitute
 from emdeg.robot.algebra import geometry, state
-from emdeg.robot.load import SNAP, library_names, load
+from emdeg.robot.loading import SNAP, library_names, load
 from emdeg.robot.urdf_reader import read_urdf
 from tests.example_robots import robot_files
 from tests.random_robots import random_inertia, random_state

@@ -21,7 +21,7 @@ from emdeg.programs.ir import Dependence, count
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.fingerprint import Points, fingerprints
 from emdeg.programs.search.resubstitute import resubstitute
-from emdeg.programs.simplify import retrace, simplify
+from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.store import keep
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import evaluate

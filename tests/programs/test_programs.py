@@ -12,8 +12,8 @@ from emdeg.programs.build import program
 from emdeg.programs.ir import Dependence, InputGroup, count
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.values import evaluate
-from emdeg.programs.verify import FALSE_PASS
-from emdeg.robot.load import load
+from emdeg.programs.verification import FALSE_PASS
+from emdeg.robot.loading import load
 from tests.program_samples import mutants
 
 ROBOTS = ["planar2r", "scara", "stanford_arm", "puma560"]

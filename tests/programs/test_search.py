@@ -19,7 +19,7 @@ from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.formulation import options, plain_formulation, write
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.search.resubstitute import Resubstitution, resubstitute
-from emdeg.programs.simplify import retrace
+from emdeg.programs.simplification import retrace
 from emdeg.programs.weights import CYCLES, OPERATIONS, Weights, cost, label, parsed
 from tests.random_robots import random_robot, random_state, robots
 

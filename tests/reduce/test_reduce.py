@@ -8,8 +8,8 @@ import pytest
 import emdeg
 from emdeg.programs import count
 from emdeg.reduce import abbreviate, holding_error, multirate, split
-from emdeg.reduce.abbreviate import Abbreviated
-from emdeg.reduce.multirate import Multirate
+from emdeg.reduce.abbreviation import Abbreviated
+from emdeg.reduce.rates_apart import Multirate
 
 LOAD = "mass=1.8,com=0:0:0,inertia=0.0017407487859282:0.0017407487859282:0.0017407487859282@link6"
 

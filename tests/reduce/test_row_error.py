@@ -12,7 +12,7 @@ from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import ShortModel
 from emdeg.reduce.target import certified
-from emdeg.robot.workspace import workspace
+from emdeg.robot.workspaces import workspace
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -12,7 +12,7 @@ from emdeg.programs import count, evaluate
 from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import FUNCTIONS, program
 from emdeg.reduce.significance import uncertain
-from emdeg.robot.workspace import workspace
+from emdeg.robot.workspaces import workspace
 from tests.equations.reading import value
 
 DATA = Path(__file__).parents[1] / "data"

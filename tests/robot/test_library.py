@@ -10,7 +10,7 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Angle
-from emdeg.robot.load import check, library_names
+from emdeg.robot.loading import check, library_names
 
 DATA = Path(__file__).parents[1] / "data"
 CUBE = "0.00174074878592820038945281390507708740407"

@@ -15,7 +15,7 @@ import emdeg
 from emdeg.algebra import Angle, Exact
 from emdeg.errors import RobotError
 from emdeg.robot import BASE, Body, Draft, Inertia, Payload, Placement, Pose, Robot, assemble
-from emdeg.robot.load import load
+from emdeg.robot.loading import load
 from emdeg.robot.normal_form import normal_form
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.toml_writer import to_toml

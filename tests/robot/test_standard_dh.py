@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import emdeg
 from emdeg.errors import RobotError
-from emdeg.robot.assemble import assemble
+from emdeg.robot.assembly import assemble
 from emdeg.robot.toml_reader import read_toml
 
 hundredths = st.integers(-150, 150).map(lambda n: n / 100)

@@ -7,7 +7,7 @@ import pytest
 
 import emdeg
 from emdeg.errors import RobotError
-from emdeg.robot.substitute import substitute
+from emdeg.robot.substitution import substitute
 from emdeg.robot.symbols import opened, parameter_paths
 
 ARM = """schema = 1

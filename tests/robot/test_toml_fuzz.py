@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdeg.errors import RobotError
-from emdeg.robot.assemble import assemble
-from emdeg.robot.load import library_names, parse_locks, parse_payload
+from emdeg.robot.assembly import assemble
+from emdeg.robot.loading import library_names, parse_locks, parse_payload
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.toml_writer import quoted, to_toml
 

@@ -6,7 +6,7 @@ import pytest
 
 from emdeg.algebra import Angle, Exact
 from emdeg.errors import OverBudget, RobotError
-from emdeg.robot.assemble import assemble
+from emdeg.robot.assembly import assemble
 from emdeg.robot.toml_reader import read_payloads, read_toml
 
 GOOD = """\

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import emdeg
 from emdeg.algebra import Angle, Exact, parse_number
-from emdeg.robot.assemble import assemble
-from emdeg.robot.load import library_names
+from emdeg.robot.assembly import assemble
+from emdeg.robot.loading import library_names
 from emdeg.robot.model import Payload
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.toml_writer import angle, decimal, number, to_toml

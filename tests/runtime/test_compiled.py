@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from emdeg.errors import StateError
 from emdeg.programs.ir import Dependence
-from emdeg.programs.simplify import simplify
+from emdeg.programs.simplification import simplify
 from emdeg.programs.sine import DOUBLE, SINGLE
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import evaluate

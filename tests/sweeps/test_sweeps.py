@@ -13,7 +13,7 @@ import pytest
 
 import emdeg
 from emdeg.analysis import capability, torque_limits
-from emdeg.robot.workspace import workspace
+from emdeg.robot.workspaces import workspace
 from emdeg.sweeps import Compute, NamedRanges, StatedTolerances, States, Study, Vary, sweep
 from emdeg.sweeps.chunk import compute_chunk
 from emdeg.sweeps.plan import plan_from_json

@@ -13,7 +13,7 @@ import pytest
 import emdeg
 from emdeg.analysis import capability, loads, point_to_point, ratio, restrict, servo_view
 from emdeg.programs import count, verify_program
-from emdeg.robot.workspace import workspace
+from emdeg.robot.workspaces import workspace
 from emdeg.simulation import computed_torque, cycloidal, fourier, linearise, load_scenario, perform, quintic
 from emdeg.writing.notebook import brief, table
 

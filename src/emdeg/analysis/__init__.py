@@ -1,6 +1,6 @@
 """The analysis of a design: loads over the workspace, couplings, servo view, capability, tolerances."""
 
-from emdeg.analysis.capability import (
+from emdeg.analysis.capabilities import (
     Capability,
     Ellipsoid,
     capability,
@@ -29,7 +29,7 @@ from emdeg.analysis.restricted import Restricted, restrict
 from emdeg.analysis.servo import ServoView, servo_view, slow_fast_boundary
 from emdeg.analysis.tolerance import Spread, Tolerances
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
-from emdeg.robot.workspace import Workspace, joint_number, workspace
+from emdeg.robot.workspaces import Workspace, joint_number, workspace
 
 __all__ = [
     "Analysis",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.analysis.capability import (
+from emdeg.analysis.capabilities import (
     capability,
     dynamic_manipulability,
     operational_inertia,

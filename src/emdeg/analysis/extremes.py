@@ -11,9 +11,9 @@ from emdeg.bounds import Bounded, Extremes, SearchLimits, Tensor, extreme, extre
 from emdeg.equations import Model, derive
 from emdeg.equations.model import descendants
 from emdeg.errors import UnknownEntry
-from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.assembly import loaded_inertias
 from emdeg.robot.model import BASE, Placement, Robot
-from emdeg.robot.workspace import Workspace, workspace
+from emdeg.robot.workspaces import Workspace, workspace
 from emdeg.writing.notebook import Shown
 
 GAP = 1e-3

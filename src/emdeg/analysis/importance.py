@@ -13,7 +13,7 @@ from emdeg.equations import Model, entry_name
 from emdeg.mechanics.functions.numeric import regressor
 from emdeg.mechanics.parameters.base import base_parameters, base_values
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import Workspace
+from emdeg.robot.workspaces import Workspace
 from emdeg.writing.notebook import Shown
 
 

@@ -26,7 +26,7 @@ from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.linkage import loops_of
 from emdeg.mechanics.loops.views import joint_positions, reachable, singularity_figures
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import Range, Workspace, joint_number, workspace
+from emdeg.robot.workspaces import Range, Workspace, joint_number, workspace
 
 Bools = NDArray[np.bool_]
 

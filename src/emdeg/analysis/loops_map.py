@@ -15,7 +15,7 @@ from emdeg.analysis.loops import MARGIN, Bools, home, looked_at, motor_figures, 
 from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.views import singularity_figures
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import Workspace
+from emdeg.robot.workspaces import Workspace
 
 GRID = 121
 LINE, NUMERIC_LINE = 721, 21

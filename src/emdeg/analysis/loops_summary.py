@@ -14,7 +14,7 @@ from emdeg.analysis.loops_map import draw_lines, draw_map, plane
 from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.views import weak_loops
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import Workspace, workspace
+from emdeg.robot.workspaces import Workspace, workspace
 
 PARTS = ("workspace", "singularities", "inertia")
 

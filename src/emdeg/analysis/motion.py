@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
-from emdeg.robot.workspace import Workspace
+from emdeg.robot.workspaces import Workspace
 from emdeg.writing.notebook import Shown
 
 

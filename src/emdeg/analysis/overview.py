@@ -15,9 +15,9 @@ from emdeg.analysis.motion import SampledMotion
 from emdeg.analysis.ratios import ratio
 from emdeg.analysis.summary import Scope
 from emdeg.errors import EmptyBox, RobotError
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import joint_number, workspace
+from emdeg.robot.workspaces import joint_number, workspace
 from emdeg.writing.notebook import brief, table
 
 TREE_PARTS = ("loads", "ratios", "servo", "importance", "capability")

@@ -17,7 +17,7 @@ from emdeg.algebra import Generator, TrigPoly
 from emdeg.analysis.shared_time import search_each
 from emdeg.bounds import Bounded, SearchLimits, attained_ratio, largest_ratio, tensor
 from emdeg.equations import Model, entry_name
-from emdeg.robot.workspace import Workspace
+from emdeg.robot.workspaces import Workspace
 from emdeg.writing.notebook import Shown
 
 SAMPLES = 2048

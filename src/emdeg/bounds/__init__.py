@@ -8,11 +8,11 @@
 (-5.0, 5.0, True)
 """
 
-from emdeg.bounds.family import Family, Supremum, family, supremum
+from emdeg.bounds.families import Family, Supremum, family, supremum
 from emdeg.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
 from emdeg.bounds.ratio import attained_ratio, largest_ratio
 from emdeg.bounds.search import SearchLimits
-from emdeg.bounds.tensor import Range, Tensor, tensor
+from emdeg.bounds.tensors import Range, Tensor, tensor
 
 __all__ = [
     "Bounded",

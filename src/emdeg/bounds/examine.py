@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.bounds.quadratic import highest, within_ellipsoid
-from emdeg.bounds.tensor import Tensor
+from emdeg.bounds.tensors import Tensor
 from emdeg.bounds.wide_angles import WithWideAngles
 
 

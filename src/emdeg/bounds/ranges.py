@@ -10,7 +10,7 @@ import numpy as np
 
 from emdeg.algebra import Generator, TrigPoly
 from emdeg.bounds.search import SearchLimits, maximum
-from emdeg.bounds.tensor import Range, Tensor, tensor, variable_key
+from emdeg.bounds.tensors import Range, Tensor, tensor, variable_key
 
 GAP = 1e-3
 Ranges = Mapping[Generator | int, Range]

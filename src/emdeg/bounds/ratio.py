@@ -17,7 +17,7 @@ from emdeg.algebra import Array, TrigPoly
 from emdeg.bounds.ascent import ascend
 from emdeg.bounds.ranges import GAP, Bounded, Ranges, extreme, magnitude, place_of
 from emdeg.bounds.search import STARTS, SearchLimits, maximum
-from emdeg.bounds.tensor import Tensor, Variable, tensor
+from emdeg.bounds.tensors import Tensor, Variable, tensor
 
 SAMPLES = 1024
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from emdeg.algebra import Array
 from emdeg.bounds.ascent import ascend
 from emdeg.bounds.examine import BoxBounds, Turning, empty, examine, turning
-from emdeg.bounds.tensor import Tensor
+from emdeg.bounds.tensors import Tensor
 from emdeg.bounds.wide_angles import WithWideAngles, wide
 
 BATCH = 2048

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
-from emdeg.bounds.tensor import Tensor, Variable, fill_by_halves, multi_indices, real_of_waves, unraveled
+from emdeg.bounds.tensors import Tensor, Variable, fill_by_halves, multi_indices, real_of_waves, unraveled
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.reduce.tables import tables, totals
 from emdeg.reduce.tradeoff import curve, curve_csv, draw
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import ACCELERATION, SPEED, Workspace, workspace
+from emdeg.robot.workspaces import ACCELERATION, SPEED, Workspace, workspace
 
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"
 

@@ -22,7 +22,7 @@ from emdeg.cli.joint_ranges import RangeTexts, joint_ranges, quantity
 from emdeg.errors import RobotError, UnknownEntry
 from emdeg.identification import comparison_part, doubts, read_motion, read_recording
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import joint_number
+from emdeg.robot.workspaces import joint_number
 
 
 def analyse(

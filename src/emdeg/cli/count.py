@@ -15,9 +15,7 @@ from emdeg.robot.model import Robot
 
 FunctionArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="FUNCTION", help="A function (see `emdeg functions`); several in one program as A+B."
-    ),
+    typer.Argument(metavar="FUNCTION", help="A function (see `emdeg functions`); several in one program as A+B."),
 ]
 Base = Annotated[bool, typer.Option("--base", help="The regressor's columns of the base parameters only.")]
 

@@ -17,7 +17,7 @@ from emdeg.mechanics.kane import Setup, load_setup
 from emdeg.programs.ir import count
 from emdeg.programs.kane import FORMULATION, INPUTS, Candidate, Function, choose, kane_program, verify_kane
 from emdeg.reports.kane import PARTS, Part, describe
-from emdeg.reports.kane_document import kane_data, kane_document
+from emdeg.reports.kane_pages import kane_data, kane_document
 from emdeg.robot.model import Robot
 from emdeg.writing.formats import write
 

@@ -10,9 +10,9 @@ import typer
 from emdeg.cli.common import INTERRUPTED, Json, out, print_json, say
 from emdeg.cli.count import FunctionArgument
 from emdeg.cli.effort import Seed, WeightsText, checked_effort, chosen_weights, progress_line
+from emdeg.programs.build import joined_functions
 from emdeg.programs.candidates import on_file
 from emdeg.programs.ir import count
-from emdeg.programs.joined import joined_functions
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.store import keep
 from emdeg.programs.weights import cost, label

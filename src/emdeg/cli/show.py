@@ -15,8 +15,8 @@ from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.loops.closing import ready
 from emdeg.reports import robot_tables as tables
 from emdeg.reports.robot_tables import PARAMETERS, number
-from emdeg.robot.assemble import assemble, findings
-from emdeg.robot.load import SNAP, library_names, load, parse_locks, read_draft
+from emdeg.robot.assembly import assemble, findings
+from emdeg.robot.loading import SNAP, library_names, load, parse_locks, read_draft
 from emdeg.robot.model import BASE, Robot
 from emdeg.robot.template import TEMPLATE
 from emdeg.robot.toml_writer import to_toml

@@ -26,8 +26,8 @@ from emdeg.programs.ir import Program, count
 from emdeg.programs.json_form import from_data, to_data
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.store import wrong_format
-from emdeg.programs.verify import FALSE_PASS, Certificate, float_error
-from emdeg.robot.assemble import assemble
+from emdeg.programs.verification import FALSE_PASS, Certificate, float_error
+from emdeg.robot.assembly import assemble
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.toml_writer import to_toml

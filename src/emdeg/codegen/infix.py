@@ -17,7 +17,7 @@ from fractions import Fraction
 from emdeg.programs.ir import Kind, Op, Program, Ref, count, live, uses
 from emdeg.programs.split import split_constants
 from emdeg.programs.values import constants
-from emdeg.programs.verify import digest_text
+from emdeg.programs.verification import digest_text
 
 
 @dataclass(frozen=True, slots=True)

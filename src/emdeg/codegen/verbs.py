@@ -15,11 +15,11 @@ from emdeg.codegen.artefact import Artefact, Request, Target, artefact, measured
 from emdeg.codegen.store import recheck_file, write
 from emdeg.errors import BadRequest, UnknownFunction
 from emdeg.programs.best import program
+from emdeg.programs.build import joined_functions
 from emdeg.programs.ir import count
-from emdeg.programs.joined import joined_functions
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.weights import OPERATIONS, Progress, Weights, as_text
-from emdeg.robot.load import SUFFIXES, RobotLike, as_robot, library_names
+from emdeg.robot.loading import SUFFIXES, RobotLike, as_robot, library_names
 from emdeg.robot.model import Robot
 
 LONGEST_NAME = 160

@@ -4,8 +4,9 @@ Its constants and the forms a person reads: `lumped_constants`, `compact`, `hier
 """
 
 from emdeg.algebra import Quotient, quotient
-from emdeg.equations.derive import derive
-from emdeg.equations.inverse_jacobian import InverseJacobian, determinant, inverse_jacobian
+from emdeg.equations.coefficient_relations import EntryRelation, Relations, Tally, relations
+from emdeg.equations.derivation import derive
+from emdeg.equations.jacobian_inverse import InverseJacobian, determinant, inverse_jacobian
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.equations.kinematics import Kinematics
 from emdeg.equations.model import Model, entry_name, lumped_constants
@@ -21,7 +22,6 @@ from emdeg.equations.reading import (
     indices,
     lump,
 )
-from emdeg.equations.relations import EntryRelation, Relations, Tally, relations
 from emdeg.equations.sections import document, model_data, write
 from emdeg.robot.symbols import Known, symbolize, with_symbolic_payload
 

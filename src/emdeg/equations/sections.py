@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.algebra import TrigPoly
-from emdeg.equations.inverse_jacobian import determinant, inverse_jacobian
+from emdeg.equations.coefficient_relations import EntryRelation, Tally, compare, relations
+from emdeg.equations.jacobian_inverse import determinant, inverse_jacobian
 from emdeg.equations.json_form import to_data
 from emdeg.equations.kinematics import FrameName, Matrix
 from emdeg.equations.model import DYNAMICS, Model
 from emdeg.equations.reading import sections as reading
-from emdeg.equations.relations import EntryRelation, Tally, compare, relations
 from emdeg.errors import NotInvertible
 from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias, second_derivatives
 from emdeg.mechanics.parameters.base import Column, base_parameters
-from emdeg.mechanics.parameters.regressor_formulas import regressor_formulas
+from emdeg.mechanics.parameters.symbolic_regressor import regressor_formulas
 from emdeg.writing.document import (
     Combination,
     Document,

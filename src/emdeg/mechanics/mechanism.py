@@ -28,7 +28,7 @@ from emdeg.mechanics.spatial import (
     mul,
     tmul,
 )
-from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.assembly import loaded_inertias
 from emdeg.robot.model import BASE, Pose, Robot
 
 Pair = tuple[Scalar, Scalar]

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from emdeg.errors import CannotJoin, singular_mass_matrix
+from emdeg.errors import BadRequest, CannotJoin, singular_mass_matrix
 from emdeg.mechanics.functions import FUNCTIONS, INPUTS, inputs_of, known_functions, ways_of
 from emdeg.mechanics.functions.function import Run
 from emdeg.mechanics.kinds import TREE, kind_of
@@ -17,9 +17,23 @@ from emdeg.mechanics.parameters.base import regrouped_mechanism
 from emdeg.mechanics.state import Inputs, Outputs, State
 from emdeg.mechanics.trees.state import tree_state
 from emdeg.programs.ir import Dependence, Program, count
-from emdeg.programs.simplify import retrace, simplify
+from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Traced, Tracer
 from emdeg.robot.model import Robot
+
+
+def joined_functions(function: str | Sequence[str], robot: Robot | None = None, base: bool = False) -> list[str]:
+    """The functions of one program, from "A", "A+B" or their names; UnknownFunction or BadRequest where it cannot be.
+
+    `base` asks for the columns of base parameters, which a regressor has.
+    """
+    text = function if isinstance(function, str) else "+".join(function)
+    names = known_functions([part.strip() for part in text.split("+")], robot)
+    if base and "regressor" not in names:
+        raise BadRequest(f"--base applies to regressor, not to {text}")
+    if len(set(names)) != len(names):
+        raise BadRequest(f"{text} names a function twice")
+    return names
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from emdeg.algebra import PrimeField
+from emdeg.programs.build import joined_functions
 from emdeg.programs.build import program as plain_program
 from emdeg.programs.ir import Kind, Program
-from emdeg.programs.joined import joined_functions
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.store import kept, shipped
 from emdeg.programs.values import evaluate_residues

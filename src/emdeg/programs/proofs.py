@@ -18,7 +18,7 @@ from emdeg.mechanics.state import Inputs, Outputs, State
 from emdeg.programs.build import base_places, of_base_parameters, open_trace
 from emdeg.programs.ir import Program
 from emdeg.programs.values import evaluate_residues, input_residue
-from emdeg.programs.verify import Certificate, degree_bound, verify
+from emdeg.programs.verification import Certificate, degree_bound, verify
 from emdeg.robot.model import Robot
 
 

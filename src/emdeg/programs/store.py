@@ -23,7 +23,7 @@ from emdeg._version import __version__
 from emdeg.errors import NotAProgram, OldFormat, RobotError
 from emdeg.programs.ir import Program
 from emdeg.programs.json_form import from_data, to_data
-from emdeg.robot.assemble import loaded_inertias
+from emdeg.robot.assembly import loaded_inertias
 from emdeg.robot.model import Robot
 from emdeg.writing.files import write_whole
 

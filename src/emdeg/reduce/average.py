@@ -19,7 +19,7 @@ from emdeg.bounds import Bounded, SearchLimits, largest_magnitude
 from emdeg.equations import indices
 from emdeg.reduce.pieces import mean, summands
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
-from emdeg.robot.workspace import Workspace
+from emdeg.robot.workspaces import Workspace
 
 SAMPLES = 20_000
 

@@ -15,8 +15,8 @@ from emdeg.programs import Program, Traced, Tracer, count, simplify
 from emdeg.programs.ir import Dependence
 from emdeg.programs.search.optimise import tidied
 from emdeg.programs.search.resubstitute import Resubstitution
-from emdeg.programs.simplify import prune, retrace, schedule
-from emdeg.programs.verify import verify
+from emdeg.programs.simplification import prune, retrace, schedule
+from emdeg.programs.verification import verify
 from emdeg.programs.weights import OPERATIONS, Weights, cost
 from emdeg.reduce.efforts import OF_LINKS, traces
 from emdeg.reduce.phases import Phase, folded, phases

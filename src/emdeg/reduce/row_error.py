@@ -17,7 +17,7 @@ from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.bounds import Bounded, Family, family, supremum
 from emdeg.bounds.search import clock
 from emdeg.equations import indices
-from emdeg.robot.workspace import Workspace
+from emdeg.robot.workspaces import Workspace
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 from emdeg.programs import Count, Program, count
 from emdeg.programs.best import program as best
 from emdeg.programs.build import program as traced
-from emdeg.reduce.abbreviate import Abbreviated
-from emdeg.reduce.multirate import multirate
+from emdeg.reduce.abbreviation import Abbreviated
 from emdeg.reduce.programs import program as short_program
+from emdeg.reduce.rates_apart import multirate
 from emdeg.reduce.short_model import ShortModel
 
 

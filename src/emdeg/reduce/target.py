@@ -24,7 +24,7 @@ from emdeg.reduce.programs import quick_count
 from emdeg.reduce.row_error import RowObjective, largest_error, row, search
 from emdeg.reduce.sampled import SampledDeviation
 from emdeg.reduce.short_model import FullModel, ShortModel
-from emdeg.robot.workspace import Workspace
+from emdeg.robot.workspaces import Workspace
 
 SAMPLES = 600
 ROUNDS = 9

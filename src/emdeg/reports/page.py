@@ -19,7 +19,7 @@ from emdeg.reports.equations_part import EquationsFound, equations
 from emdeg.reports.robot_part import robot_section
 from emdeg.reports.subject import Subject, quiet
 from emdeg.reports.workspace_part import loads_section
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.writing.document import Document
 from emdeg.writing.latex import FOLDER, figures

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from emdeg.programs.store import robot_digest
-from emdeg.robot.load import library_names, load
+from emdeg.robot.loading import library_names, load
 from emdeg.robot.model import Robot
 
 

@@ -21,7 +21,7 @@ from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.views import joint_positions
 from emdeg.robot import substitute
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import Workspace, joint_number, workspace
+from emdeg.robot.workspaces import Workspace, joint_number, workspace
 
 SLIDE = (0.0, 1.0)
 """The range [m] assumed of a sliding joint whose file states none."""

@@ -1,7 +1,7 @@
 """What a robot is, how it is read and written, the rules it must keep, where it moves, its numbers as symbols."""
 
-from emdeg.robot.assemble import Draft, assemble
-from emdeg.robot.load import RobotLike, as_robot, check, library_names, load, read_draft
+from emdeg.robot.assembly import Draft, assemble
+from emdeg.robot.loading import RobotLike, as_robot, check, library_names, load, read_draft
 from emdeg.robot.model import (
     BASE,
     Drive,
@@ -17,10 +17,10 @@ from emdeg.robot.model import (
     Robot,
 )
 from emdeg.robot.normal_form import Body
-from emdeg.robot.substitute import substitute
+from emdeg.robot.substitution import substitute
 from emdeg.robot.symbols import Known, Opened, opened, parameter_paths, symbolize, with_symbolic_payload
 from emdeg.robot.toml_writer import to_toml
-from emdeg.robot.workspace import Workspace, joint_number, workspace
+from emdeg.robot.workspaces import Workspace, joint_number, workspace
 
 __all__ = [
     "BASE",

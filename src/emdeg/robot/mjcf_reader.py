@@ -15,7 +15,7 @@ from typing import Any
 
 from emdeg.algebra import Exact
 from emdeg.errors import RobotError
-from emdeg.robot.assemble import Draft
+from emdeg.robot.assembly import Draft
 from emdeg.robot.markup import (
     DEFAULT_SNAP,
     check_snap,

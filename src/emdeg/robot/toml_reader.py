@@ -10,7 +10,7 @@ from typing import Any
 
 from emdeg.algebra import ZERO, Exact
 from emdeg.errors import TooLarge
-from emdeg.robot.assemble import GRAVITY, Draft
+from emdeg.robot.assembly import GRAVITY, Draft
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.loops import LoopsDraft
 from emdeg.robot.loops_toml import KEYS as LOOP_KEYS

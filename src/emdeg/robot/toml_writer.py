@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from emdeg.algebra import Angle, Exact
-from emdeg.robot.assemble import GRAVITY
+from emdeg.robot.assembly import GRAVITY
 from emdeg.robot.loops_toml import written_loops
 from emdeg.robot.model import BASE, Drive, Frame, Inertia, Joint, Link, Payload, Pose, Robot, Stated, Vector
 from emdeg.robot.transform import of_pose, to_pose

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from emdeg.algebra import Exact
 from emdeg.errors import RobotError, TooLarge
-from emdeg.robot.assemble import Draft
+from emdeg.robot.assembly import Draft
 from emdeg.robot.checks import BUDGET, Finding
 from emdeg.robot.markup import (
     DEFAULT_SNAP,

@@ -14,7 +14,7 @@ from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.formulations.friction import friction_laws
 from emdeg.mechanics.kinds import kind_of
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, UserLaw

@@ -9,9 +9,9 @@ from threading import Lock
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.robot.assemble import assemble
+from emdeg.robot.assembly import assemble
 from emdeg.robot.model import Robot
-from emdeg.robot.substitute import substitute
+from emdeg.robot.substitution import substitute
 from emdeg.robot.toml_reader import read_toml
 from emdeg.runtime.compiled import CompiledProgram
 from emdeg.runtime.compiled import compile as compile_program

@@ -7,7 +7,7 @@ from typing import Any
 
 from emdeg.errors import OverBudget, RobotError, SweepError
 from emdeg.robot.fields import as_real, flag, numbers, real
-from emdeg.robot.load import SUFFIXES, read_text
+from emdeg.robot.loading import SUFFIXES, read_text
 from emdeg.robot.toml_table import Remarks, TomlDocument, TomlTable, kind_of
 from emdeg.sweeps.study import Compute, NamedRanges, PerJoint, Range, StatedTolerances, States, Study, Vary
 

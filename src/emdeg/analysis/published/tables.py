@@ -14,9 +14,9 @@ from emdeg.analysis.extremes import JointLoad
 from emdeg.analysis.ratios import Curves, curves, largest_of, ratio
 from emdeg.bounds import Bounded
 from emdeg.equations import Model
-from emdeg.robot.load import load as load_robot
+from emdeg.robot.loading import load as load_robot
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import Workspace, joint_number
+from emdeg.robot.workspaces import Workspace, joint_number
 
 AGREES = 5e-3
 """A printed value within this of the certified one, relatively, counts as the same number."""

@@ -11,7 +11,7 @@ from typing import Literal
 from emdeg.codegen.c.casadi import entry_point
 from emdeg.codegen.infix import Language, header, identifier, listing
 from emdeg.programs.ir import Kind, Program, live
-from emdeg.programs.simplify import angles_first
+from emdeg.programs.simplification import angles_first
 from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
 from emdeg.programs.split import split_constants, split_rates
 

@@ -22,9 +22,9 @@ from emdeg.mechanics.functions.function import INPUTS, Function
 from emdeg.mechanics.functions.lookup import ways_of
 from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.mechanics.parameters.base import BaseParameters
-from emdeg.mechanics.parameters.regressor_formulas import chosen_columns
+from emdeg.mechanics.parameters.symbolic_regressor import chosen_columns
 from emdeg.mechanics.state import stacked
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.model import Robot
 
 

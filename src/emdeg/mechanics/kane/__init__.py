@@ -15,7 +15,7 @@ from emdeg.mechanics.kane.setup import (
     Speed,
     joint_rates,
 )
-from emdeg.mechanics.kane.system import (
+from emdeg.mechanics.kane.systems import (
     System,
     host,
     known_angular_velocities,

@@ -12,7 +12,7 @@ from itertools import combinations_with_replacement
 
 from emdeg.mechanics.formulations.coefficients import Coefficients, christoffel_zeros, frozen
 from emdeg.mechanics.formulations.energy import partial_velocities
-from emdeg.mechanics.kane.system import System, known_angular_velocities, velocities
+from emdeg.mechanics.kane.systems import System, known_angular_velocities, velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, carried_outward
 from emdeg.mechanics.spatial import Scalar, Spatial, tmul
 

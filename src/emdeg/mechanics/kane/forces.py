@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from emdeg.mechanics.formulations.friction import law_of, smooth_sign
 from emdeg.mechanics.kane.setup import PointSpring
-from emdeg.mechanics.kane.system import System, host, turned
+from emdeg.mechanics.kane.systems import System, host, turned
 from emdeg.mechanics.mechanism import path, written
 from emdeg.mechanics.spatial import Scalar, Spatial, Vec3, add, cross, dot, mul, neg, scale, sub, tmul
 from emdeg.robot.model import BASE, Frame, Vector

@@ -17,7 +17,7 @@ from emdeg.mechanics.loops.newton import follow, newton, positions_of
 from emdeg.mechanics.loops.plan import find_plan
 from emdeg.robot.algebra import massless
 from emdeg.robot.model import Robot
-from emdeg.robot.substitute import need_numbers
+from emdeg.robot.substitution import need_numbers
 
 REACHED = 1e-13
 """A radicand above minus this is zero with rounding."""

@@ -12,7 +12,7 @@ from emdeg.mechanics.parameters.base import (
     regrouped_mechanism,
 )
 from emdeg.mechanics.parameters.regressor import COLUMNS
-from emdeg.mechanics.parameters.regressor_formulas import Regressor, regressor_formulas
+from emdeg.mechanics.parameters.symbolic_regressor import Regressor, regressor_formulas
 
 __all__ = [
     "COLUMNS",

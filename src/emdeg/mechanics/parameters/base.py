@@ -28,8 +28,8 @@ from emdeg.mechanics.parameters.null_combinations import (
 )
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.robot.algebra import algebra_of, geometry
-from emdeg.robot.assemble import loaded_inertias
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.assembly import loaded_inertias
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.model import Inertia, Robot
 from emdeg.writing.notebook import Brief, listing
 

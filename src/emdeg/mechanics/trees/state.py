@@ -21,7 +21,7 @@ from emdeg.mechanics.state import Inputs, checked_arrays, joint_loads
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
 from emdeg.robot.model import Robot
-from emdeg.robot.substitute import need_numbers
+from emdeg.robot.substitution import need_numbers
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from emdeg.mechanics.spatial import Scalar, Spatial, Vec3
 from emdeg.mechanics.variants import known_turning, link_frame_recursion
 from emdeg.mechanics.variants.regrouping import Axial, inertia_handed_inwards
 from emdeg.programs.ir import Dependence, Program, count
-from emdeg.programs.simplify import retrace, simplify
+from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.robot.model import Robot
 

@@ -20,7 +20,7 @@ from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.kane.build import Function, Inputs, turning_variables
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import root
-from emdeg.programs.verify import Certificate, degree_bound, verify
+from emdeg.programs.verification import Certificate, degree_bound, verify
 from emdeg.robot.model import BASE, Frame, Robot, Vector
 
 FORMULATION = "M qdd + C qd + dV/dq, M from Newton-Euler, A eliminated and differentiated"

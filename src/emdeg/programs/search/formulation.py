@@ -18,7 +18,7 @@ from emdeg.mechanics.variants.regrouping import SPLITS, drives_in_links, slide_c
 from emdeg.mechanics.variants.variation import Variation, no_variation, varied
 from emdeg.programs.build import joined, open_trace
 from emdeg.programs.ir import Program
-from emdeg.programs.simplify import retrace, simplify
+from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.programs.weights import Weights, cost, formulation_seconds
 from emdeg.robot.model import Robot

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from emdeg.errors import Refuted
-from emdeg.programs.build import plain_programs
+from emdeg.programs.build import joined_functions, plain_programs
 from emdeg.programs.ir import Count, Program, count
-from emdeg.programs.joined import joined_functions
 from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
-from emdeg.programs.simplify import fold_signs, prune, retrace, schedule, simplify
-from emdeg.programs.verify import Certificate
+from emdeg.programs.simplification import fold_signs, prune, retrace, schedule, simplify
+from emdeg.programs.verification import Certificate
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.writing.notebook import Shown
 

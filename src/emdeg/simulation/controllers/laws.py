@@ -19,14 +19,14 @@ from emdeg.algebra import Array
 from emdeg.algebra.linear import solve_system
 from emdeg.errors import ScenarioError
 from emdeg.programs.ir import Dependence, Program
-from emdeg.programs.simplify import simplify
+from emdeg.programs.simplification import simplify
 from emdeg.programs.split import split_rates
 from emdeg.programs.trace import Traced, Tracer
 from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.robot.model import Robot
-from emdeg.robot.workspace import workspace
+from emdeg.robot.workspaces import workspace
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.plant.programs import robot_program
@@ -205,7 +205,7 @@ def abbreviated_model(
 ) -> Program:
     """Inverse dynamics q, qd, qdd -> tau of the robot's model as the significance rule shortens it, for a controller.
 
-    `emdeg.reduce.abbreviate` gives the same model with its certified error.
+    `emdeg.reduce.abbreviation` gives the same model with its certified error.
     """
     short, _ = significant(
         full_model(robot), workspace(robot), significance=significance, joint_significance=joint_significance

@@ -20,7 +20,7 @@ from emdeg.mechanics.functions.numeric import (
 )
 from emdeg.programs.ir import Kind, Program
 from emdeg.programs.values import constants
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw

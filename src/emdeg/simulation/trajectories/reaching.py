@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.functions.numeric import forward_kinematics, jacobian
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.model import Robot
 from emdeg.simulation.trajectories.spherical_wrist import all_positions
 

@@ -15,8 +15,8 @@ from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
 from emdeg.reduce.target import certified, largest_efforts, within
-from emdeg.robot.load import RobotLike, as_robot
-from emdeg.robot.workspace import Workspace, workspace
+from emdeg.robot.loading import RobotLike, as_robot
+from emdeg.robot.workspaces import Workspace, workspace
 from emdeg.writing.notebook import Brief, table
 
 

@@ -7,10 +7,10 @@ import sympy
 from emdeg.algebra import Angle, PrimeField
 from emdeg.errors import Refuted
 from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
-from emdeg.programs.simplify import prune, simplify
+from emdeg.programs.simplification import prune, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import evaluate, evaluate_residues
-from emdeg.programs.verify import FALSE_PASS, degree_bound, float_error, ulps, verify
+from emdeg.programs.verification import FALSE_PASS, degree_bound, float_error, ulps, verify
 from tests.program_samples import kitchen_sink, mutants, pendulum_pair, random_program, samples
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import emdeg
 from emdeg.robot.model import Limits, Robot
-from emdeg.robot.workspace import ACCELERATION, SPEED, joint_number, workspace
+from emdeg.robot.workspaces import ACCELERATION, SPEED, joint_number, workspace
 
 
 def with_limits(robot: Robot, k: int, **limits: float) -> Robot:

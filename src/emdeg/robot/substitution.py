@@ -8,7 +8,7 @@ from typing import Any
 
 from emdeg.algebra import Angle, Exact, ExactLike
 from emdeg.errors import RobotError
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.model import Robot
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import emdeg
 from emdeg.equations import derive, relations
-from emdeg.equations.relations import general_rules
+from emdeg.equations.coefficient_relations import general_rules
 from tests.random_robots import random_robot
 
 

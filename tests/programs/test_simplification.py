@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from emdeg.programs.factor import factor
 from emdeg.programs.ir import Count, Dependence, count
-from emdeg.programs.simplify import fold_signs, most_alive, prune, retrace, schedule, simplify
+from emdeg.programs.simplification import fold_signs, most_alive, prune, retrace, schedule, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import evaluate
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples

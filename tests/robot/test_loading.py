@@ -9,7 +9,7 @@ import emdeg
 from emdeg.algebra import Exact
 from emdeg.errors import OverBudget, RobotError
 from emdeg.robot.checks import BUDGET
-from emdeg.robot.load import check, library_names, parse_payload, read_draft
+from emdeg.robot.loading import check, library_names, parse_payload, read_draft
 from emdeg.robot.model import Payload
 from emdeg.robot.toml_writer import to_toml
 

@@ -13,7 +13,7 @@ from emdeg.mechanics.formulations.energy import potential_energy
 from emdeg.mechanics.mechanism import frames, mechanism
 from emdeg.robot import Robot
 from emdeg.robot.algebra import algebra_of, positions
-from emdeg.robot.load import RobotLike, as_robot
+from emdeg.robot.loading import RobotLike, as_robot
 from emdeg.robot.symbols import Known, symbolize
 
 

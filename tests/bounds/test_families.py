@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from emdeg.bounds import family, largest_magnitude, supremum
-from emdeg.bounds.family import grid
+from emdeg.bounds.families import grid
 from tests.bounds.test_bounds import ALGEBRA, TURN, random_formula
 
 BOXES = (

@@ -19,7 +19,7 @@ import numpy as np
 from flint import arb
 
 from emdeg.algebra import Array, Generator, TrigPoly
-from emdeg.bounds.tensor import Range, Tensor, Variable, tensor
+from emdeg.bounds.tensors import Range, Tensor, Variable, tensor
 
 CHUNK = 1 << 16
 """SampleGrid points at a time."""
