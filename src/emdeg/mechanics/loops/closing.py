@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from emdeg.mechanics.loops.mobility import Mobility, check, mobility
 from emdeg.mechanics.loops.newton import follow, newton, positions_of
 from emdeg.mechanics.loops.plan import find_plan
 from emdeg.robot.algebra import massless
+from emdeg.robot.memory import remembered
 from emdeg.robot.model import Robot
 from emdeg.robot.substitution import need_numbers
 
@@ -38,7 +38,7 @@ class Ready:
         return self.start[list(self.link.coordinates)]
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def ready(robot: Robot) -> Ready:
     """What evaluation needs; RobotError or ClosureError for a description that cannot move as it says."""
     loops = loops_of(robot)

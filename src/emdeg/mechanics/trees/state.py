@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from emdeg.mechanics.spatial import Scalar
 from emdeg.mechanics.state import Inputs, checked_arrays, joint_loads
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
+from emdeg.robot.memory import remembered
 from emdeg.robot.model import Robot
 from emdeg.robot.substitution import need_numbers
 
@@ -157,7 +158,7 @@ def tree_state(mech: Mechanism, inputs: Inputs) -> TreeState:
     return TreeState(mech, position, **inputs.arrays(mech.n))
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def _mechanism(robot: Robot) -> Mechanism:
     need_numbers(robot)
     return mechanism(robot, Floats())
