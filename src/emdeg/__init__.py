@@ -45,9 +45,12 @@ if TYPE_CHECKING:
         kinetic_energy,
         link_transforms,
         mass_matrix,
+        momenta,
         momentum,
+        momentum_rates,
         potential_energy,
         regressor,
+        velocities,
     )
     from emdeg.mechanics.parameters.base import base_parameters
     from emdeg.programs import Program, program
@@ -97,9 +100,12 @@ def _numbers() -> dict[str, object]:
         kinetic_energy,
         link_transforms,
         mass_matrix,
+        momenta,
         momentum,
+        momentum_rates,
         potential_energy,
         regressor,
+        velocities,
     )
 
     return locals()
@@ -239,7 +245,9 @@ __all__ = [
     "load",
     "loops",
     "mass_matrix",
+    "momenta",
     "momentum",
+    "momentum_rates",
     "optimise",
     "potential_energy",
     "program",
@@ -248,5 +256,6 @@ __all__ = [
     "simulate",
     "substitute",
     "sweep",
+    "velocities",
     "verify",
 ]

@@ -37,6 +37,7 @@ closure_error = _of_any_robot(_views.closure_error)
 coordinates_of = _of_any_robot(_views.coordinates_of)
 drive_friction = _of_any_robot(_views.drive_friction)
 drive_jacobian = _numeric.drive_jacobian
+drive_rates = _numeric.drive_rates
 joint_positions = _of_any_robot(_views.joint_positions)
 motor_inertias = _of_any_robot(_views.motor_inertias)
 named_jacobians = _of_any_robot(_views.named_jacobians)
@@ -56,6 +57,7 @@ __all__ = [
     "coordinates_of",
     "drive_friction",
     "drive_jacobian",
+    "drive_rates",
     "joint_positions",
     "motor_inertias",
     "named_jacobians",

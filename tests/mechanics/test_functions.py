@@ -75,3 +75,8 @@ def test_a_wrench_on_the_tool_acts_through_the_jacobian():
     tau = emdeg.inverse_dynamics("planar2r", q, qd, qdd, wrench=push)
     np.testing.assert_allclose(tau, emdeg.inverse_dynamics("planar2r", q, qd, qdd) - felt, atol=1e-12)
     np.testing.assert_allclose(emdeg.forward_dynamics("planar2r", q, qd, tau, wrench=push), qdd, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_is_at_the_top_or_with_the_loops(name):
+    assert hasattr(emdeg if "tree" in FUNCTIONS[name].ways else emdeg.loops, name)

@@ -129,11 +129,15 @@ link_transforms = NumericFunction(FUNCTIONS["link_transforms"])
 jacobian = NumericFunction(FUNCTIONS["jacobian"])
 jacobian_rate = NumericFunction(FUNCTIONS["jacobian_rate"])
 drive_jacobian = NumericFunction(FUNCTIONS["drive_jacobian"])
+drive_rates = NumericFunction(FUNCTIONS["drive_rates"])
 inverse_dynamics_derivatives = NumericFunction(FUNCTIONS["inverse_dynamics_derivatives"])
 forward_dynamics_derivatives = NumericFunction(FUNCTIONS["forward_dynamics_derivatives"])
 kinetic_energy = NumericFunction(FUNCTIONS["kinetic_energy"])
 potential_energy = NumericFunction(FUNCTIONS["potential_energy"])
 momentum = NumericFunction(FUNCTIONS["momentum"])
+momenta = NumericFunction(FUNCTIONS["momenta"])
+velocities = NumericFunction(FUNCTIONS["velocities"])
+momentum_rates = NumericFunction(FUNCTIONS["momentum_rates"])
 
 
 def regressor(
