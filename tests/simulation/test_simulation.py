@@ -14,8 +14,10 @@ from emdeg.mechanics.formulations.friction import FrictionLaw
 from emdeg.programs.best import program
 from emdeg.programs.ir import count
 from emdeg.robot.model import Inertia
+from emdeg.runtime.llvm_writer import PRECISIONS, Writer
 from emdeg.simulation import Conditioning, DriftWarning, Passive, computed_torque, cycloidal, free_joints, pd, simulate
 from emdeg.simulation.controllers.laws import MultiRate, UserLaw
+from emdeg.simulation.integrators.control_loop import Real
 from emdeg.simulation.plant.passive import Stop
 from tests.random_robots import random_robot
 
@@ -255,3 +257,10 @@ def test_the_old_spelling_of_the_semi_implicit_method_is_still_understood():
     ]
     assert np.array_equal(runs[0].q, runs[1].q)
     assert runs[0].method == "semi_implicit"
+
+
+def test_a_number_less_a_compiled_value_is_the_value_negated_plus_the_number():
+    out = Writer(PRECISIONS[64], 1)
+    difference = 2.0 - Real(out, "%x")
+    assert difference.text == "%v2"
+    assert out.lines == ["  %v1 = fneg double %x", f"  %v2 = fadd contract double %v1, {out.constant(2.0)}"]

@@ -15,6 +15,7 @@ from emdeg.algebra.quotients import Quotient, quotient
 from emdeg.algebra.scalar import (
     Algebra,
     Dual,
+    FieldScalar,
     Floats,
     JointAlgebra,
     Scalar,
@@ -65,6 +66,7 @@ __all__ = [
     "Quotient",
     "quotient",
     "Algebra",
+    "FieldScalar",
     "Floats",
     "JointAlgebra",
     "Scalar",

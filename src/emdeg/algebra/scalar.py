@@ -19,8 +19,29 @@ from emdeg.errors import UnboundSymbol
 
 S = TypeVar("S")
 S_co = TypeVar("S_co", covariant=True)
-Scalar = Any
-"""A value of some algebra: supports +, - and * with its own kind and with int."""
+
+
+class Scalar(Protocol):
+    """A value of some algebra: +, - and * with its own kind and with int.
+
+    What an operator returns is of the same kind, which only the caller knows: hence `Any`, and whoever handed in
+    the scalars says at the border what came out (`tuple[TrigPoly, ...]`, `list[Array]`).
+    """
+
+    def __add__(self, other: Any, /) -> Any: ...
+    def __radd__(self, other: Any, /) -> Any: ...
+    def __sub__(self, other: Any, /) -> Any: ...
+    def __rsub__(self, other: Any, /) -> Any: ...
+    def __mul__(self, other: Any, /) -> Any: ...
+    def __rmul__(self, other: Any, /) -> Any: ...
+    def __neg__(self) -> Any: ...
+
+
+class FieldScalar(Scalar, Protocol):
+    """A scalar that also divides, as the algorithms that solve linear systems ask."""
+
+    def __truediv__(self, other: Any, /) -> Any: ...
+    def __rtruediv__(self, other: Any, /) -> Any: ...
 
 
 class Algebra(Protocol[S_co]):

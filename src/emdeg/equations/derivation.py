@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import cast
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly
 from emdeg.equations.model import DYNAMICS, MOST_ANGLES, Formulas, Matrix, Model, Triple, christoffel_symbols
@@ -73,17 +74,15 @@ def _derived(
         beta: dict[Triple, TrigPoly] = {}
         g: tuple[TrigPoly, ...] = ()
         if parts & {"M", "b", "c"}:
-            drives = mech.drive
-            M = tuple(
-                tuple(m - drives[i] if i == j else m for j, m in enumerate(row))
-                for i, row in enumerate(mass_matrix(mech, frame))
-            )
+            drives = cast("tuple[TrigPoly, ...]", mech.drive)
+            links = cast(Matrix, mass_matrix(mech, frame))
+            M = tuple(tuple(m - drives[i] if i == j else m for j, m in enumerate(row)) for i, row in enumerate(links))
             parts |= {"M"}
         if parts & {"b", "c"}:
             beta = christoffel_symbols(M, [link.parent for link in robot.links], algebra.zero)
             parts |= {"b", "c"}
         if "g" in parts:
-            V = potential_energy(mech, frame)
+            V = cast(TrigPoly, potential_energy(mech, frame))
             g = tuple(V.derivative(i + 1) for i in range(robot.n))
     except OverBudget as problem:
         raise OverBudget(f"{robot.name}: {problem} (budget=.. of derive, --budget)") from None

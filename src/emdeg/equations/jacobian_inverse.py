@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from emdeg.algebra import Quotient, TrigPoly, linear, quotient
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
@@ -102,7 +103,7 @@ def _by_blocks(kinematics: Kinematics, wrist: Wrist) -> InverseJacobian:
         raise _singular(kinematics)
     lower = [[-entry for entry in row] for row in _product(_product(adj_C, wrist.B), adj_A)]
     # v_wrist = v_tool + r x omega with r from the wrist point to the tool.
-    lever = skew(kinematics.lever(wrist.frame, wrist.point, "tool"))
+    lever = cast(Matrix, skew(kinematics.lever(wrist.frame, wrist.point, "tool")))
     both = det_A * det_C
     entries = []
     for left, right in zip(adj_A, _product(adj_A, lever)):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.kinematics import homogeneous, tool_pose
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism, path
-from emdeg.mechanics.spatial import Mat3, Vec3, cross, matmul, sub, tmul, transpose
+from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, cross, matmul, sub, tmul, transpose
 from emdeg.robot import Robot
 from emdeg.robot.algebra import positions
 from emdeg.writing.notebook import Shown
@@ -77,7 +78,7 @@ class Kinematics(Shown):
             if self.number(seen_from) != "base":
                 R_from, p_from = self.place(seen_from)
                 R, p = matmul(transpose(R_from), R), tmul(R_from, sub(p, p_from))
-        return tuple(tuple(row) for row in homogeneous(R, p, zero, one))
+        return cast(Matrix, tuple(tuple(row) for row in homogeneous(R, p, zero, one)))
 
     def jacobian(self, frame: FrameName = "base", point: FrameName = "tool") -> Matrix:
         """6 x n: velocity (rows 1-3) of a point of the tool's link, and that link's angular velocity (rows 4-6).
@@ -87,7 +88,7 @@ class Kinematics(Shown):
         zero = self.algebra.zero
         R, _ = self.place(frame)
         _, p = self.place(point)
-        columns: list[Vec3 | tuple[TrigPoly, ...]] = [(zero,) * 6] * self.robot.n
+        columns: list[tuple[Scalar, ...]] = [(zero,) * 6] * self.robot.n
         for k in path(self.mechanism, self.mechanism.tool_link):
             z = (self.world.R[k][0][2], self.world.R[k][1][2], self.world.R[k][2][2])
             turned = tmul(R, z)
@@ -96,7 +97,7 @@ class Kinematics(Shown):
                 columns[k] = (*cross(turned, arm), *turned)
             else:
                 columns[k] = (*turned, zero, zero, zero)
-        return tuple(zip(*columns))
+        return cast(Matrix, tuple(zip(*columns)))
 
     def simplest_frame(self, point: FrameName = "tool") -> FrameName:
         """The frame in whose axes the Jacobian has the fewest terms."""

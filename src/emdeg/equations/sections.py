@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from emdeg.algebra import TrigPoly
 from emdeg.equations.coefficient_relations import EntryRelation, Tally, compare, relations
@@ -194,11 +194,11 @@ def uicker(model: Model, _: Choice) -> Section:
     mech, frame = model.kinematics.mechanism, model.kinematics.frames
     items: list[Item] = []
     for (j, i), U in first_derivatives(mech, frame).items():
-        items.append(MatrixEquation(Label("U", f"_{j + 1}_{i + 1}"), U))
+        items.append(MatrixEquation(Label("U", f"_{j + 1}_{i + 1}"), cast(Matrix, U)))
     for (j, k, p), U in second_derivatives(mech, frame).items():
-        items.append(MatrixEquation(Label("U", f"_{j + 1}_{k + 1}_{p + 1}"), U))
+        items.append(MatrixEquation(Label("U", f"_{j + 1}_{k + 1}_{p + 1}"), cast(Matrix, U)))
     for j, P in enumerate(pseudo_inertias(mech), 1):
-        items.append(MatrixEquation(Label("P", f"_{j}"), P))
+        items.append(MatrixEquation(Label("P", f"_{j}"), cast(Matrix, P)))
     title = "U_ji = dT_j/dq_i and U_jkp = d^2T_j/dq_k dq_p of link frames in frame 0; pseudo-inertias P_j"
     return Section("U", title, tuple(items))
 

@@ -31,6 +31,7 @@ from emdeg.mechanics.spatial import (
 from emdeg.robot.assembly import loaded_inertias
 from emdeg.robot.model import BASE, Pose, Robot
 
+K = TypeVar("K", bound=Scalar)
 Pair = tuple[Scalar, Scalar]
 """(sine, cosine)."""
 
@@ -92,8 +93,8 @@ class Mechanism:
     @property
     def still(self) -> Spatial:
         """No motion, or no force."""
-        none = (self.zero,) * 3
-        return Spatial(none, none)
+        zero = self.zero
+        return Spatial((zero, zero, zero), (zero, zero, zero))
 
     @property
     def S(self) -> tuple[Axis, ...]:
@@ -114,11 +115,11 @@ class Frames:
         return tuple(map(Transform, self.R, self.p))
 
 
-def number(algebra: Algebra, value: int) -> Scalar:
+def number(algebra: Algebra[K], value: int) -> K:
     return algebra.number(Fraction(value))
 
 
-def written(algebra: Algebra, value: Exact) -> Scalar:
+def written(algebra: Algebra[K], value: Exact) -> K:
     return value.evaluate(algebra.number, algebra.symbol)
 
 

@@ -58,7 +58,8 @@ class Axis(Spatial):
         return Axis(z, none, True) if revolute else Axis(none, z, False)
 
     def __mul__(self, k: Scalar) -> Spatial:
-        zero, none = self.w[0], (self.w[0],) * 3
+        zero = self.w[0]
+        none = (zero, zero, zero)
         return Spatial((zero, zero, k), none) if self.revolute else Spatial(none, (zero, zero, k))
 
     def dot(self, other: Spatial) -> Scalar:
@@ -67,7 +68,7 @@ class Axis(Spatial):
     def changed_by(self, v: Spatial) -> Spatial:
         """v x S."""
         zero, turned = self.w[0], (v.w[1], -v.w[0], self.w[0])
-        return Spatial(turned, (v.v[1], -v.v[0], zero)) if self.revolute else Spatial((zero,) * 3, turned)
+        return Spatial(turned, (v.v[1], -v.v[0], zero)) if self.revolute else Spatial((zero, zero, zero), turned)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, cast
 
-from emdeg.algebra import Generator, Quotient, TrigPoly
+from emdeg.algebra import Generator, Quotient, Scalar, TrigPoly
 from emdeg.codegen.infix import Language, listings
 from emdeg.equations.speeds import SpeedAlgebra, SpeedInverse, speed_algebra, speed_inverse
 from emdeg.errors import RobotError
@@ -176,13 +176,18 @@ def _alone(formula: TrigPoly | Quotient) -> Combination:
     return Combination((), formula if isinstance(formula, Quotient) else Quotient(formula))
 
 
+def _formulas(values: Sequence[Scalar]) -> Sequence[TrigPoly]:
+    """What the mechanics gave over the description's algebra."""
+    return cast("Sequence[TrigPoly]", values)
+
+
 def _speeds(to: _Letters) -> tuple[DescribedSpeed, ...]:
     sys = to.of.system(to.robot, to.setup)
     algebra = to.of.algebra
     qd = sys.all_joints([algebra.rate(k) for k in to.of.free], [algebra.rate(k) for k in to.of.given])
     return tuple(
         DescribedSpeed(label(name), definition(speed, to.robot), _alone(value))
-        for name, speed, value in zip(to.names, to.setup.speeds, speed_values(sys, qd))
+        for name, speed, value in zip(to.names, to.setup.speeds, _formulas(speed_values(sys, qd)))
     )
 
 
@@ -203,7 +208,7 @@ def _explicit(to: _Letters) -> tuple[list[list[Quotient]], list[Quotient]] | Non
     W = [[_moved(entry, to) for entry in row] for row in to.kinematics.matrix]
     sys = to.of.system(to.robot, to.setup)
     zeros = [algebra.zero] * len(to.of.free)
-    B = speed_values(sys, sys.all_joints(zeros, [algebra.rate(k) for k in to.of.given]))
+    B = _formulas(speed_values(sys, sys.all_joints(zeros, [algebra.rate(k) for k in to.of.given])))
     rest = []
     for row in W:
         total = Quotient(algebra.zero)
@@ -238,8 +243,9 @@ def _bodies(to: _Letters) -> tuple[BodyMotion, ...]:
         arm = (algebra.number(point[0]), algebra.number(point[1]), algebra.number(point[2]))
         v_implicit = add(implicit[at].v, cross(implicit[at].w, arm))
         v_plain = add(plain[at].v, cross(plain[at].w, arm))
-        omega = _velocities(implicit[at].w, plain[at].w, to)
-        found.append(BodyMotion(link.name, where, omega, _velocities(v_implicit, v_plain, to)))
+        omega = _velocities(_formulas(implicit[at].w), _formulas(plain[at].w), to)
+        v = _velocities(_formulas(v_implicit), _formulas(v_plain), to)
+        found.append(BodyMotion(link.name, where, omega, v))
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ offsets: from the parent's origin along its z (b), along the common normal (a), 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def _rods(robot: Robot) -> list[dict[str, Any]]:
     link = linkage(robot, Floats())
 
     def end(anchor: Anchor) -> dict[str, Any]:
-        return {"link": anchor.link, "p": [_number(float(v)) for v in anchor.p]}
+        return {"link": anchor.link, "p": [_number(cast(float, v)) for v in anchor.p]}
 
     found = [{"a": end(bar.first), "b": end(bar.second), "rod": True} for bar in link.bars]
     return found + [{"a": end(m.first), "b": end(m.second), "rod": False} for m in link.meetings]

@@ -21,13 +21,14 @@ from emdeg.algebra.linear.matrices import (
     transposed,
     triangular_blocks,
 )
-from emdeg.algebra.linear.systems import Elimination, eliminate, solve_symmetric, solve_system
+from emdeg.algebra.linear.systems import Elimination, Rows, eliminate, solve_symmetric, solve_system
 
 __all__ = [
     "Elimination",
     "Matrix",
     "Reduced",
     "Row",
+    "Rows",
     "adjugate",
     "blocks",
     "congruent",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from flint import fmpq, fmpq_mat, nmod_mat
 
@@ -15,9 +15,10 @@ from emdeg.algebra.scalar import Scalar
 from emdeg.algebra.trig_poly import TrigPoly
 
 Matrix = list[list[Scalar]]
+K = TypeVar("K", bound=Scalar)
 
 
-def total(values: Sequence[Scalar]) -> Scalar:
+def total(values: Sequence[K]) -> K:
     """The sum of a non-empty sequence, without a starting zero of another algebra."""
     result = values[0]
     for value in values[1:]:
@@ -119,7 +120,7 @@ def blocks(A: Sequence[Sequence[Scalar]]) -> list[Block]:
     return found
 
 
-def triangular_blocks(A: Sequence[Sequence[Scalar]], dislike: Callable[[Scalar], Any]) -> list[Block]:
+def triangular_blocks(A: Sequence[Sequence[K]], dislike: Callable[[K], Any]) -> list[Block]:
     """The diagonal blocks of A permuted to block triangular form, each after those whose unknowns it reads.
 
     Entries of little `dislike` are matched first. ZeroDivisionError if A is singular by its pattern.
@@ -152,7 +153,7 @@ def triangular_blocks(A: Sequence[Sequence[Scalar]], dislike: Callable[[Scalar],
     return [(tuple(sorted(row_of[c] for c in columns)), columns) for columns in order]
 
 
-def _matching(A: Sequence[Sequence[Scalar]], dislike: Callable[[Scalar], Any]) -> dict[int, int]:
+def _matching(A: Sequence[Sequence[K]], dislike: Callable[[K], Any]) -> dict[int, int]:
     """Column -> a row of its own with an entry there."""
     n = len(A)
     row_of: dict[int, int] = {}

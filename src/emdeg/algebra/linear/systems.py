@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from emdeg.algebra.linear.matrices import Matrix, blocks, total
-from emdeg.algebra.scalar import Algebra, Floats, Scalar
+from emdeg.algebra.scalar import Algebra, FieldScalar, Floats, Scalar
 
-Rows = Sequence[Sequence[Scalar]]
+Rows = Sequence[Sequence[FieldScalar]]
+"""A matrix to divide by; what stands on the right-hand side need not divide."""
 
 
-def solve_system(A: Rows, B: Rows, algebra: Algebra) -> Matrix:
+def solve_system(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]], algebra: Algebra[FieldScalar]) -> Matrix:
     """X with A X = B, both as rows.
 
     A is split into the blocks that its zeros leave. Two and three unknowns are solved by determinants, which are zero
@@ -27,7 +28,7 @@ def solve_system(A: Rows, B: Rows, algebra: Algebra) -> Matrix:
     for rows, columns in blocks(A):
         if len(rows) != len(columns):
             raise ZeroDivisionError("a linear system is singular by its structure")
-        own = [[A[i][j] for j in columns] for i in rows]
+        own = [[cast(FieldScalar, A[i][j]) for j in columns] for i in rows]  # as the algebra's scalars do
         right = [list(B[i]) for i in rows]
         solution = _by_determinants(own, right) if len(rows) <= 3 else eliminate(own, right).X
         for j, values in zip(columns, solution):
@@ -46,7 +47,7 @@ def _solve_doubles(A: Sequence[Sequence[Any]], B: Sequence[Sequence[Any]]) -> Ma
     return [[X[..., i, j] for j in range(X.shape[-1])] for i in range(X.shape[-2])]
 
 
-def _by_determinants(A: Matrix, B: Matrix) -> Matrix:
+def _by_determinants(A: list[list[FieldScalar]], B: Matrix) -> Matrix:
     """Cramer's rule; of three unknowns with the 2 x 2 minors of two rows shared by all determinants."""
     n = len(A)
     if n == 1:
@@ -89,7 +90,7 @@ class Elimination:
 
 def eliminate(
     A: Rows,
-    B: Rows,
+    B: Sequence[Sequence[Scalar]],
     places: Sequence[tuple[int, int]] | None = None,
     pattern: Sequence[Sequence[bool]] | None = None,
 ) -> Elimination:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import cast
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, Quotient, TrigAlgebra, TrigPoly, quotient
 from emdeg.algebra.linear import blocks, determinant
@@ -52,7 +53,8 @@ class LoopModel:
 
     def g(self) -> tuple[TrigPoly, ...]:
         """The tree's gravity efforts, rods included."""
-        return tuple(closed_loop.tree_gravity(self.link, positions(self.robot, self.algebra)))
+        efforts = closed_loop.tree_gravity(self.link, positions(self.robot, self.algebra))
+        return cast("tuple[TrigPoly, ...]", tuple(efforts))
 
 
 def derive_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> LoopModel:
@@ -60,19 +62,19 @@ def derive_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> LoopModel:
     algebra = algebra_of(robot, rates=True, budget=budget)
     link = linkage(robot, algebra, ready(robot).mobility.rows)
     rows = constraints(link, world_frames(link, positions(robot, algebra)))
-    Phi = jacobian_matrix(link, rows)
-    return LoopModel(
-        robot, algebra, link, tuple((row.name, row.value) for row in rows), _frozen(Phi), _velocity_map(link, Phi)
-    )
+    closure = tuple((row.name, cast(TrigPoly, row.value)) for row in rows)
+    Phi = _frozen(jacobian_matrix(link, rows))
+    return LoopModel(robot, algebra, link, closure, Phi, _velocity_map(link, algebra, Phi))
 
 
-def _frozen(matrix: Iterable[Iterable[TrigPoly]]) -> Formulas:
-    return tuple(tuple(row) for row in matrix)
+def _frozen(matrix: closed_loop.Matrix) -> Formulas:
+    """What the mechanics gave over an algebra of formulas."""
+    return cast(Formulas, tuple(tuple(row) for row in matrix))
 
 
-def _velocity_map(link: Linkage, Phi: closed_loop.Matrix) -> Quotients | None:
+def _velocity_map(link: Linkage, algebra: TrigAlgebra, Phi: Formulas) -> Quotients | None:
     """W with Phi W = 0 by Cramer's rule, block by block."""
-    zero, one = link.tree.zero, link.tree.one
+    zero, one = algebra.zero, algebra.one
     dependent, own = link.dependent, link.coordinates
     A = [[row[k] for k in dependent] for row in Phi]
     W: list[list[Quotient]] = [[Quotient(zero)] * len(own) for _ in range(link.n)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, Angle, TrigAlgebra, TrigPoly, quotient
 from emdeg.errors import RobotError
@@ -141,9 +141,12 @@ class Expanded:
         """The other C, sum of J^T (m J-dot ...) over the bodies: the same C ud (Asadi and Heydari (41))."""
         at = [self.names.entry(place) for place in positions(self.robot, self.names.algebra)]
         ud = [Entry(self.names.algebra.rate(k + 1), self.names) for k in self.link.coordinates]
-        return [
-            [x.poly for x in row] for row in virtual_work(self.link, at, closed_loop.tree_rates(self.link, at, ud)).C
-        ]
+        return _formulas(virtual_work(self.link, at, closed_loop.tree_rates(self.link, at, ud)).C)
+
+
+def _formulas(matrix: closed_loop.Matrix) -> list[list[TrigPoly]]:
+    """What the mechanics gave over `Names`, whose scalars are entries."""
+    return [[cast(Entry, x).poly for x in row] for row in matrix]
 
 
 def _names(robot: Robot, budget: int) -> Names:
@@ -177,8 +180,8 @@ def expand_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> Expanded:
         solution = {k: _polys(closed[k]) for k in link.dependent}
     ud = [Entry(names.algebra.rate(k + 1), names) for k in link.coordinates]
     model = closed_loop.model(link, letters_, closed_loop.tree_rates(link, letters_, ud))
-    M, C, J, J_rate = ([[x.poly for x in row] for row in A] for A in (model.M, model.C, model.J, model.J_rate))
-    return Expanded(robot, link, names, solution, M, C, [x.poly for x in model.G], J, J_rate)
+    M, C, J, J_rate, (G,) = map(_formulas, (model.M, model.C, model.J, model.J_rate, [model.G]))
+    return Expanded(robot, link, names, solution, M, C, G, J, J_rate)
 
 
 def _polys(position: Any) -> tuple[TrigPoly, ...]:

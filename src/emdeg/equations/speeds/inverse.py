@@ -166,14 +166,18 @@ class Solver:
     """The kinematic equations among any scalars: A, and A^-1 applied to whatever is asked for."""
 
     def __init__(
-        self, kinematics: SpeedInverse, write: Callable[[TrigPoly], Scalar], zero: Scalar, one: Scalar
+        self,
+        kinematics: SpeedInverse,
+        write: Callable[[TrigPoly], Scalar | Quotient],
+        zero: Scalar | Quotient,
+        one: Scalar | Quotient,
     ) -> None:
-        """`write` makes a formula of the configuration a scalar."""
+        """`write` makes a formula of the configuration a scalar, or a quotient, which meets its own kind alone."""
         self.kinematics = kinematics
         self.zero, self.one = zero, one
-        self._known: dict[TrigPoly, Scalar] = {}
+        self._known: dict[TrigPoly, Scalar | Quotient] = {}
         self._write = write
-        self.A = [[self._value(entry) if entry else zero for entry in row] for row in kinematics.A]
+        self.A: list[list[Any]] = [[self._value(entry) if entry else zero for entry in row] for row in kinematics.A]
 
     def _value(self, formula: TrigPoly) -> Any:
         if formula not in self._known:

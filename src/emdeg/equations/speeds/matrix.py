@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from emdeg.algebra import Angle, Exact, Generator, TrigAlgebra, TrigPoly
 from emdeg.mechanics.kane import LinearForm, PointVelocity, Setup, System, speed_matrix, system
@@ -104,7 +104,7 @@ def _constants(robot: Robot, setup: Setup) -> tuple[tuple[str, ...], tuple[Angle
 def symbolic_speed_matrix(robot: Robot, setup: Setup, of: SpeedAlgebra | None = None) -> Matrix:
     """A (speeds x free joints) in formulas (Kane and Levinson (1))."""
     of = speed_algebra(robot, setup) if of is None else of
-    return tuple(tuple(row) for row in speed_matrix(of.system(robot, setup)))
+    return cast(Matrix, tuple(tuple(row) for row in speed_matrix(of.system(robot, setup))))
 
 
 @dataclass(frozen=True, slots=True)

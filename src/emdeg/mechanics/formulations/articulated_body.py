@@ -32,7 +32,7 @@ def forward_dynamics(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], tau: 
             p[parent] = p[parent] + X[i].T @ pa
 
     # A base that accelerates upwards feels like gravity.
-    a = {BASE: Spatial((mech.zero,) * 3, neg(mech.gravity))}
+    a = {BASE: Spatial(mech.still.w, neg(mech.gravity))}
     qdd: list[Scalar] = []
     for i, parent in outward(mech):
         arriving = X[i] @ a[parent] + c[i]

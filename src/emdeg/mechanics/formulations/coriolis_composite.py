@@ -88,7 +88,8 @@ def _factor_times_axis(flow: Flow, S: Axis) -> Spatial:
     """B S: the force z x P and the moment tr(D) z - D z of a turn about z; a slide feels nothing."""
     zero = S.w[0]
     if not S.revolute:
-        return Spatial((zero,) * 3, (zero,) * 3)
+        none = (zero, zero, zero)
+        return Spatial(none, none)
     P, D = flow.P, flow.D
     return Spatial((-D[0][2], -D[1][2], D[0][0] + D[1][1]), (-P[1], P[0], zero))
 

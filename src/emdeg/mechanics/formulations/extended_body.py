@@ -91,7 +91,7 @@ class Chain:
 
     def w(self, j: int, i: int) -> Vec3:
         """The angular velocity of joint i at unit rate, in frame j: z_i, or nothing (Burdick (4))."""
-        return self.z(j, i) if self.mech.revolute[i] else (self.mech.zero,) * 3
+        return self.z(j, i) if self.mech.revolute[i] else self.mech.still.w
 
     def B(self, j: int) -> Vec3:
         """The momentum of extended body j at unit rate of joint j, in frame j: z x U_j, or M_j z."""
@@ -136,7 +136,7 @@ def extended_bodies(mech: Mechanism, frame: Frames) -> Chain:
         inwards, P = transpose(frame.R[j]), frame.p[j]
         R_before, L_before = (R_all[-1], L_all[-1]) if j else ((), ())
         R_all.append((*(inwards if i == j - 1 else matmul(inwards, R) for i, R in enumerate(R_before)), unit))
-        L_all.append((*(mul(inwards, P if i == j - 1 else add(L, P)) for i, L in enumerate(L_before)), (zero,) * 3))
+        L_all.append((*(mul(inwards, P if i == j - 1 else add(L, P)) for i, L in enumerate(L_before)), mech.still.w))
     return Chain(mech, frame, tuple(reversed(bodies)), tuple(R_all), tuple(L_all))
 
 
@@ -225,7 +225,7 @@ def drives_added(mech: Mechanism, M: list[list[Scalar]]) -> list[list[Scalar]]:
 def link_masses(chain: Chain, scheme: Scheme, parallel_rules: bool) -> list[list[Scalar]]:
     """M without drives: the rules for parallel joints hold only without them."""
     n = chain.mech.n
-    M: list[list[Scalar]] = [[None] * n for _ in range(n)]
+    M = [[chain.mech.zero] * n for _ in range(n)]
     ruled = [parallel_rules and chain.parallel(p) for p in range(n)]
     table = dyadics(chain, scheme) if scheme != "diagonal" else {}
     for j in reversed(range(n)):

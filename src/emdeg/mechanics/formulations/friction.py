@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from emdeg.algebra import ONE, ZERO, Array, Exact
+from emdeg.algebra import ONE, ZERO, Array, Exact, FieldScalar
 from emdeg.errors import RobotError
 from emdeg.mechanics.spatial import Scalar
 from emdeg.robot.model import Friction, Joint, Robot
 
-Function = Callable[[Scalar], Scalar]
+V = TypeVar("V", bound=Scalar)
+Function = Callable[[Any], Scalar]
+"""From the caller's scalars to the same kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +32,13 @@ class FrictionLaw:
     viscous: Scalar = 0.0
     coulomb: Scalar = 0.0
     peak: Scalar = 0.0
-    stribeck_velocity: Scalar = 1.0
+    stribeck_velocity: FieldScalar = 1.0
 
     @property
     def is_none(self) -> bool:
         return not (self.viscous or self.coulomb or self.peak)
 
-    def effort(self, v: Scalar, sign: Function, exp: Function) -> Scalar:
+    def effort(self, v: V, sign: Function, exp: Function) -> V:
         """[N m, N] at the speed v [rad/s, m/s]; `sign` and `exp` are the scalar's. Zero terms are not formed."""
         result = self.viscous * v if self.viscous else None
         if self.coulomb or self.peak:
@@ -56,7 +59,7 @@ def smooth_sign(rest_speed: Scalar, sqrt: Function) -> Function:
     return lambda v: v / sqrt(v * v + rest_speed * rest_speed)
 
 
-def law_of(friction: Friction, written: Callable[[Exact], Scalar]) -> FrictionLaw:
+def law_of(friction: Friction, written: Callable[[Exact], FieldScalar]) -> FrictionLaw:
     """A robot file's friction as a law over the scalars of `written`."""
     peak, velocity = ZERO, ONE
     if friction.stribeck is not None and friction.stribeck_velocity:

@@ -19,7 +19,7 @@ def newton_euler(
     """tau, the joint torques [N m] and forces [N] of the motion qd, qdd."""
     X, S, I = frame.X, mech.S, mech.inertia
     # A base that accelerates upwards feels like gravity.
-    a_base = Spatial((mech.zero,) * 3, neg(mech.gravity)) if gravity else mech.still
+    a_base = Spatial(mech.still.w, neg(mech.gravity)) if gravity else mech.still
 
     # v_i = X_i v_parent + S_i qd_i
     v = velocities(mech, frame, qd)

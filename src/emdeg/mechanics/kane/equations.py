@@ -26,7 +26,7 @@ def kane_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
     g = [zero] * n
     weight = carried_outward(mech, mech.gravity, lambda i, down: tmul(frame.R[i], down))
     for I, partials, down in zip(mech.inertia, partial_velocities(mech, frame), weight):
-        pull = I @ Spatial((zero,) * 3, down)
+        pull = I @ Spatial(mech.still.w, down)
         for r, V_r in partials.items():
             g[r] = g[r] - V_r.dot(pull)
         for s, t in combinations_with_replacement(sorted(partials), 2):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any, cast
 
+from emdeg.algebra import FieldScalar
 from emdeg.mechanics.formulations.friction import law_of, smooth_sign
 from emdeg.mechanics.kane.setup import PointSpring
 from emdeg.mechanics.kane.systems import System, host, turned
@@ -12,7 +14,7 @@ from emdeg.mechanics.mechanism import path, written
 from emdeg.mechanics.spatial import Scalar, Spatial, Vec3, add, cross, dot, mul, neg, scale, sub, tmul
 from emdeg.robot.model import BASE, Frame, Vector
 
-Root = Callable[[Scalar], Scalar]
+Root = Callable[[Any], FieldScalar]
 
 
 def external_wrenches(sys: System, move: Sequence[Spatial], inputs: Sequence[Scalar], sqrt: Root) -> dict[int, Spatial]:
@@ -37,7 +39,7 @@ def external_wrenches(sys: System, move: Sequence[Spatial], inputs: Sequence[Sca
         at, axes, _ = host(sys, load.frame)
         vector = turned(sys, mul(axes, vector), at, link)
         if load.kind == "torque":
-            act(link, (sys.mech.zero,) * 3, vector)
+            act(link, sys.mech.still.v, vector)
         else:
             act(link, vector, cross(add(origin, mul(R, sys.exact(load.point))), vector))
     for spring in sys.setup.point_springs:
@@ -67,7 +69,6 @@ def _pull(
 ) -> Vec3:
     """The force on the first body, in its axes (frame 0's for a fixed point)."""
     mech = sys.mech
-    zero = mech.zero
     d = sub(_seen(sys, *second, first[0]), first[1])
     stiffness = written(mech.algebra, spring.stiffness)
     if spring.length:
@@ -78,11 +79,11 @@ def _pull(
         return force
     speeds = []
     for link, arm in (first, second):
-        v = (zero,) * 3 if link == BASE else add(move[link].v, cross(move[link].w, arm))
+        v = mech.still.v if link == BASE else add(move[link].v, cross(move[link].w, arm))
         speeds.append(turned(sys, v, link, first[0]))
     along = sub(speeds[1], speeds[0])
     if spring.length:  # only the change of length is damped
-        rate = dot(along, d) / dot(d, d)
+        rate = dot(along, d) / cast(FieldScalar, dot(d, d))
         along = scale(rate, d)
     return add(force, scale(written(mech.algebra, spring.damping), along))
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+from emdeg.algebra import FieldScalar
 from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting, column
 from emdeg.mechanics.mechanism import Position, link_frame, path
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, tmul
 from emdeg.robot.model import BASE
 
-Root = Callable[[Scalar, str], Scalar]
-"""The square root of a radicand, and the loop that it belongs to (for the error if there is no root)."""
+Root = Callable[[Any, str], FieldScalar]
+"""The square root, of the radicand's kind, and the loop that it belongs to (for the error if there is no root)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class Triangle:
 
     a: Vec3
     C: Vec3
-    w: Scalar
+    w: FieldScalar
     K: Scalar
     radicand: Scalar
 
@@ -259,7 +260,7 @@ def _trilaterate(place: Place, step: Trilaterate, loops: Sequence[Any], root: Ro
     f = (dot(u, u) + (l2[0] - l2[1])) / 2
     g = (dot(v, v) + (l2[0] - l2[2])) / 2
     N = cross(u, v)
-    NN = dot(N, N)
+    NN = cast(FieldScalar, dot(N, N))
     P = add(scale(f, cross(v, N)), scale(g, cross(N, u)))
     h = root(l2[0] * NN - dot(P, P) / NN, step.loops[0])
     h = h if step.sign > 0 else -h

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
-from emdeg.algebra import Array, PrimeField
+from emdeg.algebra import Array, PrimeField, Residue
 from emdeg.algebra.linear import independent_rows
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan, solve
@@ -101,7 +102,7 @@ def _residue_matrix(robot: Robot, plan: Plan) -> list[list[int]] | None:
             continue
         if any(row.value for row in constraints(link, world_frames(link, position))):
             return None
-        return [[x.value for x in row] for row in constraint_jacobian(link, position)]
+        return [[cast(Residue, x).value for x in row] for row in constraint_jacobian(link, position)]
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
+from typing import cast
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from emdeg.mechanics.loops.closure import (
 from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, column, constraints, world_frames
 from emdeg.mechanics.loops.newton import positions_of
 from emdeg.mechanics.mechanism import link_frame, path
-from emdeg.mechanics.spatial import cross, dot, mul, sub, tmul
+from emdeg.mechanics.spatial import Vec3, cross, dot, scale, sub, tmul
 from emdeg.robot.loops import Loops
 
 NEAR = 1e-9
@@ -92,7 +93,7 @@ def _candidates(
         if len(unknown) == 3 and all(_unknown(place, bar, known) == unknown for bar in three):
             i, j, k = unknown
             axes = [column(place.world(joint)[0], 2) for joint in unknown]
-            square = all(abs(dot(a, b)) < NEAR for a, b in combinations(axes, 2))
+            square = all(abs(_dot(a, b)) < NEAR for a, b in combinations(axes, 2))
             chain = place.mech.parent[j] == i and place.mech.parent[k] == j
             if not any(revolute[joint] for joint in unknown) and square and chain:
                 yield Trilaterate((i, j, k), tuple(bar.name for bar in three)), [*three], {i, j, k}  # type: ignore[arg-type]
@@ -100,7 +101,12 @@ def _candidates(
 
 def _parallel(place: Place, i: int, j: int) -> bool:
     turned = cross(column(place.world(i)[0], 2), column(place.world(j)[0], 2))
-    return dot(turned, turned) < NEAR
+    return _dot(turned, turned) < NEAR
+
+
+def _dot(u: Vec3, v: Vec3) -> float:
+    """u . v: a plan is found in doubles, from the robot at its start."""
+    return cast(float, dot(u, v))
 
 
 def _points(place: Place, i: int, j: int, k: int) -> bool:
@@ -112,8 +118,10 @@ def _points(place: Place, i: int, j: int, k: int) -> bool:
         return False
     R, p = link_frame(mech, j, place.zero(j))
     S, r = link_frame(mech, k, place.zero(k))
-    off_axis = sub(r, mul(((S[0][2],) * 3, (S[1][2],) * 3, (S[2][2],) * 3), (dot(column(S, 2), r), 0.0, 0.0)))
-    return abs(R[2][2]) < NEAR and dot(p, p) < NEAR and abs(S[2][2]) < NEAR and dot(off_axis, off_axis) < NEAR
+    axis = column(S, 2)
+    off_axis = sub(r, scale(dot(axis, r), axis))
+    square = abs(cast(float, R[2][2])) < NEAR and abs(cast(float, S[2][2])) < NEAR
+    return square and _dot(p, p) < NEAR and _dot(off_axis, off_axis) < NEAR
 
 
 def _signed(place: Place, step: Step, q: Array) -> Step:
@@ -138,7 +146,7 @@ def _signed(place: Place, step: Step, q: Array) -> Step:
             sign = 1 if local[1] * t[0] - local[0] * t[1] >= 0 else -1
             R, p = place.rest(j)
             d = column(place.world(step.joints[2])[0], 2)
-            along = 1 if dot(d, sub(place.point(fixed), p)) >= 0 else -1
+            along = 1 if _dot(d, sub(place.point(fixed), p)) >= 0 else -1
             return replace(step, sign=sign, along=along)
         case Trilaterate():
             plus = replace(step, sign=1)
@@ -164,6 +172,6 @@ def _holds(link: Linkage, plan: Plan, start: Array) -> bool:
                 found = solve(link, plan, {k: at[k] for k in link.coordinates}, lambda value, _: np.sqrt(value))
         except (FloatingPointError, ClosureError):
             return False
-        if any(abs(row.value) > 1e-10 for row in constraints(link, world_frames(link, found))):
+        if any(abs(cast(float, row.value)) > 1e-10 for row in constraints(link, world_frames(link, found))):
             return False
     return True

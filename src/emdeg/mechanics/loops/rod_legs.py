@@ -15,17 +15,17 @@ arm needs, less h lambda.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
+from emdeg.algebra import FieldScalar
 from emdeg.algebra.linear import solve_system
-from emdeg.mechanics.loops.closure import Place, Plan, Turn
+from emdeg.mechanics.loops.closure import Place, Plan, Root, Turn
 from emdeg.mechanics.loops.linkage import Linkage, column
 from emdeg.mechanics.mechanism import path
 from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, mul, scale, sub, total
 from emdeg.robot.model import BASE
-
-Root = Callable[[Scalar, str], Scalar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,12 @@ def _turned(Ex: Scalar, Ey: Scalar, vx: Scalar, vy: Scalar) -> tuple[Scalar, Sca
 
 
 def _weight(
-    leg: Leg, h: tuple[Scalar, Scalar], r2: Scalar, unit: Scalar, g: tuple[Scalar, Scalar], E: tuple[Scalar, Scalar]
+    leg: Leg,
+    h: tuple[Scalar, Scalar],
+    r2: FieldScalar,
+    unit: FieldScalar,
+    g: tuple[Scalar, Scalar],
+    E: tuple[Scalar, Scalar],
 ) -> Scalar:
     """The moment of gravity on the arm and on the rod's mutual mass at its tip.
 
@@ -169,13 +174,14 @@ def _weight(
     return E[0] * (a * g[1] + b * g[0] * -1) - E[1] * (a * g[0] + b * g[1])
 
 
-def _common(values: tuple[Scalar, ...], one: Scalar) -> Scalar:
-    """The size that all values share up to sign, one if they do not."""
-    if not values or not values[0]:
-        return one
-    first = values[0]
-    same = all(not (v - first) or not (v + first) for v in values)
-    return first if same else one
+def _common(values: tuple[Scalar, ...], one: Scalar) -> FieldScalar:
+    """The size that all values share up to sign, one if they do not: not zero, to be divided by."""
+    size = one
+    if values and values[0]:
+        first = values[0]
+        same = all(not (v - first) or not (v + first) for v in values)
+        size = first if same else one
+    return cast(FieldScalar, size)
 
 
 __all__ = ["Leg", "Legs", "inverse_dynamics", "legs_of"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.algebra import Array
+from emdeg.algebra import Array, FieldScalar
 from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.mechanics.formulations.virtual_work import point_partials, virtual_work
 from emdeg.mechanics.loops import functions, reduction
@@ -154,13 +154,14 @@ def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> 
         return np.array(a, dtype=np.float64).T, np.array(ad, dtype=np.float64).T
 
     for i, body in enumerate(link.bare.inertia):
-        if body.m:
-            x, y, z = (moment / body.m for moment in body.mr)
+        mass = cast(FieldScalar, body.m)
+        if mass:
+            x, y, z = (moment / mass for moment in body.mr)
             blocks[f"J_L:{robot.links[i].name}"] = point(Anchor(i, world.R[i], (x, y, z)))
     for bar in link.bars:
         C, A = point(bar.first), point(bar.second)
         blocks[f"J_C:{bar.name}"], blocks[f"J_A:{bar.name}"] = C, A
-        share = float(bar.com)
+        share = cast(float, bar.com)
         blocks[f"J_K:{bar.name}"] = (C[0] + share * (A[0] - C[0]), C[1] + share * (A[1] - C[1]))
     result = {name: here for name, (here, _) in blocks.items()}
     if qd is not None:

@@ -20,7 +20,7 @@ from itertools import islice
 from random import Random
 from typing import Any
 
-from emdeg.algebra import Generator, PrimeField, Quotient, TrigAlgebra, TrigPoly
+from emdeg.algebra import Generator, PrimeField, Quotient, Scalar, TrigAlgebra, TrigPoly
 from emdeg.algebra.linear import Row, independent_rows, null_space
 from emdeg.mechanics.mechanism import Mechanism, frames, mechanism
 from emdeg.mechanics.parameters.regressor import COLUMNS, regressor, unit_forces
@@ -156,7 +156,7 @@ def _in_parent(mech: Mechanism, R: Any, p: Any, vector: Row) -> Row:
     return {k: value for k, value in total.items() if value}
 
 
-def _unit(c: int, zero: TrigPoly, one: TrigPoly) -> BodyInertia:
+def _unit(c: int, zero: Scalar, one: Scalar) -> BodyInertia:
     """The body of which one parameter is 1 and nine are 0."""
     return body_of([one if k == c else zero for k in range(WIDTH - 1)])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +41,7 @@ def regressor_formulas(
     algebra = algebra_of(shape, rates=True, budget=max_terms)
     mech = mechanism(shape, algebra)
     positions, qd, qdd = state(shape, algebra)
-    Y = over_any_scalar(mech, frames(mech, positions), qd, qdd)
+    Y = cast("list[list[TrigPoly]]", over_any_scalar(mech, frames(mech, positions), qd, qdd))
     return Regressor(algebra, columns, tuple(tuple(row[column.place] for column in columns) for row in Y))
 
 

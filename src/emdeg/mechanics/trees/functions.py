@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import cast
 
 from emdeg.algebra import Dual, Floats, derivative
-from emdeg.algebra.linear import solve_symmetric, solve_system
+from emdeg.algebra.linear import Rows, solve_symmetric, solve_system
 from emdeg.mechanics.formulations import (
     articulated_body,
     composite_body,
@@ -112,7 +113,7 @@ def solved(s: TreeState, M: Matrix, right: Sequence[Sequence[Scalar]]) -> list[l
     """For each right-hand side x with M x = it, M symmetric and positive definite."""
     if isinstance(s.tree.algebra, Floats):
         return [list(x) for x in zip(*solve_system(M, list(zip(*right)), s.tree.algebra))]
-    return [solve_symmetric(M, b, s.tree.one) for b in right]
+    return [solve_symmetric(cast(Rows, M), b, s.tree.one) for b in right]
 
 
 def forward_dynamics(s: TreeState) -> Outputs:
@@ -335,7 +336,7 @@ def derivatives_of_articulated_bodies(s: TreeState) -> Outputs:
     tau = [Dual(v, {2 * n + k: mech.one}) for k, v in enumerate(s.tau)]
     qdd = articulated_body.forward_dynamics(mech, s.seeded().frame, qd, tau)
     by = [[[derivative(a, m * n + k, zero) for k in range(n)] for a in qdd] for m in range(3)]
-    return {"qdd": [a.value for a in qdd], "dqdd_dq": by[0], "dqdd_dqd": by[1], "dqdd_dtau": by[2]}
+    return {"qdd": [cast(Dual, a).value for a in qdd], "dqdd_dq": by[0], "dqdd_dqd": by[1], "dqdd_dtau": by[2]}
 
 
 def energy_from_matrix(s: TreeState) -> Outputs:

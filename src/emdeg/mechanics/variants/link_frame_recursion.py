@@ -61,7 +61,7 @@ def motion(
 
 def base_motion(mech: Mechanism, gravity: bool) -> LinkMotion:
     """A base that accelerates upwards feels like gravity."""
-    still = (mech.zero,) * 3
+    still = mech.still.v
     return LinkMotion(still, still, neg(mech.gravity) if gravity else still)
 
 

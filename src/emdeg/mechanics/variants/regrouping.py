@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, TypeVar
 
 from emdeg.algebra import Exact, PrimeField
 from emdeg.mechanics.mechanism import Mechanism, frames, inward, mechanism, written
@@ -18,6 +18,7 @@ from emdeg.mechanics.parameters.regressor import COLUMNS, regressor
 from emdeg.mechanics.spatial import BodyInertia, Scalar, Transform, identity
 from emdeg.robot.model import BASE, Robot
 
+T = TypeVar("T")
 Axial = Literal["yy", "xx", "mean"]
 """Which moment a link hands to its parent: YY (leaving XX - YY, 0), XX (0, YY - XX) or the mean of the two."""
 
@@ -81,7 +82,7 @@ def _about_axis(body: BodyInertia, axial: Axial, keep_mass: bool, zero: Scalar) 
     moment = {"yy": yy, "xx": xx, "mean": (xx + yy) * Fraction(1, 2)}[axial]
     mass = zero if keep_mass else body.m
     kept = BodyInertia(body.m - mass, (mx, my, zero), ((xx - moment, xy, xz), (xy, yy - moment, yz), (xz, yz, zz)))
-    given = BodyInertia(mass, (zero, zero, mz), ((moment, zero, zero), (zero, moment, zero), (zero,) * 3))
+    given = BodyInertia(mass, (zero, zero, mz), ((moment, zero, zero), (zero, moment, zero), (zero, zero, zero)))
     return kept, given
 
 
@@ -116,7 +117,7 @@ class SplitMechanism:
     mech: Mechanism
     joint: tuple[int, ...]
 
-    def of_bodies(self, per_joint: Sequence[Scalar]) -> list[Scalar]:
+    def of_bodies(self, per_joint: Sequence[T]) -> list[T]:
         """A quantity of every body from that of its joint."""
         return [per_joint[j] for j in self.joint]
 

@@ -19,7 +19,7 @@ def newton_euler_with_rotors(
     mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar], *, gravity: bool = True
 ) -> tuple[Scalar, ...]:
     """tau, the joint torques [N m] and forces [N] of the motion qd, qdd, the rotors' gyroscopic terms included."""
-    none = (mech.zero,) * 3
+    none = mech.still.v
     moves = motion(mech, frame, qd, qdd, gravity=gravity)
     forces = inertia_forces(mech, moves)
     own = [mech.zero] * mech.n

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from emdeg.algebra.linear import congruent, solve_symmetric, times, transposed
+from emdeg.algebra import FieldScalar
+from emdeg.algebra.linear import Rows, congruent, solve_symmetric, times, transposed
 from emdeg.equations.speeds import SpeedInverse, solver, speed_inverse
 from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.kane import (
@@ -72,7 +73,9 @@ class Inputs:
 class Kane:
     """One setup of a robot at a state, over any scalar that divides; each quantity is computed when asked for."""
 
-    def __init__(self, sys: System, kinematics: SpeedInverse, inputs: Inputs, sqrt: Callable[[Scalar], Scalar]) -> None:
+    def __init__(
+        self, sys: System, kinematics: SpeedInverse, inputs: Inputs, sqrt: Callable[[Any], FieldScalar]
+    ) -> None:
         self.sys, self.given, self.sqrt = sys, inputs, sqrt
         self.zero, self.one = sys.mech.zero, sys.mech.one
         self.solver = solver(kinematics, sys)
@@ -176,11 +179,12 @@ class Kane:
             M = mass_matrix(sys.mech, sys.frame)
             rest = self.needed(qd, sys.all_joints(self.still, self.given.pdd))
             right = [t - rest[k] for t, k in zip(self.given.tau, sys.free)]
-            qdd = solve_symmetric([[M[i][j] for j in sys.free] for i in sys.free], right, self.one)
+            of_free = cast(Rows, [[M[i][j] for j in sys.free] for i in sys.free])
+            qdd = solve_symmetric(of_free, right, self.one)
             ud = speed_rates(sys, qd, sys.all_joints(qdd, self.given.pdd), self.moves(qd))
         else:
             X, rhs, qd = self.terms(method)
-            ud = solve_symmetric(X, rhs, self.one)
+            ud = solve_symmetric(cast(Rows, X), rhs, self.one)
         return {"qd": [qd[k] for k in sys.free], "ud": ud} | self._guard()
 
     def joint_rates(self, method: str = "substitution") -> dict[str, Any]:

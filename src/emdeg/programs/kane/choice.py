@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import cast
 
-from emdeg.algebra import ONE, ZERO, PrimeField, parsed
+from emdeg.algebra import ONE, ZERO, PrimeField, Residue, parsed
 from emdeg.algebra.linear import independent_rows
 from emdeg.equations.speeds import SpeedInverse, speed_inverse
 from emdeg.errors import OverBudget, RobotError
@@ -95,7 +96,7 @@ def _invertible(robot: Robot, setup: Setup) -> bool:
     field = PrimeField(seed=235)
     at = [field.joint_sincos(k) if j.kind == "revolute" else field.displacement(k) for k, j in enumerate(robot.joints)]
     A = speed_matrix(system(robot, setup, field, at))
-    return len(independent_rows([[entry.value for entry in row] for row in A])) == robot.n
+    return len(independent_rows([[cast(Residue, entry).value for entry in row] for row in A])) == robot.n
 
 
 def _suggested(robot: Robot) -> Iterator[Setup]:

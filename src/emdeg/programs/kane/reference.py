@@ -8,9 +8,9 @@ motion; A is inverted by elimination at the point.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
-from emdeg.algebra import Dual, PrimeField, Residue, derivative
+from emdeg.algebra import Dual, FieldScalar, PrimeField, Residue, derivative
 from emdeg.mechanics.formulations import coriolis, energy
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.kane import Setup, System, host, joint_actions, speed_matrix, speed_values, system
@@ -208,7 +208,7 @@ def _generalized_forces(
             for k in range(n):
                 rate = add(rate, scale(qd[k], slopes[k]))
             if spring.length:
-                rate = scale(dot(rate, at) / dot(at, at), at)
+                rate = scale(dot(rate, at) / cast(FieldScalar, dot(at, at)), at)
             pull = add(pull, scale(written(sys.mech.algebra, spring.damping), rate))
         for k in range(n):
             Q[k] = Q[k] - dot(pull, slopes[k])
@@ -259,7 +259,7 @@ def _eliminated(
             rows[k], rows[at] = rows[at], rows[k]
             det = -det
         det = det * rows[k][k]
-        rows[k] = [value / rows[k][k] for value in rows[k]]
+        rows[k] = [value / cast(FieldScalar, rows[k][k]) for value in rows[k]]
         for i in range(n):
             if i != k and rows[i][k]:
                 rows[i] = [value - rows[i][k] * pivot for value, pivot in zip(rows[i], rows[k])]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -130,7 +130,7 @@ def pd(
         if drives is not None:
             J = included(tracer, drives, {"q": q})[0]
             Jt = [[J[n * i + k] for i in range(n)] for k in range(n)]
-            force = [x[0] for x in solve_system(Jt, [[f] for f in force], tracer)]
+            force = [cast(Traced, x[0]) for x in solve_system(Jt, [[f] for f in force], tracer)]
         return [tracer.number(0) if k in off else f for k, f in enumerate(force)]
 
     return ProgramLaw(_law_program(robot, "pd", law), trajectory, "pd with gravity compensation" if model else "pd")

@@ -193,6 +193,9 @@ class Real:
     def __sub__(self, other: Real | float) -> Real:
         return self._with("fsub", other)
 
+    def __rsub__(self, other: float) -> Real:
+        return -self + other
+
     def __mul__(self, other: Real | float) -> Real:
         return self._with("fmul", other)
 
