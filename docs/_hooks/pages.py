@@ -1,14 +1,18 @@
-"""Pages that the site's build makes: the notebooks of examples/, as they are stored, and the list of decisions."""
+"""What the site's build makes: pages of the stored notebooks, the list of decisions, the catalogue of functions."""
 
 from __future__ import annotations
 
 import base64
+import inspect
 import json
 import re
 from html import escape
 from pathlib import Path
 
 from mkdocs.structure.files import File
+
+import emdeg
+from emdeg.mechanics.functions import FUNCTIONS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -24,14 +28,29 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown: str, page, config, **_) -> str:
-    """Fills in the list of decisions; a bar in code inside a table is escaped for code hosts, and here it is not."""
+    """Fills in the lists; a bar in code inside a table is escaped for code hosts, and here it is not."""
     markdown = re.sub(r"`[^`\n]*`", lambda code: code[0].replace(r"\|", "|"), markdown)
+    if page.file.src_uri == "api/index.md":
+        return markdown.replace("<!-- list of functions -->", functions())
     if page.file.src_uri != "decisions/index.md":
         return markdown
     folder = Path(config["docs_dir"]) / "decisions"
     titles = [(file.name, file.read_text(encoding="utf-8").splitlines()[0]) for file in sorted(folder.glob("0*.md"))]
     rows = [f"- [{re.sub('^# ', '', title)}]({name})" for name, title in titles]
     return markdown.replace("<!-- list of decisions -->", "\n".join(rows))
+
+
+def functions() -> str:
+    """The functions of the catalogue that are at the top of the package, as they describe themselves."""
+    parts = []
+    for name, entry in FUNCTIONS.items():
+        function = getattr(emdeg, name, None)
+        if function is None:
+            continue
+        words, _, example = inspect.getdoc(function).partition(">>> ")
+        parts.append(f"### `{name}(robot, {', '.join(entry.inputs)})` {{ #emdeg.{name} }}")
+        parts += [words.strip(), f"```pycon\n>>> {example}\n```"]
+    return "\n\n".join(parts)
 
 
 def page(notebook: Path) -> tuple[str, dict[str, bytes]]:
