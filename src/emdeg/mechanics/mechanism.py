@@ -266,13 +266,13 @@ def carried_outward(mech: Mechanism, at_base: OfLink, step: Callable[[int, OfLin
     return tuple(found[i] for i in range(mech.n))
 
 
-class Sum(Protocol):
+class Addable(Protocol):
     """What can be added to its own kind."""
 
     def __add__(self, other: Any, /) -> Any: ...
 
 
-OfBranch = TypeVar("OfBranch", bound=Sum)
+OfBranch = TypeVar("OfBranch", bound=Addable)
 
 
 def summed_inward(

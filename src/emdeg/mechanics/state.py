@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Algebra, Array
 from emdeg.errors import StateError
 from emdeg.mechanics.formulations import kinematics
-from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position
+from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position, frames
 from emdeg.mechanics.spatial import Scalar, total
 from emdeg.robot.model import Robot
 
@@ -86,6 +87,32 @@ class State(Protocol):
         ...
 
 
+class FramedState:
+    """What the states of all kinds have in common: frames, rest, and unit speeds."""
+
+    tree: Any
+    position: Any
+    n: Any
+
+    @property
+    def frame(self) -> Frames:
+        """Each link's frame in its parent's."""
+        return self._frame
+
+    @cached_property
+    def _frame(self) -> Frames:
+        return frames(self.tree, self.position)
+
+    @property
+    def rest(self) -> list[Scalar]:
+        """Zero speeds, or accelerations."""
+        return [self.tree.zero] * self.n
+
+    def unit(self, k: int) -> list[Scalar]:
+        """A unit speed, or acceleration, of coordinate k alone."""
+        return [self.tree.one if i == k else self.tree.zero for i in range(self.n)]
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """Something known of a mechanism over doubles alone: `run(robot, *inputs)`, arrays (..., n) in, one array out."""
@@ -94,7 +121,7 @@ class Measure:
     run: Callable[..., Array]
 
 
-class Kind(Protocol):
+class MechanismKind(Protocol):
     """What is common to everything that moves."""
 
     @property

@@ -30,7 +30,7 @@ def readable(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ChartBar:
     """A bar of several parts; `note` stands at its end."""
 
     label: str
@@ -44,7 +44,7 @@ WIDTH = 470.0
 _OWN, _OTHER = ("#0072B2", "#7fb8dc"), ("#8a95a0", "#c3cad1")
 
 
-def bars(rows: Sequence[Bar], parts: Sequence[str], title: str) -> Drawing:
+def bars(rows: Sequence[ChartBar], parts: Sequence[str], title: str) -> Drawing:
     """Horizontal bars, each label above its bar, so that a narrow screen can show them."""
     longest = max((sum(row.parts) for row in rows), default=0.0) or 1.0
     # What is written at a bar's end needs its place, too.

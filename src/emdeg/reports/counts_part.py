@@ -9,7 +9,7 @@ from emdeg.programs import Count, Program, count
 from emdeg.programs.best import program
 from emdeg.programs.build import program as traced
 from emdeg.reduce.tables import general_recursion
-from emdeg.reports.charts import Bar, bars
+from emdeg.reports.charts import ChartBar, bars
 from emdeg.reports.published import Published, published
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import QUOTED, Tradeoff
@@ -74,9 +74,9 @@ def counts(subject: Subject, short: Tradeoff | None) -> CountsFound:
 
 def _rows(
     subject: Subject, totals: dict[str, Count], short: Tradeoff | None, figures: tuple[Published, ...]
-) -> list[Bar]:
+) -> list[ChartBar]:
     robot = subject.robot
-    rows: list[Bar] = []
+    rows: list[ChartBar] = []
     if not subject.closed:
         rows.append(
             _bar(
@@ -88,7 +88,7 @@ def _rows(
     for figure in figures:
         if figure.function == "inverse_dynamics":
             parts = (figure.total,) if figure.mul is None or figure.add is None else (figure.mul, figure.add)
-            rows.append(Bar(figure.what, tuple(map(float, parts)), str(figure.total), own=False))
+            rows.append(ChartBar(figure.what, tuple(map(float, parts)), str(figure.total), own=False))
     if not subject.closed:
         recursion = traced(robot, "inverse_dynamics", base_parameters=False, factored=False)
         rows.append(_bar("emdeg: the recursion with this robot's zeros left out", count(recursion)))
@@ -104,10 +104,10 @@ def _rows(
     return rows
 
 
-def _bar(label: str, total: Count, own: bool = True) -> Bar:
+def _bar(label: str, total: Count, own: bool = True) -> ChartBar:
     more = total.div + total.sqrt
     note = f"{total.total}" + (f" ({more} divisions and roots)" if more else "")
-    return Bar(label, (float(total.mul), float(total.add)), note, own)
+    return ChartBar(label, (float(total.mul), float(total.add)), note, own)
 
 
 def _table(totals: dict[str, Count]) -> Table:

@@ -23,7 +23,7 @@ from emdeg.mechanics.loops.linkage import (
     rate_of,
     world_frames,
 )
-from emdeg.mechanics.loops.reduction import Matrix, Model, TreeRates
+from emdeg.mechanics.loops.reduction import Matrix, ReducedModel, TreeRates
 from emdeg.mechanics.mechanism import BodyInertia, Frames, Position, path
 from emdeg.mechanics.spatial import Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, total, transpose
 
@@ -72,7 +72,7 @@ class Sums:
                 self.C[r][s] = self.C[r][s] + inertia * own * change
 
 
-def virtual_work(link: Linkage, position: Sequence[Position], move: TreeRates) -> Model:
+def virtual_work(link: Linkage, position: Sequence[Position], move: TreeRates) -> ReducedModel:
     """M, C (of virtual work), G, J, J-dot."""
     nu, zero = len(link.coordinates), link.tree.zero
     world = world_frames(link, position)
@@ -101,7 +101,7 @@ def virtual_work(link: Linkage, position: Sequence[Position], move: TreeRates) -
         if inertia:
             sums.rotor(inertia, move.W[k], move.W_rate[k])
     J = [move.W[k] for k in link.driven]
-    return Model(sums.M, sums.C, sums.G, J, [move.W_rate[k] for k in link.driven])
+    return ReducedModel(sums.M, sums.C, sums.G, J, [move.W_rate[k] for k in link.driven])
 
 
 def potential_of_bodies(link: Linkage, position: Sequence[Position]) -> Scalar:

@@ -137,16 +137,16 @@ def momentum_rates(s: LoopState) -> Outputs:
 # What proves them.
 
 
-def _work(s: LoopState, qd: Sequence[Scalar]) -> reduction.Model:
+def _work(s: LoopState, qd: Sequence[Scalar]) -> reduction.ReducedModel:
     return virtual_work(s.link, s.position, s.motion(qd))
 
 
-def _coasting_force(s: LoopState, model: reduction.Model) -> list[Scalar]:
+def _coasting_force(s: LoopState, model: reduction.ReducedModel) -> list[Scalar]:
     """C qd + G."""
     return [total([c * v for c, v in zip(row, s.qd)]) + g for row, g in zip(model.C, model.G)]
 
 
-def _push(s: LoopState, model: reduction.Model) -> list[Scalar]:
+def _push(s: LoopState, model: reduction.ReducedModel) -> list[Scalar]:
     """J^T tau."""
     return [total([row[i] * t for row, t in zip(model.J, s.tau)]) for i in range(s.n)]
 

@@ -46,7 +46,7 @@ class TreeRates:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ReducedModel:
     """M udd + C ud + G = J^T tau, with M-dot - 2C skew; J and its rate are nd x nu."""
 
     M: Matrix
@@ -164,13 +164,13 @@ def mass_matrix(link: Linkage, position: Sequence[Position], W: Matrix) -> Matri
     return congruent(tree_mass_matrix(link, position), W, link.tree.zero)
 
 
-def model(link: Linkage, position: Sequence[Position], move: TreeRates) -> Model:
+def model(link: Linkage, position: Sequence[Position], move: TreeRates) -> ReducedModel:
     """The reduced model: C = W^T (M W-dot + C W) is the one from u's own Christoffel symbols."""
     zero = link.tree.zero
     M, C = tree_mass_matrix(link, position), tree_coriolis(link, position, move.qd)
     Wt = transposed(move.W)
     inner = summed(product(M, move.W_rate, zero), product(C, move.W, zero))
-    return Model(
+    return ReducedModel(
         M=congruent(M, move.W, zero),
         C=product(Wt, inner, zero),
         G=times(Wt, tree_gravity(link, position), zero),

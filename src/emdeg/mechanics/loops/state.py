@@ -14,12 +14,13 @@ from emdeg.mechanics.loops import reduction
 from emdeg.mechanics.loops.closure import Plan, Root, solve
 from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
 from emdeg.mechanics.loops.singularity import require_regular
-from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
+from emdeg.mechanics.mechanism import Mechanism, Position
 from emdeg.mechanics.spatial import Scalar
+from emdeg.mechanics.state import FramedState
 
 
 @dataclass(frozen=True)
-class LoopState:
+class LoopState(FramedState):
     """`coordinates` are the positions of the independent joints, `position` those of all; `load` as in a tree.
 
     `plan` is None where the loops were closed numerically.
@@ -43,24 +44,6 @@ class LoopState:
     @property
     def n(self) -> int:
         return len(self.link.coordinates)
-
-    @property
-    def frame(self) -> Frames:
-        """Each link's frame in its parent's."""
-        return self._frame
-
-    @cached_property
-    def _frame(self) -> Frames:
-        return frames(self.tree, self.position)
-
-    @property
-    def rest(self) -> list[Scalar]:
-        """Zero speeds, or accelerations."""
-        return [self.tree.zero] * self.n
-
-    def unit(self, k: int) -> list[Scalar]:
-        """A unit speed, or acceleration, of coordinate k alone."""
-        return [self.tree.one if i == k else self.tree.zero for i in range(self.n)]
 
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         return [(row.name, row.value) for row in constraints(self.link, world_frames(self.link, self.position))]

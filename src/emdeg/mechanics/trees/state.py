@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -15,9 +14,9 @@ from emdeg.errors import RobotError
 from emdeg.mechanics.formulations import composite_body
 from emdeg.mechanics.formulations.differentiation import seeded
 from emdeg.mechanics.formulations.friction import friction
-from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames, mechanism
+from emdeg.mechanics.mechanism import Mechanism, Position, mechanism
 from emdeg.mechanics.spatial import Scalar
-from emdeg.mechanics.state import Inputs, checked_arrays, joint_loads
+from emdeg.mechanics.state import FramedState, Inputs, checked_arrays, joint_loads
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
 from emdeg.robot.memory import remembered
@@ -26,7 +25,7 @@ from emdeg.robot.substitution import need_numbers
 
 
 @dataclass(frozen=True)
-class TreeState:
+class TreeState(FramedState):
     """A chain or a tree at a moment. `load` is what acts on the joints from outside, as efforts of theirs."""
 
     tree: Mechanism
@@ -40,24 +39,6 @@ class TreeState:
     @property
     def n(self) -> int:
         return self.tree.n
-
-    @property
-    def frame(self) -> Frames:
-        """Each link's frame in its parent's."""
-        return self._frame
-
-    @cached_property
-    def _frame(self) -> Frames:
-        return frames(self.tree, self.position)
-
-    @property
-    def rest(self) -> list[Scalar]:
-        """Zero speeds, or accelerations."""
-        return [self.tree.zero] * self.n
-
-    def unit(self, k: int) -> list[Scalar]:
-        """A unit speed, or acceleration, of joint k alone."""
-        return [self.tree.one if i == k else self.tree.zero for i in range(self.n)]
 
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         return ()

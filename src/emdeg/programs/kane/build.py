@@ -56,7 +56,7 @@ METHODS: dict[Function, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class KaneInputs:
     """The scalars a function may read. `variables` are the joints' own, free then prescribed, angles included."""
 
     u: Sequence[Scalar] = ()
@@ -74,7 +74,7 @@ class Kane:
     """One setup of a robot at a state, over any scalar that divides; each quantity is computed when asked for."""
 
     def __init__(
-        self, sys: System, kinematics: SpeedInverse, inputs: Inputs, sqrt: Callable[[Any], FieldScalar]
+        self, sys: System, kinematics: SpeedInverse, inputs: KaneInputs, sqrt: Callable[[Any], FieldScalar]
     ) -> None:
         self.sys, self.given, self.sqrt = sys, inputs, sqrt
         self.zero, self.one = sys.mech.zero, sys.mech.one
@@ -294,7 +294,7 @@ def traced_kane(
     if group:
         # On a moving base every parameter may matter that a base at rest hides.
         sys = replace(sys, mech=_handed_over(sys.mech) if setup.base else regrouped_mechanism(robot, tracer))
-    kane = Kane(sys, kinematics, Inputs(variables=(*q, *p), **inputs), tracer.sqrt)
+    kane = Kane(sys, kinematics, KaneInputs(variables=(*q, *p), **inputs), tracer.sqrt)
     return tracer.program(name, outputs(kane))
 
 

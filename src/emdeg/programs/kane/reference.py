@@ -17,7 +17,7 @@ from emdeg.mechanics.kane import Setup, System, host, joint_actions, speed_matri
 from emdeg.mechanics.mechanism import in_base, written
 from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, matmul, mul, scale, sub, total
 from emdeg.programs.ir import Dependence, Program
-from emdeg.programs.kane.build import Function, Inputs, turning_variables
+from emdeg.programs.kane.build import Function, KaneInputs, turning_variables
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import root
 from emdeg.programs.verification import Certificate, degree_bound, verify
@@ -42,7 +42,7 @@ def verify_kane(
     )
 
 
-def _drawn(robot: Robot, setup: Setup, field: PrimeField) -> tuple[list[Any], Inputs]:
+def _drawn(robot: Robot, setup: Setup, field: PrimeField) -> tuple[list[Any], KaneInputs]:
     """Positions and inputs as `residues.evaluate_residues` draws them for a program's inputs."""
     n, m = len(setup.free(robot)), setup.given_motions
     turns = turning_variables(robot, setup)
@@ -52,7 +52,7 @@ def _drawn(robot: Robot, setup: Setup, field: PrimeField) -> tuple[list[Any], In
     def some(name: str, size: int) -> list[Any]:
         return [field.random(f"{name} {k}") for k in range(size)]
 
-    return position, Inputs(
+    return position, KaneInputs(
         some("u", n),
         some("ud", n),
         some("tau", n),
@@ -76,7 +76,7 @@ def _traced_reference(robot: Robot, setup: Setup, function: Function) -> Program
     groups = {name: tracer.inputs(name, size, Dependence.RATES) for name, size in sizes.items()}
     turns = turning_variables(robot, setup)
     position = [tracer.sincos_of(x) if turn else x for x, turn in zip((*q, *p), turns)]
-    results = _outputs(robot, setup, function, tracer, position, Inputs(**groups, variables=(*q, *p)), tracer.sqrt)
+    results = _outputs(robot, setup, function, tracer, position, KaneInputs(**groups, variables=(*q, *p)), tracer.sqrt)
     return tracer.program("reference", {f"{name}_out": value for name, value in results.items()})
 
 
@@ -86,7 +86,7 @@ def _outputs(
     function: Function,
     algebra: Any,
     position: Sequence[Any],
-    given: Inputs,
+    given: KaneInputs,
     sqrt: Callable[[Any], Any],
 ) -> dict[str, Any]:
     n = len(setup.free(robot))
@@ -156,7 +156,7 @@ def _mass_matrix(sys: System) -> list[list[Scalar]]:
 
 
 def _other_efforts(
-    sys: System, algebra: Any, qd: Sequence[Scalar], given: Inputs, sqrt: Callable[[Any], Any]
+    sys: System, algebra: Any, qd: Sequence[Scalar], given: KaneInputs, sqrt: Callable[[Any], Any]
 ) -> list[Scalar]:
     """C qd + dV/dq less the generalized forces of loads, springs, dampers and friction, per joint."""
     mech, n, zero = sys.mech, sys.mech.n, sys.mech.zero
