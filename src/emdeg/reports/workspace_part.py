@@ -29,7 +29,7 @@ MOST_JOINTS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class JointLoad:
+class LoadExtremes:
     """A joint's inertia and gravity effort over the workspace."""
 
     joint: Joint
@@ -82,7 +82,7 @@ def _assumptions(subject: Subject) -> list[Item]:
     return items
 
 
-def loads(subject: Subject) -> list[JointLoad]:
+def loads(subject: Subject) -> list[LoadExtremes]:
     """Every M_ii and g_i between its certified extremes."""
     robot, where = subject.robot, subject.where
     try:
@@ -96,7 +96,7 @@ def loads(subject: Subject) -> list[JointLoad]:
         inertia = extremes(own, where.box, gap=GAP, effort=_effort(len(own)))
         effort = _effort(len(g))
         ceiling = gravity_ceiling(robot, i, where, GAP, effort) if g else math.inf
-        found.append(JointLoad(joint, inertia, extremes(g, where.box, gap=GAP, effort=effort, ceiling=ceiling)))
+        found.append(LoadExtremes(joint, inertia, extremes(g, where.box, gap=GAP, effort=effort, ceiling=ceiling)))
     return found
 
 

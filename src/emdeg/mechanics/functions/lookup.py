@@ -45,12 +45,10 @@ def measures_of(robot: Robot) -> Mapping[str, Measure]:
 
 def ways_of(name: str, robot: Robot) -> Ways:
     """How a function of `robot` is computed."""
-    entry = FUNCTIONS.get(name)
-    ways = None if entry is None else entry.ways.get(kind_of(robot).name)
-    if ways is None:
-        known_functions(name, robot)
-        raise AssertionError
-    return ways
+    kind = kind_of(robot).name
+    if name not in FUNCTIONS or kind not in FUNCTIONS[name].ways:
+        known_functions(name, robot)  # says what there is
+    return FUNCTIONS[name].ways[kind]
 
 
 def inputs_of(names: Sequence[str]) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from emdeg.algebra import FieldScalar
-from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting, column
+from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting
 from emdeg.mechanics.mechanism import Position, link_frame, path
-from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, tmul
+from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, dot, matmul, mul, scale, sub, tmul
 from emdeg.robot.model import BASE
 
 Root = Callable[[Any, str], FieldScalar]

@@ -25,7 +25,7 @@ from emdeg.mechanics.mechanism import (
     pose_matrices,
     written,
 )
-from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, cross, dot, matmul, mul, sub
+from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, dot, matmul, mul, sub
 from emdeg.robot.loops import End, Loops
 from emdeg.robot.model import BASE, Pose, Robot
 
@@ -172,10 +172,6 @@ def anchor_point(anchor: Anchor, world: Frames) -> Vec3:
 def anchor_axes(anchor: Anchor, world: Frames) -> Mat3:
     """An anchor's axes in the base frame, as columns."""
     return anchor.R if anchor.link == BASE else matmul(world.R[anchor.link], anchor.R)
-
-
-def column(R: Mat3, k: int) -> Vec3:
-    return (R[0][k], R[1][k], R[2][k])
 
 
 def point_columns(mech: Mechanism, world: Frames, link: int, point: Vec3) -> Columns:

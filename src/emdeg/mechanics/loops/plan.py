@@ -24,10 +24,10 @@ from emdeg.mechanics.loops.closure import (
     solve,
     triangle,
 )
-from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, column, constraints, world_frames
+from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, constraints, world_frames
 from emdeg.mechanics.loops.newton import positions_of
 from emdeg.mechanics.mechanism import link_frame, path
-from emdeg.mechanics.spatial import Vec3, cross, dot, scale, sub, tmul
+from emdeg.mechanics.spatial import Vec3, column, cross, dot, scale, sub, tmul
 from emdeg.robot.loops import Loops
 
 NEAR = 1e-9
