@@ -25,7 +25,7 @@ from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.runtime import compile as compile_program
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.asadi_heydari import torques
 
 from record import record

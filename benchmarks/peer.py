@@ -115,7 +115,7 @@ def model_arrays(robot: Robot) -> tuple[np.ndarray, ...]:
         R, p = np.array(at_zero.R[i], float), np.array(at_zero.p[i], float)
         poses.append([*R.ravel(), *p])
         m = float(body.m)
-        c = np.array(body.h, float) / m if m else np.zeros(3)
+        c = np.array(body.mr, float) / m if m else np.zeros(3)
         J = np.array(body.J, float) - m * (c @ c * np.eye(3) - np.outer(c, c))
         inertias.append([m, *c, J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
     return (
