@@ -20,7 +20,7 @@ import emdeg
 from emdeg.errors import SimulationError
 from emdeg.programs.best import program
 from emdeg.programs.ir import Program, count
-from emdeg.programs.split import split_rates
+from emdeg.programs.simplification import split_rates
 from emdeg.robot.model import Robot
 from emdeg.simulation import Conditioning, MultiRate, abbreviated_model, computed_torque, cycloidal, pd, simulate
 

@@ -18,7 +18,7 @@ from emdeg.programs.values import evaluate
 from emdeg.reports.kane import PARTS, describe
 from emdeg.reports.kane_pages import kane_data, kane_document
 from emdeg.runtime.kane import KaneModel
-from emdeg.writing.formats import write
+from emdeg.writing.formats import WRITERS
 from tests import commands
 from tests.random_robots import random_robot
 
@@ -129,7 +129,7 @@ def test_everything_can_be_printed_for_any_robot(format):
     for robot in (random_robot(1, 3), random_robot(2, 3, tree=True), emdeg.load("scara")):
         for setup in natural_setups(robot)[1:3]:
             found = describe(robot, setup, PARTS)
-            text = write(kane_document(found), format)
+            text = WRITERS[format](kane_document(found))
             data = kane_data(found, as_latex=format == "latex")
             assert all(str(speed.name) in text for speed in found.speeds) or format != "text"
             assert [body["body"] for body in data["velocities"]] == [link.name for link in robot.links]

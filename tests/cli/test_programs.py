@@ -13,9 +13,8 @@ import emdeg
 from emdeg.cli.effort import progress_line
 from emdeg.codegen.artefact import Request, emit
 from emdeg.programs.ir import count
-from emdeg.programs.json_form import from_data
-from emdeg.programs.proofs import verify_program
-from emdeg.programs.verification import FALSE_PASS
+from emdeg.programs.store import from_data
+from emdeg.programs.verification import FALSE_PASS, verify_program
 from tests.commands import run
 
 

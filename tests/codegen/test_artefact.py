@@ -17,7 +17,7 @@ from emdeg.codegen.artefact import Request, artefact, emit, recheck
 from emdeg.errors import Refuted
 from emdeg.mechanics import functions as catalogue
 from emdeg.mechanics.kinds import TREE, kind_of
-from emdeg.programs.split import split_constants
+from emdeg.programs.simplification import split_constants
 from emdeg.programs.verification import FALSE_PASS
 from emdeg.robot import assemble
 from emdeg.robot.toml_reader import read_toml

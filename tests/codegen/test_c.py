@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.infix import escaped
 from emdeg.programs.ir import Count, count
-from emdeg.programs.simplification import simplify
+from emdeg.programs.simplification import simplify, split_constants
 from emdeg.programs.sine import DOUBLE, SINGLE
-from emdeg.programs.split import split_constants
 from emdeg.programs.values import evaluate
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 

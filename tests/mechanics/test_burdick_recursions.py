@@ -83,6 +83,6 @@ def test_35_second_line_holds_where_the_axis_is_normal_to_the_parallel_pair_and_
         mech = mechanism(robot, Floats())
         q = np.linspace(0.3, 1.9, robot.n)
         found = newton_euler_coefficients(mech, frames(mech, list(zip(np.sin(q), np.cos(q)))))
-        values.append(found.b(1, 0, 2))
+        values.append(2 * found.beta[1][0][2])
     assert abs(values[0]) < 1e-14
     assert abs(values[1]) > 0.01

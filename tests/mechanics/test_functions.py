@@ -8,7 +8,7 @@ from emdeg.errors import UnknownFunction
 from emdeg.mechanics.functions import FUNCTIONS, INPUTS, evaluate, functions_of, known_functions
 from emdeg.mechanics.kinds import KINDS, kind_of
 from emdeg.programs.build import program
-from emdeg.programs.proofs import verify_program
+from emdeg.programs.verification import verify_program
 
 ROBOTS = ["planar2r", "scara", "fivebar"]
 

@@ -30,7 +30,7 @@ from emdeg.mechanics.loops.views import (
     singularity_map,
     state_rate,
 )
-from emdeg.programs.proofs import field_state
+from emdeg.programs.verification import field_state
 from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
 from tests.mechanics.kkt import constrained_accelerations
 

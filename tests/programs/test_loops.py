@@ -18,13 +18,13 @@ from emdeg.mechanics.functions.numeric import drive_jacobian
 from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.loops.views import reduced_model
 from emdeg.programs.ir import Dependence, count
-from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.fingerprint import Points, fingerprints
 from emdeg.programs.search.resubstitute import resubstitute
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.store import keep
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import evaluate
+from emdeg.programs.verification import verify_program
 from emdeg.robot.choose import with_coordinates
 from emdeg.runtime import compile as compile_program
 from tests.asadi_heydari import procedure, torques

@@ -10,9 +10,8 @@ from emdeg.mechanics.functions import functions_of
 from emdeg.mechanics.parameters.base import base_values
 from emdeg.programs.build import program
 from emdeg.programs.ir import Dependence, InputGroup, count
-from emdeg.programs.proofs import verify_program
 from emdeg.programs.values import evaluate
-from emdeg.programs.verification import FALSE_PASS
+from emdeg.programs.verification import FALSE_PASS, verify_program
 from emdeg.robot.loading import load
 from tests.program_samples import mutants
 

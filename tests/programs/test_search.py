@@ -15,11 +15,11 @@ from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.mechanics.kinds import TREE
 from emdeg.programs.build import program as plain_program
 from emdeg.programs.ir import Kind, Op, Program, count
-from emdeg.programs.proofs import verify_program
 from emdeg.programs.search.formulation import options, plain_formulation, write
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.search.resubstitute import Resubstitution, resubstitute
 from emdeg.programs.simplification import retrace
+from emdeg.programs.verification import verify_program
 from emdeg.programs.weights import CYCLES, OPERATIONS, Weights, cost, label, parsed
 from tests.random_robots import random_robot, random_state, robots
 

@@ -38,7 +38,7 @@ from emdeg.writing.document import (
     Zeros,
 )
 from emdeg.writing.drawing import Drawing
-from emdeg.writing.formats import write
+from emdeg.writing.formats import WRITERS
 
 NAME = r"<b>a_b</b> & 50% \x"
 
@@ -88,7 +88,7 @@ def test_the_document_has_every_kind_of_item():
 
 @pytest.mark.parametrize("format", ["text", "latex", "mathml", "markdown"])
 def test_every_format_writes_every_item(format):
-    written = write(everything(), format)
+    written = WRITERS[format](everything())
     assert "in its place" in written
     for part in ("2.5", "emdeg derive"):
         assert part in written

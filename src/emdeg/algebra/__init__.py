@@ -8,7 +8,6 @@ from emdeg.algebra.angle import HALF_RIGHT, NO_ANGLE, Angle, direction_angle, ro
 from emdeg.algebra.arrays import Array
 from emdeg.algebra.exact import ONE, ZERO, Exact, ExactLike, is_symbol_name, parse_number, shown
 from emdeg.algebra.expression import AngleSum, AngleSystem, ParallelJoints, angle_latex, angle_name, angle_systems
-from emdeg.algebra.generator import GREEK, Generator, Kind, name_latex
 from emdeg.algebra.parsing import Expression, parsed
 from emdeg.algebra.prime_field import P, PrimeField, Residue, residue_inverse, residue_of
 from emdeg.algebra.quotients import Quotient, quotient
@@ -26,7 +25,7 @@ from emdeg.algebra.scalar import (
     sincos_from_pieces,
 )
 from emdeg.algebra.trig_algebra import DEFAULT_MAX_TERMS, RationalAngles, TrigAlgebra
-from emdeg.algebra.trig_poly import Substitute, TrigPoly
+from emdeg.algebra.trig_poly import GREEK, Generator, Kind, Substitute, TrigPoly, name_latex
 
 __all__ = [
     "HALF_RIGHT",

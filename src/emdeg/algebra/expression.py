@@ -8,9 +8,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from emdeg.algebra.generator import name_latex
 from emdeg.algebra.trig_algebra import TrigAlgebra
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra.trig_poly import TrigPoly, name_latex
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.algebra.generator import Generator
 from emdeg.algebra.scalar import Floats
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra.trig_poly import Generator, TrigPoly
 from emdeg.errors import UnboundSymbol
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from flint import fmpq
 
+from emdeg.algebra.scalar import powers_of_z
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
 
@@ -83,18 +82,6 @@ def _expanded(terms: dict[Index, Any], joints: int) -> dict[Index, Any]:
                 merged[image] = merged[image] + value if image in merged else value
         terms = merged
     return terms
-
-
-@lru_cache(maxsize=4096)
-def powers_of_z(sines: int, cosines: int) -> tuple[tuple[int, Fraction], ...]:
-    """((m, weight), ...) with (i s)^sines c^cosines = sum of weight z^m, z = exp(iq)."""
-    scale = 2 ** (sines + cosines)
-    weights: dict[int, int] = {}
-    for j in range(sines + 1):
-        for k in range(cosines + 1):
-            power = sines + cosines - 2 * (j + k)
-            weights[power] = weights.get(power, 0) + (-1) ** j * math.comb(sines, j) * math.comb(cosines, k)
-    return tuple((power, Fraction(weight, scale)) for power, weight in weights.items() if weight)
 
 
 @lru_cache(maxsize=4096)

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 from emdeg.algebra.angle import HALF_RIGHT, Angle
-from emdeg.algebra.generator import Generator
 from emdeg.algebra.scalar import add_angles, multiple_angle, sincos_from_pieces
+from emdeg.algebra.trig_poly import Generator
 
 P = 2**61 - 1
 """The prime. P = 3 mod 4, so -1 has no root and 1 + t^2 is never zero on the way to a circle point."""

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra.angle import Angle
-from emdeg.algebra.generator import Generator
 from emdeg.algebra.scalar import Algebra
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra.trig_poly import Generator, TrigPoly
 
 
 class Quotient:

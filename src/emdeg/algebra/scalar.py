@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -214,3 +215,15 @@ class Dual:
 def derivative(value: Any, k: int, zero: Any) -> Any:
     """The derivative of `value` in direction k, `zero` if it has none."""
     return value.d.get(k, zero) if isinstance(value, Dual) else zero
+
+
+@lru_cache(maxsize=4096)
+def powers_of_z(sines: int, cosines: int) -> tuple[tuple[int, Fraction], ...]:
+    """((m, weight), ...) with (i s)^sines c^cosines = sum of weight z^m, z = exp(iq)."""
+    scale = 2 ** (sines + cosines)
+    weights: dict[int, int] = {}
+    for j in range(sines + 1):
+        for k in range(cosines + 1):
+            power = sines + cosines - 2 * (j + k)
+            weights[power] = weights.get(power, 0) + (-1) ** j * math.comb(sines, j) * math.comb(cosines, k)
+    return tuple((power, Fraction(weight, scale)) for power, weight in weights.items() if weight)

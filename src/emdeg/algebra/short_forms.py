@@ -15,10 +15,9 @@ from math import comb
 
 from emdeg.algebra.expression import AngleSum, Atom, ParallelJoints, angle_systems
 from emdeg.algebra.factoring import Number
-from emdeg.algebra.fourier import powers_of_z
-from emdeg.algebra.generator import Generator
+from emdeg.algebra.scalar import powers_of_z
 from emdeg.algebra.trig_algebra import TrigAlgebra
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra.trig_poly import Generator, TrigPoly
 
 Exponents = tuple[int, ...]
 PlainPoly = dict[Exponents, Number]

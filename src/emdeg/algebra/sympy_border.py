@@ -8,10 +8,9 @@ from typing import Any
 import sympy
 
 from emdeg.algebra.angle import Angle
-from emdeg.algebra.generator import Generator
 from emdeg.algebra.scalar import add_angles, multiple_angle
 from emdeg.algebra.trig_algebra import TrigAlgebra
-from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.algebra.trig_poly import Generator, TrigPoly
 
 MAX_POWER = 100
 """Largest exponent or multiple of an angle accepted from outside."""

@@ -17,9 +17,8 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from emdeg.algebra.angle import HALF_RIGHT, Angle
 from emdeg.algebra.exact import is_symbol_name, shown
-from emdeg.algebra.generator import Generator, Kind
 from emdeg.algebra.scalar import add_angles, angle_pieces, multiple_angle, sincos_from_pieces
-from emdeg.algebra.trig_poly import Substitute, TrigPoly
+from emdeg.algebra.trig_poly import Generator, Kind, Substitute, TrigPoly
 from emdeg.errors import OverBudget
 
 _KINDS: tuple[Kind, ...] = ("sine", "cosine")

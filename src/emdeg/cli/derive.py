@@ -19,7 +19,7 @@ from emdeg.equations.loops.expanded import EXPANDED_PARTS, expand_loops, expande
 from emdeg.equations.sections import DEFAULT_PARTS, NEEDS, PARTS, document, model_data
 from emdeg.mechanics.kinds import kind_of
 from emdeg.robot.model import Robot
-from emdeg.writing.formats import write
+from emdeg.writing.formats import WRITERS
 from emdeg.writing.json_form import sections_data
 
 DEFAULT = ",".join(DEFAULT_PARTS)
@@ -90,7 +90,7 @@ def derive(
     if json or format == "json":
         written = as_json(model_data(model, parts, **axes))
     else:
-        written = write(document(model, parts, **axes), format)
+        written = WRITERS[format](document(model, parts, **axes))
     _put(written, out_file, force)
 
 
@@ -125,7 +125,7 @@ def _derive_loops(
     if json or format == "json":
         written = as_json(sections_data(found))
     else:
-        written = write(found, format)
+        written = WRITERS[format](found)
     _put(written, out_file, force)
 
 

@@ -20,7 +20,7 @@ from emdeg.cli.effort import (
 )
 from emdeg.cli.robots import Chosen
 from emdeg.codegen.artefact import Target
-from emdeg.codegen.store import CERTIFICATE
+from emdeg.codegen.verbs import CERTIFICATE
 from emdeg.codegen.verbs import generate as generate_code
 
 

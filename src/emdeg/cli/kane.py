@@ -19,7 +19,7 @@ from emdeg.programs.kane import FORMULATION, INPUTS, Candidate, Function, choose
 from emdeg.reports.kane import PARTS, Part, describe
 from emdeg.reports.kane_pages import kane_data, kane_document
 from emdeg.robot.model import Robot
-from emdeg.writing.formats import write
+from emdeg.writing.formats import WRITERS
 
 PROBLEMS: tuple[Function, ...] = ("torques", "accelerations", "equations", "rates")
 
@@ -85,7 +85,7 @@ def kane(
         return
     if ranking and format == "text":
         _print_ranking(ranking)
-    typer.echo(write(kane_document(found), format), nl=False)
+    typer.echo(WRITERS[format](kane_document(found)), nl=False)
     if format == "text":
         typer.echo()
         _print_programs(result["programs"])

@@ -14,7 +14,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, as_json, err, out, print_json, say
-from emdeg.codegen.store import write_files
+from emdeg.codegen.verbs import write_files
 from emdeg.errors import RobotError
 from emdeg.robot.model import Robot
 from emdeg.writing.files import nearest

@@ -23,10 +23,8 @@ from emdeg.mechanics.functions import known_functions
 from emdeg.mechanics.kinds import kind_of
 from emdeg.programs.build import program as build_program
 from emdeg.programs.ir import Program, count
-from emdeg.programs.json_form import from_data, to_data
-from emdeg.programs.proofs import verify_program
-from emdeg.programs.store import wrong_format
-from emdeg.programs.verification import FALSE_PASS, Certificate, float_error
+from emdeg.programs.store import from_data, to_data, wrong_format
+from emdeg.programs.verification import FALSE_PASS, Certificate, float_error, verify_program
 from emdeg.robot.assembly import assemble
 from emdeg.robot.model import Robot
 from emdeg.robot.toml_reader import read_toml

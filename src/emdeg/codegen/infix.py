@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from emdeg.programs.ir import Kind, Op, Program, Ref, count, live, uses
-from emdeg.programs.split import split_constants
+from emdeg.programs.simplification import split_constants
 from emdeg.programs.values import constants
 from emdeg.programs.verification import digest_text
 

@@ -31,8 +31,7 @@ from emdeg.writing.document import (
     Zeros,
     resolved,
 )
-from emdeg.writing.formats import Format
-from emdeg.writing.formats import write as write_document
+from emdeg.writing.formats import WRITERS, Format
 from emdeg.writing.json_form import sections_data
 
 
@@ -86,7 +85,7 @@ def write(
     >>> print(write(derive(emdeg.load("planar2r")), parts=["M"]).splitlines()[-1])
     M22 = 1/3
     """
-    return write_document(document(model, parts, frame=frame, rows=rows), format)
+    return WRITERS[format](document(model, parts, frame=frame, rows=rows))
 
 
 def model_data(

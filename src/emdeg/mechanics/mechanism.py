@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from emdeg.algebra import Algebra, Angle, Exact
+from emdeg.algebra import Algebra, Angle, Dual, Exact
 from emdeg.mechanics.spatial import (
     Axis,
     BodyInertia,
@@ -311,3 +311,16 @@ def in_base(mech: Mechanism, frame: Frames) -> Frames:
         R.append(matmul(R_base, frame.R[i]))
         p.append(add(p_base, mul(R_base, frame.p[i])))
     return Frames(tuple(R), tuple(p))
+
+
+def seeded(mech: Mechanism, position: Sequence[Position]) -> list[Position]:
+    """The joint positions, joint k varying in direction k."""
+    return [varying(at, mech.revolute[k], k, mech.one) for k, at in enumerate(position)]
+
+
+def varying(at: Position, revolute: bool, direction: int, rate: Scalar) -> Position:
+    """One joint's position over dual numbers, whose variable changes by `rate` in a direction."""
+    if not revolute:
+        return Dual(at, {direction: rate})
+    s, c = at
+    return Dual(s, {direction: c * rate}), Dual(c, {direction: -(s * rate)})

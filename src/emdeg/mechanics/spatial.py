@@ -6,7 +6,9 @@ S is a joint's unit motion, I an inertia. `X @ v`, `X.T @ f`, `I @ v`, `S * qd` 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from emdeg.algebra import Scalar as Scalar
 from emdeg.algebra.linear.matrices import total as total
@@ -277,3 +279,15 @@ def skew(u: Vec3) -> Mat3:
     x, y, z = u
     zero = x * 0
     return ((zero, -z, y), (z, zero, -x), (-y, x, zero))
+
+
+def zeros(zero: Scalar, *shape: int) -> list[Any]:
+    """A table to write into: nested lists of zeros."""
+    if len(shape) == 1:
+        return [zero] * shape[0]
+    return [zeros(zero, *shape[1:]) for _ in range(shape[0])]
+
+
+def frozen(table: Sequence[Any]) -> tuple[Any, ...]:
+    """The same table as nested tuples."""
+    return tuple(frozen(row) if isinstance(row, list | tuple) else row for row in table)

@@ -17,22 +17,18 @@ from emdeg.programs.ir import (
 )
 
 if TYPE_CHECKING:
-    from emdeg.programs.proofs import verify_program
-    from emdeg.programs.simplification import simplify
-    from emdeg.programs.split import split_constants, split_rates
+    from emdeg.programs.simplification import simplify, split_constants, split_rates
     from emdeg.programs.trace import Traced, Tracer
     from emdeg.programs.values import evaluate
-    from emdeg.programs.verification import Certificate, float_error, verify
+    from emdeg.programs.verification import Certificate, float_error, verify, verify_program
 
 
 def _tracing() -> dict[str, object]:
     """Loaded when asked for: what a stored program is counted without, and the mechanics behind it."""
-    from emdeg.programs.proofs import verify_program
-    from emdeg.programs.simplification import simplify
-    from emdeg.programs.split import split_constants, split_rates
+    from emdeg.programs.simplification import simplify, split_constants, split_rates
     from emdeg.programs.trace import Traced, Tracer
     from emdeg.programs.values import evaluate
-    from emdeg.programs.verification import Certificate, float_error, verify
+    from emdeg.programs.verification import Certificate, float_error, verify, verify_program
 
     return locals()
 

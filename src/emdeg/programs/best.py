@@ -42,7 +42,7 @@ def program(
             return Program(name or "_".join(names), found.inputs, found.ops, found.outputs)
     # What traces, searches and proves is a third of what starting `emdeg count` would import; a program that comes with
     # the package needs none of it.
-    from emdeg.programs.candidates import cheapest
+    from emdeg.programs.search.optimise import cheapest
 
     return cheapest(
         robot,

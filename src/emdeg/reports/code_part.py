@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from emdeg.codegen.artefact import Artefact, Request, artefact
-from emdeg.codegen.store import CERTIFICATE
+from emdeg.codegen.verbs import CERTIFICATE
 from emdeg.programs import Program
 from emdeg.reports.subject import Subject
 from emdeg.robot.toml_writer import to_toml

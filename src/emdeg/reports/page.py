@@ -10,7 +10,7 @@ from typing import Any
 
 from emdeg._version import __version__
 from emdeg.codegen.artefact import Artefact
-from emdeg.codegen.store import may_replace, write_files
+from emdeg.codegen.verbs import may_replace, write_files
 from emdeg.errors import RobotError
 from emdeg.reports import html, latex
 from emdeg.reports.code_part import code

@@ -14,7 +14,7 @@ from emdeg.analysis.capabilities import torque_limits
 from emdeg.errors import CannotJoin, RobotError, SweepError, TooLarge
 from emdeg.programs.best import program
 from emdeg.programs.ir import count
-from emdeg.programs.json_form import from_data, to_data
+from emdeg.programs.store import from_data, to_data
 from emdeg.robot.loading import load
 from emdeg.robot.model import Joint, Robot
 from emdeg.robot.substitution import substitute

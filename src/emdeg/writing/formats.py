@@ -16,8 +16,3 @@ WRITERS: dict[Format, Callable[[Document], str]] = {
     "markdown": markdown.write,
     "sympy": sympy_form.write,
 }
-
-
-def write(document: Document, format: Format = "text") -> str:
-    """The document in one of the formats."""
-    return WRITERS[format](document)

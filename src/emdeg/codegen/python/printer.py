@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from emdeg.codegen.infix import Language, header, identifier, listing
 from emdeg.programs.ir import Program
-from emdeg.programs.split import split_constants
+from emdeg.programs.simplification import split_constants
 
 
 def number(value: Fraction) -> str:

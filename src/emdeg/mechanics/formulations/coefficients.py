@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.mechanism import Frames, Mechanism
-from emdeg.mechanics.spatial import Scalar
+from emdeg.mechanics.spatial import Scalar, frozen, zeros
 
 Row = tuple[Scalar, ...]
 Rows = tuple[Row, ...]
@@ -33,30 +33,6 @@ class Coefficients:
     def n(self) -> int:
         return len(self.g)
 
-    def b(self, i: int, j: int, k: int) -> Scalar:
-        """The Coriolis coefficient of qd_j qd_k (j != k) in tau_i: twice beta (Burdick (14))."""
-        return self.beta[i][j][k] + self.beta[i][k][j]
-
-    def c(self, i: int, j: int) -> Scalar:
-        """The centrifugal coefficient of qd_j^2 in tau_i (Burdick (14))."""
-        return self.beta[i][j][j]
-
-
-def frozen(
-    M: Sequence[Sequence[Scalar]], beta: Sequence[Sequence[Sequence[Scalar]]], g: Sequence[Scalar]
-) -> Coefficients:
-    """Coefficients from lists."""
-    return Coefficients(_rows(M), tuple(_rows(of_joint) for of_joint in beta), tuple(g))
-
-
-def _rows(matrix: Sequence[Sequence[Scalar]]) -> Rows:
-    return tuple(tuple(row) for row in matrix)
-
-
-def christoffel_zeros(n: int, zero: Scalar) -> list[list[list[Scalar]]]:
-    """An n x n x n table to write symbols into."""
-    return [[[zero] * n for _ in range(n)] for _ in range(n)]
-
 
 def newton_euler_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
     """The coefficients from Newton-Euler runs with unit rates and accelerations; every entry is a run's own."""
@@ -68,7 +44,7 @@ def newton_euler_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
         return [one if k in joints else zero for k in range(n)]
 
     columns = [newton_euler(mech, frame, rest, unit(j), gravity=False) for j in range(n)]
-    beta = christoffel_zeros(n, zero)
+    beta = zeros(zero, n, n, n)
     squares = [newton_euler(mech, frame, unit(j), rest, gravity=False) for j in range(n)]
     for j in range(n):
         for i in range(n):
@@ -79,7 +55,7 @@ def newton_euler_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
                 # (qd_j + qd_k)^2 = qd_j^2 + qd_k^2 + 2 qd_j qd_k
                 beta[i][j][k] = beta[i][k][j] = half * (both[i] - squares[j][i] - squares[k][i])
     M = [[columns[j][i] for j in range(n)] for i in range(n)]
-    return frozen(M, beta, newton_euler(mech, frame, rest, rest))
+    return Coefficients(frozen(M), frozen(beta), tuple(newton_euler(mech, frame, rest, rest)))
 
 
 def packed(M: Sequence[Sequence[Scalar]], beta: Sequence[Sequence[Sequence[Scalar]]]) -> dict[str, list[Scalar]]:

@@ -6,13 +6,13 @@ Accelerate joint j by one unit, all at rest: what lies beyond it moves as one ri
 from __future__ import annotations
 
 from emdeg.mechanics.mechanism import Frames, Mechanism, links_before, summed_inward
-from emdeg.mechanics.spatial import BodyInertia, Scalar
+from emdeg.mechanics.spatial import BodyInertia, Scalar, zeros
 
 
 def mass_matrix(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
     """M [kg m^2, kg m, kg], n x n, both triangles."""
     X, S, I = frame.X, mech.S, composite_inertias(mech, frame)
-    M = [[mech.zero] * mech.n for _ in range(mech.n)]
+    M = zeros(mech.zero, mech.n, mech.n)
     for j in range(mech.n):
         f = I[j] @ S[j]
         M[j][j] = S[j].dot(f) + mech.drive[j]

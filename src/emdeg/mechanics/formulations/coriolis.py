@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from emdeg.mechanics.formulations.energy import partial_velocities, partial_velocity_rates, velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism
-from emdeg.mechanics.spatial import BodyInertia, Scalar, Spatial
+from emdeg.mechanics.spatial import BodyInertia, Scalar, Spatial, zeros
 
 
 def coriolis_matrix(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -20,7 +20,7 @@ def coriolis_matrix(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> lis
     half = mech.algebra.number(Fraction(1, 2))
     v = velocities(mech, frame, qd)
     J, Jd = partial_velocities(mech, frame), partial_velocity_rates(mech, frame, v)
-    C = [[mech.zero] * mech.n for _ in range(mech.n)]
+    C = zeros(mech.zero, mech.n, mech.n)
     for i, I in enumerate(mech.inertia):
         for b in J[i]:
             force = I @ Jd[i][b] + _twice_B(I, v[i], J[i][b]) * half

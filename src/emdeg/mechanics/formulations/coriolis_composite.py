@@ -32,6 +32,7 @@ from emdeg.mechanics.spatial import (
     second_moments,
     skew,
     transpose,
+    zeros,
 )
 
 
@@ -57,7 +58,7 @@ def coriolis_matrix(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> lis
     v = velocities(mech, frame, qd)
     Sd = [v[j].cross(S[j]) for j in range(mech.n)]
     flow = composite_flows(mech, frame, v)
-    C = [[mech.zero] * mech.n for _ in range(mech.n)]
+    C = zeros(mech.zero, mech.n, mech.n)
     for j in range(mech.n):
         F = I[j] @ Sd[j] + _factor_times_axis(flow[j], S[j])
         G = I[j] @ S[j]

@@ -6,21 +6,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from emdeg.algebra import Dual, derivative
-from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames
+from emdeg.mechanics.mechanism import Frames, Mechanism, Position, frames, seeded
 from emdeg.mechanics.spatial import Scalar, total
-
-
-def seeded(mech: Mechanism, position: Sequence[Position]) -> list[Position]:
-    """The joint positions, joint k varying in direction k."""
-    return [varying(at, mech.revolute[k], k, mech.one) for k, at in enumerate(position)]
-
-
-def varying(at: Position, revolute: bool, direction: int, rate: Scalar) -> Position:
-    """One joint's position over dual numbers, whose variable changes by `rate` in a direction."""
-    if not revolute:
-        return Dual(at, {direction: rate})
-    s, c = at
-    return Dual(s, {direction: c * rate}), Dual(c, {direction: -(s * rate)})
 
 
 def inverse_dynamics_derivatives(

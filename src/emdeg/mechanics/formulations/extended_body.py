@@ -35,6 +35,7 @@ from emdeg.mechanics.spatial import (
     sub,
     tmul,
     transpose,
+    zeros,
 )
 
 Scheme = Literal["diagonal", "across", "down"]
@@ -225,7 +226,7 @@ def drives_added(mech: Mechanism, M: list[list[Scalar]]) -> list[list[Scalar]]:
 def link_masses(chain: Chain, scheme: Scheme, parallel_rules: bool) -> list[list[Scalar]]:
     """M without drives: the rules for parallel joints hold only without them."""
     n = chain.mech.n
-    M = [[chain.mech.zero] * n for _ in range(n)]
+    M = zeros(chain.mech.zero, n, n)
     ruled = [parallel_rules and chain.parallel(p) for p in range(n)]
     table = dyadics(chain, scheme) if scheme != "diagonal" else {}
     for j in reversed(range(n)):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from emdeg.mechanics.formulations.coefficients import Coefficients, christoffel_zeros, frozen
+from emdeg.mechanics.formulations.coefficients import Coefficients
 from emdeg.mechanics.formulations.extended_body import (
     Chain,
     Scheme,
@@ -24,7 +24,7 @@ from emdeg.mechanics.formulations.extended_body import (
     origin_rate,
 )
 from emdeg.mechanics.mechanism import Frames, Mechanism
-from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, cross, dot, mul, sub
+from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, cross, dot, frozen, mul, sub, zeros
 
 
 def extended_body_coefficients(
@@ -33,7 +33,7 @@ def extended_body_coefficients(
     """M, beta and g. The scheme and the rules for parallel joints change the way, not the result."""
     along = extended_bodies(mech, frame)
     M = drives_added(mech, link_masses(along, scheme, parallel_rules))
-    return frozen(M, Symbols(along, parallel_rules).table(), gravity(along))
+    return Coefficients(frozen(M), frozen(Symbols(along, parallel_rules).table()), tuple(gravity(along)))
 
 
 def inertia_rate(chain: Chain, i: int, j: int, k: int) -> Scalar:
@@ -101,7 +101,7 @@ class Symbols:
         """beta_ijk, n x n x n."""
         n = self._along.mech.n
         half = self._along.mech.algebra.number(Fraction(1, 2))
-        beta = christoffel_zeros(n, self._along.mech.zero)
+        beta = zeros(self._along.mech.zero, n, n, n)
         for i in range(n):
             for j in range(n):
                 beta[i][j][j] = self.c(i, j)

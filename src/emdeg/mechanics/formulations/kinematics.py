@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from emdeg.mechanics.formulations.energy import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path
-from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, matmul, mul, sub
+from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, matmul, mul, sub, zeros
 from emdeg.robot.model import BASE
 
 
@@ -28,7 +28,7 @@ def homogeneous(R: Mat3, p: Vec3, zero: Scalar, one: Scalar) -> list[list[Scalar
 def jacobian(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
     """6 x n: the tool's velocity (rows 1-3) and angular velocity (4-6) in base axes per joint rate."""
     zero = mech.zero
-    J = [[zero] * mech.n for _ in range(6)]
+    J = zeros(zero, 6, mech.n)
     world = in_base(mech, frame)
     _, p_tool = tool_pose(mech, frame)
     for k in path(mech, mech.tool_link):
@@ -43,7 +43,7 @@ def jacobian(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
 def jacobian_rate(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[list[Scalar]]:
     """6 x n: the time derivative of `jacobian` along qd."""
     zero = mech.zero
-    Jd = [[zero] * mech.n for _ in range(6)]
+    Jd = zeros(zero, 6, mech.n)
     links = path(mech, mech.tool_link)
     if not links:
         return Jd

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from emdeg.mechanics.formulations.coefficients import Coefficients, christoffel_zeros, frozen
+from emdeg.mechanics.formulations.coefficients import Coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward, path
-from emdeg.mechanics.spatial import BodyInertia, Scalar, second_moments, total
+from emdeg.mechanics.spatial import BodyInertia, Scalar, frozen, second_moments, total, zeros
 from emdeg.robot.model import BASE
 
 Row4 = tuple[Scalar, Scalar, Scalar, Scalar]
@@ -147,8 +147,8 @@ def lagrange_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
         U = after(mech, k, outer if k == p else matmul4(T[p][k], outer))
         return trace(U if first == k else matmul4(T[k][first], U), P[last], turned(first, i, last))
 
-    M = [[zero] * n for _ in range(n)]
-    beta = christoffel_zeros(n, zero)
+    M = zeros(zero, n, n)
+    beta = zeros(zero, n, n, n)
     for last in range(n):
         line = path(mech, last)  # whatever couples to joint `last` from before it
         for at, j in enumerate(line):
@@ -166,7 +166,7 @@ def lagrange_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
                 beta[k][j][last] = beta[k][last][j] = value
                 beta[last][j][k] = beta[last][k][j] = -value
         M[last][last] = M[last][last] + mech.drive[last]
-    return frozen(M, beta, gravity(mech, T, P))
+    return Coefficients(frozen(M), frozen(beta), tuple(gravity(mech, T, P)))
 
 
 def gravity(mech: Mechanism, T: list[dict[int, Mat4]], P: list[Mat4]) -> list[Scalar]:

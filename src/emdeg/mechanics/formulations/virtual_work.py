@@ -25,7 +25,7 @@ from emdeg.mechanics.loops.linkage import (
 )
 from emdeg.mechanics.loops.reduction import Matrix, ReducedModel, TreeRates
 from emdeg.mechanics.mechanism import BodyInertia, Frames, Position, path
-from emdeg.mechanics.spatial import Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, total, transpose
+from emdeg.mechanics.spatial import Scalar, Vec3, add, cross, dot, matmul, mul, scale, sub, total, transpose, zeros
 
 Partials = list[Vec3]
 """A vector for each coordinate."""
@@ -78,8 +78,8 @@ def virtual_work(link: Linkage, position: Sequence[Position], move: TreeRates) -
     world = world_frames(link, position)
     moving = world_frames(link, in_motion(link.tree, position, move.qd))
     sums = Sums(
-        [[zero] * nu for _ in range(nu)],
-        [[zero] * nu for _ in range(nu)],
+        zeros(zero, nu, nu),
+        zeros(zero, nu, nu),
         [zero] * nu,
         mul(link.bare.base[0], link.bare.gravity),
     )

@@ -10,19 +10,19 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
-from emdeg.mechanics.formulations.coefficients import Coefficients, christoffel_zeros, frozen
+from emdeg.mechanics.formulations.coefficients import Coefficients
 from emdeg.mechanics.formulations.energy import partial_velocities
 from emdeg.mechanics.kane.systems import System, known_angular_velocities, velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, carried_outward
-from emdeg.mechanics.spatial import Scalar, Spatial, tmul
+from emdeg.mechanics.spatial import Scalar, Spatial, frozen, tmul, zeros
 
 
 def kane_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
     """M, beta and g for u = qd, from the bodies' generalized inertia and active forces. Chains and trees."""
     n, zero = mech.n, mech.zero
     half = mech.algebra.number(Fraction(1, 2))
-    M = [[zero] * n for _ in range(n)]
-    beta = christoffel_zeros(n, zero)
+    M = zeros(zero, n, n)
+    beta = zeros(zero, n, n, n)
     g = [zero] * n
     weight = carried_outward(mech, mech.gravity, lambda i, down: tmul(frame.R[i], down))
     for I, partials, down in zip(mech.inertia, partial_velocities(mech, frame), weight):
@@ -44,7 +44,7 @@ def kane_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
             M[j][i] = M[i][j]
             for r in range(n):
                 beta[r][i][j] = beta[r][j][i] = half * beta[r][i][j]
-    return frozen(M, beta, g)
+    return Coefficients(frozen(M), frozen(beta), tuple(g))
 
 
 def speed_partials(sys: System, W: Sequence[Sequence[Scalar]]) -> list[tuple[Spatial, ...]]:
@@ -65,7 +65,7 @@ def inertia_coefficients(sys: System, W: Sequence[Sequence[Scalar]]) -> list[lis
     """X, symmetric: the generalized inertia forces are K*_r = - sum X_rs ud_s - (terms without ud)."""
     mech, n = sys.mech, len(sys.free)
     V = speed_partials(sys, W)
-    X = [[mech.zero] * n for _ in range(n)]
+    X = zeros(mech.zero, n, n)
     for s in range(n):
         for i in range(sys.offset, mech.n):
             force = mech.inertia[i] @ V[s][i]

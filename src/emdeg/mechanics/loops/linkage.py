@@ -12,7 +12,6 @@ from typing import Any
 
 from emdeg.algebra import Algebra, derivative
 from emdeg.errors import RobotError
-from emdeg.mechanics.formulations.differentiation import varying
 from emdeg.mechanics.mechanism import (
     BodyInertia,
     Frames,
@@ -23,6 +22,7 @@ from emdeg.mechanics.mechanism import (
     mechanism,
     path,
     pose_matrices,
+    varying,
     written,
 )
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, dot, matmul, mul, sub

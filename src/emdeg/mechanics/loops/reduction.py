@@ -28,7 +28,7 @@ from emdeg.mechanics.loops.linkage import (
     world_frames,
 )
 from emdeg.mechanics.mechanism import Frames, Position, frames
-from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, mul, scale
+from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, mul, scale, zeros
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 
 
@@ -71,7 +71,7 @@ def velocity_map(link: Linkage, Phi: Matrix) -> Matrix:
 def _interleaved(link: Linkage, inner: Matrix, zero: Scalar, diagonal: Scalar) -> Matrix:
     """The dependent joints' rows among the coordinates' own, which are `diagonal` times the identity."""
     nu = len(link.coordinates)
-    W: Matrix = [[zero] * nu for _ in range(link.n)]
+    W: Matrix = zeros(zero, link.n, nu)
     for k, row in zip(link.dependent, inner):
         W[k] = list(row)
     for place, k in enumerate(link.coordinates):

@@ -9,12 +9,11 @@ from typing import Any
 
 from emdeg.algebra import Dual
 from emdeg.algebra.linear import Matrix
-from emdeg.mechanics.formulations.differentiation import varying
 from emdeg.mechanics.loops import reduction
 from emdeg.mechanics.loops.closure import Plan, Root, solve
 from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
 from emdeg.mechanics.loops.singularity import require_regular
-from emdeg.mechanics.mechanism import Mechanism, Position
+from emdeg.mechanics.mechanism import Mechanism, Position, varying
 from emdeg.mechanics.spatial import Scalar
 from emdeg.mechanics.state import FramedState
 

@@ -18,7 +18,8 @@ from emdeg.algebra import ZERO, Algebra, Angle, Exact, Quotient
 from emdeg.algebra.linear import reduce_rows
 from emdeg.errors import RobotError
 from emdeg.mechanics.mechanism import Mechanism, mechanism
-from emdeg.mechanics.parameters.null_combinations import (
+from emdeg.mechanics.parameters.regressor import (
+    COLUMNS,
     DRIVE,
     WIDTH,
     body_of,
@@ -26,7 +27,6 @@ from emdeg.mechanics.parameters.null_combinations import (
     null_combinations,
     parameters_of,
 )
-from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.robot.algebra import algebra_of, geometry
 from emdeg.robot.assembly import loaded_inertias
 from emdeg.robot.loading import RobotLike, as_robot

@@ -28,10 +28,10 @@ from emdeg.mechanics.formulations.extended_body_rates import extended_body_coeff
 from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients
 from emdeg.mechanics.formulations.newton_euler import newton_euler
 from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
-from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path
+from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path, varying
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.mechanics.parameters.regressor import regressor as regressor_by_bodies
-from emdeg.mechanics.spatial import BodyInertia, Mat3, Scalar, Transform, Vec3, add, dot, mul, scale, total
+from emdeg.mechanics.spatial import BodyInertia, Mat3, Scalar, Transform, Vec3, add, dot, mul, scale, total, zeros
 from emdeg.mechanics.state import Outputs, State
 from emdeg.mechanics.trees.state import TreeState
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
@@ -72,7 +72,7 @@ def coriolis_by_composites(s: TreeState) -> Outputs:
 
 def coriolis_by_lagrange(s: TreeState) -> Outputs:
     beta, n = lagrange_coefficients(s.tree, s.frame).beta, s.n
-    C = [[s.tree.zero] * n for _ in range(n)]
+    C = zeros(s.tree.zero, n, n)
     for i in range(n):
         for j in range(n):
             for k in range(n):
@@ -95,10 +95,11 @@ def elements_by(
         if chains_only and any(parent != i - 1 for i, parent in enumerate(s.tree.parent)):
             return None
         model, n = coefficients(s.tree, s.frame), s.n
+        beta = model.beta
         return {
             "M": [model.M[i][j] for i in range(n) for j in range(i, n)],
-            "b": [model.b(i, j, k) for i in range(n) for j in range(n) for k in range(j + 1, n)],
-            "c": [model.c(i, j) for i in range(n) for j in range(n)],
+            "b": [beta[i][j][k] + beta[i][k][j] for i in range(n) for j in range(n) for k in range(j + 1, n)],
+            "c": [beta[i][j][j] for i in range(n) for j in range(n)],
             "g": list(model.g),
         }
 
@@ -201,7 +202,7 @@ def momentum_rates(s: TreeState) -> Outputs:
     momentum along the motion at constant qd, the second the bias without gravity.
     """
     mech = s.tree
-    moving = [differentiation.varying(at, mech.revolute[k], 0, s.qd[k]) for k, at in enumerate(s.position)]
+    moving = [varying(at, mech.revolute[k], 0, s.qd[k]) for k, at in enumerate(s.position)]
     carried = replace(s, position=moving).efforts(s.rest, s.qd, gravity=False)
     h = s.efforts(s.qd, s.rest)
     return {"pd": [s.tau[i] + derivative(carried[i], 0, mech.zero) - h[i] for i in range(s.n)]}
@@ -291,7 +292,7 @@ def jacobian_from_pose(s: TreeState) -> Outputs:
 def jacobian_rate_from_jacobian(s: TreeState) -> Outputs:
     """The Jacobian over dual numbers that vary with time."""
     mech = s.tree
-    moving = [differentiation.varying(at, mech.revolute[k], 0, s.qd[k]) for k, at in enumerate(s.position)]
+    moving = [varying(at, mech.revolute[k], 0, s.qd[k]) for k, at in enumerate(s.position)]
     J = kinematics.jacobian(mech, replace(s, position=moving).frame)
     return {"Jd": [[derivative(x, 0, mech.zero) for x in row] for row in J]}
 

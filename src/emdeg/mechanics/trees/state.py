@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array, Floats
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations import composite_body
-from emdeg.mechanics.formulations.differentiation import seeded
 from emdeg.mechanics.formulations.friction import friction
-from emdeg.mechanics.mechanism import Mechanism, Position, mechanism
+from emdeg.mechanics.mechanism import Mechanism, Position, mechanism, seeded
 from emdeg.mechanics.spatial import Scalar
 from emdeg.mechanics.state import FramedState, Inputs, checked_arrays, joint_loads
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion

@@ -15,12 +15,14 @@ from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism
 from emdeg.mechanics.spatial import BodyInertia, Scalar
 from emdeg.mechanics.trees.state import TreeState
-from emdeg.mechanics.variants.frames_that_stay import Joints, PairOf, frames_turned_back
 from emdeg.mechanics.variants.link_frame_recursion import MOMENTS, efforts, inertia_forces, motion
 from emdeg.mechanics.variants.regrouping import (
     Axial,
+    Joints,
+    PairOf,
     SplitMechanism,
     frames_slid,
+    frames_turned_back,
     inertia_handed_inwards,
     split_mechanism,
 )
@@ -94,9 +96,9 @@ class VariedState(TreeState):
         for i in range(first):
             tau[i] = tau[i] + model.g[i]
             for j in range(first):
-                tau[i] = tau[i] + model.M[i][j] * qdd[j] + model.c(i, j) * (qd[j] * qd[j])
+                tau[i] = tau[i] + model.M[i][j] * qdd[j] + model.beta[i][j][j] * (qd[j] * qd[j])
                 for k in range(j + 1, first):
-                    tau[i] = tau[i] + model.b(i, j, k) * (qd[j] * qd[k])
+                    tau[i] = tau[i] + (model.beta[i][j][k] + model.beta[i][k][j]) * (qd[j] * qd[k])
         return tau
 
     def mass_matrix(self) -> list[list[Scalar]]:

@@ -12,9 +12,8 @@ from emdeg.mechanics.functions import FUNCTIONS, ways_of
 from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.mechanics.mechanism import mechanism
 from emdeg.mechanics.trees.state import tree_state
-from emdeg.mechanics.variants.frames_that_stay import Joints, turn_back_choices
 from emdeg.mechanics.variants.link_frame_recursion import MOMENTS
-from emdeg.mechanics.variants.regrouping import SPLITS, drives_in_links, slide_choices
+from emdeg.mechanics.variants.regrouping import SPLITS, Joints, drives_in_links, slide_choices, turn_back_choices
 from emdeg.mechanics.variants.variation import Variation, no_variation, varied
 from emdeg.programs.build import joined, open_trace
 from emdeg.programs.ir import Program

@@ -19,8 +19,7 @@ from emdeg.algebra import Array
 from emdeg.algebra.linear import solve_system
 from emdeg.errors import ScenarioError
 from emdeg.programs.ir import Dependence, Program
-from emdeg.programs.simplification import simplify
-from emdeg.programs.split import split_rates
+from emdeg.programs.simplification import simplify, split_rates
 from emdeg.programs.trace import Traced, Tracer
 from emdeg.reduce import full_model, significant
 from emdeg.reduce.programs import program as short_program
