@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import emdeg
-from emdeg.programs.build import program as plain_program
+from emdeg.programs.build import plain_program
 from emdeg.programs.ir import count
 from peer import casadi_library, model_arrays, pointer
 from record import record

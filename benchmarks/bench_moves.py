@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 
 import emdeg
-from emdeg.programs.build import program as plain_program
+from emdeg.programs.build import plain_program
 from emdeg.programs.ir import count
 from emdeg.programs.search.formulation import Descent
 from emdeg.programs.search.resubstitute import resubstitute

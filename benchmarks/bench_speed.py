@@ -25,7 +25,7 @@ import numpy as np
 
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.programs.build import program as plain_program
+from emdeg.programs.build import plain_program
 from emdeg.programs.ir import count
 from emdeg.runtime.kernel import cores
 from peer import NoPeer, Pinocchio, pointer, python_model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg._exports import exported
 from emdeg.cli import COMMANDS, command
 from emdeg.mechanics.functions import NumericFunction
 
@@ -41,15 +43,32 @@ def test_dir_shows_the_public_names_and_nothing_else() -> None:
         assert getattr(emdeg, name) is not None
 
 
-def test_what_is_loaded_when_asked_for_is_what_type_checkers_see() -> None:
-    """The imports for type checkers and those of the loaders bind the same names."""
-    text = inspect.getsource(emdeg)
-    block = text.split("if TYPE_CHECKING:\n")[1].split("\n# What is asked for")[0]
-    seen: dict[str, object] = {}
-    exec("\n".join(line[4:] for line in block.splitlines()), seen)
-    del seen["__builtins__"]
-    assert seen.keys() == emdeg._ROOM.keys()
-    assert all(getattr(emdeg, name) is value for name, value in seen.items())
+def test_every_export_is_what_its_module_has() -> None:
+    for package in packages():
+        exports = exported(inspect.getsource(package))
+        for name, (module, inner) in exports.items():
+            whole = importlib.import_module(module)
+            assert getattr(package, name) is getattr(whole, inner), f"{package.__name__}.{name}"
+        assert not exports or dir(package) == package.__all__ == sorted(exports)
+
+
+def test_a_room_takes_from_another_what_that_one_exports() -> None:
+    """Every import across rooms names a package and something that its `__init__` exports."""
+    home = Path(emdeg.__file__).parent
+    rooms = {path.parent.name for path in home.glob("*/__init__.py")}
+    for path in home.rglob("*.py"):
+        own = path.relative_to(home).parts[0]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                assert not any(each.name.startswith("emdeg.") for each in node.names), (path, node.lineno)
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("emdeg."):
+                continue
+            room = str(node.module).split(".")[1]
+            if room in rooms - {own, "cli"}:
+                package = importlib.import_module(str(node.module))
+                assert hasattr(package, "__path__"), f"{path}:{node.lineno} names a module of {room}: {node.module}"
+                strange = {each.name for each in node.names} - set(package.__all__)
+                assert not strange, f"{path}:{node.lineno}: {node.module} does not export {strange}"
 
 
 def test_no_function_stands_in_the_way_of_a_module_of_its_name() -> None:
@@ -59,8 +78,6 @@ def test_no_function_stands_in_the_way_of_a_module_of_its_name() -> None:
         for name in inner:
             whole = f"{package.__name__}.{name}"
             assert importlib.import_module(whole) is getattr(package, name), whole
-        public = inner & set(getattr(package, "__all__", ()))
-        assert package is emdeg or not public, f"{package.__name__} exports modules: {public}"
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

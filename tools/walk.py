@@ -70,7 +70,7 @@ VERBS = {
     "load": ("robot", "load"),
     "derive": ("equations", "derive"),
     "optimise": ("programs", "optimise"),
-    "generate": ("codegen", "artefact"),
+    "generate": ("codegen", "make_artefact"),
     "verify": ("programs", "verify_program"),
 }
 """What a walk should do once: verb -> room, function."""

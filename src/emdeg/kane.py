@@ -4,6 +4,6 @@
 """
 
 from emdeg.mechanics.kane import load_setup
-from emdeg.runtime.kane import KaneModel
+from emdeg.runtime import KaneModel
 
 __all__ = ["KaneModel", "load_setup"]

@@ -12,11 +12,10 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from emdeg.mechanics.functions import numeric as _numeric
+from emdeg.mechanics.loops import Branch
 from emdeg.mechanics.loops import views as _views
-from emdeg.mechanics.loops.views import Branch
+from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.robot import choose as _choose
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.model import Robot
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

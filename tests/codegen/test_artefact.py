@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.codegen.artefact import Request, artefact, emit, recheck
+from emdeg.codegen.artefact import Request, emit, make_artefact, recheck
 from emdeg.errors import Refuted
 from emdeg.mechanics import functions as catalogue
 from emdeg.mechanics.kinds import TREE, kind_of
@@ -104,7 +104,7 @@ def test_every_target_computes_what_the_numeric_mechanics_computes(name, functio
     robot = emdeg.load(name)
     request = request_of(name, function, trig="inline")
     program = emdeg.program(robot, request.functions, base=request.base)
-    made = artefact(robot, request, program=program)
+    made = make_artefact(robot, request, program=program)
     assert made.certificate["false_pass_probability"] < FALSE_PASS
     if name in QUICK:
         assert recheck(made.text.encode(), made.certificate) is made.certificate
@@ -162,7 +162,7 @@ def test_a_robot_of_one_joint_has_empty_arrays_and_no_warnings(function, kind, t
         """
     )
     request = request_of("one", function, batch=True, casadi=True, multirate=True)
-    made = artefact(robot, request)
+    made = make_artefact(robot, request)
     assert recheck(made.text.encode(), made.certificate) is made.certificate
     q = np.array([0.4])
     expected = expected_of(robot, request, {"q": q})
@@ -279,4 +279,4 @@ def test_compilers_vectorise_the_batch_loop_of_a_robot(name, compiler, tmp_path)
 def test_a_wrong_program_never_becomes_an_artefact():
     lighter, robot = emdeg.load("planar2r"), emdeg.load("planar2r", payload="mass=1,com=0:0:0@link2")
     with pytest.raises(Refuted):
-        artefact(robot, Request(("gravity",)), program=emdeg.program(lighter, "gravity"))
+        make_artefact(robot, Request(("gravity",)), program=emdeg.program(lighter, "gravity"))

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from emdeg.algebra import Angle, Exact, TrigAlgebra, TrigPoly
 from emdeg.mechanics.formulations import composite_body, energy
-from emdeg.mechanics.mechanism import frames, mechanism
+from emdeg.mechanics.mechanism import frames, mechanism_of
 from emdeg.robot.model import BASE, Drive, Inertia, Joint, Link, Placement, Robot
 from emdeg.robot.substitution import substitute
 
@@ -79,7 +79,7 @@ def formulas(robot: Robot) -> dict[str, TrigPoly]:
         names,
         angles,
     )
-    mech = mechanism(robot, algebra)
+    mech = mechanism_of(robot, algebra)
     position = [algebra.joint_sincos(i + 1) if mech.revolute[i] else algebra.displacement(i + 1) for i in range(n)]
     frame = frames(mech, position)
     M = composite_body.mass_matrix(mech, frame)

@@ -12,7 +12,7 @@ import numpy as np
 
 from emdeg.algebra import Floats
 from emdeg.mechanics.formulations.coefficients import newton_euler_coefficients
-from emdeg.mechanics.mechanism import frames, mechanism
+from emdeg.mechanics.mechanism import frames, mechanism_of
 from emdeg.robot import Robot
 
 X, Y, Z = np.eye(3)
@@ -33,7 +33,7 @@ class Arm:
 
     def __init__(self, robot: Robot, q) -> None:
         self.robot, self.q, self.N = robot, np.asarray(q), robot.n
-        self._mech = mechanism(robot, Floats())
+        self._mech = mechanism_of(robot, Floats())
         position = [(np.sin(v), np.cos(v)) if r else v for v, r in zip(self.q, self._mech.revolute)]
         self._frame = frames(self._mech, position)
         self._R = [np.array(R) for R in self._frame.R]

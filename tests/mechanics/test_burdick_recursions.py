@@ -11,7 +11,7 @@ import pytest
 
 from emdeg.algebra import Floats
 from emdeg.mechanics.formulations.coefficients import newton_euler_coefficients
-from emdeg.mechanics.mechanism import frames, mechanism
+from emdeg.mechanics.mechanism import frames, mechanism_of
 from tests.mechanics import burdick_claims_inertia, burdick_claims_rates  # noqa: F401
 from tests.mechanics.burdick import Arm
 from tests.mechanics.burdick_registry import CORRECTED, PRINTED, Claim
@@ -80,7 +80,7 @@ def test_misprinted_equation_fails_as_printed_and_holds_as_corrected(equation):
 def test_35_second_line_holds_where_the_axis_is_normal_to_the_parallel_pair_and_fails_in_the_plane():
     values = []
     for robot in (elbow_arm(), planar_arm()):
-        mech = mechanism(robot, Floats())
+        mech = mechanism_of(robot, Floats())
         q = np.linspace(0.3, 1.9, robot.n)
         found = newton_euler_coefficients(mech, frames(mech, list(zip(np.sin(q), np.cos(q)))))
         values.append(2 * found.beta[1][0][2])

@@ -24,9 +24,9 @@ from emdeg.mechanics.formulations.lagrange_uicker import (
     second_derivatives,
     transforms,
 )
-from emdeg.mechanics.formulations.newton_euler import newton_euler
+from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
 from emdeg.mechanics.kane import kane_coefficients
-from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism
+from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism_of
 from emdeg.robot import BASE, Robot
 from tests.mechanics.chains import (
     elbow_arm,
@@ -63,14 +63,14 @@ seeds = st.integers(0, 2**31)
 
 def at(robot: Robot, q) -> tuple[Mechanism, Frames]:
     """Over doubles (or complex numbers, for complex-step derivatives)."""
-    mech = mechanism(robot, Floats())
+    mech = mechanism_of(robot, Floats())
     position = [(np.sin(v), np.cos(v)) if turns else v for v, turns in zip(q, mech.revolute)]
     return mech, frames(mech, position)
 
 
 def over(robot: Robot, algebra: TrigAlgebra | PrimeField) -> tuple[Mechanism, Frames]:
     """Over formulas or residues, every joint variable a letter or a random value."""
-    mech = mechanism(robot, algebra)
+    mech = mechanism_of(robot, algebra)
     position = [algebra.joint_sincos(i) if turns else algebra.displacement(i) for i, turns in enumerate(mech.revolute)]
     return mech, frames(mech, position)
 
@@ -109,7 +109,7 @@ def test_every_formulation_gives_the_composite_bodies_mass_matrix_and_the_christ
     expected = Coefficients(
         tuple(map(tuple, composite_body.mass_matrix(mech, frame))),
         tuple(tuple(tuple(C[i][j] for C in columns) for j in range(mech.n)) for i in range(mech.n)),
-        newton_euler(mech, frame, rest, rest),
+        efforts_by_newton_euler(mech, frame, rest, rest),
     )
     for formulation in (ALL if robot.is_serial else ANY_TREE).values():
         assert_close(formulation(mech, frame), expected)
@@ -120,7 +120,7 @@ def test_every_formulation_gives_the_composite_bodies_mass_matrix_and_the_christ
 def test_the_coefficients_give_the_torques_of_any_motion(robot, seed):
     q, qd, qdd = random_state(robot, seed)
     mech, frame = at(robot, q)
-    tau = np.array(newton_euler(mech, frame, qd, qdd))
+    tau = np.array(efforts_by_newton_euler(mech, frame, qd, qdd))
     for formulation in ALL.values():
         found = formulation(mech, frame)
         rebuilt = np.array(found.M) @ qdd + np.einsum("ijk,j,k", np.array(found.beta), qd, qd) + found.g
@@ -210,7 +210,7 @@ def test_a_joints_transform_is_differentiated_by_its_matrix_Q(revolute):
 
 def test_the_pseudo_inertia_holds_the_moments_of_the_mass():
     robot = random_chain(8, "r")
-    mech = mechanism(robot, Floats())
+    mech = mechanism_of(robot, Floats())
     J = np.array(pseudo_inertias(mech)[0])
     body = mech.inertia[0]
     assert np.allclose(J[:3, 3], body.mr)

@@ -14,7 +14,7 @@ import emdeg
 from emdeg.algebra import Angle, Dual, Exact, Floats, derivative
 from emdeg.mechanics.formulations import composite_body, differentiation, energy
 from emdeg.mechanics.functions import evaluate, functions_of
-from emdeg.mechanics.mechanism import frames, mechanism
+from emdeg.mechanics.mechanism import frames, mechanism_of
 from emdeg.robot import Body, Draft, Inertia, Placement, Pose, Robot, assemble
 from tests.random_robots import random_robot, random_state, robots
 
@@ -25,7 +25,7 @@ trees = st.one_of(robots(), robots(tree=True))
 
 def moving(robot: Robot, q, qd, qdd):
     """The mechanism with its positions and rates as functions of time, by dual numbers."""
-    mech = mechanism(robot, Floats())
+    mech = mechanism_of(robot, Floats())
     position = []
     for k, revolute in enumerate(mech.revolute):
         if revolute:
@@ -78,7 +78,7 @@ def test_mass_matrix_rate_minus_twice_coriolis_is_skew(robot, seed):
 @given(trees, seeds)
 def test_coriolis_matrix_is_made_of_christoffel_symbols(robot, seed):
     q, qd, _ = random_state(robot, seed)
-    mech = mechanism(robot, Floats())
+    mech = mechanism_of(robot, Floats())
     position = [(np.sin(v), np.cos(v)) if r else v for v, r in zip(q, mech.revolute)]
     beta = differentiation.christoffel_symbols(mech, position, composite_body.mass_matrix)
     expected = np.array(differentiation.matrix_of_symbols(beta, qd))
@@ -126,7 +126,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(robot, seed):
 @given(trees, seeds)
 def test_gravity_is_the_gradient_of_potential_energy(robot, seed):
     q, _, _ = random_state(robot, seed)
-    mech = mechanism(robot, Floats())
+    mech = mechanism_of(robot, Floats())
     position = [(np.sin(v), np.cos(v)) if r else v for v, r in zip(q, mech.revolute)]
     V = energy.potential_energy(mech, frames(mech, differentiation.seeded(mech, position)))
     gradient = np.array([derivative(V, k, 0.0) for k in range(robot.n)])

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from emdeg.algebra import Angle, Exact, Floats, PrimeField
 from emdeg.algebra.linear import independent_rows
 from emdeg.errors import RobotError
-from emdeg.mechanics.formulations.newton_euler import newton_euler
+from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
 from emdeg.mechanics.functions import numeric
 from emdeg.mechanics.functions.numeric import regressor
-from emdeg.mechanics.mechanism import frames, mechanism
+from emdeg.mechanics.mechanism import frames, mechanism_of
 from emdeg.mechanics.parameters.base import base_parameters, base_values, parameters, regrouped, regrouped_mechanism
 from emdeg.mechanics.parameters.regressor import regressor as generic_regressor
 from emdeg.mechanics.parameters.symbolic_regressor import regressor_formulas
@@ -49,7 +49,7 @@ def numerical_rank(robot: Robot, drives: bool, states: int = 60) -> int:
 def rank_modulo_prime(robot: Robot, drives: bool = True) -> int:
     """The rank of the whole regressor, stacked over enough random states of a random geometry, modulo 2^61 - 1."""
     shape, field = geometry(robot), PrimeField(569)
-    mech = mechanism(shape, field)
+    mech = mechanism_of(shape, field)
     columns = [c for c in range(11 * robot.n) if drives or c % 11 != 10]
     rows = []
     for k in range(17):
@@ -231,8 +231,8 @@ def test_regrouped_mechanism_is_the_same_robot_exactly(name: str) -> None:
     field = PrimeField(seed=11)
     positions, qd, qdd = state(robot, field)
     torques = []
-    for mech in (mechanism(robot, field), regrouped_mechanism(robot, field)):
-        torques.append(newton_euler(mech, frames(mech, positions), qd, qdd))
+    for mech in (mechanism_of(robot, field), regrouped_mechanism(robot, field)):
+        torques.append(efforts_by_newton_euler(mech, frames(mech, positions), qd, qdd))
     assert all(a == b for a, b in zip(*torques))
 
 
@@ -244,9 +244,9 @@ def test_symbolic_twists_group_exactly_though_no_polynomial_says_how() -> None:
     assert ratios, "the relation divides by the sine of alpha"
     field = PrimeField(seed=5)
     positions, qd, qdd = state(robot, field)
-    before, after = mechanism(robot, field), regrouped_mechanism(robot, field)
-    expected = newton_euler(before, frames(before, positions), qd, qdd)
-    assert all(a == b for a, b in zip(newton_euler(after, frames(after, positions), qd, qdd), expected))
+    before, after = mechanism_of(robot, field), regrouped_mechanism(robot, field)
+    expected = efforts_by_newton_euler(before, frames(before, positions), qd, qdd)
+    assert all(a == b for a, b in zip(efforts_by_newton_euler(after, frames(after, positions), qd, qdd), expected))
     assert len(base) == numerical_rank(substitute(robot, {"alpha": Fraction(2, 5)}), drives=True)
     with pytest.raises(RobotError, match="no polynomials"):
         base_values(robot)
@@ -276,7 +276,7 @@ def test_payload_is_part_of_the_base_parameters() -> None:
     mech = regrouped_mechanism(robot, Floats())
     position = [(np.sin(v), np.cos(v)) for v in q]
     np.testing.assert_allclose(
-        newton_euler(mech, frames(mech, position), list(qd), list(qdd)),
+        efforts_by_newton_euler(mech, frames(mech, position), list(qd), list(qdd)),
         numeric.inverse_dynamics(robot, q, qd, qdd),
         atol=1e-12 * 100,
     )

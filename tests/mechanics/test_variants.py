@@ -9,8 +9,8 @@ import pytest
 from emdeg.algebra import PrimeField
 from emdeg.mechanics.formulations.composite_body import mass_matrix
 from emdeg.mechanics.formulations.energy import partial_velocities, velocities
-from emdeg.mechanics.formulations.newton_euler import newton_euler
-from emdeg.mechanics.mechanism import Rotor, frames, mechanism
+from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
+from emdeg.mechanics.mechanism import Rotor, frames, mechanism_of
 from emdeg.mechanics.spatial import Spatial, dot, total
 from emdeg.mechanics.variants import known_turning
 from emdeg.mechanics.variants.link_frame_recursion import (
@@ -31,7 +31,7 @@ def drawn(seed: int):
     """A random robot (every third a tree), every parameter a letter, at a random state modulo a prime."""
     field = PrimeField(seed)
     robot = with_letters(random_robot(seed, 6, tree=seed % 3 == 0))
-    mech = mechanism(robot, field)
+    mech = mechanism_of(robot, field)
     joints = range(mech.n)
     position = [field.joint_sincos(k) if mech.revolute[k] else field.displacement(k) for k in joints]
     return mech, frames(mech, position), [field.rate(k) for k in joints], [field.acceleration(k) for k in joints]
@@ -41,7 +41,7 @@ def drawn(seed: int):
 @pytest.mark.parametrize("seed", range(12))
 def test_the_link_frame_recursion_equals_the_plain_newton_euler(seed, gravity):
     state = drawn(seed)
-    assert link_frame_recursion(*state, gravity=gravity) == newton_euler(*state, gravity=gravity)
+    assert link_frame_recursion(*state, gravity=gravity) == efforts_by_newton_euler(*state, gravity=gravity)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -49,7 +49,7 @@ def test_the_link_frame_recursion_equals_the_plain_newton_euler(seed, gravity):
 def test_a_moment_is_the_same_however_it_is_written(name, seed):
     mech, frame, qd, qdd = drawn(seed)
     forces = inertia_forces(mech, motion(mech, frame, qd, qdd), [MOMENTS[name]] * mech.n)
-    assert efforts(mech, frame, forces, qdd) == newton_euler(mech, frame, qd, qdd)
+    assert efforts(mech, frame, forces, qdd) == efforts_by_newton_euler(mech, frame, qd, qdd)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -71,7 +71,7 @@ def test_an_external_wrench_takes_its_power_on_each_joint_from_the_joints(seed):
     wrench = Spatial((x, y, z), (a, b, c))
     forces = less_external(inertia_forces(mech, motion(mech, frame, qd, qdd)), {last: wrench})
     found = efforts(mech, frame, forces, qdd)
-    for k, (left, plain) in enumerate(zip(found, newton_euler(mech, frame, qd, qdd))):
+    for k, (left, plain) in enumerate(zip(found, efforts_by_newton_euler(mech, frame, qd, qdd))):
         unit = [mech.one if i == k else mech.zero for i in range(mech.n)]
         assert left == plain - wrench.dot(velocities(mech, frame, unit)[last])
 
@@ -103,7 +103,10 @@ def test_rotors_do_no_work_by_their_gyroscopic_moments(seed):
     spinning = replace(mech, rotor=tuple(Rotor(field.random(f"rotor {i}"), axes[i]) for i in range(mech.n)))
     rest = [mech.zero] * mech.n
     extra = [
-        a - b for a, b in zip(newton_euler_with_rotors(spinning, frame, qd, rest), newton_euler(mech, frame, qd, rest))
+        a - b
+        for a, b in zip(
+            newton_euler_with_rotors(spinning, frame, qd, rest), efforts_by_newton_euler(mech, frame, qd, rest)
+        )
     ]
     # The rate of the coupling's energy, qd_i momentum axis . omega with its rate omegad at qdd = 0.
     moves = motion(mech, frame, qd, rest)

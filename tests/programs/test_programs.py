@@ -8,7 +8,7 @@ from emdeg.errors import CannotJoin, Refuted, UnknownFunction
 from emdeg.mechanics.functions import evaluate as numbers
 from emdeg.mechanics.functions import functions_of
 from emdeg.mechanics.parameters.base import base_values
-from emdeg.programs.build import program
+from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Dependence, InputGroup, count
 from emdeg.programs.values import evaluate
 from emdeg.programs.verification import FALSE_PASS, verify_program
@@ -32,7 +32,7 @@ def numeric(robot, function, inputs):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_program_computes_what_the_numeric_mechanics_computes(name, function):
     robot = load(name)
-    built = program(robot, function)
+    built = plain_program(robot, function)
     inputs = inputs_of(built)
     for found, expected in zip(evaluate(built, inputs).values(), numeric(robot, function, inputs), strict=True):
         assert found.shape == expected.shape
@@ -43,13 +43,13 @@ def test_a_program_computes_what_the_numeric_mechanics_computes(name, function):
 @pytest.mark.parametrize("name", ["planar2r", "scara", "stanford_arm"])
 def test_a_program_is_proved_equal_to_an_independent_formulation(name, function):
     robot = load(name)
-    certificate = verify_program(program(robot, function), robot, function)
+    certificate = verify_program(plain_program(robot, function), robot, function)
     assert certificate.false_pass_probability < FALSE_PASS
 
 
 def test_symbols_become_parameters_and_the_proof_covers_all_their_values():
     robot = load("puma560_symbolic")
-    built = program(robot, "gravity")
+    built = plain_program(robot, "gravity")
     assert built.inputs[-1].name == "parameters"
     assert built.inputs[-1].labels == tuple(sorted(robot.symbols))
     assert verify_program(built, robot, "gravity").false_pass_probability < FALSE_PASS
@@ -58,13 +58,13 @@ def test_symbols_become_parameters_and_the_proof_covers_all_their_values():
 def test_another_robots_program_is_refuted():
     heavier = load("planar2r", payload="mass=0.001,com=0:0:0@link2")
     with pytest.raises(Refuted):
-        verify_program(program(load("planar2r"), "inverse_dynamics"), heavier, "inverse_dynamics")
+        verify_program(plain_program(load("planar2r"), "inverse_dynamics"), heavier, "inverse_dynamics")
 
 
 @pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics"])
 def test_every_mutant_of_a_robots_program_is_caught(function):
     robot = load("planar2r")
-    built = program(robot, function)
+    built = plain_program(robot, function)
     inputs = inputs_of(built)
     (right,) = evaluate(built, inputs).values()
     caught = 0
@@ -82,7 +82,7 @@ def test_a_program_with_another_face_is_refuted():
     """An output left out is never compared, and arrays in another order make another call."""
     robot = load("planar2r")
     names = ("mass_matrix", "bias")
-    both = program(robot, names)
+    both = plain_program(robot, names)
     M, h = both.outputs
     flat = replace(M, shape=(4,))
     unused = InputGroup("qdd", 2, Dependence.RATES)
@@ -100,7 +100,7 @@ def test_a_program_with_another_face_is_refuted():
 
 def test_parameters_under_another_name_are_refuted():
     robot = load("jpl_rrp", payload="mass=mL,com=xL:0:0")
-    built = program(robot, "gravity")
+    built = plain_program(robot, "gravity")
     renamed = replace(built.inputs[-1], labels=built.inputs[-1].labels[::-1])
     with pytest.raises(Refuted, match="its parameters are not"):
         verify_program(replace(built, inputs=(*built.inputs[:-1], renamed)), robot, "gravity")
@@ -108,9 +108,9 @@ def test_parameters_under_another_name_are_refuted():
 
 def test_functions_can_share_one_program():
     robot = load("puma560")
-    both = program(robot, ("mass_matrix", "bias"))
+    both = plain_program(robot, ("mass_matrix", "bias"))
     assert [group.name for group in both.outputs] == ["M", "h"]
-    apart = count(program(robot, "mass_matrix")) + count(program(robot, "bias"))
+    apart = count(plain_program(robot, "mass_matrix")) + count(plain_program(robot, "bias"))
     assert count(both).total <= apart.total
     assert count(both).sincos < apart.sincos
     verify_program(both, robot, ("mass_matrix", "bias"))
@@ -118,7 +118,7 @@ def test_functions_can_share_one_program():
 
 def test_base_parameters_change_no_effort_and_save_operations():
     robot = load("puma560")
-    grouped, plain = (program(robot, "inverse_dynamics", base_parameters=b) for b in (True, False))
+    grouped, plain = (plain_program(robot, "inverse_dynamics", base_parameters=b) for b in (True, False))
     inputs = inputs_of(grouped)
     np.testing.assert_allclose(evaluate(grouped, inputs)["tau"], evaluate(plain, inputs)["tau"], rtol=1e-12, atol=1e-12)
     assert count(grouped).total < count(plain).total
@@ -127,17 +127,17 @@ def test_base_parameters_change_no_effort_and_save_operations():
 # What a plain trace with base parameters reaches in other tools (SymForce, CasADi).
 @pytest.mark.parametrize(("name", "most"), [("puma560", 400), ("panda", 690), ("iiwa14", 456), ("ur5e", 346)])
 def test_inverse_dynamics_needs_no_more_than_a_plain_trace_elsewhere(name, most):
-    assert count(program(load(name), "inverse_dynamics")).total <= most
+    assert count(plain_program(load(name), "inverse_dynamics")).total <= most
 
 
 def test_an_unknown_function_is_named():
     with pytest.raises(UnknownFunction, match=r"'torques'.*inverse_dynamics"):
-        program(load("planar2r"), "torques")
+        plain_program(load("planar2r"), "torques")
 
 
 def test_derivatives_of_forward_dynamics_are_its_differences():
     robot = load("stanford_arm")
-    built = program(robot, "forward_dynamics_derivatives")
+    built = plain_program(robot, "forward_dynamics_derivatives")
     state = inputs_of(built, 1)
     out = evaluate(built, state)
     step = 1e-6
@@ -152,7 +152,7 @@ def test_derivatives_of_forward_dynamics_are_its_differences():
 
 def test_the_base_parameters_regressor_gives_the_torques():
     robot = load("puma560")
-    built = program(robot, "regressor", base=True)
+    built = plain_program(robot, "regressor", base=True)
     assert built.outputs[0].shape == (6, 40)
     inputs = inputs_of(built)
     values = [float(value) for value in base_values(robot)]
@@ -163,8 +163,8 @@ def test_the_base_parameters_regressor_gives_the_torques():
 
 def test_functions_whose_names_clash_cannot_be_one_program():
     with pytest.raises(CannotJoin, match="is input and output"):
-        program(load("planar2r"), ("inverse_dynamics", "forward_dynamics"))
+        plain_program(load("planar2r"), ("inverse_dynamics", "forward_dynamics"))
     with pytest.raises(CannotJoin, match="two have an output M"):
-        program(load("planar2r"), ("mass_matrix", "elements"))
+        plain_program(load("planar2r"), ("mass_matrix", "elements"))
     with pytest.raises(CannotJoin, match="is input and output"):
-        program(load("fourbar"), ("inverse_dynamics", "forward_dynamics"))
+        plain_program(load("fourbar"), ("inverse_dynamics", "forward_dynamics"))

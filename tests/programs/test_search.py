@@ -13,7 +13,7 @@ from emdeg.errors import Refuted
 from emdeg.mechanics.formulations import coriolis_composite
 from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.mechanics.kinds import TREE
-from emdeg.programs.build import program as plain_program
+from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Kind, Op, Program, count
 from emdeg.programs.search.formulation import options, plain_formulation, write
 from emdeg.programs.search.optimise import optimise

@@ -13,7 +13,7 @@ import pytest
 
 import emdeg
 from emdeg.errors import NotAProgram, OldFormat
-from emdeg.programs.build import program as plain_program
+from emdeg.programs.build import plain_program
 from emdeg.programs.ir import NOTHING, count
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.store import file_name, from_data, index, keep, kept, robot_digest, shipped, shipped_index, to_data
@@ -140,7 +140,7 @@ def test_shipped_programs_compute_what_they_say():
 
 def test_a_program_of_the_package_is_used_without_tracing_the_plain_one(monkeypatch, tmp_path):
     monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
-    monkeypatch.setattr("emdeg.programs.candidates.plain_program", None)
+    monkeypatch.setattr("emdeg.programs.search.optimise.plain_program", None)
     assert count(emdeg.program(emdeg.load("puma560"), "inverse_dynamics")).total == 276
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import emdeg
 from emdeg.mechanics.functions import evaluate, functions_of
-from emdeg.programs.build import program
+from emdeg.programs.build import plain_program
 from emdeg.runtime import compile
 
 ROBOTS = ["planar2r", "scara", "stanford_arm"]
@@ -24,7 +24,7 @@ def close(found, expected):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_compiled_functions_equal_the_numeric_mechanics(name, function):
     robot = emdeg.load(name)
-    built = program(robot, function)
+    built = plain_program(robot, function)
     rng = np.random.default_rng(7)
     inputs = {group.name: rng.uniform(-2, 2, (11, group.size)) for group in built.inputs}
     expected = expected_of(robot, function, inputs)
@@ -35,7 +35,7 @@ def test_compiled_functions_equal_the_numeric_mechanics(name, function):
 
 def test_a_payload_left_symbolic_is_an_input():
     robot = emdeg.load("planar2r", payload="mass=m,com=x:0:0@link2")
-    compiled = compile(program(robot, "inverse_dynamics"))
+    compiled = compile(plain_program(robot, "inverse_dynamics"))
     q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 20, 2))
     loaded = emdeg.load("planar2r", payload="mass=1.5,com=0.25:0:0@link2")
     assert compiled.program.inputs[-1].labels == ("m", "x")

@@ -17,7 +17,6 @@ def test_every_table_stands_somewhere_and_only_known_ones_do():
     assert sorted(asked) == sorted(TABLES)
 
 
-@pytest.mark.xfail(reason="speed, simulation, derive and sweep wait for a quiet machine")
 def test_every_table_has_its_data():
     assert all(made() for made in TABLES.values())
 

@@ -33,6 +33,21 @@ PLAIN = {
     "Dependence",
     "Kind",
     "Tolerances",
+    # what rooms hand each other
+    "End",
+    "Loops",
+    "Remarks",
+    "TomlDocument",
+    "TomlTable",
+    "Formulas",
+    "TrigTable",
+    "Weights",
+    "Fold",
+    "Rows",
+    "UniformRows",
+    "Writer",
+    "RowObjective",
+    "SharedEfforts",
 }
 """Parts of which a program is made, and workers: their own `repr` is enough."""
 

@@ -4,77 +4,60 @@ What is done with them stands in `linear` (exact linear algebra), `factoring` (s
 (formulas in print) and `short_forms` (the shortest ways to write a trigonometric polynomial).
 """
 
-from emdeg.algebra.angle import HALF_RIGHT, NO_ANGLE, Angle, direction_angle, rounded, square_root
-from emdeg.algebra.arrays import Array
-from emdeg.algebra.exact import ONE, ZERO, Exact, ExactLike, is_symbol_name, parse_number, shown
-from emdeg.algebra.expression import AngleSum, AngleSystem, ParallelJoints, angle_latex, angle_name, angle_systems
-from emdeg.algebra.parsing import Expression, parsed
-from emdeg.algebra.prime_field import P, PrimeField, Residue, residue_inverse, residue_of
-from emdeg.algebra.quotients import Quotient, quotient
-from emdeg.algebra.scalar import (
-    Algebra,
-    Dual,
-    FieldScalar,
-    Floats,
-    JointAlgebra,
-    Scalar,
-    add_angles,
-    angle_pieces,
-    derivative,
-    multiple_angle,
-    sincos_from_pieces,
-)
-from emdeg.algebra.trig_algebra import DEFAULT_MAX_TERMS, RationalAngles, TrigAlgebra
-from emdeg.algebra.trig_poly import GREEK, Generator, Kind, Substitute, TrigPoly, name_latex
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "HALF_RIGHT",
-    "NO_ANGLE",
-    "Angle",
-    "direction_angle",
-    "rounded",
-    "square_root",
-    "AngleSum",
-    "AngleSystem",
-    "ParallelJoints",
-    "RationalAngles",
-    "angle_latex",
-    "angle_name",
-    "angle_systems",
-    "Array",
-    "Dual",
-    "derivative",
-    "ONE",
-    "ZERO",
-    "Exact",
-    "ExactLike",
-    "is_symbol_name",
-    "parse_number",
-    "shown",
-    "GREEK",
-    "Generator",
-    "Kind",
-    "name_latex",
-    "Expression",
-    "parsed",
-    "P",
-    "PrimeField",
-    "Residue",
-    "residue_inverse",
-    "residue_of",
-    "Quotient",
-    "quotient",
-    "Algebra",
-    "FieldScalar",
-    "Floats",
-    "JointAlgebra",
-    "Scalar",
-    "add_angles",
-    "angle_pieces",
-    "multiple_angle",
-    "sincos_from_pieces",
-    "DEFAULT_MAX_TERMS",
-    "TrigAlgebra",
-    "Substitute",
-    "TrigPoly",
-]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.algebra import linear
+    from emdeg.algebra.angle import HALF_RIGHT, NO_ANGLE, Angle, direction_angle, rounded, square_root
+    from emdeg.algebra.arrays import Array
+    from emdeg.algebra.exact import ONE, ZERO, Exact, ExactLike, is_symbol_name, parse_number, shown
+    from emdeg.algebra.expression import (
+        AngleSum,
+        AngleSystem,
+        Atom,
+        ParallelJoints,
+        PrintedCount,
+        Product,
+        Sum,
+        angle_latex,
+        angle_name,
+        angle_systems,
+        atoms_of,
+        count,
+        evaluate,
+        scaled,
+    )
+    from emdeg.algebra.parsing import Expression, parsed
+    from emdeg.algebra.prime_field import P, PrimeField, Residue, residue_inverse, residue_of
+    from emdeg.algebra.quotients import Quotient, quotient
+    from emdeg.algebra.scalar import (
+        Algebra,
+        Dual,
+        FieldScalar,
+        Floats,
+        JointAlgebra,
+        Scalar,
+        add_angles,
+        angle_pieces,
+        derivative,
+        multiple_angle,
+        sincos_from_pieces,
+    )
+    from emdeg.algebra.short_forms import (
+        ExponentLayout,
+        Exponents,
+        ParameterKey,
+        PlainPoly,
+        ShortForms,
+        Views,
+        added,
+        fewest_terms,
+        terms_of,
+        with_sine_squares,
+    )
+    from emdeg.algebra.trig_algebra import DEFAULT_MAX_TERMS, RationalAngles, TrigAlgebra
+    from emdeg.algebra.trig_poly import GREEK, Generator, Kind, Substitute, TrigPoly, name_latex
+
+on_demand(globals())

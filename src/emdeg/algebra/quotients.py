@@ -12,6 +12,9 @@ from emdeg.algebra.angle import Angle
 from emdeg.algebra.scalar import Algebra
 from emdeg.algebra.trig_poly import Generator, TrigPoly
 
+LONG = 100_000
+"""Products of terms beyond which a quotient is not freed of sines."""
+
 
 class Quotient:
     """numerator / denominator, two formulas of one algebra; immutable, compared exactly.
@@ -168,10 +171,15 @@ def _monic(numerator: TrigPoly, denominator: TrigPoly) -> tuple[TrigPoly, TrigPo
 
 
 def _shortest(numerator: TrigPoly, denominator: TrigPoly) -> tuple[TrigPoly, TrigPoly]:
-    """The shorter of two forms: common factors cancelled as it stands, or after freeing the denominator of sines."""
+    """The shorter of two forms: common factors cancelled as it stands, or after freeing the denominator of sines.
+
+    Long formulas are left as they stand: their conjugates grow with every sine.
+    """
     best = _monic(*_coprime(numerator, denominator))
     while numerator and (sines := [g for g in denominator.generators if g.kind == "sine"]):
         conjugate = _conjugate(denominator, sines[0])
+        if max(len(numerator), len(denominator)) * len(conjugate) > LONG:
+            break
         numerator, denominator = numerator * conjugate, denominator * conjugate
         free = _monic(*_coprime(numerator, denominator))
         if len(free[0]) + len(free[1]) < len(best[0]) + len(best[1]) or free[1] == 1:

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
-from emdeg.mechanics.functions.numeric import gravity, jacobian, mass_matrix
-from emdeg.robot.model import Robot
-from emdeg.writing.notebook import Shown
+from emdeg.mechanics.functions import gravity, jacobian, mass_matrix
+from emdeg.robot import Robot
+from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

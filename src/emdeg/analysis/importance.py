@@ -10,11 +10,10 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.analysis.motion import SampledMotion
 from emdeg.equations import Model, entry_name
-from emdeg.mechanics.functions.numeric import regressor
-from emdeg.mechanics.parameters.base import base_parameters, base_values
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import Workspace
-from emdeg.writing.notebook import Shown
+from emdeg.mechanics.functions import regressor
+from emdeg.mechanics.parameters import base_parameters, base_values
+from emdeg.robot import Robot, Workspace
+from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,9 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
-from emdeg.mechanics.functions.numeric import drive_jacobian, gravity, mass_matrix
-from emdeg.mechanics.loops.closing import ready
-from emdeg.mechanics.loops.linkage import loops_of
-from emdeg.mechanics.loops.views import joint_positions, reachable, singularity_figures
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import Range, Workspace, joint_number, workspace
+from emdeg.mechanics.functions import drive_jacobian, gravity, mass_matrix
+from emdeg.mechanics.loops import joint_positions, loops_of, reachable, ready, singularity_figures
+from emdeg.robot import Range, Robot, Workspace, joint_number, workspace
 
 Bools = NDArray[np.bool_]
 

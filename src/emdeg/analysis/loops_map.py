@@ -12,10 +12,8 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.analysis.figures import COLOURS, STYLES, new_figure, plain, save_figure
 from emdeg.analysis.loops import MARGIN, Bools, home, looked_at, motor_figures, reached
-from emdeg.mechanics.loops.closing import ready
-from emdeg.mechanics.loops.views import singularity_figures
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import Workspace
+from emdeg.mechanics.loops import ready, singularity_figures
+from emdeg.robot import Robot, Workspace
 
 GRID = 121
 LINE, NUMERIC_LINE = 721, 21

@@ -11,10 +11,8 @@ import numpy as np
 
 from emdeg.analysis.loops import MARGIN, Extreme, MotorLoad, Poses, home, motor_loads, poses, ray_ranges
 from emdeg.analysis.loops_map import draw_lines, draw_map, plane
-from emdeg.mechanics.loops.closing import ready
-from emdeg.mechanics.loops.views import weak_loops
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import Workspace, workspace
+from emdeg.mechanics.loops import ready, weak_loops
+from emdeg.robot import Robot, Workspace, workspace
 
 PARTS = ("workspace", "singularities", "inertia")
 

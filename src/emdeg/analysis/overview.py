@@ -15,10 +15,8 @@ from emdeg.analysis.motion import SampledMotion
 from emdeg.analysis.ratios import ratio
 from emdeg.analysis.summary import Scope
 from emdeg.errors import EmptyBox, RobotError
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import joint_number, workspace
-from emdeg.writing.notebook import brief, table
+from emdeg.robot import Robot, RobotLike, as_robot, joint_number, workspace
+from emdeg.writing import brief, table
 
 TREE_PARTS = ("loads", "ratios", "servo", "importance", "capability")
 LOOP_PARTS = loops_summary.PARTS

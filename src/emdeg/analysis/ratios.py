@@ -18,8 +18,8 @@ from emdeg.analysis.extremes import gravity_strength, moment_square, subtree
 from emdeg.bounds import Bounded, SearchLimits, largest_ratio
 from emdeg.equations import Model, derive, entry_name
 from emdeg.errors import UnknownEntry
-from emdeg.robot.workspaces import Range, Workspace
-from emdeg.writing.notebook import Shown
+from emdeg.robot import Range, Workspace
+from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from math import cos, pi, sin, tan
 from emdeg.algebra import Angle, TrigPoly
 from emdeg.equations import Model, entry_name
 from emdeg.errors import RobotError
-from emdeg.writing.notebook import Shown
-from emdeg.writing.text import line
+from emdeg.writing import Shown, line
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis.motion import SampledMotion
-from emdeg.mechanics.functions.numeric import gravity, inverse_dynamics, mass_matrix
-from emdeg.robot.model import Robot
-from emdeg.writing.notebook import Shown
+from emdeg.mechanics.functions import gravity, inverse_dynamics, mass_matrix
+from emdeg.robot import Robot
+from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

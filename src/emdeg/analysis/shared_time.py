@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from emdeg.bounds import SearchLimits
-from emdeg.bounds.search import clock
+from emdeg.bounds import SearchLimits, clock
 
 Key = TypeVar("Key")
 Result = TypeVar("Result")

@@ -34,8 +34,7 @@ from emdeg.analysis.shared_time import search_each
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
 from emdeg.bounds import Bounded, Extremes, SearchLimits, attained_ratio, extreme
 from emdeg.equations import Model, derive, entry_name
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import Workspace
+from emdeg.robot import Robot, Workspace
 
 
 @dataclass

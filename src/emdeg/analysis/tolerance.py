@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Generator
 from emdeg.equations import indices
-from emdeg.reduce.short_model import FullModel
-from emdeg.writing.notebook import Shown
+from emdeg.reduce import FullModel
+from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

@@ -8,27 +8,15 @@
 (-5.0, 5.0, True)
 """
 
-from emdeg.bounds.families import Family, Supremum, family, supremum
-from emdeg.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
-from emdeg.bounds.ratio import attained_ratio, largest_ratio
-from emdeg.bounds.search import SearchLimits
-from emdeg.bounds.tensors import Range, Tensor, tensor
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Bounded",
-    "SearchLimits",
-    "Extremes",
-    "Family",
-    "Range",
-    "Supremum",
-    "Tensor",
-    "attained_ratio",
-    "extreme",
-    "extremes",
-    "family",
-    "largest",
-    "largest_magnitude",
-    "largest_ratio",
-    "supremum",
-    "tensor",
-]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.bounds.families import Family, Supremum, basis, family, supremum
+    from emdeg.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
+    from emdeg.bounds.ratio import attained_ratio, largest_ratio
+    from emdeg.bounds.search import SearchLimits, clock
+    from emdeg.bounds.tensors import Range, Tensor, Variable, tensor
+
+on_demand(globals())

@@ -17,16 +17,24 @@ from emdeg.cli.effort import WeightsText, chosen_weights
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.errors import RobotError
-from emdeg.programs import Program, count
-from emdeg.programs.best import program as exact_program
-from emdeg.programs.weights import Weights
-from emdeg.reduce import Abbreviated, abbreviate, full_model, holding_error, multirate
+from emdeg.programs import Program, Weights, count
+from emdeg.programs import program as exact_program
+from emdeg.reduce import (
+    JOINT_SIGNIFICANCE,
+    SIGNIFICANCE,
+    Abbreviated,
+    abbreviate,
+    curve,
+    curve_csv,
+    draw,
+    full_model,
+    holding_error,
+    multirate,
+    reduction_tables,
+    totals,
+)
 from emdeg.reduce import split as split_program
-from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
-from emdeg.reduce.tables import tables, totals
-from emdeg.reduce.tradeoff import curve, curve_csv, draw
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import ACCELERATION, SPEED, Workspace, workspace
+from emdeg.robot import ACCELERATION, SPEED, Robot, Workspace, workspace
 
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"
 
@@ -145,7 +153,7 @@ def command(
         matrix = short.program("mass_matrix", seconds=min(4.0, left), weights=weighed)
         data |= _model_data(short, program, matrix, weighed)
         if tables_:
-            data["tables"] = tables(
+            data["tables"] = reduction_tables(
                 short, program, matrix, seconds=seconds / 4, operations_per_second=flops, ratio=ratio
             )
         data["multirate"] = multirate(program, flops, ratio).data()
@@ -170,7 +178,7 @@ def _motion(robot: Robot, hold: int | None, trajectory: str | None) -> tuple[NDA
         return None
     if hold < 1:
         raise UsageError("--hold needs a number of steps, 1 at least")
-    from emdeg.simulation.scenarios.scenario import load_trajectory
+    from emdeg.simulation.scenarios import load_trajectory
 
     motion, scenario = load_trajectory(trajectory, robot)
     q, qd, qdd = motion(np.arange(0.0, scenario.duration, 1e-3))

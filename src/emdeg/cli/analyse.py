@@ -13,16 +13,14 @@ from rich.table import Table
 
 from emdeg import analysis
 from emdeg.algebra import Angle
-from emdeg.analysis.figures import check_folder
-from emdeg.analysis.motion import SampledMotion
-from emdeg.analysis.overview import TREE_PARTS as PARTS
+from emdeg.analysis import TREE_PARTS as PARTS
+from emdeg.analysis import SampledMotion, check_folder
 from emdeg.cli.analyse_loops import analyse_loops, say_written
 from emdeg.cli.common import Json, UsageError, assignments, head, out, print_json, say
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges, quantity
 from emdeg.errors import RobotError, UnknownEntry
 from emdeg.identification import comparison_part, doubts, read_motion, read_recording
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import joint_number
+from emdeg.robot import Robot, joint_number
 
 
 def analyse(

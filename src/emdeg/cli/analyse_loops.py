@@ -8,10 +8,10 @@ from typing import Any
 
 from rich.table import Table
 
+from emdeg.analysis import LOOP_PARTS as PARTS
 from emdeg.analysis import analyse
-from emdeg.analysis.overview import LOOP_PARTS as PARTS
 from emdeg.cli.common import UsageError, head, out, print_json, say
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 
 def analyse_loops(

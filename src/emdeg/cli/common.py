@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from emdeg.errors import EmdegError, RobotError
-from emdeg.writing.files import write_whole
+from emdeg.writing import write_whole
 
 SCHEMA_VERSION = 1
 

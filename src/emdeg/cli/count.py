@@ -9,9 +9,9 @@ from rich.table import Table
 
 from emdeg.cli.common import Json, out, print_json
 from emdeg.cli.effort import Effort, Seed, WeightsText, smallest
-from emdeg.programs.ir import count as count_operations
-from emdeg.programs.ir import count_by_dependence
-from emdeg.robot.model import Robot
+from emdeg.programs import count as count_operations
+from emdeg.programs import count_by_dependence
+from emdeg.robot import Robot
 
 FunctionArgument = Annotated[
     str,

@@ -12,15 +12,19 @@ import typer
 
 from emdeg.algebra import DEFAULT_MAX_TERMS
 from emdeg.cli.common import Json, UsageError, as_json, say, write_new
+from emdeg.equations import DEFAULT_PARTS, NEEDS, PARTS, document, model_data, with_symbolic_payload
 from emdeg.equations import derive as derive_
-from emdeg.equations import with_symbolic_payload
-from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops, loop_document
-from emdeg.equations.loops.expanded import EXPANDED_PARTS, expand_loops, expanded_document
-from emdeg.equations.sections import DEFAULT_PARTS, NEEDS, PARTS, document, model_data
-from emdeg.mechanics.kinds import kind_of
-from emdeg.robot.model import Robot
-from emdeg.writing.formats import WRITERS
-from emdeg.writing.json_form import sections_data
+from emdeg.equations.loops import (
+    EXPANDED_PARTS,
+    LOOP_PARTS,
+    derive_loops,
+    expand_loops,
+    expanded_document,
+    loop_document,
+)
+from emdeg.mechanics import kind_of
+from emdeg.robot import Robot
+from emdeg.writing import WRITERS, sections_data
 
 DEFAULT = ",".join(DEFAULT_PARTS)
 Format = Literal["text", "latex", "mathml", "markdown", "json", "sympy"]

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from emdeg.cli.common import UsageError, err
-from emdeg.programs.best import program as best_program
-from emdeg.programs.ir import Program
-from emdeg.programs.weights import WEIGHTS, Progress, Weights, parsed
-from emdeg.robot.model import Robot
+from emdeg.programs import WEIGHTS, Program, Progress, Weights, parsed
+from emdeg.programs import program as best_program
+from emdeg.robot import Robot
 
 DEFAULT_EFFORT = 3.0
 """Seconds; the environment variable EMDEG_EFFORT sets another."""

@@ -14,12 +14,11 @@ from rich.table import Table
 from emdeg.algebra import Array
 from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.errors import RobotError, StateError, TooLarge, UnknownFunction
+from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import FUNCTIONS, known_functions, measures_of
 from emdeg.mechanics.functions import evaluate as evaluate_function
-from emdeg.mechanics.kinds import kind_of
-from emdeg.mechanics.parameters.base import base_parameters
-from emdeg.robot.checks import BUDGET
-from emdeg.robot.model import Robot
+from emdeg.mechanics.parameters import base_parameters
+from emdeg.robot import BUDGET, Robot
 
 ROTOR_FUNCTIONS = tuple(name for name, entry in FUNCTIONS.items() if any(w.rotors for w in entry.ways.values()))
 FRICTION_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "bias", "state_rate")

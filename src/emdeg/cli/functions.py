@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from emdeg.cli.common import Json, head, out, print_json
+from emdeg.mechanics import KINDS
 from emdeg.mechanics.functions import FUNCTIONS, INPUTS, Function, known_functions
-from emdeg.mechanics.kinds import KINDS
 
 
 def functions(

@@ -19,9 +19,8 @@ from emdeg.cli.effort import (
     progress_line,
 )
 from emdeg.cli.robots import Chosen
-from emdeg.codegen.artefact import Target
-from emdeg.codegen.verbs import CERTIFICATE
-from emdeg.codegen.verbs import generate as generate_code
+from emdeg.codegen import CERTIFICATE, Target
+from emdeg.codegen import generate as generate_code
 
 
 def generate(

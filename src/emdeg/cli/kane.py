@@ -10,16 +10,15 @@ from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.cli.robots import Chosen
+from emdeg.codegen import identifier
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.codegen.infix import identifier
 from emdeg.equations.speeds import SpeedInverse, speed_inverse
 from emdeg.mechanics.kane import Setup, load_setup
-from emdeg.programs.ir import count
+from emdeg.programs import count
 from emdeg.programs.kane import FORMULATION, INPUTS, Candidate, Function, choose, kane_program, verify_kane
-from emdeg.reports.kane import PARTS, Part, describe
-from emdeg.reports.kane_pages import kane_data, kane_document
-from emdeg.robot.model import Robot
-from emdeg.writing.formats import WRITERS
+from emdeg.reports import PARTS, Part, describe, kane_data, kane_document
+from emdeg.robot import Robot
+from emdeg.writing import WRITERS
 
 PROBLEMS: tuple[Function, ...] = ("torques", "accelerations", "equations", "rates")
 

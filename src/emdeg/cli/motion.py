@@ -14,14 +14,13 @@ from rich.progress import Progress
 from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, as_json, err, out, print_json, say
-from emdeg.codegen.verbs import write_files
+from emdeg.codegen import write_files
 from emdeg.errors import RobotError
-from emdeg.robot.model import Robot
-from emdeg.writing.files import nearest
+from emdeg.robot import Robot
+from emdeg.writing import nearest
 
 if TYPE_CHECKING:
-    from emdeg.simulation.scenarios.outcome import Outcome
-    from emdeg.simulation.scenarios.scenario import Scenario
+    from emdeg.simulation.scenarios import Outcome, Scenario
 
 # The simulation's modules are imported where they are used: other commands shall not wait for SciPy.
 
@@ -54,8 +53,7 @@ def torques(
 
       emdeg torques puma560 --trajectory move.toml --out results --animation move.html
     """
-    from emdeg.simulation.scenarios.outcome import perform
-    from emdeg.simulation.scenarios.scenario import load_trajectory
+    from emdeg.simulation.scenarios import load_trajectory, perform
 
     _, scenario = load_trajectory(trajectory, robot)
     files = _files(scenario, folder, form, animation, force)
@@ -82,8 +80,7 @@ def simulate(
 
       emdeg simulate puma560 --scenario my_run.toml --json
     """
-    from emdeg.simulation.scenarios.outcome import perform
-    from emdeg.simulation.scenarios.scenario import load_scenario, scenario_names
+    from emdeg.simulation.scenarios import load_scenario, perform, scenario_names
 
     plan = load_scenario(scenario, robot)
     if not scenario.endswith(".toml") and scenario in scenario_names():
@@ -109,8 +106,8 @@ def _progress(plan: Scenario) -> Iterator[Callable[[float], None] | None]:
 
 def _files(plan: Scenario, folder: Path | None, form: str, animation: Path | None, force: bool) -> dict[str, Path]:
     """What will be written, by kind; what cannot be is said before anything runs."""
-    from emdeg.simulation.pictures.stick_figures import KINDS
-    from emdeg.writing.tables import arrow
+    from emdeg.simulation.pictures import KINDS
+    from emdeg.writing import arrow
 
     if form not in ("csv", "parquet"):
         raise UsageError(f"--table is csv or parquet; got {form!r}")
@@ -142,7 +139,7 @@ def _need_free(path: Path, force: bool) -> None:
 
 
 def _finish(outcome: Outcome, files: dict[str, Path], json: bool) -> None:
-    from emdeg.simulation.scenarios.outcome import summary
+    from emdeg.simulation.scenarios import summary
 
     result = summary(outcome)
     for warning in outcome.warnings:
@@ -158,9 +155,8 @@ def _finish(outcome: Outcome, files: dict[str, Path], json: bool) -> None:
 
 
 def _content(kind: str, path: Path, outcome: Outcome, result: dict[str, Any]) -> bytes:
-    from emdeg.simulation.pictures.figures import figure_bytes
-    from emdeg.simulation.pictures.stick_figures import animation
-    from emdeg.simulation.scenarios.outcome import table
+    from emdeg.simulation.pictures import animation, figure_bytes
+    from emdeg.simulation.scenarios import table
 
     match kind:
         case "table":

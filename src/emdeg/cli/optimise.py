@@ -10,12 +10,8 @@ import typer
 from emdeg.cli.common import INTERRUPTED, Json, out, print_json, say
 from emdeg.cli.count import FunctionArgument
 from emdeg.cli.effort import Seed, WeightsText, checked_effort, chosen_weights, progress_line
-from emdeg.programs.build import joined_functions
-from emdeg.programs.ir import count
-from emdeg.programs.search.optimise import on_file, optimise
-from emdeg.programs.store import keep
-from emdeg.programs.weights import cost, label
-from emdeg.robot.model import Robot
+from emdeg.programs import cost, count, joined_functions, keep, label, on_file, optimise
+from emdeg.robot import Robot
 
 
 def optimise_command(

@@ -14,7 +14,7 @@ from emdeg.cli.common import Json, err, print_json, say
 from emdeg.cli.effort import Effort, checked_effort
 from emdeg.cli.joint_ranges import joint_ranges
 from emdeg.cli.robots import Chosen
-from emdeg.codegen.infix import identifier
+from emdeg.codegen import identifier
 
 
 def report(

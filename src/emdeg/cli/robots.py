@@ -12,9 +12,7 @@ import typer
 
 from emdeg.algebra import Exact, parse_number
 from emdeg.cli.common import UsageError, assignments, say
-from emdeg.robot.loading import SNAP, load
-from emdeg.robot.model import Robot, Vector
-from emdeg.robot.substitution import substitute
+from emdeg.robot import SNAP, Robot, Vector, load, substitute
 
 ROBOT = typer.Argument(metavar="ROBOT", help="A library robot's name, or a file's path.")
 

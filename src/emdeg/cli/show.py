@@ -11,15 +11,23 @@ from rich.table import Table
 
 from emdeg.cli.common import CHECK_FAILED, Json, assignments, head, out, print_json, say, write_new
 from emdeg.errors import RobotError, StateError
-from emdeg.mechanics.kinds import kind_of
-from emdeg.mechanics.loops.closing import ready
+from emdeg.mechanics import kind_of
+from emdeg.mechanics.loops import ready
+from emdeg.reports import PARAMETERS, number
 from emdeg.reports import robot_tables as tables
-from emdeg.reports.robot_tables import PARAMETERS, number
-from emdeg.robot.assembly import assemble, findings
-from emdeg.robot.loading import SNAP, library_names, load, parse_locks, read_draft
-from emdeg.robot.model import BASE, Robot
-from emdeg.robot.template import TEMPLATE
-from emdeg.robot.toml_writer import to_toml
+from emdeg.robot import (
+    BASE,
+    SNAP,
+    TEMPLATE,
+    Robot,
+    assemble,
+    findings,
+    library_names,
+    load,
+    parse_locks,
+    read_draft,
+    to_toml,
+)
 from emdeg.writing import document, text
 
 

@@ -13,7 +13,7 @@ from emdeg.cli.common import INTERRUPTED, Json, err, out, print_json, say
 from emdeg.errors import Interrupted, SweepError
 
 if TYPE_CHECKING:
-    from emdeg.sweeps.plan import Plan
+    from emdeg.sweeps import Plan
 
 # The sweeps' modules are imported where they are used: other commands shall not wait for them.
 

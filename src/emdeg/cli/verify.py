@@ -10,7 +10,7 @@ from emdeg.cli.common import CHECK_FAILED, Json, out, print_json, say
 from emdeg.cli.count import Base
 from emdeg.cli.effort import Effort, WeightsText, checked_effort, checked_weights, default_effort, progress_line
 from emdeg.cli.robots import Chosen
-from emdeg.codegen.verbs import verify as verified
+from emdeg.codegen import verify as verified
 from emdeg.errors import NotCertified, Refuted
 
 

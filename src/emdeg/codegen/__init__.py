@@ -1,6 +1,12 @@
 """Programs as text: one folder a target, every artefact with its proof beside it."""
 
-from emdeg.codegen.artefact import Artefact, Request, Target
-from emdeg.codegen.verbs import generate, verify
+from typing import TYPE_CHECKING
 
-__all__ = ["Artefact", "Request", "Target", "generate", "verify"]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.codegen.artefact import Artefact, Request, Target, make_artefact
+    from emdeg.codegen.infix import Language, identifier, listings
+    from emdeg.codegen.verbs import CERTIFICATE, generate, may_replace, verify, write_files
+
+on_demand(globals())

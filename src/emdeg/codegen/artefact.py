@@ -19,16 +19,21 @@ from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
 from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
+from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import known_functions
-from emdeg.mechanics.kinds import kind_of
-from emdeg.programs.build import program as build_program
-from emdeg.programs.ir import Program, count
-from emdeg.programs.store import from_data, to_data, wrong_format
-from emdeg.programs.verification import FALSE_PASS, Certificate, float_error, verify_program
-from emdeg.robot.assembly import assemble
-from emdeg.robot.model import Robot
-from emdeg.robot.toml_reader import read_toml
-from emdeg.robot.toml_writer import to_toml
+from emdeg.programs import (
+    FALSE_PASS,
+    Certificate,
+    Program,
+    count,
+    float_error,
+    from_data,
+    plain_program,
+    to_data,
+    verify_program,
+    wrong_format,
+)
+from emdeg.robot import Robot, assemble, read_toml, to_toml
 
 FORMAT = 2
 """Of a certificate. 1 said `schema_version`, and `made_by` for the version."""
@@ -72,12 +77,12 @@ class Artefact:
     path: Path | None = None
 
 
-def artefact(robot: Robot, request: Request, *, seed: int = 0, program: Program | None = None) -> Artefact:
+def make_artefact(robot: Robot, request: Request, *, seed: int = 0, program: Program | None = None) -> Artefact:
     """The artefact, verified; raises `Refuted` rather than hand out one that is wrong.
 
     `program` replaces the one that `emdeg.program` derives; it is proved like any other.
     """
-    built = build_program(robot, request.functions, base=request.base) if program is None else program
+    built = plain_program(robot, request.functions, base=request.base) if program is None else program
     text = emit(built, robot.name, request)
     proof = verify_program(built, robot, request.functions, base=request.base, seed=seed, artefact=text.encode())
     return Artefact(_file(request), text, _certificate(robot, request, built, proof))

@@ -14,10 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from emdeg.programs.ir import Kind, Op, Program, Ref, count, live, uses
-from emdeg.programs.simplification import split_constants
-from emdeg.programs.values import constants
-from emdeg.programs.verification import digest_text
+from emdeg.programs import Kind, Op, Program, Ref, constants, count, digest_text, live, split_constants, uses
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
 
-from emdeg.codegen.artefact import Artefact, Request, Target, artefact, measured_errors, recheck
+from emdeg.codegen.artefact import Artefact, Request, Target, make_artefact, measured_errors, recheck
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
-from emdeg.programs.best import program
-from emdeg.programs.build import joined_functions
-from emdeg.programs.ir import count
-from emdeg.programs.verification import verify_program
-from emdeg.programs.weights import OPERATIONS, Progress, Weights, as_text
-from emdeg.robot.loading import SUFFIXES, RobotLike, as_robot, library_names
-from emdeg.robot.model import Robot
-from emdeg.writing.files import write_whole
+from emdeg.programs import OPERATIONS, Progress, Weights, as_text, count, joined_functions, program, verify_program
+from emdeg.robot import SUFFIXES, Robot, RobotLike, as_robot, library_names
+from emdeg.writing import write_whole
 
 LONGEST_NAME = 160
 """Of a function: its file's and certificate's names must still be ones that a file system takes."""
@@ -112,7 +107,7 @@ def generate(
             weights=weights,
             progress=progress,
         )
-        made.append(artefact(loaded, request, program=found))
+        made.append(make_artefact(loaded, request, program=found))
     return tuple(made) if out is None else write(made, Path(out), force)
 
 

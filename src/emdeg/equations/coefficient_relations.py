@@ -18,7 +18,7 @@ from typing import Literal
 
 from emdeg.algebra import TrigPoly
 from emdeg.equations.model import Model, Triple, descendants, entry_name
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 Rule = Literal["general", "geometry"]
 

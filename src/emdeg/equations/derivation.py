@@ -9,13 +9,9 @@ from typing import cast
 from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly
 from emdeg.equations.model import DYNAMICS, MOST_ANGLES, Formulas, Matrix, Model, Triple, christoffel_symbols
 from emdeg.errors import OverBudget, RobotError
-from emdeg.mechanics.formulations.composite_body import mass_matrix
-from emdeg.mechanics.formulations.energy import potential_energy
-from emdeg.mechanics.mechanism import frames, mechanism
-from emdeg.robot import Robot
-from emdeg.robot.algebra import algebra_of, positions
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.symbols import Known, symbolize
+from emdeg.mechanics import frames, mechanism_of
+from emdeg.mechanics.formulations import mass_matrix, potential_energy
+from emdeg.robot import Known, Robot, RobotLike, algebra_of, as_robot, positions, symbolize
 
 
 def derive(
@@ -66,7 +62,7 @@ def _derived(
 ) -> Model:
     """The model in the robot's own letters: those of the parts that were asked for, and M for b and c."""
     algebra = algebra_of(robot, budget=budget, rational_angles=rational_angles)
-    mech = mechanism(robot, algebra)
+    mech = mechanism_of(robot, algebra)
     try:
         frame = frames(mech, positions(robot, algebra))
         M: Matrix = ()

@@ -13,8 +13,8 @@ from typing import cast
 from emdeg.algebra import Quotient, TrigPoly, linear, quotient
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
 from emdeg.errors import NotInvertible
-from emdeg.mechanics.spatial import skew
-from emdeg.writing.notebook import Shown
+from emdeg.mechanics import skew
+from emdeg.writing import Shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,8 @@ from emdeg.algebra import Angle, Generator, TrigAlgebra, TrigPoly
 from emdeg.equations.json_data import decode, encode, fraction
 from emdeg.equations.model import DYNAMICS, Formulas, Model, Triple, entry_name
 from emdeg.errors import BadData
-from emdeg.robot import Robot
-from emdeg.robot.symbols import Known
-from emdeg.writing.json_form import terms_data
+from emdeg.robot import Known, Robot
+from emdeg.writing import terms_data
 
 FORMAT = "emdeg model 1"
 

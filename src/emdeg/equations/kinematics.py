@@ -8,12 +8,25 @@ from typing import cast
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.errors import RobotError
-from emdeg.mechanics.formulations.kinematics import homogeneous, tool_pose
-from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism, path
-from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, cross, matmul, sub, tmul, transpose
-from emdeg.robot import Robot
-from emdeg.robot.algebra import positions
-from emdeg.writing.notebook import Shown
+from emdeg.mechanics import (
+    Frames,
+    Mat3,
+    Mechanism,
+    Scalar,
+    Vec3,
+    cross,
+    frames,
+    in_base,
+    matmul,
+    mechanism_of,
+    path,
+    sub,
+    tmul,
+    transpose,
+)
+from emdeg.mechanics.formulations import homogeneous, tool_pose
+from emdeg.robot import Robot, positions
+from emdeg.writing import Shown
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
 FrameName = int | str
@@ -30,7 +43,7 @@ class Kinematics(Shown):
     @cached_property
     def mechanism(self) -> Mechanism:
         """The robot's constants in the algebra."""
-        return mechanism(self.robot, self.algebra)
+        return mechanism_of(self.robot, self.algebra)
 
     @cached_property
     def frames(self) -> Frames:

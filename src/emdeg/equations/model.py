@@ -22,9 +22,7 @@ from emdeg.algebra import Generator, TrigAlgebra, TrigPoly
 from emdeg.equations.kinematics import Kinematics
 from emdeg.equations.reading import Compact, Constant, Hierarchy, Lumped, compact, hierarchy, lump
 from emdeg.errors import NotDerived
-from emdeg.robot import BASE, Robot
-from emdeg.robot.algebra import algebra_of, parallel_joints
-from emdeg.robot.symbols import Known
+from emdeg.robot import BASE, Known, Robot, algebra_of, parallel_joints
 
 HALF = Fraction(1, 2)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from emdeg.equations.model import DYNAMICS, Model
 from emdeg.equations.sections import document
+from emdeg.writing import Equation, escape
 from emdeg.writing import html as html_
 from emdeg.writing import latex as latex_
-from emdeg.writing.document import Equation
-from emdeg.writing.markup import escape
 
 MAX_TERMS = 400
 """Terms of a part above which it is shown in lumped constants."""
@@ -19,7 +18,7 @@ def latex(model: Model) -> str:
     """The equations of motion in LaTeX, the zero entries left out; of a very long model only its sizes."""
     shown = _shown(model)
     if not shown:
-        return rf"$\text{{{latex_.escape(repr(model))}}}$"
+        return rf"$\text{{{latex_.latex_escape(repr(model))}}}$"
     rows = [
         f"{item.label.latex} &= {latex_.line(item.value)}"
         for item in document(model, shown).items

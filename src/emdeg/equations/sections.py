@@ -14,13 +14,14 @@ from emdeg.equations.kinematics import FrameName, Matrix
 from emdeg.equations.model import DYNAMICS, Model
 from emdeg.equations.reading import sections as reading
 from emdeg.errors import NotInvertible
-from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias, second_derivatives
-from emdeg.mechanics.parameters.base import Column, base_parameters
-from emdeg.mechanics.parameters.symbolic_regressor import regressor_formulas
-from emdeg.writing.document import (
+from emdeg.mechanics.formulations import first_derivatives, pseudo_inertias, second_derivatives
+from emdeg.mechanics.parameters import Column, base_parameters, regressor_formulas
+from emdeg.writing import (
+    WRITERS,
     Combination,
     Document,
     Equation,
+    Format,
     Item,
     Label,
     MatrixEquation,
@@ -30,9 +31,8 @@ from emdeg.writing.document import (
     Table,
     Zeros,
     resolved,
+    sections_data,
 )
-from emdeg.writing.formats import WRITERS, Format
-from emdeg.writing.json_form import sections_data
 
 
 @dataclass(frozen=True, slots=True)

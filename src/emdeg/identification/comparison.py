@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.analysis.figures import COLOURS, new_figure, plain, save_figure
+from emdeg.analysis import COLOURS, new_figure, plain, save_figure
 from emdeg.identification.measured import Comparison, Law, compare
 from emdeg.identification.recording import Recording, doubts
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 
 def comparison_part(

@@ -13,10 +13,10 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.identification.recording import Recording
-from emdeg.mechanics.formulations.friction import FrictionLaw
-from emdeg.mechanics.functions.numeric import inverse_dynamics
-from emdeg.robot.model import Robot
-from emdeg.writing.notebook import Shown
+from emdeg.mechanics.formulations import FrictionLaw
+from emdeg.mechanics.functions import inverse_dynamics
+from emdeg.robot import Robot
+from emdeg.writing import Shown
 
 Law = Literal["auto", "stribeck", "coulomb", "none"]
 

@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.motion import SampledMotion
+from emdeg.analysis import SampledMotion
 from emdeg.errors import RobotError, TooLarge
-from emdeg.robot.checks import BUDGET
-from emdeg.robot.model import Robot
-from emdeg.writing.notebook import Shown
+from emdeg.robot import BUDGET, Robot
+from emdeg.writing import Shown
 
 JUMP = 1.5
 """A time step longer than this many usual ones is a gap."""

@@ -1,1 +1,29 @@
 """The algorithms of mechanics, each written once and generic in its scalar; `numeric` runs them over doubles."""
+
+from typing import TYPE_CHECKING
+
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.mechanics.kinds import KINDS, TREE, kind_of
+    from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism_of, path, written
+    from emdeg.mechanics.spatial import (
+        Mat3,
+        Scalar,
+        Spatial,
+        Vec3,
+        add,
+        cross,
+        dot,
+        matmul,
+        mul,
+        scale,
+        skew,
+        sub,
+        tmul,
+        total,
+        transpose,
+    )
+    from emdeg.mechanics.state import Inputs, Outputs, State, stacked
+
+on_demand(globals())

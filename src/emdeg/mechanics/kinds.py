@@ -9,7 +9,7 @@ from __future__ import annotations
 from emdeg.mechanics.loops.kind import ClosedLoops
 from emdeg.mechanics.state import MechanismKind
 from emdeg.mechanics.trees.state import Tree
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 TREE, CLOSED_LOOPS = Tree(), ClosedLoops()
 KINDS: tuple[MechanismKind, ...] = (TREE, CLOSED_LOOPS)

@@ -28,8 +28,7 @@ from emdeg.mechanics.spatial import (
     mul,
     tmul,
 )
-from emdeg.robot.assembly import loaded_inertias
-from emdeg.robot.model import BASE, Pose, Robot
+from emdeg.robot import BASE, Pose, Robot, loaded_inertias
 
 K = TypeVar("K", bound=Scalar)
 Pair = tuple[Scalar, Scalar]
@@ -123,7 +122,7 @@ def written(algebra: Algebra[K], value: Exact) -> K:
     return value.evaluate(algebra.number, algebra.symbol)
 
 
-def mechanism(robot: Robot, algebra: Algebra) -> Mechanism:
+def mechanism_of(robot: Robot, algebra: Algebra) -> Mechanism:
     """`robot`'s constants, payloads included, in `algebra`."""
 
     def w(value: Exact) -> Scalar:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.algebra import Scalar as Scalar
-from emdeg.algebra.linear.matrices import total as total
+from emdeg.algebra.linear import total as total
 
 
 @dataclass(frozen=True, slots=True)

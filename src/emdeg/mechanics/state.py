@@ -20,7 +20,7 @@ from emdeg.errors import StateError
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position, frames
 from emdeg.mechanics.spatial import Scalar, total
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 Outputs = Mapping[str, Any]
 """Output's name -> a scalar, or nested sequences of scalars: what a formulation yields."""

@@ -2,64 +2,42 @@
 
 from typing import TYPE_CHECKING
 
-from emdeg.programs.best import program
-from emdeg.programs.ir import (
-    Count,
-    Dependence,
-    InputGroup,
-    Kind,
-    Op,
-    OutputGroup,
-    Program,
-    Ref,
-    count,
-    count_by_dependence,
-)
+from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.programs.simplification import simplify, split_constants, split_rates
+    from emdeg.programs.best import program
+    from emdeg.programs.build import joined_functions, plain_program
+    from emdeg.programs.ir import (
+        Count,
+        Dependence,
+        InputGroup,
+        Kind,
+        Op,
+        OutputGroup,
+        Program,
+        Ref,
+        Slot,
+        count,
+        count_by_dependence,
+        dependences,
+        live,
+        uses,
+    )
+    from emdeg.programs.search.optimise import on_file, optimise
+    from emdeg.programs.simplification import (
+        angles_first,
+        prune,
+        retrace,
+        schedule,
+        simplify,
+        split_constants,
+        split_rates,
+    )
+    from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
+    from emdeg.programs.store import from_data, keep, robot_digest, to_data, wrong_format
     from emdeg.programs.trace import Traced, Tracer
-    from emdeg.programs.values import evaluate
-    from emdeg.programs.verification import Certificate, float_error, verify, verify_program
+    from emdeg.programs.values import constants, evaluate
+    from emdeg.programs.verification import FALSE_PASS, Certificate, digest_text, float_error, verify, verify_program
+    from emdeg.programs.weights import OPERATIONS, WEIGHTS, Progress, Weights, as_text, cost, label, parsed
 
-
-def _tracing() -> dict[str, object]:
-    """Loaded when asked for: what a stored program is counted without, and the mechanics behind it."""
-    from emdeg.programs.simplification import simplify, split_constants, split_rates
-    from emdeg.programs.trace import Traced, Tracer
-    from emdeg.programs.values import evaluate
-    from emdeg.programs.verification import Certificate, float_error, verify, verify_program
-
-    return locals()
-
-
-def __getattr__(name: str) -> object:
-    if name not in _tracing.__code__.co_varnames:
-        raise AttributeError(f"module 'emdeg.programs' has no attribute {name!r}")
-    globals().update(_tracing())
-    return globals()[name]
-
-
-__all__ = [
-    "Certificate",
-    "Count",
-    "Dependence",
-    "InputGroup",
-    "Kind",
-    "Op",
-    "OutputGroup",
-    "Program",
-    "Ref",
-    "Traced",
-    "Tracer",
-    "count",
-    "count_by_dependence",
-    "evaluate",
-    "float_error",
-    "program",
-    "simplify",
-    "split_constants",
-    "split_rates",
-    "verify",
-    "verify_program",
-]
+on_demand(globals())

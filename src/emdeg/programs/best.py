@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from emdeg.programs.ir import Program
 from emdeg.programs.store import kept, shipped
 from emdeg.programs.weights import OPERATIONS, Progress, Weights, as_weights, cost, label
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot, RobotLike, as_robot
 
 
 def program(

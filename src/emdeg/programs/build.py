@@ -9,17 +9,15 @@ from itertools import product
 from typing import Any
 
 from emdeg.errors import BadRequest, CannotJoin, singular_mass_matrix
-from emdeg.mechanics.functions import FUNCTIONS, INPUTS, inputs_of, known_functions, ways_of
-from emdeg.mechanics.functions.function import Run
-from emdeg.mechanics.kinds import TREE, kind_of
-from emdeg.mechanics.parameters.base import base_parameters as find_base_parameters
-from emdeg.mechanics.parameters.base import regrouped_mechanism
-from emdeg.mechanics.state import Inputs, Outputs, State
-from emdeg.mechanics.trees.state import tree_state
+from emdeg.mechanics import TREE, Inputs, Outputs, State, kind_of
+from emdeg.mechanics.functions import FUNCTIONS, INPUTS, Run, inputs_of, known_functions, ways_of
+from emdeg.mechanics.parameters import base_parameters as find_base_parameters
+from emdeg.mechanics.parameters import regrouped_mechanism
+from emdeg.mechanics.trees import tree_state
 from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Traced, Tracer
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 
 def joined_functions(function: str | Sequence[str], robot: Robot | None = None, base: bool = False) -> list[str]:
@@ -80,7 +78,7 @@ def open_trace(robot: Robot, names: Sequence[str]) -> Trace:
     return Trace(robot, tracer, q, inputs)
 
 
-def program(
+def plain_program(
     robot: Robot,
     function: str | Sequence[str],
     *,

@@ -25,9 +25,8 @@ from emdeg._version import __version__
 from emdeg.algebra import Angle, is_symbol_name
 from emdeg.errors import NotAProgram, OldFormat, RobotError
 from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
-from emdeg.robot.assembly import loaded_inertias
-from emdeg.robot.model import Robot
-from emdeg.writing.files import write_whole
+from emdeg.robot import Robot, loaded_inertias
+from emdeg.writing import write_whole
 
 FORMAT = 2
 """Of a filed program. 1 had no number and no readable name: `<digest>.program.json`, by emdeg before 0.2.0."""

@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import P, PrimeField, Residue
 from emdeg.errors import OffTheVariety, Refuted
+from emdeg.mechanics import Inputs, Outputs, State, kind_of
 from emdeg.mechanics.functions import inputs_of, known_functions, ways_of
-from emdeg.mechanics.kinds import kind_of
-from emdeg.mechanics.state import Inputs, Outputs, State
 from emdeg.programs.build import base_places, of_base_parameters, open_trace
 from emdeg.programs.ir import Kind, Program
 from emdeg.programs.values import angle_atoms, evaluate, evaluate_residues, input_residue
-from emdeg.robot.model import Robot
-from emdeg.writing.notebook import Shown
+from emdeg.robot import Robot
+from emdeg.writing import Shown
 
 Residues = Mapping[str, tuple[int, ...]]
 Formulation = Program | Callable[[PrimeField], Mapping[str, Any]]

@@ -1,21 +1,21 @@
 """Short models: significance rules, certified error bounds, two rates, several processors."""
 
-from emdeg.reduce.abbreviation import Abbreviated, abbreviate
-from emdeg.reduce.processors import Split, split
-from emdeg.reduce.rates_apart import Multirate, holding_error, multirate
-from emdeg.reduce.short_model import FullModel, ShortModel, full_model
-from emdeg.reduce.significance import significant
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Abbreviated",
-    "FullModel",
-    "Multirate",
-    "ShortModel",
-    "Split",
-    "abbreviate",
-    "full_model",
-    "holding_error",
-    "multirate",
-    "significant",
-    "split",
-]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.reduce.abbreviation import Abbreviated, abbreviate
+    from emdeg.reduce.efforts import OF_LINKS
+    from emdeg.reduce.processors import Split, split
+    from emdeg.reduce.programs import LARGE, program
+    from emdeg.reduce.rates_apart import Multirate, holding_error, multirate
+    from emdeg.reduce.row_error import RowObjective, row, search
+    from emdeg.reduce.shared import SharedEfforts
+    from emdeg.reduce.short_model import FullModel, ShortModel, Term, full_model
+    from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant, sizes
+    from emdeg.reduce.tables import general_recursion, reduction_tables, totals
+    from emdeg.reduce.target import largest_efforts
+    from emdeg.reduce.tradeoff import curve, curve_csv, draw
+
+on_demand(globals())

@@ -8,16 +8,14 @@ from typing import Any
 
 from emdeg.bounds import Bounded
 from emdeg.equations import Model
-from emdeg.programs import Program
-from emdeg.programs.weights import OPERATIONS, Weights
+from emdeg.programs import OPERATIONS, Program, Weights
 from emdeg.reduce.average import EntryDeviation, diagonal, entry_errors, within_average
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
 from emdeg.reduce.target import certified, largest_efforts, within
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.workspaces import Workspace, workspace
-from emdeg.writing.notebook import Brief, table
+from emdeg.robot import RobotLike, Workspace, as_robot, workspace
+from emdeg.writing import Brief, table
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,13 +13,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.algebra import TrigPoly
-from emdeg.algebra.expression import count
+from emdeg.algebra import TrigPoly, count
 from emdeg.bounds import Bounded, SearchLimits, largest_magnitude
 from emdeg.equations import indices
 from emdeg.reduce.pieces import mean, summands
 from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
-from emdeg.robot.workspaces import Workspace
+from emdeg.robot import Workspace
 
 SAMPLES = 20_000
 

@@ -12,13 +12,20 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from emdeg.algebra import AngleSum, ParallelJoints, TrigAlgebra, TrigPoly
-from emdeg.algebra.expression import Atom, Sum
+from emdeg.algebra import (
+    AngleSum,
+    Atom,
+    ExponentLayout,
+    ParallelJoints,
+    ShortForms,
+    Sum,
+    TrigAlgebra,
+    TrigPoly,
+    terms_of,
+)
 from emdeg.algebra.factoring import nested
-from emdeg.algebra.short_forms import ExponentLayout, ShortForms, terms_of
 from emdeg.equations import indices
-from emdeg.programs import Program, Traced, Tracer
-from emdeg.programs.ir import Dependence
+from emdeg.programs import Dependence, Program, Traced, Tracer
 from emdeg.reduce.short_model import Expansion, ShortModel
 
 Rates = tuple[int, ...]

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 
-from emdeg.algebra import Angle, AngleSum, direction_angle, square_root
-from emdeg.algebra.expression import Atom, Product, Sum
+from emdeg.algebra import Angle, AngleSum, Atom, Product, Sum, direction_angle, square_root
 
 CLOSE = Fraction(1, 10**30)
 """How well r cos p must be a, and r sin p be b, in units of r: sines have 60 digits, angles 40."""

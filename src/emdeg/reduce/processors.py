@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from emdeg.programs import Dependence, Kind, Program
-from emdeg.programs.ir import dependences, live
-from emdeg.writing.notebook import Shown
+from emdeg.programs import Dependence, Kind, Program, dependences, live
+from emdeg.writing import Shown
 
 COUNTED = frozenset({Kind.ADD, Kind.SUB, Kind.MUL, Kind.DIV, Kind.SQRT})
 

@@ -7,17 +7,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import add_angles
-from emdeg.algebra.expression import Atom, Sum
+from emdeg.algebra import Atom, Sum, add_angles
 from emdeg.algebra.linear import solve_symmetric
 from emdeg.equations import entry_name, indices
-from emdeg.programs import Program, Traced, Tracer, count, simplify
-from emdeg.programs.ir import Dependence
-from emdeg.programs.search.optimise import tidied
-from emdeg.programs.search.resubstitute import Resubstitution
-from emdeg.programs.simplification import prune, retrace, schedule
-from emdeg.programs.verification import verify
-from emdeg.programs.weights import OPERATIONS, Weights, cost
+from emdeg.programs import (
+    OPERATIONS,
+    Dependence,
+    Program,
+    Traced,
+    Tracer,
+    Weights,
+    cost,
+    count,
+    prune,
+    retrace,
+    schedule,
+    simplify,
+    verify,
+)
+from emdeg.programs.search import Resubstitution, tidied
 from emdeg.reduce.efforts import OF_LINKS, traces
 from emdeg.reduce.phases import Phase, folded, phases
 from emdeg.reduce.shared import SharedEfforts

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from emdeg.programs import Count, Dependence, Program, count_by_dependence, split_rates
 from emdeg.runtime import compile
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

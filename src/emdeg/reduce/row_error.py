@@ -14,10 +14,9 @@ from itertools import product
 import numpy as np
 
 from emdeg.algebra import Array, Generator, TrigPoly
-from emdeg.bounds import Bounded, Family, family, supremum
-from emdeg.bounds.search import clock
+from emdeg.bounds import Bounded, Family, clock, family, supremum
 from emdeg.equations import indices
-from emdeg.robot.workspaces import Workspace
+from emdeg.robot import Workspace
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.equations import indices
 from emdeg.reduce.row_error import corner_products
-from emdeg.robot.workspaces import Workspace
+from emdeg.robot import Workspace
 
 
 class SampledDeviation:

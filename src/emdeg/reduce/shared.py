@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 
-from emdeg.algebra import TrigPoly
-from emdeg.algebra.expression import Atom
+from emdeg.algebra import Atom, TrigPoly
 from emdeg.algebra.factoring import Extraction, Key
 from emdeg.programs import Program
 from emdeg.reduce.efforts import Forms, Rates, Table, Writing, inner_neighbours, on_links, tables

@@ -10,10 +10,20 @@ from functools import cached_property
 from types import MappingProxyType
 
 from emdeg.algebra import Angle, Generator, TrigPoly
-from emdeg.equations import Compact, Constant, Lumped, Model, compact, derive, entry_name, indices, lumped_constants
-from emdeg.equations.model import Formulas
+from emdeg.equations import (
+    Compact,
+    Constant,
+    Formulas,
+    Lumped,
+    Model,
+    compact,
+    derive,
+    entry_name,
+    indices,
+    lumped_constants,
+)
 from emdeg.robot import Robot, substitute
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 Term = tuple[str, str]
 """An entry's name and a constant's: one summand, constant * function."""

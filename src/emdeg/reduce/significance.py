@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import TrigPoly
-from emdeg.bounds import tensor
-from emdeg.bounds.families import basis
-from emdeg.bounds.tensors import Variable
+from emdeg.bounds import Variable, basis, tensor
 from emdeg.equations import indices
 from emdeg.reduce.short_model import FullModel, ShortModel, Term, direction, serving
-from emdeg.robot.workspaces import Workspace
+from emdeg.robot import Workspace
 
 SIGNIFICANCE, JOINT_SIGNIFICANCE = 0.01, 0.001
 """The paper's thresholds."""

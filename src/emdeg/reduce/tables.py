@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from emdeg.programs import Count, Program, count
-from emdeg.programs.best import program as best
-from emdeg.programs.build import program as traced
+from emdeg.programs import Count, Program, count, plain_program
+from emdeg.programs import program as best
 from emdeg.reduce.abbreviation import Abbreviated
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.rates_apart import multirate
@@ -19,7 +18,7 @@ def general_recursion(n: int) -> Count:
     return Count(mul=150 * n - 48, add=131 * n - 48)
 
 
-def tables(
+def reduction_tables(
     short: Abbreviated,
     inverse_dynamics: Program | None = None,
     mass_matrix: Program | None = None,
@@ -37,7 +36,7 @@ def tables(
     whole = ShortModel(full, full.lumped.expansions, full.values)
     robot = full.robot
     search = seconds / 4
-    exact = traced(robot, "inverse_dynamics", base_parameters=False, factored=False)
+    exact = plain_program(robot, "inverse_dynamics", base_parameters=False, factored=False)
     explicit = {name: short_program(whole, name) for name in ("inverse_dynamics", "mass_matrix")}
     smallest = {name: _smaller(best(robot, name, otherwise=search), p) for name, p in explicit.items()}
     efforts: dict[str, Program] = {
@@ -47,7 +46,7 @@ def tables(
         "smallest exact": smallest["inverse_dynamics"],
     }
     matrix = {
-        "composite bodies, traced": traced(robot, "mass_matrix"),
+        "composite bodies, traced": plain_program(robot, "mass_matrix"),
         "full explicit": explicit["mass_matrix"],
         "abbreviated": mass_matrix or short.program("mass_matrix", seconds=search),
         "smallest exact": smallest["mass_matrix"],

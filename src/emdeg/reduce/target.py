@@ -16,15 +16,14 @@ from fractions import Fraction
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.bounds import Bounded
-from emdeg.bounds.search import clock
+from emdeg.bounds import Bounded, clock
 from emdeg.equations import indices
 from emdeg.reduce.pieces import Piece, mean, model_of, pieces
 from emdeg.reduce.programs import quick_count
 from emdeg.reduce.row_error import RowObjective, largest_error, row, search
 from emdeg.reduce.sampled import SampledDeviation
 from emdeg.reduce.short_model import FullModel, ShortModel
-from emdeg.robot.workspaces import Workspace
+from emdeg.robot import Workspace
 
 SAMPLES = 600
 ROUNDS = 9

@@ -7,12 +7,11 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 
-from emdeg.codegen.artefact import Artefact, Request, artefact
-from emdeg.codegen.verbs import CERTIFICATE
+from emdeg.codegen import CERTIFICATE, Artefact, Request, make_artefact
 from emdeg.programs import Program
 from emdeg.reports.subject import Subject
-from emdeg.robot.toml_writer import to_toml
-from emdeg.writing.document import Facts, File, Files, Item, Note, Paragraph, Section, Table, Verbatim
+from emdeg.robot import to_toml
+from emdeg.writing import Facts, File, Files, Item, Note, Paragraph, Section, Table, Verbatim
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity")
 LARGEST = 1_500_000
@@ -32,7 +31,7 @@ def code(
         line = shlex.join(["emdeg", "generate", *words, f"--function={name}", "--target=c", "--out=."])
         request = Request((name,), robot_name=stem, command=line)
         try:
-            one = artefact(subject.robot, request, program=programs[name])
+            one = make_artefact(subject.robot, request, program=programs[name])
         except ValueError as problem:  # a proof that is out of reach; a wrong program is another error
             notes.append(Note(f"{name} is left out because it cannot be proved: {problem}", warning=True))
             continue

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from emdeg.errors import RobotError
-from emdeg.programs import Count, Program, count
-from emdeg.programs.best import program
-from emdeg.programs.build import program as traced
-from emdeg.reduce.tables import general_recursion
+from emdeg.programs import Count, Program, count, plain_program, program
+from emdeg.reduce import general_recursion
 from emdeg.reports.charts import ChartBar, bars
 from emdeg.reports.published import Published, published
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import QUOTED, Tradeoff
-from emdeg.writing.document import Figure, Figures, Item, Note, Paragraph, Section, Table
-from emdeg.writing.drawing import percent
+from emdeg.writing import Figure, Figures, Item, Note, Paragraph, Section, Table, percent
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity", "coriolis_matrix", "jacobian")
 LOOPS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
@@ -90,7 +87,7 @@ def _rows(
             parts = (figure.total,) if figure.mul is None or figure.add is None else (figure.mul, figure.add)
             rows.append(ChartBar(figure.what, tuple(map(float, parts)), str(figure.total), own=False))
     if not subject.closed:
-        recursion = traced(robot, "inverse_dynamics", base_parameters=False, factored=False)
+        recursion = plain_program(robot, "inverse_dynamics", base_parameters=False, factored=False)
         rows.append(_bar("emdeg: the recursion with this robot's zeros left out", count(recursion)))
     if short is not None and short.levels:
         whole = short.levels[0]

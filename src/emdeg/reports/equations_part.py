@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra.expression import Atom, Product, Sum
+from emdeg.algebra import Atom, Product, Sum
 from emdeg.equations import Compact, Lumped, compact
-from emdeg.equations.loops.blocks import LOOP_PARTS, derive_loops
-from emdeg.equations.reading.sections import ABBREVIATIONS
+from emdeg.equations.loops import LOOP_PARTS, derive_loops
+from emdeg.equations.reading import ABBREVIATIONS
 from emdeg.errors import OverBudget
-from emdeg.reduce.short_model import FullModel, full_model
+from emdeg.reduce import FullModel, full_model
 from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, tradeoff
-from emdeg.writing.document import (
+from emdeg.writing import (
     Equation,
     Folded,
     Formula,
@@ -31,9 +31,9 @@ from emdeg.writing.document import (
     Verbatim,
     Written,
     label,
+    line,
+    percent,
 )
-from emdeg.writing.drawing import percent
-from emdeg.writing.text import line
 
 TITLES = {
     "M": "Mass matrix M, symmetric",

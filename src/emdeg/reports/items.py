@@ -6,20 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra.expression import Product, Sum
-from emdeg.writing.document import (
-    Equation,
-    Figure,
-    Figures,
-    Folded,
-    Item,
-    Label,
-    Paragraph,
-    Reference,
-    Special,
-    Table,
-    Zeros,
-)
+from emdeg.algebra import Product, Sum
+from emdeg.writing import Equation, Figure, Figures, Folded, Item, Label, Paragraph, Reference, Special, Table, Zeros
 
 SIGNIFICANCE = ((0.3, "30 % and more"), (0.1, "10 %"), (0.03, "3 %"), (0.01, "1 %"), (0.001, "0.1 %"), (0.0, "less"))
 """(least share, name) of the shades in which terms are written, the most significant first."""

@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import Literal, cast
 
 from emdeg.algebra import Generator, Quotient, Scalar, TrigPoly
-from emdeg.codegen.infix import Language, listings
+from emdeg.codegen import Language, listings
 from emdeg.equations.speeds import SpeedAlgebra, SpeedInverse, speed_algebra, speed_inverse
 from emdeg.errors import RobotError
+from emdeg.mechanics import add, cross
 from emdeg.mechanics.kane import (
     AngularVelocity,
     LinearForm,
@@ -26,10 +27,9 @@ from emdeg.mechanics.kane import (
     speed_values,
     velocities,
 )
-from emdeg.mechanics.spatial import add, cross
 from emdeg.programs.kane import kane_parts
-from emdeg.robot.model import Robot
-from emdeg.writing.document import Combination, Label, Written, label
+from emdeg.robot import Robot
+from emdeg.writing import Combination, Label, Written, label
 
 Part = Literal["velocities", "partials", "forces", "equations"]
 PARTS: tuple[Part, ...] = ("velocities", "partials", "forces", "equations")

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from emdeg.reports.kane import BodyMotion, Description, Dynamics, Velocities
-from emdeg.writing import latex, text
-from emdeg.writing.document import (
+from emdeg.writing import (
     Document,
     Equation,
     Facts,
@@ -19,6 +18,8 @@ from emdeg.writing.document import (
     Section,
     Statement,
     Written,
+    latex,
+    text,
 )
 
 FORCES = Written(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from emdeg.algebra.expression import Product, Sum
+from emdeg.algebra import Product, Sum
 from emdeg.reports.items import SIGNIFICANCE, ShadedEntries, ShadedEntry, ShadedTerm, Slider
-from emdeg.writing import latex, text
-from emdeg.writing.document import Document, Item
-from emdeg.writing.latex import WIDTH, environment, escape
-from emdeg.writing.notation import lines
+from emdeg.writing import WIDTH, Document, Item, environment, latex, latex_escape, lines, text
 
 GREYS = (0, 0, 20, 32, 44, 56)
 """The shades of terms as per cent of white in black."""
@@ -24,7 +21,8 @@ class LatexReportWriter(latex.LatexWriter):
     def item(self, item: Item) -> str:
         match item:
             case Slider():
-                names = " ".join(f"\\textcolor{{s{k}}}{{{escape(name)}}}" for k, (_, name) in enumerate(SIGNIFICANCE))
+                shades = enumerate(latex_escape(name) for _, name in SIGNIFICANCE)
+                names = " ".join(f"\\textcolor{{s{k}}}{{{name}}}" for k, name in shades)
                 return (
                     f"{self.items(item.plain)}Terms are the paler the smaller their largest value, as a share of the "
                     f"greatest in their equation: {names}.\\par\n"
@@ -41,7 +39,7 @@ def write(report: Document) -> str:
 
 
 def _entries(item: ShadedEntries) -> str:
-    title = f"\\subsection*{{{escape(item.title)}}}\n"
+    title = f"\\subsection*{{{latex_escape(item.title)}}}\n"
     length = sum(len(text.line(entry.sum)) for entry in item.entries)
     if length > LONGEST:
         return f"{title}\\textit{{{len(item.entries)} entries of {length} characters: see the HTML report.}}\\par\n"

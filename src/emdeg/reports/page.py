@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from emdeg._version import __version__
-from emdeg.codegen.artefact import Artefact
-from emdeg.codegen.verbs import may_replace, write_files
+from emdeg.codegen import Artefact, may_replace, write_files
 from emdeg.errors import RobotError
 from emdeg.reports import html, latex
 from emdeg.reports.code_part import code
@@ -19,11 +18,8 @@ from emdeg.reports.equations_part import EquationsFound, equations
 from emdeg.reports.robot_part import robot_section
 from emdeg.reports.subject import Subject, quiet
 from emdeg.reports.workspace_part import loads_section
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.model import Robot
-from emdeg.writing.document import Document
-from emdeg.writing.latex import FOLDER, figures
-from emdeg.writing.pdf import pdf
+from emdeg.robot import Robot, RobotLike, as_robot
+from emdeg.writing import FOLDER, Document, figures, write_pdf
 
 PAGE, SOURCE = "report.html", "report.tex"
 
@@ -57,7 +53,7 @@ class Report:
         """
         files = {PAGE: self.html.encode(), SOURCE: self.latex.encode()}
         for figure in figures(self.document):
-            files[f"{FOLDER}/{figure.name}.pdf"] = pdf(figure.drawing)
+            files[f"{FOLDER}/{figure.name}.pdf"] = write_pdf(figure.drawing)
         return replace(self, files=tuple(write_files(files, Path(out), force)))
 
 

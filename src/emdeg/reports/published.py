@@ -6,9 +6,8 @@ import tomllib
 from dataclasses import dataclass
 from importlib import resources
 
-from emdeg.programs.store import robot_digest
-from emdeg.robot.loading import library_names, load
-from emdeg.robot.model import Robot
+from emdeg.programs import robot_digest
+from emdeg.robot import Robot, library_names, load
 
 
 @dataclass(frozen=True, slots=True)

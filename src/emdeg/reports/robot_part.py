@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from emdeg.mechanics.kinds import kind_of
+from emdeg.mechanics import kind_of
 from emdeg.reports import robot_tables as tables
 from emdeg.reports.robot_tables import number
 from emdeg.reports.scene import scene
 from emdeg.reports.subject import LENGTH, Subject
-from emdeg.robot.model import BASE, Robot
-from emdeg.writing.document import Facts, Item, Note, Paragraph, Section, Table
+from emdeg.robot import BASE, Robot
+from emdeg.writing import Facts, Item, Note, Paragraph, Section, Table
 
 MOST_NOTES = 12
 

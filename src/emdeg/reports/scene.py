@@ -13,13 +13,12 @@ from typing import Any, cast
 import numpy as np
 
 from emdeg.algebra import Array, Floats
-from emdeg.mechanics.functions.numeric import forward_kinematics, link_transforms
-from emdeg.mechanics.loops.linkage import Anchor, linkage
+from emdeg.mechanics.functions import forward_kinematics, link_transforms
+from emdeg.mechanics.loops import Anchor, linkage_of
 from emdeg.reports.items import Scene
 from emdeg.reports.subject import Subject
-from emdeg.robot.model import BASE, Robot
-from emdeg.writing.document import Figure
-from emdeg.writing.drawing import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, Line, Shape, Text, shortened
+from emdeg.robot import BASE, Robot
+from emdeg.writing import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, Figure, Line, Shape, Text, shortened
 
 AZIMUTH, ELEVATION = 0.9, 0.42
 """The first view [rad]."""
@@ -83,7 +82,7 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
 
 def _rods(robot: Robot) -> list[dict[str, Any]]:
     """The rods' ends, and pairs of points that closing joints bring together, on their links."""
-    link = linkage(robot, Floats())
+    link = linkage_of(robot, Floats())
 
     def end(anchor: Anchor) -> dict[str, Any]:
         return {"link": anchor.link, "p": [_number(cast(float, v)) for v in anchor.p]}

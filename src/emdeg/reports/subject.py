@@ -13,15 +13,12 @@ from functools import cached_property
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.motion import SampledMotion, across, point_to_point
+from emdeg.analysis import SampledMotion, across, point_to_point
 from emdeg.equations import Model, derive
 from emdeg.errors import RobotError, StateError
-from emdeg.mechanics.kinds import kind_of
-from emdeg.mechanics.loops.closing import ready
-from emdeg.mechanics.loops.views import joint_positions
-from emdeg.robot import substitute
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import Workspace, joint_number, workspace
+from emdeg.mechanics import kind_of
+from emdeg.mechanics.loops import joint_positions, ready
+from emdeg.robot import Robot, Workspace, joint_number, substitute, workspace
 
 SLIDE = (0.0, 1.0)
 """The range [m] assumed of a sliding joint whose file states none."""

@@ -15,13 +15,21 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.bounds import supremum
 from emdeg.programs import Count, count, simplify
-from emdeg.reduce.efforts import OF_LINKS
-from emdeg.reduce.programs import LARGE, program
-from emdeg.reduce.row_error import RowObjective, row, search
-from emdeg.reduce.shared import SharedEfforts
-from emdeg.reduce.short_model import FullModel, ShortModel, Term
-from emdeg.reduce.significance import significant, sizes
-from emdeg.reduce.target import largest_efforts
+from emdeg.reduce import (
+    LARGE,
+    OF_LINKS,
+    FullModel,
+    RowObjective,
+    SharedEfforts,
+    ShortModel,
+    Term,
+    largest_efforts,
+    program,
+    row,
+    search,
+    significant,
+    sizes,
+)
 from emdeg.reports.subject import Subject
 
 THRESHOLDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)

@@ -1,58 +1,63 @@
 """What a robot is, how it is read and written, the rules it must keep, where it moves, its numbers as symbols."""
 
-from emdeg.robot.assembly import Draft, assemble
-from emdeg.robot.loading import RobotLike, as_robot, check, library_names, load, read_draft
-from emdeg.robot.model import (
-    BASE,
-    Drive,
-    Frame,
-    Friction,
-    Inertia,
-    Joint,
-    Limits,
-    Link,
-    Payload,
-    Placement,
-    Pose,
-    Robot,
-)
-from emdeg.robot.normal_form import Body
-from emdeg.robot.substitution import substitute
-from emdeg.robot.symbols import Known, Opened, opened, parameter_paths, symbolize, with_symbolic_payload
-from emdeg.robot.toml_writer import to_toml
-from emdeg.robot.workspaces import Workspace, joint_number, workspace
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "BASE",
-    "Body",
-    "Draft",
-    "Drive",
-    "Frame",
-    "Friction",
-    "Inertia",
-    "Joint",
-    "Known",
-    "Limits",
-    "Link",
-    "Opened",
-    "Payload",
-    "Placement",
-    "Pose",
-    "Robot",
-    "Workspace",
-    "RobotLike",
-    "as_robot",
-    "assemble",
-    "check",
-    "joint_number",
-    "library_names",
-    "load",
-    "opened",
-    "parameter_paths",
-    "read_draft",
-    "substitute",
-    "symbolize",
-    "to_toml",
-    "with_symbolic_payload",
-    "workspace",
-]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.robot import choose
+    from emdeg.robot.algebra import algebra_of, branch, geometry, massless, parallel_joints, positions, state
+    from emdeg.robot.assembly import Draft, assemble, findings, loaded_inertias
+    from emdeg.robot.checks import BUDGET
+    from emdeg.robot.fields import (
+        as_joints,
+        as_real,
+        flag,
+        joint_index,
+        joint_list,
+        need_table,
+        numbers,
+        optional_real,
+        per_joint,
+        real,
+    )
+    from emdeg.robot.loading import (
+        SNAP,
+        SUFFIXES,
+        RobotLike,
+        as_robot,
+        check,
+        library_names,
+        load,
+        parse_locks,
+        read_draft,
+        read_text,
+    )
+    from emdeg.robot.loops import End, Loops
+    from emdeg.robot.memory import remembered
+    from emdeg.robot.model import (
+        BASE,
+        NOWHERE,
+        Drive,
+        Frame,
+        Friction,
+        Inertia,
+        Joint,
+        Limits,
+        Link,
+        Payload,
+        Placement,
+        Pose,
+        Robot,
+        Vector,
+    )
+    from emdeg.robot.normal_form import Body
+    from emdeg.robot.substitution import need_numbers, substitute
+    from emdeg.robot.symbols import Known, Opened, opened, parameter_paths, symbolize, with_symbolic_payload
+    from emdeg.robot.template import TEMPLATE
+    from emdeg.robot.toml_reader import read_toml
+    from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable, kind_of
+    from emdeg.robot.toml_writer import to_toml
+    from emdeg.robot.workspaces import ACCELERATION, SPEED, Range, Workspace, joint_number, workspace
+
+on_demand(globals())

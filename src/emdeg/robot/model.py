@@ -14,7 +14,7 @@ from typing import Literal
 
 from emdeg.algebra import NO_ANGLE, ONE, ZERO, Angle, Exact
 from emdeg.robot import loops as loops_
-from emdeg.writing.notebook import Shown, table
+from emdeg.writing import Shown, table
 
 Vector = tuple[Exact, Exact, Exact]
 Angles = tuple[Angle, Angle, Angle]

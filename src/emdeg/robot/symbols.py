@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from emdeg.algebra import Angle, Exact, square_root
 from emdeg.errors import RobotError
 from emdeg.robot.model import Frame, Inertia, Link, Payload, Pose, Robot, Stated
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 AXES = ("x", "y", "z")
 TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")

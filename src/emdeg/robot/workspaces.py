@@ -16,7 +16,7 @@ import numpy as np
 from emdeg.algebra import Array, Generator
 from emdeg.errors import RobotError
 from emdeg.robot.model import Joint, Robot
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 Range = tuple[float, float]
 

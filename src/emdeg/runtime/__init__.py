@@ -1,5 +1,18 @@
 """Programs as callables: one state or a batch, compiled in this process, on all cores."""
 
-from emdeg.runtime.compiled import BoundProgram, CompiledProgram, compile
+from typing import TYPE_CHECKING
 
-__all__ = ["BoundProgram", "CompiledProgram", "compile"]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.runtime.compiled import BoundProgram, CompiledProgram, compile
+    from emdeg.runtime.engine import target_machine, vector_bits
+    from emdeg.runtime.kane import KaneModel
+    from emdeg.runtime.kernel import cores, machine_available
+    from emdeg.runtime.llvm_memory import Rows
+    from emdeg.runtime.llvm_text import operations
+    from emdeg.runtime.llvm_writer import PRECISIONS, Writer
+    from emdeg.runtime.random_streams import UniformRows, mixed, stream_key, uniform_at
+    from emdeg.runtime.statistics import Fold
+
+on_demand(globals())

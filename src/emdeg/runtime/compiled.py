@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from emdeg.errors import StateError
-from emdeg.programs.ir import Program
-from emdeg.programs.simplification import split_constants
+from emdeg.programs import Program, split_constants
 from emdeg.runtime.kernel import Kernel, MachineKernel, NumpyKernel, cores, machine_available
 
 

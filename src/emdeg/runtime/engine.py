@@ -9,7 +9,7 @@ from typing import Any
 
 from llvmlite import binding as llvm
 
-from emdeg.programs.ir import Program
+from emdeg.programs import Program
 from emdeg.runtime.llvm_text import assembly
 
 

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from emdeg.equations.speeds import Singularity, SpeedInverse, speed_inverse
 from emdeg.errors import SingularSpeeds, StateError
 from emdeg.mechanics.kane import Setup
-from emdeg.programs.ir import Program
+from emdeg.programs import Program
 from emdeg.programs.kane import Function, kane_program
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 from emdeg.runtime.compiled import CompiledProgram, compile
-from emdeg.writing.notebook import table
+from emdeg.writing import table
 
 SINGULAR = 1e-9
 """A factor of det A below this share of the largest value it could have: the speeds fail."""

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.programs.ir import Program
-from emdeg.programs.values import evaluate
+from emdeg.programs import Program, evaluate
 
 STATES_PER_THREAD = 8192
 """Fewer are done before another core has woken up."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from emdeg.programs.ir import Kind, Program, Slot, live
-from emdeg.programs.values import constants
+from emdeg.programs import Kind, Program, Slot, constants, live
 from emdeg.runtime.llvm_memory import Rows
 from emdeg.runtime.llvm_writer import PRECISIONS, Writer
 

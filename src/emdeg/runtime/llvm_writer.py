@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
+from emdeg.programs import DOUBLE, SINGLE, TrigTable
 
 
 @dataclass(frozen=True, slots=True)

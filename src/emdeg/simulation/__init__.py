@@ -1,84 +1,42 @@
 """Motion: trajectories, control laws, simulation, and the constants of motion that keep them honest."""
 
-from emdeg.simulation.controllers.conditioning import Conditioning, converter_steps
-from emdeg.simulation.controllers.laws import (
-    Law,
-    MultiRate,
-    ProgramLaw,
-    UserLaw,
-    abbreviated_model,
-    computed_torque,
-    feed_forward,
-    pd,
-)
-from emdeg.simulation.controllers.linearisation import StateSpace, closed_loop, linearise
-from emdeg.simulation.motion import Event, Motion
-from emdeg.simulation.pictures.stick_figures import animate
-from emdeg.simulation.plant.constants_of_motion import DriftWarning, Invariants, free_joints
-from emdeg.simulation.plant.passive import Passive, elastic_stops
-from emdeg.simulation.run import simulate
-from emdeg.simulation.scenarios.outcome import Outcome, perform, summary, torques
-from emdeg.simulation.scenarios.scenario import Scenario, load_scenario, load_trajectory, scenario_names
-from emdeg.simulation.trajectories.joint_space import (
-    Still,
-    Trajectory,
-    cycloidal,
-    fourier,
-    quintic,
-    through,
-    trapezoidal,
-)
-from emdeg.simulation.trajectories.limits import drive_limits, excesses, need_within_limits
-from emdeg.simulation.trajectories.reaching import inverse_kinematics
-from emdeg.simulation.trajectories.spherical_wrist import all_positions
-from emdeg.simulation.trajectories.tables import read_trajectory
-from emdeg.simulation.trajectories.tool_paths import circle, follow, line
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Conditioning",
-    "DriftWarning",
-    "Event",
-    "Invariants",
-    "Law",
-    "Motion",
-    "MultiRate",
-    "Outcome",
-    "Passive",
-    "ProgramLaw",
-    "Scenario",
-    "StateSpace",
-    "Still",
-    "Trajectory",
-    "UserLaw",
-    "abbreviated_model",
-    "all_positions",
-    "animate",
-    "circle",
-    "closed_loop",
-    "computed_torque",
-    "converter_steps",
-    "cycloidal",
-    "drive_limits",
-    "elastic_stops",
-    "excesses",
-    "feed_forward",
-    "follow",
-    "fourier",
-    "free_joints",
-    "inverse_kinematics",
-    "line",
-    "linearise",
-    "load_scenario",
-    "load_trajectory",
-    "need_within_limits",
-    "pd",
-    "perform",
-    "quintic",
-    "read_trajectory",
-    "scenario_names",
-    "simulate",
-    "summary",
-    "through",
-    "torques",
-    "trapezoidal",
-]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.simulation.controllers.conditioning import Conditioning, converter_steps
+    from emdeg.simulation.controllers.laws import (
+        Law,
+        MultiRate,
+        ProgramLaw,
+        UserLaw,
+        abbreviated_model,
+        computed_torque,
+        feed_forward,
+        pd,
+    )
+    from emdeg.simulation.controllers.linearisation import StateSpace, closed_loop, linearise
+    from emdeg.simulation.motion import Event, Motion
+    from emdeg.simulation.pictures.stick_figures import animate
+    from emdeg.simulation.plant.constants_of_motion import DriftWarning, Invariants, free_joints
+    from emdeg.simulation.plant.passive import Passive, elastic_stops
+    from emdeg.simulation.run import simulate
+    from emdeg.simulation.scenarios.outcome import Outcome, perform, summary, torques
+    from emdeg.simulation.scenarios.scenario import Scenario, load_scenario, load_trajectory, scenario_names
+    from emdeg.simulation.trajectories.joint_space import (
+        Still,
+        Trajectory,
+        cycloidal,
+        fourier,
+        quintic,
+        through,
+        trapezoidal,
+    )
+    from emdeg.simulation.trajectories.limits import drive_limits, excesses, need_within_limits
+    from emdeg.simulation.trajectories.reaching import inverse_kinematics
+    from emdeg.simulation.trajectories.spherical_wrist import all_positions
+    from emdeg.simulation.trajectories.tables import read_trajectory
+    from emdeg.simulation.trajectories.tool_paths import circle, follow, line
+
+on_demand(globals())

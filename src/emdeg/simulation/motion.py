@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import SimulationError
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 from emdeg.simulation.plant.constants_of_motion import Invariants
-from emdeg.writing.notebook import Brief, Shown, table
-from emdeg.writing.tables import csv_columns
+from emdeg.writing import Brief, Shown, csv_columns, table
 
 
 @dataclass(frozen=True, slots=True)

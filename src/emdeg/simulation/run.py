@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.formulations.friction import friction_laws
-from emdeg.mechanics.kinds import kind_of
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.model import Robot
+from emdeg.mechanics import kind_of
+from emdeg.mechanics.formulations import friction_laws
+from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, UserLaw
 from emdeg.simulation.controllers.linearisation import closed_loop

@@ -9,12 +9,9 @@ from threading import Lock
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.robot.assembly import assemble
-from emdeg.robot.model import Robot
-from emdeg.robot.substitution import substitute
-from emdeg.robot.toml_reader import read_toml
-from emdeg.runtime.compiled import CompiledProgram
-from emdeg.runtime.compiled import compile as compile_program
+from emdeg.robot import Robot, assemble, read_toml, substitute
+from emdeg.runtime import CompiledProgram
+from emdeg.runtime import compile as compile_program
 from emdeg.sweeps.measures import WHOLE, loads_of, measure, prefixed
 from emdeg.sweeps.plan import Plan
 from emdeg.sweeps.sampling import Samples, input_order

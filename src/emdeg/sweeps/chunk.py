@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from emdeg._version import __version__
 from emdeg.algebra import Array
 from emdeg.errors import SweepError
-from emdeg.runtime.statistics import Fold
+from emdeg.runtime import Fold
 from emdeg.sweeps.bench import Bench
 from emdeg.sweeps.measures import WHOLE, loads_columns, prefixed
 from emdeg.sweeps.plan import PEAK, RUNNING, Plan, PlannedOutput, plan_from_json

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.capabilities import capability_from, ellipsoid_from, mobility
+from emdeg.analysis import capability_from, ellipsoid_from, mobility
 from emdeg.bounds import SearchLimits, extremes
 from emdeg.equations import derive, entry_name
 from emdeg.errors import SweepError, UnknownFunction
 from emdeg.mechanics.functions import known_functions
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import Workspace
+from emdeg.robot import Robot, Workspace
 from emdeg.sweeps.plan import PlannedOutput
 from emdeg.sweeps.study import Compute
 

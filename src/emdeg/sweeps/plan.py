@@ -18,9 +18,8 @@ import numpy as np
 
 from emdeg.equations import entry_name
 from emdeg.errors import NotAProgram, SweepError
-from emdeg.programs.ir import Program
-from emdeg.programs.store import from_data
-from emdeg.robot.workspaces import Workspace
+from emdeg.programs import Program, from_data
+from emdeg.robot import Workspace
 from emdeg.sweeps.study import Study, study_from_data
 
 SCHEMA = 2

@@ -10,17 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from emdeg._version import __version__
-from emdeg.analysis.capabilities import torque_limits
+from emdeg.analysis import torque_limits
 from emdeg.errors import CannotJoin, RobotError, SweepError, TooLarge
-from emdeg.programs.best import program
-from emdeg.programs.ir import count
-from emdeg.programs.store import from_data, to_data
-from emdeg.robot.loading import load
-from emdeg.robot.model import Joint, Robot
-from emdeg.robot.substitution import substitute
-from emdeg.robot.symbols import Opened, opened, parameter_paths
-from emdeg.robot.toml_writer import to_toml
-from emdeg.robot.workspaces import Workspace, workspace
+from emdeg.programs import count, from_data, program, to_data
+from emdeg.robot import Joint, Opened, Robot, Workspace, load, opened, parameter_paths, substitute, to_toml, workspace
 from emdeg.sweeps.measures import ANALYSES, WHOLE, measure, planned_outputs
 from emdeg.sweeps.plan import Case, Parameter, Plan, StateBox, Work, text_digest
 from emdeg.sweeps.study import PerJoint, States, Study

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from emdeg.errors import OverBudget, RobotError, SweepError
-from emdeg.robot.fields import as_real, flag, numbers, real
-from emdeg.robot.loading import SUFFIXES, read_text
-from emdeg.robot.toml_table import Remarks, TomlDocument, TomlTable, kind_of
+from emdeg.robot import SUFFIXES, Remarks, TomlDocument, TomlTable, as_real, flag, kind_of, numbers, read_text, real
 from emdeg.sweeps.study import Compute, NamedRanges, PerJoint, Range, StatedTolerances, States, Study, Vary
 
 _TOP = (

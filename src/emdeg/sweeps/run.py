@@ -11,7 +11,7 @@ from typing import Any
 
 from emdeg._version import __version__
 from emdeg.errors import Interrupted, SweepError
-from emdeg.runtime.kernel import cores
+from emdeg.runtime import cores
 from emdeg.sweeps.chunk import compute_chunk
 from emdeg.sweeps.cluster import cluster_chunks, scheduler_address
 from emdeg.sweeps.folder import GO_ON, Folder, open_folder, read_manifest
@@ -20,7 +20,7 @@ from emdeg.sweeps.plan import Plan, plan_from_json
 from emdeg.sweeps.prepare import prepare
 from emdeg.sweeps.read import read_study
 from emdeg.sweeps.study import Study
-from emdeg.writing.tables import arrow
+from emdeg.writing import arrow
 
 Progress = Callable[[int, int], None]
 """Called with (chunks on disk, chunks in all)."""

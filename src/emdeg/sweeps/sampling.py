@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
-from emdeg.runtime.random_streams import mixed, stream_key, uniform_at
+from emdeg.runtime import mixed, stream_key, uniform_at
 from emdeg.sweeps.plan import Case, Parameter, Plan
 
 Whole = NDArray[np.uint64]

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.motion import point_to_point
-from emdeg.runtime.random_streams import UniformRows, stream_key
+from emdeg.analysis import point_to_point
+from emdeg.runtime import UniformRows, stream_key
 from emdeg.sweeps.plan import Case, Plan, StateBox
 
 Arrays = Mapping[str, Array]

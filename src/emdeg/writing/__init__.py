@@ -4,7 +4,69 @@ The model is `document` and `formula`; `formats` has its writers (text, LaTeX, M
 figures and folds, `json_form` writes data. `notation` is the one walk over a formula, in which a format is a table.
 """
 
-from emdeg.writing.files import write_whole
-from emdeg.writing.notebook import Shown
+from typing import TYPE_CHECKING
 
-__all__ = ["Shown", "write_whole"]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.writing import document, html, latex, mathml, text
+    from emdeg.writing.document import (
+        Combination,
+        Document,
+        Equation,
+        Facts,
+        Figure,
+        Figures,
+        File,
+        Files,
+        Folded,
+        Formula,
+        Item,
+        Label,
+        MatrixEquation,
+        Note,
+        Paragraph,
+        Reference,
+        Section,
+        Special,
+        SquareRoot,
+        Statement,
+        Table,
+        Verbatim,
+        Written,
+        Zeros,
+        label,
+        resolved,
+    )
+    from emdeg.writing.drawing import (
+        BLUE,
+        FAINT,
+        GREEN,
+        GROUND,
+        INK,
+        ORANGE,
+        SOFT,
+        Dot,
+        Drawing,
+        Line,
+        Rectangle,
+        Shape,
+        Text,
+        percent,
+        shortened,
+        svg,
+    )
+    from emdeg.writing.files import nearest, write_whole
+    from emdeg.writing.formats import WRITERS, Format
+    from emdeg.writing.html import HtmlWriter, fold
+    from emdeg.writing.json_form import sections_data, terms_data
+    from emdeg.writing.latex import FOLDER, WIDTH, environment, figures, latex_escape
+    from emdeg.writing.markup import escape
+    from emdeg.writing.mathml import inline
+    from emdeg.writing.notation import lines
+    from emdeg.writing.notebook import Brief, Shown, brief, listing, table
+    from emdeg.writing.pdf import write_pdf
+    from emdeg.writing.tables import arrow, csv_columns, parquet, parquet_columns
+    from emdeg.writing.text import line
+
+on_demand(globals())

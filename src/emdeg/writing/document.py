@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from emdeg.algebra import GREEK, Quotient, TrigPoly
-from emdeg.algebra.expression import Sum
+from emdeg.algebra import GREEK, Quotient, Sum, TrigPoly
 from emdeg.writing.drawing import Drawing
 
 _FIRST_LETTERS = re.compile("[A-Za-z]+")

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from emdeg.algebra import Quotient, TrigPoly
-from emdeg.algebra.expression import Sum
+from emdeg.algebra import Quotient, Sum, TrigPoly
 from emdeg.writing.document import (
     Cell,
     Combination,
@@ -83,7 +82,7 @@ PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 """
 
 
-def escape(text: str) -> str:
+def latex_escape(text: str) -> str:
     """Plain text for LaTeX; most characters outside ASCII become a question mark, because fonts lack them."""
     return "".join(_SPECIAL.get(c, c if c.isascii() and c.isprintable() else "?") for c in text)
 
@@ -159,17 +158,17 @@ class LatexWriter:
 
     def write(self, document: Document) -> str:
         """The document as LaTeX source."""
-        subtitle = f"{escape(document.subtitle)}\\par\n" if document.subtitle else ""
-        facts = ", ".join(f"{escape(figure)} {escape(what)}" for figure, what in document.highlights)
+        subtitle = f"{latex_escape(document.subtitle)}\\par\n" if document.subtitle else ""
+        facts = ", ".join(f"{latex_escape(figure)} {latex_escape(what)}" for figure, what in document.highlights)
         facts = f"{facts}.\\par\n" if facts else ""
-        made_by = f"\\bigskip {{\\small {escape(document.made_by)}}}\n" if document.made_by else ""
+        made_by = f"\\bigskip {{\\small {latex_escape(document.made_by)}}}\n" if document.made_by else ""
         return (
-            f"{self.preamble}\\begin{{document}}\n{{\\LARGE\\bfseries {escape(document.title)}\\par}}\n{subtitle}"
+            f"{self.preamble}\\begin{{document}}\n{{\\LARGE\\bfseries {latex_escape(document.title)}\\par}}\n{subtitle}"
             f"{facts}{self.sections(document.sections)}{made_by}\\end{{document}}\n"
         )
 
     def sections(self, sections: Iterable[Section]) -> str:
-        return "".join(f"\\section*{{{escape(s.title)}}}\n{self.items(s.items)}" for s in sections)
+        return "".join(f"\\section*{{{latex_escape(s.title)}}}\n{self.items(s.items)}" for s in sections)
 
     def items(self, items: Iterable[Item]) -> str:
         """The items; equations that follow each other are aligned."""
@@ -197,20 +196,22 @@ class LatexWriter:
             case Table():
                 return _table(item)
             case Facts():
-                rows = "".join(f"\\item[{escape(name)}] {escape(value)}\n" for name, value in item.rows)
+                rows = "".join(f"\\item[{latex_escape(name)}] {latex_escape(value)}\n" for name, value in item.rows)
                 return f"\\begin{{description}}\\itemsep0pt\n{rows}\\end{{description}}\n"
             case Paragraph():
-                return f"{escape(item.text)}\\par\n"
+                return f"{latex_escape(item.text)}\\par\n"
             case Note():
-                return f"\\textit{{{'Warning: ' if item.warning else ''}{escape(item.text)}}}\\par\n"
+                return f"\\textit{{{'Warning: ' if item.warning else ''}{latex_escape(item.text)}}}\\par\n"
             case Verbatim():
-                return "".join(f"\\texttt{{{escape(text)}}}\\par\n" for text in item.text.splitlines())
+                return "".join(f"\\texttt{{{latex_escape(text)}}}\\par\n" for text in item.text.splitlines())
             case Figures():
                 return _figures(item)
             case Files():
-                return "Files in the HTML page: " + ", ".join(escape(file.name) for file in item.files) + ".\\par\n"
+                return (
+                    "Files in the HTML page: " + ", ".join(latex_escape(file.name) for file in item.files) + ".\\par\n"
+                )
             case Folded():
-                return f"\\subsection*{{{escape(item.title)}}}\n{self.items(item.items)}"
+                return f"\\subsection*{{{latex_escape(item.title)}}}\n{self.items(item.items)}"
             case Special():
                 return self.items(item.plain)
             case _:
@@ -263,9 +264,9 @@ def _table(table: Table) -> str:
     total = sum(min(w, CELL) for w in widest) + 2 * len(kept)
     size = "\\small" if total < 85 else "\\footnotesize" if total < 105 else "\\scriptsize"
     kinds = "".join("l" if w <= CELL else "p{0.55\\textwidth}" for w in widest)
-    head = " & ".join(escape(table.head[k]) for k in kept) + " \\\\ \\hline\\endhead"
+    head = " & ".join(latex_escape(table.head[k]) for k in kept) + " \\\\ \\hline\\endhead"
     rows = " \\\\\n".join(" & ".join(_cell(row[k]) for k in kept) for row in table.rows)
-    title = f"\\textbf{{{escape(table.title)}}}\\par\\nopagebreak\n" if table.title else ""
+    title = f"\\textbf{{{latex_escape(table.title)}}}\\par\\nopagebreak\n" if table.title else ""
     formulas: list[str] = []
     for row in table.rows:
         for cell in row:
@@ -278,7 +279,7 @@ def _table(table: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    return escape(cell) if isinstance(cell, str) else f"${cell.latex if isinstance(cell, Label) else line(cell)}$"
+    return latex_escape(cell) if isinstance(cell, str) else f"${cell.latex if isinstance(cell, Label) else line(cell)}$"
 
 
 def _figures(item: Figures) -> str:
@@ -288,6 +289,6 @@ def _figures(item: Figures) -> str:
         own = f"{min(0.72, figure.drawing.width / 650):.2f}"
         wide = f"width={share if share < 1 else own}\\textwidth"
         drawn.append(f"\\includegraphics[{wide}]{{{FOLDER}/{figure.name}.pdf}}")
-    captions = " ".join(escape(text) for text in (*(f.caption for f in item.figures), item.caption) if text)
+    captions = " ".join(latex_escape(text) for text in (*(f.caption for f in item.figures), item.caption) if text)
     words = f"\\par{{\\small {captions}}}" if captions else ""
     return "\\begin{center}\n" + "\n".join(drawn) + words + "\n\\end{center}\n"

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import assert_never
 
-from emdeg.algebra import GREEK, Angle, Generator, Quotient, TrigPoly, angle_name
-from emdeg.algebra.expression import Product, Sum
+from emdeg.algebra import GREEK, Angle, Generator, Product, Quotient, Sum, TrigPoly, angle_name
 from emdeg.writing import notation, text
 from emdeg.writing.document import Combination, Formula, Label, Reference, SquareRoot, Written
 from emdeg.writing.markup import escape

@@ -8,8 +8,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Literal
 
-from emdeg.algebra import Generator, Quotient, TrigAlgebra, TrigPoly
-from emdeg.algebra.expression import Atom, Sum
+from emdeg.algebra import Atom, Generator, Quotient, Sum, TrigAlgebra, TrigPoly
 from emdeg.writing.document import Combination, Label
 
 Term = tuple[bool, str]

@@ -12,7 +12,7 @@ POINT = 0.75
 """Points a pixel."""
 
 
-def pdf(drawing: Drawing) -> bytes:
+def write_pdf(drawing: Drawing) -> bytes:
     """The drawing as PDF."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_pdf import FigureCanvasPdf

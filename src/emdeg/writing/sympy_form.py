@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import Quotient, TrigPoly
-from emdeg.algebra.expression import Atom, Sum
+from emdeg.algebra import Atom, Quotient, Sum, TrigPoly
 from emdeg.writing import text
 from emdeg.writing.document import (
     Combination,

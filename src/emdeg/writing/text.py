@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
-from emdeg.algebra import Quotient, TrigPoly
-from emdeg.algebra.expression import Sum
+from emdeg.algebra import Quotient, Sum, TrigPoly
 from emdeg.writing.document import (
     Cell,
     Combination,

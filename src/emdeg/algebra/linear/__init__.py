@@ -1,51 +1,31 @@
 """Exact linear algebra over any field: matrices, determinants, systems, echelon forms."""
 
-from emdeg.algebra.linear.matrices import (
-    Matrix,
-    Reduced,
-    Row,
-    adjugate,
-    blocks,
-    congruent,
-    determinant,
-    first_dependent_row,
-    independent_rows,
-    inner,
-    null_space,
-    product,
-    rational_echelon,
-    reduce_rows,
-    summed,
-    times,
-    total,
-    transposed,
-    triangular_blocks,
-)
-from emdeg.algebra.linear.systems import Elimination, Rows, eliminate, solve_symmetric, solve_system
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Elimination",
-    "Matrix",
-    "Reduced",
-    "Row",
-    "Rows",
-    "adjugate",
-    "blocks",
-    "congruent",
-    "determinant",
-    "eliminate",
-    "first_dependent_row",
-    "independent_rows",
-    "inner",
-    "null_space",
-    "product",
-    "rational_echelon",
-    "reduce_rows",
-    "solve_symmetric",
-    "solve_system",
-    "summed",
-    "times",
-    "total",
-    "transposed",
-    "triangular_blocks",
-]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.algebra.linear.matrices import (
+        Matrix,
+        Reduced,
+        Row,
+        adjugate,
+        blocks,
+        congruent,
+        determinant,
+        first_dependent_row,
+        independent_rows,
+        inner,
+        null_space,
+        product,
+        rational_echelon,
+        reduce_rows,
+        summed,
+        times,
+        total,
+        transposed,
+        triangular_blocks,
+    )
+    from emdeg.algebra.linear.systems import Elimination, Rows, eliminate, solve_symmetric, solve_system
+
+on_demand(globals())

@@ -14,9 +14,8 @@ from emdeg.analysis.extremes import JointLoad
 from emdeg.analysis.ratios import Curves, curves, largest_of, ratio
 from emdeg.bounds import Bounded
 from emdeg.equations import Model
-from emdeg.robot.loading import load as load_robot
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import Workspace, joint_number
+from emdeg.robot import Robot, Workspace, joint_number
+from emdeg.robot import load as load_robot
 
 AGREES = 5e-3
 """A printed value within this of the certified one, relatively, counts as the same number."""

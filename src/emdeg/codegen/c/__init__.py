@@ -1,5 +1,10 @@
 """C99: a function on the caller's arrays, no allocation, no state."""
 
-from emdeg.codegen.c.template import COptions, emit_c
+from typing import TYPE_CHECKING
 
-__all__ = ["COptions", "emit_c"]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.codegen.c.template import COptions, emit_c
+
+on_demand(globals())

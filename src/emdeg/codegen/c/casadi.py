@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from emdeg.programs.ir import OutputGroup, Program
+from emdeg.programs import OutputGroup, Program
 
 
 def entry_point(program: Program, name: str, constants: Program | None) -> str:

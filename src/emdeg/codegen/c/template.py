@@ -10,9 +10,7 @@ from typing import Literal
 
 from emdeg.codegen.c.casadi import entry_point
 from emdeg.codegen.infix import Language, header, identifier, listing
-from emdeg.programs.ir import Kind, Program, live
-from emdeg.programs.simplification import angles_first, split_constants, split_rates
-from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
+from emdeg.programs import DOUBLE, SINGLE, Kind, Program, TrigTable, angles_first, live, split_constants, split_rates
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,10 @@
 """JAX: the NumPy target's function over jax.numpy; jit, vmap and grad apply to it."""
 
-from emdeg.codegen.jax.printer import emit_jax
+from typing import TYPE_CHECKING
 
-__all__ = ["emit_jax"]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.codegen.jax.printer import emit_jax
+
+on_demand(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from emdeg.codegen.numpy.printer import array_module
-from emdeg.programs.ir import Program
+from emdeg.programs import Program
 
 
 def emit_jax(program: Program, *, name: str | None = None, robot: str = "", command: str = "") -> str:

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from emdeg.codegen.infix import Language, header, identifier, listing
 from emdeg.codegen.python.printer import number, sincos_with
-from emdeg.programs.ir import OutputGroup, Program
-from emdeg.programs.simplification import split_constants
+from emdeg.programs import OutputGroup, Program, split_constants
 
 
 def emit_numpy(program: Program, *, name: str | None = None, robot: str = "", command: str = "") -> str:

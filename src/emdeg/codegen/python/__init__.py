@@ -1,5 +1,10 @@
 """Plain Python: a function on sequences of floats, no library but math."""
 
-from emdeg.codegen.python.printer import emit_python
+from typing import TYPE_CHECKING
 
-__all__ = ["emit_python"]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.codegen.python.printer import emit_python
+
+on_demand(globals())

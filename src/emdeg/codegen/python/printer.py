@@ -6,8 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from emdeg.codegen.infix import Language, header, identifier, listing
-from emdeg.programs.ir import Program
-from emdeg.programs.simplification import split_constants
+from emdeg.programs import Program, split_constants
 
 
 def number(value: Fraction) -> str:

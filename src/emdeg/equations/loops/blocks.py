@@ -12,12 +12,10 @@ from typing import cast
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, Quotient, TrigAlgebra, TrigPoly, quotient
 from emdeg.algebra.linear import blocks, determinant
+from emdeg.mechanics.loops import Linkage, constraints, jacobian_matrix, linkage_of, ready, world_frames
 from emdeg.mechanics.loops import reduction as closed_loop
-from emdeg.mechanics.loops.closing import ready
-from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, linkage, world_frames
-from emdeg.robot.algebra import algebra_of, positions
-from emdeg.robot.model import Robot
-from emdeg.writing.document import Document, Equation, Formula, Item, Label, MatrixEquation, Paragraph, Section
+from emdeg.robot import Robot, algebra_of, positions
+from emdeg.writing import Document, Equation, Formula, Item, Label, MatrixEquation, Paragraph, Section
 
 Formulas = tuple[tuple[TrigPoly, ...], ...]
 Quotients = tuple[tuple[Quotient, ...], ...]
@@ -60,7 +58,7 @@ class LoopModel:
 def derive_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> LoopModel:
     """The explicit blocks of a robot with closed loops, exact. Its loops must have numbers: mobility is checked."""
     algebra = algebra_of(robot, rates=True, budget=budget)
-    link = linkage(robot, algebra, ready(robot).mobility.rows)
+    link = linkage_of(robot, algebra, ready(robot).mobility.rows)
     rows = constraints(link, world_frames(link, positions(robot, algebra)))
     closure = tuple((row.name, cast(TrigPoly, row.value)) for row in rows)
     Phi = _frozen(jacobian_matrix(link, rows))

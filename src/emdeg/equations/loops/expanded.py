@@ -15,14 +15,11 @@ from typing import Any, cast
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, Angle, TrigAlgebra, TrigPoly, quotient
 from emdeg.errors import RobotError
-from emdeg.mechanics.formulations.virtual_work import virtual_work
+from emdeg.mechanics.formulations import equations_by_virtual_work
+from emdeg.mechanics.loops import Linkage, linkage_of, ready, solve
 from emdeg.mechanics.loops import reduction as closed_loop
-from emdeg.mechanics.loops.closing import ready
-from emdeg.mechanics.loops.closure import solve
-from emdeg.mechanics.loops.linkage import Linkage, linkage
-from emdeg.robot.algebra import algebra_of, positions
-from emdeg.robot.model import Robot
-from emdeg.writing.document import Document, Equation, Item, Label, MatrixEquation, Paragraph, Section, SquareRoot
+from emdeg.robot import Robot, algebra_of, positions
+from emdeg.writing import Document, Equation, Item, Label, MatrixEquation, Paragraph, Section, SquareRoot
 
 MOST = 60
 """Letters of either kind; a mechanism that needs more is better read as its blocks."""
@@ -141,7 +138,7 @@ class Expanded:
         """The other C, sum of J^T (m J-dot ...) over the bodies: the same C ud (Asadi and Heydari (41))."""
         at = [self.names.entry(place) for place in positions(self.robot, self.names.algebra)]
         ud = [Entry(self.names.algebra.rate(k + 1), self.names) for k in self.link.coordinates]
-        return _formulas(virtual_work(self.link, at, closed_loop.tree_rates(self.link, at, ud)).C)
+        return _formulas(equations_by_virtual_work(self.link, at, closed_loop.tree_rates(self.link, at, ud)).C)
 
 
 def _formulas(matrix: closed_loop.Matrix) -> list[list[TrigPoly]]:
@@ -171,7 +168,7 @@ def expand_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> Expanded:
     """Every entry of the reduced model of a robot with closed loops."""
     found = ready(robot)
     names = _names(robot, budget)
-    link = linkage(robot, names, found.mobility.rows)
+    link = linkage_of(robot, names, found.mobility.rows)
     letters_ = [names.entry(at) for at in positions(robot, names.algebra)]
     solution = None
     if found.plan is not None:

@@ -1,18 +1,13 @@
 """An explicit model as a person writes it down: lumped constants, the compact form, EMDEG's hierarchical form."""
 
-from emdeg.equations.reading.compact_form import Compact, CompactEntry, atom_values, compact
-from emdeg.equations.reading.hierarchical_form import Hierarchy, hierarchy
-from emdeg.equations.reading.lumped import Constant, Lumped, indices, lump
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Compact",
-    "CompactEntry",
-    "Constant",
-    "Hierarchy",
-    "Lumped",
-    "atom_values",
-    "compact",
-    "hierarchy",
-    "indices",
-    "lump",
-]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.equations.reading.compact_form import Compact, CompactEntry, atom_values, compact
+    from emdeg.equations.reading.hierarchical_form import Hierarchy, hierarchy
+    from emdeg.equations.reading.lumped import Constant, Lumped, indices, lump
+    from emdeg.equations.reading.sections import ABBREVIATIONS
+
+on_demand(globals())

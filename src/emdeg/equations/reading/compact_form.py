@@ -13,23 +13,24 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.algebra import TrigPoly
-from emdeg.algebra.expression import (
+from emdeg.algebra import (
     Atom,
+    ExponentLayout,
     PrintedCount,
     Product,
+    ShortForms,
     Sum,
+    TrigPoly,
+    Views,
     atoms_of,
     count,
     evaluate,
     scaled,
+    terms_of,
 )
 from emdeg.algebra.factoring import LONG, Nester, content
-from emdeg.algebra.short_forms import ExponentLayout, ShortForms, Views, terms_of
 from emdeg.equations.reading.lumped import Lumped
-from emdeg.writing import latex, text
-from emdeg.writing.document import label
-from emdeg.writing.notebook import Brief, Shown, listing
+from emdeg.writing import Brief, Shown, label, latex, listing, text
 
 
 @dataclass(frozen=True, repr=False)

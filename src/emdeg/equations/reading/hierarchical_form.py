@@ -14,7 +14,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.algebra.expression import Atom, PrintedCount, Product, Sum, atoms_of, count, evaluate
+from emdeg.algebra import (
+    Atom,
+    ExponentLayout,
+    PrintedCount,
+    Product,
+    ShortForms,
+    Sum,
+    atoms_of,
+    count,
+    evaluate,
+    fewest_terms,
+)
 from emdeg.algebra.factoring import (
     Found,
     Key,
@@ -29,11 +40,9 @@ from emdeg.algebra.factoring import (
     pairs,
     without,
 )
-from emdeg.algebra.short_forms import ExponentLayout, ShortForms, fewest_terms
 from emdeg.equations.reading.compact_form import atom_values
 from emdeg.equations.reading.lumped import Lumped
-from emdeg.writing.notebook import Brief, listing
-from emdeg.writing.text import line
+from emdeg.writing import Brief, line, listing
 
 Polynomial = dict[tuple[Atom, ...], Fraction]
 

@@ -14,14 +14,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm, sqrt
 
-from emdeg.algebra import Angle, Generator, ParallelJoints, TrigAlgebra, TrigPoly
-from emdeg.algebra.expression import Atom, Sum
+from emdeg.algebra import (
+    Angle,
+    Atom,
+    ExponentLayout,
+    Exponents,
+    Generator,
+    ParallelJoints,
+    ParameterKey,
+    PlainPoly,
+    ShortForms,
+    Sum,
+    TrigAlgebra,
+    TrigPoly,
+    Views,
+    added,
+)
 from emdeg.algebra.factoring import Number, nested
 from emdeg.algebra.linear import rational_echelon
-from emdeg.algebra.short_forms import ExponentLayout, Exponents, ParameterKey, PlainPoly, ShortForms, Views, added
 from emdeg.equations.reading.short_basis import Basis, Column, short_bases
-from emdeg.writing.notebook import Brief, Shown, table
-from emdeg.writing.text import line
+from emdeg.writing import Brief, Shown, line, table
 
 _NAME = re.compile(r"([A-Za-z]+)_?(.*)\Z")
 

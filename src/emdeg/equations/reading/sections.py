@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from emdeg.algebra.expression import Sum
+from emdeg.algebra import Sum
 from emdeg.equations.model import Model
 from emdeg.equations.reading.lumped import Constant
-from emdeg.writing.document import Equation, Item, Paragraph, Reference, Section, Table, Zeros, label
-from emdeg.writing.json_form import terms_data
-from emdeg.writing.text import line
+from emdeg.writing import Equation, Item, Paragraph, Reference, Section, Table, Zeros, label, line, terms_data
 
 USES = 5
 """Entries that a table names before it says how many more there are; JSON has them all."""

@@ -17,10 +17,9 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from math import gcd
 
-from emdeg.algebra import residue_of
+from emdeg.algebra import ParameterKey, PlainPoly, ShortForms, Views, added, residue_of, with_sine_squares
 from emdeg.algebra.factoring import Number
 from emdeg.algebra.linear import independent_rows, rational_echelon
-from emdeg.algebra.short_forms import ParameterKey, PlainPoly, ShortForms, Views, added, with_sine_squares
 
 Vector = dict[ParameterKey, Fraction]
 Column = dict[str, Views]

@@ -1,6 +1,11 @@
 """The kinematic equations of generalized speeds, in formulas: u = A qd + B, solved for the rates."""
 
-from emdeg.equations.speeds.inverse import Solver, SpeedInverse, solver, speed_inverse
-from emdeg.equations.speeds.matrix import Singularity, SpeedAlgebra, speed_algebra
+from typing import TYPE_CHECKING
 
-__all__ = ["Singularity", "Solver", "SpeedAlgebra", "SpeedInverse", "solver", "speed_algebra", "speed_inverse"]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.equations.speeds.inverse import Solver, SpeedInverse, solver, speed_inverse
+    from emdeg.equations.speeds.matrix import Singularity, SpeedAlgebra, speed_algebra
+
+on_demand(globals())

@@ -31,7 +31,7 @@ from emdeg.equations.speeds.matrix import (
 )
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.kane import Setup, System
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 LARGEST_CLOSED = 3
 """Rates in a block that is inverted in closed form."""

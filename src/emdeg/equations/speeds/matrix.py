@@ -11,8 +11,7 @@ from typing import Any, cast
 
 from emdeg.algebra import Angle, Exact, Generator, TrigAlgebra, TrigPoly
 from emdeg.mechanics.kane import LinearForm, PointVelocity, Setup, System, speed_matrix, system
-from emdeg.robot.algebra import massless
-from emdeg.robot.model import Pose, Robot
+from emdeg.robot import Pose, Robot, massless
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
 

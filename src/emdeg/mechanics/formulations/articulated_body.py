@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from emdeg.mechanics.formulations.energy import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward
 from emdeg.mechanics.spatial import Articulated, Scalar, Spatial, neg
-from emdeg.robot.model import BASE
+from emdeg.robot import BASE
 
 
 def forward_dynamics(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], tau: Sequence[Scalar]) -> list[Scalar]:

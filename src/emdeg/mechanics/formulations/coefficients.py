@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from emdeg.mechanics.formulations.newton_euler import newton_euler
+from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
 from emdeg.mechanics.mechanism import Frames, Mechanism
 from emdeg.mechanics.spatial import Scalar, frozen, zeros
 
@@ -43,19 +43,19 @@ def newton_euler_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
     def unit(*joints: int) -> list[Scalar]:
         return [one if k in joints else zero for k in range(n)]
 
-    columns = [newton_euler(mech, frame, rest, unit(j), gravity=False) for j in range(n)]
+    columns = [efforts_by_newton_euler(mech, frame, rest, unit(j), gravity=False) for j in range(n)]
     beta = zeros(zero, n, n, n)
-    squares = [newton_euler(mech, frame, unit(j), rest, gravity=False) for j in range(n)]
+    squares = [efforts_by_newton_euler(mech, frame, unit(j), rest, gravity=False) for j in range(n)]
     for j in range(n):
         for i in range(n):
             beta[i][j][j] = squares[j][i]
         for k in range(j + 1, n):
-            both = newton_euler(mech, frame, unit(j, k), rest, gravity=False)
+            both = efforts_by_newton_euler(mech, frame, unit(j, k), rest, gravity=False)
             for i in range(n):
                 # (qd_j + qd_k)^2 = qd_j^2 + qd_k^2 + 2 qd_j qd_k
                 beta[i][j][k] = beta[i][k][j] = half * (both[i] - squares[j][i] - squares[k][i])
     M = [[columns[j][i] for j in range(n)] for i in range(n)]
-    return Coefficients(frozen(M), frozen(beta), tuple(newton_euler(mech, frame, rest, rest)))
+    return Coefficients(frozen(M), frozen(beta), tuple(efforts_by_newton_euler(mech, frame, rest, rest)))
 
 
 def packed(M: Sequence[Sequence[Scalar]], beta: Sequence[Sequence[Sequence[Scalar]]]) -> dict[str, list[Scalar]]:

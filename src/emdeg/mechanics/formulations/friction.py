@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import ONE, ZERO, Array, Exact, FieldScalar
 from emdeg.errors import RobotError
 from emdeg.mechanics.spatial import Scalar
-from emdeg.robot.model import Friction, Joint, Robot
+from emdeg.robot import Friction, Joint, Robot
 
 V = TypeVar("V", bound=Scalar)
 Function = Callable[[Any], Scalar]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from emdeg.mechanics.formulations.energy import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, matmul, mul, sub, zeros
-from emdeg.robot.model import BASE
+from emdeg.robot import BASE
 
 
 def tool_pose(mech: Mechanism, frame: Frames) -> tuple[Mat3, Vec3]:

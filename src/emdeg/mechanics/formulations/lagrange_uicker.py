@@ -14,7 +14,7 @@ from fractions import Fraction
 from emdeg.mechanics.formulations.coefficients import Coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward, path
 from emdeg.mechanics.spatial import BodyInertia, Scalar, frozen, second_moments, total, zeros
-from emdeg.robot.model import BASE
+from emdeg.robot import BASE
 
 Row4 = tuple[Scalar, Scalar, Scalar, Scalar]
 Mat4 = tuple[Row4, Row4, Row4, Row4]

@@ -13,7 +13,7 @@ from emdeg.mechanics.mechanism import Frames, Mechanism, carried_outward, summed
 from emdeg.mechanics.spatial import Scalar, Spatial, neg
 
 
-def newton_euler(
+def efforts_by_newton_euler(
     mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar], *, gravity: bool = True
 ) -> tuple[Scalar, ...]:
     """tau, the joint torques [N m] and forces [N] of the motion qd, qdd."""

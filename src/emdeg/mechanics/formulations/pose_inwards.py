@@ -5,7 +5,7 @@ from __future__ import annotations
 from emdeg.algebra import derivative
 from emdeg.mechanics.mechanism import Frames, Mechanism, path
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, matmul, mul, total
-from emdeg.robot.model import BASE
+from emdeg.robot import BASE
 
 
 def pose_inwards(mech: Mechanism, frame: Frames, link: int, R: Mat3, p: Vec3) -> tuple[Mat3, Vec3]:

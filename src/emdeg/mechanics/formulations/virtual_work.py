@@ -72,7 +72,7 @@ class Sums:
                 self.C[r][s] = self.C[r][s] + inertia * own * change
 
 
-def virtual_work(link: Linkage, position: Sequence[Position], move: TreeRates) -> ReducedModel:
+def equations_by_virtual_work(link: Linkage, position: Sequence[Position], move: TreeRates) -> ReducedModel:
     """M, C (of virtual work), G, J, J-dot."""
     nu, zero = len(link.coordinates), link.tree.zero
     world = world_frames(link, position)

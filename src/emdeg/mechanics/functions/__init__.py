@@ -1,22 +1,38 @@
 """The catalogue of functions, and its run over doubles."""
 
-from emdeg.mechanics.functions.catalogue import FUNCTIONS
-from emdeg.mechanics.functions.function import INPUTS, Function, Input, Output, Ways
-from emdeg.mechanics.functions.lookup import functions_of, inputs_of, known_functions, measures_of, ways_of
-from emdeg.mechanics.functions.numeric import NumericFunction, evaluate
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "FUNCTIONS",
-    "INPUTS",
-    "Function",
-    "Input",
-    "NumericFunction",
-    "Output",
-    "Ways",
-    "evaluate",
-    "functions_of",
-    "inputs_of",
-    "known_functions",
-    "measures_of",
-    "ways_of",
-]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.mechanics.functions import numeric
+    from emdeg.mechanics.functions.catalogue import FUNCTIONS
+    from emdeg.mechanics.functions.function import INPUTS, Function, Input, Output, Run, Ways
+    from emdeg.mechanics.functions.lookup import functions_of, inputs_of, known_functions, measures_of, ways_of
+    from emdeg.mechanics.functions.numeric import (
+        NumericFunction,
+        bias,
+        coriolis_matrix,
+        drive_jacobian,
+        elements,
+        evaluate,
+        forward_dynamics,
+        forward_dynamics_derivatives,
+        forward_kinematics,
+        gravity,
+        inverse_dynamics,
+        inverse_dynamics_derivatives,
+        jacobian,
+        jacobian_rate,
+        kinetic_energy,
+        link_transforms,
+        mass_matrix,
+        momenta,
+        momentum,
+        momentum_rates,
+        potential_energy,
+        regressor,
+        velocities,
+    )
+
+on_demand(globals())

@@ -11,7 +11,7 @@ from emdeg.mechanics.functions.function import INPUTS, Function, Ways
 from emdeg.mechanics.kinds import CLOSED_LOOPS, kind_of
 from emdeg.mechanics.loops.views import MEASURES
 from emdeg.mechanics.state import Measure
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 
 def functions_of(robot: Robot) -> dict[str, Function]:

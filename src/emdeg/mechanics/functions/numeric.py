@@ -24,8 +24,7 @@ from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.mechanics.parameters.base import BaseParameters
 from emdeg.mechanics.parameters.symbolic_regressor import chosen_columns
 from emdeg.mechanics.state import stacked
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot, RobotLike, as_robot
 
 
 def evaluate(

@@ -1,54 +1,34 @@
 """Kane's method: generalized speeds of one's choice, partial velocities, prescribed motions, forces."""
 
-from emdeg.mechanics.kane.equations import inertia_coefficients, kane_coefficients
-from emdeg.mechanics.kane.forces import external_wrenches, joint_actions
-from emdeg.mechanics.kane.reader import load_setup, read_setup
-from emdeg.mechanics.kane.setup import (
-    AngularVelocity,
-    JointSpring,
-    LinearForm,
-    Load,
-    PointSpring,
-    PointVelocity,
-    Rate,
-    Setup,
-    Speed,
-    joint_rates,
-)
-from emdeg.mechanics.kane.systems import (
-    System,
-    host,
-    known_angular_velocities,
-    speed_matrix,
-    speed_rates,
-    speed_values,
-    system,
-    velocities,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "AngularVelocity",
-    "JointSpring",
-    "LinearForm",
-    "Load",
-    "PointSpring",
-    "PointVelocity",
-    "Rate",
-    "Setup",
-    "Speed",
-    "System",
-    "external_wrenches",
-    "host",
-    "inertia_coefficients",
-    "joint_actions",
-    "joint_rates",
-    "kane_coefficients",
-    "known_angular_velocities",
-    "load_setup",
-    "read_setup",
-    "speed_matrix",
-    "speed_rates",
-    "speed_values",
-    "system",
-    "velocities",
-]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.mechanics.kane.equations import inertia_coefficients, kane_coefficients
+    from emdeg.mechanics.kane.forces import external_wrenches, joint_actions
+    from emdeg.mechanics.kane.reader import load_setup, read_setup
+    from emdeg.mechanics.kane.setup import (
+        AngularVelocity,
+        JointSpring,
+        LinearForm,
+        Load,
+        PointSpring,
+        PointVelocity,
+        Rate,
+        Setup,
+        Speed,
+        joint_rates,
+    )
+    from emdeg.mechanics.kane.systems import (
+        System,
+        host,
+        known_angular_velocities,
+        speed_matrix,
+        speed_rates,
+        speed_values,
+        system,
+        velocities,
+    )
+
+on_demand(globals())

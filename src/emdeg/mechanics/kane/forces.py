@@ -12,7 +12,7 @@ from emdeg.mechanics.kane.setup import PointSpring
 from emdeg.mechanics.kane.systems import System, host, turned
 from emdeg.mechanics.mechanism import path, written
 from emdeg.mechanics.spatial import Scalar, Spatial, Vec3, add, cross, dot, mul, neg, scale, sub, tmul
-from emdeg.robot.model import BASE, Frame, Vector
+from emdeg.robot import BASE, Frame, Vector
 
 Root = Callable[[Any], FieldScalar]
 

@@ -24,8 +24,7 @@ from emdeg.mechanics.kane.setup import (
     Setup,
     Speed,
 )
-from emdeg.robot.model import NOWHERE, Frame, Robot, Vector
-from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable, kind_of
+from emdeg.robot import MAX_BYTES, NOWHERE, Frame, Remarks, Robot, TomlDocument, TomlTable, Vector, kind_of
 
 SCHEMA = 1
 MAX_ENTRIES = 200

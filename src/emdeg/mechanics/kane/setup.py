@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from emdeg.algebra import ZERO, Exact, Expression
-from emdeg.robot.model import NOWHERE, Frame, Robot, Vector
+from emdeg.robot import NOWHERE, Frame, Robot, Vector
 
 WORLD = -2
 """The link number of the Newtonian frame N: where the base frame stands when a prescribed base rests at zero."""

@@ -28,7 +28,7 @@ from emdeg.mechanics.mechanism import (
     Position,
     Step,
     frames,
-    mechanism,
+    mechanism_of,
     outward,
     path,
     pose_matrices,
@@ -52,7 +52,7 @@ from emdeg.mechanics.spatial import (
 )
 from emdeg.mechanics.variants import known_turning
 from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, motion
-from emdeg.robot.model import BASE, Frame, Robot, Vector
+from emdeg.robot import BASE, Frame, Robot, Vector
 
 _TURNS = ("yaw", "pitch", "roll")
 _ALONG: dict[BaseAxis, int] = {"x": 0, "y": 1, "z": 2, "yaw": 2, "pitch": 1, "roll": 0}
@@ -99,7 +99,7 @@ def system(
         raise RobotError(
             "generalized speeds are not known for closed loops; see emdeg.loops.reduced_model", body=robot.name
         )
-    own = mechanism(robot, algebra)
+    own = mechanism_of(robot, algebra)
     zero, one = own.zero, own.one
     free = setup.free(robot)
     joints = len(setup.prescribed)

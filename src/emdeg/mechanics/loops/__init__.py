@@ -1,1 +1,34 @@
 """Closed loops: closure, mobility, reduction to independent coordinates."""
+
+from typing import TYPE_CHECKING
+
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.mechanics.loops import functions, reduction, views
+    from emdeg.mechanics.loops.closing import ready
+    from emdeg.mechanics.loops.closure import solve
+    from emdeg.mechanics.loops.kind import numeric_loop_state
+    from emdeg.mechanics.loops.linkage import (
+        Anchor,
+        Linkage,
+        constraints,
+        jacobian_matrix,
+        linkage_of,
+        loops_of,
+        world_frames,
+    )
+    from emdeg.mechanics.loops.newton import closed_by_newton, evaluated, positions_of
+    from emdeg.mechanics.loops.singularity import conditions
+    from emdeg.mechanics.loops.state import LoopState
+    from emdeg.mechanics.loops.views import (
+        Branch,
+        coordinates_of,
+        joint_positions,
+        reachable,
+        singularity_figures,
+        weak_loops,
+        weakest,
+    )
+
+on_demand(globals())

@@ -10,14 +10,11 @@ import numpy as np
 from emdeg.algebra import Array, Floats
 from emdeg.errors import ClosureError
 from emdeg.mechanics.loops.closure import Plan, solve
-from emdeg.mechanics.loops.linkage import Linkage, linkage, loops_of
+from emdeg.mechanics.loops.linkage import Linkage, linkage_of, loops_of
 from emdeg.mechanics.loops.mobility import Mobility, check, mobility
-from emdeg.mechanics.loops.newton import follow, newton, positions_of
+from emdeg.mechanics.loops.newton import closed_by_newton, follow, positions_of
 from emdeg.mechanics.loops.plan import find_plan
-from emdeg.robot.algebra import massless
-from emdeg.robot.memory import remembered
-from emdeg.robot.model import Robot
-from emdeg.robot.substitution import need_numbers
+from emdeg.robot import Robot, massless, need_numbers, remembered
 
 REACHED = 1e-13
 """A radicand above minus this is zero with rounding."""
@@ -43,16 +40,16 @@ def ready(robot: Robot) -> Ready:
     """What evaluation needs; RobotError or ClosureError for a description that cannot move as it says."""
     loops = loops_of(robot)
     need_numbers(robot)
-    link = linkage(robot, Floats())
+    link = linkage_of(robot, Floats())
     given = np.array([float(v) for v in loops.start])
     try:
-        start = newton(link, given, link.dependent)
+        start = closed_by_newton(link, given, link.dependent)
     except ClosureError:
-        start = newton(link, given, range(link.n))
+        start = closed_by_newton(link, given, range(link.n))
     plan = find_plan(link, loops, start)
     found = mobility(robot, link, start, plan)
     check(robot, link, found, start)
-    return Ready(linkage(robot, Floats(), found.rows), plan, start, found)
+    return Ready(linkage_of(robot, Floats(), found.rows), plan, start, found)
 
 
 def closing(robot: Robot) -> Ready:

@@ -15,7 +15,7 @@ from emdeg.algebra import FieldScalar
 from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting
 from emdeg.mechanics.mechanism import Position, link_frame, path
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, dot, matmul, mul, scale, sub, tmul
-from emdeg.robot.model import BASE
+from emdeg.robot import BASE
 
 Root = Callable[[Any, str], FieldScalar]
 """The square root, of the radicand's kind, and the loop that it belongs to (for the error if there is no root)."""

@@ -16,7 +16,7 @@ from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.formulations.coefficients import packed
 from emdeg.mechanics.formulations.differentiation import matrix_of_symbols, symbols_of
 from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
-from emdeg.mechanics.formulations.virtual_work import potential_of_bodies, virtual_work
+from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, potential_of_bodies
 from emdeg.mechanics.loops import reduction, rod_legs
 from emdeg.mechanics.loops.state import LoopState
 from emdeg.mechanics.mechanism import frames
@@ -138,7 +138,7 @@ def momentum_rates(s: LoopState) -> Outputs:
 
 
 def _work(s: LoopState, qd: Sequence[Scalar]) -> reduction.ReducedModel:
-    return virtual_work(s.link, s.position, s.motion(qd))
+    return equations_by_virtual_work(s.link, s.position, s.motion(qd))
 
 
 def _coasting_force(s: LoopState, model: reduction.ReducedModel) -> list[Scalar]:
@@ -178,7 +178,7 @@ def mass_matrix_by_work(s: LoopState) -> Outputs:
 def _varied_matrix(s: LoopState) -> Matrix:
     """M by virtual work over dual numbers, each coordinate varying."""
     position = s.seeded()
-    return virtual_work(s.link, position, reduction.tree_rates(s.link, position, s.rest)).M
+    return equations_by_virtual_work(s.link, position, reduction.tree_rates(s.link, position, s.rest)).M
 
 
 def _christoffel(s: LoopState) -> list[Matrix]:

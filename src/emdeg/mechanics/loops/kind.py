@@ -15,12 +15,12 @@ from emdeg.mechanics.formulations.friction import friction
 from emdeg.mechanics.loops import functions
 from emdeg.mechanics.loops.closing import Ready, closing, coordinate_positions, positions, reach_root, ready
 from emdeg.mechanics.loops.closure import root_count, solve
-from emdeg.mechanics.loops.linkage import linkage, loops_of
+from emdeg.mechanics.loops.linkage import linkage_of, loops_of
 from emdeg.mechanics.loops.singularity import require_regular
 from emdeg.mechanics.loops.state import LoopState, NumericLoopState
 from emdeg.mechanics.mechanism import Position
 from emdeg.mechanics.state import Inputs, checked_arrays, joint_loads, stacked
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ClosedLoops:
                 "its loops do not close analytically, so there is no program in its independent coordinates",
                 body=robot.name,
             )
-        link = linkage(robot, inputs.algebra, looked.mobility.rows)
+        link = linkage_of(robot, inputs.algebra, looked.mobility.rows)
         known: dict[int, Position] = {
             k: inputs.circle(place) if link.tree.revolute[k] else inputs.entry("q", place)
             for place, k in enumerate(link.coordinates)

@@ -19,15 +19,14 @@ from emdeg.mechanics.mechanism import (
     Position,
     frames,
     in_base,
-    mechanism,
+    mechanism_of,
     path,
     pose_matrices,
     varying,
     written,
 )
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, dot, matmul, mul, sub
-from emdeg.robot.loops import End, Loops
-from emdeg.robot.model import BASE, Pose, Robot
+from emdeg.robot import BASE, End, Loops, Pose, Robot
 
 Columns = dict[int, Vec3]
 """Joint number -> the velocity of a point per unit of its rate, in base axes."""
@@ -104,10 +103,10 @@ class Row:
     by: dict[int, Scalar]
 
 
-def linkage(robot: Robot, algebra: Algebra, rows: tuple[int, ...] | None = None) -> Linkage:
+def linkage_of(robot: Robot, algebra: Algebra, rows: tuple[int, ...] | None = None) -> Linkage:
     """`robot` and its loops in `algebra`."""
     loops = loops_of(robot)
-    bare = mechanism(robot, algebra)
+    bare = mechanism_of(robot, algebra)
 
     def w(value: Any) -> Scalar:
         return written(algebra, value)

@@ -12,10 +12,10 @@ from emdeg.algebra import Array, PrimeField, Residue
 from emdeg.algebra.linear import independent_rows
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan, solve
-from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage, world_frames
-from emdeg.mechanics.loops.newton import evaluated, newton
+from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage_of, world_frames
+from emdeg.mechanics.loops.newton import closed_by_newton, evaluated
 from emdeg.mechanics.loops.reduction import constraint_jacobian
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 GAP = 1e-8
 """Singular values below this share of the largest count as zero."""
@@ -71,7 +71,7 @@ def _generic_places(link: Linkage, start: Array) -> Array:
     places = []
     for reach in (0.1, 0.05, 0.02, 0.01, 0.005):
         try:
-            places.append(newton(link, start + reach * rng.uniform(-1, 1, start.shape), range(link.n)))
+            places.append(closed_by_newton(link, start + reach * rng.uniform(-1, 1, start.shape), range(link.n)))
         except ClosureError:
             continue
     return np.array(places or [start])
@@ -94,7 +94,7 @@ def _independent_rows(J: Array, rank: int) -> tuple[int, ...]:
 def _residue_matrix(robot: Robot, plan: Plan) -> list[list[int]] | None:
     for seed in range(DRAWS):
         field = PrimeField(seed)
-        link = linkage(robot, field)
+        link = linkage_of(robot, field)
         try:
             known = field_coordinates(link, field)
             position = solve(link, plan, known, lambda value, _, field=field: field.sqrt(value))

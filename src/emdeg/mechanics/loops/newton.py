@@ -36,7 +36,7 @@ def evaluated(link: Linkage, q: Array) -> tuple[list[str], Array, Array]:
     return [row.name for row in rows], values, J
 
 
-def newton(link: Linkage, q: Array, free: Sequence[int]) -> Array:
+def closed_by_newton(link: Linkage, q: Array, free: Sequence[int]) -> Array:
     """q (..., n) with the joints `free` moved so that every loop closes; ClosureError if one does not."""
     q = np.array(q, dtype=np.float64)
     free = list(free)
@@ -67,5 +67,5 @@ def follow(link: Linkage, start: Array, target: Array) -> Array:
     begin = q[..., at].copy()
     for k in range(1, STRIDES + 1):
         q[..., at] = begin + (target - begin) * (k / STRIDES)
-        q = newton(link, q, link.dependent)
+        q = closed_by_newton(link, q, link.dependent)
     return q

@@ -28,7 +28,7 @@ from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, constraints, wo
 from emdeg.mechanics.loops.newton import positions_of
 from emdeg.mechanics.mechanism import link_frame, path
 from emdeg.mechanics.spatial import Vec3, column, cross, dot, scale, sub, tmul
-from emdeg.robot.loops import Loops
+from emdeg.robot import Loops
 
 NEAR = 1e-9
 

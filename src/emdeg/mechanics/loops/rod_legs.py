@@ -25,7 +25,7 @@ from emdeg.mechanics.loops.closure import Place, Plan, Root, Turn
 from emdeg.mechanics.loops.linkage import Linkage
 from emdeg.mechanics.mechanism import path
 from emdeg.mechanics.spatial import Scalar, Vec3, add, column, dot, mul, scale, sub, total
-from emdeg.robot.model import BASE
+from emdeg.robot import BASE
 
 
 @dataclass(frozen=True, slots=True)

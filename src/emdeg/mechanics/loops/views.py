@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array, FieldScalar
 from emdeg.errors import ClosureError, RobotError, StateError
-from emdeg.mechanics.formulations.virtual_work import point_partials, virtual_work
+from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, point_partials
 from emdeg.mechanics.loops import functions, reduction
 from emdeg.mechanics.loops.closing import REACHED, coordinate_positions, ready
 from emdeg.mechanics.loops.closure import Aim, Trilaterate, solve
@@ -22,7 +22,7 @@ from emdeg.mechanics.loops.newton import evaluated, positions_of
 from emdeg.mechanics.loops.singularity import conditions, scaled_jacobian
 from emdeg.mechanics.loops.state import LoopState
 from emdeg.mechanics.state import Measure, stacked
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 
 def _state(robot: Robot, **arrays: ArrayLike) -> tuple[LoopState, tuple[int, ...]]:
@@ -82,7 +82,7 @@ def state_rate(
 def reduced_model(robot: Robot, q: ArrayLike, qd: ArrayLike, *, route: str = "reduction") -> dict[str, Array]:
     """M, C, G, J, J_rate; `route` "reduction" of the tree's model, or "virtual_work" body by body, with its own C."""
     s, shape = _state(robot, q=q, qd=qd)
-    build = {"reduction": reduction.model, "virtual_work": virtual_work}[route]
+    build = {"reduction": reduction.model, "virtual_work": equations_by_virtual_work}[route]
     model = build(s.link, s.position, s.motion(s.qd))
     return {name: stacked(getattr(model, name), shape) for name in ("M", "C", "G", "J", "J_rate")}
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from emdeg.algebra import ZERO, Algebra, Angle, Exact, Quotient
 from emdeg.algebra.linear import reduce_rows
 from emdeg.errors import RobotError
-from emdeg.mechanics.mechanism import Mechanism, mechanism
+from emdeg.mechanics.mechanism import Mechanism, mechanism_of
 from emdeg.mechanics.parameters.regressor import (
     COLUMNS,
     DRIVE,
@@ -27,11 +27,8 @@ from emdeg.mechanics.parameters.regressor import (
     null_combinations,
     parameters_of,
 )
-from emdeg.robot.algebra import algebra_of, geometry
-from emdeg.robot.assembly import loaded_inertias
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.model import Inertia, Robot
-from emdeg.writing.notebook import Brief, listing
+from emdeg.robot import Inertia, Robot, RobotLike, algebra_of, as_robot, geometry, loaded_inertias
+from emdeg.writing import Brief, listing
 
 DROPPED_FIRST = ("Ia", "YY", "M", "MZ", "MY", "MX", "YZ", "XZ", "XY", "XX", "ZZ")
 """Within a link, which of several parameters that could be grouped away goes first (Khalil's choice)."""
@@ -283,7 +280,7 @@ def regrouped_mechanism(robot: Robot, algebra: Algebra, base: BaseParameters | N
     prime gives the very torques of the robot as it was.
     """
     base = base_parameters(robot) if base is None else base
-    mech = mechanism(robot, algebra)
+    mech = mechanism_of(robot, algebra)
     old = [v for body, drive in zip(mech.inertia, mech.drive) for v in (*parameters_of(body), drive)]
     zero = mech.zero
     new = list(old)

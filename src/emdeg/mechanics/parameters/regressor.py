@@ -22,11 +22,10 @@ from typing import Any
 
 from emdeg.algebra import Generator, PrimeField, Quotient, TrigAlgebra, TrigPoly
 from emdeg.algebra.linear import Row, independent_rows, null_space
-from emdeg.mechanics.mechanism import Frames, Mechanism, frames, mechanism, path
+from emdeg.mechanics.mechanism import Frames, Mechanism, frames, mechanism_of, path
 from emdeg.mechanics.spatial import BodyInertia, Scalar, Spatial, Transform, Vec3, column, zeros
 from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, acceleration_matrix, motion
-from emdeg.robot.algebra import algebra_of, branch, state
-from emdeg.robot.model import BASE, Robot
+from emdeg.robot import BASE, Robot, algebra_of, branch, state
 
 COLUMNS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M", "Ia")
 """A link's columns, in order; Ia is its drive's inertia."""
@@ -96,7 +95,7 @@ LEAST = {
 def null_combinations(shape: Robot, geometry: TrigAlgebra, drives: bool = True) -> list[Row]:
     """A basis of all parameter vectors without effect; column 11 i + c stands for link i's COLUMNS[c]."""
     columns = [c for c in range(WIDTH) if drives or c != DRIVE]
-    mech = mechanism(shape, geometry)
+    mech = mechanism_of(shape, geometry)
     at_zero = frames(mech, [(mech.zero, mech.one) if revolute else mech.zero for revolute in mech.revolute])
     one = Quotient(geometry.one)
     found: list[Row] = []
@@ -120,7 +119,7 @@ def local_rank(shape: Robot, link: int, columns: list[int]) -> int:
     """How many of a link's own parameters its own joint can tell apart."""
     chain = branch(shape, link)
     field = PrimeField(SEED)
-    mech = mechanism(chain, field)
+    mech = mechanism_of(chain, field)
     rows = []
     for k in range(STATES):
         row = own_row(mech, *state(chain, field, f" in state {k}"))
@@ -156,7 +155,7 @@ def _independent(equations: Iterator[Row], columns: list[int], rank: int) -> lis
 def _expanded(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterator[Row]:
     """One equation for each monomial in the state's letters, the shortest first."""
     algebra = algebra_of(chain, rates=True)
-    row = own_row(mechanism(chain, algebra), *state(chain, algebra))
+    row = own_row(mechanism_of(chain, algebra), *state(chain, algebra))
     collected: dict[tuple[tuple[Generator, int], ...], dict[int, list[tuple[Fraction, dict[Generator, int]]]]] = {}
     for c in columns:
         for coefficient, monomial in row[c].terms():
@@ -169,7 +168,7 @@ def _expanded(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterat
 
 def _sampled(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterator[Row]:
     """One equation for each of some rational states, without end."""
-    mech = mechanism(chain, geometry)
+    mech = mechanism_of(chain, geometry)
     draw = Random(SEED)
 
     def number() -> TrigPoly:
@@ -223,7 +222,7 @@ def check_null(shape: Robot, rows: list[Row]) -> None:
     """Nothing; ArithmeticError if a combination moves any joint at a random state of a random geometry."""
     for k in range(CHECKS):
         field = PrimeField(SEED + 2 + k)
-        mech = mechanism(shape, field)
+        mech = mechanism_of(shape, field)
         positions, qd, qdd = state(shape, field)
         Y = regressor(mech, frames(mech, positions), qd, qdd)
         for row in rows:

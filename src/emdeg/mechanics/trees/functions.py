@@ -26,7 +26,7 @@ from emdeg.mechanics.formulations import (
 from emdeg.mechanics.formulations.coefficients import Coefficients, packed
 from emdeg.mechanics.formulations.extended_body_rates import extended_body_coefficients
 from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients
-from emdeg.mechanics.formulations.newton_euler import newton_euler
+from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
 from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
 from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path, varying
 from emdeg.mechanics.parameters.regressor import COLUMNS
@@ -36,7 +36,7 @@ from emdeg.mechanics.state import Outputs, State
 from emdeg.mechanics.trees.state import TreeState
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors
-from emdeg.robot.model import BASE
+from emdeg.robot import BASE
 
 Matrix = list[list[Scalar]]
 
@@ -241,7 +241,7 @@ def columns_of_newton_euler(mech: Mechanism, frame: Frames) -> Matrix:
     """M from the plain recursion at unit accelerations, column by column."""
     n, zero = mech.n, mech.zero
     units = [[mech.one if k == j else zero for k in range(n)] for j in range(n)]
-    columns = [newton_euler(mech, frame, [zero] * n, unit, gravity=False) for unit in units]
+    columns = [efforts_by_newton_euler(mech, frame, [zero] * n, unit, gravity=False) for unit in units]
     return [list(row) for row in zip(*columns)]
 
 
@@ -322,7 +322,7 @@ def derivatives_of_matrices(s: TreeState) -> Outputs:
     rates = [Dual(v, {n + k: mech.one}) for k, v in enumerate(s.qd)]
     M = composite_body.mass_matrix(mech, varied.frame)
     C = coriolis.coriolis_matrix(mech, varied.frame, rates)
-    g = newton_euler(mech, varied.frame, s.rest, s.rest)
+    g = efforts_by_newton_euler(mech, varied.frame, s.rest, s.rest)
     tau = [total([M[i][j] * s.qdd[j] + C[i][j] * rates[j] for j in range(n)]) + g[i] for i in range(n)]
     return {
         "dtau_dq": [[derivative(t, k, zero) for k in range(n)] for t in tau],

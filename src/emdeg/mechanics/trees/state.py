@@ -13,14 +13,12 @@ from emdeg.algebra import Array, Floats
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations import composite_body
 from emdeg.mechanics.formulations.friction import friction
-from emdeg.mechanics.mechanism import Mechanism, Position, mechanism, seeded
+from emdeg.mechanics.mechanism import Mechanism, Position, mechanism_of, seeded
 from emdeg.mechanics.spatial import Scalar
 from emdeg.mechanics.state import FramedState, Inputs, checked_arrays, joint_loads
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
-from emdeg.robot.memory import remembered
-from emdeg.robot.model import Robot
-from emdeg.robot.substitution import need_numbers
+from emdeg.robot import Robot, need_numbers, remembered
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class Tree:
         return robot.n
 
     def state(self, robot: Robot, inputs: Inputs) -> TreeState:
-        return tree_state(mechanism(robot, inputs.algebra), inputs)
+        return tree_state(mechanism_of(robot, inputs.algebra), inputs)
 
     def numbers(
         self, robot: Robot, arrays: Mapping[str, ArrayLike], *, rotors: bool = False, wrench: ArrayLike | None = None
@@ -141,7 +139,7 @@ def tree_state(mech: Mechanism, inputs: Inputs) -> TreeState:
 @remembered(64)
 def _mechanism(robot: Robot) -> Mechanism:
     need_numbers(robot)
-    return mechanism(robot, Floats())
+    return mechanism_of(robot, Floats())
 
 
 def _turned(angle):

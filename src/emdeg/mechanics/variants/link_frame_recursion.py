@@ -31,7 +31,7 @@ from emdeg.mechanics.spatial import (
     second_moments,
     tmul,
 )
-from emdeg.robot.model import BASE
+from emdeg.robot import BASE
 
 
 @dataclass(frozen=True, slots=True)

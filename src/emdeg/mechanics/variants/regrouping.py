@@ -27,14 +27,14 @@ from emdeg.mechanics.mechanism import (
     Step,
     frames,
     inward,
-    mechanism,
+    mechanism_of,
     rotations,
     sum_of_angles,
     written,
 )
 from emdeg.mechanics.parameters.regressor import COLUMNS, regressor
 from emdeg.mechanics.spatial import BodyInertia, Mat3, Scalar, Transform, Vec3, identity
-from emdeg.robot.model import BASE, Robot
+from emdeg.robot import BASE, Robot
 
 T = TypeVar("T")
 Axial = Literal["yy", "xx", "mean"]
@@ -107,7 +107,7 @@ def _about_axis(body: BodyInertia, axial: Axial, keep_mass: bool, zero: Scalar) 
 def drives_in_links(robot: Robot, mech: Mechanism) -> Mechanism:
     """The mechanism with each drive's inertia added to its link's ZZ wherever the two cannot be told apart."""
     field = PrimeField(seed=1)
-    plain = mechanism(robot, field)
+    plain = mechanism_of(robot, field)
     joints = range(plain.n)
     position = [field.joint_sincos(k) if plain.revolute[k] else field.displacement(k) for k in joints]
     Y = regressor(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from emdeg.mechanics.mechanism import Frames, Mechanism, outward
 from emdeg.mechanics.spatial import Scalar, Spatial, add, cross, dot, scale
 from emdeg.mechanics.variants.link_frame_recursion import efforts, inertia_forces, motion
-from emdeg.robot.model import BASE
+from emdeg.robot import BASE
 
 
 def newton_euler_with_rotors(

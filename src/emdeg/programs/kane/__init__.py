@@ -1,18 +1,12 @@
 """Programs of Kane's equations, which speeds make them short, and what proves them."""
 
-from emdeg.programs.kane.build import INPUTS, METHODS, Function, kane_parts, kane_program
-from emdeg.programs.kane.choice import Candidate, choose, natural_setups
-from emdeg.programs.kane.reference import FORMULATION, verify_kane
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "FORMULATION",
-    "INPUTS",
-    "METHODS",
-    "Candidate",
-    "Function",
-    "choose",
-    "kane_parts",
-    "kane_program",
-    "natural_setups",
-    "verify_kane",
-]
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.programs.kane.build import INPUTS, METHODS, Function, kane_parts, kane_program
+    from emdeg.programs.kane.choice import Candidate, choose, natural_setups
+    from emdeg.programs.kane.reference import FORMULATION, verify_kane
+
+on_demand(globals())

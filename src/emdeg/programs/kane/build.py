@@ -13,7 +13,8 @@ from typing import Any, Literal, cast
 from emdeg.algebra import FieldScalar
 from emdeg.algebra.linear import Rows, congruent, solve_symmetric, times, transposed
 from emdeg.equations.speeds import SpeedInverse, solver, speed_inverse
-from emdeg.mechanics.formulations.composite_body import mass_matrix
+from emdeg.mechanics import Mechanism, Scalar, Spatial, Vec3
+from emdeg.mechanics.formulations import mass_matrix
 from emdeg.mechanics.kane import (
     Setup,
     System,
@@ -26,15 +27,12 @@ from emdeg.mechanics.kane import (
     system,
     velocities,
 )
-from emdeg.mechanics.mechanism import Mechanism
-from emdeg.mechanics.parameters.base import regrouped_mechanism
-from emdeg.mechanics.spatial import Scalar, Spatial, Vec3
-from emdeg.mechanics.variants import known_turning, link_frame_recursion
-from emdeg.mechanics.variants.regrouping import Axial, inertia_handed_inwards
+from emdeg.mechanics.parameters import regrouped_mechanism
+from emdeg.mechanics.variants import Axial, inertia_handed_inwards, known_turning, link_frame_recursion
 from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Tracer
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 Function = Literal["torques", "accelerations", "equations", "rates", "speeds"]
 INPUTS: dict[Function, tuple[str, ...]] = {

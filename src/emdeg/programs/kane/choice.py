@@ -24,7 +24,7 @@ from emdeg.mechanics.kane import (
 )
 from emdeg.programs.ir import Count, count
 from emdeg.programs.kane.build import kane_program
-from emdeg.robot.model import BASE, NOWHERE, Frame, Robot, Vector
+from emdeg.robot import BASE, NOWHERE, Frame, Robot, Vector
 
 FINALISTS = 4
 """Sets whose programs are simplified to the end; the others are counted as traced."""

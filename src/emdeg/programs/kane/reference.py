@@ -11,17 +11,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from emdeg.algebra import Dual, FieldScalar, PrimeField, Residue, derivative
-from emdeg.mechanics.formulations import coriolis, energy
-from emdeg.mechanics.formulations.newton_euler import newton_euler
+from emdeg.mechanics import Scalar, Vec3, add, dot, in_base, matmul, mul, scale, sub, total, written
+from emdeg.mechanics.formulations import coriolis, efforts_by_newton_euler, energy
 from emdeg.mechanics.kane import Setup, System, host, joint_actions, speed_matrix, speed_values, system
-from emdeg.mechanics.mechanism import in_base, written
-from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, matmul, mul, scale, sub, total
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.kane.build import Function, KaneInputs, turning_variables
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import root
 from emdeg.programs.verification import Certificate, degree_bound, verify
-from emdeg.robot.model import BASE, Frame, Robot, Vector
+from emdeg.robot import BASE, Frame, Robot, Vector
 
 FORMULATION = "M qdd + C qd + dV/dq, M from Newton-Euler, A eliminated and differentiated"
 
@@ -151,7 +149,7 @@ def _mass_matrix(sys: System) -> list[list[Scalar]]:
     columns = []
     for j in range(mech.n):
         unit = [mech.one if k == j else mech.zero for k in range(mech.n)]
-        columns.append(newton_euler(mech, sys.frame, rest, unit, gravity=False))
+        columns.append(efforts_by_newton_euler(mech, sys.frame, rest, unit, gravity=False))
     return [[column[i] for column in columns] for i in range(mech.n)]
 
 

@@ -8,19 +8,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from emdeg.errors import CannotVary
+from emdeg.mechanics import TREE, kind_of, mechanism_of
 from emdeg.mechanics.functions import FUNCTIONS, ways_of
-from emdeg.mechanics.kinds import TREE, kind_of
-from emdeg.mechanics.mechanism import mechanism
-from emdeg.mechanics.trees.state import tree_state
-from emdeg.mechanics.variants.link_frame_recursion import MOMENTS
-from emdeg.mechanics.variants.regrouping import SPLITS, Joints, drives_in_links, slide_choices, turn_back_choices
-from emdeg.mechanics.variants.variation import Variation, no_variation, varied
+from emdeg.mechanics.trees import tree_state
+from emdeg.mechanics.variants import (
+    MOMENTS,
+    SPLITS,
+    Joints,
+    Variation,
+    drives_in_links,
+    no_variation,
+    slide_choices,
+    turn_back_choices,
+    varied,
+)
 from emdeg.programs.build import joined, open_trace
 from emdeg.programs.ir import Program
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.programs.weights import Weights, cost, formulation_seconds
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ def options(robot: Robot, functions: Sequence[str]) -> list[Option]:
     """Every single choice open for this robot and these functions."""
     found: list[Option] = []
     joints = range(robot.n)
-    turns = turn_back_choices(mechanism(robot, Tracer(sorted(robot.symbols))))
+    turns = turn_back_choices(mechanism_of(robot, Tracer(sorted(robot.symbols))))
     found += [Option("back", i, joints_) for i in joints for joints_ in turns[i]]
     found += [Option("slide", i, length) for i, lengths in enumerate(slide_choices(robot)) for length in lengths]
     for i in joints:
@@ -105,7 +112,7 @@ def write(robot: Robot, functions: Sequence[str], formulation: Formulation) -> P
             angle = angle + trace.q[joint]
         return trace.tracer.sincos_of(angle)
 
-    state = tree_state(drives_in_links(robot, mechanism(robot, trace.tracer)), trace.inputs)
+    state = tree_state(drives_in_links(robot, mechanism_of(robot, trace.tracer)), trace.inputs)
     written = varied(state, formulation.variation, pair_of)
     results: dict[str, Any] = {}
     for function, method in zip(functions, formulation.method):

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from emdeg.algebra import PrimeField
 from emdeg.errors import Refuted
-from emdeg.programs.build import joined_functions, plain_programs
-from emdeg.programs.build import program as plain_program
+from emdeg.programs.build import joined_functions, plain_program, plain_programs
 from emdeg.programs.ir import Count, Kind, Program, count
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
@@ -24,9 +23,8 @@ from emdeg.programs.store import kept, shipped
 from emdeg.programs.values import evaluate_residues
 from emdeg.programs.verification import Certificate, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.model import Robot
-from emdeg.writing.notebook import Shown
+from emdeg.robot import Robot, RobotLike, as_robot
+from emdeg.writing import Shown
 
 FORMULATIONS = 0.3
 """The share of the effort that goes into formulations."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.robot.model import Robot
+from emdeg.robot import Robot
 from emdeg.simulation.controllers.laws import Law
 from emdeg.simulation.trajectories.limits import drive_limits
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 SAME = 1e-9
 """Instants closer than this share of a period are one."""

@@ -18,19 +18,15 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.algebra.linear import solve_system
 from emdeg.errors import ScenarioError
-from emdeg.programs.ir import Dependence, Program
-from emdeg.programs.simplification import simplify, split_rates
-from emdeg.programs.trace import Traced, Tracer
-from emdeg.reduce import full_model, significant
-from emdeg.reduce.programs import program as short_program
-from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
-from emdeg.robot.model import Robot
-from emdeg.robot.workspaces import workspace
+from emdeg.programs import Dependence, Program, Traced, Tracer, simplify, split_rates
+from emdeg.reduce import JOINT_SIGNIFICANCE, SIGNIFICANCE, full_model, significant
+from emdeg.reduce import program as short_program
+from emdeg.robot import Robot, workspace
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.plant.programs import robot_program
 from emdeg.simulation.trajectories.joint_space import Still, Trajectory
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 
 class Law(Protocol):

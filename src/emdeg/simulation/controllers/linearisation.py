@@ -10,24 +10,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.functions import functions_of
-from emdeg.mechanics.functions.numeric import (
+from emdeg.mechanics.functions import (
     drive_jacobian,
     forward_dynamics,
+    functions_of,
     inverse_dynamics,
     inverse_dynamics_derivatives,
     mass_matrix,
 )
-from emdeg.programs.ir import Kind, Program
-from emdeg.programs.values import constants
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.model import Robot
+from emdeg.programs import Kind, Program, constants
+from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw
 from emdeg.simulation.plant.loops import is_analytic
 from emdeg.simulation.plant.passive import Passive
 from emdeg.simulation.plant.programs import accelerations
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,8 +11,8 @@ from scipy.integrate import DOP853, RK45, Radau
 
 from emdeg.algebra import Array
 from emdeg.errors import SimulationError
-from emdeg.mechanics.functions.numeric import kinetic_energy, mass_matrix
-from emdeg.robot.model import Robot
+from emdeg.mechanics.functions import kinetic_energy, mass_matrix
+from emdeg.robot import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning, Held, instants
 from emdeg.simulation.controllers.laws import Law
 from emdeg.simulation.motion import Dense, Event

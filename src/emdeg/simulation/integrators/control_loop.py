@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from emdeg.mechanics.formulations.friction import smooth_sign
-from emdeg.programs.ir import Program, Slot
-from emdeg.runtime.llvm_text import operations
-from emdeg.runtime.llvm_writer import Writer
+from emdeg.mechanics.formulations import smooth_sign
+from emdeg.programs import Program, Slot
+from emdeg.runtime import Writer, operations
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.plant.passive import Passive, Stop
 

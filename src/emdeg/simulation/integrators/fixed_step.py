@@ -9,9 +9,8 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError, SimulationError
-from emdeg.programs.ir import Dependence, Program
-from emdeg.programs.trace import Tracer
-from emdeg.robot.model import Robot
+from emdeg.programs import Dependence, Program, Tracer
+from emdeg.robot import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.controllers.conditioning import Conditioning, Held, instants
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw

@@ -14,7 +14,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.runtime.kernel import cores, machine_available
+from emdeg.runtime import cores, machine_available
 from emdeg.simulation.integrators.control_loop import Hold, Loop
 from emdeg.simulation.integrators.methods import METHODS, nodes
 
@@ -101,7 +101,7 @@ def compiled_rollout(loop: Loop, method: str, hold: Hold | None = None) -> Rollo
         raise ScenarioError(f"{method} is compiled with llvmlite, which is not installed here; use DOP853")
     from llvmlite import binding as llvm
 
-    from emdeg.runtime.engine import target_machine, vector_bits
+    from emdeg.runtime import target_machine, vector_bits
     from emdeg.simulation.integrators.step_text import kernel_text
 
     lanes = vector_bits() // 64

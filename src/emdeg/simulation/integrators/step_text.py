@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from emdeg.runtime.llvm_memory import Rows
-from emdeg.runtime.llvm_writer import PRECISIONS, Writer
+from emdeg.runtime import PRECISIONS, Rows, Writer
 from emdeg.simulation.integrators.control_loop import Hold, Loop, RightHandSide, load_shared
 from emdeg.simulation.integrators.methods import Explicit, Gauss, Method, SemiImplicit, nodes
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.functions.numeric import forward_kinematics, link_transforms
-from emdeg.mechanics.loops.closing import ready
-from emdeg.robot.model import BASE, Robot
+from emdeg.mechanics.functions import forward_kinematics, link_transforms
+from emdeg.mechanics.loops import ready
+from emdeg.robot import BASE, Robot
 
 FRAMES_PER_SECOND = 25
 MOST_FRAMES = 1500

@@ -12,14 +12,13 @@ from functools import lru_cache
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.mechanics.functions import functions_of
-from emdeg.mechanics.functions.numeric import gravity, inverse_dynamics_derivatives
-from emdeg.robot.model import Robot
+from emdeg.mechanics.functions import functions_of, gravity, inverse_dynamics_derivatives
+from emdeg.robot import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.plant.loops import all_joints, followed_energies, is_analytic, open_by
 from emdeg.simulation.plant.programs import energies
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 STATES, NOTHING = 5, 1e-11
 

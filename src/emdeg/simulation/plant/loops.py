@@ -11,16 +11,19 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.kinds import kind_of
-from emdeg.mechanics.loops import functions
-from emdeg.mechanics.loops.closing import ready
-from emdeg.mechanics.loops.kind import numeric_loop_state
-from emdeg.mechanics.loops.newton import evaluated, newton, positions_of
-from emdeg.mechanics.loops.singularity import conditions
-from emdeg.mechanics.loops.state import LoopState
-from emdeg.mechanics.loops.views import weakest
-from emdeg.mechanics.state import stacked
-from emdeg.robot.model import Robot
+from emdeg.mechanics import kind_of, stacked
+from emdeg.mechanics.loops import (
+    LoopState,
+    closed_by_newton,
+    conditions,
+    evaluated,
+    functions,
+    numeric_loop_state,
+    positions_of,
+    ready,
+    weakest,
+)
+from emdeg.robot import Robot
 
 
 def is_analytic(robot: Robot) -> bool:
@@ -43,7 +46,7 @@ class Followed:
         for k in range(1, strides + 1):
             full = self.full.copy()
             full[at] = begin + (q - begin) * (k / strides)
-            self.full = newton(link, full, link.dependent)
+            self.full = closed_by_newton(link, full, link.dependent)
 
     def _state(self, q: Array, **given: Array) -> LoopState:
         self._move(q)

@@ -9,9 +9,9 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.formulations.friction import FrictionLaw, smooth_sign
-from emdeg.robot.model import Robot
-from emdeg.writing.notebook import Shown
+from emdeg.mechanics.formulations import FrictionLaw, smooth_sign
+from emdeg.robot import Robot
+from emdeg.writing import Shown
 
 REST_SPEED = 1e-3
 """The speed [rad/s, m/s] below which dry friction fades out, so that the equations stay smooth."""

@@ -11,9 +11,8 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.programs.best import program
-from emdeg.programs.ir import Program
-from emdeg.robot.model import Robot
+from emdeg.programs import Program, program
+from emdeg.robot import Robot
 from emdeg.runtime import compile as compile_program
 
 

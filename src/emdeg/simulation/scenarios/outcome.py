@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
-from emdeg.mechanics.functions.numeric import inverse_dynamics
-from emdeg.mechanics.kinds import kind_of
-from emdeg.robot.model import Robot
+from emdeg.mechanics import kind_of
+from emdeg.mechanics.functions import inverse_dynamics
+from emdeg.robot import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.motion import Motion
 from emdeg.simulation.plant.constants_of_motion import DriftWarning
@@ -25,8 +25,7 @@ from emdeg.simulation.run import simulate
 from emdeg.simulation.scenarios.scenario import Present, Scenario
 from emdeg.simulation.trajectories.joint_space import Trajectory
 from emdeg.simulation.trajectories.limits import Excess, excesses
-from emdeg.writing.notebook import Shown
-from emdeg.writing.tables import csv_columns, parquet_columns
+from emdeg.writing import Shown, csv_columns, parquet_columns
 
 
 @dataclass(frozen=True)

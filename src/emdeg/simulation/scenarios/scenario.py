@@ -11,13 +11,24 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError, ScenarioError, TooLarge
-from emdeg.mechanics.kinds import kind_of
-from emdeg.mechanics.loops.views import coordinates_of
-from emdeg.programs.ir import Program
-from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE
-from emdeg.robot.fields import flag, joint_index, joint_list, need_table, optional_real, per_joint, real
-from emdeg.robot.model import Robot
-from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable
+from emdeg.mechanics import kind_of
+from emdeg.mechanics.loops import coordinates_of
+from emdeg.programs import Program
+from emdeg.reduce import JOINT_SIGNIFICANCE, SIGNIFICANCE
+from emdeg.robot import (
+    MAX_BYTES,
+    Remarks,
+    Robot,
+    TomlDocument,
+    TomlTable,
+    flag,
+    joint_index,
+    joint_list,
+    need_table,
+    optional_real,
+    per_joint,
+    real,
+)
 from emdeg.simulation.controllers import laws
 from emdeg.simulation.controllers.conditioning import Conditioning, converter_steps
 from emdeg.simulation.controllers.laws import Law
@@ -27,7 +38,7 @@ from emdeg.simulation.plant.programs import need_numbers
 from emdeg.simulation.scenarios.trajectory_table import KEYS, trajectory_from
 from emdeg.simulation.trajectories.joint_space import Trajectory
 from emdeg.simulation.trajectories.limits import drive_limits
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 MOST_STEPS = 10**9
 MOST_NUMBERS = 2 * 10**8

@@ -9,9 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from emdeg.errors import RobotError
-from emdeg.robot.fields import as_joints, flag, numbers, per_joint, real
-from emdeg.robot.model import Robot
-from emdeg.robot.toml_table import TomlTable
+from emdeg.robot import Robot, TomlTable, as_joints, flag, numbers, per_joint, real
 from emdeg.simulation.trajectories import joint_space, tool_paths
 from emdeg.simulation.trajectories.joint_space import Profile, Trajectory
 from emdeg.simulation.trajectories.limits import need_closed_along, need_within_limits

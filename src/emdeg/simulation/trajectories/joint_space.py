@@ -17,7 +17,7 @@ from scipy.interpolate import BSpline, make_interp_spline
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.writing.notebook import Shown
+from emdeg.writing import Shown
 
 JointMotion = tuple[Array, Array, Array]
 """(q, qd, qdd)."""

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.functions.numeric import drive_jacobian
-from emdeg.mechanics.kinds import kind_of
-from emdeg.robot.model import Joint, Robot
+from emdeg.mechanics import kind_of
+from emdeg.mechanics.functions import drive_jacobian
+from emdeg.robot import Joint, Robot
 from emdeg.simulation.plant.loops import all_joints
 from emdeg.simulation.trajectories.joint_space import Trajectory
 

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.functions.numeric import forward_kinematics, jacobian
-from emdeg.robot.loading import RobotLike, as_robot
-from emdeg.robot.model import Robot
+from emdeg.mechanics.functions import forward_kinematics, jacobian
+from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.trajectories.spherical_wrist import all_positions
 
 ITERATIONS = 200

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from emdeg.algebra import Array
-from emdeg.mechanics.functions.numeric import forward_kinematics, link_transforms
-from emdeg.robot.model import Robot
+from emdeg.mechanics.functions import forward_kinematics, link_transforms
+from emdeg.robot import Robot
 
 NEAR = 1e-9
 """Axes that miss each other by less [m] meet; poses that differ by less [m, rad] are the same."""

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from emdeg.errors import ScenarioError, TooLarge
-from emdeg.robot.checks import BUDGET
-from emdeg.robot.model import Robot
+from emdeg.robot import BUDGET, Robot
 from emdeg.simulation.trajectories.joint_space import Spline, through
 
 

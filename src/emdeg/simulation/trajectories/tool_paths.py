@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.functions.numeric import forward_kinematics
-from emdeg.robot.model import Robot
+from emdeg.mechanics.functions import forward_kinematics
+from emdeg.robot import Robot
 from emdeg.simulation.trajectories.joint_space import JointMotion, Profile, Spline, positive, quintic_profile, through
 from emdeg.simulation.trajectories.reaching import approach, inverse_kinematics, joint_range, need_pose, rotation_vector
 
