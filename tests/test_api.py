@@ -71,6 +71,18 @@ def test_a_room_takes_from_another_what_that_one_exports() -> None:
                 assert not strange, f"{path}:{node.lineno}: {node.module} does not export {strange}"
 
 
+def test_benchmarks_examples_and_tools_import_what_there_is() -> None:
+    home = Path(__file__).parents[1]
+    for path in (
+        path for folder in ("benchmarks", "examples", "tools", "docs") for path in (home / folder).rglob("*.py")
+    ):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "emdeg":
+                module = importlib.import_module(str(node.module))
+                missing = [each.name for each in node.names if not hasattr(module, each.name)]
+                assert not missing, f"{path}:{node.lineno}: {node.module} has no {missing}"
+
+
 def test_no_function_stands_in_the_way_of_a_module_of_its_name() -> None:
     """`import emdeg.robot.loading` gives that module, whatever the room exports."""
     for package in packages():
