@@ -152,3 +152,7 @@ class Interrupted(KeyboardInterrupt):
 
 class OldFormat(UserWarning):
     """A stored program was written by another version of emdeg in a format that this one does not read: not used."""
+
+
+class Poisoned(UserWarning):
+    """A stored program is not what its file says, and was set aside: not used."""

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
+import stat
 from dataclasses import replace
+from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
 import pytest
 
 import emdeg
-from emdeg.errors import NotAProgram, OldFormat
+from emdeg.errors import NotAProgram, OldFormat, Poisoned
 from emdeg.programs.build import plain_program
-from emdeg.programs.ir import NOTHING, count
+from emdeg.programs.ir import NOTHING, Kind, Op, count, moved
 from emdeg.programs.search.optimise import optimise
-from emdeg.programs.store import file_name, from_data, index, keep, kept, robot_digest, shipped, shipped_index, to_data
+from emdeg.programs.store import (
+    file_name,
+    from_data,
+    index,
+    keep,
+    kept,
+    place,
+    robot_digest,
+    shipped,
+    shipped_index,
+    to_data,
+)
 from emdeg.programs.verification import verify_program
 from emdeg.programs.weights import Weights, cost, label
 from tests.program_samples import kitchen_sink, random_program
@@ -36,10 +50,33 @@ def test_programs_on_file_are_found_again_and_checked(tmp_path, monkeypatch):
     ops = [text.replace("add", "sub") for text in data["program"]["ops"]]
     data["program"]["ops"] = ops
     path.write_text(json.dumps(data))
-    assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
-    for junk in (b"{", b"\xff\xfe\x00", b"[]", b'{"program": 3}', b"[" * 100_000):
-        path.write_bytes(junk)
+    with pytest.warns(Poisoned, match=f"{path} is not used: it is wrong: .*set aside as {path.name}.poisoned"):
         assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
+    assert [found.name for found in path.parent.iterdir()] == ["gravity.json.poisoned"]
+    for junk in (b"{", b"\xff\xfe\x00", b"[]", b"[" * 100_000, json.dumps({**data, "program": 3}).encode()):
+        path.write_bytes(junk)
+        with pytest.warns(Poisoned, match="no stored program"):
+            assert emdeg.program(robot, "gravity", name="gravity") == plain_program(robot, "gravity")
+        assert not path.exists()
+
+
+def test_a_pipe_or_a_folder_in_a_programs_place_is_passed_by(tmp_path):
+    robot = emdeg.load("planar2r")
+    path = place(robot, ["gravity"], folder=tmp_path)
+    path.parent.mkdir()
+    os.mkfifo(path)
+    assert kept(robot, ["gravity"], folder=tmp_path) is None
+    path.unlink()
+    path.mkdir()
+    assert kept(robot, ["gravity"], folder=tmp_path) is None
+
+
+def test_a_users_programs_are_the_users_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path / "cache" / "programs"))
+    robot = emdeg.load("planar2r")
+    path = keep(plain_program(robot, "gravity"), robot, ["gravity"], found={})
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in list(path.parents)[:3]] == [0o700] * 3
 
 
 def test_a_users_program_never_hides_a_smaller_one_that_comes_with_the_package(tmp_path, monkeypatch):
@@ -52,7 +89,21 @@ def test_a_users_program_never_hides_a_smaller_one_that_comes_with_the_package(t
     # Nor does one that is small because it is wrong.
     keep(replace(plain, ops=plain.ops[:1], outputs=zeros(plain)), robot, ["mass_matrix"], found={})
     assert count(kept(robot, ["mass_matrix"])).total == 0
-    assert emdeg.program(robot, "mass_matrix") == with_the_package
+    with pytest.warns(Poisoned, match="mass_matrix.json is not used: it is wrong"):
+        assert emdeg.program(robot, "mass_matrix") == with_the_package
+
+
+def test_at_equal_cost_the_packages_program_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    robot = emdeg.load("puma560")
+    ours = shipped(robot, ["mass_matrix"])
+    # The same with a constant that nobody reads in front: it costs as much, and the proof finds no fault with it.
+    one = Op(Kind.NUMBER, payload=Fraction(7))
+    ops = tuple(replace(op, args=tuple(arg + 1 for arg in op.args)) for op in ours.ops)
+    outputs = moved(ours.outputs, {place: place + 1 for place in range(ours.size)})
+    keep(replace(ours, ops=(one, *ops), outputs=outputs), robot, ["mass_matrix"], found={})
+    for weights in ("operations", Weights(mul=2)):
+        assert emdeg.program(robot, "mass_matrix", weights=weights).ops == ours.ops
 
 
 def zeros(program):

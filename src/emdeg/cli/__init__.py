@@ -21,6 +21,7 @@ from emdeg.errors import (
     NotInvertible,
     OldFormat,
     OverBudget,
+    Poisoned,
     Refuted,
     RobotError,
     StateError,
@@ -190,7 +191,8 @@ def _note(message: Warning | str, category: type[Warning], *place: object) -> No
 def main() -> None:
     """The program `emdeg`."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", OldFormat)
+        for each in (OldFormat, Poisoned):
+            warnings.simplefilter("always", each)
         warnings.showwarning = _note
         _run()
 

@@ -1,9 +1,9 @@
 """Small programs that have been found, kept for the next time: those that come with emdeg, and a user's own.
 
 A program is plain data, number for number; it lies under a readable name, `<robot>/<function>.json`, with the digest of
-everything its function depends on inside, so a changed robot never meets a stale program. A user's program is proved
-again by whoever takes it out; what comes with the package is as trustworthy as the package, and its `index.json` says
-which file is whose.
+everything its function depends on inside, so a changed robot never meets a stale program. A user's program is not
+believed: whoever takes it out proves it again (`search.optimise.on_file`) and sets it aside where the proof fails. What
+comes with the package is as trustworthy as the package, and its `index.json` says which file is whose.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cache
 from importlib import resources
@@ -23,10 +23,10 @@ from typing import Any
 
 from emdeg._version import __version__
 from emdeg.algebra import Angle, is_symbol_name
-from emdeg.errors import NotAProgram, OldFormat, RobotError
+from emdeg.errors import NotAProgram, OldFormat, Poisoned, RobotError
 from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
 from emdeg.robot import Robot, loaded_inertias
-from emdeg.writing import write_whole
+from emdeg.writing import MODE, plain, read_plain, write_whole
 
 FORMAT = 2
 """Of a filed program. 1 had no number and no readable name: `<digest>.program.json`, by emdeg before 0.2.0."""
@@ -79,26 +79,58 @@ def place(robot: Robot, functions: Sequence[str], weights: str = "operations", f
     return (folder or user_folder()) / f"{name}-{robot_digest(robot)[:8]}" / file_name(functions, weights)
 
 
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A program as it lies in a user's folder, not proved; and where."""
+
+    program: Program
+    path: Path
+
+
 def kept(
     robot: Robot, functions: Sequence[str], weights: str = "operations", folder: Path | None = None
 ) -> Program | None:
-    """The program that a user (or whoever wrote into `folder`) filed; None where there is none that can be read.
+    """The program that a user (or whoever wrote into `folder`) filed, not proved; None where there is none."""
+    found = filed(robot, functions, weights, folder)
+    return None if found is None else found.program
 
-    It is not proved: a file may have been changed. One that another version of emdeg wrote is not used, and a warning
-    (`OldFormat`) says so.
+
+def filed(
+    robot: Robot, functions: Sequence[str], weights: str = "operations", folder: Path | None = None
+) -> Filed | None:
+    """The program that a user (or whoever wrote into `folder`) filed, and its file; None where there is none.
+
+    It is not proved: a file may have been changed. One that is no program at all is set aside; one that another version
+    of emdeg wrote is not used, and a warning (`OldFormat`) says so.
     """
     path = place(robot, functions, weights, folder)
     again = f"search again: emdeg optimise {_ODD.sub('_', robot.name)} {'+'.join(functions)}"
     for there in (path, *_of_old_format(folder or user_folder())):
         text = _text(there)
         data = None if text is None else _head(text)
+        if there == path and text is not None and data is None:
+            set_aside(path, "it is no stored program")
         if data is None or (data.get("robot"), data.get("functions")) != (robot.name, list(functions)):
             continue
         if (word := wrong_format(data, FORMAT, again)) is not None:
             warnings.warn(f"{there} is not used: {word}", OldFormat, stacklevel=2)
         elif (data.get("digest"), data.get("weights")) == (robot_digest(robot), weights):
-            return _program(data)
+            try:
+                return Filed(from_data(data.get("program")), there)
+            except NotAProgram as problem:
+                set_aside(there, str(problem))
     return None
+
+
+def set_aside(path: Path, why: str) -> None:
+    """Take a file that must not be used out of the way, and say so (`Poisoned`)."""
+    aside = path.with_name(f"{path.name}.poisoned")
+    try:
+        path.replace(aside)
+        done = f"it was set aside as {aside.name}"
+    except OSError as problem:
+        done = f"it could not be set aside ({problem.strerror}): remove it"
+    warnings.warn(f"{path} is not used: {plain(why)[:300]}; {done}", Poisoned, stacklevel=2)
 
 
 def wrong_format(data: Mapping[str, Any], known: int, again: str) -> str | None:
@@ -116,10 +148,14 @@ def _of_old_format(folder: Path) -> Iterator[Path]:
 
 
 def _text(path: Path) -> str | None:
+    """What the file says, "" where that is too long or no text; None where there is no file to read."""
     try:
-        return path.read_text(encoding="utf-8") if path.stat().st_size <= LARGEST else None
-    except (OSError, UnicodeDecodeError):
+        data = read_plain(path, LARGEST)
+        return data.decode() if len(data) <= LARGEST else ""
+    except OSError:
         return None
+    except UnicodeDecodeError:
+        return ""
 
 
 def _head(text: str) -> dict[str, Any] | None:
@@ -128,13 +164,6 @@ def _head(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
-
-
-def _program(data: Mapping[str, Any]) -> Program | None:
-    try:
-        return from_data(data.get("program"))
-    except NotAProgram:
-        return None
 
 
 def shipped(robot: Robot, functions: Sequence[str], weights: str = "operations") -> Program | None:
@@ -196,15 +225,27 @@ def keep(
     folder: Path | None = None,
     weights: str = "operations",
 ) -> Path:
-    """File the program in the user's folder, or in `folder`; the file's path."""
+    """File the program in the user's folder, or in `folder`; the file's path.
+
+    The user's folder is the user's alone; a folder that was named has the rights that are usual there.
+    """
     path = place(robot, functions, weights, folder)
     text = filed_text(program, robot, functions, found=found, weights=weights)
     try:
+        if folder is None:
+            _private_folder(path.parent)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole({path: text.encode()})
+        write_whole({path: text.encode()}, mode=0o600 if folder is None else MODE)
     except OSError as problem:
         raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(path.parent)) from None
     return path
+
+
+def _private_folder(path: Path) -> None:
+    """Make the folder, and what is missing above it, so that nobody else can look into it."""
+    for each in reversed([path, *path.parents]):
+        if not each.exists():
+            each.mkdir(mode=0o700, exist_ok=True)
 
 
 MOST_OPS = 1_000_000

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import json
-import os
 import platform
 import re
 import time
@@ -27,6 +26,7 @@ from typing import Any
 from emdeg.errors import SweepError
 from emdeg.sweeps.plan import Plan, plan_from_json, text_digest
 from emdeg.sweeps.tables import write_results
+from emdeg.writing import flush, part_of, write_whole
 
 KIND, SCHEMA = "emdeg sweep", 1
 RESULTS, MANIFEST, PLAN, CHUNKS, LOCK = "results.parquet", "manifest.json", "plan.json", "chunks", ".lock"
@@ -66,13 +66,15 @@ class Folder:
     def keep(self, chunk: int, data: bytes) -> None:
         """Put a chunk on the disk."""
         digest = sha256(data).hexdigest()
-        write_whole(self.path / CHUNKS / f"chunk-{chunk:07d}-{digest}.parquet", data)
+        _keep(self.path / CHUNKS / f"chunk-{chunk:07d}-{digest}.parquet", data)
         self.done[chunk] = digest
 
     def find_chunks(self) -> None:
         """Take stock: whole chunks count, half-written and damaged files go."""
         folder = self.path / CHUNKS
         folder.mkdir(exist_ok=True)
+        for path in self.path.glob("*.part"):  # of a run that was killed
+            path.unlink()
         for path in sorted(folder.iterdir()):
             found = _CHUNK.match(path.name)
             if found and int(found[1]) < self.plan.work.chunks and file_digest(path) == found[2]:
@@ -86,20 +88,18 @@ class Folder:
     def finish(self) -> int:
         """Write the results and the last word of the manifest, then let the chunks go; how many rows."""
         chunks = range(self.plan.work.chunks)
-        partial = self.path / f".{RESULTS}.part"
         try:
-            rows = write_results(self.plan, map(self.chunk_path, chunks), partial)
-            _flush(partial)
-            partial.replace(self.results)
-            _flush(self.path)
+            with part_of(self.results) as partial:
+                rows = write_results(self.plan, map(self.chunk_path, chunks), partial)
+                flush(partial)
+                partial.replace(self.results)
+            flush(self.path)
         except OSError as problem:
             raise _unwritable(self.results, problem) from None
-        finally:
-            partial.unlink(missing_ok=True)
         results = {"file": RESULTS, "sha256": file_digest(self.results), "rows": rows}
         digests = [self.done[chunk] for chunk in chunks]
         self.manifest |= {"complete": True, "finished": _now(), "results": results, "chunk_sha256": digests}
-        write_whole(self.path / MANIFEST, _json(self.manifest))
+        _keep(self.path / MANIFEST, _json(self.manifest))
         self.drop_chunks()
         return rows
 
@@ -152,8 +152,8 @@ def _new(path: Path, plan: Plan) -> Folder:
         "environment": environment(plan),
         "complete": False,
     }
-    write_whole(path / PLAN, text.encode())
-    write_whole(path / MANIFEST, _json(manifest))
+    _keep(path / PLAN, text.encode())
+    _keep(path / MANIFEST, _json(manifest))
     return Folder(path, plan, text, manifest)
 
 
@@ -171,7 +171,7 @@ def _begun(path: Path, plan: Plan) -> Folder:
         text = plan.to_json()  # the one that was lost, if nothing else has changed
         if text_digest(text) != manifest["plan_digest"]:
             raise SweepError("the plan is missing or damaged, and cannot be made again as it was", file=str(file))
-        write_whole(file, text.encode())
+        _keep(file, text.encode())
     return Folder(path, plan_from_json(text), text, manifest)
 
 
@@ -209,33 +209,12 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def _keep(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, and to the disk before it gets its name."""
-    partial = path.with_name(f".{path.name}.part")
     try:
-        with partial.open("wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.replace(path)
-        _flush(path.parent)
+        write_whole({path: data}, durable=True)
     except OSError as problem:
         raise _unwritable(path, problem) from None
-    finally:  # after Ctrl-C too
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    """Bring a file, or a folder's names, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError:
-        if not path.is_dir():  # some file systems cannot flush a folder
-            raise
-    finally:
-        os.close(handle)
 
 
 def _unwritable(path: Path, problem: OSError) -> SweepError:

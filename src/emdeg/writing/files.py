@@ -1,25 +1,154 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, never through a stranger's link, and that change together.
+
+A new content is written under a random name beside its place, in a file that did not exist before, and then takes the
+place's name. Where several files belong together the names change while their folders are held, so that neither
+another writer nor a reader who holds them too ever sees one's old content beside the other's new one.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-from collections.abc import Mapping
+import secrets
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+PATIENCE = 5.0
+"""Seconds to wait for a folder that another process holds; whoever can read a folder can hold it, so not for ever."""
+MODE = 0o666
+"""Of a new file, less what the umask takes away."""
 
-def write_whole(files: Mapping[Path, bytes]) -> None:
-    """Write all of the files, or change none and raise OSError; nothing half-written is left behind."""
-    partial = {path: path.with_name(f".{path.name}.part") for path in files}
+
+def write_whole(files: Mapping[Path, bytes], *, mode: int = MODE, durable: bool = False) -> None:
+    """Write all of the files, or change none and raise OSError; nothing half-written is left behind.
+
+    `durable`: the bytes and the names are on the disk when this returns.
+    """
+    waiting: dict[Path, Path] = {}
     try:
         for path, content in files.items():
-            partial[path].write_bytes(content)
-        for path, part in partial.items():
-            part.replace(path)
+            _check_replaceable(path)
+            waiting[path] = _written_beside(path, content, mode, durable)
+        with held({path.parent for path in files}):
+            for path, part in waiting.items():
+                part.replace(path)
+        if durable:
+            for folder in {path.parent for path in files}:
+                flush(folder)
     finally:
-        for part in partial.values():
+        for part in waiting.values():
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def part_of(path: Path) -> Iterator[Path]:
+    """An empty file of a random name beside `path`, to be filled and renamed; gone at the end if it was not."""
+    part, handle = _opened_beside(path, MODE)
+    os.close(handle)
+    try:
+        yield part
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _check_replaceable(path: Path) -> None:
+    """OSError where something stands in the file's place that is no file: a folder, a device, a pipe, a descriptor."""
+    try:
+        kind = path.lstat().st_mode
+        if stat.S_ISLNK(kind) and Path(os.readlink(path)).parts[:2] != ("/", "proc"):
+            return  # the link is replaced, not what it points to
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(kind):
+        raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+
+
+def _opened_beside(path: Path, mode: int) -> tuple[Path, int]:
+    """A new file of a random name in the same folder, and its descriptor; nobody can have planted it."""
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        return part, os.open(part, flags | getattr(os, "O_BINARY", 0), mode)
+    except OSError as problem:
+        problem.filename = str(path)  # the random name would tell nobody anything
+        raise
+
+
+def _written_beside(path: Path, content: bytes, mode: int, durable: bool) -> Path:
+    part, handle = _opened_beside(path, mode)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            if durable:
+                os.fsync(stream.fileno())
+    except BaseException as problem:  # a full disk, Ctrl-C
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        if isinstance(problem, OSError):
+            problem.filename = str(path)
+        raise
+    return part
+
+
+def flush(path: Path) -> None:
+    """Bring a file, or a folder's names, to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError:
+        if not path.is_dir():  # some file systems cannot flush a folder
+            raise
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def held(folders: Iterable[Path], shared: bool = False) -> Iterator[None]:
+    """While this runs no other process changes files of these folders by `write_whole`.
+
+    `shared` is for readers. A folder that cannot be held, for want of a right, of a system that knows locks, or of
+    patience, is used all the same: what is read is checked anyway.
+    """
+    with contextlib.ExitStack() as handles:
+        for folder in sorted({folder.absolute() for folder in folders}):
+            with contextlib.suppress(OSError, ImportError):
+                handle = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
+                handles.callback(os.close, handle)
+                _lock(handle, shared)
+        yield
+
+
+def _lock(handle: int, shared: bool) -> None:
+    import fcntl  # not on every system
+
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return None
+            time.sleep(0.01)
+
+
+def read_plain(path: Path, most: int) -> bytes:
+    """The bytes of an ordinary file, no more than `most` + 1 of them; OSError for pipes, devices, folders.
+
+    A pipe planted where a file is expected would keep its reader waiting for ever.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+        return stream.read(most + 1)
 
 
 def nearest(path: Path) -> tuple[Path, bool]:

@@ -11,16 +11,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from secrets import randbits
 
-from emdeg.algebra import PrimeField
-from emdeg.errors import Refuted
+import numpy as np
+from numpy.typing import NDArray
+
+from emdeg.algebra import Array
+from emdeg.errors import OffTheVariety, Refuted
+from emdeg.mechanics import kind_of
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
-from emdeg.programs.ir import Count, Kind, Program, count
+from emdeg.programs.ir import Count, Program, count
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.simplification import fold_signs, prune, retrace, schedule, simplify
-from emdeg.programs.store import kept, shipped
-from emdeg.programs.values import evaluate_residues
+from emdeg.programs.store import filed, set_aside, shipped
+from emdeg.programs.values import evaluate
 from emdeg.programs.verification import Certificate, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
 from emdeg.robot import Robot, RobotLike, as_robot
@@ -239,13 +244,22 @@ def on_file(
     weights: Weights = OPERATIONS,
     folder: Path | None = None,
 ) -> Program | None:
-    """The cheapest program on file (or in `folder`) that computes what `plain` does; None if there is none."""
+    """The cheapest program on file (or in `folder`) that computes what `plain` does; None if there is none.
+
+    What lies in a folder that can be written is proved before it is used, and set aside where the proof fails. What
+    comes with the package is believed, and is taken where a user's program is no cheaper.
+    """
     labels = dict.fromkeys([label(weights), label(OPERATIONS)])
-    filed = [kept(robot, names, each, folder) for each in labels]
+    found: list[tuple[float, Program, Path | None]] = []
     if folder is None:
-        filed += [shipped(robot, names, each) for each in labels]
-    for one in sorted((one for one in filed if one is not None), key=lambda candidate: cost(candidate, weights)):
-        if _same_interface(one, plain) and _same_function(one, plain):
+        ours = (shipped(robot, names, each) for each in labels)
+        found += [(cost(one, weights), one, None) for one in ours if one is not None]
+    theirs = (filed(robot, names, each, folder) for each in labels)
+    found += [(cost(one.program, weights), one.program, one.path) for one in theirs if one is not None]
+    for _, one, path in sorted(found, key=lambda item: item[0]):  # of equal ones the package's
+        if path is not None and (fault := _fault(one, plain, robot, names)) is not None:
+            set_aside(path, fault)
+        elif _same_interface(one, plain):
             return _with_face(one, plain)
     return None
 
@@ -255,27 +269,57 @@ def _with_face(found: Program, plain: Program) -> Program:
     return Program(plain.name, plain.inputs, found.ops, found.outputs)
 
 
-def _same_function(one: Program, other: Program, points: int = 3) -> bool:
-    """Whether the two agree at random points modulo 2^61 - 1: a file may have been tampered with.
+LONGER = 4
+"""A stored program has no more than so many times the plain one's operations, constants included."""
+ROUNDING = 1e-6
+"""How far a stored program's doubles may be off the plain one's, relative to the output's largest entry."""
+WORSE = 1e4
+"""How many times the plain program's own error besides: a state may be near one where no acceleration is determined."""
 
-    Where a divisor is zero or a radicand has no root, another point is drawn.
+
+def _fault(one: Program, plain: Program, robot: Robot, names: Sequence[str]) -> str | None:
+    """What is wrong with a program that a stranger may have written; None where it is proved.
+
+    The points are fresh, so that no program can be made to fit them.
     """
-    roots = sum(op.kind is Kind.SQRT for op in other.ops)
-    found = 0
-    for seed in range(20 * points << min(roots, 12)):
-        field = PrimeField(seed)
-        try:
-            expected = evaluate_residues(other, field)
-            if evaluate_residues(one, field) != expected:
-                return False
-        except ZeroDivisionError:
-            continue
-        except ValueError:
-            return False
-        found += 1
-        if found == points:
-            return True
-    return False
+    if not _same_interface(one, plain):
+        return "its inputs or outputs are not the function's"
+    if one.size > LONGER * plain.size + 1000:
+        return f"it has {one.size} operations, where the plain program has {plain.size}"
+    try:
+        verify_program(_with_face(one, plain), robot, names, seed=randbits(60))
+        return _rounding_fault(one, plain, robot)
+    except (Refuted, OffTheVariety, ValueError, ArithmeticError) as problem:
+        return f"it is wrong: {problem}"
+
+
+def _rounding_fault(one: Program, plain: Program, robot: Robot) -> str | None:
+    """Where doubles make another number of it than of the plain program: exact equality says nothing about rounding."""
+    states = _states(plain, kind_of(robot).home(robot))
+    with np.errstate(all="ignore"):
+        found, usual, expected = evaluate(one, states), evaluate(plain, states), evaluate(plain, states, np.longdouble)
+    for name, values in expected.items():
+        flat = [array.reshape(len(values), -1) for array in (found[name], usual[name], values)]
+        known = np.isfinite(flat[1]).all(axis=1) & np.isfinite(flat[2]).all(axis=1)
+        a, b, c = (array[known] for array in flat)
+        scale = np.abs(c).max(initial=1e-9, axis=1, keepdims=True)
+        error = np.abs(b - c).max(initial=0, axis=1, keepdims=True)
+        if not np.all(np.abs(a - c) <= ROUNDING * scale + WORSE * error):  # NaN is not
+            return f"in doubles its {name} is not that of the plain program"
+    return None
+
+
+def _states(program: Program, home: Array) -> dict[str, NDArray]:
+    """Inputs where programs go wrong if they do: nothing moves, right angles, home, slow and fast ones."""
+    rng = np.random.default_rng(randbits(60))
+    arrays = {}
+    for group in program.inputs:
+        drawn = rng.uniform(-3, 3, (60, group.size))
+        special = rng.integers(-2, 3, (30, group.size)) * (np.pi / 2 if group.name == "q" else 1.0)
+        tiny = drawn[:20] * 10.0 ** rng.integers(-8, 3, (20, 1))
+        near = home + drawn[:10] / 60 if group.name == "q" and len(home) == group.size else drawn[:10]
+        arrays[group.name] = np.concatenate([np.zeros((1, group.size)), special, tiny, near, drawn])
+    return arrays
 
 
 def _same_interface(one: Program, other: Program) -> bool:

@@ -14,6 +14,7 @@ from emdeg.errors import ScenarioError
 from emdeg.mechanics.functions import forward_kinematics, link_transforms
 from emdeg.mechanics.loops import ready
 from emdeg.robot import BASE, Robot
+from emdeg.writing import write_whole
 
 FRAMES_PER_SECOND = 25
 MOST_FRAMES = 1500
@@ -69,7 +70,7 @@ KINDS = (".gif", ".html")
 
 def animate(robot: Robot, t: Array, q: Array, path: Path, title: str = "") -> None:
     """Write the motion q (k, n) at t (k) as .gif or .html, in real time."""
-    path.write_bytes(animation(robot, t, q, path.suffix.lower(), title))
+    write_whole({path: animation(robot, t, q, path.suffix.lower(), title)})
 
 
 def animation(robot: Robot, t: Array, q: Array, kind: str, title: str = "") -> bytes:
