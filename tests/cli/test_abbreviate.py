@@ -6,9 +6,12 @@ import csv
 import json
 import subprocess
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from emdeg.bounds import Bounded
+from emdeg.reduce.target import WithinTarget
 from tests import commands
 from tests.bejczy import CUBE
 
@@ -62,6 +65,30 @@ def test_wrong_numbers_are_named_and_nothing_is_written(tmp_path):
         assert "Traceback" not in done.stderr
         assert not done.stdout
         assert not code.exists()
+
+
+def test_a_target_that_is_missed_is_said_with_what_was_reached_and_written_only_on_demand(tmp_path):
+    code = tmp_path / "arm.c"
+    words = ("planar2r", "--worst-error", "0.0005", "--seconds", "1", "--emit", str(code), "--json")
+    hurried = mock.patch("emdeg.reduce.abbreviation.within", _uncertified)
+    with hurried:
+        done = run(*words)
+    assert done.returncode == 1, done.stderr
+    assert "TARGET MISSED: q1: the certified error is 0.001 of its largest effort, asked for was 0.0005" in done.stderr
+    assert "nothing is written" in done.stderr
+    assert not code.exists()
+    found = json.loads(done.stdout)["result"]
+    assert not found["within_target"]
+    assert len(found["missed"]) == 2
+    with hurried:
+        assert run(*words, "--best-effort").returncode == 1
+    assert code.exists()
+
+
+def _uncertified(full, where, limits, **more):
+    """The whole model with a bound of twice the limit: what a search that runs out of time comes back with."""
+    errors = tuple(Bounded(limit, 2 * limit, {}) for limit in limits)
+    return WithinTarget(full.keeping(full.functions), errors, tuple(limits), tuple(more["largest"]))
 
 
 def test_a_sliding_joint_without_a_range_is_refused_and_an_existing_file_kept(tmp_path):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,44 @@ def result(*words: str):
     done = run(*words, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["result"]
+
+
+def test_a_gap_that_is_not_reached_is_exit_code_1_and_writes_no_figure(tmp_path):
+    folder = tmp_path / "figures"
+    words = ("puma560", "--only", "loads", "--seconds", "0.1", "--out", str(folder), "--json")
+    done = run(*words, "--gap", "1e-9")
+    assert done.returncode == 1
+    assert "asked for was 1e-09" in done.stderr
+    assert not folder.exists()
+    assert not json.loads(done.stdout)["result"]["within_target"]
+    assert run(*words, "--gap", "1e-9", "--best-effort").returncode == 1
+    assert list(folder.glob("*.png"))
+    assert result(*words[:-1], "--gap", "0.5")["within_target"]
+
+
+def test_interrupted_it_prints_the_parts_that_are_ready(monkeypatch):
+    def stopped(*words):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("emdeg.analysis.summary.ratios_part", stopped)
+    done = run("planar2r", "--only", "loads,ratios,servo", "--seconds", "1", "--json")
+    assert done.returncode == 130
+    assert "interrupted while working out ratios" in done.stderr
+    found = json.loads(done.stdout)["result"]
+    assert "loads" in found
+    assert "servo" not in found
+
+
+def test_an_interrupt_calls_off_the_searches_under_way():
+    began = time.monotonic()
+    handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    try:
+        found = emdeg.analyse("puma560", ["ratios"], gap=1e-9, seconds=60)
+    finally:
+        signal.signal(signal.SIGALRM, handler)
+    assert found.interrupted == "ratios"
+    assert time.monotonic() - began < 10
 
 
 def test_tables_1_and_2_with_the_papers_figures(tmp_path):

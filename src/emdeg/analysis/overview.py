@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,8 @@ class Analysis:
     robot: Robot
     data: dict[str, Any]
     files: tuple[Path, ...] = ()
+    interrupted: str | None = None
+    """The part that a keyboard interrupt ended; it and those after it are not in `data`."""
 
     def __getitem__(self, part: str) -> Any:
         return self.data[part]
@@ -64,6 +66,7 @@ def analyse(
     samples: int | None = None,
     margin: float = MARGIN,
     folder: Path | None = None,
+    tell: Callable[[str], None] = lambda part: None,
 ) -> Analysis:
     """Loads, couplings, servo view, importance of terms, capability of a robot over its workspace, in SI units.
 
@@ -73,7 +76,8 @@ def analyse(
     `velocity_terms` or without. `motion` is what servo view and importance look along; `share` the reaction's share
     of the torque from which a motion counts as fast; `at` the configuration of the tool's ellipsoids. Certified
     bounds are sought to the relative `gap` for `seconds` a part. With closed loops: `samples` poses, those usable
-    that are at least `margin` from singular. Figures go to `folder`, if one is given.
+    that are at least `margin` from singular. Figures go to `folder`, if one is given. `tell` is told each part before
+    it is worked out; a keyboard interrupt ends the analysis with the parts that are ready.
 
     >>> import emdeg
     >>> found = emdeg.analyse("planar2r", ["loads"], seconds=1)
@@ -89,6 +93,7 @@ def analyse(
         if formulas or ratios or held or motion:
             raise ValueError("formulas, ratios, held joints and motions are not known for closed loops")
         pair = None if over is None else (joint_number(robot, over[0]) - 1, joint_number(robot, over[1]) - 1)
+        tell(", ".join(chosen))
         found, files = loops_summary.loops_study(
             robot, ranges, chosen, over=pair, samples=samples, margin=margin, folder=folder
         )
@@ -102,25 +107,32 @@ def analyse(
             for name, (low, high), free in zip(scope.where.joints, scope.where.ranges, scope.where.free)
         ],
     }
-    with _needs_numbers(robot):
-        if formulas:
-            data["formulas"] = summary.formula_part(scope, formulas)
-        if "loads" in chosen:
-            data["loads"] = summary.loads_part(scope)
-        if "ratios" in chosen or ratios is not None:
-            pair = None if over is None else (joint_number(robot, over[0]), joint_number(robot, over[1]))
-            some = None if ratios is None else [ratio(scope.model(), above, below) for above, below in ratios]
-            data["ratios"] = summary.ratios_part(scope, some, pair)
+    steps: dict[str, Callable[[], Any]] = {}
+    if formulas:
+        steps["formulas"] = lambda: summary.formula_part(scope, formulas)
+    if "loads" in chosen:
+        steps["loads"] = lambda: summary.loads_part(scope)
+    if "ratios" in chosen or ratios is not None:
+        pair = None if over is None else (joint_number(robot, over[0]), joint_number(robot, over[1]))
+        steps["ratios"] = lambda: summary.ratios_part(
+            scope, None if ratios is None else [ratio(scope.model(), above, below) for above, below in ratios], pair
+        )
     if held is not None:
         places = {joint_number(robot, name): value for name, value in held.items()}
-        data["restricted"] = summary.restricted_part(scope, places, velocity_terms)
+        steps["restricted"] = lambda: summary.restricted_part(scope, places, velocity_terms)
     if "servo" in chosen:
-        data["servo"] = summary.servo_part(scope, motion, share)
+        steps["servo"] = lambda: summary.servo_part(scope, motion, share)
     if "importance" in chosen:
-        data["importance"] = summary.importance_part(scope, motion)
+        steps["importance"] = lambda: summary.importance_part(scope, motion)
     if "capability" in chosen:
-        with _needs_numbers(robot):
-            data["capability"] = capability_part(scope, at)
+        steps["capability"] = lambda: capability_part(scope, at)
+    for part, step in steps.items():
+        tell(part)
+        try:
+            with _needs_numbers(robot):
+                data[part] = step()
+        except KeyboardInterrupt:
+            return Analysis(robot, data, tuple(scope.written), interrupted=part)
     return Analysis(robot, data, tuple(scope.written))
 
 

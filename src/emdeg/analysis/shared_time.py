@@ -5,11 +5,12 @@ Threads suffice: a search spends its time in operations on large arrays, which r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
-from emdeg.bounds import SearchLimits, clock
+from emdeg.bounds import SearchLimits, called_off, clock
 
 Key = TypeVar("Key")
 Result = TypeVar("Result")
@@ -26,7 +27,7 @@ def search_each(
 ) -> dict[Key, Result]:
     """{key: its search's result}; what is not `done` after the first try is searched again, longer, in `keys`' order.
 
-    `seconds` are those of `clock` on each of two cores.
+    `seconds` are those of `clock` on each of two cores. A keyboard interrupt ends the searches under way at once.
     """
     if not keys:
         return {}
@@ -37,7 +38,7 @@ def search_each(
 
     left = WORKERS * seconds
     found: dict[Key, Result] = {}
-    with ThreadPoolExecutor(WORKERS) as pool:
+    with ThreadPoolExecutor(WORKERS) as pool, _prompt(pool):
         first = min(FIRST, left / (3 * len(keys)))
 
         def run(some: Sequence[Key], share: float) -> float:
@@ -54,3 +55,14 @@ def search_each(
             left -= run(pair, left / (WORKERS * rounds))
             hard = hard[len(pair) :]
     return found
+
+
+@contextmanager
+def _prompt(pool: ThreadPoolExecutor) -> Iterator[None]:
+    """An interrupt calls off what the pool's threads do, instead of waiting for their time to pass."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        with called_off():
+            pool.shutdown(cancel_futures=True)
+        raise

@@ -8,8 +8,11 @@ then it holds no global maximum.
 
 from __future__ import annotations
 
+import math
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,9 +35,25 @@ RELUCTANCE = 0.15
 """What splitting the turning angle counts for against others: a smaller box may do without."""
 
 
+_called_off = threading.Event()
+
+
 def clock() -> float:
-    """Seconds, 0.75 of this thread's processor time and 0.25 of the wall clock's: a crowded machine gets longer."""
-    return 0.75 * time.thread_time() + 0.25 * time.monotonic()
+    """Seconds, 0.75 of this thread's processor time and 0.25 of the wall clock's: a crowded machine gets longer.
+
+    Infinite while searches are called off: all that look at it end at once, with the bounds they have.
+    """
+    return math.inf if _called_off.is_set() else 0.75 * time.thread_time() + 0.25 * time.monotonic()
+
+
+@contextmanager
+def called_off() -> Iterator[None]:
+    """Searches that run in other threads end while this lasts."""
+    _called_off.set()
+    try:
+        yield
+    finally:
+        _called_off.clear()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
-from emdeg.cli.common import Json, UsageError, out, print_json, say, write_new
+from emdeg.cli.common import BestEffort, Json, UsageError, end_if_missed, out, print_json, say, write_new
 from emdeg.cli.effort import WeightsText, chosen_weights
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.codegen.c import COptions, emit_c
@@ -108,10 +108,13 @@ def command(
         Path | None,
         typer.Option(metavar="FILE.c", help="C of the short inverse dynamics, in two rates.", rich_help_panel=_MORE),
     ] = None,
+    best_effort: BestEffort = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     json: Json = False,
 ) -> None:
     """A short model: by significance, or the smallest found within given errors; its error certified.
+
+    A target that is missed is exit code 1: what was reached is printed, nothing is written unless --best-effort.
 
     Examples:
 
@@ -161,13 +164,14 @@ def command(
             data["holding"] = {"steps": hold, **holding_error(program, *motion, hold)}
         if processors:
             data["processors"] = split_program(program, processors).data()
-        if emit is not None:
+        if emit is not None and (best_effort or not short.missed):
             write_new(emit, emit_c(program, COptions(multirate=True, robot=robot.name), name=emit.stem), force)
             say(f"wrote {emit}")
     if json:
         print_json(data)
     else:
         _print(data)
+    end_if_missed(short.missed, best_effort, files=emit is not None)
 
 
 def _motion(robot: Robot, hold: int | None, trajectory: str | None) -> tuple[NDArray, NDArray, NDArray] | None:
@@ -229,6 +233,9 @@ def _data(short: Abbreviated) -> dict[str, Any]:
             for c in short.short.lumped.constants
         },
     }
+    if short.limits or short.entry_limits:
+        data["within_target"] = short.within_limits
+        data["missed"] = list(short.missed)
     if short.entries:
         data["entry_errors"] = [
             {
@@ -248,14 +255,11 @@ def _model_data(short: Abbreviated, program: Program, matrix: Program, weights: 
     """Of a short model of the efforts: what it costs and how wrong it can be."""
     exact = exact_program(short.short.full.robot, "inverse_dynamics", weights=weights)
     named = {"inverse_dynamics": program, "mass_matrix": matrix, "exact_inverse_dynamics": exact}
-    data: dict[str, Any] = {
+    return {
         "operations": totals({name: count(p) for name, p in named.items()}),
         "errors": short.error_data(),
         "dropped_terms": len(short.dropped),
     }
-    if short.limits:
-        data["within_target"] = short.within_limits
-    return data
 
 
 def _print(data: dict[str, Any]) -> None:

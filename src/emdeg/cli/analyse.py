@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 import typer
@@ -16,11 +18,27 @@ from emdeg.algebra import Angle
 from emdeg.analysis import TREE_PARTS as PARTS
 from emdeg.analysis import SampledMotion, check_folder
 from emdeg.cli.analyse_loops import analyse_loops, say_written
-from emdeg.cli.common import Json, UsageError, assignments, head, out, print_json, say
+from emdeg.cli.common import (
+    INTERRUPTED,
+    BestEffort,
+    Json,
+    UsageError,
+    assignments,
+    end_if_missed,
+    head,
+    out,
+    print_json,
+    say,
+)
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges, quantity
+from emdeg.cli.progress import working
 from emdeg.errors import RobotError, UnknownEntry
 from emdeg.identification import comparison_part, doubts, read_motion, read_recording
 from emdeg.robot import Robot, joint_number
+from emdeg.writing import write_whole
+
+GAP = 1e-3
+"""The relative gap that certified bounds are sought to where none is asked for."""
 
 
 def analyse(
@@ -67,7 +85,12 @@ def analyse(
     torque_constants: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Torque per current [N m/A] at each joint.")
     ] = None,
-    gap: Annotated[float, typer.Option(min=1e-9, max=0.5, help="Certified bounds: largest relative gap.")] = 1e-3,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            min=1e-9, max=0.5, help=f"Certified bounds: the relative gap to reach; else {GAP:g} where time allows."
+        ),
+    ] = None,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time for the certified bounds of each part.")] = 25.0,
     out_folder: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write figures, and CSV beside each.")
@@ -76,9 +99,13 @@ def analyse(
     margin: Annotated[
         float, typer.Option(min=1e-6, max=1.0, help="Closed loops: distance from a singularity to keep, 0 .. 1.")
     ] = 0.05,
+    best_effort: BestEffort = False,
     json: Json = False,
 ) -> None:
     """Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, measurements.
+
+    A --gap that is not reached is exit code 1. Interrupted with Ctrl-C it prints the parts that are ready, and exits
+    with code 130.
 
     Examples:
 
@@ -108,42 +135,98 @@ def analyse(
     parts = _parts(only, asked)
     pair = None if over is None else _pair(over)
     motion = None if trajectory is None else _motion(trajectory, robot, window)
-    try:
-        found = analysis.analyse(
-            robot,
-            parts,
-            ranges=ranges,
-            formulas=[] if formula is None else [name.strip() for name in formula.split(",")],
-            ratios=None if ratios is None else [_ratio(one) for one in ratios.split(",")],
-            over=pair,
-            held=None if hold is None else _held(robot, assignments(hold, "--hold")),
-            velocity_terms=velocity_terms,
-            motion=motion,
-            share=share,
-            at=_configuration(robot, at),
-            gap=gap,
-            seconds=seconds,
-            folder=out_folder,
-        )
-    except UnknownEntry as problem:
-        raise UsageError(str(problem)) from None
-    result, files = dict(found.data), list(found.files)
-    for row in result.get("ratios", {}).get("chosen", ()):
-        if row["unbounded"]:
-            say(f"note: {row['ratio']} has no largest value: its denominator passes through zero")
-    if measured is not None:
-        constants = None if torque_constants is None else [quantity(x) for x in torque_constants.split(",")]
-        recording = read_recording(measured, robot, torque_constants=constants, window=window)
-        result["measured"], written = comparison_part(robot, recording, law, slowest, out_folder)
-        files += written
-        for doubt in result["measured"]["doubts"]:
-            say(f"note: {measured}: {doubt}")
+    constants = None if torque_constants is None else [quantity(x) for x in torque_constants.split(",")]
+    recording = None if measured is None else read_recording(measured, robot, torque_constants=constants, window=window)
+    with _aside(out_folder) as aside:
+        try:
+            with working(f"analysing {robot.name}") as tell:
+                found = analysis.analyse(
+                    robot,
+                    parts,
+                    ranges=ranges,
+                    formulas=[] if formula is None else [name.strip() for name in formula.split(",")],
+                    ratios=None if ratios is None else [_ratio(one) for one in ratios.split(",")],
+                    over=pair,
+                    held=None if hold is None else _held(robot, assignments(hold, "--hold")),
+                    velocity_terms=velocity_terms,
+                    motion=motion,
+                    share=share,
+                    at=_configuration(robot, at),
+                    gap=gap or GAP,
+                    seconds=seconds,
+                    folder=aside,
+                    tell=tell,
+                )
+        except UnknownEntry as problem:
+            raise UsageError(str(problem)) from None
+        result, files = dict(found.data), list(found.files)
+        for row in result.get("ratios", {}).get("chosen", ()):
+            if row["unbounded"]:
+                say(f"note: {row['ratio']} has no largest value: its denominator passes through zero")
+        if recording is not None and found.interrupted is None:
+            result["measured"], written = comparison_part(robot, recording, law, slowest, aside)
+            files += written
+            for doubt in result["measured"]["doubts"]:
+                say(f"note: {measured}: {doubt}")
+        missed = [] if gap is None else list(_wider(result, gap))
+        if missed and not best_effort:
+            files = []
+        files = _moved(files, out_folder)
+    if gap is not None:
+        result["within_target"] = not missed
     result["files"] = [str(path) for path in files]
     say_written(files)
     if json:
         print_json(result)
     else:
         _print(robot, result)
+    if found.interrupted is not None:
+        say(f"interrupted while working out {found.interrupted}: the parts before it are complete")
+        raise typer.Exit(INTERRUPTED)
+    end_if_missed(missed, best_effort, files=out_folder is not None)
+
+
+@contextmanager
+def _aside(folder: Path | None) -> Iterator[Path | None]:
+    """A folder for figures until it is known that they are to stay."""
+    if folder is None:
+        yield None
+        return
+    with TemporaryDirectory(prefix="emdeg-") as name:
+        yield Path(name)
+
+
+def _moved(files: Sequence[Path], folder: Path | None) -> list[Path]:
+    """The figures, and their data, in the folder that they were asked for in; all or none."""
+    if folder is None or not files:
+        return []
+    contents = {folder / path.name: path.read_bytes() for path in files}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(contents)
+    except OSError as problem:
+        raise RobotError(f"cannot be written: {problem.strerror or problem}", file=str(folder)) from None
+    return list(contents)
+
+
+_NAMES = ("joint", "ratio", "formula", "quantity")
+
+
+def _wider(found: Any, gap: float, place: str = "") -> Iterator[str]:
+    """Every certified bound whose relative gap is above `gap`, in words; one that nothing was certified of too."""
+    if isinstance(found, list | tuple):
+        for one in found:
+            yield from _wider(one, gap, place)
+    elif isinstance(found, dict):
+        named = next((str(found[key]) for key in _NAMES if key in found), "")
+        place = f"{place} {named}".strip()
+        if "gap" in found and not found.get("unbounded") and found.get("term", place):
+            reached = found["gap"]
+            if reached is None or reached > gap:
+                figure = "nothing is certified" if reached is None else f"the gap is {reached:.3g}"
+                yield f"{place}: {figure}, asked for was {gap:g}"
+        for key, one in found.items():
+            yield from _wider(one, gap, f"{place} {key.replace('_', ' ')}".strip())
 
 
 def _finite(options: dict[str, float | None]) -> None:

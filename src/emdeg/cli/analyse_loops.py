@@ -11,6 +11,7 @@ from rich.table import Table
 from emdeg.analysis import LOOP_PARTS as PARTS
 from emdeg.analysis import analyse
 from emdeg.cli.common import UsageError, head, out, print_json, say
+from emdeg.cli.progress import working
 from emdeg.robot import Robot
 
 
@@ -29,9 +30,11 @@ def analyse_loops(
     for option, value in refused.items():
         if value:
             raise UsageError(f"{option} is not known for closed loops; parts: {', '.join(PARTS)}")
-    found = analyse(
-        robot, _parts(only), ranges=ranges, over=_over(robot, over), samples=samples, margin=margin, folder=folder
-    )
+    parts, pair = _parts(only), _over(robot, over)
+    with working(f"analysing {robot.name}") as tell:
+        found = analyse(
+            robot, parts, ranges=ranges, over=pair, samples=samples, margin=margin, folder=folder, tell=tell
+        )
     result = {**found.data, "files": [str(path) for path in found.files]}
     say_written(found.files)
     if json:

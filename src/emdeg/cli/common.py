@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,6 +73,21 @@ def assignments(texts: list[str], what: str) -> dict[str, str]:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+BestEffort = Annotated[bool, typer.Option("--best-effort", help="Write files although a target was missed.")]
+
+
+def end_if_missed(missed: Sequence[str], best_effort: bool = False, files: bool = True) -> None:
+    """Ends with exit code 1 where targets were missed, each said with what was reached; called last.
+
+    `files`: whether there was something to write, which was done with `best_effort` alone.
+    """
+    if not missed:
+        return
+    for one in missed:
+        say(f"TARGET MISSED: {one}")
+    if files:
+        say("written all the same: --best-effort" if best_effort else "nothing is written (--best-effort writes it)")
+    raise typer.Exit(CHECK_FAILED)
 
 
 def write_new(path: Path, text: str, force: bool = False) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
-from emdeg.cli.common import UsageError, err
+from emdeg.cli.common import UsageError
+from emdeg.cli.progress import working
 from emdeg.programs import WEIGHTS, Program, Progress, Weights, parsed
 from emdeg.programs import program as best_program
 from emdeg.robot import Robot
@@ -85,19 +88,9 @@ def smallest(
         )
 
 
-class progress_line:
+@contextmanager
+def progress_line(weights: str = "operations") -> Iterator[Progress]:
     """The best cost so far, on one line of a terminal; silent elsewhere."""
-
-    def __init__(self, weights: str = "operations") -> None:
-        self._unit = weights if weights in WEIGHTS else "weighted operations"
-
-    def __enter__(self) -> Progress | None:
-        if not err.is_terminal:
-            return None
-        self._status = err.status("")
-        self._status.start()
-        return lambda phase, best: self._status.update(f"{phase}: {best:g} {self._unit}")
-
-    def __exit__(self, *problem: object) -> None:
-        if err.is_terminal:
-            self._status.stop()
+    unit = weights if weights in WEIGHTS else "weighted operations"
+    with working("searching") as tell:
+        yield lambda phase, best: tell(f"{phase}, {best:g} {unit}")

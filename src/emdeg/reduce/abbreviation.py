@@ -17,6 +17,9 @@ from emdeg.reduce.target import certified, largest_efforts, within
 from emdeg.robot import RobotLike, Workspace, as_robot, workspace
 from emdeg.writing import Brief, table
 
+EntryLimits = tuple[float, float | None]
+"""The average and the worst relative error that entries were to stay below."""
+
 
 @dataclass(frozen=True, repr=False)
 class Abbreviated(Brief):
@@ -32,6 +35,8 @@ class Abbreviated(Brief):
     """By joint: what the error was to stay below, where a target was given."""
     dropped: tuple[Dropped, ...] = ()
     entries: tuple[EntryDeviation, ...] = ()
+    entry_limits: EntryLimits | None = None
+    """What each entry's relative errors were to stay below, where a target was given."""
 
     def _repr_html_(self) -> str:
         head = ("joint", "error, certified", "error, found", "largest effort")
@@ -56,7 +61,23 @@ class Abbreviated(Brief):
 
     @property
     def within_limits(self) -> bool:
-        return all(e.bound <= limit for e, limit in zip(self.errors, self.limits))
+        return not self.missed
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Every target that was given and is not kept, in words, with what was reached."""
+        found = []
+        for joint, e, peak, limit in zip(self.short.full.robot.joints, self.errors, self.largest, self.limits):
+            if e.bound > limit:
+                found.append(
+                    f"{joint.name}: the certified error is {e.bound / peak:.4g} of its largest effort, asked for was "
+                    f"{limit / peak:.4g}"
+                )
+        for e in self.entries:
+            for name, reached, limit in zip(("average", "worst"), (e.average, e.worst), self.entry_limits or ()):
+                if limit is not None and reached > limit:
+                    found.append(f"{e.entry}: the {name} relative error is {reached:.4g}, asked for was {limit:.4g}")
+        return tuple(found)
 
     def error_data(self) -> list[dict[str, Any]]:
         """By joint: bound, found, their ratio, and both against the joint's own range and its torque limit."""
@@ -133,6 +154,7 @@ def _by_average(
     full: FullModel, where: Workspace, average: float, worst: Sequence[float] | None, seconds: float
 ) -> Abbreviated:
     names = diagonal(full)
-    short = within_average(full, where, average, worst=worst[0] if worst else None, entries=names)
+    limits = average, worst[0] if worst else None
+    short = within_average(full, where, limits[0], worst=limits[1], entries=names)
     errors = entry_errors(short, where, names, seconds=seconds / max(1, len(names)))
-    return Abbreviated(short, where, entries=tuple(errors))
+    return Abbreviated(short, where, entries=tuple(errors), entry_limits=limits)

@@ -21,6 +21,8 @@ from emdeg.reduce.short_model import Expansion, FullModel, ShortModel
 from emdeg.robot import Workspace
 
 SAMPLES = 20_000
+AIM = 0.97
+"""The part of a limit that dropping may use: errors are then told over other samples."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def within_average(
     expansions: dict[str, Expansion] = dict(full.lumped.expansions)
     means = {}
     for name in names:
-        kept, left = _fewest(full, name, q, average, worst)
+        kept, left = _fewest(full, name, q, AIM * average, None if worst is None else AIM * worst)
         expansions[name] = _expansion(kept)
         if left:
             means[name] = left
