@@ -27,6 +27,7 @@ TOPICS = {
     "programs/test_loops.py": "programs of mechanisms with closed loops",
     "programs/test_kane_forces.py": "Kane's forces, from the file to the program",
     "reports/test_browser.py": "the page in a browser",
+    "robot/test_mjcf_grammar.py": "random MJCF against MuJoCo itself",
     "robot/test_standard_dh.py": "one convention through reader and normal form",
     "robot/test_toml_fuzz.py": "whatever text is thrown at the reader",
     "simulation/test_stanford.py": "a paper's figures",

@@ -134,6 +134,40 @@ def test_what_is_left_out_is_noted() -> None:
     )
 
 
+STILL = '<body name="s" pos="1 0 0"><geom size="0.1" mass="30"/></body>'
+MESH = '<geom type="mesh" mesh="m" group="5"/><geom size="0.1" mass="1"/>'
+
+
+def test_bodies_that_stand_still_have_their_part_in_the_total_mass() -> None:
+    robot = robot_of(document(STILL, body(f"<joint/>{INERTIAL}"), before='<compiler settotalmass="8"/>'))
+    assert float(robot.links[0].inertia.mass) == pytest.approx(8 * 2 / 32)
+
+
+def test_groups_are_compared_as_numbers() -> None:
+    text = document(body(f"<joint/>{MESH}"), before='<compiler inertiagrouprange="0 10"/>')
+    with pytest.raises(RobotError, match="inertia would come from this mesh"):
+        robot_of(text)
+    text = document(body(f"<joint/>{MESH}"), before='<compiler inertiagrouprange="0 4"/>')
+    assert robot_of(text).links[0].inertia.mass == Exact.of(1)
+
+
+@pytest.mark.parametrize(
+    ("before", "joint", "words"),
+    [
+        ('<option density="1.2"/>', "", "the forces of the fluid"),
+        ('<option viscosity="0.1"/>', "", "the forces of the fluid"),
+        ("", 'damping="1 0.5"', "joint 'j': the quadratic and cubic parts of its damping were left out"),
+        ("", 'stiffness="0 0.5"', "joint 'j': its spring was left out"),
+        ("", 'springdamper="0.5 1"', "joint 'j': its spring was left out"),
+        ("<default><motor armature='1'/></default>", "", "inertia and damping of the file's <actuator>"),
+        ('<option><flag damper="disable"/></option>', 'damping="1"', "damping is switched off in the file"),
+    ],
+)
+def test_forces_that_are_no_part_of_the_robot_are_noted(before: str, joint: str, words: str) -> None:
+    draft = read_mjcf(one(joint=f'<joint name="j" axis="0 0 1" {joint}/>', before=before), "some.xml")
+    assert any(words in note for note in draft.notes), draft.notes
+
+
 def test_a_warning_of_the_compiler_is_a_note_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     draft = read_mjcf(one(joint='<joint axis="0 0 1"/>' * 2), "some.xml")
@@ -205,6 +239,12 @@ BAD = {
     "negative mass": (one().replace('mass="2"', 'mass="-2"'), "mass"),
     "triangle": (one().replace("0.1 0.2 0.25", "0.1 0.2 0.5"), "inertia must satisfy A"),
     "no joint": (document(body(INERTIAL)), "some.xml: it has no moving joint"),
+    "attribute": (one(attributes='mass="2"'), "some.xml:3: an attribute 'mass' of <body> is not known"),
+    "element": (one(inside="<motor/>"), "some.xml:3: <motor> is not known inside <body>"),
+    "section": ("<mujoco><physics/></mujoco>", "some.xml:1: a section <physics> is not known"),
+    "global": ('<mujoco><compiler coordinate="global"/></mujoco>', "some.xml:1: coordinate must be local"),
+    "total": ('<mujoco><compiler settotalmass="1" fusestatic="true"/></mujoco>', "some.xml:1: settotalmass together"),
+    "world's joint": (document("<joint/>"), "some.xml:3: MuJoCo's compiler refuses it"),
 }
 
 

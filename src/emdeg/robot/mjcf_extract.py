@@ -15,61 +15,62 @@ from emdeg.robot.checks import BUDGET
 from emdeg.robot.markup import LONGEST_NAME, Element, clipped, exact_number
 
 _PLACE = frozenset(["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler"])
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _KEPT: dict[str, frozenset[str]] = {
-    "compiler": frozenset(
-        [
-            "angle",
-            "eulerseq",
-            "autolimits",
-            "boundmass",
-            "boundinertia",
-            "balanceinertia",
-            "inertiafromgeom",
-            "inertiagrouprange",
-            "settotalmass",
-        ]
+    "compiler": _names(
+        "angle eulerseq autolimits boundmass boundinertia balanceinertia inertiafromgeom inertiagrouprange settotalmass"
     ),
-    "option": frozenset(["gravity"]),
-    "default": frozenset(["class"]),
+    "option": _names("gravity density viscosity wind"),
+    "flag": _names("gravity spring damper passive frictionloss constraint"),
+    "default": _names("class"),
     "worldbody": frozenset(),
-    "body": _PLACE | frozenset(["name", "childclass"]),
-    "frame": _PLACE | frozenset(["childclass"]),
-    "joint": frozenset(
-        [
-            "name",
-            "class",
-            "type",
-            "pos",
-            "axis",
-            "range",
-            "limited",
-            "ref",
-            "armature",
-            "damping",
-            "frictionloss",
-            "actuatorfrcrange",
-            "actuatorfrclimited",
-        ]
+    "body": _PLACE | _names("name childclass gravcomp"),
+    "frame": _PLACE | _names("childclass scale massscale scaling"),
+    "joint": _names(
+        "name class type pos axis range limited ref armature damping frictionloss actuatorfrcrange actuatorfrclimited "
+        "stiffness springref springdamper"
     ),
-    "freejoint": frozenset(["name"]),
-    "inertial": _PLACE | frozenset(["mass", "diaginertia", "fullinertia"]),
-    "geom": _PLACE | frozenset(["class", "type", "size", "mass", "density", "fromto", "group", "shellinertia"]),
+    "freejoint": _names("name"),
+    "inertial": _PLACE | _names("mass diaginertia fullinertia"),
+    "geom": _PLACE | _names("class type size mass density fromto group shellinertia"),
 }
-_WORDS = frozenset(
-    [
-        "angle",
-        "eulerseq",
-        "autolimits",
-        "balanceinertia",
-        "inertiafromgeom",
-        "class",
-        "childclass",
-        "name",
-        "type",
-        "limited",
-        "actuatorfrclimited",
-        "shellinertia",
-    ]
+_HARMLESS: dict[str, frozenset[str]] = {
+    "compiler": _names(
+        "alignfree assetdir conflict convexhull coordinate discardvisual exactmeshinertia fitaabb fusestatic meshdir "
+        "passthrough savecanonical savecompiled saveinertial strippath texturedir usethread"
+    ),
+    "option": _names(
+        "actuatorgroupdisable apirate ccd_iterations ccd_tolerance collision cone impratio integrator iterations "
+        "jacobian ls_iterations ls_tolerance magnetic mpr_iterations mpr_tolerance noslip_iterations noslip_tolerance "
+        "o_friction o_margin o_solimp o_solref sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance"
+    ),
+    "flag": _names(
+        "actuation autoreset clampctrl contact diagexact energy equality eulerdamp filterparent fwdinv invdiscrete ipc "
+        "island limit midphase multiccd nativeccd override refsafe sensor sensornoise sleep speculative warmstart"
+    ),
+    "worldbody": _names("name childclass"),
+    "body": _names("fuse mocap simple sleep user"),
+    "frame": _names("name"),
+    "joint": _names(
+        "actuatorgravcomp group margin solimpfriction solimplimit solreffriction solreflimit springyield user"
+    ),
+    "freejoint": _names("align group"),
+    "geom": _names(
+        "adhesion castshadow conaffinity condim contype fitscale fluidcoef fluidshape friction gap hfield margin "
+        "material mesh name priority rgba solimp solmix solref surfacevel user"
+    ),
+}
+"""What does not change how bodies move. What is on neither list is refused: a later MuJoCo may know what it does."""
+_SECTIONS = _names("compiler option default worldbody size statistic visual custom asset contact sensor keyframe")
+_LOOKS = _names("site camera light")
+_WORDS = _names(
+    "angle eulerseq autolimits balanceinertia inertiafromgeom class childclass name type limited actuatorfrclimited "
+    "shellinertia scaling"
 )
 _REFUSED = {
     "include": "an <include> is refused: other files are not opened; expand the model into one file first",
@@ -82,6 +83,9 @@ _REFUSED = {
     "deformable": "a <deformable> is refused: it is not a rigid body",
 }
 _IGNORED = ("equality", "tendon")
+_ACTUATORS = _names(
+    "general motor position velocity pid intvelocity damper cylinder muscle adhesion dcmotor orientation"
+)
 _SHAPES_IN_FILES = frozenset(["mesh", "hfield", "sdf"])
 
 
@@ -96,8 +100,6 @@ class Extract:
     body_lines: dict[str, int] = field(default_factory=dict)
     joint_lines: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    weightless: bool = False
-    """Whether the file switches gravity off."""
 
 
 def extract(root: Element) -> Extract:
@@ -111,7 +113,18 @@ def extract(root: Element) -> Extract:
     for tag in _IGNORED:
         if any(section.children for section in root.all(tag)):
             result.notes.append(f"the file's <{tag}> section was left out")
+    if any(_moves_by_itself(element) for element in root.walk()):
+        result.notes.append("the inertia and damping of the file's <actuator> section were left out")
+    if result.notes and any("springdamper" in element.attributes for element in root.walk()):
+        result.notes.append("what springdamper makes of the joints' inertia was computed without what was left out")
     return result
+
+
+def _moves_by_itself(element: Element) -> bool:
+    """Whether an actuator, or the defaults of some, have inertia or damping of their own."""
+    if element.tag == "dcmotor":
+        return True
+    return element.tag in _ACTUATORS and not {"armature", "damping"}.isdisjoint(element.attributes)
 
 
 def _check_format(root: Element) -> None:
@@ -124,6 +137,9 @@ def _check_format(root: Element) -> None:
         if element.tag in _REFUSED:
             raise RobotError(_REFUSED[element.tag], line=element.line)
         bodies += element.tag == "body"
+    for element in root.children:
+        if element.tag not in _SECTIONS and element.tag not in (*_IGNORED, "actuator"):
+            raise RobotError(f"a section <{element.tag}> is not known", line=element.line)
     if bodies > BUDGET.links:
         raise TooLarge(f"it has {bodies} bodies; the budget is {BUDGET.links}")
 
@@ -136,10 +152,28 @@ class _Pruning:
         self.defaults: dict[tuple[str, str], Mapping[str, str]] = {}
         for default in root.all("default"):
             self._resolve(default, None)
-        compilers = [element.attributes for element in root.all("compiler")]
-        self.always_from_shapes = any(c.get("inertiafromgeom") == "true" for c in compilers)
-        self.groups = next((c["inertiagrouprange"] for c in compilers if "inertiagrouprange" in c), "0 5")
+        said = self.compiler()
+        self.from_shapes = said.get("inertiafromgeom", "auto")
+        self.groups = _whole_numbers(said.get("inertiagrouprange", "0 5"))
+        self.scaled = _may_be_positive(said.get("settotalmass", "-1"))
         self.taken = {e.attributes["name"] for e in root.walk() if "name" in e.attributes}
+
+    def compiler(self) -> Mapping[str, str]:
+        """What the file asks of the compiler, of several settings the last; RobotError where it cannot be had."""
+        said: dict[str, str] = {}
+        for element in self.root.all("compiler"):
+            said |= element.attributes
+            if said.get("coordinate", "local") != "local":
+                raise RobotError("coordinate must be local: MuJoCo knows no other any more", line=element.line)
+            total, always = _may_be_positive(said.get("settotalmass", "-1")), said.get("inertiafromgeom") == "true"
+            if said.get("fusestatic") == "true" and (total or always):
+                raise RobotError(
+                    f"{'settotalmass' if total else 'inertiafromgeom=true'} together with fusestatic is refused: what "
+                    "it does to masses depends on which bodies are fused, and that on what refers to them; write the "
+                    "inertias themselves, or leave fusestatic out",
+                    line=element.line,
+                )
+        return said
 
     def _resolve(self, default: Element, parent: str | None) -> None:
         """What each class of defaults says about shapes and joints; the outermost one is called main here."""
@@ -165,9 +199,7 @@ class _Pruning:
             if element.tag == "compiler":
                 kept.append(_bare(element))
             elif element.tag == "option":
-                kept.append(_bare(element))
-                flags = [flag.attributes.get("gravity") for flag in element.all("flag")]
-                self.result.weightless = self.result.weightless or "disable" in flags
+                kept.append(_bare(element, [_bare(flag) for flag in element.all("flag")]))
             elif element.tag == "default":
                 kept.append(self.default(element))
             elif element.tag == "worldbody":
@@ -200,30 +232,31 @@ class _Pruning:
                 kept.append(self.body(child, childclass, moving))
             elif child.tag == "frame":
                 kept.append(_bare(child, self.contents(child, childclass, moving, shapes)))
-            elif child.tag in ("joint", "freejoint") and element.tag != "worldbody":
-                kept.append(self.joint(child, childclass))
-            elif child.tag == "inertial" or (child.tag == "geom" and shapes and self.has_mass(child, childclass)):
+            elif child.tag in ("joint", "freejoint"):
+                kept.append(self.joint(child))
+            elif child.tag == "inertial":
                 kept.append(_bare(child))
+            elif child.tag == "geom":
+                bare = _bare(child)
+                if shapes and self.has_mass(child, childclass):
+                    kept.append(bare)
+            elif child.tag not in _LOOKS:
+                raise RobotError(f"<{child.tag}> is not known inside <{element.tag}>", line=child.line)
         return kept
 
     def body(self, element: Element, childclass: str, moving: bool) -> Element:
         moving = moving or any(_joints(element))
-        stated = bool(element.all("inertial")) and not self.always_from_shapes
+        stated = bool(element.all("inertial")) and self.from_shapes != "true"
         named = self._named(element, self.result.body_lines)
-        if element.attributes.get("gravcomp", "0").strip() not in ("", "0"):
-            name = named["name"]
-            self.result.notes.append(f"body {name!r}: its gravity compensation was left out")
-        children = self.contents(element, childclass, moving, shapes=moving and not stated)
+        # A body that stands still has a part in the total mass to which all are scaled.
+        shapes = (moving or self.scaled) and not stated and self.from_shapes != "false"
+        children = self.contents(element, childclass, moving, shapes)
         bare = _bare(element, children)
         bare.attributes = {**bare.attributes, **named}
         return bare
 
-    def joint(self, element: Element, childclass: str) -> Element:
+    def joint(self, element: Element) -> Element:
         named = self._named(element, self.result.joint_lines)
-        spring = self.effective(element, childclass).get("stiffness", "0").split()
-        if any(part.strip("0.") for part in spring):
-            name = named["name"]
-            self.result.notes.append(f"joint {name!r}: its spring was left out")
         bare = _bare(element)
         bare.attributes = {**bare.attributes, **named}
         return bare
@@ -246,16 +279,41 @@ class _Pruning:
         what = self.effective(geom, childclass)
         if what.get("mesh") is None and what.get("type", "sphere") not in _SHAPES_IN_FILES:
             return True
-        massless = (what.get("mass", what.get("density", "1"))).strip()
-        low_high, group = self.groups.split(), what.get("group", "0").strip()
-        counted = len(low_high) != 2 or low_high[0] <= group <= low_high[1]
-        if not massless.strip("0.") or not counted:
+        mass, range_, group = (
+            what.get("mass", what.get("density", "1")),
+            self.groups,
+            _whole_numbers(what.get("group", "0")),
+        )
+        counted = range_ is None or group is None or len(range_) != 2 or range_[0] <= group[0] <= range_[1]
+        if not counted or _is_zero(mass):
             return False
         raise RobotError(
             "its body has no <inertial>, so its inertia would come from this mesh, and meshes are not "
             'opened; give the body an <inertial>, or the geom mass="0"',
             line=geom.line,
         )
+
+
+def _whole_numbers(text: str) -> list[int] | None:
+    """The numbers of an attribute; None where these are not whole numbers or there are none."""
+    try:
+        return [int(part) for part in text.split()] or None
+    except ValueError:
+        return None
+
+
+def _is_zero(text: str) -> bool:
+    try:
+        return float(text) == 0
+    except ValueError:
+        return False
+
+
+def _may_be_positive(text: str) -> bool:
+    try:
+        return not float(text) <= 0
+    except ValueError:
+        return True
 
 
 def _joints(body: Element) -> Iterator[Element]:
@@ -272,8 +330,10 @@ def _bare(element: Element, children: list[Element] | None = None) -> Element:
     kept: dict[str, str] = {}
     for key, value in element.attributes.items():
         if key not in _KEPT[element.tag]:
+            if key not in _HARMLESS.get(element.tag, ()):
+                raise RobotError(f"an attribute {clipped(key)!r} of <{element.tag}> is not known", line=element.line)
             continue
-        if key not in _WORDS:
+        if key not in _WORDS and element.tag != "flag":
             for part in value.split():
                 try:
                     exact_number(part, f"{key!r} of <{element.tag}>")

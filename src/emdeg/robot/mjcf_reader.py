@@ -13,6 +13,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from emdeg.algebra import Exact
 from emdeg.errors import RobotError
 from emdeg.robot.assembly import Draft
@@ -73,12 +75,61 @@ def _compile(wanted: Extract) -> Any:
         wanted.notes += [f"MuJoCo's compiler: {clipped(said, 300)}" for said in dict.fromkeys(warnings)]
 
 
+_FLAGS = {
+    "GRAVITY": ("gravity",),
+    "SPRING": ("spring",),
+    "DAMPER": ("damper",),
+    "PASSIVE": ("spring", "damper"),  # before MuJoCo 3.4
+    "FRICTIONLOSS": ("frictionloss",),
+    "CONSTRAINT": ("frictionloss",),
+}
+
+
+def _switched_off(model: Any) -> set[str]:
+    """Which forces the file's flags switch off."""
+    bits = importlib.import_module("mujoco").mjtDisableBit
+    found: set[str] = set()
+    for flag, forces in _FLAGS.items():
+        bit = getattr(bits, f"mjDSBL_{flag}", None)
+        if bit is not None and model.opt.disableflags & int(bit):
+            found.update(forces)
+    return found
+
+
+def _nonlinear(model: Any, array: str, index: int) -> bool:
+    """Whether a polynomial has more than its linear part; MuJoCo before 3.5 knows no others."""
+    return bool(np.any(getattr(model, array)[index])) if hasattr(model, array) else False
+
+
 class _Compiled:
     """Reads one compiled model; collects the notes on what was made exact or left out."""
 
     def __init__(self, model: Any, wanted: Extract, snap: float) -> None:
         self.m, self.wanted, self.snap = model, wanted, snap
-        self.notes = list(wanted.notes)
+        self.off = _switched_off(model)
+        self.notes = [*self.left_out(), *wanted.notes]
+
+    def left_out(self) -> list[str]:
+        """What else moves the bodies in MuJoCo, in words: it is no part of the robot that is read."""
+        m = self.m
+        found = [
+            f"body {m.body(i).name!r}: its gravity compensation was left out"
+            for i in range(1, m.nbody)
+            if m.body_gravcomp[i] and "gravity" not in self.off
+        ]
+        for j in range(m.njnt):
+            name, dof = m.joint(j).name, int(m.jnt_dofadr[j])
+            if "spring" not in self.off and (m.jnt_stiffness[j] or _nonlinear(m, "jnt_stiffnesspoly", j)):
+                found.append(f"joint {name!r}: its spring was left out")
+            if "damper" not in self.off and _nonlinear(m, "dof_dampingpoly", dof):
+                found.append(f"joint {name!r}: the quadratic and cubic parts of its damping were left out")
+        if m.opt.density or m.opt.viscosity:
+            found.append("the forces of the fluid that the file describes (density, viscosity) were left out")
+        if "damper" in self.off and any(m.dof_damping):
+            found.append("the joints' damping is switched off in the file (<flag>), so it is zero")
+        if "frictionloss" in self.off and any(m.dof_frictionloss):
+            found.append("the joints' friction loss is switched off in the file (<flag>), so it is zero")
+        return found
 
     def draft(self, file: str) -> Draft:
         m = self.m
@@ -93,7 +144,7 @@ class _Compiled:
             name=self.wanted.model or "robot",
             bodies=tuple(bodies),
             root="world",
-            gravity=NOWHERE if self.wanted.weightless else _vector(m.opt.gravity),
+            gravity=NOWHERE if "gravity" in self.off else _vector(m.opt.gravity),
             notes=tuple(self.notes),
             file=file,
         )
@@ -146,7 +197,10 @@ class _Compiled:
             limits=_limits(m, j),
             drive=Drive(
                 inertia=_exact(m.dof_armature[dof]),
-                friction=Friction(viscous=_exact(m.dof_damping[dof]), coulomb=_exact(m.dof_frictionloss[dof])),
+                friction=Friction(
+                    viscous=Exact() if "damper" in self.off else _exact(m.dof_damping[dof]),
+                    coulomb=Exact() if "frictionloss" in self.off else _exact(m.dof_frictionloss[dof]),
+                ),
             ),
             line=line,
         )
