@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import shlex
+import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +17,7 @@ from rich.table import Table
 from emdeg.cli.common import BestEffort, Json, UsageError, end_if_missed, out, print_json, say, write_new
 from emdeg.cli.effort import WeightsText, chosen_weights
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
-from emdeg.codegen.c import COptions, emit_c
+from emdeg.codegen import CERTIFICATE, make_short_artefact, may_replace, write
 from emdeg.errors import RobotError
 from emdeg.programs import Program, Weights, count
 from emdeg.programs import program as exact_program
@@ -31,6 +33,7 @@ from emdeg.reduce import (
     holding_error,
     multirate,
     reduction_tables,
+    stated,
     totals,
 )
 from emdeg.reduce import split as split_program
@@ -126,6 +129,8 @@ def command(
     """
     if not robot.is_tree:  # its links alone are a tree, which is another machine
         raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
+    if emit is not None:
+        may_replace(emit, force)
     start = time.thread_time()
     weighed = chosen_weights(weights)
     motion = _motion(robot, hold, trajectory)
@@ -165,13 +170,21 @@ def command(
         if processors:
             data["processors"] = split_program(program, processors).data()
         if emit is not None and (best_effort or not short.missed):
-            write_new(emit, emit_c(program, COptions(multirate=True, robot=robot.name), name=emit.stem), force)
-            say(f"wrote {emit}")
+            data["emitted"] = _emitted(short, program, emit, force)
     if json:
         print_json(data)
     else:
         _print(data)
     end_if_missed(short.missed, best_effort, files=emit is not None)
+
+
+def _emitted(short: Abbreviated, program: Program, path: Path, force: bool) -> dict[str, str]:
+    """Writes the program's C with the certificate beside it, both or none; what was written."""
+    command = shlex.join(["emdeg", *sys.argv[1:]])
+    made = make_short_artefact(stated(short), program, file=path.name, command=command)
+    write([made], path.parent, force)
+    say(f"wrote {path}: verified, its error certified; both are in {path.name}{CERTIFICATE}")
+    return {"file": str(path), "certificate": f"{path}{CERTIFICATE}", "digest": made.certificate["digest"]}
 
 
 def _motion(robot: Robot, hold: int | None, trajectory: str | None) -> tuple[NDArray, NDArray, NDArray] | None:

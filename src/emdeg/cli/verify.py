@@ -65,4 +65,10 @@ def verify(
     out.print(f"  modulo {result['prime']} at {result['points']} random points (seed {result['seed']})")
     out.print(f"  probability of a false pass: {result['false_pass_probability']:.1g}")
     out.print(f"  error of double arithmetic, in ulps of the largest entry: {errors}")
+    if short := result.get("short"):
+        shown = zip(short["certified_error"], short["largest_effort"])
+        errors = ", ".join(f"{error:g} of {peak:g}" for error, peak in shown)
+        out.print(
+            f"  short model: error of each joint over its box, certified, of its largest effort [N m, N]: {errors}"
+        )
     out.print(f"  sha256 {result['digest']}")

@@ -139,7 +139,7 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     formulation of the stored robot at the stored seed's points; the probability is what these imply; rounding errors
     are about as large as stated.
     """
-    _same_format(certificate)
+    same_format(certificate)
     try:
         request, robot, program = _stored(certificate)
         stated = {key: certificate[key] for key in _PROOF}
@@ -187,7 +187,7 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     return certificate
 
 
-def _same_format(certificate: Any) -> None:
+def same_format(certificate: Any) -> None:
     """NotCertified where another version of emdeg wrote the certificate in another format: says which, what to do."""
     if not isinstance(certificate, dict):
         return

@@ -199,9 +199,38 @@ class _Printer:
 
 
 def identifier(name: str) -> str:
-    """`name` in lower case, every character outside [a-z0-9_] made an underscore; starts with a letter."""
+    """`name` in lower case, every character outside [a-z0-9_] made an underscore; starts with a letter.
+
+    No word that a language keeps for itself, and no function of its library: `short` becomes `robot_short`.
+    """
     text = re.sub(r"[^a-z0-9_]", "_", name.lower())
-    return text if re.match(r"[a-z]", text) else f"robot_{text}"
+    return text if re.match(r"[a-z]", text) and text not in _RESERVED else f"robot_{text}"
+
+
+_RESERVED = frozenset(
+    re.findall(
+        r"\w+",
+        # C and C++; Python, JavaScript, Rust; what C's headers declare
+        """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class
+        compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype
+        default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int
+        long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
+        reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch
+        template this thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using
+        virtual void volatile wchar_t while xor xor_eq linux unix main errno stdin stdout stderr size_t ptrdiff_t
+
+        as assert async await def del elif except finally from global import in is lambda nonlocal pass raise with yield
+        let var function debugger instanceof arguments eval super self crate dyn fn impl loop match mod move mut pub ref
+        trait type unsafe use where abstract become box final macro override priv unsized
+
+        acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma
+        fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn y0 y1 yn ldexp lgamma llrint llround log log10 log1p log2 logb
+        lrint lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn signgam
+        significand sin sincos sinh sqrt tan tanh tgamma trunc drem finite pow10 isnan isinf signbit isfinite isnormal
+        abs labs div ldiv abort exit free malloc calloc realloc memcpy memset memmove strlen strcpy index rand random
+        system time clock signal read write open close printf puts remove rename link select send accept""",
+    )
+)
 
 
 def escaped(name: str) -> str:

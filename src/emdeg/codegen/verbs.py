@@ -13,7 +13,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
 
-from emdeg.codegen.artefact import Artefact, Request, Target, make_artefact, measured_errors, recheck
+from emdeg.codegen.artefact import Artefact, Request, Target, make_artefact, measured_errors, recheck, same_format
+from emdeg.codegen.short import recheck_short
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
 from emdeg.programs import OPERATIONS, Progress, Weights, as_text, count, joined_functions, program, verify_program
 from emdeg.robot import SUFFIXES, Robot, RobotLike, as_robot, library_names
@@ -167,7 +168,10 @@ def _of_file(path: RobotLike) -> dict[str, Any]:
     if text in library_names() or Path(text).suffix.lower() in SUFFIXES:
         raise UnknownFunction(f"{text} is a robot: say which FUNCTION to verify")
     certificate = recheck_file(Path(text))
-    return {"robot": certificate["robot"]["name"]} | {key: certificate[key] for key in _SHOWN}
+    shown = {"robot": certificate["robot"]["name"]} | {key: certificate[key] for key in _SHOWN}
+    if "short" in certificate:
+        shown["short"] = {key: certificate["short"][key] for key in ("box", "certified_error", "largest_effort")}
+    return shown
 
 
 CERTIFICATE = ".certificate.json"
@@ -232,6 +236,9 @@ def recheck_file(path: Path) -> dict[str, Any]:
         certificate = json.loads(_read(beside))
     except (ValueError, RecursionError):
         raise NotCertified(f"the certificate is damaged: {beside.name} is no JSON") from None
+    if isinstance(certificate, dict) and "short" in certificate:
+        same_format(certificate)
+        return recheck_short(text, certificate)
     return recheck(text, certificate)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from emdeg.equations.coefficient_relations import EntryRelation, Relations, Tally, relations
     from emdeg.equations.derivation import derive
     from emdeg.equations.jacobian_inverse import InverseJacobian, determinant, inverse_jacobian
-    from emdeg.equations.json_form import from_json, to_json
+    from emdeg.equations.json_form import formula, from_json, to_json
     from emdeg.equations.kinematics import Kinematics
     from emdeg.equations.model import Formulas, Model, descendants, entry_name, lumped_constants
     from emdeg.equations.reading import (

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from emdeg.reduce.shared import SharedEfforts
     from emdeg.reduce.short_model import FullModel, ShortModel, Term, full_model
     from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant, sizes
+    from emdeg.reduce.statement import Stated, inverse_dynamics_of, read_stated, show_again, stated
     from emdeg.reduce.tables import general_recursion, reduction_tables, totals
     from emdeg.reduce.target import largest_efforts
     from emdeg.reduce.tradeoff import curve, curve_csv, draw

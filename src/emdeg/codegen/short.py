@@ -1,0 +1,88 @@
+"""A short model's C: proved equal to the model's entries, its error certified; the certificate holds both.
+
+`recheck_short` repeats both: the stored program prints to the artefact and equals the stored entries, and the stored
+error bounds the difference between these and the robot's own entries, derived anew, over the stored box.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from emdeg._version import __version__
+from emdeg.codegen.artefact import FORMAT, Artefact, measured_errors
+from emdeg.codegen.c import COptions, emit_c
+from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
+from emdeg.programs import FALSE_PASS, Program, count, from_data, to_data, verify
+from emdeg.reduce import Stated, inverse_dynamics_of, read_stated, show_again
+from emdeg.robot import Robot, assemble, read_toml, to_toml
+
+FORMULATIONS = ("program of the short model", "M qdd + b [qd qd] + c [qd^2] + g from its entries")
+
+
+def make_short_artefact(model: Stated, program: Program, *, file: str, command: str = "", seed: int = 0) -> Artefact:
+    """C of a program of a short model, in two rates, with its certificate; `Refuted` where it is another's.
+
+    The function has the name of the `file`, as far as C allows.
+    """
+    robot = model.short.full.robot
+    text = _printed(program, robot.name, file, command)
+    proof = verify(
+        program, inverse_dynamics_of(model.short), formulations=FORMULATIONS, seed=seed, artefact=text.encode()
+    )
+    toml = to_toml(robot)
+    certificate: dict[str, Any] = {
+        "format": FORMAT,
+        "emdeg": __version__,
+        "artefact": file,
+        **{key: value for key, value in proof.as_dict().items() if key != "program"},
+        "formulations": list(proof.formulations),
+        "float_error_ulps": measured_errors(program, robot),
+        "operations": count(program).as_dict(),
+        "robot": {"name": robot.name, "digest": hashlib.sha256(toml.encode()).hexdigest(), "toml": toml},
+        "program": to_data(program),
+        "short": {"command": command, **model.data()},
+    }
+    return Artefact(file, text, certificate)
+
+
+def _printed(program: Program, robot: str, file: str, command: str) -> str:
+    return emit_c(program, COptions(multirate=True, robot=robot, command=command), name=Path(file).stem)
+
+
+def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
+    """The certificate, after function and error were shown again for the artefact `text`; else NotCertified."""
+    try:
+        robot, program = _robot(certificate["robot"]), from_data(certificate["program"])
+        given = certificate["short"]
+        words = (str(certificate["robot"]["name"]), str(certificate["artefact"]), str(given["command"]))
+        printed = _printed(program, *words).encode()
+        model = read_stated(robot, given)
+    except (KeyError, TypeError, NotAProgram, RobotError, ValueError, OverflowError) as problem:
+        raise NotCertified(f"the certificate is damaged: {problem}") from None
+    if hashlib.sha256(text).hexdigest() != certificate.get("digest"):
+        raise NotCertified("the artefact was changed: its digest is not the certificate's")
+    if printed != text:
+        raise NotCertified(
+            f"the stored program does not print to this artefact (it was made by emdeg {certificate.get('emdeg')})"
+        )
+    try:
+        proof = verify(program, inverse_dynamics_of(model.short), formulations=FORMULATIONS, artefact=text)
+    except (Refuted, ValueError) as problem:
+        raise NotCertified(f"the artefact is wrong: {problem}") from None
+    if proof.false_pass_probability >= FALSE_PASS:
+        raise NotCertified(f"a false pass has probability {proof.false_pass_probability:.1g}")
+    found = {"operations": count(program).as_dict(), "formulations": list(FORMULATIONS)}
+    for key, value in found.items():
+        if certificate.get(key) != value:
+            raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")
+    show_again(model)
+    return certificate
+
+
+def _robot(data: Any) -> Robot:
+    toml = data["toml"]
+    if not isinstance(toml, str) or hashlib.sha256(toml.encode()).hexdigest() != data["digest"]:
+        raise ValueError("the stored robot does not have the stated digest")
+    return assemble(read_toml(toml, "the stored robot"), allow_nonphysical=True)

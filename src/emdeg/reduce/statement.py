@@ -1,0 +1,148 @@
+"""A short model as plain data: what it computes, over which box, how wrong it can be; and how each is shown again.
+
+The entries are stated as formulas with exact numbers, so the data can be judged without knowing how the model was
+found: a program of it must equal these entries (modulo primes), and the certified error is that between these entries
+and the robot's own, derived anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from emdeg.algebra import Generator
+from emdeg.bounds import clock, supremum
+from emdeg.equations import entry_name, formula
+from emdeg.errors import BadData, NotCertified
+from emdeg.programs import Dependence, Program, Traced, Tracer
+from emdeg.reduce.abbreviation import Abbreviated
+from emdeg.reduce.row_error import RowObjective, row
+from emdeg.reduce.short_model import FullModel, ShortModel, full_model
+from emdeg.reduce.target import largest_efforts
+from emdeg.robot import Robot, Workspace, workspace
+from emdeg.writing import terms_data
+
+DIGITS = 6
+"""Of a stated bound, rounded upwards: another processor's last digit is not to matter."""
+SECONDS = 60.0
+"""For each joint's bound to be reached again; a search that reached it once needs no longer than it did then."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A short model's entries, its box, its certified errors and the largest efforts [N m, N], by joint."""
+
+    short: ShortModel
+    where: Workspace
+    errors: tuple[float, ...]
+    largest: tuple[float, ...]
+
+    def data(self) -> dict[str, Any]:
+        entries = {name: terms_data(value) for name, value in self.short.entries.items() if value}
+        return {
+            "box": self.where.data(),
+            "entries": entries,
+            "one_sided": sorted(self.short.one_sided),
+            "certified_error": list(self.errors),
+            "largest_effort": list(self.largest),
+        }
+
+
+def stated(found: Abbreviated) -> Stated:
+    """What an abbreviated model states, the bounds rounded upwards and the efforts downwards."""
+    errors = tuple(_rounded(error.bound, math.ceil) for error in found.errors)
+    return Stated(found.short, found.where, errors, tuple(_rounded(peak, math.floor) for peak in found.largest))
+
+
+def _rounded(value: float, to: Any) -> float:
+    if not value:
+        return 0.0
+    shift = 10.0 ** (DIGITS - 1 - math.floor(math.log10(value)))
+    return to(value * shift) / shift
+
+
+def read_stated(robot: Robot, data: Any) -> Stated:
+    """What `Stated.data` wrote about a robot's short model; BadData where it is something else."""
+    try:
+        box = {key: [float(x) for x in data["box"][key]] for key in ("lower", "upper", "speed", "acceleration")}
+        numbers = [[float(x) for x in data[key]] for key in ("certified_error", "largest_effort")]
+        if any(len(values) != robot.n for values in (*box.values(), *numbers)):
+            raise BadData(f"a short model of {robot.n} joints needs so many numbers of each kind")
+        ranges = {joint.name: (low, high) for joint, low, high in zip(robot.joints, box["lower"], box["upper"])}
+        where = workspace(robot, ranges, speed=box["speed"], acceleration=box["acceleration"])
+        if where.data() != box:
+            raise BadData("the box is not one that the robot's limits allow for")
+        full = full_model(robot)
+        return Stated(_model(full, data["entries"], data["one_sided"]), where, tuple(numbers[0]), tuple(numbers[1]))
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise BadData(f"it is no short model: {type(problem).__name__} {problem}") from None
+
+
+def _model(full: FullModel, entries: Mapping[str, Any], one_sided: Sequence[str]) -> ShortModel:
+    """The short model of these entries: each a formula times the number 1."""
+    algebra = full.lumped.algebra
+    letters: dict[str, Generator] = {algebra.letter(generator): generator for generator in algebra.generators}
+    names = full.lumped.expansions
+    if odd := sorted({*entries, *one_sided} - set(names)):
+        raise BadData(f"{odd[0][:40]!r} is no entry of this robot's equations")
+    kept = {
+        name: (("one", formula(algebra, letters, entries[name], name)),) if name in entries else () for name in names
+    }
+    return ShortModel(full, kept, {"one": Fraction(1)}, {}, frozenset(one_sided))
+
+
+def inverse_dynamics_of(short: ShortModel) -> Program:
+    """q, qd, qdd -> tau from the entries as they stand: what a program of a short model is proved equal to."""
+    tracer, n = Tracer(), short.full.robot.n
+    labels = tuple(joint.name for joint in short.full.robot.joints)
+    q = tracer.inputs("q", n, Dependence.CONFIGURATION, labels)
+    qd, qdd = (tracer.inputs(name, n, Dependence.RATES) for name in ("qd", "qdd"))
+
+    def letter(generator: Generator) -> Traced:
+        if not isinstance(generator.of, int):
+            raise BadData(f"{generator} is no function of the joints")
+        at = q[generator.of - 1]
+        if generator.kind == "displacement":
+            return at
+        return tracer.sincos_of(at)[generator.kind == "cosine"]
+
+    def value(entry: str, *of: int) -> Traced:
+        found = short.entries.get(entry_name(entry, *of))
+        return tracer.number(0) if found is None else found.map(letter, tracer.number)
+
+    joints = range(1, n + 1)
+    tau = []
+    for i in joints:
+        total = value("g", i)
+        for j in joints:
+            pair = entry_name("M", min(i, j), max(i, j))
+            if i >= j or pair not in short.one_sided:
+                total = total + value("M", min(i, j), max(i, j)) * qdd[j - 1]
+            total = total + value("c", i, j) * qd[j - 1] * qd[j - 1]
+            for k in range(j + 1, n + 1):
+                total = total + value("b", i, j, k) * qd[j - 1] * qd[k - 1]
+        tau.append(total)
+    return tracer.program("inverse_dynamics", {"tau": tau})
+
+
+def show_again(model: Stated, seconds: float = SECONDS) -> None:
+    """NotCertified unless the stated errors hold over the box, and efforts as large as stated occur in it.
+
+    `seconds`: for each joint; a bound that was reached once is reached again, and the search ends there.
+    """
+    for number, (joint, error) in enumerate(zip(model.where.joints, model.errors), 1):
+        part = row(number, model.short.row_difference(number), model.where)
+        if part is None:
+            continue
+        reach = RowObjective(part).above
+        again = supremum(part.formulas, reach, seconds=seconds, enough=lambda x, e=error: x <= e, clock=clock)
+        if not again.bound <= error:
+            raise NotCertified(
+                f"the stated error of {joint}, {error:g}, is not shown: the bound found is {again.bound:g}"
+            )
+    for joint, peak, again in zip(model.where.joints, model.largest, largest_efforts(model.short.full, model.where)):
+        if not peak <= again * (1 + 1e-9):
+            raise NotCertified(f"an effort of {peak:g} at {joint} is stated; the largest found is {again:g}")
