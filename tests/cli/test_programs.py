@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import signal
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import emdeg
-from emdeg.cli.effort import progress_line
 from emdeg.codegen.artefact import Request, emit
 from emdeg.programs.ir import count
 from emdeg.programs.store import from_data
@@ -286,9 +286,9 @@ def test_a_folder_that_cannot_be_written_is_bad_input(tmp_path):
 
 
 def test_an_interrupted_search_files_the_best_and_says_so(tmp_path, monkeypatch):
-    class pressed(progress_line):
-        def __enter__(self):
-            return lambda phase, best: signal.raise_signal(signal.SIGINT) if phase == "formulation" else None
+    @contextmanager
+    def pressed(weights):
+        yield lambda phase, best: signal.raise_signal(signal.SIGINT) if phase == "formulation" else None
 
     monkeypatch.setattr("emdeg.cli.optimise.progress_line", pressed)
     done = run("optimise", "stanford_arm", "bias", "--effort=60", "--json", "--out", str(tmp_path))
