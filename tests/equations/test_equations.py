@@ -213,7 +213,7 @@ def test_numbers_put_into_the_symbols_formulas_are_what_a_derivation_in_numbers_
 
 def test_the_reading_form_and_a_short_model_need_no_second_derivation(monkeypatch):
     runs = []
-    derived = importlib.import_module("emdeg.equations.derivation")
+    derived = importlib.import_module("emdeg.equations.formulas")
     composite = derived.mass_matrix
     monkeypatch.setattr(derived, "mass_matrix", lambda *args: (runs.append(1), composite(*args))[1])
     model = derive(emdeg.load("planar3r"))

@@ -1,21 +1,26 @@
 """What the parameters' tolerances do to constants, to efforts along a trajectory and to M's eigenvalues.
 
-Three ways: RMS combination of each constant by itself (Armstrong et al., section 5); first-order covariance, which
-knows that constants share parameters; and Monte-Carlo, which knows that they are products. A tolerance is taken as a
-standard deviation, parameters as independent.
+To first order, which for a constant is RMS combination (Armstrong et al., section 5), and by Monte-Carlo, which knows
+that parameters multiply each other. A tolerance is taken as a standard deviation, parameters as independent. What
+varies are the numbers of the robot's source, whatever symbols its equations have: a mass centre at zero +- 3 mm
+loads a joint although no formula mentions it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.algebra import Generator
-from emdeg.equations import indices
+from emdeg.algebra import Angle, Dual, Floats, derivative
+from emdeg.mechanics import frames, mechanism_of, stacked
+from emdeg.mechanics.formulations import efforts_by_newton_euler, mass_matrix
 from emdeg.reduce import FullModel
+from emdeg.robot import Opened, opened, stated_tolerances
 from emdeg.writing import Shown
 
 
@@ -34,83 +39,106 @@ class Tolerances:
     def __init__(self, full: FullModel, draws: int = 2000, seed: int = 0) -> None:
         self.full = full
         self.names = [c.name for c in full.lumped.constants]
-        known = full.model.known
-        self.parameters = sorted(known)
-        self.value = np.array([float(known[p].value) for p in self.parameters])
-        self.deviation = np.array([float(known[p].tolerance or 0) for p in self.parameters])
+        self.stated = stated_tolerances(full.robot)
+        self.deviation = np.array([float(v) for v in self.stated.values()])
         self.draws, self.seed = draws, seed
 
     @cached_property
-    def jacobian(self) -> NDArray:
-        """Constants x parameters: d constant / d parameter at the nominal values."""
-        at = dict(zip(self.parameters, self.value))
-        found = np.zeros((len(self.names), len(self.parameters)))
-        for i, c in enumerate(self.full.lumped.constants):
-            for k, name in enumerate(self.parameters):
-                slope = c.formula.derivative_by(Generator("parameter", name))
-                if slope:
-                    found[i, k] = slope.evaluate(parameters=at)
-        return found
-
-    @cached_property
-    def covariance(self) -> NDArray:
-        """Of the constants, to first order."""
-        scaled = self.jacobian * self.deviation
-        return scaled @ scaled.T
+    def opened(self) -> Opened:
+        """The robot with a symbol for every number whose tolerance is stated."""
+        return opened(self.full.robot, list(self.stated))
 
     @cached_property
     def drawn(self) -> NDArray:
-        """draws x constants: the constants of random robots."""
-        random = np.random.default_rng(self.seed)
-        draws = self.value + self.deviation * random.normal(size=(self.draws, len(self.value)))
-        at = {name: draws[:, k] for k, name in enumerate(self.parameters)}
-        return np.stack([c.formula.evaluate(parameters=at) for c in self.full.lumped.constants], axis=1)
+        """draws x numbers: standard normal deviations, in units of each tolerance."""
+        return np.random.default_rng(self.seed).normal(size=(self.draws, len(self.stated)))
 
     def constants(self) -> Spread:
         """The constants; the first-order deviation of one is its RMS combination."""
-        value = np.array([float(self.full.values[name]) for name in self.names])
-        return Spread(value, np.sqrt(np.diag(self.covariance)), self.drawn.std(axis=0))
+        found = self.full.lumped.constants
+        value = np.array([float(self.full.values[c.name]) for c in found])
+        known = self.full.model.known
+        random = np.random.default_rng(self.seed)
+        drawn: dict[str, NDArray] = {
+            name: float(v.value) + float(v.tolerance or 0) * random.normal(size=self.draws) for name, v in known.items()
+        }
+        # The same deviation of a number without a symbol in every constant that it concerns.
+        deviations = {path: float(v) * random.normal(size=self.draws) for path, v in self.stated.items()}
+        monte_carlo = [
+            np.std(
+                c.formula.evaluate(parameters=drawn)
+                + sum(deviations[path] * slope.evaluate(parameters=drawn) for path, slope in c.zero_slopes.items())
+            )
+            for c in found
+        ]
+        return Spread(value, np.array([c.tolerance or 0.0 for c in found]), np.array(monte_carlo))
 
     def efforts(self, q: NDArray, qd: NDArray, qdd: NDArray) -> Spread:
-        """Efforts along a trajectory, each T x n: linear in the constants, so that both ways are one product."""
-        phi = self._effort_functions(q, qd, qdd)
-        value = phi @ self.constants().value
-        first = np.sqrt(np.einsum("tik,kl,til->ti", phi, self.covariance, phi))
-        drawn = np.einsum("tik,dk->dti", phi, self.drawn)
-        return Spread(value, first, drawn.std(axis=0))
+        """Efforts along a trajectory, each T x n [N m, N]."""
+        at = [np.moveaxis(np.asarray(x, float), -1, 0) for x in (q, qd, qdd)]
+
+        def efforts(values: Mapping[str, Any], states: Sequence[NDArray]) -> list[Any]:
+            mech = mechanism_of(self.opened.robot, _Drawn(values))
+            position = [_turned(x) if turns else x for x, turns in zip(states[0], mech.revolute)]
+            return list(efforts_by_newton_euler(mech, frames(mech, position), list(states[1]), list(states[2])))
+
+        shape = np.shape(q)[:-1]
+        exact = efforts(self._seeded, at)
+        value = stacked([_value(x) for x in exact], shape)
+        variance = np.zeros_like(value)
+        for k in range(len(self.stated)):
+            variance += stacked([derivative(x, k, 0.0) for x in exact], shape) ** 2
+        many = efforts(self._random(len(shape)), at)
+        drawn = stacked(many, (self.draws, *shape))
+        return Spread(value, np.sqrt(variance), drawn.std(axis=0))
 
     def eigenvalues(self, q: NDArray) -> Spread:
         """M's eigenvalues at configurations T x n, rising; first order: d lambda = v^T dM v."""
-        n, T = self.full.robot.n, len(q)
-        phi = np.zeros((T, n, n, len(self.names)))
-        for (entry, constant), function in self.full.functions.items():
-            letter, of = indices(entry)
-            if letter == "M":
-                i, j, k = of[0] - 1, of[1] - 1, self.names.index(constant)
-                phi[:, i, j, k] += function.evaluate(q)
-                if i != j:
-                    phi[:, j, i, k] = phi[:, i, j, k]
-        values, vectors = np.linalg.eigh(phi @ self.constants().value)
-        slope = np.einsum("tie,tijk,tje->tek", vectors, phi, vectors)
-        first = np.sqrt(np.einsum("tek,kl,tel->te", slope, self.covariance, slope))
-        drawn = np.linalg.eigvalsh(np.einsum("tijk,dk->dtij", phi, self.drawn))
-        return Spread(values, first, drawn.std(axis=0))
+        at = np.moveaxis(np.asarray(q, float), -1, 0)
 
-    def _effort_functions(self, q: NDArray, qd: NDArray, qdd: NDArray) -> NDArray:
-        """T x n x constants: what multiplies each constant in each effort."""
-        phi = np.zeros((len(q), self.full.robot.n, len(self.names)))
-        for (entry, constant), function in self.full.functions.items():
-            letter, of = indices(entry)
-            k, value = self.names.index(constant), function.evaluate(q)
-            i = of[0] - 1
-            if letter == "M":
-                phi[:, i, k] += value * qdd[:, of[1] - 1]
-                if of[0] != of[1]:
-                    phi[:, of[1] - 1, k] += value * qdd[:, i]
-            elif letter == "b":
-                phi[:, i, k] += value * qd[:, of[1] - 1] * qd[:, of[2] - 1]
-            elif letter == "c":
-                phi[:, i, k] += value * qd[:, of[1] - 1] ** 2
-            else:
-                phi[:, i, k] += value
-        return phi
+        def masses(values: Mapping[str, Any]) -> list[list[Any]]:
+            mech = mechanism_of(self.opened.robot, _Drawn(values))
+            return mass_matrix(mech, frames(mech, [_turned(x) if t else x for x, t in zip(at, mech.revolute)]))
+
+        shape = np.shape(q)[:-1]
+        exact = masses(self._seeded)
+        values, vectors = np.linalg.eigh(stacked([[_value(x) for x in row] for row in exact], shape))
+        variance = np.zeros_like(values)
+        for k in range(len(self.stated)):
+            dM = stacked([[derivative(x, k, 0.0) for x in row] for row in exact], shape)
+            variance += np.einsum("...ie,...ij,...je->...e", vectors, dM, vectors) ** 2
+        drawn = stacked(masses(self._random(len(shape))), (self.draws, *shape))
+        return Spread(values, np.sqrt(variance), np.linalg.eigvalsh(drawn).std(axis=0))
+
+    @property
+    def _seeded(self) -> dict[str, Any]:
+        """Symbol -> its number, varying by its tolerance in a direction of its own."""
+        nominal, symbols = self.opened.nominal, self.opened.symbols
+        return {symbols[p]: Dual(nominal[p], {k: self.deviation[k]}) for k, p in enumerate(self.stated)}
+
+    def _random(self, axes: int) -> dict[str, Any]:
+        """Symbol -> random numbers, draws x 1 x .. over `axes` axes of states."""
+        nominal, symbols = self.opened.nominal, self.opened.symbols
+        deviations = (self.drawn * self.deviation).reshape(self.draws, *(1,) * axes, len(self.stated))
+        return {symbols[p]: nominal[p] + deviations[..., k] for k, p in enumerate(self.stated)}
+
+
+class _Drawn(Floats):
+    """Doubles whose symbols are arrays or dual numbers."""
+
+    def sincos(self, angle: Angle) -> tuple[Any, Any]:
+        if angle.symbol is None:
+            return super().sincos(angle)
+        turned: Any = self.symbol(angle.symbol) + float(Angle(angle.pi_times, angle.radians))
+        if isinstance(turned, Dual):
+            s, c = _turned(turned.value)
+            return Dual(s, {k: c * x for k, x in turned.d.items()}), Dual(c, {k: -s * x for k, x in turned.d.items()})
+        return _turned(turned)
+
+
+def _turned(angle: Any) -> tuple[Any, Any]:
+    return np.sin(angle), np.cos(angle)
+
+
+def _value(x: Any) -> Any:
+    return x.value if isinstance(x, Dual) else x

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import cast
 
-from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly
-from emdeg.equations.model import DYNAMICS, MOST_ANGLES, Formulas, Matrix, Model, Triple, christoffel_symbols
+from emdeg.algebra import DEFAULT_MAX_TERMS
+from emdeg.equations.formulas import DYNAMICS, formulas_of
+from emdeg.equations.model import MOST_ANGLES, Model
 from emdeg.errors import OverBudget, RobotError
-from emdeg.mechanics import frames, mechanism_of
-from emdeg.mechanics.formulations import mass_matrix, potential_energy
-from emdeg.robot import Known, Robot, RobotLike, algebra_of, as_robot, positions, symbolize
+from emdeg.robot import Known, Robot, RobotLike, algebra_of, as_robot, symbolize
 
 
 def derive(
@@ -62,27 +60,12 @@ def _derived(
 ) -> Model:
     """The model in the robot's own letters: those of the parts that were asked for, and M for b and c."""
     algebra = algebra_of(robot, budget=budget, rational_angles=rational_angles)
-    mech = mechanism_of(robot, algebra)
     try:
-        frame = frames(mech, positions(robot, algebra))
-        M: Matrix = ()
-        drives: tuple[TrigPoly, ...] = ()
-        beta: dict[Triple, TrigPoly] = {}
-        g: tuple[TrigPoly, ...] = ()
-        if parts & {"M", "b", "c"}:
-            drives = cast("tuple[TrigPoly, ...]", mech.drive)
-            links = cast(Matrix, mass_matrix(mech, frame))
-            M = tuple(tuple(m - drives[i] if i == j else m for j, m in enumerate(row)) for i, row in enumerate(links))
-            parts |= {"M"}
-        if parts & {"b", "c"}:
-            beta = christoffel_symbols(M, [link.parent for link in robot.links], algebra.zero)
-            parts |= {"b", "c"}
-        if "g" in parts:
-            V = cast(TrigPoly, potential_energy(mech, frame))
-            g = tuple(V.derivative(i + 1) for i in range(robot.n))
+        formulas = formulas_of(robot, algebra, parts)
     except OverBudget as problem:
         raise OverBudget(f"{robot.name}: {problem} (budget=.. of derive, --budget)") from None
-    formulas = Formulas(M, drives, MappingProxyType(beta), g)
+    if parts & {"b", "c"}:
+        parts |= {"M", "b", "c"}
     return Model(robot, algebra, parts, formulas, MappingProxyType(dict(known)))
 
 

@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from emdeg.algebra import Angle, Generator, TrigAlgebra, TrigPoly
+from emdeg.equations.formulas import DYNAMICS, Formulas, Triple
 from emdeg.equations.json_data import decode, encode, fraction
-from emdeg.equations.model import DYNAMICS, Formulas, Model, Triple, entry_name
+from emdeg.equations.model import Model, entry_name
 from emdeg.errors import BadData
 from emdeg.robot import Known, Robot
 from emdeg.writing import terms_data

@@ -8,58 +8,24 @@ from 1, as in the papers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from emdeg.algebra import Generator, TrigAlgebra, TrigPoly
+from emdeg.equations.formulas import DYNAMICS, Formulas, Matrix, Row, Triple
 from emdeg.equations.kinematics import Kinematics
-from emdeg.equations.reading import Compact, Constant, Hierarchy, Lumped, compact, hierarchy, lump
+from emdeg.equations.reading import Compact, Constant, Hierarchy, Lumped, compact, hierarchy, lump, widened
+from emdeg.equations.tacit_numbers import zero_slopes
 from emdeg.errors import NotDerived
-from emdeg.robot import BASE, Known, Robot, algebra_of, parallel_joints
-
-HALF = Fraction(1, 2)
-
-Row = tuple[TrigPoly, ...]
-Matrix = tuple[Row, ...]
-Triple = tuple[int, int, int]
+from emdeg.robot import Known, Robot, algebra_of, parallel_joints, stated_tolerances
 
 MOST_ANGLES = 2
 """Constant angles that may be letters beside a robot's symbols: each doubles the length of what it multiplies."""
-
-DYNAMICS = ("M", "b", "c", "g")
-"""The parts of the equations of motion."""
-
-
-@dataclass(frozen=True)
-class Formulas:
-    """The formulas of the equations of motion in one algebra; parts that were left out are empty."""
-
-    M_links: Matrix = ()
-    drives: Row = ()
-    beta: Mapping[Triple, TrigPoly] = field(default_factory=dict)
-    g: Row = ()
-
-    def put(self, images: Mapping[Generator, TrigPoly], algebra: TrigAlgebra, parents: Sequence[int]) -> Formulas:
-        """The same in another algebra, formulas of that in place of some letters.
-
-        The Christoffel symbols are those of the new M, which costs far less than to put something into each.
-        """
-        n = len(self.M_links)
-        half = {(i, j): algebra.image(self.M_links[i][j], images) for i in range(n) for j in range(i, n)}
-        M = tuple(tuple(half[min(i, j), max(i, j)] for j in range(n)) for i in range(n))
-        return Formulas(
-            M,
-            tuple(algebra.image(drive, images) for drive in self.drives),
-            MappingProxyType(christoffel_symbols(M, parents, algebra.zero) if self.beta else {}),
-            tuple(algebra.image(g, images) for g in self.g),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,43 +242,6 @@ def entry_name(letter: str, *indices: int) -> str:
     return letter + ("".join(digits) if all(len(d) == 1 for d in digits) else "".join(f"_{d}" for d in digits))
 
 
-def christoffel_symbols(M: Matrix, parents: Sequence[int], zero: TrigPoly) -> dict[Triple, TrigPoly]:
-    """{(i, j, k): beta_ijk}, j <= k, numbered from 1: Armstrong et al., eq. 6.
-
-    M_ij depends on q_k only if k lies beyond the inner of i and j (their eq. 8; Burdick, eq. 26, for a chain).
-    """
-    n = len(M)
-    beyond = descendants(parents)
-    dM: dict[Triple, TrigPoly] = {}
-    for i in range(n):
-        for j in range(i, n):
-            for k in beyond[i] if M[i][j] else ():
-                derivative = M[i][j].derivative(k + 1)
-                if derivative:
-                    dM[i, j, k] = dM[j, i, k] = derivative
-    beta: dict[Triple, TrigPoly] = {}
-    for i in range(n):
-        for j in range(n):
-            for k in range(j, n):
-                terms = (dM.get((i, j, k)), dM.get((i, k, j)), dM.get((j, k, i)))
-                total = zero
-                for term, add in zip(terms, (True, True, False)):
-                    if term is not None:
-                        total = total + term if add else total - term
-                beta[i + 1, j + 1, k + 1] = total * HALF
-    return beta
-
-
-def descendants(parents: Sequence[int]) -> list[list[int]]:
-    """For each link the links beyond it, itself not included; a chain's are all later ones."""
-    beyond: list[list[int]] = [[] for _ in parents]
-    for k, parent in enumerate(parents):
-        while parent != BASE:
-            beyond[parent].append(k)
-            parent = parents[parent]
-    return beyond
-
-
 def lumped_constants(model: Model) -> Lumped:
     """The named constants of a model and its entries in them.
 
@@ -331,15 +260,25 @@ def lumped_constants(model: Model) -> Lumped:
     formulas, by_coefficient = source.formulas, not source.algebra.parameters
     if sum(angle.symbol is None for angle in source.algebra.constant_angles) > MOST_ANGLES:
         formulas, by_coefficient = _with_rational_angles(source), True
-    entries = replace(source, stated=formulas).entries([part for part in DYNAMICS if part in source.parts])
-    return lump(
+    parts = [part for part in DYNAMICS if part in source.parts]
+    entries = replace(source, stated=formulas).entries(parts)
+    values = {name: number.value for name, number in source.known.items()}
+    lumped = lump(
         entries,
         groups=parallel_joints(source.robot),
         drives=dict(enumerate(formulas.drives, 1)) if "M" in source.parts else {},
-        values={name: number.value for name, number in source.known.items()},
+        values=values,
         tolerances={name: number.tolerance or 0 for name, number in source.known.items()},
         by_coefficient=by_coefficient,
     )
+    tolerances = stated_tolerances(source.robot)
+    # What M gains decides what b and c gain, if the constants are those of M.
+    judged = [part for part in parts if by_coefficient or part in "Mg"]
+    slopes = (
+        (path, replace(source, stated=slope).entries(judged, drives=False))
+        for path, slope in zero_slopes(source.robot, lumped.algebra, judged)
+    )
+    return widened(lumped, slopes, tolerances, values) if tolerances else lumped
 
 
 def _with_rational_angles(model: Model) -> Formulas:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from emdeg.equations.model import DYNAMICS, Model
+from emdeg.equations.formulas import DYNAMICS
+from emdeg.equations.model import Model
 from emdeg.equations.sections import document
 from emdeg.writing import Equation, escape
 from emdeg.writing import html as html_

@@ -8,10 +8,11 @@ from typing import Any, cast
 
 from emdeg.algebra import TrigPoly
 from emdeg.equations.coefficient_relations import EntryRelation, Tally, compare, relations
+from emdeg.equations.formulas import DYNAMICS
 from emdeg.equations.jacobian_inverse import determinant, inverse_jacobian
 from emdeg.equations.json_form import to_data
 from emdeg.equations.kinematics import FrameName, Matrix
-from emdeg.equations.model import DYNAMICS, Model
+from emdeg.equations.model import Model
 from emdeg.equations.reading import sections as reading
 from emdeg.errors import NotInvertible
 from emdeg.mechanics.formulations import first_derivatives, pseudo_inertias, second_derivatives

@@ -121,7 +121,7 @@ class ShortModel(Shown):
             for c, _ in terms:
                 uses.setdefault(c, []).append(entry)
         constants = [
-            Constant(c.name, c.formula, c.unit, tuple(uses[c.name]), float(self.values[c.name]), c.tolerance)
+            replace(c, uses=tuple(uses[c.name]), value=float(self.values[c.name]))
             for c in self.full.lumped.constants
             if c.name in uses
         ]

@@ -53,7 +53,15 @@ if TYPE_CHECKING:
     )
     from emdeg.robot.normal_form import Body
     from emdeg.robot.substitution import need_numbers, substitute
-    from emdeg.robot.symbols import Known, Opened, opened, parameter_paths, symbolize, with_symbolic_payload
+    from emdeg.robot.symbols import (
+        Known,
+        Opened,
+        opened,
+        parameter_paths,
+        stated_tolerances,
+        symbolize,
+        with_symbolic_payload,
+    )
     from emdeg.robot.template import TEMPLATE
     from emdeg.robot.toml_reader import read_toml
     from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable, kind_of

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from emdeg.algebra import Angle, Exact, square_root
+from emdeg.algebra import Angle, Exact
 from emdeg.errors import RobotError
 from emdeg.robot.model import Frame, Inertia, Link, Payload, Pose, Robot, Stated
 from emdeg.writing import Shown
@@ -114,12 +114,12 @@ def opened(robot: Robot, paths: Sequence[str]) -> Opened:
             symbols[path] = path
             continue
         # Looked up each time: an opened mass makes its link one that is stated about its mass centre.
-        places = {path: (group, k) for group in _groups(robot) if group.vary for k, path in enumerate(group.paths)}
+        places = _places(robot)
         if path not in places:
             raise RobotError(_unknown_path(robot, path), body=robot.name)
         group, k = places[path]
         value = group.values[k]
-        if not (value.symbol is None if isinstance(value, Angle) else value.is_number):
+        if not _is_number(value):
             raise RobotError(f"{path} is {value}: vary the symbols it is made of", body=robot.name)
         name = _unused(group.letters[k], own | set(symbols.values()))
         symbols[path], nominal[path] = name, float(value)
@@ -130,7 +130,27 @@ def opened(robot: Robot, paths: Sequence[str]) -> Opened:
 
 def parameter_paths(robot: Robot) -> list[str]:
     """Every path of the robot that may be opened."""
-    return [path for group in _groups(robot) if group.vary for path in group.paths]
+    return list(_places(robot))
+
+
+def stated_tolerances(robot: Robot) -> dict[str, Fraction]:
+    """Path -> its +-, SI: what the robot's source states of numbers that may be opened; of a number that is a symbol
+    now its symbol's tolerance is known (`symbolize`)."""
+    places = _places(robot) if robot.tolerances else {}
+    return {
+        path: tolerance
+        for path, tolerance in robot.tolerances.items()
+        if tolerance and path in places and _is_number(places[path][0].values[places[path][1]])
+    }
+
+
+def _places(robot: Robot) -> dict[str, tuple[_Group, int]]:
+    """Path -> the group that holds it and its place there."""
+    return {path: (group, k) for group in _groups(robot) if group.vary for k, path in enumerate(group.paths)}
+
+
+def _is_number(value: Value) -> bool:
+    return value.symbol is None if isinstance(value, Angle) else value.is_number
 
 
 def with_symbolic_payload(robot: Robot, link: str | None = None) -> Robot:
@@ -175,16 +195,7 @@ def _groups(robot: Robot) -> Iterator[_Group]:
     for i, link in enumerate(robot.links):
         yield _placement(robot, i, alone=children[link.parent] == 1)
         yield from _inertias(robot, i)
-        path = f"{link.joint.name}.drive.inertia"
-        tolerance = (robot.tolerances.get(path),)
-        yield _Group(
-            f"{link.joint.name}.drive",
-            ("inertia",),
-            (f"Ia{i + 1}",),
-            (link.joint.drive.inertia,),
-            _in_link(i, lambda one, v: _with_joint(one, drive=replace(one.joint.drive, inertia=v[0]))),
-            tolerance,
-        )
+        yield from _drives(robot, i)
     yield _Group("tool", AXES, _letters("{}tool"), robot.tool.pose.xyz, _put_tool, none)
     for k, load in enumerate(robot.payloads):
         letters = _centre_letters("L" if len(robot.payloads) == 1 else f"L{k + 1}")
@@ -218,24 +229,52 @@ def _placement(robot: Robot, i: int, *, alone: bool) -> _Group:
     )
 
 
+def _drives(robot: Robot, i: int) -> Iterator[_Group]:
+    """The drive's inertia at the joint, and the motor's own numbers where it is made of them."""
+    joint = robot.links[i].joint
+    owner, drive, given = f"{joint.name}.drive", joint.drive, robot.tolerances
+
+    def with_inertia(link: Link, values: tuple[Any, ...]) -> Link:
+        return _with_joint(link, drive=replace(link.joint.drive, inertia=values[0]))
+
+    def with_motor(link: Link, values: tuple[Any, ...]) -> Link:
+        motor, gear = values
+        drive = replace(link.joint.drive, motor_inertia=motor, gear_ratio=gear, inertia=motor * gear * gear)
+        return _with_joint(link, drive=drive)
+
+    names, values = ("motor_inertia", "gear_ratio"), (drive.motor_inertia, drive.gear_ratio)
+    of_motor = tuple(given.get(f"{owner}.{name}") for name in names)
+    motor, gear = values
+    made = motor is not None and gear is not None and drive.inertia == motor * gear * gear
+    # Read in the motor's numbers only if it is they whose tolerances are known.
+    read = made and any(of_motor)
+    tolerance = (given.get(f"{owner}.inertia"),)
+    put = _in_link(i, with_inertia)
+    yield _Group(owner, ("inertia",), (f"Ia{i + 1}",), (drive.inertia,), put, tolerance, read=not read)
+    if made:
+        letters = (f"Jm{i + 1}", f"n{i + 1}")
+        yield _Group(owner, names, letters, values, _in_link(i, with_motor), of_motor, read=read)
+
+
 def _inertias(robot: Robot, i: int) -> Iterator[_Group]:
-    """The link's inertia as it is read, and, where that is about the frame, as it may vary besides."""
+    """The link's inertia as it is read, and as it may vary besides.
+
+    It is read about the mass centre where the file states it there, and where tolerances are those of mass and mass
+    centre: the first moments m r are not independent of the mass.
+    """
     link, given = robot.links[i], robot.tolerances
     stated = _stated(link)
     from_file = stated is not None and stated is link.stated
-    about_centre = from_file and stated is not None and stated.about == "com"
-    if not about_centre:
+    of_centre = any(given.get(f"{link.name}.{name}") for name in ABOUT_CENTRE)
+    filed_centre = from_file and stated is not None and stated.about == "com"
+    about_centre = filed_centre or (of_centre and stated is not None and stated.com is not None)
+    if not filed_centre:
         letters = tuple(f"{name}{i + 1}" for name in ABOUT_FRAME)
         values = (link.inertia.mass, *link.inertia.first_moment, *link.inertia.tensor)
-        own = [given.get(f"{link.name}.{name}") for name in ABOUT_FRAME]
-        implied = (
-            given.get(f"{link.name}.mass"),
-            *(_moment_tolerance(robot, link, axis) for axis in AXES),
-            *(None,) * 6,
-        )
-        tolerances = tuple(a if a is not None else b for a, b in zip(own, implied))
+        tolerances = tuple(given.get(f"{link.name}.{name}") for name in ABOUT_FRAME)
+        put = _in_link(i, _with_parameters)
         yield _Group(
-            link.name, ABOUT_FRAME, letters, values, _in_link(i, _with_parameters), tolerances, vary=not from_file
+            link.name, ABOUT_FRAME, letters, values, put, tolerances, read=not about_centre, vary=not from_file
         )
     if stated is not None and stated.com is not None:
         names = ABOUT_CENTRE if stated.about == "com" else (*ABOUT_CENTRE[:4], *ABOUT_FRAME[4:])
@@ -265,18 +304,6 @@ def _inertia(stated: Stated) -> Inertia:
         return Inertia.about_mass_center(stated.mass, stated.com, stated.tensor)
     x, y, z = (stated.mass * r for r in stated.com)
     return Inertia(stated.mass, (x, y, z), stated.tensor)
-
-
-def _moment_tolerance(robot: Robot, link: Link, axis: str) -> Fraction | None:
-    """The +- of m r from those of m and r, independent of each other; None if neither is stated."""
-    if link.stated is None or link.stated.com is None:
-        return None
-    of_mass = robot.tolerances.get(f"{link.name}.mass")
-    of_place = robot.tolerances.get(f"{link.name}.com.{axis}")
-    place = link.stated.com[AXES.index(axis)]
-    if (of_mass is None and of_place is None) or not (place.is_number and link.stated.mass.is_number):
-        return None
-    return square_root((place.number * (of_mass or 0)) ** 2 + (link.stated.mass.number * (of_place or 0)) ** 2)
 
 
 def _round_last_links(robot: Robot) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -90,7 +90,9 @@ def read_toml(text: str, file: str) -> Draft:
         raise top.error(f"name must be 1 to 64 characters of a-z, 0-9 and _, not {name[:40]!r}", "name")
     root, base = _base(top)
     bodies = _bodies(top, root)
-    tolerances, sources = _written_remarks(top, bodies)
+    written, sources = _written_remarks(top, bodies)
+    tolerances = remarks.tolerances | written
+    elsewhere = _stated_elsewhere(tolerances, bodies) if top.data.get("convention") == "standard" else []
     return Draft(
         name=name,
         bodies=tuple(bodies),
@@ -103,9 +105,9 @@ def read_toml(text: str, file: str) -> Draft:
         title=top.text("title", ""),
         source=top.text("source", ""),
         nonphysical=top.text("nonphysical", ""),
-        tolerances=remarks.tolerances | tolerances,
+        tolerances={path: v for path, v in tolerances.items() if path not in elsewhere},
         sources=remarks.sources | sources,
-        notes=_notes(top),
+        notes=(*_notes(top), *_lost(elsewhere)),
         loops=_loops(top, bodies) if any(key in top.data for key in LOOP_KEYS) else None,
         file=file,
     )
@@ -224,6 +226,26 @@ def _written_remarks(top: TomlTable, bodies: list[Body]) -> tuple[dict[str, Frac
             else:
                 raise table.error("a tolerance must not be negative", path)
     return tolerances, sources
+
+
+def _stated_elsewhere(tolerances: Iterable[str], bodies: list[Body]) -> list[str]:
+    """The tolerances of the standard convention's lengths and twists past the joint, and of what stands in that frame.
+
+    They move the next joint and the link's mass centre together: no single number of the normal form is theirs.
+    """
+    own = (*_COM_TENSOR, *_FRAME_TENSOR, *_MOMENTS, "com.x", "com.y", "com.z")
+    places = {f"{body.joint}.{key}" for body in bodies for key in ("a", "alpha")}
+    turned = [body.name for body in bodies if body.frame != ExactTransform()]
+    places |= {f"{name}.{key}" for name in turned for key in own}
+    return [path for path in tolerances if path in places]
+
+
+def _lost(paths: list[str]) -> tuple[str, ...]:
+    if not paths:
+        return ()
+    shown = ", ".join(paths[:4]) + (", ..." if len(paths) > 4 else "")
+    rule = 'tolerances past the joint are carried only with convention = "modified"'
+    return (f"not carried: {len(paths)} tolerance{'s' * (len(paths) > 1)} ({shown}); {rule}",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +383,9 @@ def _inertia_about_frame(table: TomlTable, name: str) -> tuple[Inertia, Stated |
         return table.number(key, f"{name}.{key}", terms=MAX_PARAMETER_TERMS) or ZERO
 
     tensor = tuple(parameter(key) for key in _FRAME_TENSOR)
-    mass = parameter("mass" if "mass" in table else "M")
+    # A tolerance of the mass is that of a body whose mass centre stays, or whose first moments do.
+    path = f"{name}.{'mass' if 'com' in table else 'M'}"
+    mass = table.number("mass" if "mass" in table else "M", path, terms=MAX_PARAMETER_TERMS) or ZERO
     com = table.vector("com", f"{name}.com")
     if com is None:
         mx, my, mz = (parameter(key) for key in _MOMENTS)

@@ -13,7 +13,7 @@ from emdeg._version import __version__
 from emdeg.analysis import torque_limits
 from emdeg.errors import CannotJoin, RobotError, SweepError, TooLarge
 from emdeg.programs import count, from_data, program, to_data
-from emdeg.robot import Joint, Opened, Robot, Workspace, load, opened, parameter_paths, substitute, to_toml, workspace
+from emdeg.robot import Joint, Opened, Robot, Workspace, load, opened, stated_tolerances, substitute, to_toml, workspace
 from emdeg.sweeps.measures import ANALYSES, WHOLE, measure, planned_outputs
 from emdeg.sweeps.plan import Case, Parameter, Plan, StateBox, Work, text_digest
 from emdeg.sweeps.study import PerJoint, States, Study
@@ -98,8 +98,7 @@ def _stated_tolerances(study: Study, robot: Robot) -> dict[str, float]:
     if study.tolerances is None:
         return {}
     own = {one.parameter for one in study.vary}
-    known = set(parameter_paths(robot))
-    stated = {path: float(value) for path, value in robot.tolerances.items() if path in known - own}
+    stated = {path: float(value) for path, value in stated_tolerances(robot).items() if path not in own}
     if not stated:
         raise SweepError("its file states no tolerances", body=robot.name)
     return stated

@@ -9,5 +9,6 @@ if TYPE_CHECKING:
     from emdeg.equations.reading.hierarchical_form import Hierarchy, hierarchy
     from emdeg.equations.reading.lumped import Constant, Lumped, indices, lump
     from emdeg.equations.reading.sections import ABBREVIATIONS
+    from emdeg.equations.reading.tolerances import widened
 
 on_demand(globals())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import gcd, lcm, sqrt
 
@@ -43,7 +43,8 @@ class Constant(Shown):
     """A constant of the mechanism: `formula` in the robot's parameters; `uses` lists the entries it occurs in.
 
     `value` and `tolerance` are None where a parameter has no number. The tolerance combines those of the parameters
-    by root mean square, to first order: sqrt(sum (d formula / d p * tolerance of p)^2).
+    by root mean square, to first order: sqrt(sum (d formula / d p * tolerance of p)^2). Numbers that have no symbol,
+    because they are zero or constant angles, are among the parameters p: `zero_slopes` has d constant / d p by path.
     """
 
     name: str
@@ -52,6 +53,12 @@ class Constant(Shown):
     uses: tuple[str, ...]
     value: float | None = None
     tolerance: float | None = None
+    zero_slopes: Mapping[str, TrigPoly] = field(default_factory=dict)
+
+    @property
+    def is_drive(self) -> bool:
+        """Whether it is a drive's inertia, which stands in a diagonal entry of M alone."""
+        return self.name.startswith("Im")
 
     @property
     def expression(self) -> Sum:
@@ -96,9 +103,7 @@ class Lumped(Brief):
         new = {c.name: names.get(c.name, c.name) for c in self.constants}
         if len(set(new.values())) < len(new):
             raise ValueError("two constants would have the same name")
-        constants = tuple(
-            Constant(new[c.name], c.formula, c.unit, c.uses, c.value, c.tolerance) for c in self.constants
-        )
+        constants = tuple(replace(c, name=new[c.name]) for c in self.constants)
         expansions = {
             entry: tuple((new[name], function) for name, function in terms) for entry, terms in self.expansions.items()
         }
@@ -330,7 +335,7 @@ def _odd(value: int) -> int:
 
 def _named(found: Sequence[_Found], values: Mapping[str, Fraction], order: Sequence[str]) -> list[tuple[str, _Found]]:
     rank = {name: k for k, name in enumerate(order)}
-    known = {id(item): _evaluated(item.formula, values) for item in found}
+    known = {id(item): evaluated(item.formula, values) for item in found}
 
     def key(item: _Found):
         first = min(rank[name] for name in item.functions)
@@ -353,13 +358,13 @@ def _constant(
     values: Mapping[str, Fraction],
     tolerances: Mapping[str, Fraction | int | float] | None,
 ) -> Constant:
-    value = _evaluated(formula, values)
+    value = evaluated(formula, values)
     if value is None:
         return Constant(name, formula, unit, uses)
     tolerance = None
     if tolerances is not None:
         slopes = [
-            float(_evaluated(formula.derivative_by(g), values) or 0) * float(tolerances.get(str(g.of), 0))
+            float(evaluated(formula.derivative_by(g), values) or 0) * float(tolerances.get(str(g.of), 0))
             for g in formula.generators
             if g.kind == "parameter"
         ]
@@ -367,7 +372,9 @@ def _constant(
     return Constant(name, formula, unit, uses, float(value), tolerance)
 
 
-def _evaluated(formula: TrigPoly, values: Mapping[str, Fraction]) -> Fraction | None:
+def evaluated(formula: TrigPoly, values: Mapping[str, Fraction]) -> Fraction | None:
+    """The value of a formula free of joint variables; None where a parameter has none."""
+
     def letter(g: Generator) -> Fraction:
         if isinstance(g.of, Angle):
             s, c = g.of.sincos()

@@ -24,9 +24,21 @@ def constants(model: Model) -> Section:
     items: list[Item] = [Equation(label(c.name), c.expression) for c in found if not c.formula.is_number]
     head = ("constant", "value", "+-", "unit", "used in")
     items.append(Table(head, tuple((c.name, _value(c), _tolerance(c), c.unit, _uses(c)) for c in found)))
-    items.append(Paragraph(ABBREVIATIONS))
+    items += [Paragraph(text) for text in (*_zeros(found), ABBREVIATIONS)]
     title = "Constants of the mechanism: I inertial, G gravitational, Im of the drives"
     return Section("constants", title, tuple(items))
+
+
+def _zeros(constants: Iterable[Constant]) -> Iterable[str]:
+    """A word on the tolerances that hold more than the formulas show."""
+    paths = list(dict.fromkeys(path for c in constants for path in c.zero_slopes))
+    if paths:
+        names = ", ".join(c.name for c in constants if c.zero_slopes)
+        more = f" and {len(paths) - USES} more" if len(paths) > USES else ""
+        yield (
+            f"The +- of {names} also holds what numbers add that no formula shows, because they are zero or constant "
+            f"angles: {', '.join(paths[:USES])}{more}."
+        )
 
 
 def entries(model: Model, part: str) -> Iterable[Item]:
