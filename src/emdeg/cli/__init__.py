@@ -43,6 +43,7 @@ COMMANDS = {
     "request.",
     "analyse": "Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, "
     "measurements.",
+    "measure": "Bench readings to a robot file: every number with its tolerance and its trail.",
     "sweep": "Run a design study: grids, Latin hypercubes, Monte-Carlo over parameters, payloads, workspaces and "
     "robots.",
     "abbreviate": "A short model: by significance, or the smallest found within given errors; its error certified.",
@@ -84,6 +85,10 @@ def _function(name: str) -> Callable[..., None]:
             from emdeg.cli.analyse import analyse
 
             return analyse
+        case "measure":
+            from emdeg.cli.measure import measure
+
+            return measure
         case "sweep":
             from emdeg.cli.sweep import sweep
 
@@ -119,7 +124,7 @@ def _function(name: str) -> Callable[..., None]:
     raise KeyError(name)
 
 
-_WITHOUT_ROBOT = ("robots", "new", "check", "functions", "sweep")
+_WITHOUT_ROBOT = ("robots", "new", "check", "functions", "measure", "sweep")
 """Commands that load no robot by the common options."""
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from emdeg.cli.common import CHECK_FAILED, Json, assignments, head, out, print_json, say, write_new
 from emdeg.errors import RobotError, StateError
+from emdeg.identification import CAMPAIGN
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.loops import ready
 from emdeg.reports import PARAMETERS, number
@@ -257,19 +258,25 @@ def new(
     out_file: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here instead of to stdout.")
     ] = None,
+    campaign: Annotated[
+        bool, typer.Option("--campaign", help="A measuring campaign instead (see `emdeg measure`).")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: Json = False,
 ) -> None:
     """Print a commented robot file to start from.
 
-    Example:
+    Examples:
 
       emdeg new --out my_arm.toml && emdeg show my_arm.toml
+
+      emdeg new --campaign --out bench.toml && emdeg measure bench.toml
     """
+    template = CAMPAIGN if campaign else TEMPLATE
     if out_file is not None:
-        write_new(out_file, TEMPLATE, force)
+        write_new(out_file, template, force)
         say(f"wrote {out_file}")
     if json:
-        print_json({"file": None if out_file is None else str(out_file), "text": TEMPLATE})
+        print_json({"file": None if out_file is None else str(out_file), "text": template})
     elif out_file is None:
-        typer.echo(TEMPLATE, nl=False)
+        typer.echo(template, nl=False)

@@ -1,143 +1,205 @@
-"""Measured inertial parameters with their tolerances (Armstrong et al., section 5); SI units throughout.
+"""Measured numbers with their tolerances, and the formulas of the bench (Armstrong et al., section 5); SI units.
 
-A tolerance is carried by root-mean-square combination: to first order, every measured quantity on its own.
+A tolerance is carried to first order from every direct reading by root-mean-square combination. A measured number
+remembers what each reading contributes, so that a reading which enters a formula twice is not taken for two.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
-STEP = 1e-6
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measured:
-    """A value and its tolerance, in the same unit."""
+    """A value, and what each reading's tolerance contributes to it (signed), in the same unit."""
 
     value: float
-    tolerance: float = 0.0
+    parts: Mapping[object, float] = field(default_factory=dict, repr=False)
+
+    @property
+    def tolerance(self) -> float:
+        """The RMS combination of the contributions."""
+        return math.hypot(*self.parts.values())
 
     def __str__(self) -> str:
         return f"{self.value:.6g} +- {self.tolerance:.2g}"
+
+    def __add__(self, other: Quantity) -> Measured:
+        b = measured(other)
+        return _combined(self.value + b.value, (self, 1.0), (b, 1.0))
+
+    def __sub__(self, other: Quantity) -> Measured:
+        b = measured(other)
+        return _combined(self.value - b.value, (self, 1.0), (b, -1.0))
+
+    def __mul__(self, other: Quantity) -> Measured:
+        b = measured(other)
+        return _combined(self.value * b.value, (self, b.value), (b, self.value))
+
+    def __truediv__(self, other: Quantity) -> Measured:
+        b = measured(other)
+        ratio = self.value / b.value
+        return _combined(ratio, (self, 1 / b.value), (b, -ratio / b.value))
+
+    def __neg__(self) -> Measured:
+        return _combined(-self.value, (self, -1.0))
+
+    def __radd__(self, other: float) -> Measured:
+        return self + other
+
+    def __rsub__(self, other: float) -> Measured:
+        return measured(other) - self
+
+    def __rmul__(self, other: float) -> Measured:
+        return self * other
+
+    def __rtruediv__(self, other: float) -> Measured:
+        return measured(other) / self
+
+    def through(self, value: float, slope: float) -> Measured:
+        """f of this number, given f's value and its derivative there."""
+        return _combined(value, (self, slope))
 
 
 Quantity = Measured | float
 
 
-def combined(formula: Callable[..., float], *quantities: Quantity) -> Measured:
-    """The formula's value with the RMS combination of its quantities' tolerances.
+def reading(value: float, tolerance: float = 0.0, name: object = None) -> Measured:
+    """A direct measurement; readings of one `name` are one, those without a name are each their own.
 
-    >>> print(combined(lambda a, b: a * b, Measured(2.0, 0.1), 3.0))
+    >>> print(reading(2.0, 0.1) * 3.0)
     6 +- 0.3
     """
-    measured = [x if isinstance(x, Measured) else Measured(float(x)) for x in quantities]
-    values = [x.value for x in measured]
-    total = 0.0
-    for index, one in enumerate(measured):
-        if one.tolerance:
-            step = STEP * (abs(one.value) or one.tolerance)
-            up, down = list(values), list(values)
-            up[index] += step
-            down[index] -= step
-            total += ((formula(*up) - formula(*down)) / (2 * step) * one.tolerance) ** 2
-    return Measured(formula(*values), math.sqrt(total))
+    return Measured(value, {object() if name is None else name: tolerance} if tolerance else {})
+
+
+def measured(value: Quantity) -> Measured:
+    """The number itself, or an exact one."""
+    return value if isinstance(value, Measured) else Measured(float(value))
+
+
+def _combined(value: float, *terms: tuple[Measured, float]) -> Measured:
+    parts: dict[object, float] = {}
+    for term, slope in terms:
+        for name, part in term.parts.items():
+            parts[name] = parts.get(name, 0.0) + slope * part
+    return Measured(value, parts)
+
+
+def square(x: Quantity) -> Measured:
+    return measured(x) * x
 
 
 def two_wire_suspension(
-    mass: Quantity, distance: Quantity, length: Quantity, frequency: Quantity, g: Quantity = 9.81
+    mass: Quantity,
+    distance: Quantity,
+    length: Quantity,
+    period: Quantity,
+    g: Quantity = 9.81,
+    other_distance: Quantity | None = None,
+    amplitude: Quantity = 0.0,
 ) -> Measured:
-    """Inertia [kg m^2] about the axis halfway between two wires: I = M g r^2 / (omega^2 l), eq. 11.
+    """Inertia [kg m^2] about the vertical through the mass centre: I = M g d1 d2 / (omega^2 l), eq. 11 for d1 = d2.
 
-    `distance` r from each wire to the axis [m], wires' `length` l [m], oscillation's `frequency` omega [rad/s].
+    `distance` from each wire to that axis [m] (`other_distance` where the second wire's differs), the wires' `length`
+    l [m], the `period` 2 pi / omega [s]. A swing of an `amplitude` [rad] takes longer than a small one, as a
+    pendulum's does.
     """
-    return combined(lambda m, r, l, w, a: m * a * r * r / (w * w * l), mass, distance, length, frequency, g)
+    second = distance if other_distance is None else other_distance
+    swing = measured(amplitude)
+    shrink, slope = pendulum_factor(swing.value)
+    small = measured(period) * swing.through(shrink, slope)
+    return measured(mass) * g * distance * second * square(small) / (4 * math.pi**2 * measured(length))
+
+
+def pendulum_factor(amplitude: float) -> tuple[float, float]:
+    """(the period of a small swing over that of an amplitude [rad], its slope): 1 / (1 + a^2/16 + ...), by the AGM."""
+    factor = _agm(1.0, math.cos(amplitude / 2))
+    step = 1e-6
+    return factor, (_agm(1.0, math.cos((amplitude + step) / 2)) - factor) / step
+
+
+def _agm(a: float, b: float) -> float:
+    """The arithmetic-geometric mean."""
+    while abs(a - b) > 1e-15 * a:
+        a, b = (a + b) / 2, math.sqrt(a * b)
+    return a
 
 
 def spring_oscillation(stiffness: Quantity, period: Quantity, damping: Quantity = 0.0) -> Measured:
-    """Total inertia [kg m^2] at a joint that swings on a commanded torsional spring [N m/rad]: k (T / 2 pi)^2.
+    """Total inertia [kg m^2, kg] of what swings on a spring [N m/rad, N/m]: k (T / 2 pi)^2 (1 - damping^2).
 
-    `damping` is the ratio of the oscillation, negative under positive velocity feedback; it lengthens the period.
+    `damping` is the ratio of the oscillation, negative under positive velocity feedback; it lengthens the period. Dry
+    friction does not: from one turning point to the next the swing is that of a shifted centre.
     """
-    return combined(lambda k, T, z: k * (T / (2 * math.pi)) ** 2 * (1 - z * z), stiffness, period, damping)
+    return measured(stiffness) * square(measured(period) / (2 * math.pi)) * (1 - square(damping))
 
 
-def drive_inertia(total: Quantity, arm: Quantity) -> Measured:
-    """The motor's and drive's part: the total at the joint less what the arm contributes."""
-    return combined(lambda whole, part: whole - part, total, arm)
+def friction_from_peaks(peaks: Sequence[Quantity]) -> tuple[Measured, Measured]:
+    """(damping ratio, dry friction over stiffness [rad, m]) from the sizes of successive turning points.
+
+    Each half swing ends at x' = rho x - (1 + rho) f, where rho = exp(-pi zeta / sqrt(1 - zeta^2)) and f is the dry
+    friction over the stiffness: a straight line through the pairs (x, x'), by least squares.
+    """
+    x, y = [measured(p) for p in peaks[:-1]], [measured(p) for p in peaks[1:]]
+    count = float(len(x))
+    mean_x, mean_y = sum(x, Measured(0.0)) / count, sum(y, Measured(0.0)) / count
+    spread = sum((square(a - mean_x) for a in x), Measured(0.0))
+    rho = sum(((a - mean_x) * (b - mean_y) for a, b in zip(x, y)), Measured(0.0)) / spread
+    dry = (rho * mean_x - mean_y) / (1 + rho)
+    decrement = rho.through(-math.log(rho.value), -1 / rho.value)
+    size = math.hypot(math.pi, decrement.value)
+    return decrement.through(decrement.value / size, math.pi**2 / size**3), dry
 
 
-def thin_cylinder(mass: Quantity, radius: Quantity, length: Quantity) -> tuple[Measured, Measured]:
-    """(transverse, axial) inertia of an open cylindrical shell about its mass centre."""
-    across = combined(lambda m, r, l: m * (r * r / 2 + l * l / 12), mass, radius, length)
-    return across, combined(lambda m, r: m * r * r, mass, radius)
+def cylinder(mass: Quantity, radius: Quantity, length: Quantity, inner_radius: Quantity = 0.0) -> Moments:
+    """(across, across, along) the axis, of a solid cylinder or a tube about its mass centre."""
+    radii = square(radius) + square(inner_radius)
+    across = mass * (3 * radii + square(length)) / 12
+    return across, across, mass * radii / 2
 
 
-def thin_sphere(mass: Quantity, radius: Quantity) -> Measured:
-    """The inertia of a spherical shell about any diameter: 2/3 m r^2."""
-    return combined(lambda m, r: 2 * m * r * r / 3, mass, radius)
+def thin_cylinder(mass: Quantity, radius: Quantity, length: Quantity) -> Moments:
+    """(across, across, along) the axis, of an open cylindrical shell about its mass centre."""
+    across = mass * (square(radius) / 2 + square(length) / 12)
+    return across, across, mass * square(radius)
 
 
-def thin_box(mass: Quantity, a: Quantity, b: Quantity, c: Quantity) -> tuple[Measured, Measured, Measured]:
+def sphere(mass: Quantity, radius: Quantity) -> Moments:
+    """About any diameter: 2/5 m r^2."""
+    about = 0.4 * mass * square(radius)
+    return about, about, about
+
+
+def thin_sphere(mass: Quantity, radius: Quantity) -> Moments:
+    """About any diameter of a spherical shell: 2/3 m r^2."""
+    about = mass * square(radius) * (2 / 3)
+    return about, about, about
+
+
+def box(mass: Quantity, a: Quantity, b: Quantity, c: Quantity) -> Moments:
+    """(Ixx, Iyy, Izz) about the centre of a solid with edges a, b, c along x, y, z."""
+    x, y, z = square(a), square(b), square(c)
+    return mass * (y + z) / 12, mass * (x + z) / 12, mass * (x + y) / 12
+
+
+def thin_box(mass: Quantity, a: Quantity, b: Quantity, c: Quantity) -> Moments:
     """(Ixx, Iyy, Izz) about the centre of a closed shell with edges a, b, c along x, y, z, of even thickness."""
 
-    def about(first: float, second: float, along: float, m: float) -> float:
+    def about(first: Quantity, second: Quantity, along: Quantity) -> Measured:
         # Faces normal to each axis carry mass as their areas; each about the centre by the parallel-axis theorem.
-        area = 2 * (first * second + second * along + first * along)
-        per = m / area
-        ends = 2 * per * first * second * (first**2 + second**2) / 12
-        sides_1 = 2 * per * second * along * (second**2 / 12 + first**2 / 4)
-        sides_2 = 2 * per * first * along * (first**2 / 12 + second**2 / 4)
-        return ends + sides_1 + sides_2
+        p, q, r = measured(first), measured(second), measured(along)
+        per = mass / (p * q + q * r + p * r)
+        ends = p * q * (square(p) + square(q)) / 12
+        sides = q * r * (square(q) / 12 + square(p) / 4) + p * r * (square(p) / 12 + square(q) / 4)
+        return per * (ends + sides)
 
-    return (
-        combined(lambda m, x, y, z: about(y, z, x, m), mass, a, b, c),
-        combined(lambda m, x, y, z: about(z, x, y, m), mass, a, b, c),
-        combined(lambda m, x, y, z: about(x, y, z, m), mass, a, b, c),
-    )
+    return about(b, c, a), about(c, a, b), about(a, b, c)
 
 
-@dataclass(frozen=True)
-class MeasuredBody:
-    """Mass [kg], mass centre [m] and principal moments about it [kg m^2], with tolerances, in one frame."""
-
-    mass: Measured
-    com: tuple[Measured, Measured, Measured]
-    inertia: tuple[Measured, Measured, Measured]
-
-
-def subtracted(whole: MeasuredBody, part: MeasuredBody) -> MeasuredBody:
-    """The body that remains of `whole` when `part` (in the same frame) is taken away: link 3 without the wrist.
-
-    Products of inertia are left out, as the paper leaves them out.
-    """
-    mass = combined(lambda a, b: a - b, whole.mass, part.mass)
-
-    def centre(m: float, x: float, n: float, y: float) -> float:
-        return (m * x - n * y) / (m - n)
-
-    com = tuple(combined(centre, whole.mass, x, part.mass, y) for x, y in zip(whole.com, part.com))
-    moments = []
-    for axis in range(3):
-        others = [k for k in range(3) if k != axis]
-        quantities: list[Quantity] = [whole.inertia[axis], part.inertia[axis], whole.mass, part.mass]
-        quantities += [whole.com[k] for k in others] + [part.com[k] for k in others]
-
-        def moment(I: float, J: float, m: float, n: float, *c: float) -> float:
-            x, y = c[:2], c[2:]
-            rest = [(m * a - n * b) / (m - n) for a, b in zip(x, y)]
-            # About the frame's origin moments add; then to the rest's own mass centre.
-            at_origin = I + m * sum(a * a for a in x) - J - n * sum(b * b for b in y)
-            return at_origin - (m - n) * sum(a * a for a in rest)
-
-        moments.append(combined(moment, *quantities))
-    return MeasuredBody(mass, _three(com), _three(moments))
-
-
-def _three(values: Sequence[Measured]) -> tuple[Measured, Measured, Measured]:
-    x, y, z = values
-    return x, y, z
+Moments = tuple[Measured, Measured, Measured]
 
 
 def torque_resolution(max_torque: float, bits: int) -> float:

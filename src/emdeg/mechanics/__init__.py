@@ -8,13 +8,16 @@ if TYPE_CHECKING:
     from emdeg.mechanics.kinds import KINDS, TREE, kind_of
     from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism_of, path, written
     from emdeg.mechanics.spatial import (
+        BodyInertia,
         Mat3,
         Scalar,
         Spatial,
+        Transform,
         Vec3,
         add,
         cross,
         dot,
+        identity,
         matmul,
         mul,
         scale,

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         Placement,
         Pose,
         Robot,
+        Stated,
         Vector,
     )
     from emdeg.robot.normal_form import Body
