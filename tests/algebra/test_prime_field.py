@@ -85,7 +85,7 @@ def test_division_by_zero_says_what_to_do():
         lambda: Residue(1) / Fraction(0),
         lambda: residue_of(Fraction(1, P)),
     ):
-        with pytest.raises(ZeroDivisionError, match="division by zero modulo 2\\^61 - 1: take another random point"):
+        with pytest.raises(ZeroDivisionError, match="division by zero modulo a prime: take another random point"):
             work()
 
 

@@ -47,7 +47,7 @@ def numerical_rank(robot: Robot, drives: bool, states: int = 60) -> int:
 
 
 def rank_modulo_prime(robot: Robot, drives: bool = True) -> int:
-    """The rank of the whole regressor, stacked over enough random states of a random geometry, modulo 2^61 - 1."""
+    """The rank of the whole regressor, stacked over enough random states of a random geometry, modulo a prime."""
     shape, field = geometry(robot), PrimeField(569)
     mech = mechanism_of(shape, field)
     columns = [c for c in range(11 * robot.n) if drives or c % 11 != 10]
@@ -55,7 +55,7 @@ def rank_modulo_prime(robot: Robot, drives: bool = True) -> int:
     for k in range(17):
         positions, qd, qdd = state(shape, field, f" in state {k}")
         rows += [[row[c].value for c in columns] for row in generic_regressor(mech, frames(mech, positions), qd, qdd)]
-    return len(independent_rows(rows))
+    return len(independent_rows(rows, field.prime))
 
 
 def numbered(robot: Robot) -> Robot:

@@ -30,7 +30,19 @@ if TYPE_CHECKING:
         scaled,
     )
     from emdeg.algebra.parsing import Expression, parsed
-    from emdeg.algebra.prime_field import P, PrimeField, Residue, residue_inverse, residue_of
+    from emdeg.algebra.prime_field import (
+        LEAST_PRIME,
+        MANY_PRIMES,
+        MODULO,
+        REMAINDER,
+        P,
+        PrimeField,
+        Residue,
+        prime_of,
+        residue_inverse,
+        residue_of,
+        root_of,
+    )
     from emdeg.algebra.quotients import Quotient, quotient
     from emdeg.algebra.scalar import (
         Algebra,

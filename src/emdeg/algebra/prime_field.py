@@ -1,111 +1,137 @@
-"""Arithmetic modulo the prime 2^61 - 1: proofs of identity at random points.
+"""Arithmetic modulo a prime: proofs of identity at random points.
 
-Two formulas that differ as polynomials of degree d agree at a random point with a chance of at most d / 2^61
-(Schwartz and Zippel). Sines and cosines are random points of the circle, from its rational parametrisation,
-so that s^2 + c^2 = 1 holds exactly and nothing else does.
+Two formulas that differ as polynomials of degree d agree at a random point with a chance of at most d / p (Schwartz and
+Zippel), unless p divides every coefficient of their difference: hence primes are drawn from a set that no file can
+know (`docs/verification.md`). Sines and cosines are random points of the circle, from its rational parametrisation, so
+that s^2 + c^2 = 1 holds exactly and nothing else does.
 """
 
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+from itertools import count
 from typing import Any
+
+from flint import fmpz
 
 from emdeg.algebra.angle import HALF_RIGHT, Angle
 from emdeg.algebra.scalar import add_angles, multiple_angle, sincos_from_pieces
 from emdeg.algebra.trig_poly import Generator
+from emdeg.errors import UnluckyPoint
 
 P = 2**61 - 1
-"""The prime. P = 3 mod 4, so -1 has no root and 1 + t^2 is never zero on the way to a circle point."""
+"""A prime that anyone can know: for repeatable work whose result is proved elsewhere."""
 
-ROOT_OF_HALF = 2**30
-"""The sine of 45 degrees: twice its square is 2^61, which is 1."""
+LEAST_PRIME, MOST_PRIME = 2**60, 2**63
+"""Primes are drawn between these."""
+REMAINDER, MODULO = 23, 24
+"""Drawn primes are 23 modulo 24: -1 has no root, so that 1 + t^2 is never zero, and 2 and 3 have roots."""
+MANY_PRIMES = 2**54
+"""There are more primes to draw from than this: x / (8 log x) < pi(x; 24, 23) < x / (8 log x) (1 + 5 / (2 log x)) for
+x >= 50 24^2 (Bennett, Martin, O'Bryant and Rechnitzer, Explicit bounds for primes in arithmetic progressions, 2018)."""
 
 
-def residue_inverse(value: int) -> int:
-    """1 / value modulo P; ZeroDivisionError for multiples of P."""
-    if value % P == 0:
-        raise ZeroDivisionError("division by zero modulo 2^61 - 1: take another random point")
-    return pow(value, -1, P)
+def prime_of(seed: int | str) -> int:
+    """A prime from the large set, each as likely as any other; the same for the same seed."""
+    places = (MOST_PRIME - LEAST_PRIME) // MODULO
+    first = LEAST_PRIME - LEAST_PRIME % MODULO + REMAINDER
+    for attempt in count():
+        digest = hashlib.blake2b(f"{seed}/prime/{attempt}".encode(), digest_size=32).digest()
+        candidate = first + MODULO * (int.from_bytes(digest, "big") % places)
+        if fmpz(candidate).is_prime():  # no probable prime: below 2^64 the test is a proof
+            return candidate
+    raise AssertionError("unreachable")
+
+
+def residue_inverse(value: int, prime: int = P) -> int:
+    """1 / value modulo the prime; ZeroDivisionError for its multiples."""
+    if value % prime == 0:
+        raise ZeroDivisionError("division by zero modulo a prime: take another random point")
+    return pow(value, -1, prime)
 
 
 @lru_cache(maxsize=65536)
-def residue_of(value: Fraction) -> int:
-    """A rational as an integer in 0 .. P - 1, its denominator inverted."""
-    return value.numerator * residue_inverse(value.denominator) % P
+def residue_of(value: Fraction, prime: int = P) -> int:
+    """A rational as an integer in 0 .. prime - 1, its denominator inverted."""
+    return value.numerator * residue_inverse(value.denominator, prime) % prime
 
 
-def root_of(value: int) -> int:
-    """A root of value modulo P; ZeroDivisionError if it has none."""
-    root = pow(value, (P + 1) // 4, P)
-    if (root * root - value) % P:
-        raise ZeroDivisionError("a radicand has no root modulo 2^61 - 1: take another random point")
+def root_of(value: int, prime: int = P) -> int:
+    """The root of value modulo the prime that is a square itself; UnluckyPoint if it has none."""
+    root = pow(value, (prime + 1) // 4, prime)
+    if (root * root - value) % prime:
+        raise UnluckyPoint("a radicand has no root modulo a prime: take another random point")
     return root
 
 
 class Residue:
-    """An integer modulo P; immutable. +, -, * and / take residues, int and Fraction.
+    """An integer modulo a prime; immutable. +, -, * and / take residues of the same prime, int and Fraction.
 
-    Equality with numbers is meant modulo P, hence there is no hash that would agree with theirs.
+    Equality with numbers is meant modulo the prime, hence there is no hash that would agree with theirs.
 
     >>> Residue(3) / 2 * 2 - Fraction(1, 2) == Fraction(5, 2)
     True
     """
 
-    __slots__ = ("value",)
+    __slots__ = ("prime", "value")
     __hash__ = None  # type: ignore[assignment]
 
     value: int
+    prime: int
 
-    def __init__(self, value: int) -> None:
-        self.value = value % P
+    def __init__(self, value: int, prime: int = P) -> None:
+        self.value = value % prime
+        self.prime = prime
 
     def __add__(self, other: Residue | int | Fraction) -> Residue:
-        if (value := _lifted(other)) is None:
+        if (value := self._lifted(other)) is None:
             return NotImplemented
-        return Residue(self.value + value)
+        return Residue(self.value + value, self.prime)
 
     __radd__ = __add__
 
     def __sub__(self, other: Residue | int | Fraction) -> Residue:
-        if (value := _lifted(other)) is None:
+        if (value := self._lifted(other)) is None:
             return NotImplemented
-        return Residue(self.value - value)
+        return Residue(self.value - value, self.prime)
 
     def __rsub__(self, other: int | Fraction) -> Residue:
-        if (value := _lifted(other)) is None:
+        if (value := self._lifted(other)) is None:
             return NotImplemented
-        return Residue(value - self.value)
+        return Residue(value - self.value, self.prime)
 
     def __mul__(self, other: Residue | int | Fraction) -> Residue:
-        if (value := _lifted(other)) is None:
+        if (value := self._lifted(other)) is None:
             return NotImplemented
-        return Residue(self.value * value)
+        return Residue(self.value * value, self.prime)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Residue | int | Fraction) -> Residue:
-        if (value := _lifted(other)) is None:
+        if (value := self._lifted(other)) is None:
             return NotImplemented
-        return Residue(self.value * residue_inverse(value))
+        return Residue(self.value * residue_inverse(value, self.prime), self.prime)
 
     def __rtruediv__(self, other: int | Fraction) -> Residue:
-        if (value := _lifted(other)) is None:
+        if (value := self._lifted(other)) is None:
             return NotImplemented
-        return Residue(value * residue_inverse(self.value))
+        return Residue(value * residue_inverse(self.value, self.prime), self.prime)
 
     def __neg__(self) -> Residue:
-        return Residue(-self.value)
+        return Residue(-self.value, self.prime)
 
     def __pow__(self, exponent: int) -> Residue:
-        return Residue(pow(self.value if exponent >= 0 else residue_inverse(self.value), abs(exponent), P))
+        base = self.value if exponent >= 0 else residue_inverse(self.value, self.prime)
+        return Residue(pow(base, abs(exponent), self.prime), self.prime)
 
     def __eq__(self, other: object) -> bool:
-        if (value := _lifted(other)) is None:
+        if (value := self._lifted(other)) is None:
             return NotImplemented
-        return (self.value - value) % P == 0
+        return (self.value - value) % self.prime == 0
 
     def __bool__(self) -> bool:
         return self.value != 0
@@ -113,52 +139,67 @@ class Residue:
     def __repr__(self) -> str:
         return f"Residue({self.value})"
 
-
-def _lifted(other: object) -> int | None:
-    if type(other) is Residue:
-        return other.value
-    if isinstance(other, int):
-        return other
-    if isinstance(other, Fraction):
-        return residue_of(other)
-    return None
+    def _lifted(self, other: object) -> int | None:
+        if type(other) is Residue:
+            if other.prime != self.prime:
+                raise ValueError("residues modulo two primes cannot meet in one operation")
+            return other.value
+        if isinstance(other, int):
+            return other
+        if isinstance(other, Fraction):
+            return residue_of(other, self.prime)
+        return None
 
 
 class PrimeField:
-    """Residues for everything a robot's constants and state may hold, fixed by `seed` and name.
+    """Residues for everything a robot's constants and state may hold, fixed by `seed`, `prime` and name.
 
-    The same seed and name give the same residue in every process.
+    The same seed, prime and name give the same residue in every process. `prime` must be 7 modulo 8.
 
     >>> s, c = PrimeField(seed=1).joint_sincos(3)
     >>> s * s + c * c
     Residue(1)
     """
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int | str = 0, prime: int = P) -> None:
         self.seed = seed
+        self.prime = prime
+
+    @classmethod
+    def drawn(cls, seed: int | str) -> PrimeField:
+        """A field whose prime is drawn from the large set, too, by the seed."""
+        return cls(seed, prime_of(seed))
+
+    @classmethod
+    def fresh(cls) -> PrimeField:
+        """A field, and points of it, that nobody could foresee: from the system's randomness."""
+        return cls.drawn(secrets.randbits(256))
+
+    def _residue(self, value: int) -> Residue:
+        return Residue(value, self.prime)
 
     def _drawn(self, kind: str, name: str) -> int:
         digest = hashlib.blake2b(f"{self.seed}/0/{kind}/{name}".encode(), digest_size=32).digest()
-        # 256 bits make the remainder uniform to one part in 2^195.
-        return int.from_bytes(digest, "big") % P
+        # 256 bits make the remainder uniform to one part in 2^193.
+        return int.from_bytes(digest, "big") % self.prime
 
     def _circle_point(self, name: str) -> tuple[Residue, Residue]:
         """A random (sine, cosine), from t: 2t / (1 + t^2), (1 - t^2) / (1 + t^2)."""
         t = self._drawn("angle", name)
-        scale = residue_inverse(1 + t * t)
-        return Residue(2 * t * scale), Residue((1 - t * t) * scale)
+        scale = residue_inverse(1 + t * t, self.prime)
+        return self._residue(2 * t * scale), self._residue((1 - t * t) * scale)
 
     def random(self, name: str) -> Residue:
         """A random value of any other quantity, fixed by its name."""
-        return Residue(self._drawn("free", name))
+        return self._residue(self._drawn("free", name))
 
     def number(self, value: Fraction | int) -> Residue:
         """A rational constant."""
-        return Residue(residue_of(Fraction(value)))
+        return self._residue(residue_of(Fraction(value), self.prime))
 
     def symbol(self, name: str) -> Residue:
         """A parameter's random value."""
-        return Residue(self._drawn("parameter", name))
+        return self._residue(self._drawn("parameter", name))
 
     def sincos(self, angle: Angle) -> tuple[Residue, Residue]:
         """(sine, cosine) of a constant angle: exact for quarter turns, else a point fixed by the angle."""
@@ -166,12 +207,13 @@ class PrimeField:
 
     def _constant_pair(self, piece: Angle) -> tuple[Residue, Residue]:
         if piece == HALF_RIGHT:
-            return Residue(ROOT_OF_HALF), Residue(ROOT_OF_HALF)
+            half = root_of(residue_of(Fraction(1, 2), self.prime), self.prime)
+            return self._residue(half), self._residue(half)
         return self._circle_point(f"constant {piece.pi_times} {piece.radians} {piece.symbol}")
 
     def sqrt(self, value: Residue) -> Residue:
-        """The root that is itself a square; ZeroDivisionError where there is none: take another random point."""
-        return Residue(root_of(value.value))
+        """The root that is itself a square; UnluckyPoint where there is none: take another random point."""
+        return self._residue(root_of(value.value, self.prime))
 
     def joint_sincos(self, joint: int | str) -> tuple[Residue, Residue]:
         """(sine, cosine) of a revolute joint's random angle."""
@@ -187,19 +229,19 @@ class PrimeField:
 
     def displacement(self, joint: int | str) -> Residue:
         """A prismatic joint's random displacement."""
-        return Residue(self._drawn("displacement", str(joint)))
+        return self._residue(self._drawn("displacement", str(joint)))
 
     def rate(self, joint: int | str) -> Residue:
         """A joint's random velocity."""
-        return Residue(self._drawn("rate", str(joint)))
+        return self._residue(self._drawn("rate", str(joint)))
 
     def acceleration(self, joint: int | str) -> Residue:
         """A joint's random acceleration."""
-        return Residue(self._drawn("acceleration", str(joint)))
+        return self._residue(self._drawn("acceleration", str(joint)))
 
     def letter(self, generator: Generator) -> Residue:
         """The value of one letter of a formula: `formula.map(field.letter, field.number)`."""
         if generator.kind in ("sine", "cosine"):
             pair = self.sincos(generator.of) if isinstance(generator.of, Angle) else self.joint_sincos(generator.of)
             return pair[generator.kind == "cosine"]
-        return Residue(self._drawn(generator.kind, str(generator.of)))
+        return self._residue(self._drawn(generator.kind, str(generator.of)))

@@ -51,7 +51,7 @@ COMMANDS = {
     "generate": "Emit functions as code. Each is proved equal to an independent formulation first; the proof lies "
     "beside it.",
     "optimise": "Search for a small program, prove it, and file it: later commands use the smallest on file.",
-    "verify": "Check by exact arithmetic modulo 2^61 - 1 that a program computes what it should.",
+    "verify": "Check by exact arithmetic modulo random primes that a program computes what it should.",
     "kane": "Kane's equations with generalized speeds of your choice: formulas, programs, their operations.",
     "report": "Write a report: one HTML page that needs no network, and the same as LaTeX.",
 }

@@ -41,7 +41,7 @@ def kane(
 ) -> None:
     """Kane's equations with generalized speeds of your choice: formulas, programs, their operations.
 
-    Every program is verified modulo 2^61 - 1 before it is counted or printed. docs/kane.md describes the file.
+    Every program is verified modulo random primes before it is counted or printed. docs/kane.md describes the file.
 
     Examples:
 
@@ -136,7 +136,7 @@ def _print_programs(programs: dict[str, Any]) -> None:
         cells = [found[key] for key in ("mul", "add", "div", "sqrt", "sincos")]
         table.add_row(_WORDS[name], ", ".join(program["inputs"]), *(str(cell or "") for cell in cells))  # type: ignore[index]
     out.print(table)
-    out.print("each verified modulo 2^61 - 1 against " + FORMULATION, soft_wrap=True)
+    out.print("each verified modulo random primes against " + FORMULATION, soft_wrap=True)
 
 
 def _print_ranking(ranking: list[Candidate]) -> None:

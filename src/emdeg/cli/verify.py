@@ -28,7 +28,7 @@ def verify(
     weights: WeightsText = "operations",
     json: Json = False,
 ) -> None:
-    """Check by exact arithmetic modulo 2^61 - 1 that a program computes what it should.
+    """Check by exact arithmetic modulo random primes that a program computes what it should.
 
     With ROBOT and FUNCTION: derive the program and prove it equal to an independent formulation. With FILE: repeat
     the proof of a generated file from the certificate beside it. Exit code 1 if the check fails.
@@ -62,7 +62,9 @@ def verify(
     errors = ", ".join(f"{name} {error:g}" for name, error in result["float_error_ulps"].items())
     out.print(f"verified: {robot.argument} {function or ''}".rstrip())
     out.print(f"  {result['formulations'][0]} = {result['formulations'][1]}")
-    out.print(f"  modulo {result['prime']} at {result['points']} random points (seed {result['seed']})")
+    out.print(
+        f"  modulo {result['points']} primes {result['primes']}, at a random point each (and seed {result['seed']})"
+    )
     out.print(f"  probability of a false pass: {result['false_pass_probability']:.1g}")
     out.print(f"  error of double arithmetic, in ulps of the largest entry: {errors}")
     if short := result.get("short"):

@@ -35,9 +35,9 @@ from emdeg.programs import (
 )
 from emdeg.robot import Robot, assemble, read_toml, to_toml
 
-FORMAT = 2
-"""Of a certificate. 1 said `schema_version`, and `made_by` for the version."""
-MOST_POINTS = 1_000
+FORMAT = 3
+"""Of a certificate. 1 said `schema_version`, and `made_by` for the version; 2 knew one prime."""
+MOST_POINTS = 16
 Target = Literal["c", "numpy", "python", "jax"]
 SUFFIX: Mapping[str, str] = {"c": ".c", "numpy": ".py", "python": ".py", "jax": ".py"}
 _PYTHON = {"numpy": emit_numpy, "python": emit_python, "jax": emit_jax}
@@ -112,11 +112,13 @@ def _certificate(robot: Robot, request: Request, program: Program, proof: Certif
         "artefact": _file(request),
         "digest": proof.digest,
         "formulations": list(proof.formulations),
-        "prime": proof.prime,
+        "primes": proof.primes,
         "seed": proof.seed,
         "points": proof.points,
         "degree_bound": proof.degree_bound,
+        "height_bound": proof.height_bound,
         "false_pass_probability": proof.false_pass_probability,
+        "divides_by": [list(one) for one in proof.divides_by],
         "float_error_ulps": measured_errors(program, robot),
         "operations": count(program).as_dict(),
         "request": asdict(request) | {"functions": list(request.functions)},
@@ -135,9 +137,9 @@ def measured_errors(program: Program, robot: Robot) -> dict[str, float]:
 def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     """The certificate, after everything in it was found to hold for the artefact `text`; else NotCertified.
 
-    The bytes have the digest; the stored program prints to these bytes; the program equals an independent
-    formulation of the stored robot at the stored seed's points; the probability is what these imply; rounding errors
-    are about as large as stated.
+    The bytes have the digest; the stored program prints to these bytes; the program equals an independent formulation
+    of the stored robot at fresh points, and at one of the stored seed; the probability is what these imply; rounding
+    errors are about as large as stated.
     """
     same_format(certificate)
     try:
@@ -157,7 +159,7 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
             f"the stored program does not print to this artefact (it was made by emdeg {certificate.get('emdeg')})"
         )
     if not isinstance(stated["points"], int) or not 0 < stated["points"] <= MOST_POINTS:
-        raise NotCertified("the certificate is damaged: points must be a number from 1 to 1000")
+        raise NotCertified(f"the certificate is damaged: points must be a number from 1 to {MOST_POINTS}")
     try:
         proof = verify_program(
             program,
@@ -171,7 +173,7 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     except (Refuted, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
     found = {key: value for key, value in proof.as_dict().items() if key in _PROOF}
-    found["formulations"] = list(proof.formulations)
+    found["formulations"], found["divides_by"] = list(proof.formulations), [list(one) for one in proof.divides_by]
     for key in _PROOF:
         if found[key] != stated[key]:
             raise NotCertified(f"the certificate was changed: {key} is {stated[key]!r}, found {found[key]!r}")
@@ -209,7 +211,17 @@ def _alike(stated: Any, found: Mapping[str, float]) -> bool:
     )
 
 
-_PROOF = ("digest", "formulations", "prime", "seed", "points", "degree_bound", "false_pass_probability")
+_PROOF = (
+    "digest",
+    "formulations",
+    "primes",
+    "seed",
+    "points",
+    "degree_bound",
+    "height_bound",
+    "false_pass_probability",
+    "divides_by",
+)
 
 
 def _file(request: Request) -> str:

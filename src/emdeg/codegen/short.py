@@ -29,7 +29,12 @@ def make_short_artefact(model: Stated, program: Program, *, file: str, command: 
     robot = model.short.full.robot
     text = _printed(program, robot.name, file, command)
     proof = verify(
-        program, inverse_dynamics_of(model.short), formulations=FORMULATIONS, seed=seed, artefact=text.encode()
+        program,
+        inverse_dynamics_of(model.short),
+        formulations=FORMULATIONS,
+        seed=seed,
+        grounds=list,
+        artefact=text.encode(),
     )
     toml = to_toml(robot)
     certificate: dict[str, Any] = {
@@ -68,7 +73,9 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
             f"the stored program does not print to this artefact (it was made by emdeg {certificate.get('emdeg')})"
         )
     try:
-        proof = verify(program, inverse_dynamics_of(model.short), formulations=FORMULATIONS, artefact=text)
+        proof = verify(
+            program, inverse_dynamics_of(model.short), formulations=FORMULATIONS, grounds=list, artefact=text
+        )
     except (Refuted, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
     if proof.false_pass_probability >= FALSE_PASS:

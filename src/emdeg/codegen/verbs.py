@@ -116,11 +116,13 @@ _SHOWN = (
     "artefact",
     "digest",
     "formulations",
-    "prime",
+    "primes",
     "seed",
     "points",
     "degree_bound",
+    "height_bound",
     "false_pass_probability",
+    "divides_by",
     "float_error_ulps",
     "operations",
 )
@@ -137,11 +139,11 @@ def verify(
     weights: Weights | str = OPERATIONS,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """What a proof says: formulations, prime, points, the probability of a false pass, errors of doubles [ulps].
+    """What a proof says: formulations, primes, points, the probability of a false pass, errors of doubles [ulps].
 
     With a robot and a function (or "A+B") its program, chosen as in `emdeg.program`, is proved equal to an independent
-    formulation modulo 2^61 - 1 at points drawn from `seed`. With the path of a generated file alone, the proof in the
-    certificate beside it is repeated. `Refuted` or `NotCertified` where it fails.
+    formulation modulo random primes at random points, and at one drawn from `seed`. With the path of a generated file
+    alone, the proof in the certificate beside it is repeated. `Refuted` or `NotCertified` where it fails.
 
     >>> import emdeg
     >>> emdeg.verify("planar2r", "gravity")["false_pass_probability"] < 1e-15

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         live,
         uses,
     )
+    from emdeg.programs.rounding import float_error
     from emdeg.programs.search.optimise import on_file, optimise
     from emdeg.programs.simplification import (
         angles_first,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from emdeg.programs.store import from_data, keep, robot_digest, to_data, wrong_format
     from emdeg.programs.trace import Traced, Tracer
     from emdeg.programs.values import constants, evaluate
-    from emdeg.programs.verification import FALSE_PASS, Certificate, digest_text, float_error, verify, verify_program
+    from emdeg.programs.verification import FALSE_PASS, Certificate, digest_text, verify, verify_program
     from emdeg.programs.weights import OPERATIONS, WEIGHTS, Progress, Weights, as_text, cost, label, parsed
 
 on_demand(globals())

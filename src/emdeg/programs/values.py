@@ -1,4 +1,4 @@
-"""A program's values modulo the prime 2^61 - 1, where equality is exact and costs nothing.
+"""A program's values modulo a prime, where equality is exact and costs nothing.
 
 The sine and cosine of an angle become a point of the circle s^2 + c^2 = 1 over the field. Angles that are
 independent (inputs, constant angles, symbols) get independent points; the angle of a sum gets the point that
@@ -8,7 +8,7 @@ the addition theorems give, so every identity of trigonometric polynomials holds
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import Any
@@ -18,17 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import (
     Angle,
-    P,
     PrimeField,
     Residue,
     add_angles,
     multiple_angle,
     residue_inverse,
     residue_of,
+    root_of,
     square_root,
 )
-from emdeg.errors import UnluckyPoint
-from emdeg.programs.ir import Kind, Op, Program, Slot
+from emdeg.errors import Refuted
+from emdeg.programs.ir import Kind, Op, Program, Ref, Slot
 
 Atom = Slot | Angle
 """An independent angle: an input, or a constant."""
@@ -38,31 +38,70 @@ MOST_TURNS = 1000
 """An angle may stand in a sum so many times; a program that says more was not made by emdeg."""
 
 
-def evaluate_residues(program: Program, field: PrimeField) -> dict[str, tuple[int, ...]]:
-    """The outputs modulo the prime, flat, by name; ZeroDivisionError where a quotient or a root fails.
+Root = Callable[[int], int]
+"""The chosen root of a radicand's residue; UnluckyPoint where it has none."""
 
-    Inputs have the values the field gives to joints, rates, accelerations and symbols, so the mechanics run
-    over the same field can be compared.
+
+def field_values(program: Program, field: PrimeField, root: Root | None = None) -> list[int | None]:
+    """Every value of the program modulo the field's prime; ZeroDivisionError where a quotient or a root fails.
+
+    Inputs have the values the field gives to joints, rates, accelerations and symbols, so the mechanics run over the
+    same field can be compared. None stands for an angle and what is made of one: it has a sine, but no residue. `root`
+    chooses among the two roots, by default the one that is a square itself.
     """
+    prime = field.prime
     labels = {group.name: group.labels for group in program.inputs}
+    circles: dict[int, tuple[int, int]] = {}
+    found: list[int | None] = []
+    for op in program.ops:
+        kind = op.kind
+        if kind is Kind.SIN or kind is Kind.COS:
+            at = op.args[0]
+            if at not in circles:
+                circles[at] = _circle_of(program, at, field, labels)
+            found.append(circles[at][kind is Kind.COS])
+        elif kind is Kind.NUMBER:
+            found.append(residue_of(op.number, prime))
+        elif kind is Kind.INPUT:
+            found.append(_input(field, op.slot, labels))
+        elif kind is Kind.ANGLE:
+            found.append(None)
+        else:
+            a, b = found[op.args[0]], found[op.args[-1]]
+            if a is None or b is None:
+                found.append(None)
+            elif kind is Kind.MUL:
+                found.append(a * b % prime)
+            elif kind is Kind.ADD:
+                found.append((a + b) % prime)
+            elif kind is Kind.SUB:
+                found.append((a - b) % prime)
+            elif kind is Kind.NEG:
+                found.append(-a % prime)
+            elif kind is Kind.DIV:
+                found.append(a * residue_inverse(b, prime) % prime)
+            else:
+                found.append(root_of(a, prime) if root is None else root(a))
+    return found
 
-    def leaf(index: int) -> int | None:
-        op = program.ops[index]
-        if op.kind is Kind.NUMBER:
-            return residue_of(op.number)
-        if op.kind is Kind.INPUT:
-            return _input(field, op.slot, labels)
-        if op.kind is Kind.ANGLE:
-            return 0  # no program reads an angle but for its sine and cosine
-        if op.kind in (Kind.SIN, Kind.COS):
-            return _circle_of(program, op.args[0], field, labels)[op.kind is Kind.COS]
-        return None
 
-    results = values(program, leaf, _FIELD)
+def evaluate_residues(program: Program, field: PrimeField, root: Root | None = None) -> dict[str, tuple[int, ...]]:
+    """The outputs modulo the field's prime, flat, by name; see `field_values` and `output_residues`."""
+    return output_residues(program, field_values(program, field, root), field.prime)
+
+
+def output_residues(program: Program, known: Sequence[int | None], prime: int) -> dict[str, tuple[int, ...]]:
+    """The outputs among a program's values, flat, by name; Refuted where one is an angle, which has no residue."""
     return {
-        group.name: tuple(ref.sign * results[ref.value] % P if ref.sign else 0 for ref in group.entries)
-        for group in program.outputs
+        group.name: tuple(_residue(program, known, ref, prime) for ref in group.entries) for group in program.outputs
     }
+
+
+def _residue(program: Program, known: Sequence[int | None], ref: Ref, prime: int) -> int:
+    value = known[ref.value] if ref.sign else 0
+    if value is None:
+        raise Refuted(f"{program.name}: a constant angle is used outside sines and cosines (operation {ref.value})")
+    return ref.sign * value % prime
 
 
 def _input(field: PrimeField, slot: Slot, labels: Mapping[str, tuple[str, ...]]) -> int:
@@ -141,26 +180,8 @@ def _circle_of(
     total = 0, 1
     for atom, times in angle_atoms(program, value).items():
         total = add_angles(total, multiple_angle(_atom_pair(field, atom, labels), times, 1, 0))
-        total = total[0] % P, total[1] % P
+        total = total[0] % field.prime, total[1] % field.prime
     return total
-
-
-def root(a: int) -> int:
-    """A square root modulo the prime, the one that is a square itself; UnluckyPoint where there is none."""
-    found = pow(a, (P + 1) // 4, P)
-    if found * found % P != a:
-        raise UnluckyPoint("a radicand has no root here")
-    return found
-
-
-_FIELD: Functions = {
-    Kind.ADD: lambda a, b: (a + b) % P,
-    Kind.SUB: lambda a, b: (a - b) % P,
-    Kind.MUL: lambda a, b: a * b % P,
-    Kind.NEG: lambda a: -a % P,
-    Kind.DIV: lambda a, b: a * residue_inverse(b) % P,
-    Kind.SQRT: root,
-}
 
 
 Functions = Mapping[Kind, Callable[..., Any]]

@@ -1,53 +1,73 @@
 """Proof that a program computes what an independent formulation computes, and a certificate that says so.
 
-Both are evaluated modulo 2^61 - 1 at random points and must agree exactly. Two different functions agree at a
-random point with a probability of at most (degree / prime), so a few points leave no room for doubt; what
-floating-point arithmetic makes of the program is measured apart, in units in the last place.
+Both are evaluated modulo primes, drawn from a large set when the proof is made, at random points, and must agree
+exactly. `docs/verification.md` states the theorem; its hypotheses are checked here: two different functions agree at a
+point with a probability that their degree and the height of their numbers bound; a root is one that the independent
+formulation takes too, and roots are independent or taken with every sign; a divisor is one of the independent or the
+plain formulations', or a number that is not zero; an angle stands in sines and cosines alone.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from emdeg.algebra import P, PrimeField, Residue
-from emdeg.errors import OffTheVariety, Refuted
+from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, MODULO, REMAINDER, PrimeField, Residue, prime_of, root_of
+from emdeg.errors import OffTheVariety, Refuted, UnluckyPoint
 from emdeg.mechanics import Inputs, Outputs, State, kind_of
 from emdeg.mechanics.functions import inputs_of, known_functions, ways_of
-from emdeg.programs.build import base_places, of_base_parameters, open_trace
-from emdeg.programs.ir import Kind, Program
-from emdeg.programs.values import angle_atoms, evaluate, evaluate_residues, input_residue
+from emdeg.programs.balls import numbers_not_zero
+from emdeg.programs.build import base_places, of_base_parameters, open_trace, plain_programs
+from emdeg.programs.height import difference_size
+from emdeg.programs.ir import Kind, Program, live
+from emdeg.programs.simplification import prune
+from emdeg.programs.values import field_values, input_residue, output_residues
 from emdeg.robot import Robot
 from emdeg.writing import Shown
 
 Residues = Mapping[str, tuple[int, ...]]
-Formulation = Program | Callable[[PrimeField], Mapping[str, Any]]
-"""Another way to the same outputs: a program, or a function that computes them over the given field.
-
-The function yields nested sequences of `Residue` (or int) by output name.
-"""
+Direct = Callable[[PrimeField], Mapping[str, Any]]
+"""The independent formulation itself, run over a field: nested sequences of `Residue` (or int) by output name."""
 
 FALSE_PASS = 1e-15
 """The probability of a false pass that a certificate must stay below."""
+PRIMES = 4
+"""How many primes are tried for a point, where one divides a denominator."""
+ATTEMPTS = 32
+"""How many points are tried for a prime; at each root half of the points fail, which doubles it."""
+MOST_ROOTS = 13
+MOST_SIGNS = 5
+"""Up to so many roots are taken with every sign where they cannot be shown independent."""
+DRAWN = f"between 2^60 and 2^63, {REMAINDER} modulo {MODULO}, drawn when the proof is made"
+"""What a certificate says about its primes."""
+OPEN_LOOPS = "open_loops"
+"""An output of an independent formulation that must be zero: what its loops lack to being closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate(Shown):
-    """What was checked and how to check it again. `digest` is the sha256 of the artefact's bytes."""
+    """What was checked and how to check it again. `digest` is the sha256 of the artefact's bytes.
+
+    `points` were drawn anew, each with a prime of its own; one more comes from the `seed`, so that a failure there can
+    be repeated. `height_bound` is the number of bits of the largest number in a difference. `divides_by` names, for
+    each divisor that is no number, the operation of the program and the formulation that divides by the same.
+    """
 
     program: str
     formulations: tuple[str, str]
-    prime: int
+    primes: str
     seed: int
     points: int
     degree_bound: int
+    height_bound: int
     false_pass_probability: float
+    divides_by: tuple[tuple[int, str], ...]
     digest: str
 
     def as_dict(self) -> dict[str, object]:
@@ -56,39 +76,41 @@ class Certificate(Shown):
 
 def verify(
     program: Program,
-    independent: Formulation,
+    independent: Program,
     *,
     formulations: tuple[str, str] = ("program", "reference"),
     seed: int = 0,
     points: int | None = None,
-    degree: int | None = None,
-    roots: int = 0,
+    grounds: Callable[[], Sequence[Program]] | None = None,
+    direct: Direct | None = None,
     artefact: bytes | None = None,
 ) -> Certificate:
     """A certificate that both compute the same outputs; raises `Refuted` at the first point that differs.
 
-    `points` defaults to as many as FALSE_PASS needs. `degree` must be given for a callable, whose degree
-    cannot be read off: a bound on the degree of its outputs; so must its square `roots`, if it takes any.
+    `points` defaults to as many as FALSE_PASS needs. `grounds` yields further programs whose divisors and radicands are
+    as good as the independent one's; None: any divisor and radicand will do. `direct` is the independent formulation
+    without a trace: at one point it must yield what its trace does.
     """
-    if isinstance(independent, Program):
-        bound = degree_bound(program, independent)
-    elif degree is None:
-        raise ValueError("a formulation that is no program needs a bound on its degree")
-    else:
-        bound = degree_bound(program) + degree
-    if bound >= P // 4:
-        raise ValueError(f"{program.name}: the degree bound {bound} is too large for the prime {P}")
-    # Points where a divisor vanishes are drawn again, which at most doubles the chance of a false pass.
-    miss = 2 * max(bound, 1) / P
+    proof = Proof(program, independent, grounds)
+    degree, bits = difference_size(program, independent)
+    miss = PRIMES * (proof.attempts * degree / LEAST_PRIME + bits / 60 / MANY_PRIMES)
+    if miss > 1e-3:
+        raise ValueError(
+            f"{program.name}: its degree, {degree}, or its numbers, {bits} bits, are too large for a proof"
+        )
     if points is None:
         points = 1
         while miss**points >= FALSE_PASS:
             points += 1
-        points += 1
+    proof.check(f"{seed} and 0", "the seed's point")
     for number in range(points):
-        _check_at(program, independent, seed, number, roots)
+        proof.check(secrets.token_hex(32), f"point {number}", direct if number == 0 else None)
+    proof.show_roots_independent(points)
     digest = hashlib.sha256(artefact if artefact is not None else digest_text(program).encode()).hexdigest()
-    return Certificate(program.name, formulations, P, seed, points, bound, miss**points, digest)
+    probability = max(miss**points, 1e-300)
+    return Certificate(
+        program.name, formulations, DRAWN, seed, points, degree, bits, probability, proof.divides_by, digest
+    )
 
 
 def digest_text(program: Program) -> str:
@@ -102,198 +124,234 @@ def digest_text(program: Program) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _check_at(program: Program, independent: Formulation, seed: int, number: int, roots: int) -> None:
-    roots = max(roots, sum(op.kind is Kind.SQRT for op in program.ops))
-    for attempt in range(200 << min(roots, 12)):  # at each root half of the points fail
-        field = PrimeField(seed=derived_seed(seed, number, attempt))
+class Roots:
+    """The roots taken at one point, by their radicands: equal radicands have one root, whoever asks.
+
+    `signs` are bits: the root that is a square itself, or the other one, by the order in which radicands come up.
+    """
+
+    def __init__(self, prime: int, signs: int = 0) -> None:
+        self.prime, self.signs = prime, signs
+        self.known: dict[int, int] = {}
+        self.closed = False
+
+    def __call__(self, radicand: int) -> int:
+        root = self.known.get(radicand)
+        if root is None:
+            if self.closed:
+                raise NotGroundedError("takes a root")
+            root = root_of(radicand, self.prime)
+            root = -root % self.prime if self.signs >> len(self.known) & 1 else root
+            self.known[radicand] = root
+        return root
+
+
+class NotGroundedError(Exception):
+    """The program takes a root or divides by something that the formulations known so far do not."""
+
+
+Named = tuple[str, int]
+"""A divisor: its program's name and the operation in it."""
+
+
+@dataclass
+class Proof:
+    """One proof under way: what is compared, and what the points so far have shown."""
+
+    program: Program
+    independent: Program
+    grounds: Callable[[], Sequence[Program]] | None
+    sources: list[Program] = field(init=False)
+    """Whose roots and divisors are as good as the independent formulation's; that one is the first."""
+    apart: set[int] = field(default_factory=set)
+    """Roots, by the order in which their radicands come up, seen not to be made of those before."""
+    taken: int = 0
+    """How many different radicands there are."""
+    divisors: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
+    """A divisor of the program -> which source's which divisors have had the same value at every point."""
+
+    def __post_init__(self) -> None:
+        self.sources = [self.independent]
+        self.grown = False
+        own = {group.name: group.shape for group in self.program.outputs}
+        other = {group.name: group.shape for group in self.independent.outputs if group.name != OPEN_LOOPS}
+        if list(own.items()) != list(other.items()):
+            name = self.program.name
+            raise Refuted(f"{name}: its outputs are {_told(own)}, the independent formulation's {_told(other)}")
+        counted = self.sources if self.grounds is not None else [*self.sources, self.program]
+        self.roots = sum(op.kind is Kind.SQRT for one in counted for op in one.ops)
+        if self.roots > MOST_ROOTS:
+            raise ValueError(f"{self.program.name}: it has {self.roots} roots, and a proof can follow {MOST_ROOTS}")
+        self.attempts = ATTEMPTS << self.roots
+        self._own_divisors = _divisors(self.program)
+        if self.grounds is not None:
+            sure = numbers_not_zero(self.program, self._own_divisors)
+            self._own_divisors = [index for index in self._own_divisors if index not in sure]
+
+    @property
+    def divides_by(self) -> tuple[tuple[int, str], ...]:
+        """The program's divisors that are no numbers, each with the formulation that has the same one."""
+        return tuple(
+            (index, "the independent formulation" if min(same)[0] == 0 else "the plain formulation")
+            for index, same in self.divisors.items()
+        )
+
+    def check(self, draw: str, where: str, direct: Direct | None = None, signs: Sequence[int] = (0,)) -> None:
+        """Nothing; Refuted where the two differ at a point drawn by `draw`, or no such point can be found."""
+        for turn in range(PRIMES):
+            prime = prime_of(f"{draw} {turn}")
+            for attempt in range(self.attempts):
+                at = PrimeField(f"{draw} {turn} {attempt}", prime)
+                try:
+                    for pattern in signs:
+                        self._check_at(at, where, pattern)
+                    if direct is not None:
+                        self._check_direct(at, direct)
+                    return
+                except ZeroDivisionError:
+                    if attempt == 0 and any(_lacks(one, prime) for one in (*self.sources, self.program)):
+                        break
+        raise Refuted(f"{self.program.name}: no point was found at which its quotients and roots exist")
+
+    def _check_at(self, at: PrimeField, where: str, signs: int) -> None:
+        roots = Roots(at.prime, signs)
         try:
-            found = evaluate_residues(program, field)
-            expected, shapes = _expected(independent, field)
-        except ZeroDivisionError:
-            continue
-        _same_outputs(program, shapes)
-        _compare(program, found, expected, number)
-        return
-    raise Refuted(f"{program.name}: no point was found at which its quotients and roots exist")
+            known = [field_values(one, at, roots) for one in self.sources]
+            self.taken = max(self.taken, len(roots.known))
+            roots.closed = self.grounds is not None
+            own = field_values(self.program, at, roots)
+            self.taken = max(self.taken, len(roots.known))
+            self._compare_divisors(at, known, own)
+        except UnluckyPoint:
+            if not signs:
+                self.apart.add(len(roots.known))
+            raise
+        except NotGroundedError as missing:
+            if not self._grow():
+                raise Refuted(
+                    f"{self.program.name}: it {missing} that neither the independent nor the plain formulation has"
+                ) from None
+            return self._check_at(at, where, signs)
+        expected = output_residues(self.independent, known[0], at.prime)
+        if any(expected.pop(OPEN_LOOPS, ())):
+            raise OffTheVariety(f"{self.program.name}: a loop stays open")
+        _compare(self.program, output_residues(self.program, own, at.prime), expected, where)
+
+    def _grow(self) -> bool:
+        """Whether there were further grounds; they are sources now."""
+        if self.grown or self.grounds is None:
+            return False
+        self.grown = True
+        self.sources += [one for one in self.grounds() if sum(op.kind is Kind.SQRT for op in one.ops) <= MOST_ROOTS]
+        return True
+
+    def _check_direct(self, at: PrimeField, direct: Direct) -> None:
+        found = {name: tuple(_flat(values, at.prime)) for name, values in direct(at).items()}
+        traced = output_residues(self.independent, field_values(self.independent, at), at.prime)
+        traced.pop(OPEN_LOOPS, None)
+        if found != traced:
+            raise Refuted(f"{self.program.name}: the trace of the independent formulation is not what that computes")
+
+    def _compare_divisors(self, at: PrimeField, known: list[list[int | None]], own: list[int | None]) -> None:
+        """NotGroundedError where the program divides by what no source divides by, up to a factor that is a number."""
+        if self.grounds is None or not self._own_divisors:
+            return
+        places = [(k, index) for k, one in enumerate(self.sources) for index in _divisors(one)]
+        other: list[list[int | None]] | None = None
+        for index in self._own_divisors:
+            possible = [place for place in places if index not in self.divisors or place in self.divisors[index]]
+            value = own[index]
+            same = {(k, i) for k, i in possible if value in (known[k][i], _negative(known[k][i], at.prime))}
+            if not same and value is not None:
+                if other is None:  # a second point modulo the same prime tells a constant factor
+                    other = self._second_point(at)
+                same = {
+                    (k, i) for k, i in possible if _proportional(value, known[k][i], other, (k, i, index), at.prime)
+                }
+            if not same:
+                if not self.grown:
+                    self.divisors.clear()
+                raise NotGroundedError(f"divides by something (operation {index})")
+            self.divisors[index] = same
+
+    def _second_point(self, at: PrimeField) -> list[list[int | None]]:
+        for attempt in range(self.attempts):
+            second = PrimeField(f"{at.seed} second {attempt}", at.prime)
+            roots = Roots(at.prime)
+            try:
+                return [field_values(one, second, roots) for one in (*self.sources, self.program)]
+            except ZeroDivisionError:
+                continue
+        raise Refuted(f"{self.program.name}: no point was found at which its quotients and roots exist")
+
+    def show_roots_independent(self, points: int) -> None:
+        """Nothing; Refuted if the two differ for some signs of roots that are not independent.
+
+        A root is independent of those before it if there is a point at which they exist and it does not.
+        """
+        for _ in range(self.attempts):
+            if len(self.apart) >= self.taken:
+                return
+            at = PrimeField.fresh()
+            roots = Roots(at.prime)
+            try:
+                for one in (*self.sources, *([] if self.grounds is not None else [self.program])):
+                    field_values(one, at, roots)
+            except UnluckyPoint:
+                self.apart.add(len(roots.known))
+            except ZeroDivisionError:
+                continue
+        if self.taken > MOST_SIGNS:
+            raise Refuted(f"{self.program.name}: its {self.taken} roots cannot be shown independent of each other")
+        for number in range(points):
+            self.check(secrets.token_hex(32), f"point {number}", signs=range(2**self.taken))
 
 
-def _expected(independent: Formulation, field: PrimeField) -> tuple[Residues, Mapping[str, tuple[int, ...]]]:
-    """What the independent formulation computes, flat, and the outputs' shapes."""
-    if isinstance(independent, Program):
-        return evaluate_residues(independent, field), {group.name: group.shape for group in independent.outputs}
-    results = independent(field)
-    flat = {name: tuple(_flat(values)) for name, values in results.items()}
-    return flat, {name: _shape(values) for name, values in results.items()}
+def _divisors(program: Program) -> list[int]:
+    """The values by which what the outputs need is divided."""
+    needed = live(program)
+    found = (op.args[1] for op, alive in zip(program.ops, needed) if alive and op.kind is Kind.DIV)
+    return list(dict.fromkeys(found))
 
 
-def _same_outputs(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuted unless the program has these outputs and no others, in this order: a missing one is never compared."""
-    own = {group.name: group.shape for group in program.outputs}
-    if list(own.items()) != list(shapes.items()):
-        raise Refuted(f"{program.name}: its outputs are {_told(own)}, the independent formulation's {_told(shapes)}")
+def _negative(value: int | None, prime: int) -> int | None:
+    return None if value is None else -value % prime
+
+
+def _proportional(
+    value: int, known: int | None, other: list[list[int | None]], place: tuple[int, int, int], prime: int
+) -> bool:
+    """Whether two divisors have one quotient at both points; the program's values are the last of the `other` point."""
+    k, there, here = place
+    a, b = other[-1][here], other[k][there]
+    return known is not None and a is not None and b is not None and (value * b - a * known) % prime == 0
+
+
+def _lacks(program: Program, prime: int) -> bool:
+    """Whether the prime divides the denominator of a number."""
+    return any(op.kind is Kind.NUMBER and op.number.denominator % prime == 0 for op in program.ops)
 
 
 def _told(shapes: Mapping[str, tuple[int, ...]]) -> str:
     return ", ".join(f"{name} {' x '.join(map(str, shape)) or 1}" for name, shape in shapes.items()) or "none"
 
 
-def _shape(values: Any) -> tuple[int, ...]:
-    if not isinstance(values, list | tuple):
-        return ()
-    return (len(values), *(_shape(values[0]) if values else ()))
-
-
-def _compare(program: Program, found: Residues, expected: Residues, number: int) -> None:
+def _compare(program: Program, found: Residues, expected: Residues, where: str) -> None:
     for group in program.outputs:
-        for place, (a, b) in enumerate(zip(found[group.name], expected[group.name])):
+        for place, (a, b) in enumerate(zip(found[group.name], expected[group.name], strict=True)):
             if a != b:
                 index = tuple(int(i) for i in np.unravel_index(place, group.shape)) if group.shape else ()
                 raise Refuted(
-                    f"{program.name}: {group.name}{list(index)} differs from the independent formulation "
-                    f"at point {number}"
+                    f"{program.name}: {group.name}{list(index)} differs from the independent formulation at {where}"
                 )
 
 
-def _flat(values: Any) -> Iterator[int]:
+def _flat(values: Any, prime: int) -> Iterator[int]:
     if isinstance(values, list | tuple):
         for value in values:
-            yield from _flat(value)
+            yield from _flat(value, prime)
     else:
-        yield values.value if isinstance(values, Residue) else values % P
-
-
-def derived_seed(seed: int, number: int, attempt: int) -> int:
-    text = f"{seed} {number} {attempt}".encode()
-    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
-
-
-def ulps(found: NDArray, exact: NDArray, scale: NDArray | float | None = None) -> NDArray:
-    """|found - exact| in units in the last place of `scale`, by default of `exact` itself.
-
-    A component that is small because large terms cancel is fairly measured at the scale of its output, as a
-    relative error of a vector is.
-    """
-    size = np.abs(exact if scale is None else scale).astype(found.dtype)
-    return np.abs(found - exact) / np.spacing(np.maximum(size, np.finfo(found.dtype).tiny))
-
-
-def float_error(
-    program: Program, states: int = 1000, seed: int = 0, reach: float = 3.0, near: NDArray | None = None
-) -> dict[str, float]:
-    """The largest error of double arithmetic in each output, in ulps of that output's largest entry.
-
-    Measured against the same program in extended precision, at random inputs within `reach`; with `near` q lies within
-    0.05 of it, where a program whose loops close only in a part of space is defined.
-    """
-    rng = np.random.default_rng(seed)
-    inputs = {group.name: rng.uniform(-reach, reach, (states, group.size)) for group in program.inputs}
-    if near is not None:
-        inputs["q"] = near + 0.05 / reach * inputs["q"]
-    found, exact = evaluate(program, inputs), evaluate(program, inputs, np.longdouble)
-    errors = {}
-    for group in program.outputs:
-        shape = (states, len(group.entries))
-        a, b = found[group.name].reshape(shape), exact[group.name].reshape(shape)
-        scale = np.abs(b).max(axis=1, keepdims=True, initial=0.0)
-        errors[group.name] = float(ulps(a, b, scale).max(initial=0.0))
-    return errors
-
-
-Degrees = Mapping[object, int]
-"""The degree in each independent variable."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rational:
-    """The numerator's degrees, and the denominator as a product: a divisor's index -> its exponent."""
-
-    over: Degrees
-    under: Degrees
-
-
-def degree_bound(*programs: Program) -> int:
-    """A bound on the degree of (f - g)'s numerator in the random variables, f and g any outputs of these.
-
-    A sine and a cosine of one angle are quotients of degree two in the parameter of the circle; a square root
-    doubles the degree, since the norm of what contains it is a product of two conjugates, and doubles it once
-    more because only points where the root exists are drawn.
-    """
-    worst = [_program_bound(program) for program in programs]
-    roots = sum(op.kind is Kind.SQRT for program in programs for op in program.ops)
-    return sum(worst) * 4 ** min(roots, 30)
-
-
-def _program_bound(program: Program) -> int:
-    """Over a common denominator: a divisor that two terms share counts once in their sum."""
-    known: list[Rational] = []
-    divisor: dict[object, Degrees] = {}
-
-    def size(product: Degrees) -> Degrees:
-        return _total(_times(divisor[index], power) for index, power in product.items())
-
-    for op in program.ops:
-        args = [known[arg] for arg in op.args]
-        match op.kind:
-            case Kind.NUMBER | Kind.ANGLE:
-                value = Rational({}, {})
-            case Kind.INPUT:
-                value = Rational({op.slot: 1}, {})
-            case Kind.SIN | Kind.COS:
-                atoms = angle_atoms(program, op.args[0])
-                # (1 + t^2) to the same power clears every sine and cosine of an atom: one variable, degree 2.
-                value = Rational({("circle", atom): 2 * abs(n) for atom, n in atoms.items()}, {})
-            case Kind.ADD | Kind.SUB:
-                a, b = args
-                if a.under == b.under:
-                    value = Rational(_most(a.over, b.over), a.under)
-                else:
-                    common = _most(a.under, b.under)
-                    over = (_sum(x.over, size(_less(common, x.under))) for x in args)
-                    value = Rational(_most(*over), common)
-            case Kind.MUL:
-                a, b = args
-                value = Rational(_sum(a.over, b.over), _sum(a.under, b.under))
-            case Kind.DIV:
-                a, b = args
-                index = op.args[1]
-                divisor[index] = b.over
-                by: Degrees = {index: 1} if b.over else {}
-                value = Rational(_sum(a.over, size(_less(b.under, a.under))), _sum(_less(a.under, b.under), by))
-            case _:
-                value = args[0]
-        known.append(value)
-    return max(
-        (sum(known[root].over.values()) + sum(size(known[root].under).values()) for root in program.roots()),
-        default=0,
-    )
-
-
-def _sum(a: Degrees, b: Degrees) -> Degrees:
-    if not a or not b:
-        return a or b
-    return {key: a.get(key, 0) + b.get(key, 0) for key in {**a, **b}}
-
-
-def _total(parts: Iterable[Degrees]) -> Degrees:
-    found: Degrees = {}
-    for part in parts:
-        found = _sum(found, part)
-    return found
-
-
-def _times(a: Degrees, factor: int) -> Degrees:
-    return a if factor == 1 else {key: factor * value for key, value in a.items()}
-
-
-def _less(a: Degrees, b: Degrees) -> Degrees:
-    """What of a is left beyond b."""
-    return {key: value - b.get(key, 0) for key, value in a.items() if value > b.get(key, 0)}
-
-
-def _most(a: Degrees, b: Degrees) -> Degrees:
-    if not a or not b:
-        return a or b
-    return {key: max(a.get(key, 0), b.get(key, 0)) for key in {**a, **b}}
+        yield values.value if isinstance(values, Residue) else values % prime
 
 
 def verify_program(
@@ -313,17 +371,34 @@ def verify_program(
     names = known_functions(function, robot)
     _check_inputs(program, robot, names)
     places = base_places(robot) if base else None
-    references = [ways_of(name, robot).reference for name in names]
+
+    def direct(at: PrimeField) -> Outputs:
+        return of_base_parameters(_outputs(field_state(robot, at, names), robot, names), places)
+
     return verify(
         program,
-        lambda field: of_base_parameters(_outputs(field_state(robot, field, names), robot, names), places),
-        formulations=("traced program", ", ".join(title for title, _ in references)),
+        reference_program(robot, tuple(names), places),
+        formulations=("traced program", ", ".join(ways_of(name, robot).reference[0] for name in names)),
         seed=seed,
         points=points,
-        degree=_degree(robot, names),
-        roots=kind_of(robot).roots(robot),
+        grounds=lambda: [
+            *plain_programs(robot, names, base=base),
+            *plain_programs(robot, names, base=base, factored=False),
+        ],
+        direct=direct,
         artefact=artefact,
     )
+
+
+@lru_cache(maxsize=16)
+def reference_program(robot: Robot, names: tuple[str, ...], places: tuple[int, ...] | None = None) -> Program:
+    """The independent formulation of these functions as a program, with what its loops lack to being closed."""
+    trace = open_trace(robot, names)
+    state = trace.state()
+    results = dict(of_base_parameters(_outputs(state, robot, names), places))
+    if loops := [value for _, value in state.open_loops()]:
+        results[OPEN_LOOPS] = loops
+    return prune(trace.tracer.program("_".join(names), results))
 
 
 def _check_inputs(program: Program, robot: Robot, names: Sequence[str]) -> None:
@@ -343,8 +418,6 @@ def _check_inputs(program: Program, robot: Robot, names: Sequence[str]) -> None:
 def field_state(robot: Robot, field: PrimeField, names: Sequence[str]) -> State:
     """A random state over the field; ZeroDivisionError where a root or quotient fails."""
     kind = kind_of(robot)
-    if kind.roots(robot):  # the program shows at once whether all roots exist at this point
-        evaluate_residues(_positions(robot), field)
     state = kind.state(
         robot,
         Inputs(
@@ -360,16 +433,6 @@ def field_state(robot: Robot, field: PrimeField, names: Sequence[str]) -> State:
     return state
 
 
-@lru_cache(maxsize=8)
-def _positions(robot: Robot) -> Program:
-    """q -> every joint's position."""
-    trace = open_trace(robot, ["gravity"])
-    parts: list[Any] = []
-    for at in trace.state().position:
-        parts += at if isinstance(at, tuple) else (at,)
-    return trace.tracer.program("positions", {"joints": parts})
-
-
 def _outputs(state: State, robot: Robot, names: Sequence[str]) -> Outputs:
     results: dict[str, Any] = {}
     for name in names:
@@ -377,10 +440,3 @@ def _outputs(state: State, robot: Robot, names: Sequence[str]) -> Outputs:
         assert found is not None
         results |= found
     return results
-
-
-def _degree(robot: Robot, names: Sequence[str]) -> int:
-    """A bound on the degree of the reference's outputs, read off its own trace."""
-    trace = open_trace(robot, names)
-    results = _outputs(trace.state(), robot, names)
-    return degree_bound(trace.tracer.program("reference", {f"{name}_out": value for name, value in results.items()}))

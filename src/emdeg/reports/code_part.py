@@ -46,8 +46,8 @@ def code(
     head = ("function", "formulations compared", "points", "degree", "false pass", "rounding [ulp]")
     text = (
         "Each function is C99 on the caller's arrays: no allocation, no static state, no library but sine and cosine. "
-        "Before it was written, its program was evaluated at random points modulo 2^61 - 1 and found equal to another "
-        "formulation of the same robot there; the certificate beside it says how to repeat that "
+        "Before it was written, its program was evaluated at random points modulo random primes and found equal to "
+        "another formulation of the same robot there; the certificate beside it says how to repeat that "
         "(emdeg verify FILE, both files in one folder)."
     )
     digest = hashlib.sha256(to_toml(subject.robot).encode()).hexdigest()

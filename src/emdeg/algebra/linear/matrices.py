@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from flint import fmpq, fmpq_mat, nmod_mat
 
-from emdeg.algebra.prime_field import P
 from emdeg.algebra.quotients import Quotient
 from emdeg.algebra.scalar import Scalar
 from emdeg.algebra.trig_poly import TrigPoly
@@ -187,24 +186,24 @@ def rational_echelon(rows: Sequence[Mapping[int, Fraction | int]], width: int) -
     return [{k: Fraction(int(c.p), int(c.q)) for k in range(width) if (c := reduced[i, k])} for i in range(rank)]
 
 
-def independent_rows(rows: Sequence[Sequence[int]]) -> list[int]:
-    """The first rows of residues that are independent of those before them; as many as the rank."""
-    return _column_echelon(rows)[1]
+def independent_rows(rows: Sequence[Sequence[int]], prime: int) -> list[int]:
+    """The first rows of residues modulo a prime that are independent of those before them; as many as the rank."""
+    return _column_echelon(rows, prime)[1]
 
 
-def first_dependent_row(rows: Sequence[Sequence[int]]) -> tuple[int, list[int]] | None:
+def first_dependent_row(rows: Sequence[Sequence[int]], prime: int) -> tuple[int, list[int]] | None:
     """(the first row that is a combination of earlier ones, which of them); None if there is none."""
-    reduced, kept = _column_echelon(rows)
+    reduced, kept = _column_echelon(rows, prime)
     row = next((r for r in range(len(rows)) if r not in kept), None)
     if row is None:
         return None
     return row, [k for i, k in enumerate(kept) if k < row and int(reduced[i, row])]
 
 
-def _column_echelon(rows: Sequence[Sequence[int]]) -> tuple[nmod_mat, list[int]]:
+def _column_echelon(rows: Sequence[Sequence[int]], prime: int) -> tuple[nmod_mat, list[int]]:
     """The reduced echelon form of the transpose, and its pivots: column r says how row r is made of kept ones."""
     width = len(rows[0]) if rows else 0
-    columns = nmod_mat(width, len(rows), [row[k] for k in range(width) for row in rows], P)
+    columns = nmod_mat(width, len(rows), [row[k] for k in range(width) for row in rows], prime)
     reduced, rank = columns.rref()
     kept, r = [], 0
     for i in range(rank):

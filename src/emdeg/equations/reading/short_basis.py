@@ -11,13 +11,14 @@ smaller set of constants can. Among the bases this module picks one with few ter
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 from math import gcd
 
-from emdeg.algebra import ParameterKey, PlainPoly, ShortForms, Views, added, residue_of, with_sine_squares
+from emdeg.algebra import ParameterKey, PlainPoly, ShortForms, Views, added, prime_of, residue_of, with_sine_squares
 from emdeg.algebra.factoring import Number
 from emdeg.algebra.linear import independent_rows, rational_echelon
 
@@ -87,11 +88,12 @@ def _independent(rows: list[tuple[tuple[int, Fraction], ...]], width: int) -> li
 
     The caller's identity check (constants times functions equal the entry) would notice.
     """
+    prime = prime_of(secrets.randbits(256))
     residues = [[0] * width for _ in rows]
     for row, into in zip(rows, residues):
         for k, c in row:
-            into[k] = residue_of(c)
-    return independent_rows(residues)
+            into[k] = residue_of(c, prime)
+    return independent_rows(residues, prime)
 
 
 Weight = tuple[int, int]

@@ -107,9 +107,9 @@ def speed_inverse(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) ->
     of = speed_algebra(robot, setup, parameters)
     A = symbolic_speed_matrix(robot, setup, of)
     names = setup.names or tuple(f"u{i + 1}" for i in range(len(A)))
-    field = PrimeField(seed=1983)
+    field = PrimeField.fresh()
     values = [[entry.map(field.letter, field.number).value if entry else 0 for entry in row] for row in A]
-    dependent = first_dependent_row(values)
+    dependent = first_dependent_row(values, field.prime)
     if dependent is not None:
         row, others = dependent
         among = f"follows from {', '.join(names[i] for i in others)}" if others else "is no function of the rates"
@@ -117,7 +117,7 @@ def speed_inverse(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) ->
             f"the speeds do not determine the joints' rates in any configuration: {names[row]} {among}", body=robot.name
         )
     apart = triangular_blocks(A, lambda entry: (not entry.is_number, len(entry)))
-    blocks = tuple(_block(A, values, rows, columns) for rows, columns in apart)
+    blocks = tuple(_block(A, values, field.prime, rows, columns) for rows, columns in apart)
     permutation = [c for _, c in sorted((r, c) for block in blocks for r, c in zip(block.rows, block.columns))]
     return SpeedInverse(of, A, blocks, _sign(permutation))
 
@@ -127,7 +127,7 @@ def _sign(permutation: list[int]) -> int:
     return -1 if swaps % 2 else 1
 
 
-def _block(A: Matrix, values: list[list[int]], rows: tuple[int, ...], columns: tuple[int, ...]) -> Block:
+def _block(A: Matrix, values: list[list[int]], prime: int, rows: tuple[int, ...], columns: tuple[int, ...]) -> Block:
     inner = _part(A, rows, columns)
     if len(rows) <= LARGEST_CLOSED:
         det = determinant(inner)
@@ -135,7 +135,7 @@ def _block(A: Matrix, values: list[list[int]], rows: tuple[int, ...], columns: t
             closed = _inverted(inner, det)
             if closed is not None:
                 return Block(rows, columns, det, closed)
-    residues = [[Residue(values[r][c]) for c in columns] for r in rows]
+    residues = [[Residue(values[r][c], prime) for c in columns] for r in rows]
     pivots = eliminate(residues, [[] for _ in rows]).places
     rows, columns = tuple(rows[i] for i, _ in pivots), tuple(columns[j] for _, j in pivots)
     try:

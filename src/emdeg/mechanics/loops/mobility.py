@@ -59,9 +59,9 @@ def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None) -> Mo
     rows = _independent_rows(scaled[int(np.argmax(ranks))], rank)
     exact = False
     if plan is not None:
-        residues = _residue_matrix(robot, plan)
-        if residues is not None:
-            exact = len(independent_rows(residues)) == rank
+        drawn = _residue_matrix(robot, plan)
+        if drawn is not None:
+            exact = len(independent_rows(*drawn)) == rank
     redundant = dict.fromkeys(name for i, name in enumerate(names) if i not in rows)
     return Mobility(link.n, len(names), rank, rows, tuple(redundant), exact)
 
@@ -91,9 +91,10 @@ def _independent_rows(J: Array, rank: int) -> tuple[int, ...]:
     return tuple(rows)
 
 
-def _residue_matrix(robot: Robot, plan: Plan) -> list[list[int]] | None:
-    for seed in range(DRAWS):
-        field = PrimeField(seed)
+def _residue_matrix(robot: Robot, plan: Plan) -> tuple[list[list[int]], int] | None:
+    """(the constraints' Jacobian at a random point of their variety modulo a prime, the prime)."""
+    for _ in range(DRAWS):
+        field = PrimeField.fresh()
         link = linkage_of(robot, field)
         try:
             known = field_coordinates(link, field)
@@ -102,7 +103,7 @@ def _residue_matrix(robot: Robot, plan: Plan) -> list[list[int]] | None:
             continue
         if any(row.value for row in constraints(link, world_frames(link, position))):
             return None
-        return [[cast(Residue, x).value for x in row] for row in constraint_jacobian(link, position)]
+        return [[cast(Residue, x).value for x in row] for row in constraint_jacobian(link, position)], field.prime
     return None
 
 

@@ -7,8 +7,8 @@ base has none at all. What has no effect on tau_i is the null space of eleven fu
 i's own columns; the combinations found so span the regressor's null space. Nothing is assumed about the geometry:
 Khalil and Gautier's rules for revolute and prismatic joints, for axes parallel to the first and for drives come out.
 
-The dimension of each link's null space is a rank modulo 2^61 - 1 at random states of a random geometry. Where it is
-the least one possible, the null space is the textbook's; where it is larger, as in a chain's first links, the row is
+The dimension of each link's null space is a rank modulo a random prime at random states of a random geometry. Where it
+is the least one possible, the null space is the textbook's; where it is larger, as in a chain's first links, the row is
 expanded as a formula, or taken at rational states, and solved.
 """
 
@@ -118,13 +118,13 @@ def null_combinations(shape: Robot, geometry: TrigAlgebra, drives: bool = True) 
 def local_rank(shape: Robot, link: int, columns: list[int]) -> int:
     """How many of a link's own parameters its own joint can tell apart."""
     chain = branch(shape, link)
-    field = PrimeField(SEED)
+    field = PrimeField.fresh()
     mech = mechanism_of(chain, field)
     rows = []
     for k in range(STATES):
         row = own_row(mech, *state(chain, field, f" in state {k}"))
         rows.append([row[c].value for c in columns])
-    return len(independent_rows(rows))
+    return len(independent_rows(rows, field.prime))
 
 
 def own_row(mech: Mechanism, positions: list[Any], qd: list[Any], qdd: list[Any]) -> list[Any]:
@@ -141,14 +141,14 @@ def _solved_locally(chain: Robot, geometry: TrigAlgebra, columns: list[int], ran
 
 def _independent(equations: Iterator[Row], columns: list[int], rank: int) -> list[Row]:
     """The first `rank` equations that are linearly independent, judged modulo a prime at a random geometry."""
-    field = PrimeField(SEED + 1)
+    field = PrimeField.fresh()
     seen: list[Row] = []
     residues: list[list[int]] = []
     kept: list[int] = []
     while len(kept) < rank and (more := list(islice(equations, rank))):
         seen += more
         residues += [[row[c].written(field).value if c in row else 0 for c in columns] for row in more]
-        kept = independent_rows(residues)
+        kept = independent_rows(residues, field.prime)
     return [seen[k] for k in kept[:rank]]
 
 
@@ -220,8 +220,8 @@ def parameters_of(body: BodyInertia) -> list[Any]:
 
 def check_null(shape: Robot, rows: list[Row]) -> None:
     """Nothing; ArithmeticError if a combination moves any joint at a random state of a random geometry."""
-    for k in range(CHECKS):
-        field = PrimeField(SEED + 2 + k)
+    for _ in range(CHECKS):
+        field = PrimeField.fresh()
         mech = mechanism_of(shape, field)
         positions, qd, qdd = state(shape, field)
         Y = regressor(mech, frames(mech, positions), qd, qdd)

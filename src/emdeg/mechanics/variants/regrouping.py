@@ -106,7 +106,7 @@ def _about_axis(body: BodyInertia, axial: Axial, keep_mass: bool, zero: Scalar) 
 
 def drives_in_links(robot: Robot, mech: Mechanism) -> Mechanism:
     """The mechanism with each drive's inertia added to its link's ZZ wherever the two cannot be told apart."""
-    field = PrimeField(seed=1)
+    field = PrimeField.fresh()
     plain = mechanism_of(robot, field)
     joints = range(plain.n)
     position = [field.joint_sincos(k) if plain.revolute[k] else field.displacement(k) for k in joints]

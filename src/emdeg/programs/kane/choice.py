@@ -93,10 +93,11 @@ def _counted(robot: Robot, setup: Setup, kinematics: SpeedInverse, simplified: b
 
 
 def _invertible(robot: Robot, setup: Setup) -> bool:
-    field = PrimeField(seed=235)
+    field = PrimeField.fresh()
     at = [field.joint_sincos(k) if j.kind == "revolute" else field.displacement(k) for k, j in enumerate(robot.joints)]
     A = speed_matrix(system(robot, setup, field, at))
-    return len(independent_rows([[cast(Residue, entry).value for entry in row] for row in A])) == robot.n
+    residues = [[cast(Residue, entry).value for entry in row] for row in A]
+    return len(independent_rows(residues, field.prime)) == robot.n
 
 
 def _suggested(robot: Robot) -> Iterator[Setup]:

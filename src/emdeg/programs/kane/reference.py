@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from emdeg.algebra import Dual, FieldScalar, PrimeField, Residue, derivative
+from emdeg.algebra import Dual, FieldScalar, PrimeField, derivative
 from emdeg.mechanics import Scalar, Vec3, add, dot, in_base, matmul, mul, scale, sub, total, written
 from emdeg.mechanics.formulations import coriolis, efforts_by_newton_euler, energy
 from emdeg.mechanics.kane import Setup, System, host, joint_actions, speed_matrix, speed_values, system
 from emdeg.programs.ir import Dependence, Program
-from emdeg.programs.kane.build import Function, KaneInputs, turning_variables
+from emdeg.programs.kane.build import INPUTS, Function, KaneInputs, turning_variables
+from emdeg.programs.simplification import prune
 from emdeg.programs.trace import Tracer
-from emdeg.programs.values import root
-from emdeg.programs.verification import Certificate, degree_bound, verify
+from emdeg.programs.verification import Certificate, verify
 from emdeg.robot import BASE, Frame, Robot, Vector
 
 FORMULATION = "M qdd + C qd + dV/dq, M from Newton-Euler, A eliminated and differentiated"
@@ -29,15 +29,23 @@ def verify_kane(
 ) -> Certificate:
     """A certificate that `program` computes this function of the setup; raises `Refuted` where it does not."""
 
-    def independent(field: PrimeField) -> dict[str, Any]:
+    def direct(field: PrimeField) -> dict[str, Any]:
         drawn = _drawn(robot, setup, field)
-        found = _outputs(robot, setup, function, field, *drawn, lambda x: Residue(root(x.value)))
-        return {group.name: found[group.name] for group in program.outputs if group.name in found}
+        return _wanted(program, _outputs(robot, setup, function, field, *drawn, field.sqrt))
 
-    degree = degree_bound(_traced_reference(robot, setup, function))
     return verify(
-        program, independent, formulations=(program.name, FORMULATION), seed=seed, degree=degree, artefact=artefact
+        program,
+        _traced_reference(program, robot, setup, function),
+        formulations=(program.name, FORMULATION),
+        seed=seed,
+        direct=direct,
+        artefact=artefact,
     )
+
+
+def _wanted(program: Program, found: dict[str, Any]) -> dict[str, Any]:
+    """Those outputs that the program has, too: a constant det A is none."""
+    return {group.name: found[group.name] for group in program.outputs if group.name in found}
 
 
 def _drawn(robot: Robot, setup: Setup, field: PrimeField) -> tuple[list[Any], KaneInputs]:
@@ -63,19 +71,19 @@ def _drawn(robot: Robot, setup: Setup, field: PrimeField) -> tuple[list[Any], Ka
     )
 
 
-def _traced_reference(robot: Robot, setup: Setup, function: Function) -> Program:
-    """The reference's own trace, from which the degree of its outputs is read off."""
+def _traced_reference(program: Program, robot: Robot, setup: Setup, function: Function) -> Program:
+    """The reference as a program."""
     tracer = Tracer(sorted(robot.symbols))
     n, m = len(setup.free(robot)), setup.given_motions
     q = tracer.inputs("q", n, Dependence.CONFIGURATION)
     p = tracer.inputs("p", m, Dependence.CONFIGURATION)
-    sizes = dict.fromkeys(("u", "ud", "tau", "qd", "qdd"), n) | {"pd": m, "pdd": m}
+    sizes = dict.fromkeys(INPUTS[function], n) | {"pd": m, "pdd": m}
     sizes["loads"] = 3 * len(setup.input_loads)
     groups = {name: tracer.inputs(name, size, Dependence.RATES) for name, size in sizes.items()}
     turns = turning_variables(robot, setup)
     position = [tracer.sincos_of(x) if turn else x for x, turn in zip((*q, *p), turns)]
     results = _outputs(robot, setup, function, tracer, position, KaneInputs(**groups, variables=(*q, *p)), tracer.sqrt)
-    return tracer.program("reference", {f"{name}_out": value for name, value in results.items()})
+    return prune(tracer.program("reference", _wanted(program, results)))
 
 
 def _outputs(
