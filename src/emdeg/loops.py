@@ -44,6 +44,7 @@ reduced_model = _of_any_robot(_views.reduced_model)
 singularity = _of_any_robot(_views.singularity)
 singularity_map = _of_any_robot(_views.singularity_map)
 state_rate = _of_any_robot(_views.state_rate)
+with_allocation = _of_any_robot(_choose.with_allocation)
 with_coordinates = _of_any_robot(_choose.with_coordinates)
 with_driven = _of_any_robot(_choose.with_driven)
 with_modes = _of_any_robot(_choose.with_modes)
@@ -64,6 +65,7 @@ __all__ = [
     "singularity",
     "singularity_map",
     "state_rate",
+    "with_allocation",
     "with_coordinates",
     "with_driven",
     "with_modes",

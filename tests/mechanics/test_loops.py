@@ -92,7 +92,7 @@ def test_delta_torques_along_the_papers_circle():
 
 def test_rod_as_three_points_has_its_mass_mass_centre_and_inertia():
     for rod in robot_of("delta").loops.rods:
-        (m_C, m_A, m_K), r, l = rod.three_masses, rod.com, rod.length.number
+        (m_C, m_A, m_K), r, l = rod.three_masses, rod.com.number, rod.length.number
         assert m_C + m_A + m_K == rod.mass
         assert m_C * r == m_A * (1 - r)
         assert m_C * (r * l) ** 2 + m_A * ((1 - r) * l) ** 2 == rod.inertia
@@ -429,5 +429,5 @@ def test_what_knows_only_trees_refuses_loops():
     robot = robot_of("delta")
     with pytest.raises(emdeg.RobotError, match="closed loops: use"):
         emdeg.derive(robot)
-    with pytest.raises(UnknownFunction, match="no function 'regressor' of closed loops"):
-        numeric.regressor(robot, [0, 0, -0.45], [0, 0, 0], [0, 0, 0])
+    with pytest.raises(UnknownFunction, match="no function 'momentum' of closed loops"):
+        numeric.momentum(robot, [0, 0, -0.45], [0, 0, 0])

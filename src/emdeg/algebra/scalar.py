@@ -160,26 +160,31 @@ class Floats:
 class Dual:
     """value + sum_k d[k] epsilon_k with epsilon^2 = 0; directions not in `d` have derivative zero.
 
-    NumPy must not spread over it, hence `__array_ufunc__ = None`.
+    Values and derivatives may be dual numbers of a lower `level` themselves, so that a rate of time (level 1) can be
+    differentiated by coordinates (level 0): what is of a lower level is a constant here. NumPy must not spread over it,
+    hence `__array_ufunc__ = None`.
     """
 
     value: Any
     d: dict[int, Any]
+    level: int = 0
 
     __array_ufunc__ = None
 
     def __add__(self, other: Any) -> Dual:
-        if not isinstance(other, Dual):
-            return Dual(self.value + other, self.d)
+        if not isinstance(other, Dual) or other.level < self.level:
+            return Dual(self.value + other, self.d, self.level)
+        if other.level > self.level:
+            return other + self
         d = dict(self.d)
         for k, x in other.d.items():
             d[k] = d[k] + x if k in d else x
-        return Dual(self.value + other.value, d)
+        return Dual(self.value + other.value, d, self.level)
 
     __radd__ = __add__
 
     def __neg__(self) -> Dual:
-        return Dual(-self.value, {k: -x for k, x in self.d.items()})
+        return Dual(-self.value, {k: -x for k, x in self.d.items()}, self.level)
 
     def __sub__(self, other: Any) -> Dual:
         return self + (-other)
@@ -188,19 +193,21 @@ class Dual:
         return (-self) + other
 
     def __mul__(self, other: Any) -> Dual:
-        if not isinstance(other, Dual):
-            return Dual(self.value * other, {k: x * other for k, x in self.d.items()})
+        if not isinstance(other, Dual) or other.level < self.level:
+            return Dual(self.value * other, {k: x * other for k, x in self.d.items()}, self.level)
+        if other.level > self.level:
+            return other * self
         d = {k: x * other.value for k, x in self.d.items()}
         for k, x in other.d.items():
             d[k] = d[k] + self.value * x if k in d else self.value * x
-        return Dual(self.value * other.value, d)
+        return Dual(self.value * other.value, d, self.level)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Dual:
-        if not isinstance(other, Dual):
-            return Dual(self.value / other, {k: x / other for k, x in self.d.items()})
-        return self * other.inverse()
+        if not isinstance(other, Dual) or other.level < self.level:
+            return Dual(self.value / other, {k: x / other for k, x in self.d.items()}, self.level)
+        return other.inverse() * self
 
     def __rtruediv__(self, other: Any) -> Dual:
         return self.inverse() * other
@@ -209,12 +216,12 @@ class Dual:
         """1 / self, in an algebra that divides."""
         inverse = 1 / self.value
         slope = -(inverse * inverse)
-        return Dual(inverse, {k: x * slope for k, x in self.d.items()})
+        return Dual(inverse, {k: x * slope for k, x in self.d.items()}, self.level)
 
 
-def derivative(value: Any, k: int, zero: Any) -> Any:
-    """The derivative of `value` in direction k, `zero` if it has none."""
-    return value.d.get(k, zero) if isinstance(value, Dual) else zero
+def derivative(value: Any, k: int, zero: Any, level: int = 0) -> Any:
+    """The derivative of `value` in direction k of a level, `zero` if it has none."""
+    return value.d.get(k, zero) if isinstance(value, Dual) and value.level == level else zero
 
 
 @lru_cache(maxsize=4096)

@@ -92,7 +92,8 @@ def compute(
         if text is not None and name not in names:
             raise UsageError(f"{function} takes no --{name}; it takes {', '.join('--' + n for n in names)}")
         if text is None and name in names:
-            raise UsageError(f"{function} needs --{name} ({robot.freedoms} numbers: {', '.join(_joints(robot))})")
+            joints = _joints(robot, name)
+            raise UsageError(f"{function} needs --{name} ({len(joints)} numbers: {', '.join(joints)})")
     revolute = np.array([joint.kind == "revolute" for joint in robot.coordinates])
     to_radians = np.where(revolute, math.pi / 180, 1.0) if deg else np.ones(robot.freedoms)
     states = {}
@@ -145,14 +146,15 @@ def read_state(text: str, name: str, robot: Robot) -> Array:
     """(n,) from numbers with commas, or (states, n) from a CSV file."""
     if text.lower().endswith(".csv"):
         return _read_csv(Path(text), name, robot)
-    return np.array(_numbers(text.split(","), f"--{name}", robot))
+    return np.array(_numbers(text.split(","), f"--{name}", robot, _joints(robot, name)))
 
 
-def _joints(robot: Robot) -> list[str]:
-    return [joint.name for joint in robot.coordinates]
+def _joints(robot: Robot, name: str) -> list[str]:
+    """Whose entries an array has: the driven joints' efforts, the coordinates' everything else."""
+    return [joint.name for joint in (robot.driven if name == "tau" else robot.coordinates)]
 
 
-def _numbers(cells: list[str], place: str, robot: Robot) -> list[float]:
+def _numbers(cells: list[str], place: str, robot: Robot, joints: list[str]) -> list[float]:
     try:
         values = [float(cell) for cell in cells]
     except ValueError:
@@ -160,10 +162,10 @@ def _numbers(cells: list[str], place: str, robot: Robot) -> list[float]:
         raise StateError(f"{place}: {bad.strip()!r} is not a number (write 0.5, with a point)") from None
     if not all(math.isfinite(value) for value in values):
         raise StateError(f"{place}: every number must be finite")
-    if len(values) != robot.freedoms:
+    if len(values) != len(joints):
         raise StateError(
-            f"{place}: {len(values)} numbers given, {robot.freedoms} needed, one a joint of {robot.name} "
-            f"({', '.join(_joints(robot))})"
+            f"{place}: {len(values)} numbers given, {len(joints)} needed, one a joint of {robot.name} "
+            f"({', '.join(joints)})"
         )
     return values
 
@@ -189,16 +191,17 @@ def _read_csv(path: Path, name: str, robot: Robot) -> Array:
         raise RobotError(f"is not a CSV file: {problem}", file=str(path)) from None
     if not rows:
         raise RobotError("holds no state", file=str(path))
-    columns = list(range(robot.freedoms))
+    joints = _joints(robot, name)
+    columns = list(range(len(joints)))
     header = [cell.strip() for cell in rows[0][1]]
     if not all(_is_float(cell) for cell in header):
         columns = _columns(header, name, robot, path)
         rows = rows[1:]
         if not rows:
             raise RobotError("has a header but no state", file=str(path))
-    elif len(header) != robot.freedoms:
+    elif len(header) != len(joints):
         raise RobotError(
-            f"has {len(header)} columns and no header; {robot.freedoms} are needed, one a joint", file=str(path), line=1
+            f"has {len(header)} columns and no header; {len(joints)} are needed, one a joint", file=str(path), line=1
         )
     states = []
     for number, row in rows:
@@ -206,7 +209,7 @@ def _read_csv(path: Path, name: str, robot: Robot) -> Array:
             needed = f"has {len(row)} columns; column {max(columns) + 1} is needed"
             raise RobotError(needed, file=str(path), line=number)
         try:
-            states.append(_numbers([row[c] for c in columns], f"line {number}", robot))
+            states.append(_numbers([row[c] for c in columns], f"line {number}", robot, joints))
         except StateError as problem:
             raise StateError(f"{path}: {problem}") from None
     return np.array(states)
@@ -214,8 +217,9 @@ def _read_csv(path: Path, name: str, robot: Robot) -> Array:
 
 def _columns(header: list[str], name: str, robot: Robot, path: Path) -> list[int]:
     """The columns called q1..qn (qd1.., qdd1.., tau1..), or by the joints' names."""
-    numbered = [f"{name}{k + 1}" for k in range(robot.freedoms)]
-    for wanted in (numbered, [f"{name}_{joint}" for joint in _joints(robot)], _joints(robot)):
+    joints = _joints(robot, name)
+    numbered = [f"{name}{k + 1}" for k in range(len(joints))]
+    for wanted in (numbered, [f"{name}_{joint}" for joint in joints], joints):
         if all(column in header for column in wanted):
             return [header.index(column) for column in wanted]
     raise RobotError(f"lacks the columns {', '.join(numbered)}; it has {', '.join(header)}", file=str(path), line=1)
@@ -230,9 +234,9 @@ def _print(robot: Robot, function: str, result: Any) -> None:
 
 
 def _print_array(title: str, value: Array, robot: Robot | None = None) -> None:
-    if value.ndim == 1 and robot is not None and value.shape == (robot.freedoms,):
+    named = () if robot is None else robot.driven if title.endswith("inverse_dynamics") else robot.coordinates
+    if value.ndim == 1 and named and value.shape == (len(named),):
         table = Table("joint", "value", title=title)
-        named = robot.driven if title.endswith("inverse_dynamics") else robot.coordinates
         for joint, entry in zip(named, value):
             table.add_row(joint.name, f"{entry:.10g}")
         out.print(table)

@@ -7,7 +7,7 @@ and `p[i]` always mean link i in its parent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
@@ -317,9 +317,17 @@ def seeded(mech: Mechanism, position: Sequence[Position]) -> list[Position]:
     return [varying(at, mech.revolute[k], k, mech.one) for k, at in enumerate(position)]
 
 
-def varying(at: Position, revolute: bool, direction: int, rate: Scalar) -> Position:
+def varying(at: Position, revolute: bool, direction: int, rate: Scalar, level: int = 0) -> Position:
     """One joint's position over dual numbers, whose variable changes by `rate` in a direction."""
+    return led(at, revolute, {direction: rate}, level)
+
+
+def led(at: Position, revolute: bool, rates: Mapping[int, Scalar], level: int = 0) -> Position:
+    """The same with a rate in each of several directions."""
     if not revolute:
-        return Dual(at, {direction: rate})
+        return Dual(at, dict(rates), level)
     s, c = at
-    return Dual(s, {direction: c * rate}), Dual(c, {direction: -(s * rate)})
+    return (
+        Dual(s, {k: c * rate for k, rate in rates.items()}, level),
+        Dual(c, {k: -(s * rate) for k, rate in rates.items()}, level),
+    )

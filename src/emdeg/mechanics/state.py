@@ -45,9 +45,9 @@ class Inputs:
     circle: Callable[[int], Pair]
     names: tuple[str, ...] = ()
 
-    def arrays(self, size: int) -> dict[str, list[Scalar]]:
-        """Every array beyond q, `size` scalars each."""
-        return {name: [self.entry(name, place) for place in range(size)] for name in self.names}
+    def arrays(self, size: Callable[[str], int]) -> dict[str, list[Scalar]]:
+        """Every array beyond q, `size` of its name scalars each."""
+        return {name: [self.entry(name, place) for place in range(size(name))] for name in self.names}
 
 
 class State(Protocol):
@@ -189,14 +189,15 @@ class MechanismKind(Protocol):
 
 
 def checked_arrays(
-    arrays: Mapping[str, ArrayLike], n: int, entry: Callable[[str], str]
+    arrays: Mapping[str, ArrayLike], size: int | Callable[[str], int], entry: Callable[[str], str]
 ) -> tuple[list[Array], tuple[int, ...]]:
-    """The arrays as doubles of shape (..., n), and the shape their states have together; StateError otherwise.
+    """The arrays as doubles of shape (..., size), and the shape their states have together; StateError otherwise.
 
-    `entry` says what one entry of the named array stands for.
+    `size` may differ by the array's name; `entry` says what one entry of the named array stands for.
     """
     checked = []
     for name, values in arrays.items():
+        n = size if isinstance(size, int) else size(name)
         try:
             array = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):

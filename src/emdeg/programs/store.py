@@ -54,7 +54,8 @@ def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return [[str(key), _plain(one)] for key, one in value.items()]
     if is_dataclass(value) and type(value).__str__ is object.__str__:
-        return [_plain(getattr(value, field.name)) for field in fields(value)]
+        told = [one for one in fields(value) if not (one.metadata.get("later") and not getattr(value, one.name))]
+        return [_plain(getattr(value, one.name)) for one in told]
     return str(value)
 
 

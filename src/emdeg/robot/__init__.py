@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         read_draft,
         read_text,
     )
-    from emdeg.robot.loops import End, Loops
+    from emdeg.robot.loops import HALF, End, Loops, Rod
     from emdeg.robot.memory import remembered
     from emdeg.robot.model import (
         BASE,

@@ -17,8 +17,23 @@ def with_coordinates(robot: Robot, coordinates: Sequence[str]) -> Robot:
 
 
 def with_driven(robot: Robot, driven: Sequence[str]) -> Robot:
-    """The robot with motors at other joints of its tree, by name."""
-    return replace(robot, loops=replace(_loops(robot), driven=_numbers(robot, driven)))
+    """The robot with motors at other joints of its tree, by name; more than it has freedoms share the efforts."""
+    return replace(robot, loops=replace(_loops(robot), driven=_numbers(robot, driven), allocation=()))
+
+
+def with_allocation(robot: Robot, shares: Mapping[str, float]) -> Robot:
+    """The robot whose driven joints, more than its freedoms, share the efforts so: the least sum of effort^2 / share.
+
+    Joints that are not named have the share 1; one with the share 0 gives nothing.
+    """
+    loops = _loops(robot)
+    given = dict(zip(_numbers(robot, tuple(shares)), shares.values()))
+    for k, share in given.items():
+        if k not in loops.driven or not 0 <= share < float("inf"):
+            rule = "is not driven" if k not in loops.driven else f"has the share {share}, which is not 0 or more"
+            raise RobotError(f"the joint {robot.joints[k].name} {rule}", body=robot.name)
+    allocation = tuple(Fraction(given.get(k, 1)) for k in loops.driven)
+    return replace(robot, loops=replace(loops, allocation=allocation))
 
 
 def with_modes(robot: Robot, modes: Mapping[str, int]) -> Robot:

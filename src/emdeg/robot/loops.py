@@ -6,16 +6,22 @@ what it is), or by a joint between two frames of the tree. Frozen data, exact va
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal, TypeVar, cast
 
-from emdeg.algebra import NO_ANGLE, ZERO, Angle, Exact
+from emdeg.algebra import NO_ANGLE, ZERO, Angle, Exact, FieldScalar
 
 ClosureKind = Literal["spherical", "universal", "revolute", "prismatic"]
 CLOSURE_KINDS: tuple[ClosureKind, ...] = ("spherical", "universal", "revolute", "prismatic")
 Vector = tuple[Exact, Exact, Exact]
 Angles = tuple[Angle, Angle, Angle]
+Masses = tuple[Exact, Exact, Exact]
+S = TypeVar("S", bound=FieldScalar)
+HALF = Exact.of(Fraction(1, 2))
+LATER = {"later": True}
+"""Marks a field that came after programs had been filed: a robot without it keeps its digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,8 @@ class Rod:
     """A slender rigid rod of `length` [m] with ball joints at both ends.
 
     `com` is the share of the length from the first end to the mass centre; `inertia` [kg m^2] is about it, across
-    the rod. The moment about the rod's own axis is neglected: nothing drives or observes that rotation.
+    the rod. The moment about the rod's own axis is neglected: nothing drives or observes that rotation. `points` [kg]
+    states it the other way, as masses at the first end, at the second and at the share `com`.
     """
 
     name: str
@@ -44,35 +51,71 @@ class Rod:
     first: End = End()
     second: End = End()
     mass: Exact = ZERO
-    com: Fraction = Fraction(1, 2)
+    com: Exact = HALF
     inertia: Exact = ZERO
+    points: tuple[Exact, Exact, Exact] | None = field(default=None, metadata=LATER)
 
     @property
-    def spread(self) -> Exact:
-        """inertia / length^2 [kg]."""
-        return self.inertia / (self.length.number**2) if self.inertia else ZERO
+    def moments(self) -> tuple[Exact, Exact, Exact]:
+        """(M, MX, ZZ): mass [kg], first moment [kg m] and inertia [kg m^2] about the first end, x along the rod."""
+        l, r = self.length, self.com
+        if self.points is not None:
+            _, m2, m3 = self.points
+            return self.mass, l * (m2 + r * m3), l * l * (m2 + r * r * m3)
+        return self.mass, self.mass * r * l, self.inertia + self.mass * r * r * l * l
 
-    @property
-    def three_masses(self) -> tuple[Exact, Exact, Exact]:
+    def points_in(self, written: Callable[[Exact], S]) -> tuple[S, S, S]:
         """Point masses at the first end, at the second and at the mass centre that are the rod, dynamically.
 
         The one solution of Asadi and Heydari's conditions (22): the same mass, the same mass centre, the same
-        inertia about it. The mass at the centre may be negative.
+        inertia about it. The mass at the centre may be negative. As scalars of `written`, which divide.
         """
-        r, k = self.com, self.spread
-        if not k:
-            return ZERO, ZERO, self.mass
-        return k / r, k / (1 - r), self.mass - k / (r * (1 - r))
+        if self.points is not None:
+            m1, m2, m3 = map(written, self.points)
+            return m1, m2, m3
+        if not self.inertia:
+            return written(ZERO), written(ZERO), written(self.mass)
+        r, k = self.com, self._spread
+        if k is not None and r.is_number:
+            s = r.number
+            return written(k / s), written(k / (1 - s)), written(self.mass - k / (s * (1 - s)))
+        share: Any = written(self.inertia) / written(self.length * self.length) if k is None else written(k)
+        first, second = share / written(r), share / written(1 - r)
+        return first, second, written(self.mass) - first - second
 
-    @property
-    def end_masses(self) -> tuple[Exact, Exact, Exact]:
+    def ends_in(self, written: Callable[[Exact], S]) -> tuple[S, S, S]:
         """(m11, m12, m22) with 2 T = m11 v1.v1 + 2 m12 v1.v2 + m22 v2.v2, v1 and v2 the ends' velocities.
 
         The same rod again: a point at the share s of the length moves with (1 - s) v1 + s v2, so the m are the
         integrals of (1 - s)^2, s (1 - s) and s^2 over the mass. Every rod has them, whatever its mass centre.
         """
-        r, k = self.com, self.spread
-        return self.mass * (1 - r) ** 2 + k, self.mass * (r * (1 - r)) - k, self.mass * r**2 + k
+        r, k = self.com, self._spread
+        if self.points is not None:
+            m1, m2, m3 = self.points
+            return written(m1 + m3 * (1 - r) * (1 - r)), written(m3 * r * (1 - r)), written(m2 + m3 * r * r)
+        parts = (self.mass * (1 - r) * (1 - r), self.mass * r * (1 - r), self.mass * r * r)
+        if k is not None:
+            return written(parts[0] + k), written(parts[1] - k), written(parts[2] + k)
+        m11, m12, m22 = map(written, parts)
+        share: Any = written(self.inertia) / written(self.length * self.length)
+        return m11 + share, m12 - share, m22 + share
+
+    @property
+    def three_masses(self) -> tuple[Exact, Exact, Exact]:
+        """`points_in` exact numbers, for a rod whose length is one."""
+        return cast(Masses, self.points_in(cast(Any, Exact.of)))
+
+    @property
+    def end_masses(self) -> tuple[Exact, Exact, Exact]:
+        """`ends_in` exact numbers, for a rod whose length is one."""
+        return cast(Masses, self.ends_in(cast(Any, Exact.of)))
+
+    @property
+    def _spread(self) -> Exact | None:
+        """inertia / length^2 [kg]; None where the length is a symbol and has to be divided by."""
+        if not self.inertia:
+            return ZERO
+        return self.inertia / (self.length.number**2) if self.length.is_number else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +138,10 @@ class Loops:
 
     `coordinates` and `driven` are numbers of joints of the tree: the independent coordinates, and the joints with
     motors. `start` is a place near which the loops close, a value [rad or m] for every joint of the tree; it says
-    which of several ways of closing is meant. `modes` overrides that for single loops: +1 or -1 by name.
+    which of several ways of closing is meant. `modes` overrides that for single loops: +1 or -1 by name. `values` are
+    numbers near which symbols of the geometry are meant: with them the start closes and the way to close is found.
+    `allocation` holds a share of every driven joint, where they are more than the freedoms: the efforts are those
+    of the least sum of effort^2 / share. None are equal shares.
     """
 
     rods: tuple[Rod, ...]
@@ -104,6 +150,8 @@ class Loops:
     driven: tuple[int, ...]
     start: tuple[Fraction, ...]
     modes: tuple[tuple[str, int], ...] = ()
+    values: tuple[tuple[str, Fraction], ...] = field(default=(), metadata=LATER)
+    allocation: tuple[Fraction, ...] = field(default=(), metadata=LATER)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,12 +176,14 @@ class LoopsDraft:
     driven: tuple[str, ...]
     start: tuple[tuple[str, Fraction], ...]
     modes: tuple[tuple[str, int], ...] = ()
+    values: tuple[tuple[str, Fraction], ...] = ()
+    allocation: tuple[tuple[str, Fraction], ...] = ()
 
 
 def values(loops: Loops):
     """Every exact value and angle the dynamics depends on."""
     for rod in loops.rods:
-        yield from (rod.length, rod.mass, rod.inertia)
+        yield from (rod.length, rod.com, rod.mass, rod.inertia, *(rod.points or ()))
     for loop in (*loops.rods, *loops.closures):
         for end in (loop.first, loop.second):
             yield from (*end.xyz, end.turn, *end.rpy)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from emdeg.algebra import NO_ANGLE, ZERO, Exact
 from emdeg.errors import RobotError
-from emdeg.robot.loops import CLOSURE_KINDS, Closure, End, Loops, LoopsDraft, NamedEnd, Rod
+from emdeg.robot.loops import CLOSURE_KINDS, HALF, Closure, End, Loops, LoopsDraft, NamedEnd, Rod
 from emdeg.robot.model import BASE, Frame, Link, Pose
 from emdeg.robot.toml_table import TomlTable
 from emdeg.robot.transform import ExactTransform, about, of_pose, to_pose
@@ -27,24 +27,27 @@ def read_loops(
     if loops is None:
         table = (*rods, *closures)[0]
         raise table.error("a loop is closed, so write [loops] with coordinates = [..] and driven = [..]")
-    loops.only(("coordinates", "driven", "start", "modes"))
+    loops.only(("coordinates", "driven", "start", "modes", "values", "allocation"))
     named = [*map(_rod, rods), *map(_closure, closures)]
     names = [loop.name for loop, _, _ in named]
     for name, table in zip(names, (*rods, *closures)):
         if names.count(name) > 1:
             raise table.error(f"two loops are called {name!r}", "name")
+    driven = _joints(loops, "driven", turning)
     return LoopsDraft(
         rods=tuple(entry for entry in named if isinstance(entry[0], Rod)),  # type: ignore[misc]
         closures=tuple(entry for entry in named if isinstance(entry[0], Closure)),  # type: ignore[misc]
         coordinates=_joints(loops, "coordinates", turning),
-        driven=_joints(loops, "driven", turning),
+        driven=driven,
         start=_start(loops, turning),
         modes=_modes(loops, names),
+        values=_numbers(loops, "values"),
+        allocation=_allocation(loops, driven),
     )
 
 
 def _rod(table: TomlTable) -> tuple[Rod, NamedEnd, NamedEnd]:
-    table.only(("name", "from", "to", "length", "mass", "com", "inertia"))
+    table.only(("name", "from", "to", "length", "mass", "com", "inertia", "masses"))
     name, length = table.name("name"), table.number("length")
     if length is None or (length.is_number and length.number <= 0):
         raise table.error("a rod needs a positive length", "length" if "length" in table else None)
@@ -52,16 +55,27 @@ def _rod(table: TomlTable) -> tuple[Rod, NamedEnd, NamedEnd]:
     for key, value in (("mass", mass), ("inertia", inertia)):
         if value.is_number and value.number < 0:
             raise table.error(f"{key} must not be negative", key)
-    com = table.rational("com")
-    com = Fraction(1, 2) if com is None else com
-    if not 0 <= com <= 1:
+    com = table.number("com")
+    com = HALF if com is None else com
+    if com.is_number and not 0 <= com.number <= 1:
         raise table.error("com is a share of the length, from 0 to 1", "com")
-    if inertia and not length.is_number:
-        raise table.error("a rod with inertia needs a length that is a number", "length")
-    if inertia and not 0 < com < 1:
+    if inertia and com.is_number and not 0 < com.number < 1:
         raise table.error("a rod with inertia has its mass centre between its ends", "com")
-    rod = Rod(name, length, mass=mass, com=com, inertia=inertia)
+    rod = Rod(name, length, mass=mass, com=com, inertia=inertia, points=_points(table))
+    if rod.points is not None:
+        first, second, centre = rod.points
+        rod = replace(rod, mass=first + second + centre)
     return rod, _place(table, "from"), _place(table, "to")
+
+
+def _points(table: TomlTable) -> tuple[Exact, Exact, Exact] | None:
+    """The masses at the first end, at the second and at the share com, where the rod is stated by them."""
+    if "masses" not in table:
+        return None
+    for key in ("mass", "inertia"):
+        if key in table:
+            raise table.error(f"masses are the rod's whole inertia: leave {key} out", key)
+    return table.vector("masses")
 
 
 def _closure(table: TomlTable) -> tuple[Closure, NamedEnd, NamedEnd]:
@@ -100,6 +114,31 @@ def _start(table: TomlTable, turning: Mapping[str, bool]) -> tuple[tuple[str, Fr
     return tuple((joint, start.limit(joint, turning=turning[joint]) or Fraction(0)) for joint in start.data)
 
 
+def _numbers(table: TomlTable, key: str) -> tuple[tuple[str, Fraction], ...]:
+    """Names and their numbers."""
+    inner = table.subtable(key)
+    if inner is None:
+        return ()
+    found = []
+    for name in inner.data:
+        value = inner.rational(name)
+        assert value is not None
+        found.append((name, value))
+    return tuple(found)
+
+
+def _allocation(table: TomlTable, driven: Sequence[str]) -> tuple[tuple[str, Fraction], ...]:
+    found = _numbers(table, "allocation")
+    for name, share in found:
+        if name not in driven:
+            raise table.error(
+                f"allocation: {name[:60]!r} is no driven joint; driven: {', '.join(driven)}", "allocation"
+            )
+        if share < 0:
+            raise table.error("allocation: a share of the efforts is not negative", "allocation")
+    return found
+
+
 def _modes(table: TomlTable, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
     modes = table.subtable("modes")
     if modes is None:
@@ -136,11 +175,20 @@ def resolved(draft: LoopsDraft, links: Sequence[Link], host: Callable[[str, str]
         driven=tuple(joint(name, "a driven joint is") for name in draft.driven),
         start=tuple(start.get(link.joint.name, Fraction(0)) for link in links),
         modes=draft.modes,
+        values=draft.values,
+        allocation=_shares(draft),
     )
     for loop in (*loops.rods, *loops.closures):
         if loop.first.link == loop.second.link:
             raise RobotError("both ends are on the same link: it closes no loop", body=loop.name)
     return loops
+
+
+def _shares(draft: LoopsDraft) -> tuple[Fraction, ...]:
+    """One a driven joint, one where none is stated; none if all are equal."""
+    stated = dict(draft.allocation)
+    found = tuple(stated.get(name, Fraction(1)) for name in draft.driven)
+    return found if len(set(found)) > 1 else ()
 
 
 def written_loops(
@@ -170,8 +218,12 @@ def written_loops(
     parts = []
     for rod in loops.rods:
         pairs = [("name", quoted(rod.name)), ("from", end(rod.first)), ("to", end(rod.second))]
-        pairs += [("length", number(rod.length)), ("mass", number(rod.mass)), ("com", number(rod.com))]
-        parts.append(table("[[rod]]", [*pairs, ("inertia", number(rod.inertia))]))
+        pairs += [("length", number(rod.length)), ("com", number(rod.com))]
+        if rod.points is None:
+            pairs += [("mass", number(rod.mass)), ("inertia", number(rod.inertia))]
+        else:
+            pairs.append(("masses", "[" + ", ".join(map(number, rod.points)) + "]"))
+        parts.append(table("[[rod]]", pairs))
     for closure in loops.closures:
         pairs = [("name", quoted(closure.name)), ("type", quoted(closure.kind))]
         parts.append(table("[[closure]]", [*pairs, ("from", end(closure.first)), ("to", end(closure.second))]))
@@ -183,4 +235,8 @@ def written_loops(
     pairs += [("start", "{ " + start + " }")] if start else []
     if loops.modes:
         pairs.append(("modes", "{ " + ", ".join(f"{quoted(k)} = {v}" for k, v in loops.modes) + " }"))
+    shares = tuple(zip((names[i] for i in loops.driven), loops.allocation))
+    for key, told in (("values", loops.values), ("allocation", shares)):
+        if told:
+            pairs.append((key, "{ " + ", ".join(f"{quoted(k)} = {number(v)}" for k, v in told) + " }"))
     return [*parts, table("[loops]", pairs)]

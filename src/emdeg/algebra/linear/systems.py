@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
 
-from emdeg.algebra.linear.matrices import Matrix, blocks, total
-from emdeg.algebra.scalar import Algebra, FieldScalar, Floats, Scalar
+from emdeg.algebra.linear.matrices import Matrix, blocks, product, total
+from emdeg.algebra.scalar import Algebra, Dual, FieldScalar, Floats, Scalar, derivative
 
 Rows = Sequence[Sequence[FieldScalar]]
 """A matrix to divide by; what stands on the right-hand side need not divide."""
@@ -20,8 +21,10 @@ def solve_system(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]], a
 
     A is split into the blocks that its zeros leave. Two and three unknowns are solved by determinants, which are zero
     only where the block itself is singular; larger blocks by elimination, the sparsest pivots first. Doubles are left
-    to LAPACK.
+    to LAPACK. Over dual numbers only the values' matrix is divided by.
     """
+    if duals := [x for rows in (A, B) for row in rows for x in row if isinstance(x, Dual)]:
+        return _solve_duals(A, B, algebra, duals)
     if isinstance(algebra, Floats):
         return _solve_doubles(A, B)
     X: Matrix = [[] for _ in A]
@@ -34,6 +37,32 @@ def solve_system(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]], a
         for j, values in zip(columns, solution):
             X[j] = values
     return X
+
+
+def _solve_duals(
+    A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]], algebra: Algebra[FieldScalar], duals: Sequence[Dual]
+) -> Matrix:
+    """From A X = B: A dX = dB - dA X in every direction, all with the one matrix of values."""
+    level = max(x.level for x in duals)
+    directions = sorted({k for x in duals if x.level == level for k in x.d})
+    zero = algebra.number(Fraction(0))
+
+    def value(x: Scalar) -> Scalar:
+        return x.value if isinstance(x, Dual) and x.level == level else x
+
+    values = [[value(x) for x in row] for row in A]
+    X = solve_system(values, [[value(x) for x in row] for row in B], algebra)
+    width = len(B[0]) if B else 0
+    right: Matrix = [[] for _ in B]
+    for k in directions:
+        change = product([[derivative(x, k, zero, level) for x in row] for row in A], X, zero)
+        for i, row in enumerate(B):
+            right[i] += [derivative(b, k, zero, level) - c for b, c in zip(row, change[i])]
+    dX = solve_system(values, right, algebra)
+    return [
+        [Dual(x, {k: dX[i][m * width + j] for m, k in enumerate(directions)}, level) for j, x in enumerate(row)]
+        for i, row in enumerate(X)
+    ]
 
 
 def _solve_doubles(A: Sequence[Sequence[Any]], B: Sequence[Sequence[Any]]) -> Matrix:

@@ -10,11 +10,13 @@ space it is another one, and M-dot - 2C is then not skew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from emdeg.mechanics.loops.linkage import (
     Anchor,
+    Bar,
     Linkage,
     anchor_point,
     column,
@@ -74,32 +76,89 @@ class Sums:
 
 def equations_by_virtual_work(link: Linkage, position: Sequence[Position], move: TreeRates) -> ReducedModel:
     """M, C (of virtual work), G, J, J-dot."""
-    nu, zero = len(link.coordinates), link.tree.zero
-    world = world_frames(link, position)
-    moving = world_frames(link, in_motion(link.tree, position, move.qd))
-    sums = Sums(
-        zeros(zero, nu, nu),
-        zeros(zero, nu, nu),
-        [zero] * nu,
-        mul(link.bare.base[0], link.bare.gravity),
-    )
+    sums = _nothing(link)
+    moved = _Moved(link, move, world_frames(link, position), _later(link, position, move))
     for i, body in enumerate(link.bare.inertia):
-        R = world.R[i]
-        a, ad = point_partials(link, move, world, moving, Anchor(i, R, (zero, zero, zero)))
-        b, bd = turning_partials(link, move, world, moving, i)
-        in_base = BodyInertia(body.m, mul(R, body.mr), matmul(matmul(R, body.J), transpose(R)))
-        sums.point(body.m, a, ad)
-        sums.turning(in_base, a, ad, b, bd, _combined(b, move.ud))
+        moved.add_body(sums, i, body)
     for bar in link.bars:
-        first, second = (point_partials(link, move, world, moving, end) for end in (bar.first, bar.second))
-        centre = tuple(
-            [add(u, scale(bar.com, sub(v, u))) for u, v in zip(one, other)] for one, other in zip(first, second)
-        )
-        for (a, ad), m in zip((first, second, centre), bar.masses):
-            sums.point(m, a, ad)
+        moved.add_points(sums, bar, bar.masses)
     for k, inertia in enumerate(link.bare.drive):
         if inertia:
             sums.rotor(inertia, move.W[k], move.W_rate[k])
+    return _model(link, move, sums)
+
+
+def unit_equations(link: Linkage, position: Sequence[Position], move: TreeRates) -> Iterator[ReducedModel]:
+    """The same for one unit of one parameter after the other: eleven a link, then eleven a rod, as a regressor has."""
+    zero, one = link.tree.zero, link.tree.one
+    moved = _Moved(link, move, world_frames(link, position), _later(link, position, move))
+    for i in range(link.n):
+        for k in range(10):
+            v = [one if m == k else zero for m in range(10)]
+            J = ((v[0], v[1], v[2]), (v[1], v[3], v[4]), (v[2], v[4], v[5]))
+            moved.add_body(sums := _nothing(link), i, BodyInertia(v[9], (v[6], v[7], v[8]), J))
+            yield _model(link, move, sums)
+        (sums := _nothing(link)).rotor(one, move.W[i], move.W_rate[i])
+        yield _model(link, move, sums)
+    for bar in link.bars:
+        # A mass M at the first end; with MX or ZZ besides, masses at both ends and halfway that have these alone.
+        per = 1 / bar.length
+        square = per * per
+        units = {5: (square * 2, square * 2, square * -4), 6: (per * -3, -per, per * 4), 9: (one, zero, zero)}
+        halfway = replace(bar, com=link.algebra.number(Fraction(1, 2)))
+        for k in range(11):
+            sums = _nothing(link)
+            if k in units:
+                moved.add_points(sums, halfway, units[k])
+            yield _model(link, move, sums)
+
+
+@dataclass(slots=True)
+class _Moved:
+    """The partial velocities of bodies and points, each found once."""
+
+    link: Linkage
+    move: TreeRates
+    world: Frames
+    later: Frames
+    known: dict[int, tuple[tuple[Partials, Partials], tuple[Partials, Partials]]] = field(default_factory=dict)
+    ends: dict[str, list[tuple[Partials, Partials]]] = field(default_factory=dict)
+
+    def add_body(self, sums: Sums, i: int, body: BodyInertia) -> None:
+        zero, R = self.link.tree.zero, self.world.R[i]
+        if i not in self.known:
+            origin = point_partials(self.link, self.move, self.world, self.later, Anchor(i, R, (zero, zero, zero)))
+            self.known[i] = origin, turning_partials(self.link, self.move, self.world, self.later, i)
+        (a, ad), (b, bd) = self.known[i]
+        in_base = BodyInertia(body.m, mul(R, body.mr), matmul(matmul(R, body.J), transpose(R)))
+        sums.point(body.m, a, ad)
+        sums.turning(in_base, a, ad, b, bd, _combined(b, self.move.ud))
+
+    def add_points(self, sums: Sums, bar: Bar, masses: Sequence[Scalar]) -> None:
+        """A rod as masses at its first end, at its second and at its share `com`."""
+        if bar.name not in self.ends:
+            self.ends[bar.name] = [
+                point_partials(self.link, self.move, self.world, self.later, end) for end in (bar.first, bar.second)
+            ]
+        first, second = self.ends[bar.name]
+        centre = tuple(
+            [add(u, scale(bar.com, sub(v, u))) for u, v in zip(one, other)] for one, other in zip(first, second)
+        )
+        for (a, ad), m in zip((first, second, centre), masses):
+            sums.point(m, a, ad)
+
+
+def _nothing(link: Linkage) -> Sums:
+    nu, zero = len(link.coordinates), link.tree.zero
+    gravity = mul(link.bare.base[0], link.bare.gravity)
+    return Sums(zeros(zero, nu, nu), zeros(zero, nu, nu), [zero] * nu, gravity)
+
+
+def _later(link: Linkage, position: Sequence[Position], move: TreeRates) -> Frames:
+    return world_frames(link, in_motion(link.tree, position, move.qd))
+
+
+def _model(link: Linkage, move: TreeRates, sums: Sums) -> ReducedModel:
     J = [move.W[k] for k in link.driven]
     return ReducedModel(sums.M, sums.C, sums.G, J, [move.W_rate[k] for k in link.driven])
 

@@ -264,6 +264,10 @@ _ALL = (
                 {"body by body": of_trees.regressor},
                 reference=("M qdd + C qd + dV/dq of unit parameters", of_trees.regressor_by_columns),
             ),
+            loops: Ways(
+                {"reduction": of_loops.regressor},
+                reference=("virtual work of unit parameters", of_loops.regressor_by_work),
+            ),
         },
         regroups=False,
     ),
@@ -276,6 +280,10 @@ _ALL = (
             tree: Ways(
                 {"dual numbers through Newton-Euler": of_trees.inverse_dynamics_derivatives},
                 reference=("derivatives of M qdd + C qd + g", of_trees.derivatives_of_matrices),
+            ),
+            loops: Ways(
+                {"dual numbers through the reduction": of_loops.inverse_dynamics_derivatives},
+                reference=("derivatives of virtual work through the closure", of_loops.derivatives_of_work),
             ),
         },
     ),
@@ -293,6 +301,13 @@ _ALL = (
             tree: Ways(
                 {"from those of the efforts": of_trees.forward_dynamics_derivatives},
                 reference=("derivatives of articulated bodies", of_trees.derivatives_of_articulated_bodies),
+            ),
+            loops: Ways(
+                {"from those of the efforts": of_loops.forward_dynamics_derivatives},
+                reference=(
+                    "derivatives of virtual work's accelerations through the closure",
+                    of_loops.derivatives_of_accelerations_by_work,
+                ),
             ),
         },
         divides=True,

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array, Floats
-from emdeg.errors import ClosureError
+from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan, solve
 from emdeg.mechanics.loops.linkage import Linkage, linkage_of, loops_of
-from emdeg.mechanics.loops.mobility import Mobility, check, mobility
+from emdeg.mechanics.loops.mobility import Mobility, check, closes_everywhere, mobility
 from emdeg.mechanics.loops.newton import closed_by_newton, follow, positions_of
 from emdeg.mechanics.loops.plan import find_plan
-from emdeg.robot import Robot, massless, need_numbers, remembered
+from emdeg.robot import Robot, massless, need_numbers, remembered, substitute
 
 REACHED = 1e-13
 """A radicand above minus this is zero with rounding."""
@@ -53,8 +53,35 @@ def ready(robot: Robot) -> Ready:
 
 
 def closing(robot: Robot) -> Ready:
-    """How the loops close, which is a matter of geometry: masses, inertias, loads and gravity may be symbols."""
-    return ready(massless(robot) if robot.symbols else robot)
+    """How the loops close, which is a matter of geometry: masses, inertias, loads and gravity may be symbols.
+
+    Lengths and angles may be, too, where the file says near which numbers they are meant and the analytic steps that
+    close the loops there do so for all numbers.
+    """
+    if not robot.symbols:
+        return ready(robot)
+    shape = massless(robot)
+    return ready(shape) if not shape.symbols else _closing_for_all(shape)
+
+
+@remembered(32)
+def _closing_for_all(shape: Robot) -> Ready:
+    """The closing of a geometry in letters; RobotError where a number to begin with is missing, or steps that hold."""
+    numbers = {name: value for name, value in loops_of(shape).values if name in shape.symbols}
+    if missing := sorted(shape.symbols - numbers.keys()):
+        raise RobotError(
+            f"its geometry has symbols without a number: {', '.join(missing[:6])}; say near which numbers the loops "
+            f"close, [loops] values = {{ {missing[0]} = .. }}, or set them (--set {missing[0]}=VALUE)",
+            body=shape.name,
+        )
+    found = ready(substitute(shape, numbers))
+    if found.plan is None or not closes_everywhere(shape, found.plan):
+        raise RobotError(
+            "its loops do not close by the same analytic steps for all numbers of its symbols "
+            f"({', '.join(sorted(shape.symbols))}): give these numbers (--set NAME=VALUE, or emdeg.substitute)",
+            body=shape.name,
+        )
+    return found
 
 
 def coordinate_positions(link: Linkage, q: Array) -> dict[int, Any]:

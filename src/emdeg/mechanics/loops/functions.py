@@ -7,6 +7,7 @@ with the formulations that programs are traced from but the closure and the cons
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,26 +17,85 @@ from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.formulations.coefficients import packed
 from emdeg.mechanics.formulations.differentiation import matrix_of_symbols, symbols_of
 from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
-from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, potential_of_bodies
+from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, potential_of_bodies, unit_equations
+from emdeg.mechanics.loops import parameters as rigid_bodies
 from emdeg.mechanics.loops import reduction, rod_legs
 from emdeg.mechanics.loops.state import LoopState
-from emdeg.mechanics.mechanism import frames
+from emdeg.mechanics.mechanism import Position, frames, led
 from emdeg.mechanics.spatial import Scalar, total
 from emdeg.mechanics.state import Outputs
 
 
 def inverse_dynamics(s: LoopState) -> Outputs:
-    """The loops' forces that the undriven joints need, then what is left for the motors."""
-    move = s.motion(s.qd)
-    efforts = reduction.tree_efforts(s.link, s.position, move.qd, reduction.accelerations(s.link, move, s.qd, s.qdd))
-    if s.load is not None:
-        efforts = [effort - load for effort, load in zip(efforts, s.load)]
+    """The loops' forces that the undriven joints need, then what is left for the motors.
+
+    Motors that are more than the freedoms leave those forces open: they share the generalized force instead.
+    """
+    move, efforts = _moving(s)
+    if s.link.redundant:
+        return {"tau": reduction.motor_efforts(s.link, move.W, efforts)}
     force = reduction.multipliers(s.link, move.Phi, efforts)
     return {"tau": [efforts[k] - total([row[k] * f for row, f in zip(move.Phi, force)]) for k in s.link.driven]}
 
 
+def _moving(s: LoopState) -> tuple[reduction.TreeRates, list[Scalar]]:
+    """(rates, the efforts that every joint of the opened tree would need for the motion, less what acts outside)."""
+    move = s.motion(s.qd)
+    efforts = reduction.tree_efforts(s.link, s.position, move.qd, reduction.accelerations(s.link, move, s.qd, s.qdd))
+    return move, efforts if s.load is None else [effort - load for effort, load in zip(efforts, s.load)]
+
+
+def inverse_dynamics_derivatives(s: LoopState) -> Outputs:
+    """The same over dual numbers, every joint following the coordinates as W says."""
+    tau = inverse_dynamics(_varying(s))["tau"]
+    return {"dtau_dq": _slopes(s, tau, 0), "dtau_dqd": _slopes(s, tau, 1)}
+
+
+def forward_dynamics_derivatives(s: LoopState) -> Outputs:
+    """From r = J^T tau - (M qdd + C qd + g) = 0: M dqdd/dx = dr/dx at the acceleration found, and dr/dtau = J^T."""
+    qdd = forward_dynamics(s)["qdd"]
+    move, efforts = _moving(varied := _varying(replace(s, qdd=qdd)))
+    left = [-e for e in efforts]
+    for k, t in zip(s.link.driven, s.tau):
+        left[k] = left[k] + t
+    r = times(transposed(move.W), left, varied.tree.zero)
+    right = [[*a, *b, *c] for a, b, c in zip(_slopes(s, r, 0), _slopes(s, r, 1), transposed(s.driven))]
+    solved, n = solve_system(_mass_matrix(s), right, s.link.algebra), s.n
+    return {
+        "qdd": qdd,
+        "dqdd_dq": [row[:n] for row in solved],
+        "dqdd_dqd": [row[n : 2 * n] for row in solved],
+        "dqdd_dtau": [row[2 * n :] for row in solved],
+    }
+
+
+def _varying(s: LoopState) -> LoopState:
+    """The state over dual numbers: coordinate k varies in direction k, its speed in direction n + k."""
+    position = [led(at, s.tree.revolute[k], dict(enumerate(s.W[k]))) for k, at in enumerate(s.position)]
+    return _over(s, position)
+
+
+def _over(s: LoopState, position: Sequence[Position]) -> LoopState:
+    qd = [Dual(v, {s.n + k: s.tree.one}) for k, v in enumerate(s.qd)]
+    return LoopState(s.link, s.coordinates, position, s.plan, s.root, qd, s.qdd, s.tau, s.p, s.load)
+
+
+def _slopes(s: LoopState, values: Sequence[Scalar], of: int) -> Matrix:
+    """The derivatives of values over dual numbers by the coordinates (0), by the speeds (1), by the efforts (2)."""
+    sizes = (s.n, s.n, len(s.link.driven))
+    return [[derivative(x, of * s.n + k, s.tree.zero) for k in range(sizes[of])] for x in values]
+
+
+def regressor(s: LoopState) -> Outputs:
+    """The opened tree's own regressor and the rods', handed to the motors column by column."""
+    move = s.motion(s.qd)
+    Y = rigid_bodies.regressor(s.link, s.position, move.qd, reduction.accelerations(s.link, move, s.qd, s.qdd))
+    J = [move.W[k] for k in s.link.driven]
+    return {"Y": reduction.allocated(s.link, J, product(transposed(move.W), Y, s.tree.zero))}
+
+
 def inverse_dynamics_by_legs(s: LoopState) -> Outputs | None:
-    legs = rod_legs.legs_of(s.link, s.plan)
+    legs = None if s.link.redundant else rod_legs.legs_of(s.link, s.plan)
     if legs is None:
         return None
     q = [s.coordinates[k] for k in s.link.coordinates]  # slides, each its own position
@@ -159,7 +219,33 @@ def inverse_dynamics_by_work(s: LoopState) -> Outputs:
     model = _work(s, s.qd)
     h = _coasting_force(s, model)
     force = [total([m * a for m, a in zip(row, s.qdd)]) + b for row, b in zip(model.M, h)]
-    return {"tau": _solved(s, transposed(model.J), force)}
+    return {"tau": [x[0] for x in reduction.allocated(s.link, model.J, [[f] for f in force])]}
+
+
+def derivatives_of_work(s: LoopState) -> Outputs:
+    """Virtual work over dual numbers, which come through the closure itself."""
+    tau = inverse_dynamics_by_work(_over(s, s.seeded()))["tau"]
+    return {"dtau_dq": _slopes(s, tau, 0), "dtau_dqd": _slopes(s, tau, 1)}
+
+
+def derivatives_of_accelerations_by_work(s: LoopState) -> Outputs:
+    """Virtual work's accelerations, its division by M included, over dual numbers through the closure."""
+    tau = [Dual(v, {2 * s.n + k: s.tree.one}) for k, v in enumerate(s.tau)]
+    qdd = forward_dynamics_by_work(replace(_over(s, s.seeded()), tau=tau))["qdd"]
+    by = [_slopes(s, qdd, of) for of in range(3)]
+    values = [x.value if isinstance(x, Dual) else x for x in qdd]
+    return {"qdd": values, "dqdd_dq": by[0], "dqdd_dqd": by[1], "dqdd_dtau": by[2]}
+
+
+def regressor_by_work(s: LoopState) -> Outputs:
+    """Column by column: the virtual work of every body with one unit of one parameter."""
+    move, link = s.motion(s.qd), s.link
+    columns = []
+    for model in unit_equations(link, s.position, move):
+        h = _coasting_force(s, model)
+        columns.append([total([m * a for m, a in zip(row, s.qdd)]) + b for row, b in zip(model.M, h)])
+    J = [move.W[k] for k in link.driven]
+    return {"Y": reduction.allocated(link, J, transposed(columns))}
 
 
 def forward_dynamics_by_work(s: LoopState) -> Outputs:

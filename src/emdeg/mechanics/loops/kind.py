@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
+from emdeg.algebra.linear import times, transposed
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.friction import friction
-from emdeg.mechanics.loops import functions
+from emdeg.mechanics.loops import reduction
 from emdeg.mechanics.loops.closing import Ready, closing, coordinate_positions, positions, reach_root, ready
 from emdeg.mechanics.loops.closure import root_count, solve
 from emdeg.mechanics.loops.linkage import linkage_of, loops_of
@@ -49,7 +51,7 @@ class ClosedLoops:
         def root(value, _):
             return inputs.algebra.sqrt(value)
 
-        given = inputs.arrays(len(link.coordinates))
+        given = inputs.arrays(partial(self.size, robot))
         return LoopState(link, known, solve(link, looked.plan, known, root), looked.plan, root, **given)
 
     def numbers(
@@ -62,7 +64,7 @@ class ClosedLoops:
         def entry(name: str) -> str:
             return f"{'driven joint' if name == 'tau' else 'independent coordinate'} of {robot.name}"
 
-        checked, shape = checked_arrays(arrays, len(found.link.coordinates), entry)
+        checked, shape = checked_arrays(arrays, partial(self.size, robot), entry)
         given = dict(zip(arrays, checked))
         state = numeric_loop_state(found, positions(found, given["q"]), given)
         if wrench is None:
@@ -71,12 +73,14 @@ class ClosedLoops:
         return replace(state, load=load), shape
 
     def friction(self, robot: Robot, q: ArrayLike, qd: ArrayLike, *, generalized: bool = False) -> Array:
+        """Every joint's friction, the undriven ones' too: the loops hand it to the motors."""
         s, shape = self.numbers(robot, {"q": q, "qd": qd})
-        driven = list(s.link.driven)
-        rates = np.zeros((*shape, s.link.n))
-        rates[..., driven] = stacked(functions.drive_rates(s)["v"], shape)
-        efforts = friction(robot, rates)[..., driven]
-        return np.einsum("...ji,...j->...i", stacked(s.driven, shape), efforts) if generalized else efforts
+        rates = stacked(times(s.W, s.qd, s.tree.zero), shape)
+        rubbed = friction(robot, rates)
+        efforts = [rubbed[..., k] for k in range(s.link.n)]
+        if generalized:
+            return stacked(times(transposed(s.W), efforts, s.tree.zero), shape)
+        return stacked(reduction.motor_efforts(s.link, s.W, efforts), shape)
 
     def home(self, robot: Robot) -> Array:
         return closing(robot).home
@@ -111,7 +115,7 @@ class ClosedLoops:
         require_regular(s.link, s.position)
 
     def mobility(self, robot: Robot) -> str | None:
-        return str(ready(robot).mobility)
+        return str(closing(robot).mobility)
 
 
 def numeric_loop_state(found: Ready, position: list[Position], given: Mapping[str, Array]) -> NumericLoopState:

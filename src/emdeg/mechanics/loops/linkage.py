@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import Algebra, derivative
+from emdeg.algebra import Algebra, Exact, FieldScalar, derivative
 from emdeg.errors import RobotError
 from emdeg.mechanics.mechanism import (
     BodyInertia,
@@ -28,6 +29,8 @@ from emdeg.mechanics.mechanism import (
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, dot, matmul, mul, sub
 from emdeg.robot import BASE, End, Loops, Pose, Robot
 
+TIME = 1
+"""The level of dual numbers that vary with time: the coordinates', below it, may vary besides."""
 Columns = dict[int, Vec3]
 """Joint number -> the velocity of a point per unit of its rate, in base axes."""
 
@@ -48,6 +51,7 @@ class Bar:
     name: str
     first: Anchor
     second: Anchor
+    length: FieldScalar
     length_squared: Scalar
     mutual: Scalar
     masses: tuple[Scalar, Scalar, Scalar]
@@ -76,6 +80,8 @@ class Linkage:
     driven: tuple[int, ...]
     rows: tuple[int, ...] | None = None
     """The constraint rows that are independent; None: all."""
+    shares: tuple[Scalar, ...] = ()
+    """Of the driven joints, where they are more than the coordinates."""
 
     @property
     def algebra(self) -> Algebra:
@@ -84,6 +90,11 @@ class Linkage:
     @property
     def n(self) -> int:
         return self.tree.n
+
+    @property
+    def redundant(self) -> bool:
+        """Whether more joints are driven than there are freedoms."""
+        return len(self.driven) > len(self.coordinates)
 
     @property
     def dependent(self) -> tuple[int, ...]:
@@ -108,20 +119,19 @@ def linkage_of(robot: Robot, algebra: Algebra, rows: tuple[int, ...] | None = No
     loops = loops_of(robot)
     bare = mechanism_of(robot, algebra)
 
-    def w(value: Any) -> Scalar:
-        return written(algebra, value)
+    def w(value: Exact) -> FieldScalar:
+        return written(algebra, value)  # type: ignore[return-value]  # loops are closed over scalars that divide
 
     inertias = list(bare.inertia)
     bars = []
     for rod in loops.rods:
         first, second = _anchor(rod.first, algebra), _anchor(rod.second, algebra)
-        m11, m12, m22 = (w(m) for m in rod.end_masses)
+        m11, m12, m22 = rod.ends_in(w)
         for end, mass in ((first, m11), (second, m22)):
             if end.link != BASE:
                 inertias[end.link] = inertias[end.link] + _point(mass, end.p)
-        m1, m2, m3 = (w(m) for m in rod.three_masses)
-        com = algebra.number(rod.com)
-        bars.append(Bar(rod.name, first, second, w(rod.length * rod.length), m12, (m1, m2, m3), com))
+        masses, com = rod.points_in(w), w(rod.com)
+        bars.append(Bar(rod.name, first, second, w(rod.length), w(rod.length * rod.length), m12, masses, com))
     return Linkage(
         tree=replace(bare, inertia=tuple(inertias)),
         bare=bare,
@@ -132,6 +142,7 @@ def linkage_of(robot: Robot, algebra: Algebra, rows: tuple[int, ...] | None = No
         coordinates=loops.coordinates,
         driven=loops.driven,
         rows=rows,
+        shares=tuple(algebra.number(share) for share in loops.allocation or (Fraction(1),) * len(loops.driven)),
     )
 
 
@@ -256,7 +267,7 @@ def jacobian_matrix(link: Linkage, rows: Sequence[Row]) -> list[list[Scalar]]:
 
 def in_motion(mech: Mechanism, position: Sequence[Position], qd: Sequence[Scalar]) -> list[Position]:
     """The joint positions as dual numbers whose derivative is the rate of time."""
-    return [varying(at, mech.revolute[k], 0, qd[k]) for k, at in enumerate(position)]
+    return [varying(at, mech.revolute[k], 0, qd[k], TIME) for k, at in enumerate(position)]
 
 
 def world_frames(link: Linkage, position: Sequence[Position]) -> Frames:
@@ -267,4 +278,4 @@ def rate_of(values: Any, zero: Scalar) -> Any:
     """The rates of nested lists of dual numbers."""
     if isinstance(values, (list, tuple)):
         return [rate_of(value, zero) for value in values]
-    return derivative(values, 0, zero)
+    return derivative(values, 0, zero, TIME)

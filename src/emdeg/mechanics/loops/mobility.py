@@ -12,9 +12,10 @@ from emdeg.algebra import Array, PrimeField, Residue
 from emdeg.algebra.linear import independent_rows
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan, solve
-from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage_of, world_frames
+from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage_of, loops_of, world_frames
 from emdeg.mechanics.loops.newton import closed_by_newton, evaluated
 from emdeg.mechanics.loops.reduction import constraint_jacobian
+from emdeg.mechanics.mechanism import Position
 from emdeg.robot import Robot
 
 GAP = 1e-8
@@ -93,6 +94,20 @@ def _independent_rows(J: Array, rank: int) -> tuple[int, ...]:
 
 def _residue_matrix(robot: Robot, plan: Plan) -> tuple[list[list[int]], int] | None:
     """(the constraints' Jacobian at a random point of their variety modulo a prime, the prime)."""
+    found = _residue_position(robot, plan)
+    if found is None:
+        return None
+    link, position, prime = found
+    return [[cast(Residue, x).value for x in row] for row in constraint_jacobian(link, position)], prime
+
+
+def closes_everywhere(robot: Robot, plan: Plan) -> bool:
+    """Whether the steps close every loop at random places, with random numbers for the robot's symbols."""
+    return _residue_position(robot, plan) is not None
+
+
+def _residue_position(robot: Robot, plan: Plan) -> tuple[Linkage, list[Position], int] | None:
+    """Every joint's position modulo a prime at a random place; None where the steps leave a loop open."""
     for _ in range(DRAWS):
         field = PrimeField.fresh()
         link = linkage_of(robot, field)
@@ -103,7 +118,7 @@ def _residue_matrix(robot: Robot, plan: Plan) -> tuple[list[list[int]], int] | N
             continue
         if any(row.value for row in constraints(link, world_frames(link, position))):
             return None
-        return [[cast(Residue, x).value for x in row] for row in constraint_jacobian(link, position)], field.prime
+        return link, position, field.prime
     return None
 
 
@@ -122,14 +137,20 @@ def check(robot: Robot, link: Linkage, found: Mobility, start: Array) -> None:
     if freedoms == 0:
         raise RobotError(f"it is over-constrained: the loops {loops} leave no motion ({found})", body=robot.name)
     for what, joints in (("coordinates", link.coordinates), ("driven joints", link.driven)):
-        if len(joints) == freedoms:
-            continue
+        if len(joints) == freedoms or (joints is link.driven and len(joints) > freedoms):
+            continue  # motors more than the freedoms share the efforts
         named = ", ".join(names[k] for k in joints)
         side = "under" if len(joints) < freedoms else "over"
         hint = "close another loop or name more" if side == "under" else "name fewer or open a loop"
         raise RobotError(
             f"it is {side}-constrained: its mobility is {freedoms} but its {what} are {len(joints)} ({named}); "
             f"{hint} ({found})",
+            body=robot.name,
+        )
+    shares = [share for share in loops_of(robot).allocation if share]
+    if loops_of(robot).allocation and len(shares) < freedoms:
+        raise RobotError(
+            f"its allocation leaves {len(shares)} driven joints for {freedoms} freedoms: give more of them a share",
             body=robot.name,
         )
     _, _, J = evaluated(link, _generic_places(link, start))
@@ -139,7 +160,7 @@ def check(robot: Robot, link: Linkage, found: Mobility, start: Array) -> None:
     ):
         block = J[..., list(found.rows), :][..., list(others)]
         ranks = [int(np.linalg.matrix_rank(one, tol=GAP * max(1.0, float(np.linalg.norm(one, 2))))) for one in block]
-        if max(ranks) < found.rank:
+        if max(ranks) < min(found.rank, len(others)):
             raise RobotError(
                 f"its {what} ({', '.join(names[k] for k in joints)}) do not determine how it moves: choose others",
                 body=robot.name,

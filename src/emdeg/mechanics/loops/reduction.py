@@ -215,3 +215,18 @@ def multipliers(link: Linkage, Phi: Matrix, tau: Sequence[Scalar]) -> list[Scala
     """The forces of the loops that the undriven joints need: Phi_p^T lambda = tau_p."""
     A = [[row[k] for row in Phi] for k in link.passive]
     return [x[0] for x in solve_system(A, [[tau[k]] for k in link.passive], link.algebra)]
+
+
+def motor_efforts(link: Linkage, W: Matrix, efforts: Sequence[Scalar]) -> list[Scalar]:
+    """The motors' efforts that do what these efforts of all joints do along every motion: J^T tau = W^T efforts."""
+    force = [[f] for f in times(transposed(W), efforts, link.tree.zero)]
+    return [x[0] for x in allocated(link, [W[k] for k in link.driven], force)]
+
+
+def allocated(link: Linkage, J: Matrix, force: Matrix) -> Matrix:
+    """tau with J^T tau = force, column by column; of more motors than freedoms the least sum of tau^2 / share."""
+    if not link.redundant:
+        return solve_system(transposed(J), force, link.algebra)
+    zero = link.tree.zero
+    weighted = [[share * x for x in row] for share, row in zip(link.shares, J)]
+    return product(weighted, solve_system(product(transposed(J), weighted, zero), force, link.algebra), zero)

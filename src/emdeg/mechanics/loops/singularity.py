@@ -54,7 +54,7 @@ def conditions(link: Linkage, position: Sequence[Position]) -> Conditions:
         U, sizes, _ = np.linalg.svd(Phi[..., list(joints)])
         values.append(sizes[..., -1])
         worst = np.unravel_index(int(np.argmin(values[-1])), values[-1].shape)
-        loops.append(names[int(np.argmax(np.abs(U[..., -1][worst])))])
+        loops.append(names[int(np.argmax(np.abs(U[..., sizes.shape[-1] - 1][worst])))])
     return Conditions(values[0], values[1], loops[0], loops[1])
 
 

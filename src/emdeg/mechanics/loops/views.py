@@ -88,7 +88,7 @@ def reduced_model(robot: Robot, q: ArrayLike, qd: ArrayLike, *, route: str = "re
 
 
 def drive_friction(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
-    """(..., n): the efforts that overcome the driven joints' friction (viscous, Coulomb, Stribeck)."""
+    """(..., n): the driven joints' efforts that overcome every joint's friction (viscous, Coulomb, Stribeck)."""
     return ClosedLoops().friction(robot, q, qd)
 
 
@@ -193,6 +193,8 @@ def closure_error(robot: Robot, joints: ArrayLike) -> float:
 def motor_inertias(robot: Robot, q: ArrayLike) -> Array:
     """(..., n) [kg m^2, kg]: the inertia that each motor feels if it alone accelerates, the others held still."""
     s, shape = _state(robot, q=q)
+    if s.link.redundant:
+        raise RobotError("it has more motors than freedoms: none of them moves while the others stand", body=robot.name)
     J, M = stacked(s.driven, shape), stacked(reduction.mass_matrix(s.link, s.position, s.W), shape)
     inverse = np.linalg.inv(J)
     return np.einsum("...ji,...jk,...ki->...i", inverse, M, inverse)
@@ -232,7 +234,9 @@ def singularity_figures(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array
     Phi = scaled_jacobian(link, positions_of(link, joint_positions(robot, q)))
     blocks = [Phi[..., list(columns)] for columns in (link.dependent, link.passive)]
     first, second = (np.asarray(np.linalg.svd(b, compute_uv=False)[..., -1], np.float64) for b in blocks)
-    return first, second, np.linalg.det(blocks[0]), np.linalg.det(blocks[1])
+    # Of more motors than freedoms the second is no determinant, but vanishes where one would.
+    volume = np.sqrt(np.linalg.det(np.swapaxes(blocks[1], -1, -2) @ blocks[1])) if link.redundant else None
+    return first, second, np.linalg.det(blocks[0]), np.linalg.det(blocks[1]) if volume is None else volume
 
 
 def singularity_map(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:

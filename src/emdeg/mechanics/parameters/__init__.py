@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         ParameterRelation,
         base_parameters,
         base_values,
+        bodies_of,
         combination_text,
         parameters,
         regrouped,

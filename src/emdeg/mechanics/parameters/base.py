@@ -2,9 +2,11 @@
 
 Every link has ten inertial parameters and its drive's inertia, but torques show only combinations of them. The
 kept parameters stand for such combinations; the others are grouped into them, or have no effect. Decided exactly,
-for numbers and for symbols in the geometry. Numeric angles that are no multiples of 45 degrees are taken as
-independent of one another, here as in every exact algebra of emdeg: what is grouped is right in any case, but where
-slides alone stand between twists of, say, 15, 15 and -30 degrees, the axes are not seen to be parallel.
+for numbers and for symbols in the geometry. A closed loop lets more be grouped: what a closing joint or a rod's end
+cannot tell goes from one of its bodies to the other. Rods count as bodies behind the links. Numeric angles that are no
+multiples of 45 degrees are taken as independent of one another, here as in every exact algebra of emdeg: what is
+grouped is right in any case, but where slides alone stand between twists of, say, 15, 15 and -30 degrees, the axes are
+not seen to be parallel.
 """
 
 from __future__ import annotations
@@ -17,6 +19,12 @@ from typing import Any, NamedTuple
 from emdeg.algebra import ZERO, Algebra, Angle, Exact, Quotient
 from emdeg.algebra.linear import reduce_rows
 from emdeg.errors import RobotError
+from emdeg.mechanics.loops.base import (
+    check_loop_null,
+    closing_combinations,
+    further_combinations,
+    loop_geometry,
+)
 from emdeg.mechanics.mechanism import Mechanism, mechanism_of
 from emdeg.mechanics.parameters.regressor import (
     COLUMNS,
@@ -27,7 +35,7 @@ from emdeg.mechanics.parameters.regressor import (
     null_combinations,
     parameters_of,
 )
-from emdeg.robot import Inertia, Robot, RobotLike, algebra_of, as_robot, geometry, loaded_inertias
+from emdeg.robot import HALF, Inertia, Robot, RobotLike, Rod, algebra_of, as_robot, geometry, loaded_inertias
 from emdeg.writing import Brief, listing
 
 DROPPED_FIRST = ("Ia", "YY", "M", "MZ", "MY", "MX", "YZ", "XZ", "XY", "XX", "ZZ")
@@ -132,15 +140,22 @@ def base_parameters(
     40
     """
     robot = as_robot(robot)
-    return _base_parameters(geometry(robot), drives, _known(robot, prefer), _known(robot, leave))
+    shape = geometry(robot) if robot.is_tree else loop_geometry(robot)
+    return _base_parameters(shape, drives, _known(robot, prefer), _known(robot, leave))
+
+
+def bodies_of(robot: Robot) -> int:
+    """How many bodies have inertial parameters: the links, then the rods."""
+    return robot.n + len(robot.rods)
 
 
 def _known(robot: Robot, columns: Iterable[tuple[int, str]]) -> tuple[Column, ...]:
     found = tuple(dict.fromkeys(Column(*column) for column in columns))
     for column in found:
-        if column.name not in COLUMNS or not 0 <= column.link < robot.n:
+        if column.name not in COLUMNS or not 0 <= column.link < bodies_of(robot):
+            last = bodies_of(robot) - 1
             raise RobotError(
-                f"it has no parameter {tuple(column)!r}: give a link's index from 0 to {robot.n - 1} and one of "
+                f"it has no parameter {tuple(column)!r}: give a link's index from 0 to {last} and one of "
                 + " ".join(COLUMNS),
                 body=robot.name,
             )
@@ -151,16 +166,28 @@ def _known(robot: Robot, columns: Iterable[tuple[int, str]]) -> tuple[Column, ..
 def _base_parameters(
     shape: Robot, drives: bool, prefer: tuple[Column, ...], leave: tuple[Column, ...]
 ) -> BaseParameters:
-    columns = tuple(Column(i, name) for i in range(shape.n) for name in COLUMNS if drives or name != "Ia")
+    bodies = range(bodies_of(shape))
+    columns = tuple(Column(i, name) for i in bodies for name in COLUMNS if drives or name != "Ia")
     order: list[list[int]] = [
         [column.place for name in DROPPED_FIRST if (column := Column(i, name)) in columns and column not in prefer]
-        for i in reversed(range(shape.n))
+        for i in reversed(bodies)
     ]
     order += [[column.place] for column in reversed(prefer) if column in columns]
     rows = _null_combinations(shape, drives)
-    reduced = reduce_rows(rows, order, {column.place for column in leave})
+    kept_apart = {column.place for column in leave}
+    reduced = reduce_rows(rows, order, kept_apart)
+    minimal = not reduced.unused
+    if shape.is_tree:
+        check_null(shape, list(reduced.solved.values()))
+    else:
+        check_loop_null(shape, list(reduced.solved.values()))
+        open_ = [column.place for column in columns if column.place not in reduced.solved]
+        more = further_combinations(shape, open_, order, algebra_of(shape, joints=False))
+        if more:
+            reduced = reduce_rows([*rows, *more], order, kept_apart)
+            minimal = not reduced.unused
+            check_loop_null(shape, list(reduced.solved.values()), special=True)
     solved = reduced.solved
-    check_null(shape, list(solved.values()))
     by_place = {column.place: column for column in columns}
     kept = tuple(column for column in columns if column.place not in solved)
     relations = tuple(
@@ -171,12 +198,15 @@ def _base_parameters(
         for column in columns
         if (row := solved.get(column.place)) is not None
     )
-    return BaseParameters(columns, kept, relations, not reduced.unused)
+    return BaseParameters(columns, kept, relations, minimal)
 
 
 @lru_cache(maxsize=128)
 def _null_combinations(shape: Robot, drives: bool) -> list[dict[int, Quotient]]:
-    return null_combinations(shape, algebra_of(shape, joints=False), drives)
+    constants = algebra_of(shape, joints=False)
+    if shape.is_tree:
+        return null_combinations(shape, constants, drives)
+    return [*null_combinations(geometry(shape), constants, drives), *closing_combinations(shape, constants, drives)]
 
 
 class _Exacts:
@@ -204,12 +234,20 @@ def _exact(coefficient: Quotient) -> Exact | None:
 
 
 def parameters(robot: Robot) -> tuple[Exact, ...]:
-    """Every link's XX XY XZ YY YZ ZZ MX MY MZ M with what it carries, and its drive's Ia: tau = Y times these."""
-    return tuple(
+    """Every link's XX XY XZ YY YZ ZZ MX MY MZ M with what it carries, and its drive's Ia: tau = Y times these.
+
+    Rods follow as bodies of their own: ZZ across the rod and MX along it, both about its first end, and M.
+    """
+    of_links = [
         value
         for link, inertia in zip(robot.links, loaded_inertias(robot))
         for value in (*inertia.parameters, link.joint.drive.inertia)
-    )
+    ]
+    of_rods = []
+    for rod in robot.rods:
+        told: dict[str, Exact] = dict(zip(("M", "MX", "ZZ"), rod.moments))
+        of_rods += [told.get(name, ZERO) for name in COLUMNS]
+    return (*of_links, *of_rods)
 
 
 def base_values(robot: Robot, base: BaseParameters | None = None) -> tuple[Exact, ...]:
@@ -242,16 +280,35 @@ def regrouped(robot: Robot, base: BaseParameters | None = None) -> Robot:
             drive = replace(drive, motor_inertia=drive.inertia / drive.gear_ratio.number**2)
         joint = replace(link.joint, drive=replace(drive, inertia=own[DRIVE]))
         links.append(replace(link, joint=joint, inertia=Inertia.from_parameters(tuple(own[:DRIVE])), stated=None))
+    loops = robot.loops
+    if loops is not None:
+        rods = (
+            _with_moments(rod, values[WIDTH * k : WIDTH * (k + 1)]) for k, rod in enumerate(loops.rods, start=robot.n)
+        )
+        loops = replace(loops, rods=tuple(rods))
     note = f"its inertias are regrouped into {len(base)} parameters with the same torques; no body has them"
     return replace(
         robot,
         links=tuple(links),
+        loops=loops,
         payloads=(),
         nonphysical="regrouped inertias",
         tolerances={},
         sources={},
         notes=(*robot.notes, note),
     )
+
+
+def _with_moments(rod: Rod, values: Sequence[Exact]) -> Rod:
+    """The rod as masses at its ends and halfway that have these ZZ, MX and M about its first end."""
+    told = dict(zip(COLUMNS, values))
+    if not rod.length.is_number:
+        if any(values):
+            raise RobotError("its length is a symbol, so its inertia cannot be regrouped", body=rod.name)
+        return replace(rod, mass=ZERO, inertia=ZERO, points=None)
+    ends, moment = told["ZZ"] / rod.length.number**2, told["MX"] / rod.length.number
+    points = (told["M"] - 3 * moment + 2 * ends, 2 * ends - moment, 4 * moment - 4 * ends)
+    return replace(rod, mass=told["M"], com=HALF, inertia=ZERO, points=points)
 
 
 def _regrouped_values(robot: Robot, base: BaseParameters) -> tuple[list[Exact], list[Column]]:

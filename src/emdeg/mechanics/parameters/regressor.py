@@ -85,6 +85,8 @@ EXPANDED = 7
 CHECKS = 2
 """Random states at which every combination found must leave every joint without torque."""
 
+FALSE_COMBINATION = "a combination of parameters said to have no effect has one; please report this"
+
 LEAST = {
     "revolute": ({"XX": 1, "YY": 1}, {"MZ": 1}, {"M": 1}),
     "prismatic": ({"XX": 1}, {"XY": 1}, {"XZ": 1}, {"YY": 1}, {"YZ": 1}, {"ZZ": 1}),
@@ -228,4 +230,4 @@ def check_null(shape: Robot, rows: list[Row]) -> None:
         for row in rows:
             units = {column: value.written(field) for column, value in row.items()}
             if any(sum((Y[i][c] * u for c, u in units.items()), start=field.number(0)) for i in range(shape.n)):
-                raise ArithmeticError("a combination of parameters said to have no effect has one; please report this")
+                raise ArithmeticError(FALSE_COMBINATION)

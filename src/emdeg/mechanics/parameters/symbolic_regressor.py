@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, Array, TrigAlgebra, TrigPoly
 from emdeg.mechanics.mechanism import frames, mechanism_of
-from emdeg.mechanics.parameters.base import BaseParameters, Column, base_parameters
+from emdeg.mechanics.parameters.base import BaseParameters, Column, base_parameters, bodies_of
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.mechanics.parameters.regressor import regressor as over_any_scalar
 from emdeg.robot import Robot, algebra_of, geometry, state
@@ -50,4 +50,4 @@ def chosen_columns(robot: Robot, base: BaseParameters | bool) -> tuple[Column, .
         return base.kept
     if base:
         return base_parameters(robot).kept
-    return tuple(Column(i, name) for i in range(robot.n) for name in COLUMNS)
+    return tuple(Column(i, name) for i in range(bodies_of(robot)) for name in COLUMNS)

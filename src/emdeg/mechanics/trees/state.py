@@ -133,7 +133,7 @@ def tree_state(mech: Mechanism, inputs: Inputs) -> TreeState:
     position: list[Position] = [
         inputs.circle(k) if turns else inputs.entry("q", k) for k, turns in enumerate(mech.revolute)
     ]
-    return TreeState(mech, position, **inputs.arrays(mech.n))
+    return TreeState(mech, position, **inputs.arrays(lambda _: mech.n))
 
 
 @remembered(64)
