@@ -69,9 +69,7 @@ def test_the_inverse_in_base_axes_with_the_tool_off_the_wrist_point():
 
 def test_a_wrist_is_singular_where_its_middle_angle_vanishes():
     _, forms, _ = kinematics("puma560")
-    arm, wrist = determinant(forms)
-    assert wrist in (forms.algebra.joint_sincos(5)[0], -forms.algebra.joint_sincos(5)[0])
-    assert arm
+    assert forms.algebra.joint_sincos(5)[0] in determinant(forms)
 
 
 def test_rows_make_a_planar_arm_square():

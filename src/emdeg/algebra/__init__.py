@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         evaluate,
         scaled,
     )
+    from emdeg.algebra.factoring import Factored, in_half_angles
     from emdeg.algebra.parsing import Expression, parsed
     from emdeg.algebra.prime_field import (
         LEAST_PRIME,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         residue_of,
         root_of,
     )
-    from emdeg.algebra.quotients import Quotient, quotient
+    from emdeg.algebra.quotients import Quotient, lowest_terms, quotient
     from emdeg.algebra.scalar import (
         Algebra,
         Dual,

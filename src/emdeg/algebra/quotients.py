@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra.angle import Angle
+from emdeg.algebra.factoring.half_angles import in_half_angles
 from emdeg.algebra.scalar import Algebra
 from emdeg.algebra.trig_poly import Generator, TrigPoly
 
@@ -134,13 +135,26 @@ class Quotient:
 def quotient(numerator: TrigPoly, denominator: TrigPoly) -> Quotient:
     """numerator / denominator without common polynomial factors, the denominator's scale kept.
 
-    So the entries of an inverse show the determinant as it is. Factors that show only after sines and cosines are
-    traded for each other (s^2 = 1 - c^2) are not looked for. ZeroDivisionError if the denominator is the zero formula.
+    Factors that show only after sines and cosines are traded for each other (s^2 = 1 - c^2) are not looked for
+    (`lowest_terms` finds them). ZeroDivisionError if the denominator is the zero formula.
     """
     numerator, denominator = _coprime(numerator, denominator)
     if denominator.is_number:
         return Quotient(numerator / denominator.number)
     return _as_it_stands(numerator, denominator)
+
+
+def lowest_terms(numerator: TrigPoly, denominator: TrigPoly) -> Quotient:
+    """numerator / denominator without anything that divides both, half angles' factors included.
+
+    So it has a value wherever the function has one, but for single half angles (s / (1 + c) is tan(q/2)). Formulas too
+    long for that are left as `quotient` has them.
+    """
+    try:
+        top, bottom = in_half_angles(numerator.algebra).lowest(*_coprime(numerator, denominator))
+    except OverflowError:
+        return quotient(numerator, denominator)
+    return Quotient(top / bottom.number) if bottom.is_number else _as_it_stands(top, bottom)
 
 
 def _as_it_stands(numerator: TrigPoly, denominator: TrigPoly) -> Quotient:

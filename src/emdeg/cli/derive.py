@@ -72,7 +72,7 @@ def derive(
 
       emdeg derive puma560 --only M,relations
 
-      emdeg derive planar2r --only J,Jinv --rows 1,2
+      emdeg derive planar2r --only J,Jinv,singularities --rows 1,3
 
       emdeg derive puma560 --symbolic --format latex --out puma560.tex
 

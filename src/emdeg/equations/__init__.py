@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         lump,
     )
     from emdeg.equations.sections import DEFAULT_PARTS, NEEDS, PARTS, document, model_data, write
+    from emdeg.equations.singular import Singularity, singularities
     from emdeg.robot import Known, symbolize, with_symbolic_payload
 
 on_demand(globals())

@@ -1,16 +1,20 @@
 """The Jacobian's determinant and its analytic inverse, where it is square.
 
 With a spherical wrist the last three axes meet in one point. Taken there, the Jacobian is [[A, 0], [B, C]]: two 3 x 3
-determinants and adjugates are enough. Otherwise the 6 x 6 adjugate is formed, its minors shared.
+determinants and adjugates are enough. Otherwise the 6 x 6 adjugate is formed, its minors shared. Entries are in lowest
+terms, the determinant in factors: each names the configurations in which the arm is singular.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import prod
 from typing import cast
 
-from emdeg.algebra import Quotient, TrigPoly, linear, quotient
+from emdeg.algebra import Factored, Quotient, TrigPoly, in_half_angles, linear, lowest_terms
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
 from emdeg.errors import NotInvertible
 from emdeg.mechanics import skew
@@ -38,16 +42,38 @@ class InverseJacobian(Shown):
     """Which of v_x, v_y, v_z, omega_x, omega_y, omega_z (1-6) the columns belong to."""
     entries: tuple[tuple[Quotient, ...], ...]
     determinant: tuple[TrigPoly, ...]
-    """The Jacobian's determinant as a product of factors: where one vanishes, the arm is singular."""
+    """The Jacobian's determinant as a product of factors: a number or none, then those at which the arm is singular."""
     wrist: Wrist | None = None
 
 
 def determinant(kinematics: Kinematics, rows: Sequence[int] | None = None) -> tuple[TrigPoly, ...]:
-    """The factors whose product is det J; with a spherical wrist the arm's and the wrist's."""
+    """The factors whose product is det J, a number (where it is not 1) before those that vary; with multiplicity."""
+    return _factors(parts_of_determinant(kinematics, rows))
+
+
+def parts_of_determinant(kinematics: Kinematics, rows: Sequence[int] | None = None) -> tuple[TrigPoly, ...]:
+    """det J; with a spherical wrist the arm's determinant and the wrist's, whose product it is."""
     _check_square(kinematics, rows)
     if rows is None and (wrist := spherical_wrist(kinematics)) is not None:
         return linear.determinant(wrist.A), linear.determinant(wrist.C)
-    return (linear.determinant(_square(kinematics, kinematics.simplest_frame(), rows)),)
+    frame = kinematics.simplest_frame() if rows is None else "base"  # some rows only: it depends on the axes
+    return (linear.determinant(_square(kinematics, frame, rows)),)
+
+
+def factors_of(formula: TrigPoly) -> Factored:
+    """Its factors; where it is too long for that, itself."""
+    try:
+        return in_half_angles(formula.algebra).factored(formula)
+    except OverflowError:
+        return Factored(Fraction(1), ((formula, 1),))
+
+
+def _factors(parts: Sequence[TrigPoly]) -> tuple[TrigPoly, ...]:
+    found = [factors_of(part) for part in parts]
+    number = prod((one.number for one in found), start=Fraction(1))
+    several = [factor for one in found for factor, power in one.factors for _ in range(power)]
+    first = [] if number == 1 and several else [parts[0].algebra.number(number)]
+    return (*first, *several)
 
 
 def inverse_jacobian(
@@ -66,9 +92,9 @@ def inverse_jacobian(
     J = _square(kinematics, frame, rows)
     adjugate, det = linear.adjugate(J)
     if not det:
-        raise _singular(kinematics)
-    entries = tuple(tuple(quotient(entry, det) for entry in row) for row in adjugate)
-    return InverseJacobian(frame, tuple(rows or range(1, 7)), entries, (det,))
+        raise singular_everywhere(kinematics, rows)
+    entries = tuple(tuple(lowest_terms(entry, det) for entry in row) for row in adjugate)
+    return InverseJacobian(frame, tuple(rows or range(1, 7)), entries, _factors([det]))
 
 
 def spherical_wrist(kinematics: Kinematics, frame: FrameName | None = None) -> Wrist | None:
@@ -100,18 +126,18 @@ def _by_blocks(kinematics: Kinematics, wrist: Wrist) -> InverseJacobian:
     """[[A, 0], [B, C]]^-1 = [[A^-1, 0], [-C^-1 B A^-1, C^-1]], then from the wrist point to the tool's origin."""
     (adj_A, det_A), (adj_C, det_C) = linear.adjugate(wrist.A), linear.adjugate(wrist.C)
     if not det_A or not det_C:
-        raise _singular(kinematics)
+        raise singular_everywhere(kinematics)
     lower = [[-entry for entry in row] for row in _product(_product(adj_C, wrist.B), adj_A)]
     # v_wrist = v_tool + r x omega with r from the wrist point to the tool.
     lever = cast(Matrix, skew(kinematics.lever(wrist.frame, wrist.point, "tool")))
     both = det_A * det_C
     entries = []
     for left, right in zip(adj_A, _product(adj_A, lever)):
-        entries.append(tuple(quotient(entry, det_A) for entry in (*left, *right)))
+        entries.append(tuple(lowest_terms(entry, det_A) for entry in (*left, *right)))
     for left, carried, own in zip(lower, _product(lower, lever), adj_C):
         right = [a + b * det_A for a, b in zip(carried, own)]
-        entries.append(tuple(quotient(entry, both) for entry in (*left, *right)))
-    return InverseJacobian(wrist.frame, tuple(range(1, 7)), tuple(entries), (det_A, det_C), wrist)
+        entries.append(tuple(lowest_terms(entry, both) for entry in (*left, *right)))
+    return InverseJacobian(wrist.frame, tuple(range(1, 7)), tuple(entries), _factors([det_A, det_C]), wrist)
 
 
 def _check_square(kinematics: Kinematics, rows: Sequence[int] | None) -> None:
@@ -135,10 +161,18 @@ def _check_square(kinematics: Kinematics, rows: Sequence[int] | None) -> None:
         )
 
 
-def _singular(kinematics: Kinematics) -> NotInvertible:
+def singular_everywhere(kinematics: Kinematics, rows: Sequence[int] | None = None) -> NotInvertible:
+    """What to raise where the determinant is zero; says which rows would do."""
+    hint = "is the tool on the last link (--tip)?"
+    if rows is not None:
+        J = kinematics.jacobian("base")
+        some = (pick for pick in combinations(range(1, 7), len(rows)) if linear.determinant([J[k - 1] for k in pick]))
+        if (others := next(some, None)) is not None:
+            hint = f"rows {','.join(map(str, others))} have one (--rows)"
+    which = "" if rows is None else f"its rows {','.join(map(str, rows))}, "
+    name = kinematics.robot.name
     return NotInvertible(
-        f"the Jacobian of {kinematics.robot.name} is singular in every configuration, so it has no inverse; "
-        "is the tool on the last link (--tip), and were the right rows picked?"
+        f"the Jacobian of {name} is singular in every configuration, {which}so it has no inverse; {hint}"
     )
 
 
@@ -151,6 +185,3 @@ def _product(A: Sequence[Sequence[TrigPoly]], B: Sequence[Sequence[TrigPoly]]) -
     algebra = A[0][0].algebra
     columns = list(zip(*B))
     return [[algebra.sum_of_products(zip(row, column)) for column in columns] for row in A]
-
-
-__all__ = ["InverseJacobian", "NotInvertible", "Wrist", "determinant", "inverse_jacobian", "spherical_wrist"]

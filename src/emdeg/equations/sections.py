@@ -14,6 +14,7 @@ from emdeg.equations.json_form import to_data
 from emdeg.equations.kinematics import FrameName, Matrix
 from emdeg.equations.model import Model
 from emdeg.equations.reading import sections as reading
+from emdeg.equations.singular import singularities
 from emdeg.errors import NotInvertible
 from emdeg.mechanics.formulations import first_derivatives, pseudo_inertias, second_derivatives
 from emdeg.mechanics.parameters import Column, base_parameters, regressor_formulas
@@ -189,6 +190,28 @@ def inverse(model: Model, choice: Choice) -> Section:
     return Section("Jinv", "Inverse of the Jacobian", tuple(items))
 
 
+def singular(model: Model, choice: Choice) -> Section:
+    """The factors of the Jacobian's determinant: what each is called, and where it vanishes."""
+    found = singularities(model.kinematics, choice.rows)
+    joints = [joint.name for joint in model.robot.joints]
+    items: list[Item] = []
+    if not found:
+        items.append(Paragraph("The Jacobian is regular in every configuration."))
+    for k, one in enumerate(found, 1):
+        label = Label("sigma", str(k))
+        items.append(Equation(label, one.factor))
+        called = f"{one.name} singularity" if one.name else "singularity"
+        words = f"{label} = 0: {called}, of {', '.join(joints[j - 1] for j in one.joints)}"
+        words += f" (it divides the determinant {one.power} times)" if one.power > 1 else ""
+        if one.at is not None:
+            unit = "rad" if model.kinematics.mechanism.revolute[one.joints[0] - 1] else "m"
+            values = ", ".join(f"{value:.6g}" for value in one.at)
+            words += f"; at {joints[one.joints[0] - 1]} = {values} {unit}" if one.at else "; never"
+        items.append(Paragraph(words + "."))
+    rows = "" if choice.rows is None else f", rows {', '.join(map(str, choice.rows))} of 6"
+    return Section("singularities", f"Singularities of the Jacobian{rows}", tuple(items))
+
+
 def uicker(model: Model, _: Choice) -> Section:
     """The derivatives of the transforms and the pseudo-inertias of Bejczy's Appendices A and B."""
     mech, frame = model.kinematics.mechanism, model.kinematics.frames
@@ -256,6 +279,7 @@ PARTS: dict[str, Builder] = {
     "T": transforms,
     "J": jacobian,
     "Jinv": inverse,
+    "singularities": singular,
     "U": uicker,
     "relations": found_relations,
     "base": base,
@@ -310,12 +334,20 @@ def _label(name: str) -> Label:
 
 
 def _determinant(factors: tuple[TrigPoly, ...]) -> list[Item]:
-    """det J, as a product where it has several factors."""
+    """det J, as a product where it has several factors; a number and letters alone stand in the product itself."""
     if len(factors) == 1:
         return [Equation(Label("detJ"), factors[0])]
-    items: list[Item] = [Equation(Label("detJ", f"_{k}"), factor) for k, factor in enumerate(factors, 1)]
-    names = " ".join(f"detJ_{k}" for k in range(1, len(factors) + 1))
-    return [*items, Paragraph(f"The determinant is the product {names}; where a factor vanishes the arm is singular.")]
+    names, items = [], list[Item]()
+    for factor in factors:
+        if len(factor) == 1:
+            text = str(factor)
+            names.append(f"({text})" if text.startswith("-") and names else text)
+        else:
+            label = Label("detJ", f"_{len(items) + 1}")
+            items.append(Equation(label, factor))
+            names.append(str(label))
+    words = f"detJ = {' * '.join(names)}; where a factor vanishes the arm is singular."
+    return [*items, Paragraph(words)]
 
 
 def _row(what: str, tally: Tally) -> tuple[str, ...]:

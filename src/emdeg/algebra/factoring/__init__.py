@@ -6,6 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.algebra.factoring.extraction import Extraction
+    from emdeg.algebra.factoring.half_angles import Factored, in_half_angles
     from emdeg.algebra.factoring.nesting import (
         LONG,
         Key,
