@@ -79,4 +79,4 @@ def zeros(factor: TrigPoly) -> tuple[float, ...] | None:
 
 def _real(coefficients: Array) -> Array:
     roots = np.roots(coefficients)
-    return np.sort(roots[np.abs(roots.imag) < 1e-9 * (1 + np.abs(roots))].real)
+    return np.sort(roots[np.abs(roots.imag) < 1e-9 * (1 + np.abs(roots))].real.astype(np.float64))
