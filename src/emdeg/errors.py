@@ -156,3 +156,11 @@ class OldFormat(UserWarning):
 
 class Poisoned(UserWarning):
     """A stored program is not what its file says, and was set aside: not used."""
+
+
+class DeviceError(EmdegError, RuntimeError):
+    """A GPU cannot be used, or its driver refused a call; `code` is the driver's number."""
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code

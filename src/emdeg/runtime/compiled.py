@@ -5,14 +5,37 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from emdeg.errors import StateError
+from emdeg.errors import DeviceError, StateError
 from emdeg.programs import Program, split_constants
 from emdeg.runtime.kernel import Kernel, MachineKernel, NumpyKernel, cores, machine_available
+
+if TYPE_CHECKING:
+    from emdeg.runtime.cuda import CudaProgram
+
+CUDA = 2
+"""What DLPack calls a device that is a CUDA GPU."""
+
+
+@overload
+def compile(
+    program: Program,
+    *,
+    dtype: DTypeLike = np.float64,
+    threads: int | None = None,
+    check_finite: bool = False,
+    backend: Literal["auto", "llvm", "numpy"] = "auto",
+) -> CompiledProgram: ...
+
+
+@overload
+def compile(
+    program: Program, *, dtype: DTypeLike = np.float64, check_finite: bool = False, backend: Literal["cuda"]
+) -> CudaProgram: ...
 
 
 def compile(
@@ -21,12 +44,13 @@ def compile(
     dtype: DTypeLike = np.float64,
     threads: int | None = None,
     check_finite: bool = False,
-    backend: Literal["auto", "llvm", "numpy"] = "auto",
-) -> CompiledProgram:
+    backend: Literal["auto", "llvm", "numpy", "cuda"] = "auto",
+) -> CompiledProgram | CudaProgram:
     """`program` as a callable in float64 or float32.
 
     A batch large enough is spread over `threads` cores (all by default). With `check_finite` NaN and
-    infinities among the inputs are an error. `backend` "auto" takes llvm where llvmlite can be imported.
+    infinities among the inputs are an error. `backend` "auto" takes llvm where llvmlite can be imported; arrays that
+    live on a GPU (torch, JAX, CuPy, DLPack) are computed there. "cuda" does so always, copying NumPy's arrays.
 
     Machine code has its own sine and cosine: angles far beyond 1e5 rad yield NaN there, never a wrong number.
 
@@ -38,10 +62,14 @@ def compile(
     kind = np.dtype(dtype)
     if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise TypeError(f"{program.name} can be compiled for float64 or float32, not for {kind}")
-    if backend not in ("auto", "llvm", "numpy"):
-        raise ValueError(f"there is no backend {backend!r}; there are auto, llvm, numpy")
+    if backend not in ("auto", "llvm", "numpy", "cuda"):
+        raise ValueError(f"there is no backend {backend!r}; there are auto, llvm, numpy, cuda")
     if threads is not None and (not isinstance(threads, int) or threads < 1):
         raise ValueError(f"threads must be a whole number from 1 on, or None for all cores; got {threads!r}")
+    if backend == "cuda":
+        if check_finite:
+            raise ValueError("check_finite would fetch every array from the GPU; look at the results there instead")
+        return _for_cuda(program, kind)
     if backend == "auto":
         backend = "llvm" if machine_available() else "numpy"
     build: Callable[[Program, np.dtype], Kernel] = MachineKernel if backend == "llvm" else NumpyKernel
@@ -55,6 +83,14 @@ def compile(
         threads or cores(),
         check_finite,
     )
+
+
+def _for_cuda(program: Program, kind: np.dtype) -> CudaProgram:
+    if not machine_available():
+        raise DeviceError("kernels for GPUs are written by llvmlite, which is not installed")
+    from emdeg.runtime.cuda import CudaProgram  # needs llvmlite
+
+    return CudaProgram(program, kind)
 
 
 class CompiledProgram:
@@ -81,12 +117,13 @@ class CompiledProgram:
         self._constant_count = constant_count
         self._threads = threads
         self._check_finite = check_finite
+        self._on_device: CudaProgram | None = None
 
     def __call__(self, *args: ArrayLike, out: NDArray | Sequence[NDArray] | None = None, **named: ArrayLike) -> Any:
-        arrays = [
-            self._input(group.name, group.size, value)
-            for group, value in zip(self.program.inputs, self._matched(args, named))
-        ]
+        given = self._matched(args, named)
+        if any(type(array) is not np.ndarray and _may_be_elsewhere(array) for array in given):
+            return self._elsewhere(given, out)
+        arrays = [self._input(group.name, group.size, value) for group, value in zip(self.program.inputs, given)]
         batch = self._batch(arrays)
         states = math.prod(batch)
         shaped = self._results(out, batch)
@@ -97,6 +134,14 @@ class CompiledProgram:
                 arrays = [a.copy() if any(np.may_share_memory(a, o) for o in outputs) else a for a in arrays]
             self._run([_rows(array, batch) for array in arrays], outputs)
         return shaped[0] if len(shaped) == 1 else tuple(shaped)
+
+    def _elsewhere(self, given: list[Any], out: object) -> Any:
+        """On the GPU where the arrays live."""
+        if out is not None or self._check_finite:
+            raise StateError(f"{self.program.name}: out and check_finite are for arrays of this host's memory")
+        if self._on_device is None:
+            self._on_device = _for_cuda(self.program, self.dtype)
+        return self._on_device(*given)
 
     def _results(self, out: NDArray | Sequence[NDArray] | None, batch: tuple[int, ...]) -> list[NDArray]:
         groups = self.program.outputs
@@ -239,6 +284,13 @@ class BoundProgram:
 
     def __call__(self) -> None:
         self.run()
+
+
+def _may_be_elsewhere(array: object) -> bool:
+    """Whether it is an array of a GPU's memory."""
+    if not hasattr(array, "__dlpack_device__") or isinstance(array, np.ndarray):
+        return False
+    return array.__dlpack_device__()[0] == CUDA  # type: ignore[attr-defined]
 
 
 def _rows(array: NDArray, batch: tuple[int, ...]) -> NDArray:

@@ -74,14 +74,34 @@ def _body(program: Program, out: Writer, shared: frozenset[str]) -> None:
 
 
 def operations(
-    program: Program, out: Writer, load: Callable[[Slot], str], pairs: dict[str, tuple[str, str]]
+    program: Program,
+    out: Writer,
+    load: Callable[[Slot], str],
+    pairs: dict[str, tuple[str, str]],
+    ready: Callable[[str, int, str], None] | None = None,
 ) -> dict[str, list[str]]:
     """The program's operations written to `out`; the names of its outputs' values.
 
     `load` names an input's value; `pairs` remembers sines and cosines by the name of their angle's value, so that
-    programs written one after the other on the same values share them.
+    programs written one after the other on the same values share them. `ready` is told of each output's entry, its
+    place in the output and the name of its value, as soon as that is written.
     """
     needed, numbers = live(program), constants(program)
+    results = {group.name: [""] * len(group.entries) for group in program.outputs}
+    wanted: dict[int, list[tuple[str, int, int]]] = {}
+    zero = out.constant(0.0)
+
+    def give(name: str, place: int, value: str) -> None:
+        results[name][place] = value
+        if ready is not None:
+            ready(name, place, value)
+
+    for group in program.outputs:
+        for place, ref in enumerate(group.entries):
+            if ref.sign:
+                wanted.setdefault(ref.value, []).append((group.name, place, ref.sign))
+            else:
+                give(group.name, place, zero)
     value: dict[int, str] = {}
     for index, op in enumerate(program.ops):
         if not needed[index]:
@@ -103,11 +123,6 @@ def operations(
             value[index] = out.call("llvm.sqrt", args[0])
         else:
             value[index] = out.binary(_BINARY[op.kind], args[0], args[1])
-    zero = out.constant(0.0)
-    results: dict[str, list[str]] = {}
-    for group in program.outputs:
-        results[group.name] = named = []
-        for ref in group.entries:
-            result = zero if not ref.sign else value[ref.value]
-            named.append(out.put(f"fneg {out.real} {result}") if ref.sign < 0 else result)
+        for name, place, sign in wanted.get(index, ()):
+            give(name, place, out.put(f"fneg {out.real} {value[index]}") if sign < 0 else value[index])
     return results

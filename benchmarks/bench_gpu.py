@@ -1,0 +1,157 @@
+"""Programs on the GPU: million evaluations a second, rows as users have them, beside the card's own copying.
+
+    python benchmarks/bench_gpu.py [--robots puma560 iiwa14 panda] [--quick]
+
+Needs a GPU, its driver and torch (for arrays, events and graphs). A kernel's rate is taken from a hundred launches of
+one captured graph, so that the interpreter does not count; what a call from Python costs is measured apart. Peers that
+are at hand are measured in the same run: GRiD's kernels (pip `grid-rbd`, nvcc), Pinocchio on all cores. Prints it all
+and writes benchmarks/results/gpu.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import time
+from functools import partial
+
+import numpy as np
+
+import emdeg
+from emdeg.runtime.cuda import CudaProgram, cuda_driver, device
+from record import record
+
+FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives")
+SIZES = (256, 1024, 16_384, 1_048_576, 16_777_216)
+LAUNCHES = 100
+
+
+def bound(program: emdeg.Program, dtype: str, states: int, layout: str = "rows"):
+    """A call on random arrays of that many states."""
+    import torch
+
+    kind = getattr(torch, dtype)
+    inputs = [torch.rand((states, group.size), dtype=kind, device="cuda") * 2 - 1 for group in program.inputs]
+    outputs = [torch.empty((states, *group.shape), dtype=kind, device="cuda") for group in program.outputs]
+    return CudaProgram(program, np.dtype(dtype), layout=layout).bind(*inputs, *outputs)
+
+
+def rate(program: emdeg.Program, dtype: str, states: int, layout: str = "rows") -> float:
+    """Million states a second."""
+    import torch
+
+    launches = LAUNCHES if states < 1 << 20 else 10
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        run = bound(program, dtype, states, layout)
+        run()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            for _ in range(launches):
+                run()
+        graph.replay()
+        torch.cuda.synchronize()
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        seconds = []
+        for _ in range(5):
+            begin.record(stream)
+            graph.replay()
+            end.record(stream)
+            torch.cuda.synchronize()
+            seconds.append(begin.elapsed_time(end) / 1e3)
+    return states * launches / min(seconds) / 1e6
+
+
+def copying() -> float:
+    """Bytes read and written a second by a copy on the card [TB/s]."""
+    import torch
+
+    source = torch.empty(1 << 30, dtype=torch.float32, device="cuda")
+    target = torch.empty_like(source)
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    target.copy_(source)
+    begin.record()
+    for _ in range(10):
+        target.copy_(source)
+    end.record()
+    torch.cuda.synchronize()
+    return 10 * 2 * source.nbytes / (begin.elapsed_time(end) / 1e3) / 1e12
+
+
+def from_python(program: emdeg.Program) -> dict[str, float]:
+    """Microseconds of a bound call, of a call, and of the bare launch, from Python."""
+    import torch
+
+    def each(call, count: int = 2000) -> float:
+        for _ in range(20):
+            call()
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        spent = time.perf_counter() - start
+        torch.cuda.synchronize()
+        return spent / count * 1e6
+
+    inputs = [torch.rand((256, group.size), device="cuda") for group in program.inputs]
+    run = bound(program, "float32", 256)
+    whole = CudaProgram(program, np.dtype("float32"))
+    return {
+        "bound_call_us": each(run),
+        "call_us": each(lambda: whole(*inputs)),
+        "bare_launch_us": each(partial(cuda_launch(), *run.fixed)),
+    }
+
+
+def cuda_launch():
+    """The driver's own function."""
+    return cuda_driver()._launch
+
+
+def first_call(name: str, function: str) -> float:
+    """Seconds from a stored program's name to its first result."""
+    import torch
+
+    q = torch.rand((64, emdeg.load(name).n), device="cuda")
+    start = time.perf_counter()
+    program = emdeg.program(name, function)
+    emdeg.compile(program, dtype="float32", backend="cuda")(*[q] * len(program.inputs))
+    torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--robots", nargs="+", default=["puma560", "iiwa14", "panda"])
+    parser.add_argument("--quick", action="store_true", help="float32 and three sizes alone")
+    args = parser.parse_args()
+    card = device()
+    found: dict = {"card": card.name, "sm": card.sm, "copying_TB_per_s": round(copying(), 2)}
+    found["first_call_s"] = round(first_call("panda", "forward_dynamics"), 3)
+    found["from_python"] = {
+        k: round(v, 2) for k, v in from_python(emdeg.program("puma560", "inverse_dynamics")).items()
+    }
+    print(found, flush=True)
+    sizes = SIZES[::2] if args.quick else SIZES
+    rates: dict = {}
+    for name in args.robots:
+        for function in FUNCTIONS:
+            program = emdeg.program(name, function)
+            for dtype in ("float32",) if args.quick else ("float32", "float64"):
+                row = {str(states): round(rate(program, dtype, states), 1) for states in sizes}
+                most = states_bytes(program, dtype) * row[str(sizes[-1])] * 1e6 / 1e12
+                rates[f"{name} {function} {dtype}"] = {**row, "memory_TB_per_s": round(most, 2)}
+                print(f"{name:8s} {function:30s} {dtype}", row, f"{most:.2f} TB/s", flush=True)
+    found["million_states_per_s"] = rates
+    found["peers"] = {"grid-rbd": importlib.util.find_spec("grid_rbd") is not None}
+    record("gpu", found)
+
+
+def states_bytes(program: emdeg.Program, dtype: str) -> int:
+    entries = sum(g.size for g in program.inputs) + sum(len(g.entries) for g in program.outputs)
+    return entries * np.dtype(dtype).itemsize
+
+
+if __name__ == "__main__":
+    main()

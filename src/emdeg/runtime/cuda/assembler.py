@@ -1,0 +1,47 @@
+"""PTX, the assembly that NVIDIA's driver takes, from a kernel's LLVM text."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from llvmlite import binding as llvm
+
+from emdeg.errors import BadRequest
+from emdeg.programs import Program
+from emdeg.runtime.cuda.kernel_text import KernelShape, Layout, kernel, kernel_shape
+
+ARCHITECTURES = (75, 80, 86, 87, 89, 90, 100, 103, 120, 121)
+"""Compute capabilities, times ten: sm_75 is Turing, sm_90 Hopper, sm_100 and sm_120 Blackwell."""
+
+
+def ptx(
+    program: Program,
+    name: str,
+    *,
+    bits: int = 64,
+    layout: Layout = "rows",
+    shared: frozenset[str] = frozenset(),
+    sm: int = 75,
+) -> tuple[str, KernelShape]:
+    """(the text of a program's kernel for GPUs of compute capability `sm` / 10 and newer, how it is launched)."""
+    shape = kernel_shape(program, bits, layout, shared)
+    return assembled(kernel(program, name, bits, layout, shared), shape.threads, sm), shape
+
+
+def assembled(text: str, threads: int, sm: int) -> str:
+    """PTX of a kernel's LLVM text; its blocks have `threads` threads."""
+    module = llvm.parse_assembly(text)
+    written = _machine(sm).emit_assembly(module)
+    # Every kernel says how many threads a block of it has: a launch with another number is refused by the driver.
+    return re.sub(r"(\.visible \.entry [^)]*\))\n", rf"\1\n.reqntid {threads}, 1, 1\n", written)
+
+
+@lru_cache(maxsize=8)
+def _machine(sm: int) -> Any:
+    if sm not in ARCHITECTURES:
+        raise BadRequest(f"there is no sm_{sm} here; there are {', '.join(f'sm_{each}' for each in ARCHITECTURES)}")
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple("nvptx64-nvidia-cuda").create_target_machine(cpu=f"sm_{sm}", opt=3)

@@ -1,0 +1,322 @@
+"""A program as the LLVM text of a GPU's kernel: one thread a state, arrays row by row or entry by entry.
+
+The kernel takes the pointers to inputs and outputs, in the program's order, then the number of states (64 bits). Rows
+pass through the warp's tile (`warp`): a short row whole, a long one in pieces of 32 columns. Results leave as soon as
+their piece is complete, so that they need not be kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from emdeg.programs import InputGroup, Kind, OutputGroup, Program
+from emdeg.runtime.cuda.warp import GLOBAL, LANES, SHARED, Warp
+from emdeg.runtime.llvm_text import operations
+from emdeg.runtime.llvm_writer import PRECISIONS
+
+Layout = Literal["rows", "entries"]
+
+LARGEST_TILE = 16 * 1024
+"""Bytes of a warp's tile; with more of them too few warps would fit a multiprocessor."""
+CONFLICTS = 4
+"""How many lanes may want the same bank of the tile's memory: rows whose length has this factor in common with 32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """`width` columns from `first` on of an array's rows, as they lie in the tile: `stride` entries a row."""
+
+    first: int
+    width: int
+    stride: int
+
+    @property
+    def entries(self) -> int:
+        return LANES * self.stride
+
+
+@dataclass(frozen=True, slots=True)
+class KernelShape:
+    """How a kernel is launched: `warps` of 32 threads a block, each with `tile` entries of shared memory."""
+
+    warps: int
+    tile: int
+    bits: int
+    layout: Layout
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return LANES * self.warps
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a block, declared by the kernel itself."""
+        return self.warps * self.tile * self.bits // 8
+
+    def blocks(self, states: int) -> int:
+        """How many blocks do `states` states."""
+        return -(-states // self.threads)
+
+
+def pieces(size: int, bits: int) -> list[Piece]:
+    """How rows of `size` entries pass through a tile: whole if they are short, else by 32 columns."""
+    if size * LANES * bits // 8 <= LARGEST_TILE and math.gcd(size, LANES) <= CONFLICTS:
+        return [Piece(0, size, size)]
+    return [Piece(first, min(LANES, size - first), LANES + 1) for first in range(0, size, LANES)]
+
+
+def kernel_shape(
+    program: Program, bits: int = 64, layout: Layout = "rows", shared: frozenset[str] = frozenset()
+) -> KernelShape:
+    """The shape that suits a program: several warps a block where their tiles are small."""
+    if layout == "entries":
+        return KernelShape(4, 0, bits, layout)
+    sizes = [group.size for group in _read(program, shared)]
+    results = [len(group.entries) for group in program.outputs]
+    tile = max((piece.entries for size in (*sizes, *results) for piece in pieces(size, bits)), default=0)
+    tile = max(tile, sum(LANES * size for size in _side_by_side(sizes, bits)))
+    return KernelShape(4 if tile * bits // 8 <= LARGEST_TILE // 4 else 1, tile, bits, layout)
+
+
+def _read(program: Program, shared: frozenset[str]) -> list[InputGroup]:
+    """The inputs that the program uses and of which every state has its own."""
+    used = {op.slot[0] for op in program.ops if op.kind is Kind.INPUT}
+    return [group for group in program.inputs if group.name in used and group.name not in shared]
+
+
+def _side_by_side(sizes: Sequence[int], bits: int) -> list[int]:
+    """The rows that are on their way into the tile at once: as many as fit, from the first on, whole rows alone."""
+    together: list[int] = []
+    for size in sizes:
+        if len(pieces(size, bits)) > 1 or (sum(together) + size) * LANES * bits // 8 > LARGEST_TILE:
+            break
+        together.append(size)
+    return together
+
+
+def kernel(
+    program: Program,
+    name: str,
+    bits: int = 64,
+    layout: Layout = "rows",
+    shared: frozenset[str] = frozenset(),
+) -> str:
+    """The LLVM module for NVIDIA's back end: the kernel `name`.
+
+    `shared` names inputs of which one state serves all.
+    """
+    shape = kernel_shape(program, bits, layout, shared)
+    warp = Warp.of(PRECISIONS[bits], emulated=False)
+    _body(program, warp, shape, shared)
+    scalar = warp.out.precision.scalar
+    tile = max(1, shape.warps * shape.tile)
+    groups: Sequence[InputGroup | OutputGroup] = [*program.inputs, *program.outputs]
+    arguments = ", ".join(f"ptr{GLOBAL} noalias nocapture %base_{group.name}" for group in groups)
+    lines = [
+        'target triple = "nvptx64-nvidia-cuda"',
+        f"@tile = internal addrspace(3) global [{tile} x {scalar}] undef, align 16",
+        "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        *sorted(warp.out.declared),
+        f"define ptx_kernel void @{name}({arguments}, i64 %states) {{",
+        "entry:",
+        "  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        "  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        f"  %lane = and i32 %thread, {LANES - 1}",
+        "  %of_block = lshr i32 %thread, 5",
+        f"  %before = mul i32 %block, {shape.warps}",
+        "  %warp32 = add i32 %before, %of_block",
+        "  %warp = zext i32 %warp32 to i64",
+        f"  %tile_offset = mul i32 %of_block, {shape.tile}",
+        f"  %own_tile = getelementptr {scalar}, ptr{SHARED} @tile, i32 %tile_offset",
+        *_framed(warp.out.lines),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def emulated_kernel(
+    program: Program, bits: int = 64, layout: Layout = "rows", shared: frozenset[str] = frozenset()
+) -> str:
+    """The same kernel for this processor: @warp(words, states, warp) does 32 states as the GPU does them.
+
+    `words` are the pointers to inputs and outputs in order, then the one to a tile.
+    """
+    shape = kernel_shape(program, bits, layout, shared)
+    warp = Warp.of(PRECISIONS[bits], emulated=True)
+    _body(program, warp, shape, shared)
+    groups: Sequence[InputGroup | OutputGroup] = [*program.inputs, *program.outputs]
+    head = []
+    for place, name in enumerate([*(f"base_{group.name}" for group in groups), "own_tile"]):
+        head += [f"  %at{place} = getelementptr i64, ptr %words, i64 {place}", f"  %{name} = load ptr, ptr %at{place}"]
+    lines = [
+        *sorted(warp.out.declared),
+        "define void @warp(ptr %words, i64 %states, i64 %warp) {",
+        "entry:",
+        *head,
+        *_framed(warp.out.lines),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _framed(body: list[str]) -> list[str]:
+    """The body with what it stands on: the warp's first state, its last row; a warp without states does nothing."""
+    return [
+        f"  %first = mul i64 %warp, {LANES}",
+        "  %some = icmp ult i64 %first, %states",
+        "  br i1 %some, label %work, label %done",
+        "work:",
+        "  %rest = sub i64 %states, %first",
+        f"  %full = icmp ugt i64 %rest, {LANES}",
+        f"  %rows64 = select i1 %full, i64 {LANES}, i64 %rest",
+        "  %rows = trunc i64 %rows64 to i32",
+        "  %last_row = sub i32 %rows, 1",
+        *body,
+        "  br label %done",
+        "done:",
+        "  ret void",
+        "}",
+    ]
+
+
+def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[str]) -> None:
+    used = {op.slot[0] for op in program.ops if op.kind is Kind.INPUT}
+    rows = {
+        group.name: [warp.uniform(f"%base_{group.name}", place) for place in range(group.size)]
+        for group in program.inputs
+        if group.name in shared and group.name in used
+    }
+    own = _read(program, shared)
+    if shape.layout == "entries":
+        rows |= {group.name: [_entry(warp, group.name, place) for place in range(group.size)] for group in own}
+    else:
+        first = len(_side_by_side([group.size for group in own], shape.bits))
+        rows |= _staged_in_together(warp, own[:first])
+        rows |= {group.name: _staged_in(warp, group.name, group.size, shape.bits) for group in own[first:]}
+    values = {(name, place): value for name, row in rows.items() for place, value in enumerate(row)}
+    operations(program, warp.out, values.__getitem__, {}, Results(warp, program, shape).put)
+
+
+def _entry(warp: Warp, name: str, place: int) -> str:
+    return warp.load(_column(warp, name, place), warp.least(warp.lane, warp.spread(warp.last_row)))
+
+
+def _column(warp: Warp, name: str, place: int) -> str:
+    """A pointer to one entry of the warp's first state, entry by entry."""
+    out, space = warp.out, "" if warp.emulated else GLOBAL
+    offset = out.put(f"mul i64 %states, {place}")
+    at = out.put(f"add i64 {offset}, %first")
+    return out.put(f"getelementptr {out.precision.scalar}, ptr{space} %base_{name}, i64 {at}")
+
+
+def _rows(warp: Warp, name: str, size: int) -> str:
+    """A pointer to the warp's first row."""
+    out, space = warp.out, "" if warp.emulated else GLOBAL
+    offset = out.put(f"mul i64 %first, {size}")
+    return out.put(f"getelementptr {out.precision.scalar}, ptr{space} %base_{name}, i64 {offset}")
+
+
+def _places(warp: Warp, piece: Piece, size: int) -> list[tuple[str, str]]:
+    """[(where in the rows, where in the tile)] of what a lane copies.
+
+    Beyond the last row there is nothing: whoever would copy that copies an entry of the last row once more.
+    """
+    last = warp.spread(warp.last_row)
+    if piece.width == size:
+        whole = warp.integer("add", warp.integer("mul", last, warp.number(size)), warp.number(size - 1))
+        each = [warp.integer("add", warp.lane, warp.number(LANES * step)) for step in range(size)]
+        return [(at, at) for at in (warp.least(place, whole) for place in each)]
+    column = warp.least(warp.lane, warp.number(piece.width - 1)) if piece.width < LANES else warp.lane
+    found = []
+    for row in range(LANES):
+        there = warp.least(warp.number(row), last)
+        outside = warp.integer("add", warp.integer("mul", there, warp.number(size)), warp.number(piece.first))
+        inside = warp.integer("mul", there, warp.number(piece.stride))
+        found.append((warp.integer("add", outside, column), warp.integer("add", inside, column)))
+    return found
+
+
+def _own(warp: Warp, piece: Piece, place: int) -> str:
+    """Where in the tile the lane's own entry lies."""
+    row = warp.integer("mul", warp.lane, warp.number(piece.stride))
+    return warp.integer("add", row, warp.number(place))
+
+
+def _staged_in_together(warp: Warp, groups: Sequence[InputGroup]) -> dict[str, list[str]]:
+    """Several arrays at once: all are on their way before the first is waited for."""
+    loaded, tiles, before = [], {}, 0
+    for group in groups:
+        rows, whole = _rows(warp, group.name, group.size), Piece(0, group.size, group.size)
+        space = "" if warp.emulated else SHARED
+        tile = warp.out.put(f"getelementptr {warp.out.precision.scalar}, ptr{space} %own_tile, i64 {before}")
+        tiles[group.name] = tile
+        places = _places(warp, whole, group.size)
+        loaded += [(tile, inside, warp.load(rows, outside)) for outside, inside in places]
+        before += whole.entries
+    for tile, inside, value in loaded:
+        warp.store(tile, inside, value, SHARED)
+    if groups:
+        warp.together()
+    found = {
+        group.name: [
+            warp.load(tiles[group.name], _own(warp, Piece(0, group.size, group.size), place), SHARED)
+            for place in range(group.size)
+        ]
+        for group in groups
+    }
+    if groups:
+        warp.together()
+    return found
+
+
+def _staged_in(warp: Warp, name: str, size: int, bits: int) -> list[str]:
+    rows, found = _rows(warp, name, size), []
+    for piece in pieces(size, bits):
+        for outside, inside in _places(warp, piece, size):
+            warp.store("%own_tile", inside, warp.load(rows, outside), SHARED)
+        warp.together()
+        found += [warp.load("%own_tile", _own(warp, piece, place), SHARED) for place in range(piece.width)]
+        warp.together()
+    return found
+
+
+class Results:
+    """Where a program's results go as they come: into the tile and out of it, piece by piece."""
+
+    def __init__(self, warp: Warp, program: Program, shape: KernelShape) -> None:
+        self._warp, self._shape = warp, shape
+        self._sizes = {group.name: len(group.entries) for group in program.outputs}
+        self._waiting: dict[str, dict[int, str]] = {group.name: {} for group in program.outputs}
+        self._pieces = {name: pieces(size, shape.bits) for name, size in self._sizes.items()}
+
+    def put(self, name: str, place: int, value: str) -> None:
+        """One entry of an output."""
+        if self._shape.layout == "entries":
+            self._put_entry(name, place, value)
+            return
+        waiting = self._waiting[name]
+        waiting[place] = value
+        for piece in self._pieces[name]:
+            if piece.first <= place < piece.first + piece.width:
+                mine = range(piece.first, piece.first + piece.width)
+                if all(each in waiting for each in mine):
+                    self._staged_out(name, piece, [waiting.pop(each) for each in mine])
+
+    def _put_entry(self, name: str, place: int, value: str) -> None:
+        """Lanes beyond the last state hold its numbers too, and write them once more."""
+        warp = self._warp
+        last = warp.least(warp.lane, warp.spread(warp.last_row))
+        warp.store(_column(warp, name, place), last, value)
+
+    def _staged_out(self, name: str, piece: Piece, values: list[str]) -> None:
+        warp, size = self._warp, self._sizes[name]
+        for place, value in enumerate(values):
+            warp.store("%own_tile", _own(warp, piece, place), value, SHARED)
+        warp.together()
+        rows = _rows(warp, name, size)
+        for outside, inside in _places(warp, piece, size):
+            warp.store(rows, outside, warp.load("%own_tile", inside, SHARED))
+        warp.together()

@@ -1,0 +1,140 @@
+"""A program as a function on arrays that live on a GPU: torch, JAX, CuPy, whatever speaks DLPack; NumPy by copying."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from emdeg.errors import StateError
+from emdeg.programs import Program
+from emdeg.runtime.cuda.arrays import Borrowed, borrowed, emptied, handed_back, library_of, place_of
+from emdeg.runtime.cuda.assembler import ARCHITECTURES, ptx
+from emdeg.runtime.cuda.driver import Device, Launch, Launchable, device
+from emdeg.runtime.cuda.kernel_text import KernelShape, Layout
+
+
+class CudaProgram:
+    """Call it with arrays (..., size) of one library and one device; the results are that library's, there.
+
+    Leading axes are states and broadcast; an input with one state serves all. Work is put into the library's current
+    stream and not waited for. NumPy arrays are copied to device `number` and the results back.
+    """
+
+    def __init__(self, program: Program, dtype: np.dtype, number: int = 0, layout: Layout = "rows") -> None:
+        self.program, self.dtype = program, dtype
+        self.layout: Layout = layout
+        self._number = number
+        self._kernels: dict[tuple[int, frozenset[str]], tuple[Launchable, KernelShape]] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, *given: Any) -> Any:
+        groups = self.program.inputs
+        if len(given) != len(groups):
+            raise TypeError(f"{self.program.name} takes {', '.join(group.name for group in groups)}")
+        library = library_of(given)
+        if library == "numpy":
+            return self._copied([np.asarray(array, self.dtype) for array in given])
+        arrays = [borrowed(array, group.name, self.dtype, self.program.name) for array, group in zip(given, groups)]
+        on = self._one_device(arrays)
+        batch = self._batch([array.shape for array in arrays])
+        outputs = [emptied(library, (*batch, *group.shape), self.dtype, on, given) for group in self.program.outputs]
+        self._launch(on, arrays, outputs, batch, arrays[0].stream)
+        results = tuple(handed_back(library, output) for output in outputs)
+        return results[0] if len(results) == 1 else results
+
+    def bind(self, *arrays: Any) -> Launch:
+        """A call without arguments on arrays that stay where they are: inputs, then outputs, all of one library.
+
+        It begins the work in the stream that is the library's current one now, and does not wait for it.
+        """
+        groups = [*self.program.inputs, *self.program.outputs]
+        if len(arrays) != len(groups):
+            raise StateError(f"{self.program.name} is bound to {', '.join(group.name for group in groups)}")
+        held = [borrowed(array, group.name, self.dtype, self.program.name) for array, group in zip(arrays, groups)]
+        for array, given, group in zip(held, arrays, groups):
+            if array.owner is not given and library_of([given]) in ("torch", "cupy") and array.place != place_of(given):
+                raise StateError(f"{self.program.name}: {group.name} does not lie row by row")
+        inputs, outputs = held[: len(self.program.inputs)], held[len(self.program.inputs) :]
+        on, batch = self._one_device(held), self._batch([array.shape for array in inputs])
+        for array, group in zip(outputs, self.program.outputs):
+            if array.shape != (*batch, *group.shape):
+                expected = (*batch, *group.shape)
+                raise StateError(f"{self.program.name}: {group.name} has shape {array.shape}, expected {expected}")
+        states = math.prod(batch)
+        kernel, shape = self._kernel(on, self._ones(inputs, states))
+        places = [array.place for array in held]
+        launch = kernel.prepared(places, states, shape.blocks(states), shape.threads, held[0].stream)
+        launch.kept = (launch.kept, held)
+        return launch
+
+    def _copied(self, arrays: list[np.ndarray]) -> Any:
+        on = device(self._number)
+        stream = on.stream()
+        batch = self._batch([array.shape for array in arrays])
+        kept = [np.ascontiguousarray(self._full(array, batch)) for array in arrays]
+        inputs = [Borrowed.taken(array, on, stream) for array in kept]
+        outputs = [emptied("numpy", (*batch, *group.shape), self.dtype, on, ()) for group in self.program.outputs]
+        self._launch(on, inputs, outputs, batch, stream)
+        results = tuple(output.fetched(stream) for output in outputs)
+        return results[0] if len(results) == 1 else results
+
+    def _full(self, array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
+        return array if math.prod(array.shape[:-1]) == 1 else np.broadcast_to(array, (*batch, array.shape[-1]))
+
+    def _launch(
+        self, on: Device, inputs: Sequence[Borrowed], outputs: Sequence[Borrowed], batch: tuple[int, ...], stream: int
+    ) -> None:
+        states = math.prod(batch)
+        if not states:
+            return
+        kernel, shape = self._kernel(on, self._ones(inputs, states))
+        pointers = [array.place for array in (*inputs, *outputs)]
+        kernel.prepared(pointers, states, shape.blocks(states), shape.threads, stream)()
+
+    def _ones(self, inputs: Sequence[Borrowed], states: int) -> frozenset[str]:
+        """The inputs of which one state serves all."""
+        return frozenset(
+            group.name
+            for group, array in zip(self.program.inputs, inputs)
+            if states > 1 and math.prod(array.shape[:-1]) == 1
+        )
+
+    def _kernel(self, on: Device, shared: frozenset[str]) -> tuple[Launchable, KernelShape]:
+        key = on.number, shared
+        with self._lock:
+            if key not in self._kernels:
+                bits = 8 * self.dtype.itemsize
+                sm = max(each for each in ARCHITECTURES if each <= max(on.sm, ARCHITECTURES[0]))
+                text, shape = ptx(self.program, "kernel", bits=bits, layout=self.layout, shared=shared, sm=sm)
+                self._kernels[key] = on.load(text, "kernel"), shape
+            return self._kernels[key]
+
+    def _one_device(self, arrays: Sequence[Borrowed]) -> Device:
+        numbers = {array.device.number for array in arrays}
+        if len(numbers) > 1:
+            raise StateError(f"{self.program.name}: the arrays lie on several GPUs: {sorted(numbers)}")
+        return arrays[0].device
+
+    def _batch(self, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        for shape, group in zip(shapes, self.program.inputs):
+            if not shape or shape[-1] != group.size:
+                raise StateError(f"{self.program.name}: {group.name} has shape {shape}, expected (..., {group.size})")
+        leading = [shape[:-1] for shape in shapes]
+        try:
+            batch = np.broadcast_shapes(*leading)
+        except ValueError:
+            raise StateError(f"{self.program.name}: the states do not fit together: {leading}") from None
+        for shape, group in zip(leading, self.program.inputs):
+            if shape != batch and math.prod(shape) != 1:
+                raise StateError(
+                    f"{self.program.name}: {group.name} has {shape} states, the others {batch}: "
+                    "on a device an array has all states or one"
+                )
+        return batch
+
+    def __repr__(self) -> str:
+        return f"<{self.program.name} for CUDA, {self.dtype}>"

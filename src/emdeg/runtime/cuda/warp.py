@@ -1,0 +1,114 @@
+"""What 32 threads of a GPU do in step: one thread's view of it, or all 32 at once on this processor.
+
+A state is one thread. Arrays come row by row, so that neighbouring threads want entries that lie a row apart, which a
+GPU's memory dislikes; it likes neighbouring threads on neighbouring entries. So rows pass through a tile of memory that
+the 32 threads share: the threads copy the tile in order, and each reads or writes its own row in it.
+
+The text is written once. For the GPU an index is one thread's number; for the emulation it is a vector of all 32, and
+an access to memory is done lane by lane. What the tests run on this processor is thus what the GPU runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from emdeg.runtime.llvm_writer import Precision, Writer
+
+LANES = 32
+GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
+
+
+@dataclass
+class Warp:
+    """Instructions of a warp on `out`, whose width is 1 on the GPU and 32 in the emulation."""
+
+    out: Writer
+    last_row: str = "%last_row"
+    """The number of the last row that there is, from 0; a name of i32."""
+
+    @staticmethod
+    def of(precision: Precision, emulated: bool) -> Warp:
+        return Warp(Writer(precision, LANES if emulated else 1))
+
+    @property
+    def emulated(self) -> bool:
+        return self.out.width > 1
+
+    @property
+    def lane(self) -> str:
+        """The numbers of the lanes."""
+        if not self.emulated:
+            return "%lane"
+        return "<" + ", ".join(f"i32 {lane}" for lane in range(LANES)) + ">"
+
+    @property
+    def index(self) -> str:
+        """The type of an index."""
+        return f"<{LANES} x i32>" if self.emulated else "i32"
+
+    def number(self, value: int) -> str:
+        """The same index in every lane."""
+        return "<" + ", ".join([f"i32 {value}"] * LANES) + ">" if self.emulated else str(value)
+
+    def spread(self, value: str) -> str:
+        """A name of i32 in every lane."""
+        if not self.emulated:
+            return value
+        first = self.out.put(f"insertelement {self.index} poison, i32 {value}, i32 0")
+        return self.out.put(f"shufflevector {self.index} {first}, {self.index} poison, {self.index} zeroinitializer")
+
+    def integer(self, operation: str, a: str, b: str) -> str:
+        return self.out.put(f"{operation} {self.index} {a}, {b}")
+
+    def least(self, a: str, b: str) -> str:
+        return self._select("ult", a, b)
+
+    def _select(self, relation: str, a: str, b: str) -> str:
+        truth = f"<{LANES} x i1>" if self.emulated else "i1"
+        below = self.out.put(f"icmp {relation} {self.index} {a}, {b}")
+        return self.out.put(f"select {truth} {below}, {self.index} {a}, {self.index} {b}")
+
+    def load(self, pointer: str, index: str, space: str = GLOBAL) -> str:
+        """What lies at pointer[index], in every lane."""
+        out, scalar = self.out, self.out.precision.scalar
+        if not self.emulated:
+            return out.put(f"load {scalar}, ptr{space} {self._address(pointer, index, space)}")
+        whole = "poison"
+        for lane in range(LANES):
+            one = out.put(f"load {scalar}, ptr {self._address(pointer, self._of_lane(index, lane), '')}")
+            whole = out.put(f"insertelement {out.real} {whole}, {scalar} {one}, i32 {lane}")
+        return whole
+
+    def store(self, pointer: str, index: str, value: str, space: str = GLOBAL) -> None:
+        """pointer[index] = value, in every lane; the last lane wins."""
+        out, scalar = self.out, self.out.precision.scalar
+        if not self.emulated:
+            out.lines.append(f"  store {scalar} {value}, ptr{space} {self._address(pointer, index, space)}")
+            return
+        for lane in range(LANES):
+            one = out.put(f"extractelement {out.real} {value}, i32 {lane}")
+            out.lines.append(f"  store {scalar} {one}, ptr {self._address(pointer, self._of_lane(index, lane), '')}")
+
+    def uniform(self, pointer: str, place: int) -> str:
+        """The one number that all lanes share."""
+        out, scalar, space = self.out, self.out.precision.scalar, "" if self.emulated else GLOBAL
+        at = out.put(f"getelementptr {scalar}, ptr{space} {pointer}, i64 {place}")
+        one = out.put(f"load {scalar}, ptr{space} {at}")
+        if not self.emulated:
+            return one
+        first = out.put(f"insertelement {out.real} poison, {scalar} {one}, i32 0")
+        return out.put(f"shufflevector {out.real} {first}, {out.real} poison, {self.index} zeroinitializer")
+
+    def _of_lane(self, index: str, lane: int) -> str:
+        return self.out.put(f"extractelement {self.index} {index}, i32 {lane}")
+
+    def _address(self, pointer: str, index: str, space: str) -> str:
+        wide = self.out.put(f"zext i32 {index} to i64")
+        return self.out.put(f"getelementptr {self.out.precision.scalar}, ptr{space} {pointer}, i64 {wide}")
+
+    def together(self) -> None:
+        """Every lane has done what stands before; what it wrote into the tile can be read."""
+        if self.emulated:
+            return
+        self.out.declared.add("declare void @llvm.nvvm.bar.warp.sync(i32)")
+        self.out.lines.append("  call void @llvm.nvvm.bar.warp.sync(i32 -1)")

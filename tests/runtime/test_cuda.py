@@ -1,0 +1,184 @@
+"""Kernels for GPUs, on machines without one: the very text that a GPU runs, run on this processor, and PTX of all."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.errors import BadRequest, DeviceError, StateError
+from emdeg.mechanics.functions import functions_of
+from emdeg.runtime.cuda import ARCHITECTURES, CudaProgram, devices, emulated_kernel, kernel_shape, lives_on_device, ptx
+from emdeg.runtime.cuda.kernel_text import CONFLICTS, LARGEST_TILE, pieces
+from emdeg.runtime.engine import machine_engine
+
+STATES = 75
+"""Two warps and a part of one."""
+
+
+def emulated(program, inputs, bits, layout="rows", shared=frozenset()):
+    """What the kernel computes, warp by warp, with memory around the arrays that must stay as it is."""
+    dtype = np.dtype(f"f{bits // 8}")
+    states = max(len(array) for array in inputs)
+    shape = kernel_shape(program, bits, layout, shared)
+    engine = machine_engine(emulated_kernel(program, bits, layout, shared))
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(engine.get_function_address("warp"))
+    given = [np.ascontiguousarray(a.T if layout == "entries" and len(a) > 1 else a, dtype) for a in inputs]
+    guard = 64
+    results = [np.full(states * len(group.entries) + 2 * guard, 7.0, dtype) for group in program.outputs]
+    tile = np.full(max(1, shape.tile), np.nan, dtype)
+    places = [array.ctypes.data for array in given]
+    places += [array.ctypes.data + guard * dtype.itemsize for array in results]
+    words = (ctypes.c_int64 * (len(places) + 1))(*places, tile.ctypes.data)
+    for warp in range(shape.blocks(states) * shape.warps):
+        run(words, states, warp)
+    found = []
+    for array, group in zip(results, program.outputs):
+        assert (array[:guard] == 7).all()
+        assert (array[-guard:] == 7).all()
+        inner = array[guard:-guard]
+        rows = inner.reshape(-1, states).T if layout == "entries" else inner.reshape(states, -1)
+        found.append(rows.reshape(states, *group.shape))
+    return found
+
+
+def close(found, expected, bits):
+    for one, other in zip(found, expected):
+        np.testing.assert_allclose(one, other, rtol=0, atol=(1e-12 if bits == 64 else 1e-5) * np.abs(other).max())
+
+
+def states_of(program, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(-1.0, 1.0, (STATES, group.size)) for group in program.inputs]
+
+
+@pytest.mark.parametrize("layout", ["rows", "entries"])
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize(("robot", "function"), [("planar2r", "mass_matrix"), ("scara", "inverse_dynamics")])
+def test_the_kernel_computes_what_the_mechanics_does(robot, function, bits, layout):
+    program = emdeg.program(robot, function)
+    inputs = states_of(program)
+    expected = getattr(emdeg, function)(robot, *inputs)
+    close(emulated(program, inputs, bits, layout), [expected], bits)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("function", ["inverse_dynamics_derivatives", "jacobian", "forward_dynamics", "elements"])
+def test_long_results_in_pieces(function, bits):
+    program = emdeg.program("puma560", function)
+    inputs = states_of(program)
+    expected = emdeg.compile(program)(*inputs)
+    close(emulated(program, inputs, bits), expected if isinstance(expected, tuple) else [expected], bits)
+
+
+def test_rows_of_every_length_pass_through_the_tile():
+    """Rows that make banks collide, or that are too long for a tile, are cut; the results are the same."""
+    assert [piece.width for piece in pieces(6, 64)] == [6]
+    assert [piece.width for piece in pieces(64, 32)] == [32, 32]
+    assert [piece.width for piece in pieces(100, 64)] == [32, 32, 32, 4]
+    for size in range(1, 200):
+        for bits in (32, 64):
+            cut = pieces(size, bits)
+            assert [p.first for p in cut] == list(np.cumsum([0, *(p.width for p in cut[:-1])]))
+            assert sum(p.width for p in cut) == size
+            assert all(p.entries * bits // 8 <= LARGEST_TILE for p in cut)
+            assert all(np.gcd(p.stride, 32) <= CONFLICTS for p in cut)
+    program = emdeg.program("planar3r", "link_transforms")
+    assert len(pieces(len(program.outputs[0].entries), 64)) > 1
+    inputs = states_of(program)
+    close(emulated(program, inputs, 64), [emdeg.link_transforms("planar3r", *inputs)], 64)
+
+
+def test_parameters_of_one_robot_or_of_a_robot_a_state():
+    robot = emdeg.load("planar2r_symbolic" if "planar2r_symbolic" in emdeg.library_names() else "puma560_symbolic")
+    program = emdeg.program(robot, "gravity")
+    names = [group.name for group in program.inputs]
+    assert names == ["q", "parameters"]
+    rng = np.random.default_rng(3)
+    q = rng.uniform(-1, 1, (STATES, program.inputs[0].size))
+    each = rng.uniform(0.5, 2, (STATES, program.inputs[1].size))
+    run = emdeg.compile(program)
+    close(emulated(program, [q, each], 64), [run(q, each)], 64)
+    close(emulated(program, [q, each[:1]], 64, shared=frozenset({"parameters"})), [run(q, each[:1])], 64)
+
+
+def test_ptx_for_every_function_and_architecture():
+    robot = emdeg.load("planar3r")
+    for function in functions_of(robot):
+        program = emdeg.program(robot, function)
+        for bits in (32, 64):
+            text, shape = ptx(program, "some_name", bits=bits)
+            assert text.count(".visible .entry some_name(") == 1
+            assert f".reqntid {shape.threads}, 1, 1" in text
+            arguments = re.search(r"entry some_name\((.*?)\)", text, re.DOTALL)
+            assert arguments is not None
+            assert arguments[1].count(".param") == len(program.inputs) + len(program.outputs) + 1
+    gravity = emdeg.program(robot, "gravity")
+    for sm in ARCHITECTURES:
+        assert f".target sm_{sm}" in ptx(gravity, "g", sm=sm)[0]
+    with pytest.raises(BadRequest, match="sm_12"):
+        ptx(gravity, "g", sm=12)
+
+
+def test_a_bounded_launch_covers_all_states():
+    shape = kernel_shape(emdeg.program("puma560", "inverse_dynamics"), 32)
+    assert [shape.blocks(states) for states in (1, shape.threads, shape.threads + 1)] == [1, 1, 2]
+    assert shape.shared_bytes <= 48 * 1024
+
+
+@pytest.mark.skipif(devices() > 0, reason="there is a GPU")
+def test_without_a_driver_the_error_says_so():
+    program = emdeg.program("planar2r", "gravity")
+    with pytest.raises(DeviceError, match=r"driver|GPU"):
+        emdeg.compile(program, backend="cuda")(np.zeros((1, 2)))
+
+
+def test_arrays_of_the_host_are_no_devices():
+    assert not lives_on_device(np.zeros(3))
+    assert not lives_on_device([1.0])
+    with pytest.raises(TypeError, match="takes q"):
+        CudaProgram(emdeg.program("planar2r", "gravity"), np.dtype("f8"))()
+
+
+@pytest.mark.targets
+@pytest.mark.parametrize("name", ["puma560", "panda", "delta"])
+def test_ptxas_assembles_and_short_programs_do_not_spill(name, tmp_path):
+    robot = emdeg.load(name)
+    for function in functions_of(robot):
+        for bits in (32, 64):
+            (tmp_path / "k.ptx").write_text(ptx(emdeg.program(robot, function), "k", bits=bits, sm=80)[0])
+            command = [assembler(), "-arch=sm_80", "-v", str(tmp_path / "k.ptx"), "-o", str(tmp_path / "k.cubin")]
+            done = subprocess.run(command, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            if bits == 32 and function in ("inverse_dynamics", "forward_dynamics", "mass_matrix"):
+                assert "0 bytes spill stores" in done.stderr, (name, function, done.stderr)
+
+
+def assembler() -> str:
+    """NVIDIA's assembler: on the path, or in the package that the extra `targets` brings."""
+    found = shutil.which("ptxas")
+    if found is None:
+        nvidia = importlib.util.find_spec("nvidia")
+        homes = list(nvidia.submodule_search_locations or ()) if nvidia is not None else []
+        found = next((str(p) for home in homes for p in Path(home).rglob("ptxas") if p.is_file()), None)
+    if found is None:
+        pytest.skip("needs NVIDIA's assembler: pip install 'emdeg[targets]'")
+    return found
+
+
+def test_a_mix_of_kinds_is_refused():
+    class Foreign:
+        def __dlpack_device__(self):
+            return 2, 0
+
+    program = emdeg.program("planar2r", "inverse_dynamics")
+    with pytest.raises(StateError, match="several kinds"):
+        CudaProgram(program, np.dtype("f8"))(np.zeros((1, 2)), Foreign(), np.zeros((1, 2)))
