@@ -4,8 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
+GPU_PYTHON ?= python3
 
-.PHONY: demo install-all test test-slow test-robots test-targets test-docs docs notebooks lint bench clean help
+.PHONY: demo install-all test test-slow test-robots test-targets test-gpu test-docs docs notebooks lint bench clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -40,6 +41,9 @@ $(VENV)/.targets: $(STAMP)
 
 test-targets: $(VENV)/.targets   ## every library robot and function in every target language; CasADi, JAX
 	$(BIN)/python -m pytest -q -n $(JOBS) -m targets
+
+test-gpu:        ## kernels on this machine's NVIDIA GPU, with the Python that has torch, JAX and CuPy (GPU_PYTHON)
+	PYTHONPATH=src:. $(GPU_PYTHON) -m pytest -q -m gpu -p no:cacheprovider
 
 $(VENV)/.docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,docs]'

@@ -224,6 +224,22 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name.partition('/')[2].removesuffix('.py')}`" for name in names)
 
 
+def gpu() -> str:
+    """docs/gpu: rates from rows, and what the card's own copying allows."""
+    found = figures("gpu")
+    rates = found["million_states_per_s"]
+    sizes = [size for size in next(iter(rates.values())) if size.isdigit()]
+    head = ("robot, function, precision", *(f"N = {int(size):,}" for size in sizes), "memory [TB/s]")
+    lines = [(name, *(f"{row[size]:,.0f}" for size in sizes), row["memory_TB_per_s"]) for name, row in rates.items()]
+    calls = found["from_python"]
+    words = (
+        f"\n{found['card']}; a copy on the card moves {found['copying_TB_per_s']} TB/s. A bound call from Python takes "
+        f"{calls['bound_call_us']} us, the bare launch {calls['bare_launch_us']} us; from a stored program's name to "
+        f"its first result it takes {found['first_call_s']} s.\n"
+    )
+    return table(head, lines) + words + made_by("gpu")
+
+
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
@@ -236,6 +252,7 @@ TABLES: dict[str, Callable[[], str]] = {
         delta,
         sweep,
         walk,
+        gpu,
     )
 }
 

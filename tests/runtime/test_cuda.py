@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,16 @@ import pytest
 import emdeg
 from emdeg.errors import BadRequest, DeviceError, StateError
 from emdeg.mechanics.functions import functions_of
-from emdeg.runtime.cuda import ARCHITECTURES, CudaProgram, devices, emulated_kernel, kernel_shape, lives_on_device, ptx
+from emdeg.runtime.cuda import (
+    ARCHITECTURES,
+    CudaProgram,
+    device,
+    devices,
+    emulated_kernel,
+    kernel_shape,
+    lives_on_device,
+    ptx,
+)
 from emdeg.runtime.cuda.kernel_text import CONFLICTS, LARGEST_TILE, pieces
 from emdeg.runtime.engine import machine_engine
 
@@ -182,3 +193,112 @@ def test_a_mix_of_kinds_is_refused():
     program = emdeg.program("planar2r", "inverse_dynamics")
     with pytest.raises(StateError, match="several kinds"):
         CudaProgram(program, np.dtype("f8"))(np.zeros((1, 2)), Foreign(), np.zeros((1, 2)))
+
+
+def on_device(library, arrays):
+    """The arrays on a GPU, as that library has them."""
+    if library == "torch":
+        torch = pytest.importorskip("torch")
+        return [torch.from_numpy(array).cuda() for array in arrays]
+    if library == "cupy":
+        cupy = pytest.importorskip("cupy")
+        return [cupy.asarray(array) for array in arrays]
+    jax = pytest.importorskip("jax")
+    return [jax.numpy.asarray(array) for array in arrays]
+
+
+def on_host(array):
+    if hasattr(array, "cpu"):
+        return array.cpu().numpy()
+    return array.get() if hasattr(array, "get") else np.asarray(array)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("library", ["torch", "cupy", "jax"])
+@pytest.mark.parametrize("function", ["inverse_dynamics", "mass_matrix", "inverse_dynamics_derivatives"])
+def test_arrays_of_other_libraries_are_computed_where_they_lie(library, function):
+    program = emdeg.program("puma560", function)
+    inputs = [array.astype(np.float32) for array in states_of(program)]
+    expected = emdeg.compile(program)(*inputs)
+    for run in (emdeg.compile(program, dtype="float32"), emdeg.compile(program, dtype="float32", backend="cuda")):
+        given = on_device(library, inputs)
+        found = run(*given)
+        pairs = zip(found, expected) if isinstance(found, tuple) else [(found, expected)]
+        for one, other in pairs:
+            assert type(one).__module__.split(".")[0] == type(given[0]).__module__.split(".")[0]
+            np.testing.assert_allclose(on_host(one), other, rtol=0, atol=1e-5 * np.abs(other).max())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["puma560", "panda", "delta", "scara", "stanford_arm"])
+def test_every_function_on_the_device(name):
+    robot = emdeg.load(name)
+    for function in functions_of(robot):
+        program = emdeg.program(robot, function)
+        home = np.array(robot.home if hasattr(robot, "home") else np.zeros(robot.freedoms))
+        inputs = [0.1 * array for array in states_of(program)]
+        if name == "delta":
+            inputs[0] = inputs[0] * 0.1 + home
+        expected = emdeg.compile(program)(*inputs)
+        found = emdeg.compile(program, backend="cuda")(*inputs)
+        close(*([found, expected] if isinstance(found, tuple) else [[found], [expected]]), 64)
+
+
+@pytest.mark.gpu
+def test_wrong_arrays_and_a_used_up_driver_are_errors_and_the_context_lives_on():
+    torch = pytest.importorskip("torch")
+    run = emdeg.compile(emdeg.program("puma560", "gravity"), backend="cuda")
+    with pytest.raises(StateError, match="float64"):
+        run(torch.zeros((4, 6), device="cuda"))
+    with pytest.raises(StateError, match="expected"):
+        run(torch.zeros((4, 5), device="cuda", dtype=torch.float64))
+    with pytest.raises(DeviceError, match="cuMemAlloc"):
+        device().memory(1 << 60)
+    with pytest.raises(DeviceError, match="cuModuleLoadDataEx"):
+        device().load("nonsense", "kernel")
+    assert run(torch.zeros((4, 6), device="cuda", dtype=torch.float64)).shape == (4, 6)
+    assert run(torch.zeros((0, 6), device="cuda", dtype=torch.float64)).shape == (0, 6)
+
+
+@pytest.mark.gpu
+def test_many_threads_and_streams():
+    torch = pytest.importorskip("torch")
+    program = emdeg.program("puma560", "gravity")
+    run = emdeg.compile(program, backend="cuda")
+    q = torch.rand((1000, 6), dtype=torch.float64, device="cuda")
+    expected = torch.from_numpy(emdeg.compile(program)(q.cpu().numpy()))
+
+    def work(_):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            found = run(q)
+            torch.cuda.current_stream().synchronize()
+            return torch.allclose(found.cpu(), expected)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(64)))
+
+
+@pytest.mark.gpu
+def test_a_forked_child_is_told():
+    run = emdeg.compile(emdeg.program("puma560", "gravity"), backend="cuda")
+    run(np.zeros((1, 6)))
+    child = os.fork()
+    if child == 0:
+        try:
+            run(np.zeros((1, 6)))
+        except DeviceError as problem:
+            os._exit(0 if "forked" in str(problem) else 2)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.gpu
+def test_a_bound_call_renews_its_outputs():
+    torch = pytest.importorskip("torch")
+    program = emdeg.program("puma560", "gravity")
+    q, g = (torch.zeros((100, 6), dtype=torch.float64, device="cuda") for _ in range(2))
+    run = emdeg.compile(program, backend="cuda").bind(q, g)
+    q += 0.3
+    run()
+    torch.cuda.synchronize()
+    np.testing.assert_allclose(g.cpu().numpy(), emdeg.gravity("puma560", np.full((100, 6), 0.3)), atol=1e-10)
