@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import Json, out, print_json
+from emdeg.cli.common import Json, UsageError, out, print_json
 from emdeg.cli.effort import Effort, Seed, WeightsText, smallest
 from emdeg.programs import count as count_operations
 from emdeg.programs import count_by_dependence
@@ -24,6 +24,17 @@ def count(
     robot: Robot,
     function: FunctionArgument,
     base: Base = False,
+    formulation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|all",
+            help="Compare formulations, each proved equal: all, or one by its name in `emdeg functions FUNCTION`.",
+        ),
+    ] = None,
+    speeds: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="With --formulation all: also Kane's equations with these speeds."),
+    ] = None,
     effort: Effort = None,
     seed: Seed = 0,
     weights: WeightsText = "operations",
@@ -31,12 +42,27 @@ def count(
 ) -> None:
     """Count the operations of a function's program, as emitted.
 
+    With --formulation each formulation's own program is counted: as the formulation writes it (constants folded,
+    zeros left out), and simplified; beside it what its authors printed for this robot.
+
     Examples:
 
       emdeg count puma560 inverse_dynamics
 
       emdeg count panda mass_matrix+bias --json
+
+      emdeg count puma560 mass_matrix --formulation all
     """
+    if formulation is not None:
+        if base or effort is not None:
+            raise UsageError("--formulation counts the formulations themselves: leave --base and --effort out")
+        # It traces, proves and knows Kane: twice what counting a program of the package needs to start.
+        from emdeg.cli.formulations import compare
+
+        compare(robot, function, formulation, speeds, json)
+        return
+    if speeds is not None:
+        raise UsageError("--speeds belongs to --formulation all")
     program = smallest(robot, function, effort, seed, base, weights)
     total = count_operations(program)
     if json:

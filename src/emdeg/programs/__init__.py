@@ -7,6 +7,7 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.programs.best import program
     from emdeg.programs.build import joined_functions, plain_program
+    from emdeg.programs.formulations import Formulated, compared_formulations
     from emdeg.programs.ir import (
         Count,
         Dependence,

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from emdeg.reports.kane import PARTS, Description, Part, describe
     from emdeg.reports.kane_pages import kane_data, kane_document
     from emdeg.reports.page import Report, report
+    from emdeg.reports.published import Published, published_counts
     from emdeg.reports.robot_tables import PARAMETERS, number
 
 on_demand(globals())

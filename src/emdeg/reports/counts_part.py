@@ -8,7 +8,7 @@ from emdeg.errors import RobotError
 from emdeg.programs import Count, Program, count, plain_program, program
 from emdeg.reduce import general_recursion
 from emdeg.reports.charts import ChartBar, bars
-from emdeg.reports.published import Published, published
+from emdeg.reports.published import Published, published_counts
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import QUOTED, Tradeoff
 from emdeg.writing import Figure, Figures, Item, Note, Paragraph, Section, Table, percent
@@ -40,7 +40,7 @@ def counts(subject: Subject, short: Tradeoff | None) -> CountsFound:
         except RobotError as problem:
             left_out.append(Note(f"{name} is left out: {problem.rule}.", warning=True))
     totals = {name: count(p) for name, p in programs.items()}
-    figures = published(robot)
+    figures = published_counts(robot)
     items: list[Item] = [
         Paragraph(
             "Multiplications and additions of one evaluation, exact models unless said otherwise; sines and cosines "

@@ -23,9 +23,11 @@ class Published:
     exact: bool = True
     """Whether it is of the exact model; an abbreviated one has fewer terms."""
     headline: bool = False
+    formulation: str = ""
+    """Which of the catalogue's formulations it is a count of."""
 
 
-def published(robot: Robot) -> tuple[Published, ...]:
+def published_counts(robot: Robot) -> tuple[Published, ...]:
     """The figures for this very machine: a file that only bears a library robot's name gets none."""
     text = resources.files("emdeg.reports").joinpath("published.toml").read_text("utf-8")
     found = []
@@ -47,6 +49,7 @@ def published(robot: Robot) -> tuple[Published, ...]:
                     total,
                     figure.get("exact", True),
                     figure.get("headline", False),
+                    figure.get("formulation", ""),
                 )
             )
     return tuple(found)

@@ -169,6 +169,35 @@ def lagrange_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
     return Coefficients(frozen(M), frozen(beta), tuple(gravity(mech, T, P)))
 
 
+def uicker_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
+    """D_ij, D_ijk and D_i by the sums as they stand in Bejczy (1)-(3): every trace of every link, nothing omitted."""
+    n, zero = mech.n, mech.zero
+    U, UU, J = first_derivatives(mech, frame), second_derivatives(mech, frame), pseudo_inertias(mech)
+    M, beta = zeros(zero, n, n), zeros(zero, n, n, n)
+    g = [zero] * n
+    for j in range(n):
+        line = path(mech, j)
+        for i in line:
+            JU = matmul4(J[j], transpose4(U[j, i]))
+            for at, k in enumerate(line):
+                M[i][k] = M[i][k] + _whole_trace(U[j, k], JU)
+                for p in line[at:]:
+                    beta[i][k][p] = beta[i][k][p] + _whole_trace(UU[j, k, p], JU)
+            moved = [total([U[j, i][row][column] * J[j][column][3] for column in range(4)]) for row in range(3)]
+            g[i] = g[i] - total([G * r for G, r in zip(mech.gravity, moved)])
+    for i in range(n):
+        M[i][i] = M[i][i] + mech.drive[i]
+        for k in range(n):
+            for p in range(k):  # summed for k before or at p along a path, which counts joints upwards
+                beta[i][k][p] = beta[i][p][k]
+    return Coefficients(frozen(M), frozen(beta), tuple(g))
+
+
+def _whole_trace(A: Mat4, B: Mat4) -> Scalar:
+    """Tr(A B)."""
+    return total([A[r][c] * B[c][r] for r in range(4) for c in range(4)])
+
+
 def gravity(mech: Mechanism, T: list[dict[int, Mat4]], P: list[Mat4]) -> list[Scalar]:
     """D_i = -sum_j m_j G U_ji r_j; the last column of P_i holds the sum of the m_j r_j (Bejczy (1)-(3))."""
     g = []

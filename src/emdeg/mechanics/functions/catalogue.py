@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from emdeg.mechanics.functions.function import Function, Output, Ways
 from emdeg.mechanics.kinds import CLOSED_LOOPS, TREE
 from emdeg.mechanics.loops import functions as of_loops
+from emdeg.mechanics.trees import classical
 from emdeg.mechanics.trees import functions as of_trees
 
 EFFORT = "N m, N"
@@ -26,7 +27,16 @@ _ALL = (
         (Output("tau", ("n",), EFFORT),),
         {
             tree: Ways(
-                {"Newton-Euler": of_trees.inverse_dynamics},
+                {
+                    "Newton-Euler": of_trees.inverse_dynamics,
+                    "Luh-Walker-Paul": classical.efforts_by_luh_walker_paul_of,
+                    "composite bodies": classical.efforts_by_composite_bodies,
+                    "Kane": classical.efforts_by_kane,
+                    "Kane, coefficients": classical.efforts_by_kane_coefficients,
+                    "Lagrange": classical.efforts_by_lagrange,
+                    "Lagrange-Uicker": classical.efforts_by_uicker,
+                    "extended bodies": classical.efforts_by_extended_bodies,
+                },
                 reference=("M qdd + C qd + dV/dq", of_trees.inverse_dynamics_from_matrices),
                 searched=("Newton-Euler",),
                 rotors=of_trees.inverse_dynamics,
@@ -45,7 +55,13 @@ _ALL = (
         (Output("qdd", ("n",), "rad/s^2, m/s^2"),),
         {
             tree: Ways(
-                {"composite bodies": of_trees.forward_dynamics},
+                {
+                    "composite bodies": of_trees.forward_dynamics,
+                    "Walker-Orin 1": classical.accelerations_by_method_1,
+                    "Walker-Orin 2": classical.accelerations_by_method_2,
+                    "Walker-Orin 3": classical.accelerations_by_method_3,
+                    "Walker-Orin 4": classical.accelerations_by_method_4,
+                },
                 reference=("articulated bodies", of_trees.accelerations_of_articulated_bodies),
                 searched=("composite bodies",),
                 numbers=of_trees.accelerations_of_articulated_bodies,
@@ -65,7 +81,16 @@ _ALL = (
         (Output("M", ("n", "n"), INERTIA),),
         {
             tree: Ways(
-                {"composite bodies": of_trees.mass_matrix, "Lagrange": of_trees.mass_matrix_by_lagrange},
+                {
+                    "composite bodies": of_trees.mass_matrix,
+                    "Lagrange": of_trees.mass_matrix_by_lagrange,
+                    "Walker-Orin 1": classical.mass_matrix_by_columns_of_luh_walker_paul,
+                    "Walker-Orin 2": classical.mass_matrix_by_half_columns,
+                    "Izaguirre-Paul": classical.mass_matrix_by_izaguirre_paul,
+                    "Kane": classical.mass_matrix_by_kane,
+                    "Lagrange-Uicker": classical.mass_matrix_by_uicker,
+                    "extended bodies": classical.mass_matrix_by_extended_bodies,
+                },
                 reference=("Newton-Euler at unit accelerations", of_trees.mass_matrix_by_columns),
                 searched=("composite bodies", "Lagrange"),
                 rotors=of_trees.mass_matrix,
@@ -122,7 +147,7 @@ _ALL = (
         (Output("g", ("n",), EFFORT),),
         {
             tree: Ways(
-                {"Newton-Euler": of_trees.gravity},
+                {"Newton-Euler": of_trees.gravity, "Izaguirre-Paul": classical.gravity_by_izaguirre_paul},
                 reference=("dV/dq", of_trees.gravity_from_potential),
                 searched=("Newton-Euler",),
             ),

@@ -12,9 +12,10 @@ from itertools import combinations_with_replacement
 
 from emdeg.mechanics.formulations.coefficients import Coefficients
 from emdeg.mechanics.formulations.energy import partial_velocities
+from emdeg.mechanics.formulations.energy import velocities as body_velocities
 from emdeg.mechanics.kane.systems import System, known_angular_velocities, velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, carried_outward
-from emdeg.mechanics.spatial import Scalar, Spatial, frozen, tmul, zeros
+from emdeg.mechanics.spatial import Scalar, Spatial, frozen, neg, tmul, zeros
 
 
 def kane_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
@@ -45,6 +46,20 @@ def kane_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
             for r in range(n):
                 beta[r][i][j] = beta[r][j][i] = half * beta[r][i][j]
     return Coefficients(frozen(M), frozen(beta), tuple(g))
+
+
+def kane_efforts(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+    """tau for u = qd: each link's inertia and weight dotted into the partial velocities of the joints before it."""
+    v = body_velocities(mech, frame, qd)
+    X, S = frame.X, mech.S
+    start = Spatial(mech.still.w, neg(mech.gravity))  # a base that accelerates upwards feels like gravity
+    a = carried_outward(mech, start, lambda i, a: X[i] @ a + S[i] * qdd[i] + v[i].cross(S[i]) * qd[i])
+    tau = [mech.drive[i] * qdd[i] for i in range(mech.n)]
+    for i, partials in enumerate(partial_velocities(mech, frame)):
+        force = mech.inertia[i] @ a[i] + v[i].cross_force(mech.inertia[i] @ v[i])
+        for r, V_r in partials.items():
+            tau[r] = tau[r] + (S[r] if r == i else V_r).dot(force)
+    return tau
 
 
 def speed_partials(sys: System, W: Sequence[Sequence[Scalar]]) -> list[tuple[Spatial, ...]]:
