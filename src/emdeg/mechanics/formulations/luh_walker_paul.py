@@ -70,7 +70,7 @@ def _point(moving: Moving, r: Vec3) -> Vec3:
 def _wrench(body: BodyInertia, moving: Moving) -> Spatial:
     """The moment about the link's origin and the force that make it move so."""
     try:
-        per_mass = _one(body) / body.m
+        per_mass = (body.m * 0 + 1) / body.m  # type: ignore[operator]
     except ZeroDivisionError:
         force = add(scale(body.m, moving.vd), _point(moving, body.mr))
         moment = add(mul(body.J, moving.wd), cross(moving.w, mul(body.J, moving.w)))
@@ -80,10 +80,6 @@ def _wrench(body: BodyInertia, moving: Moving) -> Spatial:
     I = about_mass_centre(body, s)
     N = add(mul(I, moving.wd), cross(moving.w, mul(I, moving.w)))
     return Spatial(add(N, cross(s, F)), F)
-
-
-def _one(body: BodyInertia) -> Scalar:
-    return body.m * 0 + 1
 
 
 def about_mass_centre(body: BodyInertia, s: Vec3) -> Mat3:

@@ -71,7 +71,7 @@ def conjugate_directions(
         if step + 1 < steps:
             r = [a - alpha * b for a, b in zip(r, Md)]
             before, square = square, _dot(r, r)
-            beta = square / before
+            beta = square / before  # type: ignore[operator]
             d = [a + beta * b for a, b in zip(r, d)]
     return x
 
