@@ -14,11 +14,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from emdeg._version import __version__
-from emdeg.cli.common import BAD_INPUT, CHECK_FAILED, OVER_BUDGET, USAGE, say
+from emdeg.cli.common import BAD_INPUT, CHECK_FAILED, INTERRUPTED, OVER_BUDGET, USAGE, say
+from emdeg.cli.terminal import Output
 from emdeg.errors import (
     BadRequest,
     CannotJoin,
     NotInvertible,
+    NumberTooLong,
     OldFormat,
     OverBudget,
     Poisoned,
@@ -195,11 +197,22 @@ def _note(message: Warning | str, category: type[Warning], *place: object) -> No
 
 def main() -> None:
     """The program `emdeg`."""
+    sys.stdout = stdout = Output(sys.stdout)  # type: ignore[assignment]
+    sys.stderr = Output(sys.stderr)  # type: ignore[assignment]
     with warnings.catch_warnings():
         for each in (OldFormat, Poisoned):
             warnings.simplefilter("always", each)
         warnings.showwarning = _note
-        _run()
+        try:
+            try:
+                _run()
+            finally:
+                stdout.flush()
+        except OSError as problem:  # what is raised while reading or writing files has become another error before
+            stdout.discard()
+            what = f"{problem.filename}: " if problem.filename else "the output cannot be written: "
+            say(f"error: {what}{problem.strerror or problem}")
+            sys.exit(BAD_INPUT)
 
 
 def _run() -> None:
@@ -215,6 +228,12 @@ def _run() -> None:
     except OverBudget as problem:
         say(f"error: {problem}")
         sys.exit(OVER_BUDGET)
-    except (RobotError, StateError, UnboundSymbol, NotInvertible) as problem:
+    except (MemoryError, RecursionError):
+        say("error: it needs more memory than there is")
+        sys.exit(OVER_BUDGET)
+    except (RobotError, StateError, UnboundSymbol, NotInvertible, NumberTooLong) as problem:
         say(f"error: {problem}")
         sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        say("interrupted")
+        sys.exit(INTERRUPTED)

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 from rich.text import Text
 
-from emdeg.errors import EmdegError, RobotError
+from emdeg.cli.terminal import SafeConsole
+from emdeg.errors import EmdegError, RobotError, StateError
 from emdeg.writing import write_whole
 
 SCHEMA_VERSION = 1
@@ -21,9 +21,10 @@ SCHEMA_VERSION = 1
 DONE, CHECK_FAILED, USAGE, BAD_INPUT, OVER_BUDGET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """The exit codes; see docs/command_line.md."""
 
-# Names from robot files are printed as they are: neither tags nor emoji codes mean anything in them.
-out = Console(highlight=False, markup=False, emoji=False)
-err = Console(stderr=True, highlight=False, emoji=False)
+# Names from robot files are printed as they are: neither tags nor emoji codes mean anything in them, nor do control
+# codes reach the terminal.
+out = SafeConsole(highlight=False, markup=False, emoji=False)
+err = SafeConsole(stderr=True, highlight=False, emoji=False)
 
 
 def print_json(result: Any) -> None:
@@ -34,7 +35,10 @@ def print_json(result: Any) -> None:
 def as_json(result: Any, indent: int | None = None) -> str:
     """The text of that object."""
     whole = {"schema_version": SCHEMA_VERSION, "result": result}
-    return json.dumps(whole, default=_plain, allow_nan=False, indent=indent) + "\n"
+    try:
+        return json.dumps(whole, default=_plain, allow_nan=False, indent=indent) + "\n"
+    except ValueError:
+        raise StateError("a number of the result is not finite, and JSON has no word for that") from None
 
 
 def _plain(value: Any) -> Any:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from emdeg.cli.common import Json, UsageError, as_json, err, out, print_json, say
+from emdeg.cli.terminal import SafeConsole
 from emdeg.codegen import write_files
 from emdeg.errors import RobotError
 from emdeg.robot import Robot
@@ -184,7 +184,7 @@ def _print(outcome: Outcome, result: dict[str, Any]) -> None:
             shown.add_row(f"{t:.4g}", *(f"{value:.8g}" for value in row))
         # Off a terminal nothing is cut: a number that loses its exponent is another number.
         width = max(out.width, 12 + 18 * len(names))
-        wide = out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=width)
+        wide = out if out.is_terminal else SafeConsole(highlight=False, markup=False, emoji=False, width=width)
         wide.print(shown)
     if result["efforts_on_inner_body"]:
         out.print(f"efforts of {', '.join(result['efforts_on_inner_body'])} act on the inner body")

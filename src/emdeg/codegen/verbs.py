@@ -18,7 +18,7 @@ from emdeg.codegen.short import recheck_short
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
 from emdeg.programs import OPERATIONS, Progress, Weights, as_text, count, joined_functions, program, verify_program
 from emdeg.robot import SUFFIXES, Robot, RobotLike, as_robot, library_names
-from emdeg.writing import write_whole
+from emdeg.writing import held, read_plain, write_whole
 
 LONGEST_NAME = 160
 """Of a function: its file's and certificate's names must still be ones that a file system takes."""
@@ -230,12 +230,14 @@ def recheck_file(path: Path) -> dict[str, Any]:
     """The certificate of an artefact (or of the certificate's artefact), repeated; NotCertified where it fails."""
     if path.name.endswith(CERTIFICATE):
         path = path.with_name(path.name.removesuffix(CERTIFICATE))
-    text = _read(path)
     beside = path.with_name(path.name + CERTIFICATE)
-    if not beside.exists():
-        raise NotCertified(f"there is no certificate {beside.name} beside it")
+    with held([path.parent], shared=True):  # no writer is between the two
+        text = _read(path)
+        if not beside.exists():
+            raise NotCertified(f"there is no certificate {beside.name} beside it")
+        said = _read(beside)
     try:
-        certificate = json.loads(_read(beside))
+        certificate = json.loads(said)
     except (ValueError, RecursionError):
         raise NotCertified(f"the certificate is damaged: {beside.name} is no JSON") from None
     if isinstance(certificate, dict) and "short" in certificate:
@@ -246,8 +248,7 @@ def recheck_file(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
+        data = read_plain(path, LARGEST)
     except OSError as problem:
         raise RobotError(f"cannot be read: {problem.strerror or problem}", file=str(path)) from None
     if len(data) > LARGEST:

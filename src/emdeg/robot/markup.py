@@ -22,6 +22,7 @@ from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET, Budget
 from emdeg.robot.model import NOWHERE, Pose
 from emdeg.robot.transform import Direction, ExactTransform, of_pose, to_pose, unit
+from emdeg.writing import plain
 
 LONGEST_NAME = 200
 
@@ -61,8 +62,10 @@ class Element:
         return self.attributes[attribute]
 
     def need_name(self) -> str:
-        """The attribute `name`, neither empty nor endless."""
+        """The attribute `name`, neither empty nor endless, and without control characters."""
         name = self.need("name")
+        if not name.isprintable():
+            raise RobotError(f"<{self.tag}> has a control character in its name {plain(name)!r}", line=self.line)
         if not name.strip():
             raise RobotError(f"<{self.tag}> has an empty name", line=self.line)
         if len(name) > LONGEST_NAME:

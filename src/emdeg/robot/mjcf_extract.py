@@ -13,6 +13,7 @@ from xml.sax.saxutils import quoteattr
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.markup import LONGEST_NAME, Element, clipped, exact_number
+from emdeg.writing import plain
 
 _PLACE = frozenset(["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler"])
 
@@ -105,7 +106,7 @@ class Extract:
 def extract(root: Element) -> Extract:
     """What of the MJCF document under `root` the dynamics needs; RobotError where it must be refused."""
     _check_format(root)
-    result = Extract(model=clipped(root.attributes.get("model", "").strip(), LONGEST_NAME))
+    result = Extract(model=clipped(plain(root.attributes.get("model", "")).strip(), LONGEST_NAME))
     kept = _Pruning(root, result).document()
     lines: list[str] = []
     _write(kept, lines, result.lines)

@@ -119,7 +119,8 @@ LARGEST = 10**50
 """No length, mass or inertia of a machine is larger, in SI units, and its products still fit a double."""
 LARGEST_DOUBLE = 179 * 10**306
 MAX_TEXT = 4000
-MAX_NAME = 128
+MAX_NAME = 512
+"""Of a name: those that readers of other formats make of two of theirs fit too."""
 MAX_TERMS = 8
 MAX_PARAMETER_TERMS = 256
 """Terms in one symbolic value; more in an inertial parameter, which the equations hold only linearly."""
@@ -191,10 +192,10 @@ class TomlTable:
         return value
 
     def name(self, key: str, default: str | None = None) -> str:
-        """A name: printable, not empty, no space at its ends."""
+        """A name: printable and not blank; a space at its ends is part of it, as in files of other formats."""
         value = self.text(key, default)
-        if not value or value != value.strip() or not value.isprintable() or len(value) > MAX_NAME:
-            rule = f"{key} must be a name of 1 to {MAX_NAME} printable characters, without spaces at its ends"
+        if not value.strip() or not value.isprintable() or len(value) > MAX_NAME:
+            rule = f"{key} must be a name of 1 to {MAX_NAME} printable characters"
             raise self.error(rule, key)
         return value
 

@@ -26,6 +26,7 @@ from emdeg.robot.markup import (
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Pose
 from emdeg.robot.normal_form import Body
 from emdeg.robot.transform import Direction, ExactTransform, X, move_inertia, of_pose
+from emdeg.writing import plain
 
 _KINDS: dict[str, JointKind] = {
     "revolute": "revolute",
@@ -84,7 +85,7 @@ class _Reader:
                 body = replace(body, drive=replace(body.drive, gear_ratio=Exact.of(ratios[joint.name])))
             bodies.append(body)
         self.inertia(links[root])  # the base does not move, but what it says must make sense
-        name = robot.attributes.get("name", "").strip() or "robot"
+        name = plain(robot.attributes.get("name", "")).strip() or "robot"
         return Draft(name=clipped(name, 200), bodies=tuple(bodies), root=root, notes=tuple(self.notes), file=file)
 
     def body(self, joint: _UrdfJoint, link: Element, root: str) -> Body:

@@ -26,6 +26,7 @@ from emdeg.simulation.plant.constants_of_motion import DriftWarning, free_joints
 from emdeg.simulation.plant.loops import is_analytic
 from emdeg.simulation.plant.passive import Passive, elastic_stops
 from emdeg.simulation.plant.programs import need_numbers
+from emdeg.simulation.trajectories.joint_space import positive
 from emdeg.simulation.trajectories.limits import hidden_excesses, need_start_within_limits
 
 Stops = Literal["record", "halt", "bounce", "spring", "ignore"]
@@ -82,8 +83,7 @@ def simulate(
     need_numbers(robot)
     q, qd = _initial(robot, q0, qd0)
     kind_of(robot).need_possible(robot, q)
-    if not 0 < duration < np.inf:
-        raise ScenarioError(f"the duration must be positive; got {duration} s")
+    positive(duration)
     conditioning.need(robot.freedoms)
     control = _law(robot, law)
     if not drift_tolerance >= 0:

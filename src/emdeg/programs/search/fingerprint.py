@@ -56,7 +56,10 @@ class Points:
         self._drawn_again = [times + int(bad) for times, bad in zip(self._drawn_again, columns)]
 
     def number(self, value: Fraction) -> Print:
+        """Its residues; where a prime divides its denominator, random ones that are its own."""
         n, d = value.numerator, value.denominator
+        if any(d % p == 0 for p in self.columns):
+            return self.free(f"number {value}")
         return np.array([n % p * pow(d, -1, p) % p for p in self.columns], dtype=np.uint64)
 
     def free(self, name: str) -> Print:

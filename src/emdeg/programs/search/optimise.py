@@ -232,8 +232,10 @@ def cheapest(
     elif effort is None:
         effort = otherwise
     if effort:
-        found = optimise(robot, names, effort, seed=seed, weights=weights, progress=progress).program
-        candidates.append(_with_face(found, plain))
+        found = optimise(robot, names, effort, seed=seed, weights=weights, progress=progress)
+        if found.interrupted:  # whoever wanted what a whole search finds is not served with less
+            raise KeyboardInterrupt
+        candidates.append(_with_face(found.program, plain))
     return min(candidates, key=lambda candidate: cost(candidate, weights))
 
 

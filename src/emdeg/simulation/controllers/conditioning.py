@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.errors import ScenarioError
+from emdeg.errors import ScenarioError, TooLarge
 from emdeg.robot import Robot
 from emdeg.simulation.controllers.laws import Law
 from emdeg.simulation.trajectories.limits import drive_limits
@@ -16,6 +16,7 @@ from emdeg.writing import Shown
 
 SAME = 1e-9
 """Instants closer than this share of a period are one."""
+MOST_SAMPLES = 10**7
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,8 @@ def instants(duration: float, conditioning: Conditioning) -> Array:
     period, delay = conditioning.period, conditioning.delay
     if period is None:
         return np.array([0.0, duration])
+    if not duration <= MOST_SAMPLES * period:
+        raise TooLarge(f"the law would be sampled {duration / period:.3g} times; the budget is {MOST_SAMPLES:g}")
     samples = period * np.arange(int(np.ceil(duration / period - SAME)))
     times = np.unique(np.concatenate([samples, samples + delay, [duration]]))
     times = times[times <= duration * (1 + 1e-12)]

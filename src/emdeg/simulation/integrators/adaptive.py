@@ -10,7 +10,7 @@ import numpy as np
 from scipy.integrate import DOP853, RK45, Radau
 
 from emdeg.algebra import Array
-from emdeg.errors import SimulationError
+from emdeg.errors import SimulationError, TooLarge
 from emdeg.mechanics.functions import kinetic_energy, mass_matrix
 from emdeg.robot import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning, Held, instants
@@ -30,6 +30,8 @@ CREEP = 1e-7
 """A joint that leaves its stop slower than this [rad/s, m/s] rests on it."""
 STALL, ADVANCE = 1000, 1e-7
 """A run is given up where so many steps bring it no further than this share of its duration."""
+MOST_STEPS = 200_000
+"""Of one run; each is remembered for its dense output."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,12 @@ class AdaptiveRun:
             self.pieces.append(piece)
             if len(self.pieces) > STALL and piece.t - self.pieces[-STALL].t_old < ADVANCE * duration:
                 raise self._given_up(solver, f"its steps have become too short, {piece.t - piece.t_old:.2g} s")
+            if len(self.pieces) > MOST_STEPS:
+                raise TooLarge(
+                    f"the run takes more than {MOST_STEPS} steps: it stands at t = {solver.t:.6g} s of {duration:g} s; "
+                    "a method of fixed step (rk4, gauss4) is meant for long runs",
+                    body=self.robot.name,
+                )
             if self.progress is not None:
                 self.progress(solver.t / duration)
             hit = self._hit(piece)

@@ -36,7 +36,7 @@ from emdeg.simulation.integrators.adaptive import SOLVERS
 from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES
 from emdeg.simulation.plant.programs import need_numbers
 from emdeg.simulation.scenarios.trajectory_table import KEYS, trajectory_from
-from emdeg.simulation.trajectories.joint_space import Trajectory
+from emdeg.simulation.trajectories.joint_space import Trajectory, positive
 from emdeg.simulation.trajectories.limits import drive_limits
 from emdeg.writing import Shown
 
@@ -163,8 +163,10 @@ def read_scenario(
     if mode == "torques" and trajectory is None:
         raise top.error("mode 'torques' needs a table [trajectory]")
     duration = real(top, "duration", trajectory.duration if trajectory else None, least=0)
-    if not duration > 0:
-        raise top.error(f"the duration must be positive; got {duration:g} s", "duration")
+    try:
+        positive(duration)
+    except ScenarioError as problem:
+        raise top.error(problem.rule, "duration") from None
     integration = part.get("integration", _empty(top, "integration"))
     integration.only(("method", "step", "output_step", "rtol", "atol", "drift_tolerance", "check_step"))
     output_step = real(integration, "output_step", _usual_output_step(integration, duration), least=1e-9)

@@ -243,6 +243,12 @@ def _vector(values: ArrayLike | None) -> Array:
     return array
 
 
+SHORTEST, LONGEST = 1e-9, 1e9
+"""Durations [s]: beyond these doubles have no room for rates and accelerations; a billion seconds are thirty years."""
+
+
 def positive(seconds: float) -> None:
-    if not 0 < seconds < math.inf:
+    if not seconds > 0:
         raise ScenarioError(f"a duration must be positive; got {seconds} s")
+    if not SHORTEST <= seconds <= LONGEST:
+        raise ScenarioError(f"a duration must lie between {SHORTEST:g} and {LONGEST:g} s; got {seconds:g} s")

@@ -1,0 +1,95 @@
+"""Files are written whole or not at all, never through links, and those that belong together change together."""
+
+from __future__ import annotations
+
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from emdeg.writing import files, held, read_plain, write_whole
+
+
+def test_a_planted_link_is_not_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    target = tmp_path / "out.c"
+    (tmp_path / ".out.c.part").symlink_to(victim)  # the name that was guessed
+    target.symlink_to(victim)
+    write_whole({target: b"new"})
+    assert victim.read_text() == "precious"
+    assert target.read_bytes() == b"new"
+    assert not target.is_symlink()
+
+
+def test_a_name_that_was_guessed_right_is_an_error_and_no_way_in(tmp_path: Path, monkeypatch) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    monkeypatch.setattr(files.secrets, "token_hex", lambda size: "0" * 2 * size)
+    (tmp_path / f".{'0' * 16}.part").symlink_to(victim)
+    with pytest.raises(FileExistsError):
+        write_whole({tmp_path / "out.c": b"new"})
+    assert victim.read_text() == "precious"
+    assert not (tmp_path / "out.c").exists()
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_either_all_files_change_or_none(tmp_path: Path, monkeypatch, failing: int) -> None:
+    paths = [tmp_path / "a.c", tmp_path / "a.c.certificate.json"]
+    write_whole(dict.fromkeys(paths, b"old"))
+    real, calls = files._written_beside, []
+
+    def full(path: Path, *rest):
+        calls.append(path)
+        if len(calls) - 1 == failing:
+            raise OSError(28, "No space left on device", str(path))
+        return real(path, *rest)
+
+    monkeypatch.setattr(files, "_written_beside", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(dict.fromkeys(paths, b"new"))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {path.name: b"old" for path in paths}
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "pipe", tmp_path / "folder", Path("/dev/null"), Path("/dev/stdout")):
+        with pytest.raises(OSError):
+            write_whole({path: b"x"})
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    with pytest.raises(OSError, match="no ordinary file"):
+        read_plain(tmp_path / "pipe", 10)
+
+
+def test_writers_at_once_never_mix_what_belongs_together(tmp_path: Path) -> None:
+    pair = (tmp_path / "a.c", tmp_path / "a.c.certificate.json")
+
+    def write(k: int) -> None:
+        for _ in range(30):
+            write_whole(dict.fromkeys(pair, b"%d" % k))
+
+    def look() -> bool:
+        same = True
+        for _ in range(60):
+            with held([tmp_path], shared=True):
+                same &= pair[0].read_bytes() == pair[1].read_bytes()
+        return same
+
+    write_whole(dict.fromkeys(pair, b"start"))
+    with ThreadPoolExecutor(4) as pool:
+        writers = [pool.submit(write, k) for k in range(3)]
+        assert pool.submit(look).result()
+        for each in writers:
+            each.result()
+    assert pair[0].read_bytes() == pair[1].read_bytes()
+    assert sorted(tmp_path.iterdir()) == sorted(pair)
+
+
+def test_a_folder_that_somebody_holds_for_ever_is_used_all_the_same(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 0.05)
+    with held([tmp_path]):
+        write_whole({tmp_path / "a": b"x"})
+    assert (tmp_path / "a").read_bytes() == b"x"
