@@ -94,10 +94,10 @@ def test_count_generate_and_verify(tmp_path):
 def test_derive_writes_the_named_blocks():
     done = runner.invoke(app, ["derive", "delta"])
     assert done.exit_code == 0
-    assert "phi1 = -0.2*s1*q6 + 0.2*c1*q5 + 0.5*q4^2 + 0.5*q5^2 + 0.5*q6^2 - 0.1152" in done.stdout
-    assert "[1,1] = -q4 / (-0.2*s1*q5 - 0.2*c1*q6)" in done.stdout
-    blocks = result("derive", "fivebar", "--only", "closure,W,g")
-    assert list(blocks) == ["closure", "W", "g"]
+    assert "phi1 = -0.2*s1*z + 0.2*c1*y + 0.5*x^2 + 0.5*y^2 + 0.5*z^2 - 0.1152" in done.stdout
+    assert "x / (0.2*s1*y + 0.2*c1*z)" in done.stdout
+    blocks = result("derive", "fivebar", "--only", "closure,W,G")
+    assert list(blocks) == ["closure", "W", "G"]
     assert runner.invoke(app, ["derive", "delta", "--only", "b"]).exit_code == 2
 
 

@@ -395,29 +395,6 @@ def test_free_motion_keeps_energy_and_loops():
     assert abs(energy[1] - energy[0]) < 1e-8
 
 
-def test_derived_blocks_evaluate_to_the_numbers():
-    from emdeg.equations.loops.blocks import derive_loops
-
-    for name in ("delta", "fivebar"):
-        robot = robot_of(name)
-        q, qd, _ = states(name, 1)
-        model, full = derive_loops(robot), joint_positions(robot, q[0])
-        assert model.J is not None
-        J = [[entry.evaluate(full) for entry in row] for row in model.J]
-        np.testing.assert_allclose(J, drive_jacobian(robot, q[0]), atol=1e-12)
-        W = np.array([[entry.evaluate(full) for entry in row] for row in model.W or ()])
-        M = np.array([[entry.evaluate(full) for entry in row] for row in model.M()])
-        np.testing.assert_allclose(W.T @ M @ W, emdeg.mass_matrix(robot, q[0]), atol=1e-12)
-        g = np.array([entry.evaluate(full) for entry in model.g()])
-        np.testing.assert_allclose(W.T @ g, emdeg.gravity(robot, q[0]), atol=1e-11)
-        for _, expression in model.closure:
-            assert abs(expression.evaluate(full)) < 1e-12
-        rates = W @ qd[0]
-        C = np.array([[entry.evaluate(full, rates) for entry in row] for row in model.C()])
-        S = C + C.T  # M-dot of the tree
-        assert np.all(np.isfinite(S))
-
-
 def test_a_motors_inertia_is_what_it_feels_alone():
     robot, X = robot_of("delta"), [0.05, -0.08, -0.45]
     joints = with_coordinates(robot, ["q1", "q2", "q3"])

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
         terms_of,
         with_sine_squares,
     )
-    from emdeg.algebra.trig_algebra import DEFAULT_MAX_TERMS, RationalAngles, TrigAlgebra
+    from emdeg.algebra.trig_algebra import DEFAULT_MAX_TERMS, KnownAngles, RationalAngles, TrigAlgebra
     from emdeg.algebra.trig_poly import GREEK, Generator, Kind, Substitute, TrigPoly, name_latex
 
 on_demand(globals())

@@ -142,6 +142,8 @@ STRAIGHT = Angle(Fraction(1))
 NO_ANGLE = Angle()
 HALF_RIGHT = Angle(Fraction(1, 4))
 """The one angle that is its own complement: its sine is its cosine, and twice its square is one."""
+SIXTH, THIRD = Angle(Fraction(1, 6)), Angle(Fraction(1, 3))
+"""The sine of the one, the cosine of the other, is 1/2."""
 
 
 def rounded(value: Fraction, digits: int = DIGITS) -> Fraction:

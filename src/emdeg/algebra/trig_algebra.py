@@ -15,14 +15,15 @@ from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
-from emdeg.algebra.angle import HALF_RIGHT, Angle
+from emdeg.algebra.angle import HALF_RIGHT, SIXTH, THIRD, Angle
 from emdeg.algebra.exact import is_symbol_name, shown
 from emdeg.algebra.scalar import add_angles, angle_pieces, multiple_angle, sincos_from_pieces
 from emdeg.algebra.trig_poly import Generator, Kind, Substitute, TrigPoly
 from emdeg.errors import OverBudget
 
 _KINDS: tuple[Kind, ...] = ("sine", "cosine")
-_REDUNDANT = ("cosine", HALF_RIGHT)
+_SQUARES = {HALF_RIGHT: fmpq(1, 2), THIRD: fmpq(3, 4)}
+"""Constant angles whose sine is the only letter, and its square; their cosines are that letter, or a number."""
 
 
 DEFAULT_MAX_TERMS = 2_000_000
@@ -59,13 +60,13 @@ class TrigAlgebra:
         self.joints = tuple(sorted(self.revolute + self.prismatic))
         self.parameters = tuple(parameters)
         self.max_terms = max_terms
-        pieces = dict.fromkeys(piece for angle in constant_angles for piece in angle_pieces(angle))
+        pieces = dict.fromkeys(self._declared(piece) for angle in constant_angles for piece in angle_pieces(angle))
         self.constant_angles = tuple(pieces)
         self._check_names()
         of_angles: tuple[int | Angle, ...] = self.revolute + self.constant_angles
         # Sines lead the lexicographic order, each before its cosine, so that s^2 leads s^2 + c^2 - 1.
         self.generators: tuple[Generator, ...] = (
-            *(Generator(kind, of) for of in of_angles for kind in _KINDS if (kind, of) != _REDUNDANT),
+            *(Generator(kind, of) for of in of_angles for kind in _KINDS if kind == "sine" or of not in _SQUARES),
             *(Generator("displacement", k) for k in self.prismatic),
             *(Generator("rate", k) for k in self.joints if rates),
             *(Generator("acceleration", k) for k in self.joints if rates),
@@ -81,13 +82,16 @@ class TrigAlgebra:
         self._sines = [self._index[Generator("sine", of)] for of in of_angles]
         bits = {i: 1 << b for b, i in enumerate(self._sines)}
         self._letters = [TrigPoly(self, letters[i], bits.get(i, 0)) for i in range(len(self.generators))]
-        pairs = [[letter._poly for letter in self._pair(of)] for of in of_angles]
-        self._identity = [s**2 + c**2 - 1 if s != c else s**2 - fmpq(1, 2) for s, c in pairs]
+        self._identity = [self._circle(of) for of in of_angles]
         self._half_identity = [identity * fmpq(1, 2) for identity in self._identity]
         self.zero = self.number(Fraction(0))
         self.one = self.number(Fraction(1))
         # c1 as a parameter's name leaves no room for c1 as joint 1's cosine in print.
         self._short = not any(str(g) in self.parameters for g in self.generators if g.is_joint_angle)
+
+    def _declared(self, piece: Angle) -> Angle:
+        """The constant angle whose letters stand for a piece's."""
+        return piece
 
     def _check_names(self) -> None:
         for joint in self.joints:
@@ -158,6 +162,13 @@ class TrigAlgebra:
     def _pair(self, of: int | Angle) -> tuple[TrigPoly, TrigPoly]:
         s = self.generator(Generator("sine", of))
         return s, s if of == HALF_RIGHT else self.generator(Generator("cosine", of))
+
+    def _circle(self, of: int | Angle) -> Any:
+        """What is zero of an angle's letters, as a flint polynomial."""
+        s = self.generator(Generator("sine", of))._poly
+        if isinstance(of, Angle) and of in _SQUARES:
+            return s**2 - _SQUARES[of]
+        return s**2 + self.generator(Generator("cosine", of))._poly ** 2 - 1
 
     def sum_sincos(self, multiples: Mapping[int, int]) -> tuple[TrigPoly, TrigPoly]:
         """(sine, cosine) of an integer combination of revolute joints' angles, {joint: multiple}."""
@@ -351,6 +362,18 @@ def _pieces(context: Any, poly: Any, size: int) -> Iterator[Any]:
     terms: Sequence[tuple[Any, Any]] = list(poly.to_dict().items())
     for start in range(0, len(terms), size):
         yield context.from_dict(dict(terms[start : start + size]))
+
+
+class KnownAngles(TrigAlgebra):
+    """Of 30 and 60 degrees one sine is the number 1/2, the other the letter sqrt(3)/2: formulas for people."""
+
+    def _declared(self, piece: Angle) -> Angle:
+        return THIRD if piece == SIXTH else piece
+
+    def _pair(self, of: int | Angle) -> tuple[TrigPoly, TrigPoly]:
+        if of == SIXTH:
+            return self.number(Fraction(1, 2)), self.generator(Generator("sine", THIRD))
+        return super()._pair(of)
 
 
 class RationalAngles(TrigAlgebra):

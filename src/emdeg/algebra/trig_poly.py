@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from flint import fmpq
 
-from emdeg.algebra.angle import Angle
+from emdeg.algebra.angle import THIRD, Angle
 
 if TYPE_CHECKING:
     import numpy as np
@@ -332,7 +332,7 @@ class Generator:
         if self.kind in ("sine", "cosine"):
             if isinstance(self.of, int):
                 return f"{self.kind[0]}{self.of}"
-            return f"{self.kind[:3]}({self.of})"
+            return "sqrt(3)/2" if self == _HALF_ROOT else f"{self.kind[:3]}({self.of})"
         prefix = {"displacement": "q", "rate": "qd", "acceleration": "qdd", "parameter": ""}[self.kind]
         return f"{prefix}{self.of}"
 
@@ -342,6 +342,8 @@ class Generator:
         if self.kind in ("sine", "cosine"):
             if isinstance(self.of, int):
                 return f"{self.kind[0]}_{{{self.of}}}"
+            if self == _HALF_ROOT:
+                return r"\tfrac{\sqrt{3}}{2}"
             return rf"\{self.kind[:3]}\left({_angle_latex(self.of)}\right)"
         if self.kind == "parameter":
             return name_latex(str(self.of))
@@ -349,16 +351,22 @@ class Generator:
         return f"{dots}_{{{self.of}}}"
 
 
-def name_latex(name: str) -> str:
-    """LaTeX for a symbol's name: what follows its first letters becomes a subscript.
+_HALF_ROOT = Generator("sine", THIRD)
 
-    >>> print(name_latex("m2"), name_latex("Ixx_3"), name_latex("alpha"))
-    m_{2} \\mathrm{Ixx}_{3} \\alpha
+
+def name_latex(name: str) -> str:
+    """LaTeX for a symbol's name: what follows its first letters becomes a subscript, a final "dot" a dot.
+
+    >>> print(name_latex("m2"), name_latex("Ixx_3"), name_latex("alpha"), name_latex("xdot"))
+    m_{2} \\mathrm{Ixx}_{3} \\alpha \\dot{x}
     """
     match = _HEAD.match(name)
     if match is None:
         raise ValueError(f"{name!r} is not a symbol's name (a letter, then letters, digits or _)")
     head, tail = match[1], match[2].strip("_").replace("_", ",")
+    if len(head) > 3 and head.endswith("dot"):
+        head = rf"\dot{{{name_latex(head[:-3])}}}"
+        return f"{head}_{{{tail}}}" if tail else head
     if head in GREEK:
         head = f"\\{head}"
     elif len(head) > 1:

@@ -17,6 +17,7 @@ from emdeg.equations import derive as derive_
 from emdeg.equations.loops import (
     EXPANDED_PARTS,
     LOOP_PARTS,
+    default_parts,
     derive_loops,
     expand_loops,
     expanded_document,
@@ -120,12 +121,13 @@ def _derive_loops(
     """The named blocks of a mechanism with closed loops, or the reduced model expanded; what --only names of it."""
     if symbolic:
         raise UsageError("--symbolic is not known for closed loops")
-    known = EXPANDED_PARTS if expand else LOOP_PARTS
-    parts = [part for part in known if part != "C_vw"] if only == DEFAULT else chosen_parts(only, known)
+    chosen = None if only == DEFAULT else chosen_parts(only, EXPANDED_PARTS if expand else LOOP_PARTS)
     if expand:
+        parts = chosen or [part for part in EXPANDED_PARTS if part != "C_vw"]
         found = expanded_document(expand_loops(robot, budget=budget), parts)
     else:
-        found = loop_document(derive_loops(robot, budget=budget), parts)
+        model = derive_loops(robot, budget=budget)
+        found = loop_document(model, chosen or default_parts(model))
     if json or format == "json":
         written = as_json(sections_data(found))
     else:

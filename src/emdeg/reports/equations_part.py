@@ -8,7 +8,7 @@ from typing import Any
 
 from emdeg.algebra import Atom, Product, Sum
 from emdeg.equations import Compact, Lumped, compact
-from emdeg.equations.loops import LOOP_PARTS, derive_loops
+from emdeg.equations.loops import LOOP_PARTS, default_parts, derive_loops
 from emdeg.equations.reading import ABBREVIATIONS
 from emdeg.errors import OverBudget
 from emdeg.reduce import FullModel, full_model
@@ -264,15 +264,15 @@ def _loops(subject: Subject, command: str) -> Section:
     items: list[Item] = [
         Paragraph(
             "With closed loops the reduced model multiplied out is long and tells nothing; its blocks are derived "
-            "instead: closure equations, their derivatives, the map W from the coordinates' speeds to all joints', and "
-            "the tree's M, C and g."
+            "instead: closure equations, the map from the coordinates' speeds to the joints', the named Jacobians, and "
+            "M, C and G in their letters."
         )
     ]
     items.append(Note("Lumped constants, shading by significance and the threshold slider are for chains and trees."))
     model = derive_loops(subject.robot)
-    for part, build in LOOP_PARTS.items():
+    for part in default_parts(model):
         subject.progress(f"block {part}")
-        section = build(model)
+        section = LOOP_PARTS[part](model)
         length = sum(_length(item) for item in section.items)
         if length > LOOP_LONGEST:
             items.append(Note(f"{section.title}: {length} characters, are left out of the page. They are printed by"))

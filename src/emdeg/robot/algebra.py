@@ -9,6 +9,7 @@ from typing import Any
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, ZERO, Angle, JointAlgebra, ParallelJoints, RationalAngles, TrigAlgebra
 from emdeg.errors import RobotError
+from emdeg.robot.loops import HALF
 from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Joint, Link, Placement, Pose, Robot, values
 
 
@@ -132,7 +133,8 @@ def massless(robot: Robot) -> Robot:
     )
     loops = robot.loops
     if loops is not None:
-        loops = replace(loops, rods=tuple(replace(rod, mass=ZERO, inertia=ZERO) for rod in loops.rods))
+        bare = (replace(rod, mass=ZERO, com=HALF, inertia=ZERO, points=None) for rod in loops.rods)
+        loops = replace(loops, rods=tuple(bare))
     return replace(robot, links=links, payloads=(), tool=Frame("tool", BASE), gravity=NOWHERE, loops=loops)
 
 

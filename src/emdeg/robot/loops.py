@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeVar, cast
 
 from emdeg.algebra import NO_ANGLE, ZERO, Angle, Exact, FieldScalar
+from emdeg.writing import Shown
 
 ClosureKind = Literal["spherical", "universal", "revolute", "prismatic"]
 CLOSURE_KINDS: tuple[ClosureKind, ...] = ("spherical", "universal", "revolute", "prismatic")
@@ -38,7 +39,7 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class Rod:
+class Rod(Shown):
     """A slender rigid rod of `length` [m] with ball joints at both ends.
 
     `com` is the share of the length from the first end to the mass centre; `inertia` [kg m^2] is about it, across

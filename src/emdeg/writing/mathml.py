@@ -83,6 +83,8 @@ def letter(generator: Generator) -> str:
     if generator.kind in ("sine", "cosine"):
         if isinstance(generator.of, int):
             return _subscripted(generator.kind[0], str(generator.of))
+        if str(generator) == "sqrt(3)/2":
+            return "<mfrac><msqrt><mn>3</mn></msqrt><mn>2</mn></mfrac>"
         angle = generator.of if isinstance(generator.of, Angle) else Angle()
         plain = str(angle) if angle.symbol else str(angle).replace("*", "").replace("pi", "π")
         inside = f"<mrow><mo>(</mo><mtext>{escape(plain)}</mtext><mo>)</mo></mrow>"

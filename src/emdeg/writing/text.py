@@ -130,7 +130,7 @@ def _item(item: Item) -> list[str]:
         case Zeros():
             return ["\n      ".join(lines([f"{label}," for label in item.labels], WIDTH)).rstrip(",") + " = 0"]
         case Statement():
-            return [item.formula.text]
+            return [_wrapped("", _BREAK.split(item.formula.text))]
         case Table():
             return ([item.title] if item.title else []) + [_table(item)]
         case Facts():

@@ -9,115 +9,16 @@ the sines and cosines of the tree's joints and the coordinates' rates each entry
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
-from emdeg.algebra import DEFAULT_MAX_TERMS, Angle, TrigAlgebra, TrigPoly, quotient
-from emdeg.errors import RobotError
+from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly, quotient
+from emdeg.equations.loops.letters import Entry, Names, formulas, names_of
 from emdeg.mechanics.formulations import equations_by_virtual_work
-from emdeg.mechanics.loops import Linkage, linkage_of, ready, solve
+from emdeg.mechanics.loops import Linkage, closing_of, linkage_of, solve
 from emdeg.mechanics.loops import reduction as closed_loop
-from emdeg.robot import Robot, algebra_of, positions
-from emdeg.writing import Document, Equation, Item, Label, MatrixEquation, Paragraph, Section, SquareRoot
-
-MOST = 60
-"""Letters of either kind; a mechanism that needs more is better read as its blocks."""
-
-
-class Entry:
-    """A polynomial that can be divided by another: the quotient is a product with the reciprocal's letter."""
-
-    __slots__ = ("names", "poly")
-    __array_ufunc__ = None
-
-    def __init__(self, poly: TrigPoly, names: Names) -> None:
-        self.poly, self.names = poly, names
-
-    def _of(self, poly: TrigPoly) -> Entry:
-        return Entry(poly, self.names)
-
-    def __add__(self, other: Any) -> Any:
-        if not isinstance(other, Entry | int | Fraction):
-            return NotImplemented
-        return self._of(self.poly + _plain(other))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        if not isinstance(other, Entry | int | Fraction):
-            return NotImplemented
-        return self._of(self.poly - _plain(other))
-
-    def __rsub__(self, other: Any) -> Entry:
-        return self._of(-self.poly + other)
-
-    def __mul__(self, other: Any) -> Any:
-        if not isinstance(other, Entry | int | Fraction):
-            return NotImplemented
-        return self._of(self.poly * _plain(other))
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> Entry:
-        return self._of(-self.poly)
-
-    def __truediv__(self, other: Any) -> Any:
-        if not isinstance(other, Entry | int | Fraction):
-            return NotImplemented
-        below = _plain(other)
-        if not isinstance(below, TrigPoly):
-            return self._of(self.poly / below)
-        if below.is_number:
-            return self._of(self.poly / below.number)
-        return self._of(self.poly * self.names.reciprocal(below))
-
-    def __rtruediv__(self, other: int | Fraction) -> Entry:
-        return self._of(self.names.algebra.number(Fraction(other))) / self
-
-    def __bool__(self) -> bool:
-        return bool(self.poly)
-
-
-def _plain(value: Entry | int | Fraction) -> Any:
-    return value.poly if isinstance(value, Entry) else value
-
-
-@dataclass
-class Names:
-    """An algebra of entries; `reciprocals` and `roots` are what its letters stand for, in order."""
-
-    algebra: TrigAlgebra
-    reciprocals: list[TrigPoly] = field(default_factory=list)
-    roots: list[TrigPoly] = field(default_factory=list)
-
-    def number(self, value: Fraction) -> Entry:
-        return Entry(self.algebra.number(value), self)
-
-    def symbol(self, name: str) -> Entry:
-        return Entry(self.algebra.symbol(name), self)
-
-    def sincos(self, angle: Angle) -> tuple[Entry, Entry]:
-        s, c = self.algebra.sincos(angle)
-        return Entry(s, self), Entry(c, self)
-
-    def entry(self, at: Any) -> Any:
-        return tuple(Entry(part, self) for part in at) if isinstance(at, tuple) else Entry(at, self)
-
-    def reciprocal(self, below: TrigPoly) -> TrigPoly:
-        """The letter of 1 / below, times the number that was taken out."""
-        scale = below.leading_coefficient
-        return self._letter("r", self.reciprocals, below / scale) / scale
-
-    def root(self, radicand: Entry, loop: str) -> Entry:
-        return Entry(self._letter("h", self.roots, radicand.poly), self)
-
-    def _letter(self, prefix: str, known: list[TrigPoly], formula: TrigPoly) -> TrigPoly:
-        if formula not in known:
-            if len(known) == MOST:
-                raise RobotError(f"it needs more than {MOST} letters to be expanded; read its blocks instead")
-            known.append(formula)
-        return self.algebra.symbol(f"{prefix}{known.index(formula) + 1}")
+from emdeg.robot import Robot
+from emdeg.writing import Document, Equation, Item, Label, MatrixEquation, Paragraph, Section, SquareRoot, label
 
 
 @dataclass(frozen=True)
@@ -136,48 +37,27 @@ class Expanded:
 
     def C_of_virtual_work(self) -> list[list[TrigPoly]]:
         """The other C, sum of J^T (m J-dot ...) over the bodies: the same C ud (Asadi and Heydari (41))."""
-        at = [self.names.entry(place) for place in positions(self.robot, self.names.algebra)]
-        ud = [Entry(self.names.algebra.rate(k + 1), self.names) for k in self.link.coordinates]
-        return _formulas(equations_by_virtual_work(self.link, at, closed_loop.tree_rates(self.link, at, ud)).C)
+        at, ud = _state(self.names, self.link)
+        return formulas(equations_by_virtual_work(self.link, at, closed_loop.tree_rates(self.link, at, ud)).C)
 
 
-def _formulas(matrix: closed_loop.Matrix) -> list[list[TrigPoly]]:
-    """What the mechanics gave over `Names`, whose scalars are entries."""
-    return [[cast(Entry, x).poly for x in row] for row in matrix]
-
-
-def _names(robot: Robot, budget: int) -> Names:
-    plain = algebra_of(robot, rates=True, budget=budget)
-    extra = [f"{prefix}{k}" for prefix in "hr" for k in range(1, MOST + 1)]
-    clash = set(extra) & set(plain.parameters)
-    if clash:
-        raise RobotError(f"its symbol {min(clash)} has the name of a letter of the expansion", body=robot.name)
-    return Names(
-        TrigAlgebra(
-            plain.revolute,
-            plain.prismatic,
-            [*plain.parameters, *extra],
-            plain.constant_angles,
-            rates=True,
-            max_terms=budget,
-        )
-    )
+def _state(names: Names, link: Linkage) -> tuple[list[Any], list[Entry]]:
+    """Every joint's position, and the coordinates' rates, in letters."""
+    return [names.position(k) for k in range(link.n)], [names.rate(k) for k in link.coordinates]
 
 
 def expand_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> Expanded:
     """Every entry of the reduced model of a robot with closed loops."""
-    found = ready(robot)
-    names = _names(robot, budget)
+    found = closing_of(robot)
+    names = names_of(robot, budget=budget)
     link = linkage_of(robot, names, found.mobility.rows)
-    letters_ = [names.entry(at) for at in positions(robot, names.algebra)]
+    at, ud = _state(names, link)
     solution = None
     if found.plan is not None:
-        known = {k: letters_[k] for k in link.coordinates}
-        closed = solve(link, found.plan, known, names.root)
+        closed = solve(link, found.plan, {k: at[k] for k in link.coordinates}, names.root)
         solution = {k: _polys(closed[k]) for k in link.dependent}
-    ud = [Entry(names.algebra.rate(k + 1), names) for k in link.coordinates]
-    model = closed_loop.model(link, letters_, closed_loop.tree_rates(link, letters_, ud))
-    M, C, J, J_rate, (G,) = map(_formulas, (model.M, model.C, model.J, model.J_rate, [model.G]))
+    model = closed_loop.model(link, at, closed_loop.tree_rates(link, at, ud))
+    M, C, J, J_rate, (G,) = map(formulas, (model.M, model.C, model.J, model.J_rate, [model.G]))
     return Expanded(robot, link, names, solution, M, C, G, J, J_rate)
 
 
@@ -206,9 +86,10 @@ def _overview(found: Expanded) -> Section:
         "The model",
         (
             Paragraph(
-                f"Joints of the tree: {named(range(robot.n))}. s, c: a turning joint's sine and cosine; q: a shift."
+                f"Joints of the tree: {named(range(robot.n))}. s, c: a turning joint's sine and cosine; a slide has "
+                "its name, or q; qd, or dot: a rate."
             ),
-            Paragraph(f"Independent coordinates u: {named(found.link.coordinates)}; qd: their rates."),
+            Paragraph(f"Independent coordinates u: {named(found.link.coordinates)}."),
             Paragraph(f"Driven joints: {named(found.link.driven)}."),
             Paragraph("M(u) udd + C(u, ud) ud + G(u) = J^T tau; J takes ud to the driven joints' rates."),
         ),
@@ -229,8 +110,8 @@ def _solution(found: Expanded) -> Section:
         return Section("solution", "The dependent joints", (Paragraph("The loops close numerically only."),))
     items: list[Item] = []
     for k, parts in found.solution.items():
-        labels = [f"s{k + 1}", f"c{k + 1}"] if len(parts) == 2 else [f"q{k + 1}"]
-        items += [Equation(Label(label[0], label[1:]), value) for label, value in zip(labels, parts)]
+        names = [f"s{k + 1}", f"c{k + 1}"] if len(parts) == 2 else [found.names.slides.get(k, f"q{k + 1}")]
+        items += [Equation(label(name), value) for name, value in zip(names, parts)]
     return Section("solution", "The dependent joints, from the coordinates", tuple(items))
 
 

@@ -6,16 +6,19 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.mechanics.loops import functions, reduction, views
-    from emdeg.mechanics.loops.closing import ready
+    from emdeg.mechanics.loops.closing import closing_of, ready
     from emdeg.mechanics.loops.closure import solve
     from emdeg.mechanics.loops.kind import numeric_loop_state
     from emdeg.mechanics.loops.linkage import (
         Anchor,
         Linkage,
+        anchor_point,
         constraints,
+        in_motion,
         jacobian_matrix,
         linkage_of,
         loops_of,
+        rate_of,
         world_frames,
     )
     from emdeg.mechanics.loops.newton import closed_by_newton, evaluated, positions_of

@@ -19,7 +19,7 @@ from emdeg.algebra import Array, Floats, PrimeField, Quotient, TrigAlgebra
 from emdeg.algebra.linear import Matrix, Row, product, transposed
 from emdeg.errors import ClosureError
 from emdeg.mechanics.loops import parameters, reduction
-from emdeg.mechanics.loops.closing import closing, positions
+from emdeg.mechanics.loops.closing import closing_of, positions
 from emdeg.mechanics.loops.closure import Plan, root_count, solve
 from emdeg.mechanics.loops.kind import numeric_loop_state
 from emdeg.mechanics.loops.linkage import Anchor, Linkage, linkage_of, loops_of
@@ -155,7 +155,7 @@ def _simple(value: float) -> Fraction:
 
 def _regressors(shape: Robot, rows: int, seed: int) -> Iterator[Array]:
     """The coordinates' efforts per unit of every parameter at random closed states, `rows` rows together."""
-    found, rng = closing(shape), np.random.default_rng(seed)
+    found, rng = closing_of(shape), np.random.default_rng(seed)
     link = found.link
     n, missed, side = len(link.coordinates), 0, _side(link, positions_of(link, found.start))
     while rows > 0:
@@ -194,7 +194,7 @@ def check_loop_null(shape: Robot, rows: Sequence[Row], special: bool = False) ->
     Modulo a prime, at a random geometry, where the loops close with few roots; elsewhere in doubles, and so those of a
     `special` geometry, too: modulo a prime a parallelogram is as likely to be found crossed.
     """
-    found = closing(shape)
+    found = closing_of(shape)
     plan = found.plan
     if plan is None or root_count(plan) > MOST_ROOTS or special:
         _check_in_doubles(shape, rows)

@@ -52,7 +52,7 @@ def ready(robot: Robot) -> Ready:
     return Ready(linkage_of(robot, Floats(), found.rows), plan, start, found)
 
 
-def closing(robot: Robot) -> Ready:
+def closing_of(robot: Robot) -> Ready:
     """How the loops close, which is a matter of geometry: masses, inertias, loads and gravity may be symbols.
 
     Lengths and angles may be, too, where the file says near which numbers they are meant and the analytic steps that

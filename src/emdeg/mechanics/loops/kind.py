@@ -15,7 +15,7 @@ from emdeg.algebra.linear import times, transposed
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.friction import friction
 from emdeg.mechanics.loops import reduction
-from emdeg.mechanics.loops.closing import Ready, closing, coordinate_positions, positions, reach_root, ready
+from emdeg.mechanics.loops.closing import Ready, closing_of, coordinate_positions, positions, reach_root, ready
 from emdeg.mechanics.loops.closure import root_count, solve
 from emdeg.mechanics.loops.linkage import linkage_of, loops_of
 from emdeg.mechanics.loops.singularity import require_regular
@@ -36,7 +36,7 @@ class ClosedLoops:
         return len(loops.driven if array == "tau" else loops.coordinates)
 
     def state(self, robot: Robot, inputs: Inputs) -> LoopState:
-        looked = closing(robot)
+        looked = closing_of(robot)
         if looked.plan is None:
             raise RobotError(
                 "its loops do not close analytically, so there is no program in its independent coordinates",
@@ -83,16 +83,16 @@ class ClosedLoops:
         return stacked(reduction.motor_efforts(s.link, s.W, efforts), shape)
 
     def home(self, robot: Robot) -> Array:
-        return closing(robot).home
+        return closing_of(robot).home
 
     def is_everywhere(self, robot: Robot) -> bool:
         return False
 
     def has_programs(self, robot: Robot) -> bool:
-        return closing(robot).plan is not None
+        return closing_of(robot).plan is not None
 
     def roots(self, robot: Robot) -> int:
-        return root_count(closing(robot).plan or ())
+        return root_count(closing_of(robot).plan or ())
 
     @property
     def explicit(self) -> Literal["formulas", "blocks"]:
@@ -115,7 +115,7 @@ class ClosedLoops:
         require_regular(s.link, s.position)
 
     def mobility(self, robot: Robot) -> str | None:
-        return str(closing(robot).mobility)
+        return str(closing_of(robot).mobility)
 
 
 def numeric_loop_state(found: Ready, position: list[Position], given: Mapping[str, Array]) -> NumericLoopState:
