@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         forward_dynamics,
         forward_dynamics_derivatives,
         forward_kinematics,
+        friction,
         gravity,
         inverse_dynamics,
         inverse_dynamics_derivatives,

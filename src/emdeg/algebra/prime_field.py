@@ -215,6 +215,25 @@ class PrimeField:
         """The root that is itself a square; UnluckyPoint where there is none: take another random point."""
         return self._residue(root_of(value.value, self.prime))
 
+    def law(self, name: str, argument: int) -> int:
+        """A random residue for a function's value at an argument's residue: equal arguments, equal values, no more.
+
+        What two formulas of such values have in common then holds for any function in that place. A sign and a
+        hyperbolic tangent are odd.
+        """
+        turned = name != "exp" and 2 * argument > self.prime
+        value = self._drawn(f"law {name}", str(-argument % self.prime if turned else argument))
+        return -value % self.prime if turned else value
+
+    def sign(self, value: Residue) -> Residue:
+        return self._residue(self.law("sign", value.value))
+
+    def exp(self, value: Residue) -> Residue:
+        return self._residue(self.law("exp", value.value))
+
+    def tanh(self, value: Residue) -> Residue:
+        return self._residue(self.law("tanh", value.value))
+
     def joint_sincos(self, joint: int | str) -> tuple[Residue, Residue]:
         """(sine, cosine) of a revolute joint's random angle."""
         return self._circle_point(f"joint {joint}")

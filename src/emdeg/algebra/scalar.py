@@ -155,6 +155,15 @@ class Floats:
         """The root of a double, or of an array of them."""
         return math.sqrt(value) if isinstance(value, float) else np.sqrt(value)
 
+    def sign(self, value: Any) -> Any:
+        return np.sign(value)
+
+    def exp(self, value: Any) -> Any:
+        return np.exp(value)
+
+    def tanh(self, value: Any) -> Any:
+        return np.tanh(value)
+
 
 @dataclass(frozen=True, slots=True)
 class Dual:

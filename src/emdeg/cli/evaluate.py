@@ -15,6 +15,7 @@ from emdeg.algebra import Array
 from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.errors import RobotError, StateError, TooLarge, UnknownFunction
 from emdeg.mechanics import kind_of
+from emdeg.mechanics.formulations import need_friction
 from emdeg.mechanics.functions import FUNCTIONS, known_functions, measures_of
 from emdeg.mechanics.functions import evaluate as evaluate_function
 from emdeg.mechanics.parameters import base_parameters
@@ -107,6 +108,8 @@ def compute(
         options["gyroscopic"] = True
     if friction and function not in FRICTION_FUNCTIONS:
         raise UsageError(f"--friction applies to {', '.join(FRICTION_FUNCTIONS)}, not to {function}")
+    if friction:
+        need_friction(robot)
     if friction and "tau" in states:
         states["tau"] = states["tau"] - _friction(robot, states)
     push = None if wrench is None else _wrench(wrench, function)

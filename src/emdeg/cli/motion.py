@@ -16,6 +16,7 @@ from emdeg.cli.common import Json, UsageError, as_json, err, out, print_json, sa
 from emdeg.cli.terminal import SafeConsole
 from emdeg.codegen import write_files
 from emdeg.errors import RobotError
+from emdeg.mechanics.formulations import need_friction
 from emdeg.robot import Robot
 from emdeg.writing import nearest
 
@@ -65,6 +66,9 @@ def simulate(
     scenario: Annotated[
         str, typer.Option("--scenario", metavar="FILE.toml|NAME", help="What the robot shall do: a file or a name.")
     ],
+    friction: Annotated[
+        bool, typer.Option("--friction", help="The drives' friction acts, whatever the scenario says.")
+    ] = False,
     folder: Folder = None,
     form: Form = "csv",
     animation: Animation = None,
@@ -83,6 +87,9 @@ def simulate(
     from emdeg.simulation.scenarios import load_scenario, perform, scenario_names
 
     plan = load_scenario(scenario, robot)
+    if friction:
+        need_friction(robot)
+        plan = replace(plan, options={**plan.options, "friction": True})
     if not scenario.endswith(".toml") and scenario in scenario_names():
         say(f"scenario: {plan.title} ({plan.source})")
     if plan.written_for and plan.written_for != robot.name:

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from emdeg.cli.common import INTERRUPTED, Json, out, print_json, say
+from emdeg.cli.common import INTERRUPTED, Json, UsageError, out, print_json, say
 from emdeg.cli.count import FunctionArgument
 from emdeg.cli.effort import Seed, WeightsText, checked_effort, chosen_weights, progress_line
+from emdeg.mechanics.functions import WITH_FRICTION
 from emdeg.programs import cost, count, joined_functions, keep, label, on_file, optimise
 from emdeg.robot import Robot
 
@@ -38,6 +39,8 @@ def optimise_command(
     """
     checked_effort(effort)
     names = joined_functions(function, robot)
+    if any(name.endswith(WITH_FRICTION) for name in names):
+        raise UsageError(f"{function}: friction is added to the smallest program without it; optimise that one")
     chosen = chosen_weights(weights)
     with progress_line(weights) as progress:
         found = optimise(robot, names, effort, seed=seed, weights=chosen, progress=progress)

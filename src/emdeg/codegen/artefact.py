@@ -20,7 +20,7 @@ from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
 from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
 from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import known_functions
+from emdeg.mechanics.functions import WITH_FRICTION, known_functions
 from emdeg.programs import (
     FALSE_PASS,
     Certificate,
@@ -64,7 +64,7 @@ class Request:
     @property
     def name(self) -> str:
         """The function's name and the file's stem."""
-        return identifier("_".join([self.robot_name, *self.functions]))
+        return identifier("_".join([self.robot_name, *(name.removesuffix(WITH_FRICTION) for name in self.functions)]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ class Language:
     """Statements for a sine and a cosine."""
     together: Callable[[list[str]], tuple[list[str], list[tuple[str, str]]]] | None = None
     """Statements for the sines and cosines of several angles at once, and the pairs' names."""
+    law: Callable[[str, str], str] = "{}({})".format
+    """`sign`, `exp` or `tanh` of an expression."""
     temporary: Callable[[int], str] = "t{}".format
     times: str = " * "
     over: Callable[[str, str], str] | None = None
@@ -194,6 +196,8 @@ class _Printer:
                 return Operand(f"{args[0].at(1)}{'/' if language.for_people else ' / '}{args[1].at(0)}", 1)
             case Kind.NEG:
                 return Operand(self._negative(args[0]), 3)
+            case Kind.SIGN | Kind.EXP | Kind.TANH:
+                return Operand(language.law(op.kind.value, args[0].text))
             case _:
                 return Operand(language.sqrt(args[0].text))
 
@@ -227,7 +231,7 @@ _RESERVED = frozenset(
         fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn y0 y1 yn ldexp lgamma llrint llround log log10 log1p log2 logb
         lrint lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn signgam
         significand sin sincos sinh sqrt tan tanh tgamma trunc drem finite pow10 isnan isinf signbit isfinite isnormal
-        abs labs div ldiv abort exit free malloc calloc realloc memcpy memset memmove strlen strcpy index rand random
+        abs labs div ldiv abort exit free malloc calloc realloc memcpy memset memmove strlen strcpy index rand
         system time clock signal read write open close printf puts remove rename link select send accept""",
     )
 )

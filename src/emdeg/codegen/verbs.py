@@ -16,6 +16,7 @@ from typing import Any, Literal
 from emdeg.codegen.artefact import Artefact, Request, Target, make_artefact, measured_errors, recheck, same_format
 from emdeg.codegen.short import recheck_short
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
+from emdeg.mechanics.functions import RUBBING, WITH_FRICTION
 from emdeg.programs import OPERATIONS, Progress, Weights, as_text, count, joined_functions, program, verify_program
 from emdeg.robot import SUFFIXES, Robot, RobotLike, as_robot, library_names
 from emdeg.writing import held, read_plain, write_whole
@@ -36,6 +37,7 @@ def generate(
     multirate: bool = False,
     single: bool = False,
     base: bool = False,
+    friction: bool = False,
     effort: float | None = None,
     otherwise: float = 0.0,
     seed: int = 0,
@@ -51,8 +53,9 @@ def generate(
     emdeg did not generate is replaced only with `force`. `trig` (the library's sine or polynomials in the file),
     `batch`, `casadi`, `multirate` and `single` (float instead of double) are the C target's. `effort`, `otherwise`,
     `seed` and `weights` choose the program as in `emdeg.program`; `base`: a regressor's columns of the base parameters
-    only. `name` replaces the robot's in files and functions. `words` are those of a command that chooses the robot, for
-    the header's line `command`; a robot's name or path is one by itself.
+    only. `friction`: the drives' friction is in the efforts (inverse dynamics, bias), or taken from those that act
+    (forward dynamics). `name` replaces the robot's in files and functions. `words` are those of a command that chooses
+    the robot, for the header's line `command`; a robot's name or path is one by itself.
 
     >>> import emdeg
     >>> (code,) = emdeg.generate("planar2r", "gravity")
@@ -71,13 +74,18 @@ def generate(
     if not words and not isinstance(robot, Robot):
         words = [fspath(robot)]
     texts = [function] if isinstance(function, str) else list(function)
+    asked = dict.fromkeys(texts)
+    if friction:
+        asked = {rubbing(text): text for text in texts}
+        texts = list(asked)
     wanted = {text: tuple(joined_functions(text, loaded, base and "regressor" in text)) for text in texts}
     if base and not any("regressor" in names for names in wanted.values()):
         raise BadRequest("--base applies to regressor, which is not among the functions")
     made = []
     for text, names in wanted.items():
         of_base = base and "regressor" in names
-        choices = [f"--function={text}", f"--target={target}", *([f"--trig={trig}"] if trig else [])]
+        choices = [f"--function={asked[text] or text}", *(["--friction"] if friction else [])]
+        choices += [f"--target={target}", *([f"--trig={trig}"] if trig else [])]
         choices += [option for option in given if option != "--trig"]
         choices += ["--base"] if of_base else []
         choices += [f"--name={name}"] if name else []
@@ -110,6 +118,14 @@ def generate(
         )
         made.append(make_artefact(loaded, request, program=found))
     return tuple(made) if out is None else write(made, Path(out), force)
+
+
+def rubbing(text: str) -> str:
+    """The function "A" or "A+B" with friction in what it may be in; BadRequest where it may be in none."""
+    names = [part.strip() for part in text.split("+")]
+    if not set(names) & set(RUBBING):
+        raise BadRequest(f"--friction applies to {', '.join(RUBBING)}, not to {text}")
+    return "+".join(name + WITH_FRICTION if name in RUBBING else name for name in names)
 
 
 _SHOWN = (

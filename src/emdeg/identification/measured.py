@@ -56,7 +56,7 @@ class FrictionFit(Shown):
         law = FrictionLaw(viscous, coulomb)
         if self.stribeck is not None:
             law = FrictionLaw(viscous, coulomb, stribeck - coulomb, velocity)
-        return law.effort(qd, np.sign, np.exp) + offset
+        return law.effort(qd, np.sign, np.exp, np.tanh) + offset
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _coulomb(joint: str, v: Array, y: Array) -> FrictionFit:
 
 def _columns(v: Array, *laws: FrictionLaw) -> Array:
     """The efforts of each law at the speeds v, then a constant one."""
-    return np.stack([*(law.effort(v, np.sign, np.exp) for law in laws), np.ones_like(v)], axis=1)
+    return np.stack([*(law.effort(v, np.sign, np.exp, np.tanh) for law in laws), np.ones_like(v)], axis=1)
 
 
 def _stribeck(joint: str, v: Array, y: Array, plain: FrictionFit) -> FrictionFit | None:
@@ -161,7 +161,7 @@ def _stribeck(joint: str, v: Array, y: Array, plain: FrictionFit) -> FrictionFit
 
     def model(x: Array) -> Array:
         viscous, coulomb, stribeck, velocity, offset = x
-        return FrictionLaw(viscous, coulomb, stribeck - coulomb, velocity).effort(v, np.sign, np.exp) + offset
+        return FrictionLaw(viscous, coulomb, stribeck - coulomb, velocity).effort(v, np.sign, np.exp, np.tanh) + offset
 
     best = None
     for fraction in (0.02, 0.06, 0.2):

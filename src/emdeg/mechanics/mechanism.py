@@ -28,7 +28,7 @@ from emdeg.mechanics.spatial import (
     mul,
     tmul,
 )
-from emdeg.robot import BASE, Pose, Robot, loaded_inertias
+from emdeg.robot import BASE, Friction, Pose, Robot, loaded_inertias
 
 K = TypeVar("K", bound=Scalar)
 Pair = tuple[Scalar, Scalar]
@@ -76,6 +76,8 @@ class Mechanism:
     """Frame 0 in the base frame."""
     tool_link: int
     tool: tuple[Mat3, Vec3]
+    friction: tuple[Friction, ...] = ()
+    """Of each joint, as its file states it."""
 
     @property
     def n(self) -> int:
@@ -164,6 +166,7 @@ def mechanism_of(robot: Robot, algebra: Algebra) -> Mechanism:
         base=base,
         tool_link=robot.tool.link,
         tool=pose_matrices(robot.tool.pose, algebra),
+        friction=tuple(link.joint.drive.friction for link in robot.links),
     )
 
 

@@ -32,6 +32,14 @@ class RootAlgebra(Algebra, Protocol):
     def sqrt(self, value: Any) -> Any: ...
 
 
+class LawAlgebra(Algebra, Protocol):
+    """An algebra that also has what laws of friction are made of."""
+
+    def sign(self, value: Any) -> Any: ...
+    def exp(self, value: Any) -> Any: ...
+    def tanh(self, value: Any) -> Any: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """A function's inputs in one algebra.

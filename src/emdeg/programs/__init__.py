@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from emdeg.programs.build import joined_functions, plain_program
     from emdeg.programs.formulations import Formulated, compared_formulations
     from emdeg.programs.ir import (
+        LAWS,
         Count,
         Dependence,
         InputGroup,

@@ -35,7 +35,18 @@ def ball_values(program: Program, inputs: Mapping[Slot, Fraction | float], bits:
                 return None
 
     with ctx.workprec(bits):
-        return values(program, leaf, {**ARITHMETIC, Kind.SIN: arb.sin, Kind.COS: arb.cos, Kind.SQRT: arb.sqrt})
+        return values(program, leaf, _BALLS)
+
+
+_BALLS = {
+    **ARITHMETIC,
+    Kind.SIN: arb.sin,
+    Kind.COS: arb.cos,
+    Kind.SQRT: arb.sqrt,
+    Kind.SIGN: arb.sgn,
+    Kind.EXP: arb.exp,
+    Kind.TANH: arb.tanh,
+}
 
 
 def numbers_not_zero(program: Program, wanted: Sequence[int]) -> set[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from emdeg.mechanics.functions import WITH_FRICTION
 from emdeg.programs.ir import Program
 from emdeg.programs.store import kept, shipped
 from emdeg.programs.weights import OPERATIONS, Progress, Weights, as_weights, cost, label
@@ -34,8 +35,14 @@ def program(
     <Program inverse_dynamics: q, qd, qdd -> tau, 334 values>
     """
     robot, weights = as_robot(robot), as_weights(weights)
+    names = _parts(function)
+    if any(name.endswith(WITH_FRICTION) for name in names):
+        from emdeg.programs.friction import with_friction
+
+        ways = {"effort": effort, "seed": seed, "weights": weights, "progress": progress, "otherwise": otherwise}
+        found = with_friction(robot, names, lambda bare: program(robot, bare, **ways))
+        return Program(name or found.name, found.inputs, found.ops, found.outputs)
     if effort is None and not base:
-        names = _parts(function)
         found = _ready(robot, names, weights)
         if found is not None:
             return Program(name or "_".join(names), found.inputs, found.ops, found.outputs)

@@ -68,10 +68,11 @@ def open_trace(robot: Robot, names: Sequence[str]) -> Trace:
         )
         for name in inputs_of(known_functions(names, robot))
     }
-    q = arrays["q"]
+    # A function that takes no q has a state at its zero.
+    q = arrays.get("q") or (tracer.number(0),) * kind.size(robot, "q")
     inputs = Inputs(
         tracer,
-        lambda name, place: arrays[name][place],
+        lambda name, place: q[place] if name == "q" else arrays[name][place],
         lambda place: tracer.sincos_of(q[place]),
         tuple(name for name in arrays if name != "q"),
     )

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from emdeg.algebra import HALF_RIGHT, Angle, angle_pieces
-from emdeg.programs.ir import Kind, Program, live
+from emdeg.programs.ir import LAWS, Kind, Program, live
 from emdeg.programs.values import Atom, angle_atoms
 
 Degrees = Mapping[object, int]
@@ -124,6 +124,8 @@ def _worst(program: Program) -> Size:
                 (a,) = args
                 full = whole(a)
                 value = Rational(Size(full.degrees, full.bits + full.degree), a.under)
+            case Kind.SIGN | Kind.EXP | Kind.TANH:
+                value = Rational(Size({(op.kind, index): 1}, 0.0), {})  # a value of its own, whatever it is of
             case _:
                 value = args[0]
         if value.over.bits > 1e15 or value.over.degree > 2**62:
@@ -131,7 +133,7 @@ def _worst(program: Program) -> Size:
         known.append(value)
     compared = {*program.roots()}
     for op, alive in zip(program.ops, live(program)):
-        if alive and op.kind in (Kind.DIV, Kind.SQRT):
+        if alive and op.kind in (Kind.DIV, Kind.SQRT, *LAWS):
             compared.add(op.args[-1])
     sizes = [whole(known[index]) for index in compared]
     degree = max((one.degree for one in sizes), default=0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import IntEnum, StrEnum
 from fractions import Fraction
 
@@ -45,6 +45,9 @@ class Kind(StrEnum):
     SQRT = "sqrt"
     SIN = "sin"
     COS = "cos"
+    SIGN = "sign"
+    EXP = "exp"
+    TANH = "tanh"
 
 
 ARITY = {
@@ -59,7 +62,13 @@ ARITY = {
     Kind.SQRT: 1,
     Kind.SIN: 1,
     Kind.COS: 1,
+    Kind.SIGN: 1,
+    Kind.EXP: 1,
+    Kind.TANH: 1,
 }
+
+LAWS = (Kind.SIGN, Kind.EXP, Kind.TANH)
+"""What laws of friction are made of. To a proof they are functions of which only their arguments are known."""
 
 Slot = tuple[str, int]
 """A scalar among the inputs: the group's name and the index in it."""
@@ -125,13 +134,18 @@ class OutputGroup:
 
 @dataclass(frozen=True, slots=True)
 class Count(Shown):
-    """Operations of one evaluation; a subtraction is an `add`, `sincos` counts angles, not functions."""
+    """Operations of one evaluation; a subtraction is an `add`, `sincos` counts angles, not functions.
+
+    `exp` and `tanh` are counted apart and told where there are any; a sign is a comparison and no operation.
+    """
 
     mul: int = 0
     add: int = 0
     div: int = 0
     sqrt: int = 0
     sincos: int = 0
+    exp: int = 0
+    tanh: int = 0
 
     @property
     def total(self) -> int:
@@ -139,16 +153,10 @@ class Count(Shown):
         return self.mul + self.add + self.div + self.sqrt
 
     def as_dict(self) -> dict[str, int]:
-        return asdict(self)
+        return {name: many for name, many in asdict(self).items() if many or name not in ("exp", "tanh")}
 
     def __add__(self, other: Count) -> Count:
-        return Count(
-            self.mul + other.mul,
-            self.add + other.add,
-            self.div + other.div,
-            self.sqrt + other.sqrt,
-            self.sincos + other.sincos,
-        )
+        return Count(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(Count)})
 
     def __str__(self) -> str:
         text = f"{self.mul} multiplications, {self.add} additions"
@@ -156,7 +164,10 @@ class Count(Shown):
             text += f", {self.div} divisions"
         if self.sqrt:
             text += f", {self.sqrt} square roots"
-        return text + f", {self.sincos} sine-cosine pairs"
+        text += f", {self.sincos} sine-cosine pairs"
+        if self.exp:
+            text += f", {self.exp} exponentials"
+        return text + (f", {self.tanh} hyperbolic tangents" if self.tanh else "")
 
 
 @dataclass(frozen=True)
@@ -282,5 +293,7 @@ def count_by_dependence(program: Program) -> dict[Dependence, Count]:
             div=kinds.count(Kind.DIV),
             sqrt=kinds.count(Kind.SQRT),
             sincos=len({op.args for op in ops if op.kind in (Kind.SIN, Kind.COS)}),
+            exp=kinds.count(Kind.EXP),
+            tanh=kinds.count(Kind.TANH),
         )
     return result

@@ -129,6 +129,12 @@ class Tracer:
                 return self.sine(args[0])
             case Kind.COS:
                 return self.cosine(args[0])
+            case Kind.SIGN:
+                return self.sign(args[0])
+            case Kind.EXP:
+                return self.exp(args[0])
+            case Kind.TANH:
+                return self.tanh(args[0])
             case _:
                 return self._value(op)
 
@@ -177,8 +183,18 @@ class Tracer:
                 return self.number(root)
         return self._value(Op(Kind.SQRT, (self.positive(value),)))
 
+    def sign(self, value: Traced) -> Traced:
+        """1, 0 or -1."""
+        return self._zero if value.is_zero else self._value(Op(Kind.SIGN, (value.index,)), value.sign)
+
+    def tanh(self, value: Traced) -> Traced:
+        return self._zero if value.is_zero else self._value(Op(Kind.TANH, (value.index,)), value.sign)
+
+    def exp(self, value: Traced) -> Traced:
+        return self.number(1) if value.is_zero else self._value(Op(Kind.EXP, (self.positive(value),)))
+
     def positive(self, value: Traced) -> int:
-        """The index of `value` with its sign: a root is the one place that needs a negation recorded."""
+        """The index of `value` with its sign: roots and exponentials are the places that need a negation recorded."""
         return value.index if value.sign > 0 else self._value(Op(Kind.NEG, (value.index,))).index
 
     def add(self, a: Traced, b: Traced) -> Traced:

@@ -28,7 +28,7 @@ from emdeg.algebra import (
     square_root,
 )
 from emdeg.errors import Refuted
-from emdeg.programs.ir import Kind, Op, Program, Ref, Slot
+from emdeg.programs.ir import LAWS, Kind, Op, Program, Ref, Slot
 
 Atom = Slot | Angle
 """An independent angle: an input, or a constant."""
@@ -80,6 +80,8 @@ def field_values(program: Program, field: PrimeField, root: Root | None = None) 
                 found.append(-a % prime)
             elif kind is Kind.DIV:
                 found.append(a * residue_inverse(b, prime) % prime)
+            elif kind in LAWS:
+                found.append(field.law(kind, a))
             else:
                 found.append(root_of(a, prime) if root is None else root(a))
     return found
@@ -193,7 +195,15 @@ ARITHMETIC: Functions = {
     Kind.DIV: operator.truediv,
     Kind.NEG: operator.neg,
 }
-NUMPY: Functions = {**ARITHMETIC, Kind.SIN: np.sin, Kind.COS: np.cos, Kind.SQRT: np.sqrt}
+NUMPY: Functions = {
+    **ARITHMETIC,
+    Kind.SIN: np.sin,
+    Kind.COS: np.cos,
+    Kind.SQRT: np.sqrt,
+    Kind.SIGN: np.sign,
+    Kind.EXP: np.exp,
+    Kind.TANH: np.tanh,
+}
 
 
 def values(program: Program, leaf: Callable[[int], Any], functions: Functions) -> list[Any]:
@@ -223,7 +233,7 @@ def constants(program: Program) -> dict[int, Fraction]:
         elif op.kind in (Kind.SIN, Kind.COS):
             if program.ops[op.args[0]].kind is Kind.ANGLE:
                 known[index] = program.ops[op.args[0]].angle.sincos()[op.kind is Kind.COS]
-        elif op.args and all(arg in known for arg in op.args):
+        elif op.args and op.kind in functions and all(arg in known for arg in op.args):
             known[index] = functions[op.kind](*(known[arg] for arg in op.args))
             if max(known[index].numerator.bit_length(), known[index].denominator.bit_length()) > LONGEST_CONSTANT:
                 raise ValueError(f"{program.name}: the constant of operation {index} has too many digits")

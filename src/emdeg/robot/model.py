@@ -119,7 +119,8 @@ class Limits(Shown):
 class Friction(Shown):
     """Joint-side friction: viscous [N m s/rad or N s/m]; Coulomb, Stribeck peak and break-away [N m or N].
 
-    Stribeck: coulomb + (stribeck - coulomb) exp(-(qd / stribeck_velocity)^2), in the direction of motion.
+    Stribeck: coulomb + (stribeck - coulomb) exp(-(qd / stribeck_velocity)^2), in the direction of motion. Below
+    `rest_speed` [rad/s or m/s], where one is stated, that direction fades: tanh(qd / rest_speed).
     """
 
     viscous: Exact = ZERO
@@ -127,6 +128,12 @@ class Friction(Shown):
     stribeck: Exact | None = None
     stribeck_velocity: Exact | None = None
     break_away: Exact | None = None
+    rest_speed: Exact | None = None
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nothing is stated that rubs."""
+        return not any((self.viscous, self.coulomb, self.stribeck, self.break_away))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ _COM_TENSOR: tuple[str, ...] = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 _FRAME_TENSOR: tuple[str, ...] = ("XX", "XY", "XZ", "YY", "YZ", "ZZ")
 _MOMENTS: tuple[str, ...] = ("MX", "MY", "MZ")
 _DRIVE = ("inertia", "max_torque", "motor_inertia", "stall_torque", "gear_ratio")
-_FRICTION = ("viscous", "coulomb", "stribeck", "stribeck_velocity", "break_away")
+_FRICTION = ("viscous", "coulomb", "stribeck", "stribeck_velocity", "break_away", "rest_speed")
 _PARAMETERS = {
     *_DH,
     *_EXTRA,
@@ -435,6 +435,7 @@ def _drive(link: TomlTable, q: str, kind: JointKind) -> Drive:
             values["stribeck"],
             values["stribeck_velocity"],
             values["break_away"],
+            values["rest_speed"],
         ),
         resolution_bits=table.integer("resolution_bits", 1, 64),
     )

@@ -230,6 +230,7 @@ def _drive(drive: Drive) -> Pairs:
         "stribeck": friction.stribeck,
         "stribeck_velocity": friction.stribeck_velocity,
         "break_away": friction.break_away,
+        "rest_speed": friction.rest_speed,
     }
     pairs = [(key, number(value)) for key, value in values.items() if value is not None]
     if drive.motor_axis is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from emdeg.programs import Kind, Program, Slot, constants, live
+from emdeg.programs import LAWS, Kind, Program, Slot, constants, live
 from emdeg.runtime.llvm_memory import Rows
 from emdeg.runtime.llvm_writer import PRECISIONS, Writer
 
@@ -121,6 +121,8 @@ def operations(
             value[index] = out.put(f"fneg {out.real} {args[0]}")
         elif op.kind is Kind.SQRT:
             value[index] = out.call("llvm.sqrt", args[0])
+        elif op.kind in LAWS:
+            value[index] = {Kind.SIGN: out.sign, Kind.EXP: out.exponential, Kind.TANH: out.tanh}[op.kind](args[0])
         else:
             value[index] = out.binary(_BINARY[op.kind], args[0], args[1])
         for name, place, sign in wanted.get(index, ()):

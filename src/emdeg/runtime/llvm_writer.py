@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,6 +25,27 @@ class Precision:
             number = struct.unpack("f", struct.pack("f", number))[0]
         return "0x" + struct.pack(">d", number).hex().upper()
 
+
+LOG2_E = 1.4426950408889634
+LN2_PARTS = (0.6931471803691238, 1.9082149292705877e-10)
+"""ln 2 in two parts, the first short enough for k times it to be exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """The numbers of exp in one precision: how far it reaches, ln 2 in parts, terms of its series, mantissa's bits."""
+
+    reach: float
+    ln2_parts: tuple[float, ...]
+    terms: int
+    mantissa: int
+
+
+EXPONENTIALS = {
+    64: Exponential(700.0, LN2_PARTS, 14, 52),
+    32: Exponential(80.0, (0.693359375, -2.12194440e-4), 8, 23),
+}
+TANH_SERIES = (1.0, -1 / 3, 2 / 15, -17 / 315, 62 / 2835, -1382 / 155925, 21844 / 6081075, -929569 / 638512875)
 
 PRECISIONS = {64: Precision("double", 64, DOUBLE), 32: Precision("float", 32, SINGLE)}
 
@@ -115,6 +137,48 @@ class Writer:
         sine = self.binary("fadd", r, self.binary("fmul", cube, self.polynomial(table.sine, z)))
         curve = self.polynomial((1.0, -0.5, *table.cosine), z)
         return self._quadrant(shifted, sine, curve)
+
+    def sign(self, x: str) -> str:
+        """1, 0 or -1; NaN stays what it is."""
+        zero = self.constant(0.0)
+        up = self.put(f"fcmp ogt {self.real} {x}, {zero}")
+        down = self.put(f"fcmp olt {self.real} {x}, {zero}")
+        return self.select(up, self.constant(1.0), self.select(down, self.constant(-1.0), x))
+
+    def exponential(self, x: str) -> str:
+        """exp(x) to a few units in the last place; infinite, or at its smallest, where the type ends.
+
+        exp(k ln 2 + r) = 2^k exp(r) with |r| <= ln 2 / 2, Taylor's polynomial, and k added to the exponent's bits. A
+        library's function could not be called: it may lie further away than the code's addresses reach.
+        """
+        numbers = EXPONENTIALS[self.precision.bits]
+        lowest, highest = self.constant(-numbers.reach), self.constant(numbers.reach)
+        beyond = self.put(f"fcmp ogt {self.real} {x}, {highest}")
+        x = self.select(self.put(f"fcmp olt {self.real} {x}, {lowest}"), lowest, x)
+        x = self.select(beyond, highest, x)
+        rounder = self.constant(self.precision.table.rounder)
+        scaled = self.put(f"fmul {self.real} {x}, {self.constant(LOG2_E)}")
+        shifted = self.put(f"fadd {self.real} {scaled}, {rounder}")
+        k = self.put(f"fsub {self.real} {shifted}, {rounder}")
+        r = x
+        for part in numbers.ln2_parts:
+            r = self.binary("fsub", r, self.binary("fmul", k, self.constant(part)))
+        power = self.polynomial(tuple(1 / math.factorial(i) for i in range(numbers.terms)), r)
+        exponent = self.whole("shl", self.cast(shifted, self.real, self.bits), self.integer(numbers.mantissa))
+        result = self.whole("add", self.cast(power, self.real, self.bits), exponent)
+        return self.select(beyond, self.constant(math.inf), self.cast(result, self.bits, self.real))
+
+    def tanh(self, x: str) -> str:
+        """tanh(x): by exp(-2|x|), and by its series where that would lose digits."""
+        one, size = self.constant(1.0), self.call("llvm.fabs", x)
+        e = self.exponential(self.binary("fmul", size, self.constant(-2.0)))
+        far = self.binary("fdiv", self.binary("fsub", one, e), self.binary("fadd", one, e))
+        z = self.binary("fmul", size, size)
+        near = self.binary("fmul", size, self.polynomial(TANH_SERIES, z))
+        small = self.put(f"fcmp olt {self.real} {size}, {self.constant(0.1)}")
+        value = self.select(small, near, far)
+        turned = self.put(f"fneg {self.real} {value}")
+        return self.select(self.put(f"fcmp olt {self.real} {x}, {self.constant(0.0)}"), turned, value)
 
     def _quadrant(self, shifted: str, sine: str, cosine: str) -> tuple[str, str]:
         n = self.cast(shifted, self.real, self.bits)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics import kind_of
-from emdeg.mechanics.formulations import friction_laws
+from emdeg.mechanics.formulations import friction_laws, need_friction
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, UserLaw
@@ -180,7 +180,8 @@ def _passive(robot: Robot, friction: bool | Passive, stops: Stops, stiffness: fl
     else:
         passive = Passive(friction_laws(robot.driven) if friction else None)
         if friction and passive.is_none:
-            raise ScenarioError("friction is asked for, but its drives have none", body=robot.name)
+            need_friction(robot)
+            raise ScenarioError("friction is asked for, but its driven joints have none", body=robot.name)
     if stops == "spring":
         if not (stiffness > 0 and damping >= 0):
             raise ScenarioError(f"a stop needs stiffness > 0 and damping >= 0; got {stiffness}, {damping}")

@@ -47,7 +47,7 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
     if options.casadi:
         parts.append(entry_point(main, name, constants))
     code = "\n".join(parts)
-    trigonometry = inline(code) if options.trig == "inline" else library(code)
+    trigonometry = (inline(code) if options.trig == "inline" else library(code)) + laws(code)
     precision = _SINGLE + PRECISION if options.single else PRECISION
     return "\n".join(filter(None, [_header(program, name, options, handed), precision, trigonometry, code]))
 
@@ -140,6 +140,7 @@ def _language(element: Callable[[str, int], str], together: bool) -> Language:
         declare=lambda name, text: f"const {REAL} {name} = {text};",
         sincos=_sincos,
         sqrt=lambda text: f"SQRT({text})",
+        law=lambda name, text: f"{name.upper()}({text})",
         together=_together if together else None,
     )
 
@@ -240,6 +241,23 @@ def inline(code: str) -> str:
         return ""
     helpers = {"SIN": _INLINE_SINE, "COS": _INLINE_COSINE, "SINCOS_MANY": _INLINE_MANY}
     return _INLINE + "".join(text for name, text in helpers.items() if _used(name, code))
+
+
+_LAWS = {
+    "EXP": ("#define EXP(x) expf(x)", "#define EXP(x) exp(x)"),
+    "TANH": ("#define TANH(x) tanhf(x)", "#define TANH(x) tanh(x)"),
+}
+_SIGN = """\
+#define SIGN(x) emdeg_sign(x)
+static inline emdeg_real emdeg_sign(emdeg_real x) { return x > R(0.0) ? R(1.0) : x < R(0.0) ? R(-1.0) : x; }
+"""
+
+
+def laws(code: str) -> str:
+    """What laws of friction are made of, as far as `code` uses it."""
+    used = [pair for name, pair in _LAWS.items() if _used(name, code)]
+    lines = ["#ifdef EMDEG_FLOAT", *(a for a, _ in used), "#else", *(b for _, b in used), "#endif", ""] if used else []
+    return "\n".join(lines) + (_SIGN if _used("SIGN", code) else "")
 
 
 def _used(names: str, code: str) -> bool:

@@ -33,6 +33,7 @@ def _function(program: Program, module: str) -> list[str]:
         declare=lambda name, text: f"{name} = {text}",
         sincos=sincos_with(f"{module}."),
         sqrt=lambda text: f"{module}.sqrt({text})",
+        law=lambda name, text: f"{module}.{name}({text})",
     )
     code = listing(program, language)
     names = [group.name for group in program.inputs]

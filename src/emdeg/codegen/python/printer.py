@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from emdeg.codegen.infix import Language, header, identifier, listing
-from emdeg.programs import Program, split_constants
+from emdeg.programs import Kind, Program, split_constants
 
 
 def number(value: Fraction) -> str:
@@ -40,7 +40,12 @@ def emit_python(program: Program, *, name: str | None = None, robot: str = "", c
     name = identifier(name or program.name)
     constants, main = split_constants(replace(program, name=name))
     lines = [f"# {line}".rstrip() for line in header(program, name, robot, command)]
-    lines += ["", "from math import cos, sin, sqrt  # noqa: F401", ""]
+    used = {op.kind for op in program.ops}
+    names = ["cos", *(law.value for law in (Kind.EXP,) if law in used), "sin", "sqrt"]
+    names += [law.value for law in (Kind.TANH,) if law in used]
+    lines += ["", f"from math import {', '.join(names)}  # noqa: F401", ""]
+    if Kind.SIGN in used:
+        lines += ["", "def sign(x):", "    return (x > 0) - (x < 0)", ""]
     for part in (constants, main):
         if part is not None:
             lines += ["", *_function(part), ""]

@@ -8,7 +8,13 @@ if TYPE_CHECKING:
     from emdeg.mechanics.formulations import coriolis, energy
     from emdeg.mechanics.formulations.composite_body import mass_matrix
     from emdeg.mechanics.formulations.energy import potential_energy
-    from emdeg.mechanics.formulations.friction import FrictionLaw, friction_laws, smooth_sign
+    from emdeg.mechanics.formulations.friction import (
+        FrictionLaw,
+        friction_laws,
+        has_friction,
+        need_friction,
+        smooth_sign,
+    )
     from emdeg.mechanics.formulations.kinematics import homogeneous, tool_pose
     from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias, second_derivatives
     from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler

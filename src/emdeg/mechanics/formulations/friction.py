@@ -2,14 +2,17 @@
 
     viscous v + (coulomb + peak exp(-(v / stribeck_velocity)^2)) sign(v)
 
-It is what a drive must give to overcome friction at the speed v. The break-away torque of a robot file is what a
-resting joint can hold; it is stated there and is no part of the law.
+It is what a drive must give to overcome friction at the speed v, zero at rest; with a `rest_speed` tanh(v / rest_speed)
+stands in sign(v)'s place. The break-away torque of a robot file is what a resting joint holds, so it is where dry
+friction begins: the level at zero speed where a Stribeck velocity says how it falls off from there to Coulomb's, and
+Coulomb's level itself where the file states no other. Beside a Coulomb level, and without such a velocity, it acts at
+rest alone, where this law is zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,20 +36,22 @@ class FrictionLaw:
     coulomb: Scalar = 0.0
     peak: Scalar = 0.0
     stribeck_velocity: FieldScalar = 1.0
+    rest_speed: FieldScalar | None = None
+    """[rad/s, m/s] below which dry friction fades; None: it jumps at rest."""
 
     @property
     def is_none(self) -> bool:
         return not (self.viscous or self.coulomb or self.peak)
 
-    def effort(self, v: V, sign: Function, exp: Function) -> V:
-        """[N m, N] at the speed v [rad/s, m/s]; `sign` and `exp` are the scalar's. Zero terms are not formed."""
+    def effort(self, v: V, sign: Function, exp: Function, tanh: Function = np.tanh) -> V:
+        """[N m, N] at the speed v [rad/s, m/s]; the functions are the scalar's. Zero terms are not formed."""
         result = self.viscous * v if self.viscous else None
         if self.coulomb or self.peak:
             dry = self.coulomb
             if self.peak:
                 share = v / self.stribeck_velocity
                 dry = dry + self.peak * exp(-(share * share))
-            rubbed = dry * sign(v)
+            rubbed = dry * (sign(v) if self.rest_speed is None else tanh(v / self.rest_speed))
             result = rubbed if result is None else result + rubbed
         return v * 0 if result is None else result
 
@@ -60,11 +65,15 @@ def smooth_sign(rest_speed: Scalar, sqrt: Function) -> Function:
 
 
 def law_of(friction: Friction, written: Callable[[Exact], FieldScalar]) -> FrictionLaw:
-    """A robot file's friction as a law over the scalars of `written`."""
-    peak, velocity = ZERO, ONE
-    if friction.stribeck is not None and friction.stribeck_velocity:
-        peak, velocity = friction.stribeck - friction.coulomb, friction.stribeck_velocity
-    return FrictionLaw(*(written(value) for value in (friction.viscous, friction.coulomb, peak, velocity)))
+    """A robot file's friction as a law over the scalars of `written`; see the module for its break-away torque."""
+    coulomb, peak, velocity = friction.coulomb, ZERO, ONE
+    highest = friction.break_away if friction.stribeck is None else friction.stribeck
+    if highest is not None and friction.stribeck_velocity:
+        peak, velocity = highest - coulomb, friction.stribeck_velocity
+    elif friction.break_away is not None and friction.stribeck is None and not coulomb:
+        coulomb = friction.break_away
+    rest = None if friction.rest_speed is None else written(friction.rest_speed)
+    return FrictionLaw(*(written(value) for value in (friction.viscous, coulomb, peak, velocity)), rest)
 
 
 def friction_laws(joints: Iterable[Joint]) -> tuple[FrictionLaw, ...]:
@@ -72,15 +81,29 @@ def friction_laws(joints: Iterable[Joint]) -> tuple[FrictionLaw, ...]:
     laws = []
     for joint in joints:
         law = joint.drive.friction
-        values = (law.viscous, law.coulomb, law.stribeck, law.stribeck_velocity)
+        values = (getattr(law, each.name) for each in fields(law))
         if any(value is not None and value.symbols for value in values):
             raise RobotError("its friction has symbols without a number", body=joint.name)
         laws.append(law_of(law, float))
     return tuple(laws)
 
 
+def need_friction(robot: Robot) -> None:
+    """RobotError where no drive of the robot states friction: leaving it out without a word would be a wrong number."""
+    if not has_friction(robot):
+        raise RobotError(
+            "friction is asked for, and its file states none: viscous, coulomb, stribeck or break_away of a drive",
+            body=robot.name,
+        )
+
+
+def has_friction(robot: Robot) -> bool:
+    """Whether any joint's file data says how it rubs."""
+    return not all(joint.drive.friction.is_none for joint in robot.joints)
+
+
 def friction(robot: Robot, qd: ArrayLike) -> Array:
     """(..., n) [N m, N]: the effort that overcomes friction at the speeds qd; zero at rest."""
     speed = np.asarray(qd, dtype=np.float64)
     laws = enumerate(friction_laws(robot.joints))
-    return np.stack([law.effort(speed[..., k], np.sign, np.exp) for k, law in laws], axis=-1)
+    return np.stack([law.effort(speed[..., k], np.sign, np.exp, np.tanh) for k, law in laws], axis=-1)

@@ -6,7 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.mechanics.functions import numeric
-    from emdeg.mechanics.functions.catalogue import FUNCTIONS
+    from emdeg.mechanics.functions.catalogue import FUNCTIONS, RUBBING, WITH_FRICTION
     from emdeg.mechanics.functions.function import INPUTS, Function, Input, Output, Run, Ways
     from emdeg.mechanics.functions.lookup import functions_of, inputs_of, known_functions, measures_of, ways_of
     from emdeg.mechanics.functions.numeric import (
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         forward_dynamics,
         forward_dynamics_derivatives,
         forward_kinematics,
+        friction,
         gravity,
         inverse_dynamics,
         inverse_dynamics_derivatives,

@@ -7,6 +7,7 @@ function: one entry here. To add a formulation: one line in an entry's `formulat
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from emdeg.mechanics.functions.function import Function, Output, Ways
 from emdeg.mechanics.kinds import CLOSED_LOOPS, TREE
@@ -426,5 +427,42 @@ _ALL = (
     ),
 )
 
-FUNCTIONS: Mapping[str, Function] = {entry.name: entry for entry in _ALL}
+WITH_FRICTION = "_with_friction"
+"""Ends the name of a function that has friction in it."""
+
+
+def _rubbing(entry: Function) -> Function:
+    """A tree's function of efforts with friction in it."""
+    ways = entry.ways[tree]
+    named = {name: of_trees.with_friction(run) for name, run in ways.formulations.items()}
+    title, reference = ways.reference
+    return replace(
+        entry,
+        name=entry.name + WITH_FRICTION,
+        meaning=f"{entry.meaning}, with the drives' friction",
+        ways={tree: Ways(named, (f"{title}, and friction", of_trees.with_friction(reference)))},
+        rubs=True,
+    )
+
+
+_FRICTION = Function(
+    "friction",
+    "the efforts that overcome the drives' friction; zero at rest",
+    ("qd",),
+    (Output("tau", ("n",), EFFORT),),
+    {
+        tree: Ways(
+            {"by joints": of_trees.friction},
+            reference=("term by term", of_trees.friction_term_by_term),
+        )
+    },
+    rubs=True,
+)
+_NAMED = {entry.name: entry for entry in _ALL}
+RUBBING = ("inverse_dynamics", "forward_dynamics", "bias")
+"""The functions that friction may be in."""
+
+FUNCTIONS: Mapping[str, Function] = {
+    entry.name: entry for entry in (*_ALL, _FRICTION, *(_rubbing(_NAMED[name]) for name in RUBBING))
+}
 """Name -> function, in the order in which people are told of them."""

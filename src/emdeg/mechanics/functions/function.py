@@ -68,7 +68,8 @@ class Function:
     """A function of a model: what `emdeg NAME` means, whoever runs it.
 
     `ways`: kind of mechanism -> how it is computed there. `regroups`: base parameters may stand for the inertias,
-    since only efforts count. `divides`: it has no value where the mass matrix is singular.
+    since only efforts count. `divides`: it has no value where the mass matrix is singular. `rubs`: robots whose files
+    state no friction do not have it.
     """
 
     name: str
@@ -78,3 +79,4 @@ class Function:
     ways: Mapping[str, Ways] = field(repr=False)
     regroups: bool = True
     divides: bool = False
+    rubs: bool = False

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
 from emdeg.errors import UnknownFunction
+from emdeg.mechanics.formulations.friction import has_friction, need_friction
 from emdeg.mechanics.functions.catalogue import FUNCTIONS
 from emdeg.mechanics.functions.function import INPUTS, Function, Ways
 from emdeg.mechanics.kinds import CLOSED_LOOPS, kind_of
@@ -16,8 +17,8 @@ from emdeg.robot import Robot
 
 def functions_of(robot: Robot) -> dict[str, Function]:
     """The functions that robots of this kind have."""
-    kind = kind_of(robot).name
-    return {name: entry for name, entry in FUNCTIONS.items() if kind in entry.ways}
+    kind, rubs = kind_of(robot).name, has_friction(robot)
+    return {name: entry for name, entry in FUNCTIONS.items() if kind in entry.ways and (rubs or not entry.rubs)}
 
 
 def known_functions(
@@ -31,6 +32,8 @@ def known_functions(
     known = [*(FUNCTIONS if robot is None else functions_of(robot)), *besides]
     for wanted in names:
         if wanted not in known:
+            if robot is not None and wanted in FUNCTIONS and FUNCTIONS[wanted].rubs:
+                need_friction(robot)
             near = difflib.get_close_matches(wanted, known, 1)
             hint = f"did you mean {near[0]}? " if near else ""
             which = f" of {kind_of(robot).name}" if robot is not None and wanted in FUNCTIONS else ""

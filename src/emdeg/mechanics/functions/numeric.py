@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError, StateError, singular_mass_matrix
+from emdeg.mechanics.formulations.friction import need_friction
 from emdeg.mechanics.functions.catalogue import FUNCTIONS
 from emdeg.mechanics.functions.function import INPUTS, Function
 from emdeg.mechanics.functions.lookup import ways_of
@@ -48,6 +49,10 @@ def evaluate(
         run = ways.rotors
     if wrench is not None and name not in ("inverse_dynamics", "forward_dynamics"):
         raise StateError(f"{name} takes no wrench on the tool")
+    if entry.rubs:
+        need_friction(robot)
+    if "q" not in arrays:  # a state has a place, wherever that is
+        arrays = {"q": np.zeros(robot.freedoms), **arrays}
     state, shape = kind_of(robot).numbers(robot, arrays, rotors=gyroscopic, wrench=wrench)
     assert run is not None
     if not entry.divides:
@@ -111,6 +116,8 @@ def _text(entry: Function) -> str:
 def _example(entry: Function) -> str:
     """One state of a small robot that has the function."""
     where, name = ("emdeg", "planar2r") if TREE.name in entry.ways else ("emdeg.loops", "fivebar")
+    if entry.rubs:
+        return f'>>> import emdeg\n>>> tau = emdeg.{entry.name}("puma560", [0.1, 0.2, 0, 0, 0, -0.3])'
     arrays = ", ".join("[2.0, 1.0]" if array == "q" else "[0.1, 0.2]" for array in entry.inputs)
     outputs = ", ".join(output.name for output in entry.outputs)
     return f'>>> import emdeg\n>>> {outputs} = {where}.{entry.name}("{name}", {arrays})'
@@ -122,6 +129,7 @@ mass_matrix = NumericFunction(FUNCTIONS["mass_matrix"])
 coriolis_matrix = NumericFunction(FUNCTIONS["coriolis_matrix"])
 bias = NumericFunction(FUNCTIONS["bias"])
 gravity = NumericFunction(FUNCTIONS["gravity"])
+friction = NumericFunction(FUNCTIONS["friction"])
 elements = NumericFunction(FUNCTIONS["elements"])
 forward_kinematics = NumericFunction(FUNCTIONS["forward_kinematics"])
 link_transforms = NumericFunction(FUNCTIONS["link_transforms"])

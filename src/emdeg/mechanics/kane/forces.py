@@ -100,7 +100,7 @@ def _seen(sys: System, link: int, point: Vec3, to: int) -> Vec3:
     return point
 
 
-def _no_exponential(x: Scalar) -> Scalar:
+def _not_algebraic(x: Scalar) -> Scalar:
     raise TypeError("Stribeck's peak is no algebraic function; the reader of setups refuses it")
 
 
@@ -125,5 +125,5 @@ def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar]
                 law = replace(law, coulomb=sys.mech.zero, peak=sys.mech.zero)
             if not law.is_none:
                 slow = sys.mech.zero if setup.smoothing is None else written(algebra, setup.smoothing)
-                efforts[k] = efforts[k] - law.effort(qd[k], smooth_sign(slow, sqrt), _no_exponential)
+                efforts[k] = efforts[k] - law.effort(qd[k], smooth_sign(slow, sqrt), _not_algebraic, _not_algebraic)
     return efforts

@@ -326,10 +326,13 @@ def _drives(top: TomlTable, robot: Robot, free: list[int]) -> tuple[bool, Exact 
     smoothing = table.number("smoothing")
     laws = {robot.joints[k].name: robot.joints[k].drive.friction for k in free}
     if wanted:
-        steep = [name for name, law in laws.items() if law.stribeck is not None]
+        steep = [name for name, law in laws.items() if law.stribeck_velocity or law.rest_speed]
         if steep:
-            raise table.error(f"the Stribeck friction of {', '.join(steep)} is no algebraic function", "friction")
-        dry = [name for name, law in laws.items() if law.coulomb]
+            raise table.error(
+                f"the friction of {', '.join(steep)} is no algebraic function: Stribeck's, or one that fades at rest",
+                "friction",
+            )
+        dry = [name for name, law in laws.items() if law.coulomb or law.break_away]
         if dry and not smoothing:
             raise table.error(
                 f"{', '.join(dry)} have Coulomb friction, which jumps at rest; give the speed below which it falls "

@@ -185,6 +185,8 @@ def _value(op: Op, args: list[Print], points: Points, taken: bool) -> Print:
             return points.free(f"angle {op.angle}")
         case Kind.SQRT:
             return points.root(args[0]) if taken else points.free(f"root {args[0].tolist()}")
+        case Kind.SIGN | Kind.EXP | Kind.TANH:
+            return _law(op.kind, args[0], points)
         case Kind.ADD:
             return (args[0] + args[1]) % m
         case Kind.SUB:
@@ -196,6 +198,14 @@ def _value(op: Op, args: list[Print], points: Points, taken: bool) -> Print:
         case Kind.DIV:
             return args[0] * points.inverse(args[1]) % m
     raise ValueError(f"{op.kind} has no fingerprint")
+
+
+def _law(kind: Kind, argument: Print, points: Points) -> Print:
+    """A residue for a function of which only its argument is known; odd functions have odd residues."""
+    m = points.moduli
+    turned = kind is not Kind.EXP and bool(2 * int(argument[0]) > int(m[0]))
+    value = points.free(f"{kind} {((m - argument) % m if turned else argument).tolist()}")
+    return (m - value) % m if turned else value
 
 
 def ratio(above: Print, below: Print, points: Points) -> Fraction | None:

@@ -217,6 +217,14 @@ def program_jacobian(program: Program, inputs: dict[str, Array], by: tuple[str, 
                 s = d[0] / (2 * v)
             case Kind.SIN:
                 v, s = np.sin(x[0]), np.cos(x[0]) * d[0]
+            case Kind.SIGN:
+                v, s = np.sign(x[0]), still
+            case Kind.EXP:
+                v = np.exp(x[0])
+                s = v * d[0]
+            case Kind.TANH:
+                v = np.tanh(x[0])
+                s = (1 - v * v) * d[0]
             case _:
                 v, s = np.cos(x[0]), -np.sin(x[0]) * d[0]
         value.append(v)

@@ -12,10 +12,6 @@ from emdeg.runtime import Writer, operations
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.plant.passive import Passive, Stop
 
-LOG2_E = 1.4426950408889634
-LN2_PARTS = (0.6931471803691238, 1.9082149292705877e-10)
-"""ln 2 in two parts, the first short enough for k times it to be exact."""
-
 
 @dataclass(frozen=True)
 class Loop:
@@ -120,9 +116,13 @@ class RightHandSide:
         out, passive = self.out, self.loop.passive
         result = list(tau)
         sign = smooth_sign(passive.rest_speed, lambda x: Real(out, out.call("llvm.sqrt", x.text)))
+
+        def tanh(x: Real) -> Real:
+            return Real(out, out.tanh(x.text))
+
         for k, law in enumerate(passive.friction or ()):
             if not law.is_none:
-                rubbed = law.effort(Real(out, v[k]), sign, lambda x: Real(out, falling_exponential(out, x.text)))
+                rubbed = law.effort(Real(out, v[k]), sign, lambda x: Real(out, out.exponential(x.text)), tanh)
                 result[k] = out.binary("fsub", result[k], rubbed.text)
         for stop in passive.stops:
             k = stop.joint
@@ -205,25 +205,6 @@ class Real:
 
     def __neg__(self) -> Real:
         return Real(self.out, self.out.put(f"fneg {self.out.real} {self.text}"))
-
-
-def falling_exponential(out: Writer, x: str) -> str:
-    """exp(x) for x <= 0, to a few units in the last place; below exp(-700) it stays there.
-
-    exp(k ln 2 + r) = 2^k exp(r) with |r| <= ln 2 / 2, Taylor's polynomial, and k added to the exponent's bits. A
-    library's function could not be called: it may lie further away than the code's addresses reach.
-    """
-    lowest = out.constant(-700.0)
-    x = out.select(out.put(f"fcmp olt {out.real} {x}, {lowest}"), lowest, x)
-    rounder = out.constant(out.precision.table.rounder)
-    shifted = out.put(f"fadd {out.real} {out.put(f'fmul {out.real} {x}, {out.constant(LOG2_E)}')}, {rounder}")
-    k = out.put(f"fsub {out.real} {shifted}, {rounder}")
-    r = x
-    for part in LN2_PARTS:
-        r = out.binary("fsub", r, out.binary("fmul", k, out.constant(part)))
-    power = out.polynomial(tuple(1 / math.factorial(i) for i in range(14)), r)
-    exponent = out.whole("shl", out.cast(shifted, out.real, out.bits), out.integer(52))
-    return out.cast(out.whole("add", out.cast(power, out.real, out.bits), exponent), out.bits, out.real)
 
 
 def load_shared(out: Writer, base: str, place: int) -> str:

@@ -46,7 +46,7 @@ class Passive(Shown):
         result = np.zeros(np.broadcast_shapes(q.shape, qd.shape))
         sign = smooth_sign(self.rest_speed, np.sqrt)
         for k, law in enumerate(self.friction or ()):
-            result[..., k] -= law.effort(rubbed[..., k], sign, np.exp)
+            result[..., k] -= law.effort(rubbed[..., k], sign, np.exp, np.tanh)
         for stop in self.stops:
             k = stop.joint
             deep = np.minimum(q[..., k] - stop.lower, 0) + np.maximum(q[..., k] - stop.upper, 0)
