@@ -35,6 +35,10 @@ def singular_mass_matrix(robot: str) -> RobotError:
     return RobotError("its mass matrix is singular: a joint moves neither mass nor drive inertia", body=robot)
 
 
+class UnreadableEntry(RobotError):
+    """An entry of a printed model cannot be read, or leans on one that cannot; says why."""
+
+
 class ScenarioError(RobotError):
     """A trajectory, a controller or a scenario does not fit the robot or itself; nothing has run yet."""
 

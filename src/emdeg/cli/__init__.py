@@ -46,6 +46,8 @@ COMMANDS = {
     "analyse": "Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, "
     "measurements.",
     "measure": "Bench readings to a robot file: every number with its tolerance and its trail.",
+    "judge": "Judge a printed model: the certified error of every entry over the workspace; exit code 1 where a claim "
+    "fails.",
     "sweep": "Run a design study: grids, Latin hypercubes, Monte-Carlo over parameters, payloads, workspaces and "
     "robots.",
     "abbreviate": "A short model: by significance, or the smallest found within given errors; its error certified.",
@@ -91,6 +93,10 @@ def _function(name: str) -> Callable[..., None]:
             from emdeg.cli.measure import measure
 
             return measure
+        case "judge":
+            from emdeg.cli.judge import judge
+
+            return judge
         case "sweep":
             from emdeg.cli.sweep import sweep
 
@@ -126,7 +132,7 @@ def _function(name: str) -> Callable[..., None]:
     raise KeyError(name)
 
 
-_WITHOUT_ROBOT = ("robots", "new", "check", "functions", "measure", "sweep")
+_WITHOUT_ROBOT = ("robots", "new", "check", "functions", "judge", "measure", "sweep")
 """Commands that load no robot by the common options."""
 
 

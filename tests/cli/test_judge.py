@@ -1,0 +1,27 @@
+"""`emdeg judge`: exit codes and JSON."""
+
+import json
+
+from tests.commands import run
+
+TEXT = 'schema = 1\nclaim = 0.01\n[constants]\nJ = 0.34\n[entries]\nM22 = "J"\n'
+
+
+def test_a_failed_claim_is_exit_code_1(tmp_path):
+    (tmp_path / "model.toml").write_text(TEXT)
+    done = run("judge", "model.toml", "--robot", "planar2r", "--json", cwd=tmp_path)
+    assert done.returncode == 1
+    result = json.loads(done.stdout)["result"]
+    assert not result["holds"]
+    assert result["entries"]["M22"]["relative"]["bound"] >= 0.02
+    held = run("judge", "model.toml", "--robot", "planar2r", "--constant", "J=1/3", cwd=tmp_path)
+    assert held.returncode == 0
+    assert "exact: M22" in held.stdout
+
+
+def test_wrong_usage_and_bad_files(tmp_path):
+    (tmp_path / "model.toml").write_text(TEXT)
+    assert run("judge", "model.toml", cwd=tmp_path).returncode == 2
+    assert run("judge", "none.toml", "--robot", "planar2r", cwd=tmp_path).returncode == 3
+    assert run("judge", "model.toml", "--robot", "planar2r", "--constant", "K=1", cwd=tmp_path).returncode == 3
+    assert run("judge", "model.toml", "--robot", "delta", cwd=tmp_path).returncode == 3
