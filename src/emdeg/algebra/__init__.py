@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         root_of,
     )
     from emdeg.algebra.quotients import Quotient, lowest_terms, quotient
+    from emdeg.algebra.rational_functions import RationalFunction, RationalFunctions
     from emdeg.algebra.scalar import (
         Algebra,
         Dual,

@@ -23,8 +23,8 @@ from emdeg.mechanics.loops.closing import closing_of, positions
 from emdeg.mechanics.loops.closure import Plan, root_count, solve
 from emdeg.mechanics.loops.kind import numeric_loop_state
 from emdeg.mechanics.loops.linkage import Anchor, Linkage, linkage_of, loops_of
-from emdeg.mechanics.loops.mobility import DRAWS, field_coordinates
 from emdeg.mechanics.loops.newton import positions_of
+from emdeg.mechanics.loops.rational import DRAWS, field_coordinates
 from emdeg.mechanics.loops.singularity import scaled_jacobian
 from emdeg.mechanics.mechanism import Position
 from emdeg.mechanics.parameters.regressor import (

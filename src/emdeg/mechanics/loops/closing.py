@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,17 @@ import numpy as np
 from emdeg.algebra import Array, Floats
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan, solve
-from emdeg.mechanics.loops.linkage import Linkage, linkage_of, loops_of
-from emdeg.mechanics.loops.mobility import Mobility, check, closes_everywhere, mobility
-from emdeg.mechanics.loops.newton import closed_by_newton, follow, positions_of
-from emdeg.mechanics.loops.plan import find_plan
+from emdeg.mechanics.loops.continuation import follow
+from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage_of, loops_of, world_frames
+from emdeg.mechanics.loops.mobility import Mobility, check, generic_places, mobility
+from emdeg.mechanics.loops.newton import closed_by_newton, open_rows, positions_of, whole
+from emdeg.mechanics.loops.plan import find_plan, moded, settled
 from emdeg.robot import Robot, massless, need_numbers, remembered, substitute
 
 REACHED = 1e-13
-"""A radicand above minus this is zero with rounding."""
+"""A radicand above minus this may be zero with rounding: whether it is, the closure equations say."""
+OPEN = 1e-9
+"""What a closure equation, redundant or not, may miss at run time, over the mechanism's size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class Ready:
     plan: Plan | None
     start: Array
     mobility: Mobility
+    steps: Plan | None = None
+    """The plan before formulas were written out and modes chosen."""
 
     @property
     def home(self) -> Array:
@@ -46,10 +51,13 @@ def ready(robot: Robot) -> Ready:
         start = closed_by_newton(link, given, link.dependent)
     except ClosureError:
         start = closed_by_newton(link, given, range(link.n))
-    plan = find_plan(link, loops, start)
+    steps = find_plan(link, start, generic_places(link, start)[0])
+    plan = None if steps is None else settled(link, robot, steps, start)
     found = mobility(robot, link, start, plan)
     check(robot, link, found, start)
-    return Ready(linkage_of(robot, Floats(), found.rows), plan, start, found)
+    if plan is not None:
+        plan = moded(plan, dict(loops.modes), robot)
+    return Ready(linkage_of(robot, Floats(), found.rows), plan, start, found, steps)
 
 
 def closing_of(robot: Robot) -> Ready:
@@ -75,13 +83,15 @@ def _closing_for_all(shape: Robot) -> Ready:
             body=shape.name,
         )
     found = ready(substitute(shape, numbers))
-    if found.plan is None or not closes_everywhere(shape, found.plan):
+    near = {name: float(value) for name, value in numbers.items()}
+    plan = None if found.steps is None else settled(found.link, shape, found.steps, found.start, near)
+    if plan is None:
         raise RobotError(
             "its loops do not close by the same analytic steps for all numbers of its symbols "
             f"({', '.join(sorted(shape.symbols))}): give these numbers (--set NAME=VALUE, or emdeg.substitute)",
             body=shape.name,
         )
-    return found
+    return replace(found, plan=moded(plan, dict(loops_of(shape).modes), shape))
 
 
 def coordinate_positions(link: Linkage, q: Array) -> dict[int, Any]:
@@ -93,11 +103,22 @@ def coordinate_positions(link: Linkage, q: Array) -> dict[int, Any]:
 
 
 def positions(found: Ready, q: Array) -> list[Any]:
-    """Every joint's position with the coordinates at q (..., n)."""
+    """Every joint's position with the coordinates at q (..., n); ClosureError where any closure equation is not met."""
     link = found.link
     if found.plan is None:
         return positions_of(link, follow(link, found.start, q))
-    return solve(link, found.plan, coordinate_positions(link, q), reach_root)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        position = solve(link, found.plan, coordinate_positions(link, q), reach_root)
+    missed = open_rows(link, position)
+    if not np.all(missed < OPEN):
+        rows = constraints(whole(link), world_frames(link, position))
+        worst = np.nan_to_num(missed, nan=np.inf).reshape(-1, missed.shape[-1]).max(axis=0)
+        place = int(np.argmax(worst))
+        count = int(np.count_nonzero(~(missed < OPEN).all(axis=-1)))
+        where = "the pose" if missed.ndim == 1 else f"{count} of {missed[..., 0].size} poses"
+        loop = rows[place].name if place < len(rows) else rows[0].name
+        raise ClosureError(loop, f"{where} cannot be reached: the loop stays open by {worst[place]:.3g} of its size")
+    return position
 
 
 def reach_root(radicand: Any, loop: str) -> Any:

@@ -1,8 +1,9 @@
 """Loops closed analytically: steps, each of which finds one or a few joints from what is known, over any scalar.
 
-A plan is found once for a robot, from its structure and its start; it names joints and loops and holds no numbers
-but signs. Carrying it out needs +, -, *, / and square roots, so it runs over doubles, residues and traces alike.
-Every step has two branches; the sign of a loop's step is its working (or assembly) mode.
+A plan is found once for a robot, from its structure and its start; it names joints and loops. Carrying it out needs
++, -, *, / and square roots, so it runs over doubles, residues and traces alike. A step that takes a root has two
+branches; the sign of a loop's step is its working (or assembly) mode. A root that is itself a formula is no root: its
+sign would change where the formula's does, so such a step is `Drawn`, the formula written out.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from emdeg.algebra import FieldScalar
+from emdeg.algebra import Angle, FieldScalar, Generator, TrigPoly
 from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting
 from emdeg.mechanics.mechanism import Position, link_frame, path
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, dot, matmul, mul, scale, sub, tmul
@@ -22,22 +23,78 @@ Root = Callable[[Any, str], FieldScalar]
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """Two points whose distance stays what it is: a rod's ends, or points on the two axes of a link in its place.
+
+    `elbow` is the joint at one end of that link, the loop's closing joint is at the other. `lifted`: how far [m] along
+    the elbow's axis and along the closing joint's the points lie; the second's sign says whether the closing frames'
+    axes point the same way. `level`: the elbow is parallel to the joint that the gap is to place.
+    """
+
+    loop: str
+    elbow: int | None = None
+    lifted: tuple[int, int] = (0, 0)
+    level: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """A revolute joint that brings a point of its link to a given distance from a known point."""
 
     joint: int
-    loop: str
+    gap: Gap
     sign: int = 1
-    elbow: int | None = None
-    """The joint whose axis passes through the moving or the known point, where a link takes the rod's place."""
+
+    @property
+    def loop(self) -> str:
+        return self.gap.loop
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A revolute joint that must keep two distances: both are linear in its sine and cosine, so no root is needed."""
+
+    joint: int
+    gaps: tuple[Gap, Gap]
+
+    @property
+    def loop(self) -> str:
+        return self.gaps[0].loop
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """A revolute joint that brings a point of its link to a known point it can reach."""
+    """A revolute joint that brings a point of its link to a known point it can reach; `lifted` as in `Gap`."""
 
     joint: int
     loop: str
+    lifted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A prismatic joint that brings a point of its link to a known point on its way."""
+
+    joint: int
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A joint's (sine, cosine), or displacement alone, as formulas of the coordinates over one divisor."""
+
+    above: tuple[TrigPoly, ...]
+    below: TrigPoly
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A joint whose position is a formula of the coordinates: one way, or one for each sign."""
+
+    joint: int
+    loop: str
+    ways: tuple[Way, ...]
+    sign: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +125,13 @@ class Trilaterate:
     sign: int = 1
 
 
-Step = Turn | Aim | Slide | Point | Trilaterate
+Step = Turn | Pin | Aim | Draw | Drawn | Slide | Point | Trilaterate
 Plan = tuple[Step, ...]
 
 
 def root_count(plan: Plan) -> int:
     """Square roots that the steps take."""
-    return sum({Aim: 0, Point: 2}.get(type(step), 1) for step in plan)
+    return sum({Turn: 1, Slide: 1, Point: 2, Trilaterate: 1}.get(type(step), 0) for step in plan)
 
 
 class Place:
@@ -124,20 +181,31 @@ class Place:
 def solve(link: Linkage, plan: Plan, known: Mapping[int, Position], root: Root) -> list[Position]:
     """Every joint's position from the independent ones'."""
     place = Place(link, known)
-    loops: dict[str, Bar | Meeting] = {x.name: x for x in (*link.bars, *link.meetings)}
     for step in plan:
-        match step:
-            case Turn():
-                _turn(place, step, loops[step.loop], root)
-            case Aim():
-                _aim(place, step, loops[step.loop])
-            case Slide():
-                _slide(place, step, loops[step.loop], root)
-            case Point():
-                _point(place, step, loops[step.loop], root)
-            case Trilaterate():
-                _trilaterate(place, step, [loops[name] for name in step.loops], root)
+        take(place, step, root)
     return [place.position[k] for k in range(link.n)]
+
+
+def take(place: Place, step: Step, root: Root) -> None:
+    """One step: its joints' positions become known."""
+    loops: dict[str, Bar | Meeting] = {x.name: x for x in (*place.link.bars, *place.link.meetings)}
+    match step:
+        case Turn():
+            _turn(place, step, loops[step.loop], root)
+        case Pin():
+            _pin(place, step, [loops[gap.loop] for gap in step.gaps])
+        case Aim():
+            _aim(place, step, loops[step.loop])
+        case Draw():
+            _draw(place, step, loops[step.loop])
+        case Drawn():
+            _write(place, step)
+        case Slide():
+            _slide(place, step, loops[step.loop], root)
+        case Point():
+            _point(place, step, loops[step.loop], root)
+        case Trilaterate():
+            _trilaterate(place, step, [loops[name] for name in step.loops], root)
 
 
 def ends(place: Place, k: int, loop: Bar | Meeting) -> tuple[Anchor, Anchor]:
@@ -159,41 +227,69 @@ class Triangle:
     radicand: Scalar
 
 
-def triangle(place: Place, step: Turn, loop: Bar | Meeting) -> Triangle:
-    k = step.joint
+def triangle(place: Place, k: int, gap: Gap, loop: Bar | Meeting) -> Triangle:
+    """What keeping `gap` asks of joint k."""
     moving, fixed = ends(place, k, loop)
     R, p = place.rest(k)
-    if step.elbow is None:
+    if gap.elbow is None:
         assert isinstance(loop, Bar)
         C, A = place.local(moving, k), place.point(fixed)
         a = tmul(R, sub(A, p))
         depth = a[2] - C[2]
         reach = loop.length_squared - depth * depth
     else:
-        j = step.elbow
+        j = gap.elbow
+        up, along = gap.lifted
         inner = link_frame(place.mech, j, place.zero(j))
+        moving, fixed = lifted(moving, along), lifted(fixed, abs(along))
         if j in path(place.mech, moving.link) and k in path(place.mech, j):
-            C = place.local(Anchor(place.mech.parent[j], inner[0], inner[1]), k)
+            C = place.local(lifted(Anchor(place.mech.parent[j], inner[0], inner[1]), up), k)
             a = tmul(R, sub(place.point(fixed), p))
             arm = place.local(moving, j)
         else:
             C = place.local(moving, k)
-            a = tmul(R, sub(place.rest(j)[1], p))
+            at = place.rest(j)
+            a = tmul(R, sub(lifted(Anchor(BASE, at[0], at[1]), up).p, p))
             arm = place.local(fixed, j)
-        reach = arm[0] * arm[0] + arm[1] * arm[1]
+        if gap.level:
+            reach = arm[0] * arm[0] + arm[1] * arm[1]
+        else:
+            depth, height = a[2] - C[2], arm[2] - up
+            reach = arm[0] * arm[0] + arm[1] * arm[1] + height * height - depth * depth
     w = a[0] * a[0] + a[1] * a[1]
     r2 = C[0] * C[0] + C[1] * C[1]
     K = (w + (r2 - reach)) / 2
     return Triangle(a, C, w, K, r2 * w - K * K)
 
 
+def lifted(anchor: Anchor, by: int) -> Anchor:
+    """The anchor moved along its own z by 1, 0 or -1."""
+    if not by:
+        return anchor
+    z = column(anchor.R, 2)
+    return Anchor(anchor.link, anchor.R, add(anchor.p, z) if by > 0 else sub(anchor.p, z))
+
+
 def _turn(place: Place, step: Turn, loop: Bar | Meeting, root: Root) -> None:
-    t = triangle(place, step, loop)
+    t = triangle(place, step.joint, step.gap, loop)
     h = root(t.radicand, step.loop)
     h = h if step.sign > 0 else -h
     per = 1 / t.w
     x, y = (t.K * t.a[0] - h * t.a[1]) * per, (t.K * t.a[1] + h * t.a[0]) * per
     place.position[step.joint] = _angle_of((t.C[0], t.C[1]), (x, y))
+
+
+def linear_gap(t: Triangle) -> tuple[Scalar, Scalar]:
+    """(u, v) of the joint's equation u c + v s = K."""
+    (ax, ay, _), (x, y, _) = t.a, t.C
+    return ax * x + ay * y, ay * x - ax * y
+
+
+def _pin(place: Place, step: Pin, loops: Sequence[Bar | Meeting]) -> None:
+    first, second = (triangle(place, step.joint, gap, loop) for gap, loop in zip(step.gaps, loops))
+    (u, v), (x, y) = linear_gap(first), linear_gap(second)
+    per = 1 / cast(FieldScalar, u * y - v * x)
+    place.position[step.joint] = (u * second.K - x * first.K) * per, (y * first.K - v * second.K) * per
 
 
 def _angle_of(before: tuple[Scalar, Scalar], after: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
@@ -206,9 +302,35 @@ def _angle_of(before: tuple[Scalar, Scalar], after: tuple[Scalar, Scalar]) -> tu
 def _aim(place: Place, step: Aim, loop: Bar | Meeting) -> None:
     moving, fixed = ends(place, step.joint, loop)
     R, p = place.rest(step.joint)
-    t = tmul(R, sub(place.point(fixed), p))
-    e = place.local(moving, step.joint)
+    t = tmul(R, sub(place.point(lifted(fixed, abs(step.lifted))), p))
+    e = place.local(lifted(moving, step.lifted), step.joint)
     place.position[step.joint] = _angle_of((e[0], e[1]), (t[0], t[1]))
+
+
+def _draw(place: Place, step: Draw, loop: Bar | Meeting) -> None:
+    moving, fixed = ends(place, step.joint, loop)
+    R, p = place.rest(step.joint)
+    t = tmul(R, sub(place.point(fixed), p))
+    place.position[step.joint] = t[2] - place.local(moving, step.joint)[2]
+
+
+def _write(place: Place, step: Drawn) -> None:
+    algebra = place.link.algebra
+
+    def letter(generator: Generator) -> Any:
+        if isinstance(generator.of, Angle):
+            return algebra.sincos(generator.of)[generator.kind == "cosine"]
+        if generator.kind == "parameter":
+            return algebra.symbol(str(generator.of))
+        at: Any = place.position[int(generator.of) - 1]
+        return at if generator.kind == "displacement" else at[generator.kind == "cosine"]
+
+    way = step.ways[0 if step.sign > 0 else -1]
+    parts = [formula.map(letter, algebra.number) for formula in way.above]
+    if way.below != 1:
+        per = 1 / way.below.map(letter, algebra.number)
+        parts = [part * per for part in parts]
+    place.position[step.joint] = (parts[0], parts[1]) if len(parts) == 2 else parts[0]
 
 
 def _slide(place: Place, step: Slide, loop: Bar | Meeting, root: Root) -> None:

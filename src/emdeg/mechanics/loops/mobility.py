@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import cast
 
 import numpy as np
 
-from emdeg.algebra import Array, PrimeField, Residue
+from emdeg.algebra import Array, Residue
 from emdeg.algebra.linear import independent_rows
 from emdeg.errors import ClosureError, RobotError
-from emdeg.mechanics.loops.closure import Plan, solve
-from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage_of, loops_of, world_frames
+from emdeg.mechanics.loops.closure import Plan
+from emdeg.mechanics.loops.linkage import Linkage, loops_of
 from emdeg.mechanics.loops.newton import closed_by_newton, evaluated
+from emdeg.mechanics.loops.rational import places_modulo_a_prime
 from emdeg.mechanics.loops.reduction import constraint_jacobian
-from emdeg.mechanics.mechanism import Position
 from emdeg.robot import Robot
 
 GAP = 1e-8
 """Singular values below this share of the largest count as zero."""
-DRAWS = 64
-"""Points tried modulo the prime: half of them fail at each square root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Mobility:
 
 def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None) -> Mobility:
     """The rank at random places near the closed configuration `start`, in doubles and, with a plan, modulo a prime."""
-    names, _, J = evaluated(link, _generic_places(link, start))
+    names, _, J = evaluated(link, generic_places(link, start))
     weights = np.linalg.norm(J, axis=-1, keepdims=True)
     scaled = J / np.where(weights > 0, weights, 1.0)
     ranks = [int(np.linalg.matrix_rank(one, tol=GAP * max(1.0, np.linalg.norm(one, 2)))) for one in scaled]
@@ -60,14 +58,14 @@ def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None) -> Mo
     rows = _independent_rows(scaled[int(np.argmax(ranks))], rank)
     exact = False
     if plan is not None:
-        drawn = _residue_matrix(robot, plan)
-        if drawn is not None:
-            exact = len(independent_rows(*drawn)) == rank
+        for over, position, prime in islice(places_modulo_a_prime(robot, plan), 1):
+            residues = [[cast(Residue, x).value for x in row] for row in constraint_jacobian(over, position)]
+            exact = len(independent_rows(residues, prime)) == rank
     redundant = dict.fromkeys(name for i, name in enumerate(names) if i not in rows)
     return Mobility(link.n, len(names), rank, rows, tuple(redundant), exact)
 
 
-def _generic_places(link: Linkage, start: Array) -> Array:
+def generic_places(link: Linkage, start: Array) -> Array:
     rng = np.random.default_rng(0)
     places = []
     for reach in (0.1, 0.05, 0.02, 0.01, 0.005):
@@ -90,44 +88,6 @@ def _independent_rows(J: Array, rank: int) -> tuple[int, ...]:
             rows.append(i)
             basis = np.vstack([basis, left / size])
     return tuple(rows)
-
-
-def _residue_matrix(robot: Robot, plan: Plan) -> tuple[list[list[int]], int] | None:
-    """(the constraints' Jacobian at a random point of their variety modulo a prime, the prime)."""
-    found = _residue_position(robot, plan)
-    if found is None:
-        return None
-    link, position, prime = found
-    return [[cast(Residue, x).value for x in row] for row in constraint_jacobian(link, position)], prime
-
-
-def closes_everywhere(robot: Robot, plan: Plan) -> bool:
-    """Whether the steps close every loop at random places, with random numbers for the robot's symbols."""
-    return _residue_position(robot, plan) is not None
-
-
-def _residue_position(robot: Robot, plan: Plan) -> tuple[Linkage, list[Position], int] | None:
-    """Every joint's position modulo a prime at a random place; None where the steps leave a loop open."""
-    for _ in range(DRAWS):
-        field = PrimeField.fresh()
-        link = linkage_of(robot, field)
-        try:
-            known = field_coordinates(link, field)
-            position = solve(link, plan, known, lambda value, _, field=field: field.sqrt(value))
-        except ZeroDivisionError:
-            continue
-        if any(row.value for row in constraints(link, world_frames(link, position))):
-            return None
-        return link, position, field.prime
-    return None
-
-
-def field_coordinates(link: Linkage, field: PrimeField) -> Mapping[int, object]:
-    """Random residues for the independent coordinates: numbered by their place among them, as a program's q is."""
-    return {
-        k: field.joint_sincos(i) if link.tree.revolute[k] else field.displacement(i)
-        for i, k in enumerate(link.coordinates)
-    }
 
 
 def check(robot: Robot, link: Linkage, found: Mobility, start: Array) -> None:
@@ -153,7 +113,7 @@ def check(robot: Robot, link: Linkage, found: Mobility, start: Array) -> None:
             f"its allocation leaves {len(shares)} driven joints for {freedoms} freedoms: give more of them a share",
             body=robot.name,
         )
-    _, _, J = evaluated(link, _generic_places(link, start))
+    _, _, J = evaluated(link, generic_places(link, start))
     for what, others, joints in (
         ("coordinates", link.dependent, link.coordinates),
         ("driven joints", link.passive, link.driven),

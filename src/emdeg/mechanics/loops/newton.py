@@ -1,9 +1,14 @@
-"""Loops closed numerically over doubles: Newton's method with checked convergence, one state or many."""
+"""Loops closed numerically over doubles: Newton's method with checked convergence, one state or many.
+
+All closure equations count, redundant ones too: steps are those of least squares, and what is left open at the end is
+left open in the equations together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,10 +17,8 @@ from emdeg.errors import ClosureError
 from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, world_frames
 
 CLOSED = 1e-12
-"""A loop counts as closed if its equations (m, m^2 or a cosine) miss zero by less."""
+"""A loop counts as closed by Newton's method if its equations, over the mechanism's size, miss zero by less."""
 STEPS = 50
-STRIDES = 8
-"""Pieces of the way from the start to a state, so that Newton's method stays on its branch."""
 
 
 def positions_of(link: Linkage, q: Array) -> list[Any]:
@@ -36,36 +39,77 @@ def evaluated(link: Linkage, q: Array) -> tuple[list[str], Array, Array]:
     return [row.name for row in rows], values, J
 
 
+def size_of(link: Linkage) -> float:
+    """The mechanism's size [m]: the longest of its rods and of the offsets along its links."""
+    anchors = [end.p for loop in (*link.bars, *link.meetings) for end in (loop.first, loop.second)]
+    offsets = [*anchors, *((step.a, step.b, step.d) for step in link.tree.step)]
+    sizes = [float(np.linalg.norm(np.array(p, dtype=np.float64))) for p in offsets]
+    sizes += [float(np.sqrt(np.float64(cast(float, bar.length_squared)))) for bar in link.bars]
+    return max(sizes, default=0.0) or 1.0
+
+
+def row_sizes(link: Linkage) -> Array:
+    """(m,): what every constraint equation is measured in, size^2 of a rod's, size of a point's, 1 of an axis'."""
+    size = size_of(link)
+    found = [size * size] * len(link.bars)
+    for meeting in link.meetings:
+        found += {
+            "prismatic": [size, size, 1.0, 1.0, 1.0],
+            "universal": [size, size, size, 1.0],
+            "revolute": [size, size, size, 1.0, 1.0],
+        }.get(meeting.kind, [size] * 3)
+    return np.array(found if link.rows is None else [found[i] for i in link.rows])
+
+
+def whole(link: Linkage) -> Linkage:
+    """The linkage with all its closure equations, redundant ones too."""
+    return link if link.rows is None else replace(link, rows=None)
+
+
+def corrected(link: Linkage, q: Array, free: Sequence[int], steps: int = STEPS) -> tuple[Array, Array]:
+    """(q with the joints `free` moved, what every equation of all (..., m) misses then, over the mechanism's size)."""
+    q, link, free = np.array(q, dtype=np.float64), whole(link), list(free)
+    sizes = row_sizes(link)
+    _, values, J = evaluated(link, q)
+    values, J = values / sizes, J / sizes[:, None]
+    for _ in range(steps):
+        worst = np.abs(values).max(axis=-1, initial=0.0)
+        moving = worst > 1e-16
+        if not moving.any():
+            break
+        with np.errstate(all="ignore"):
+            step = -(np.linalg.pinv(J[..., free], rcond=1e-10) @ values[..., None])[..., 0]
+        length = np.abs(step).max(axis=-1, keepdims=True)
+        trial = q.copy()
+        trial[..., free] += step * np.minimum(1.0, 0.5 / np.maximum(length, 1e-300))
+        _, after, J_after = evaluated(link, trial)
+        after = after / sizes
+        # Rounding alone is left where a state that is closed gets no better.
+        better = moving & ~((worst < CLOSED) & (np.abs(after).max(axis=-1) >= worst))
+        if not better.any():
+            break
+        q = np.where(better[..., None], trial, q)
+        values = np.where(better[..., None], after, values)
+        J = np.where(better[..., None, None], J_after / sizes[:, None], J)
+    return q, values
+
+
+def open_rows(link: Linkage, position: Sequence[Any]) -> Array:
+    """(..., m + turning joints): what every closure equation misses over the mechanism's size, and every circle."""
+    rows = constraints(whole(link), world_frames(link, position))
+    circles = [at[0] * at[0] + at[1] * at[1] - 1 for at in position if isinstance(at, tuple)]
+    values = [np.asarray(v, float) for v in (*(row.value for row in rows), *circles)]
+    return np.abs(np.stack(np.broadcast_arrays(*values), -1)) / np.concatenate(
+        [row_sizes(whole(link)), np.ones(len(circles))]
+    )
+
+
 def closed_by_newton(link: Linkage, q: Array, free: Sequence[int]) -> Array:
     """q (..., n) with the joints `free` moved so that every loop closes; ClosureError if one does not."""
-    q = np.array(q, dtype=np.float64)
-    free = list(free)
-    names, values, J = evaluated(link, q)
-    for _ in range(STEPS):
-        worst = float(np.abs(values).max(initial=0.0))
-        if worst < 1e-15:
-            break
-        step = -(np.linalg.pinv(J[..., free], rcond=1e-10) @ values[..., None])[..., 0]
-        size = np.abs(step).max(axis=-1, keepdims=True)
-        trial = q.copy()
-        trial[..., free] += step * np.minimum(1.0, 0.5 / np.maximum(size, 1e-300))
-        names, after, J = evaluated(link, trial)
-        if worst < CLOSED and float(np.abs(after).max()) >= worst:  # rounding alone is left
-            break
-        q, values = trial, after
+    q, values = corrected(link, q, free)
     missed = np.abs(values).reshape(-1, values.shape[-1]).max(axis=0)
     if not np.all(missed < CLOSED):
+        names = [row.name for row in constraints(whole(link), world_frames(link, positions_of(link, q)))]
         loop = names[int(np.argmax(np.where(np.isfinite(missed), missed, np.inf)))]
         raise ClosureError(loop, f"the loop cannot close there: open by {missed.max():.3g} after {STEPS} steps")
-    return q
-
-
-def follow(link: Linkage, start: Array, target: Array) -> Array:
-    """q (..., n) with the coordinates at `target` (..., nu), reached from a closed `start` (n,) piece by piece."""
-    at = list(link.coordinates)
-    q = np.broadcast_to(start, (*target.shape[:-1], start.shape[-1])).copy()
-    begin = q[..., at].copy()
-    for k in range(1, STRIDES + 1):
-        q[..., at] = begin + (target - begin) * (k / STRIDES)
-        q = closed_by_newton(link, q, link.dependent)
     return q

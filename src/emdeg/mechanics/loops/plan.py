@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
-from typing import cast
+from itertools import combinations, islice, product
+from typing import Any, cast
 
 import numpy as np
 
-from emdeg.algebra import Array
-from emdeg.errors import ClosureError
+from emdeg.algebra import Array, Floats
+from emdeg.errors import RobotError
 from emdeg.mechanics.loops.closure import (
     Aim,
+    Draw,
+    Drawn,
+    Gap,
+    Pin,
     Place,
     Plan,
     Point,
@@ -21,21 +25,31 @@ from emdeg.mechanics.loops.closure import (
     Trilaterate,
     Turn,
     ends,
+    lifted,
+    linear_gap,
     solve,
     triangle,
 )
-from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, constraints, world_frames
-from emdeg.mechanics.loops.newton import positions_of
+from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting, constraints, linkage_of, world_frames
+from emdeg.mechanics.loops.newton import open_rows, positions_of, size_of
+from emdeg.mechanics.loops.rational import places_modulo_a_prime, written_out
 from emdeg.mechanics.mechanism import link_frame, path
-from emdeg.mechanics.spatial import Vec3, column, cross, dot, scale, sub, tmul
-from emdeg.robot import Loops
+from emdeg.mechanics.spatial import Mat3, Vec3, column, cross, dot, matmul, scale, sub, tmul
+from emdeg.robot import BASE, Robot
 
 NEAR = 1e-9
+TRIED = 200
+"""Places all over the coordinates' range at which a plan must close every loop, redundant equations included."""
+MISSED = 1e-9
+"""What a row, scaled by the mechanism's size, may miss there; places where a root is as good as zero are left out."""
 
 
-def find_plan(link: Linkage, loops: Loops, start: Array) -> Plan | None:
-    """The steps, their signs those of the closed configuration `start` (n,); None where the loops do not factor."""
-    place = Place(link, dict(enumerate(positions_of(link, start))))
+def find_plan(link: Linkage, start: Array, generic: Array) -> Plan | None:
+    """The steps, their signs those of the closed configuration `start` (n,); None where the loops do not factor.
+
+    `generic` is another closed configuration near it, where nothing is parallel or stretched that need not be.
+    """
+    place = Place(link, dict(enumerate(positions_of(link, generic))))
     open_ = [*link.bars, *link.meetings]
     known = set(link.coordinates)
     plan: list[Step] = []
@@ -51,17 +65,69 @@ def find_plan(link: Linkage, loops: Loops, start: Array) -> Plan | None:
             return None
     if len(known) < link.n:
         return None
-    signed = tuple(_signed(place, step, start) for step in plan)
-    if not _holds(link, signed, start):
+    at_start = Place(link, dict(enumerate(positions_of(link, start))))
+    return tuple(_signed(at_start, step, start) for step in plan)
+
+
+def settled(
+    link: Linkage, robot: Robot, plan: Plan, start: Array, values: Mapping[str, float] | None = None
+) -> Plan | None:
+    """The plan with formulas written out, if it closes every loop wherever it goes through; None if it does not.
+
+    `link` is over doubles; the robot's geometry may have symbols, then `values` are the numbers that the start is
+    closed with.
+    """
+    plan = written_out(robot, plan, start, values or {})
+    over = linkage_of(robot, Floats(values)) if values else link
+    if not _holds(over, plan, start) or not is_exact(robot, plan):
         return None
-    modes = dict(loops.modes)
-    return tuple(_moded(step, modes) for step in signed)
+    return _sole_ways(over, plan, start)
 
 
-def _moded(step: Step, modes: dict[str, int]) -> Step:
-    names = step.loops if isinstance(step, Trilaterate) else (step.loop,)
-    wanted = [modes[name] for name in names if name in modes]
-    return replace(step, sign=wanted[0]) if wanted and not isinstance(step, Aim) else step
+def is_exact(robot: Robot, plan: Plan) -> bool:
+    """Whether every equation, redundant ones too, holds exactly at places modulo primes, with any numbers for symbols.
+
+    Sizes that are special only up to rounding make a mechanism that moves, but none of which anything can be proved.
+    """
+    for link, position, _ in islice(places_modulo_a_prime(robot, plan), 3):
+        rows = constraints(link, world_frames(link, position))
+        circles = [at[0] * at[0] + at[1] * at[1] - 1 for at in position if isinstance(at, tuple)]
+        if any(row.value for row in rows) or any(circles):
+            return False
+    return True
+
+
+def _sole_ways(link: Linkage, plan: Plan, start: Array) -> Plan:
+    """The plan without the ways that close a loop's own equations only: other loops' rule them out."""
+    for i, step in enumerate(plan):
+        if isinstance(step, Drawn) and len(step.ways) == 2:
+            other = replace(step, sign=-step.sign)
+            if not _holds(link, (*plan[:i], other, *plan[i + 1 :]), start, near=False):
+                sole = Drawn(step.joint, step.loop, (step.ways[0 if step.sign > 0 else -1],))
+                plan = (*plan[:i], sole, *plan[i + 1 :])
+    return plan
+
+
+def moded(plan: Plan, modes: Mapping[str, int], robot: Robot) -> Plan:
+    """The plan with the signs that are asked for, by loop; RobotError where a loop has no such choice."""
+    left = dict(modes)
+    steps: list[Step] = []
+    for step in plan:
+        names = step.loops if isinstance(step, Trilaterate) else (step.loop,)
+        wanted = next((modes[name] for name in names if name in modes), None)
+        if wanted is not None and is_signed(step):
+            steps.append(replace(step, sign=wanted))  # type: ignore[call-arg]
+            left = {name: sign for name, sign in left.items() if name not in names}
+        else:
+            steps.append(step)
+    if left:
+        raise RobotError("the loop closes in one way only: it has no mode to choose", body=min(left))
+    return tuple(steps)
+
+
+def is_signed(step: Step) -> bool:
+    """Whether the step has two branches."""
+    return isinstance(step, Turn | Slide | Point | Trilaterate) or (isinstance(step, Drawn) and len(step.ways) == 2)
 
 
 def _unknown(place: Place, loop: Bar | Meeting, known: set[int]) -> list[int]:
@@ -75,18 +141,21 @@ def _candidates(
     revolute = place.mech.revolute
     for loop in loops:
         unknown = _unknown(place, loop, known)
-        if isinstance(loop, Bar) and len(unknown) == 1:
+        if len(unknown) == 1 and not revolute[unknown[0]]:
             (k,) = unknown
-            yield (Turn(k, loop.name) if revolute[k] else Slide(k, loop.name)), [loop], {k}
-        elif isinstance(loop, Meeting) and loop.kind != "prismatic":
-            if len(unknown) == 1 and revolute[unknown[0]]:
-                yield Aim(unknown[0], loop.name), [loop], set(unknown)
-            elif len(unknown) == 2 and all(revolute[k] for k in unknown) and _parallel(place, *unknown):
-                i, j = unknown
-                yield Turn(i, loop.name, elbow=j), [], {i}
-            elif len(unknown) == 3 and _points(place, *unknown):
-                i, j, k = unknown
-                yield Point((i, j, k), loop.name), [loop], {i, j, k}
+            if isinstance(loop, Bar):
+                yield Slide(k, loop.name), [loop], {k}
+            elif loop.kind != "prismatic":
+                yield Draw(k, loop.name), [loop], {k}
+        elif isinstance(loop, Meeting) and len(unknown) == 1 and loop.kind != "prismatic":
+            (k,) = unknown
+            for along in (0, _same_way(place, loop)) if loop.kind == "revolute" else (0,):
+                if _length_across(place, Aim(k, loop.name, along), loop) > NEAR:
+                    yield Aim(k, loop.name, along), [loop], {k}
+        elif isinstance(loop, Meeting) and len(unknown) == 3 and _points(place, *unknown):
+            i, j, k = unknown
+            yield Point((i, j, k), loop.name), [loop], {i, j, k}
+    yield from _turns(place, loops, known)
     bars = [loop for loop in loops if isinstance(loop, Bar)]
     for three in combinations(bars, 3):
         unknown = _unknown(place, three[0], known)
@@ -97,6 +166,67 @@ def _candidates(
             chain = place.mech.parent[j] == i and place.mech.parent[k] == j
             if not any(revolute[joint] for joint in unknown) and square and chain:
                 yield Trilaterate((i, j, k), tuple(bar.name for bar in three)), [*three], {i, j, k}  # type: ignore[arg-type]
+
+
+def _turns(
+    place: Place, loops: list[Bar | Meeting], known: set[int]
+) -> Iterator[tuple[Step, list[Bar | Meeting], set[int]]]:
+    """Revolute joints that distances place: by two of them without a root, else by the one that says most."""
+    found: dict[int, list[tuple[Gap, Bar | Meeting, Array]]] = {}
+    for loop in loops:
+        for k, gap in _gaps(place, loop, known):
+            t = triangle(place, k, gap, loop)
+            size = float(np.linalg.norm(np.array(t.C[:2], float)) * np.linalg.norm(np.array(t.a[:2], float)))
+            says = np.array(linear_gap(t), dtype=np.float64)
+            if size > NEAR**2 and np.linalg.norm(says) > NEAR * size:
+                found.setdefault(k, []).append((gap, loop, says / np.linalg.norm(says)))
+    for k, gaps in found.items():
+        pairs = {abs(a[2][0] * b[2][1] - a[2][1] * b[2][0]): (a, b) for a, b in combinations(gaps, 2)}
+        if pairs and max(pairs) > 1e-6:
+            one, two = pairs[max(pairs)]
+            yield Pin(k, (one[0], two[0])), [x[1] for x in (one, two) if isinstance(x[1], Bar)], {k}
+    for k, gaps in found.items():
+        gap, loop, _ = gaps[0]
+        yield Turn(k, gap), [loop] if isinstance(loop, Bar) else [], {k}
+
+
+def _gaps(place: Place, loop: Bar | Meeting, known: set[int]) -> Iterator[tuple[int, Gap]]:
+    """(joint, distance): what the loop asks of a single revolute joint."""
+    unknown = _unknown(place, loop, known)
+    if not all(place.mech.revolute[k] for k in unknown):
+        return
+    if isinstance(loop, Bar):
+        if len(unknown) == 1:
+            yield unknown[0], Gap(loop.name)
+        return
+    if len(unknown) != 2 or loop.kind not in ("revolute", "spherical", "universal"):
+        return
+    i, j = unknown
+    facing = place.moves(i, loop.first) != place.moves(j, loop.first)
+    for k, elbow in ((i, j), (j, i)) if facing else ((i, j),):
+        if _parallel(place, i, j):
+            yield k, Gap(loop.name, elbow)
+            continue
+        along = (0, _same_way(place, loop)) if loop.kind == "revolute" else (0,)
+        for by, up in product(along, (0, 1)):
+            yield k, Gap(loop.name, elbow, (up, by), level=False)
+
+
+def _same_way(place: Place, loop: Meeting) -> int:
+    """1 if the closing frames' z axes point the same way, -1 if they are opposite."""
+    one, two = (column(_axes(place, end), 2) for end in (loop.first, loop.second))
+    return 1 if _dot(one, two) >= 0 else -1
+
+
+def _axes(place: Place, end: Anchor) -> Mat3:
+    return end.R if end.link == BASE else matmul(place.world(end.link)[0], end.R)
+
+
+def _length_across(place: Place, step: Aim, loop: Meeting) -> float:
+    """How far from the joint's axis the point lies that it aims with."""
+    moving, _ = ends(place, step.joint, loop)
+    e = place.local(lifted(moving, step.lifted), step.joint)
+    return float(np.hypot(cast(float, e[0]), cast(float, e[1])))
 
 
 def _parallel(place: Place, i: int, j: int) -> bool:
@@ -129,7 +259,7 @@ def _signed(place: Place, step: Step, q: Array) -> Step:
     loops: dict[str, Bar | Meeting] = {x.name: x for x in (*place.link.bars, *place.link.meetings)}
     match step:
         case Turn():
-            t = triangle(place, step, loops[step.loop])
+            t = triangle(place, step.joint, step.gap, loops[step.loop])
             s, c = np.sin(q[step.joint]), np.cos(q[step.joint])
             x, y = c * t.C[0] - s * t.C[1], s * t.C[0] + c * t.C[1]
             return replace(step, sign=1 if t.a[0] * y - t.a[1] * x >= 0 else -1)
@@ -161,17 +291,26 @@ def _lands(place: Place, step: Slide | Trilaterate, q: Array) -> bool:
     return all(abs(float(found[k]) - q[k]) < 1e-6 for k in joints)
 
 
-def _holds(link: Linkage, plan: Plan, start: Array) -> bool:
-    """Whether the steps close every loop at and near the start: what they assume of the geometry is so."""
+def _holds(link: Linkage, plan: Plan, start: Array, *, near: bool = True) -> bool:
+    """Whether the steps close every loop, redundant equations too: at and near the start, and wherever roots exist."""
     rng = np.random.default_rng(1)
-    for size in (0.0, 1e-3, 1e-3):
-        q = start + size * rng.uniform(-1, 1, start.shape)
-        at = positions_of(link, q)
-        try:
-            with np.errstate(all="raise"):
-                found = solve(link, plan, {k: at[k] for k in link.coordinates}, lambda value, _: np.sqrt(value))
-        except (FloatingPointError, ClosureError):
-            return False
-        if any(abs(cast(float, row.value)) > 1e-10 for row in constraints(link, world_frames(link, found))):
-            return False
-    return True
+    turning = np.array(link.tree.revolute)
+    far = np.where(turning, np.pi, 0.5 * size_of(link))
+    here = start + 1e-3 * np.array([0.0, 1.0, 1.0])[:, None] * rng.uniform(-1, 1, (3, link.n))
+    q = np.concatenate([here, start + far * rng.uniform(-1, 1, (TRIED, link.n))])
+    at = positions_of(link, q)
+    roots: list[Array] = []
+
+    def root(value: Any, _: str) -> Array:
+        roots.append(np.broadcast_to(value, q.shape[:1]))
+        return np.sqrt(value)
+
+    with np.errstate(all="ignore"):
+        found = solve(link, plan, {k: at[k] for k in link.coordinates}, root)
+        worst = np.broadcast_to(open_rows(link, found).max(axis=-1), q.shape[:1])
+    if near and not np.all(worst[:3] < MISSED / 10):
+        return False
+    sound = np.isfinite(worst)
+    for value in roots:
+        sound &= value > 1e-6 * np.nanmax(np.abs(value))
+    return bool(np.all(worst[sound] < MISSED))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -45,7 +45,14 @@ class LoopState(FramedState):
         return len(self.link.coordinates)
 
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
-        return [(row.name, row.value) for row in constraints(self.link, world_frames(self.link, self.position))]
+        """Every closure equation's value, those of redundant ones too, and s^2 + c^2 - 1 of every turning joint."""
+        rows = constraints(replace(self.link, rows=None), world_frames(self.link, self.position))
+        circles = [
+            (f"joint {k + 1}", at[0] * at[0] + at[1] * at[1] - 1)
+            for k, at in enumerate(self.position)
+            if isinstance(at, tuple)
+        ]
+        return [*((row.name, row.value) for row in rows), *circles]
 
     @cached_property
     def W(self) -> Matrix:

@@ -14,11 +14,13 @@ from emdeg.algebra import Array, FieldScalar
 from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, point_partials
 from emdeg.mechanics.loops import functions, reduction
-from emdeg.mechanics.loops.closing import REACHED, coordinate_positions, ready
-from emdeg.mechanics.loops.closure import Aim, Trilaterate, solve
+from emdeg.mechanics.loops.closing import OPEN, REACHED, coordinate_positions, ready
+from emdeg.mechanics.loops.closure import Trilaterate, solve
+from emdeg.mechanics.loops.continuation import followed
 from emdeg.mechanics.loops.kind import ClosedLoops
 from emdeg.mechanics.loops.linkage import Anchor, in_motion, world_frames
-from emdeg.mechanics.loops.newton import evaluated, positions_of
+from emdeg.mechanics.loops.newton import evaluated, open_rows, positions_of
+from emdeg.mechanics.loops.plan import is_signed
 from emdeg.mechanics.loops.singularity import conditions, scaled_jacobian
 from emdeg.mechanics.loops.state import LoopState
 from emdeg.mechanics.state import Measure, stacked
@@ -112,11 +114,11 @@ def branches(robot: Robot, q: ArrayLike) -> list[Branch]:
         )
     q_ = np.asarray(q, dtype=np.float64)
     known = coordinate_positions(found.link, q_)
-    signed = [step for step in found.plan if not isinstance(step, Aim)]
+    signed = [step for step in found.plan if is_signed(step)]
     result = []
     for signs in product((1, -1), repeat=len(signed)):
         chosen = iter(signs)
-        plan = tuple(step if isinstance(step, Aim) else replace(step, sign=next(chosen)) for step in found.plan)
+        plan = tuple(replace(step, sign=next(chosen)) if is_signed(step) else step for step in found.plan)
         with np.errstate(invalid="ignore"):
             position = solve(found.link, plan, known, lambda value, _: np.sqrt(value))
         joints = np.array(
@@ -204,25 +206,14 @@ def reachable(robot: Robot, q: ArrayLike) -> NDArray[np.bool_]:
     """(...): at which poses q (..., n) the loops close in the robot's mode."""
     found, poses = ready(robot), np.asarray(q, dtype=np.float64)
     if found.plan is None:
-        return np.array([_closes(robot, pose) for pose in poses.reshape(-1, poses.shape[-1])]).reshape(poses.shape[:-1])
-    known = coordinate_positions(found.link, poses)
+        return followed(found.link, found.start, poses)[1]
 
     def root(radicand: Array, _: str) -> Array:
         return np.sqrt(np.where(radicand > -REACHED, np.maximum(radicand, 0), radicand))
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        position = solve(found.link, found.plan, known, root)
-    parts = [part for p in position for part in (p if isinstance(p, tuple) else (p,))]
-    finite = [np.broadcast_to(np.isfinite(part), poses.shape[:-1]) for part in parts]
-    return np.logical_and.reduce(finite)
-
-
-def _closes(robot: Robot, pose: Array) -> bool:
-    try:
-        joint_positions(robot, pose)
-    except ClosureError:
-        return False
-    return True
+        position = solve(found.link, found.plan, coordinate_positions(found.link, poses), root)
+        return np.broadcast_to((open_rows(found.link, position) < OPEN).all(axis=-1), poses.shape[:-1])
 
 
 def singularity_figures(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array, Array]:

@@ -1,0 +1,145 @@
+"""Branches followed: over-constrained linkages against their closed forms, full turns, poses far from the start."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.errors import ClosureError
+from emdeg.mechanics.loops.closing import ready
+from tests.mechanics.linkages import HOOKE, built
+from tests.mechanics.overconstrained import BENNETT, LOCOMOTIVE, SARRUS, SPHERICAL, bricard, chain
+
+ROUND = np.linspace(0.05, 2 * np.pi - 0.05, 28)[:, None]
+"""All round, exact multiples of a right angle left out."""
+
+
+def wrapped(angle):
+    return np.remainder(np.asarray(angle) + np.pi, 2 * np.pi) - np.pi
+
+
+def joints(robot, q):
+    found = emdeg.loops.joint_positions(robot, q)
+    assert np.max(emdeg.loops.closure_error(robot, found)) < 1e-12
+    return {joint.name: found[..., k] for k, joint in enumerate(robot.joints)}
+
+
+def test_a_locomotives_wheels_stay_parallel_all_round(tmp_path):
+    robot = built(LOCOMOTIVE, tmp_path)
+    found = joints(robot, ROUND)
+    for name, sign in (("q2", 1), ("q3", 1), ("p", -1)):
+        np.testing.assert_allclose(wrapped(found[name] - sign * ROUND[:, 0]), 0, atol=1e-12)
+
+
+def test_a_locomotives_weight_is_that_of_its_parts(tmp_path):
+    """The rod shifts without turning: tau of rest is what wheels and rod weigh, at every angle of the cranks."""
+    robot = built(LOCOMOTIVE, tmp_path)
+    q, g = ROUND[:, 0], 9.81
+    wheels = 3 * 1.0 * (0.1 * np.cos(q) - 0.02 * np.sin(q))
+    expected = g * (wheels + 3.0 * 0.2 * np.cos(q))
+    zero = np.zeros_like(ROUND)
+    np.testing.assert_allclose(emdeg.inverse_dynamics(robot, ROUND, zero, zero)[:, 0], expected, atol=1e-9)
+    compiled = emdeg.compile(emdeg.program(robot, "inverse_dynamics"))
+    np.testing.assert_allclose(compiled(ROUND, zero, zero)[:, 0], expected, atol=1e-9)
+
+
+def test_a_crank_against_the_others_is_refused(tmp_path):
+    with pytest.raises(emdeg.RobotError, match="closes in one way only"):
+        ready(emdeg.loops.with_modes(built(LOCOMOTIVE, tmp_path), {"pin2": -1}))
+
+
+@pytest.mark.parametrize("cranks", [2, 3])
+def test_parallelograms_on_each_other_stay_parallelograms(cranks, tmp_path):
+    robot = built(chain(cranks), tmp_path)
+    found = joints(robot, np.concatenate([ROUND, ROUND[::-1] + 0.3], 1))
+    np.testing.assert_allclose(wrapped(found["p1"] + found["q11"]), 0, atol=1e-12)
+    np.testing.assert_allclose(wrapped(found["q22"] - found["q21"]), 0, atol=1e-12)
+
+
+def test_a_crossed_parallelogram_is_another_mode_and_stays_crossed(tmp_path):
+    """The tangents of its cranks' half angles are in one ratio, or their product is one number, all round."""
+    robot = emdeg.loops.with_modes(built(chain(2), tmp_path), {"pin12": -1})
+    found = joints(robot, np.concatenate([ROUND, 0 * ROUND + 0.8], 1))
+    ratio = np.tan(found["q12"] / 2) / np.tan(found["q11"] / 2)
+    product = np.tan(found["q12"] / 2) * np.tan(found["q11"] / 2)
+    spread = min(np.ptp(ratio) / np.abs(ratio).max(), np.ptp(product) / np.abs(product).max())
+    assert spread < 1e-9
+
+
+def test_bennetts_linkage_keeps_its_half_angles_tied(tmp_path):
+    """tan(t1 / 2) tan(t2 / 2) = sin((b + a) / 2) / sin((b - a) / 2), t3 = -t1 (Bennett 1903)."""
+    found = joints(built(BENNETT, tmp_path), ROUND)
+    ratio = np.sin(np.radians(60)) / np.sin(np.radians(30))
+    np.testing.assert_allclose(np.tan(ROUND[:, 0] / 2) * np.tan(found["t2"] / 2), ratio, rtol=1e-9)
+    np.testing.assert_allclose(wrapped(found["t3"] + ROUND[:, 0]), 0, atol=1e-9)
+
+
+def test_a_sarrus_table_goes_straight_up(tmp_path):
+    robot = built(SARRUS, tmp_path)
+    q = np.concatenate([np.linspace(0.1, 1.5, 8), [2.0, 4.0, 8.0, -3.0]])[:, None]
+    T = emdeg.forward_kinematics(robot, q)
+    np.testing.assert_allclose(T[:, :2, 3], [[0, -0.3]] * len(q), atol=1e-11)
+    np.testing.assert_allclose(T[:, 2, 3], 0.8 * np.sin(q[:, 0]), atol=1e-11)
+
+
+def test_bricards_linkage_closes_as_published(tmp_path):
+    """cos t1 + cos t2 + cos t1 cos t2 = 0 for twists of a right angle (Chen, You, Tarnai 2005), up to 120 degrees."""
+    robot = built(bricard(), tmp_path)
+    q = np.array([-1.9, -1.0, 0.2, 0.9, 1.5, 2.05, 2.05 + 2 * np.pi])[:, None]
+    found = joints(robot, q)
+    a, b = np.cos(found["t1"]), np.cos(found["t2"])
+    np.testing.assert_allclose(a + b + a * b, 0, atol=1e-10)
+    np.testing.assert_allclose(wrapped(found["t3"] - found["t1"]), 0, atol=1e-9)
+    with pytest.raises(ClosureError, match="cannot be reached"):
+        emdeg.loops.joint_positions(robot, [2.5])
+
+
+def test_a_spherical_crank_comes_back_after_a_turn(tmp_path):
+    """cos of the coupler's arc holds all round (Freudenstein), and a pose is the same after any number of turns."""
+    robot = built(SPHERICAL, tmp_path)
+    found = joints(robot, ROUND)
+    for turns in (1, -1, 7):
+        again = joints(robot, ROUND + 2 * np.pi * turns)
+        np.testing.assert_allclose(wrapped(again["t4"] - found["t4"]), 0, atol=1e-10)
+    # The crank's and the rocker's far axes, by rotations multiplied here, stay 75 degrees apart.
+    t1, t4 = ROUND[:, 0], found["t4"]
+    a = np.stack([np.sin(t1) * 0.5, -np.cos(t1) * 0.5, 0 * t1 + np.cos(np.pi / 6)], -1)
+    g, al, r = np.radians([20, 80, 60])
+    local = np.stack([np.sin(t4) * np.sin(r), -np.cos(t4) * np.sin(r), 0 * t4 + np.cos(r)], -1)
+    Rx = np.array([[1, 0, 0], [0, np.cos(al), -np.sin(al)], [0, np.sin(al), np.cos(al)]])
+    Rz = np.array([[np.cos(g), -np.sin(g), 0], [np.sin(g), np.cos(g), 0], [0, 0, 1]])
+    b = local @ (Rz @ Rx).T
+    np.testing.assert_allclose(np.einsum("ki,ki->k", a, b), np.cos(np.radians(75)), atol=1e-12)
+    jumps = wrapped(np.diff(t4))
+    assert np.abs(jumps).max() < 0.5
+
+
+def test_a_numeric_closure_is_the_same_after_a_turn(tmp_path):
+    robot = built(HOOKE, tmp_path)
+    q = ROUND
+    near, far = (joints(robot, q + 2 * np.pi * k)["q2"] for k in (0, 3))
+    np.testing.assert_allclose(wrapped(far - near), 0, atol=1e-9)
+    np.testing.assert_allclose(np.tan(near), np.tan(q[:, 0]) * np.cos(np.pi / 6), rtol=1e-9)
+    assert np.all(np.cos(near) * np.cos(q[:, 0]) > 0)  # and never half a turn off
+
+
+@pytest.mark.parametrize("scale", ["0.001", "1000"])
+def test_reach_is_judged_by_the_mechanisms_size(scale, tmp_path):
+    """A four-bar a thousand times smaller or larger ends its reach at the same angle."""
+    text = (
+        'schema = 1\nname = "small"\nconvention = "modified"\n'
+        '[[link]]\nname = "a"\nparent = "base"\njoint = { name = "q", type = "revolute" }\n'
+        'inertia = { about = "com", mass = 1, Izz = 1, Ixx = 1, Iyy = 1 }\n'
+        f'[[link]]\nname = "b"\nparent = "base"\njoint = {{ name = "p", type = "revolute", a = {4 * float(scale)} }}\n'
+        'inertia = { about = "com", mass = 1, Izz = 1, Ixx = 1, Iyy = 1 }\n'
+        f'[[rod]]\nname = "r"\nlength = {2 * float(scale)}\n'
+        f'from = {{ link = "a", xyz = [{3 * float(scale)}, 0, 0] }}\n'
+        f'to = {{ link = "b", xyz = [{2 * float(scale)}, 0, 0] }}\n'
+        '[loops]\ncoordinates = ["q"]\ndriven = ["q"]\nstart = { q = 0.8, p = 2.2 }\n'
+    )
+    robot = built(text, tmp_path)
+    edge = np.arccos((9 + 16 - 16) / 24)  # crank and rods stretched: 4 from the other pivot
+    emdeg.loops.joint_positions(robot, [edge - 1e-6])
+    with pytest.raises(ClosureError, match="cannot be reached"):
+        emdeg.loops.joint_positions(robot, [edge + 1e-3])
