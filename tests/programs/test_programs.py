@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.errors import CannotJoin, Refuted, UnknownFunction
+from emdeg.errors import CannotJoin, NotInvertible, Refuted, UnknownFunction
 from emdeg.mechanics.functions import evaluate as numbers
 from emdeg.mechanics.functions import functions_of
 from emdeg.mechanics.parameters.base import base_values
@@ -168,3 +168,22 @@ def test_functions_whose_names_clash_cannot_be_one_program():
         plain_program(load("planar2r"), ("mass_matrix", "elements"))
     with pytest.raises(CannotJoin, match="is input and output"):
         plain_program(load("fourbar"), ("inverse_dynamics", "forward_dynamics"))
+
+
+@pytest.mark.parametrize("name", ["puma560", "ur5e", "stanford_arm"])
+def test_a_square_jacobian_has_programs_of_its_inverse_and_its_determinant(name):
+    robot = emdeg.load(name)
+    q = np.random.default_rng(3).uniform(-1, 1, (5, 6))
+    J = emdeg.jacobian(robot, q)
+    for function, expected in (("inverse_jacobian", np.linalg.inv(J)), ("jacobian_determinant", np.linalg.det(J))):
+        program = emdeg.program(robot, function)
+        assert verify_program(program, robot, function).false_pass_probability < 1e-15
+        (found,) = evaluate(program, {"q": q}).values()
+        np.testing.assert_allclose(found, expected, atol=1e-11)
+        np.testing.assert_allclose(getattr(emdeg, function)(robot, q), expected, atol=1e-11)
+
+
+def test_a_jacobian_that_is_not_square_has_no_inverse():
+    for name in ("panda", "scara"):
+        with pytest.raises(NotInvertible, match="not moved by six joints"):
+            emdeg.program(name, "inverse_jacobian")

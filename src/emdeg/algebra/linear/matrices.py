@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
+import numpy as np
 from flint import fmpq, fmpq_mat, nmod_mat
 
 from emdeg.algebra.quotients import Quotient
@@ -61,26 +62,41 @@ def congruent(M: Sequence[Sequence[Scalar]], W: Sequence[Sequence[Scalar]], zero
 
 def determinant(A: Sequence[Sequence[TrigPoly]]) -> TrigPoly:
     """det A."""
-    return _minors(A)((1 << len(A)) - 1)
+    return determinant_of(A, A[0][0].algebra.sum_of_products)
 
 
 def adjugate(A: Sequence[Sequence[TrigPoly]]) -> tuple[list[list[TrigPoly]], TrigPoly]:
     """(adj A, det A): A adj A = det A 1."""
-    n, algebra = len(A), A[0][0].algebra
-    found = [[algebra.one] * n for _ in range(n)]
+    algebra = A[0][0].algebra
+    return adjugate_of(A, algebra.one, algebra.sum_of_products)
+
+
+Dot = Callable[[Iterable[tuple[K, K]]], K]
+"""The sum of products of pairs."""
+
+
+def determinant_of(A: Sequence[Sequence[K]], dot: Dot[K]) -> K:
+    """det A over any scalars."""
+    return _minors(A, dot)((1 << len(A)) - 1)
+
+
+def adjugate_of(A: Sequence[Sequence[K]], one: K, dot: Dot[K]) -> tuple[list[list[K]], K]:
+    """(adj A, det A) over any scalars."""
+    n = len(A)
+    found = [[one] * n for _ in range(n)]
     for i in range(n):
-        minor = _minors([row for k, row in enumerate(A) if k != i])
+        minor = _minors([row for k, row in enumerate(A) if k != i], dot)
         for j in range(n) if n > 1 else ():
             cofactor = minor((1 << n) - 1 & ~(1 << j))
             found[j][i] = cofactor if (i + j) % 2 == 0 else -cofactor
-    return found, algebra.sum_of_products((A[0][j], found[j][0]) for j in range(n))
+    return found, dot((A[0][j], found[j][0]) for j in range(n))
 
 
-def _minors(rows: Sequence[Sequence[TrigPoly]]) -> Callable[[int], TrigPoly]:
+def _minors(rows: Sequence[Sequence[K]], dot: Dot[K]) -> Callable[[int], K]:
     """The determinant of the last rows in any columns, given as bits: as many rows as there are columns."""
-    known: dict[int, TrigPoly] = {}
+    known: dict[int, K] = {}
 
-    def minor(columns: int) -> TrigPoly:
+    def minor(columns: int) -> K:
         if columns not in known:
             size = columns.bit_count()
             row = rows[len(rows) - size]
@@ -88,14 +104,19 @@ def _minors(rows: Sequence[Sequence[TrigPoly]]) -> Callable[[int], TrigPoly]:
             if size == 1:
                 known[columns] = row[places[0]]
             else:  # expansion along the first of these rows
-                known[columns] = row[0].algebra.sum_of_products(
+                known[columns] = dot(
                     (row[j] if place % 2 == 0 else -row[j], minor(columns & ~(1 << j)))
                     for place, j in enumerate(places)
-                    if row[j]
+                    if not _is_zero(row[j])
                 )
         return known[columns]
 
     return minor
+
+
+def _is_zero(value: Scalar) -> bool:
+    """Whether a scalar is known to be zero; an array of states is not."""
+    return not isinstance(value, np.ndarray) and not value
 
 
 Block = tuple[tuple[int, ...], tuple[int, ...]]

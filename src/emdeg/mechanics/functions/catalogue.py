@@ -458,11 +458,45 @@ _FRICTION = Function(
     },
     rubs=True,
 )
+_SEEN_FROM = {f"seen from link {place + 1}": place for place in (2, 3, 4, 1)}
+_SQUARE = (
+    Function(
+        "inverse_jacobian",
+        "J^-1 of the tool's square Jacobian: the joints' speeds per (v, omega); base axes",
+        ("q",),
+        (Output("Jinv", ("n", "6"), "1/m, 1"),),
+        {
+            tree: Ways(
+                {name: of_trees.inverse_seen_from(place) for name, place in _SEEN_FROM.items()},
+                reference=("adjugate over determinant of the pose's derivatives", of_trees.inverse_from_pose),
+                plain=tuple(_SEEN_FROM),
+            )
+        },
+        regroups=False,
+        divides=True,
+        square=True,
+    ),
+    Function(
+        "jacobian_determinant",
+        "det J of the tool's square Jacobian: zero where the arm is singular",
+        ("q",),
+        (Output("det", (), "m^3"),),
+        {
+            tree: Ways(
+                {name: of_trees.determinant_seen_from(place) for name, place in _SEEN_FROM.items()},
+                reference=("determinant of the pose's derivatives", of_trees.determinant_from_pose),
+                plain=tuple(_SEEN_FROM),
+            )
+        },
+        regroups=False,
+        square=True,
+    ),
+)
 _NAMED = {entry.name: entry for entry in _ALL}
 RUBBING = ("inverse_dynamics", "forward_dynamics", "bias")
 """The functions that friction may be in."""
 
 FUNCTIONS: Mapping[str, Function] = {
-    entry.name: entry for entry in (*_ALL, _FRICTION, *(_rubbing(_NAMED[name]) for name in RUBBING))
+    entry.name: entry for entry in (*_ALL, *_SQUARE, _FRICTION, *(_rubbing(_NAMED[name]) for name in RUBBING))
 }
 """Name -> function, in the order in which people are told of them."""

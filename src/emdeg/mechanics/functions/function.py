@@ -69,7 +69,7 @@ class Function:
 
     `ways`: kind of mechanism -> how it is computed there. `regroups`: base parameters may stand for the inertias,
     since only efforts count. `divides`: it has no value where the mass matrix is singular. `rubs`: robots whose files
-    state no friction do not have it.
+    state no friction do not have it. `square`: robots whose Jacobian is not 6 x 6 do not.
     """
 
     name: str
@@ -80,3 +80,4 @@ class Function:
     regroups: bool = True
     divides: bool = False
     rubs: bool = False
+    square: bool = False

@@ -5,20 +5,32 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
-from emdeg.errors import UnknownFunction
+from emdeg.errors import NotInvertible, UnknownFunction
 from emdeg.mechanics.formulations.friction import has_friction, need_friction
 from emdeg.mechanics.functions.catalogue import FUNCTIONS
 from emdeg.mechanics.functions.function import INPUTS, Function, Ways
 from emdeg.mechanics.kinds import CLOSED_LOOPS, kind_of
 from emdeg.mechanics.loops.views import MEASURES
 from emdeg.mechanics.state import Measure
-from emdeg.robot import Robot
+from emdeg.robot import BASE, Robot
 
 
 def functions_of(robot: Robot) -> dict[str, Function]:
     """The functions that robots of this kind have."""
-    kind, rubs = kind_of(robot).name, has_friction(robot)
-    return {name: entry for name, entry in FUNCTIONS.items() if kind in entry.ways and (rubs or not entry.rubs)}
+    kind, rubs, square = kind_of(robot).name, has_friction(robot), has_square_jacobian(robot)
+    return {
+        name: entry
+        for name, entry in FUNCTIONS.items()
+        if kind in entry.ways and (rubs or not entry.rubs) and (square or not entry.square)
+    }
+
+
+def has_square_jacobian(robot: Robot) -> bool:
+    """Whether six joints, and no others, move the tool."""
+    link, moving = robot.tool.link, 0
+    while link != BASE:
+        link, moving = robot.links[link].parent, moving + 1
+    return robot.is_tree and moving == robot.n == 6
 
 
 def known_functions(
@@ -34,6 +46,11 @@ def known_functions(
         if wanted not in known:
             if robot is not None and wanted in FUNCTIONS and FUNCTIONS[wanted].rubs:
                 need_friction(robot)
+            if robot is not None and robot.is_tree and wanted in FUNCTIONS and FUNCTIONS[wanted].square:
+                raise NotInvertible(
+                    f"the tool of {robot.name} is not moved by six joints: its Jacobian is not square. Lock joints "
+                    "(--lock JOINT=VALUE); formulas of some rows: emdeg derive --only Jinv --rows ROWS"
+                )
             near = difflib.get_close_matches(wanted, known, 1)
             hint = f"did you mean {near[0]}? " if near else ""
             which = f" of {kind_of(robot).name}" if robot is not None and wanted in FUNCTIONS else ""

@@ -62,6 +62,8 @@ def evaluate(
             try:
                 outputs = run(state)
             except (ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError):
+                if entry.square:
+                    raise StateError(f"the Jacobian of {robot.name} is singular there: it has no inverse") from None
                 raise singular_mass_matrix(robot.name) from None
     assert outputs is not None
     values = tuple(stacked(outputs[output.name], shape) for output in entry.outputs)
@@ -116,6 +118,8 @@ def _text(entry: Function) -> str:
 def _example(entry: Function) -> str:
     """One state of a small robot that has the function."""
     where, name = ("emdeg", "planar2r") if TREE.name in entry.ways else ("emdeg.loops", "fivebar")
+    if entry.square:
+        return f'>>> import emdeg\n>>> value = emdeg.{entry.name}("puma560", [0.1, 0.2, 0, 0, 0.5, -0.3])'
     if entry.rubs:
         return f'>>> import emdeg\n>>> tau = emdeg.{entry.name}("puma560", [0.1, 0.2, 0, 0, 0, -0.3])'
     arrays = ", ".join("[2.0, 1.0]" if array == "q" else "[0.1, 0.2]" for array in entry.inputs)
@@ -130,6 +134,8 @@ coriolis_matrix = NumericFunction(FUNCTIONS["coriolis_matrix"])
 bias = NumericFunction(FUNCTIONS["bias"])
 gravity = NumericFunction(FUNCTIONS["gravity"])
 friction = NumericFunction(FUNCTIONS["friction"])
+inverse_jacobian = NumericFunction(FUNCTIONS["inverse_jacobian"])
+jacobian_determinant = NumericFunction(FUNCTIONS["jacobian_determinant"])
 elements = NumericFunction(FUNCTIONS["elements"])
 forward_kinematics = NumericFunction(FUNCTIONS["forward_kinematics"])
 link_transforms = NumericFunction(FUNCTIONS["link_transforms"])

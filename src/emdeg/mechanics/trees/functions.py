@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import cast
 
 from emdeg.algebra import Dual, Floats, derivative
-from emdeg.algebra.linear import Rows, solve_symmetric, solve_system
+from emdeg.algebra.linear import Rows, adjugate_of, determinant_of, solve_symmetric, solve_system
 from emdeg.mechanics.formulations import (
     articulated_body,
     composite_body,
@@ -22,6 +22,7 @@ from emdeg.mechanics.formulations import (
     differentiation,
     energy,
     kinematics,
+    square_jacobian,
 )
 from emdeg.mechanics.formulations.coefficients import Coefficients, packed
 from emdeg.mechanics.formulations.extended_body_rates import extended_body_coefficients
@@ -323,6 +324,29 @@ def jacobian_from_pose(s: TreeState) -> Outputs:
     mech = s.tree
     R, _ = pose_inwards(mech, s.frame, mech.tool_link, *mech.tool)
     return {"J": jacobian_of_pose(R, pose_inwards(mech, s.seeded().frame, mech.tool_link, *mech.tool), s.n, mech.zero)}
+
+
+def determinant_seen_from(place: int) -> Callable[[TreeState], Outputs]:
+    """det J in the frame of the link at that place of the chain."""
+    return lambda s: {"det": square_jacobian.jacobian_determinant(s.tree, s.frame, _link(s, place))}
+
+
+def inverse_seen_from(place: int) -> Callable[[TreeState], Outputs]:
+    """J^-1 by way of the frame of the link at that place of the chain."""
+    return lambda s: {"Jinv": square_jacobian.inverse_jacobian(s.tree, s.frame, _link(s, place))}
+
+
+def _link(s: TreeState, place: int) -> int:
+    return path(s.tree, s.tree.tool_link)[place]
+
+
+def determinant_from_pose(s: TreeState) -> Outputs:
+    return {"det": determinant_of(jacobian_from_pose(s)["J"], square_jacobian.dot_of(s.tree.zero))}
+
+
+def inverse_from_pose(s: TreeState) -> Outputs:
+    adjugate, det = adjugate_of(jacobian_from_pose(s)["J"], s.tree.one, square_jacobian.dot_of(s.tree.zero))
+    return {"Jinv": [[entry / det for entry in row] for row in adjugate]}
 
 
 def jacobian_rate_from_jacobian(s: TreeState) -> Outputs:
