@@ -110,7 +110,6 @@ def test_show_prints_the_mobility():
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("kane", "generalized speeds are not known for closed loops"),
         ("abbreviate", "abbreviated models are not known for closed loops"),
     ],
 )

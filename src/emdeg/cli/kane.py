@@ -48,6 +48,8 @@ def kane(
       emdeg kane stanford_arm --speeds examples/speeds/stanford_arm.toml --show velocities,equations
 
       emdeg kane puma560 --speeds auto
+
+      emdeg kane fourbar --speeds examples/speeds/fourbar.toml
     """
     parts = _parts(show)
     if emit is not None and emit not in INPUTS:
@@ -59,7 +61,9 @@ def kane(
         setup = ranking[0].setup
     else:
         setup = load_setup(speeds, loaded)
-    kinematics = speed_inverse(loaded, setup)
+    kinematics = speed_inverse(loaded, setup) if loaded.is_tree else None
+    if parts and kinematics is None:
+        raise UsageError("--show writes the equations of trees; with closed loops programs are counted and emitted")
     if emit is not None:
         function: Any = emit
         program = kane_program(loaded, setup, function, kinematics=kinematics)
@@ -72,10 +76,11 @@ def kane(
         else:
             typer.echo(text, nl=False)
         return
-    for one in kinematics.singular:
+    for one in () if kinematics is None else kinematics.singular:
         say(f"note: the speeds fail at {one.where}")
-    found = describe(loaded, setup, parts)
-    result = kane_data(found, as_latex=format == "latex")
+    found = None if kinematics is None else describe(loaded, setup, parts)
+    names = list(setup.names) or [f"u{i + 1}" for i in range(len(setup.speeds))]
+    result: dict[str, Any] = {"speeds": names} if found is None else kane_data(found, as_latex=format == "latex")
     result["programs"] = {name: _program(loaded, setup, kinematics, name) for name in PROBLEMS}
     if ranking:
         result["tried"] = [_tried(one) for one in ranking]
@@ -84,7 +89,10 @@ def kane(
         return
     if ranking and format == "text":
         _print_ranking(ranking)
-    typer.echo(WRITERS[format](kane_document(found)), nl=False)
+    if found is not None:
+        typer.echo(WRITERS[format](kane_document(found)), nl=False)
+    elif format == "text":
+        typer.echo(f"{loaded.name}: generalized speeds {', '.join(names)} ({setup.title or 'no title'})")
     if format == "text":
         typer.echo()
         _print_programs(result["programs"])
@@ -100,7 +108,7 @@ def _parts(text: str) -> list[Part]:
     return [part for part in PARTS if part in words]
 
 
-def _program(robot: Robot, setup: Setup, kinematics: SpeedInverse, function: Function) -> dict[str, Any]:
+def _program(robot: Robot, setup: Setup, kinematics: SpeedInverse | None, function: Function) -> dict[str, Any]:
     program = kane_program(robot, setup, function, kinematics=kinematics)
     certificate = verify_kane(program, robot, setup, function)
     return {

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.equations.speeds import Singularity, SpeedInverse, speed_inverse
 from emdeg.errors import SingularSpeeds, StateError
+from emdeg.mechanics import kind_of
 from emdeg.mechanics.kane import Setup
 from emdeg.programs import Program
 from emdeg.programs.kane import Function, kane_program
@@ -47,13 +48,14 @@ class KaneModel:
         return table(f"{self.robot.name} by Kane's equations", rows)
 
     @cached_property
-    def kinematics(self) -> SpeedInverse:
-        return speed_inverse(self.robot, self.setup)
+    def kinematics(self) -> SpeedInverse | None:
+        """The kinematic equations in formulas; None with closed loops, where programs eliminate them."""
+        return speed_inverse(self.robot, self.setup) if self.robot.is_tree else None
 
     @cached_property
     def singular(self) -> tuple[Singularity, ...]:
-        """Where the speeds fail."""
-        return self.kinematics.singular
+        """Where the speeds fail, as far as formulas say so."""
+        return () if self.kinematics is None else self.kinematics.singular
 
     def program(self, function: Function) -> Program:
         """The program behind a method."""
@@ -104,6 +106,7 @@ class KaneModel:
 
     def _share(self, one: Singularity, q: ArrayLike, p: ArrayLike | None, parameters: ArrayLike | None) -> NDArray:
         """|factor| against the sum of its terms' sizes."""
+        assert self.kinematics is not None  # whose factor it is
         of = self.kinematics.letters
         if of.given and p is None:
             raise TypeError(f"{self.robot.name} has prescribed motions: give p, pd and pdd")
@@ -128,7 +131,28 @@ class KaneModel:
 
     def _checked(self, function: Function, q: ArrayLike, inputs: dict[str, ArrayLike]) -> dict[str, NDArray]:
         self.check(q, inputs.get("p"), inputs.get("parameters"))
-        return self._run(function, {"q": q, **inputs})
+        if not self.robot.is_tree:
+            self._check_loops(q, inputs.get("p"))
+        found = self._run(function, {"q": q, **inputs})
+        if not self.robot.is_tree and np.any(np.abs(found.get("det", np.ones(1))) < SINGULAR):
+            raise SingularSpeeds(
+                f"{self.robot.name}: the generalized speeds do not determine the rates there (det = 0)"
+            )
+        return found
+
+    def _check_loops(self, q: ArrayLike, p: ArrayLike | None) -> None:
+        """ClosureError where the mechanism cannot be, or is singular."""
+        if self.robot.symbols:
+            return
+        free, given = self.setup.free(self.robot), self.setup.prescribed
+        arrays = {k: _ending_in("q", q, len(free))[..., i] for i, k in enumerate(free)}
+        if given:
+            if p is None:
+                raise TypeError(f"{self.robot.name} has prescribed motions: give p, pd and pdd")
+            arrays |= {k: _ending_in("p", p, len(given))[..., i] for i, k in enumerate(given)}
+        loops = self.robot.loops
+        assert loops is not None
+        kind_of(self.robot).need_possible(self.robot, np.stack([arrays[k] for k in loops.coordinates], -1))
 
     def _run(self, function: Function, inputs: dict[str, ArrayLike]) -> dict[str, NDArray]:
         program = self.program(function)

@@ -10,6 +10,7 @@ from typing import Any
 
 from emdeg.algebra import ONE, ZERO, Exact, Expression, parsed
 from emdeg.errors import RobotError
+from emdeg.mechanics.kane.closed import check_loop_setup
 from emdeg.mechanics.kane.setup import (
     BASE_AXES,
     WORLD,
@@ -23,6 +24,7 @@ from emdeg.mechanics.kane.setup import (
     Rate,
     Setup,
     Speed,
+    coordinates_of,
 )
 from emdeg.robot import MAX_BYTES, NOWHERE, Frame, Remarks, Robot, TomlDocument, TomlTable, Vector, kind_of
 
@@ -63,12 +65,14 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         found, words = _speeds(table, names, len(speeds))
         speeds += found
         called += words
-    free = [k for k in range(robot.n) if k not in prescribed]
+    independent = coordinates_of(robot)
+    free = [k for k in independent if k not in prescribed]
     if not free:
         raise top.error("every joint's motion is prescribed: no generalized speed is left", "prescribed")
     if len(speeds) != len(free):
-        given = f", {len(prescribed)} of {robot.n} being prescribed" if prescribed else ""
-        rule = f"{len(speeds)} generalized speeds for {len(free)} free joints{given}: there must be as many"
+        given = f", {len(prescribed)} of {len(independent)} being prescribed" if prescribed else ""
+        what = "joints" if robot.is_tree else "coordinates"
+        rule = f"{len(speeds)} generalized speeds for {len(free)} free {what}{given}: there must be as many"
         raise top.error(rule, "speed" if speeds else None)
     if len(set(called)) != len(called):
         raise top.error(f"two speeds share a name: {', '.join(called)}", "speed")
@@ -76,8 +80,8 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         if isinstance(speed, Rate) and speed.joint in prescribed:
             name = robot.joints[speed.joint].name
             raise top.error(f"the rate of {name} is prescribed and cannot be a speed", "speed")
-    friction, smoothing = _drives(top, robot, free)
-    return Setup(
+    friction, smoothing = _drives(top, robot, free if robot.is_tree else list(range(robot.n)))
+    setup = Setup(
         tuple(speeds),
         tuple(called),
         prescribed,
@@ -89,6 +93,9 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         smoothing,
         top.text("title", ""),
     )
+    if not robot.is_tree:
+        check_loop_setup(robot, setup)
+    return setup
 
 
 class _Names:

@@ -115,8 +115,8 @@ class Setup:
     title: str = ""
 
     def free(self, robot: Robot) -> tuple[int, ...]:
-        """The joints that are not prescribed, in the robot's order."""
-        return tuple(k for k in range(robot.n) if k not in self.prescribed)
+        """The joints that are not prescribed, in the robot's order: of closed loops the independent coordinates."""
+        return tuple(k for k in coordinates_of(robot) if k not in self.prescribed)
 
     @property
     def input_loads(self) -> tuple[Load, ...]:
@@ -129,7 +129,12 @@ class Setup:
         return len(self.prescribed) + len(self.base)
 
 
+def coordinates_of(robot: Robot) -> tuple[int, ...]:
+    """The joints whose variables are independent: all of a tree's, with loops those chosen."""
+    return tuple(range(robot.n)) if robot.loops is None else robot.loops.coordinates
+
+
 def joint_rates(robot: Robot, prescribed: tuple[int, ...] = ()) -> Setup:
-    """The plain choice: u = qd of every joint that is not prescribed."""
-    free = [k for k in range(robot.n) if k not in prescribed]
+    """The plain choice: u = qd of every joint, with loops of every coordinate, that is not prescribed."""
+    free = [k for k in coordinates_of(robot) if k not in prescribed]
     return Setup(tuple(Rate(k) for k in free), prescribed=prescribed, title="joint rates")

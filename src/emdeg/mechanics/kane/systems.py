@@ -96,9 +96,7 @@ def system(
 ) -> System:
     """The robot at the given positions: (sine, cosine) of a turning joint, displacement [m] of a sliding one."""
     if robot.loops is not None:  # its links alone are a tree, which is another machine
-        raise RobotError(
-            "generalized speeds are not known for closed loops; see emdeg.loops.reduced_model", body=robot.name
-        )
+        raise RobotError("it has closed loops: its speeds are those of emdeg.mechanics.kane.closed", body=robot.name)
     own = mechanism_of(robot, algebra)
     zero, one = own.zero, own.one
     free = setup.free(robot)

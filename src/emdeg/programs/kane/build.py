@@ -7,8 +7,8 @@ and pdd (joints first, then the base's axes); `loads`, three components for each
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from dataclasses import replace
+from typing import Any, cast
 
 from emdeg.algebra import FieldScalar
 from emdeg.algebra.linear import Rows, congruent, solve_symmetric, times, transposed
@@ -22,6 +22,7 @@ from emdeg.mechanics.kane import (
     inertia_coefficients,
     joint_actions,
     known_angular_velocities,
+    loop_system,
     speed_rates,
     speed_values,
     system,
@@ -30,19 +31,12 @@ from emdeg.mechanics.kane import (
 from emdeg.mechanics.parameters import regrouped_mechanism
 from emdeg.mechanics.variants import Axial, inertia_handed_inwards, known_turning, link_frame_recursion
 from emdeg.programs.ir import Dependence, Program, count
+from emdeg.programs.kane.closed import LoopKane
+from emdeg.programs.kane.inputs import INPUTS, Function, KaneInputs
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.robot import Robot
 
-Function = Literal["torques", "accelerations", "equations", "rates", "speeds"]
-INPUTS: dict[Function, tuple[str, ...]] = {
-    "torques": ("u", "ud"),
-    "accelerations": ("u", "tau"),
-    "equations": ("u", "tau"),
-    "rates": ("u",),
-    "speeds": ("qd", "qdd"),
-}
-"""What each function reads besides q, prescribed motions and loads."""
 METHODS: dict[Function, tuple[str, ...]] = {
     "torques": ("recursion",),
     "accelerations": ("joint accelerations", "congruence", "partial velocities"),
@@ -51,21 +45,6 @@ METHODS: dict[Function, tuple[str, ...]] = {
     "speeds": ("recursion",),
 }
 """The ways to each function's outputs; a program takes the one with the fewest operations."""
-
-
-@dataclass(frozen=True, slots=True)
-class KaneInputs:
-    """The scalars a function may read. `variables` are the joints' own, free then prescribed, angles included."""
-
-    u: Sequence[Scalar] = ()
-    ud: Sequence[Scalar] = ()
-    tau: Sequence[Scalar] = ()
-    qd: Sequence[Scalar] = ()
-    qdd: Sequence[Scalar] = ()
-    pd: Sequence[Scalar] = ()
-    pdd: Sequence[Scalar] = ()
-    loads: Sequence[Scalar] = ()
-    variables: Sequence[Scalar] = ()
 
 
 class Kane:
@@ -227,6 +206,9 @@ def kane_program(
     """
     if function not in INPUTS:
         raise ValueError(f"there is no function {function!r}; there are {', '.join(INPUTS)}")
+    if not robot.is_tree:
+        traced = traced_loops(robot, setup, INPUTS[function], name or f"kane_{function}", function)
+        return simplify(traced) if factored else retrace(traced)
     kinematics = speed_inverse(robot, setup) if kinematics is None else kinematics
     found = []
     for way in METHODS[function] if method is None else (method,):
@@ -268,6 +250,37 @@ def traced_kane(
     outputs: Callable[[Kane], Mapping[str, Any]],
 ) -> Program:
     """The trace of what `outputs` computes from the inputs `wanted`, prescribed motions and loads."""
+    tracer, q, p, inputs, at = opened_inputs(robot, setup, wanted, len(setup.free(robot)))
+    free = setup.free(robot)
+    sys = system(robot, setup, tracer, at[: len(free)], at[len(free) :])
+    if group:
+        # On a moving base every parameter may matter that a base at rest hides.
+        sys = replace(sys, mech=_handed_over(sys.mech) if setup.base else regrouped_mechanism(robot, tracer))
+    kane = Kane(sys, kinematics, KaneInputs(variables=(*q, *p), **inputs), tracer.sqrt)
+    return tracer.program(name, outputs(kane))
+
+
+def traced_loops(robot: Robot, setup: Setup, wanted: Sequence[str], name: str, function: Function) -> Program:
+    """The trace of a function of a mechanism with closed loops."""
+    motors = len(drives_of(robot, setup))
+    tracer, q, p, inputs, at = opened_inputs(robot, setup, wanted, motors)
+    n = len(q)
+    sys = loop_system(robot, setup, tracer, at[:n], at[n:], lambda value, _: tracer.sqrt(value))
+    kane = LoopKane(sys, KaneInputs(variables=(*q, *p), **inputs), tracer.sqrt)
+    return tracer.program(name, kane.outputs(function))
+
+
+def drives_of(robot: Robot, setup: Setup) -> tuple[int, ...]:
+    """The joints whose efforts are tau: all free ones of a tree; of loops the driven ones that are not prescribed."""
+    if robot.loops is None:
+        return setup.free(robot)
+    return tuple(k for k in robot.loops.driven if k not in setup.prescribed)
+
+
+def opened_inputs(
+    robot: Robot, setup: Setup, wanted: Sequence[str], motors: int
+) -> tuple[Tracer, tuple[Any, ...], tuple[Any, ...], dict[str, Any], list[Any]]:
+    """(tracer, q, p, the other inputs, positions of free and prescribed variables)."""
     tracer = Tracer(sorted(robot.symbols))
     free = setup.free(robot)
     names = setup.names or tuple(f"u{i + 1}" for i in range(len(free)))
@@ -275,7 +288,7 @@ def traced_kane(
     inputs: dict[str, Any] = {}
     for one in wanted:
         labels = names if one in ("u", "ud") else ()
-        inputs[one] = tracer.inputs(one, len(free), Dependence.RATES, labels)
+        inputs[one] = tracer.inputs(one, motors if one == "tau" else len(free), Dependence.RATES, labels)
     p: tuple[Any, ...] = ()
     if setup.given_motions:
         labels = [robot.joints[k].name for k in setup.prescribed] + [f"base {axis}" for axis in setup.base]
@@ -288,12 +301,7 @@ def traced_kane(
         inputs["loads"] = tracer.inputs("loads", len(labels), Dependence.RATES, labels)
     kinds = turning_variables(robot, setup)
     at = [tracer.sincos_of(x) if turns else x for x, turns in zip((*q, *p), kinds)]
-    sys = system(robot, setup, tracer, at[: len(free)], at[len(free) :])
-    if group:
-        # On a moving base every parameter may matter that a base at rest hides.
-        sys = replace(sys, mech=_handed_over(sys.mech) if setup.base else regrouped_mechanism(robot, tracer))
-    kane = Kane(sys, kinematics, KaneInputs(variables=(*q, *p), **inputs), tracer.sqrt)
-    return tracer.program(name, outputs(kane))
+    return tracer, q, p, inputs, at
 
 
 def turning_variables(robot: Robot, setup: Setup) -> list[bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import cast
 
@@ -19,15 +19,20 @@ from emdeg.mechanics.kane import (
     Setup,
     Speed,
     joint_rates,
+    loop_system,
     speed_matrix,
     system,
 )
 from emdeg.programs.ir import Count, count
 from emdeg.programs.kane.build import kane_program
+from emdeg.programs.kane.closed import LoopKane
+from emdeg.programs.kane.inputs import KaneInputs
 from emdeg.robot import BASE, NOWHERE, Frame, Robot, Vector
 
 FINALISTS = 4
 """Sets whose programs are simplified to the end; the others are counted as traced."""
+DRAWS = 4096
+"""Points tried modulo a prime: half of them fail at each square root of the closure."""
 LARGEST = 600
 """Terms of det A beyond which a set is left out: no one would want those speeds."""
 
@@ -69,8 +74,11 @@ def natural_setups(robot: Robot) -> list[Setup]:
 
 def choose(robot: Robot, setups: Sequence[Setup] | None = None) -> list[Candidate]:
     """The natural sets, smallest programs first (both problems together); the best few simplified to the end."""
-    tried: list[tuple[Candidate, SpeedInverse]] = []
+    tried: list[tuple[Candidate, SpeedInverse | None]] = []
     for setup in natural_setups(robot) if setups is None else setups:
+        if not robot.is_tree:
+            tried.append((_counted(robot, setup, None, False), None))
+            continue
         try:
             kinematics = speed_inverse(robot, setup)
         except (RobotError, OverBudget):
@@ -83,16 +91,18 @@ def choose(robot: Robot, setups: Sequence[Setup] | None = None) -> list[Candidat
     return sorted(best, key=lambda one: one.rank) + [one for one, _ in tried[FINALISTS:]]
 
 
-def _counted(robot: Robot, setup: Setup, kinematics: SpeedInverse, simplified: bool) -> Candidate:
+def _counted(robot: Robot, setup: Setup, kinematics: SpeedInverse | None, simplified: bool) -> Candidate:
     torques, accelerations = (
         count(kane_program(robot, setup, function, kinematics=kinematics, factored=simplified))
         for function in ("torques", "accelerations")
     )
-    where = tuple(one.where for one in kinematics.singular)
+    where = () if kinematics is None else tuple(one.where for one in kinematics.singular)
     return Candidate(setup, torques, accelerations, where, simplified)
 
 
 def _invertible(robot: Robot, setup: Setup) -> bool:
+    if not robot.is_tree:
+        return _invertible_loops(robot, setup)
     field = PrimeField.fresh()
     at = [field.joint_sincos(k) if j.kind == "revolute" else field.displacement(k) for k, j in enumerate(robot.joints)]
     A = speed_matrix(system(robot, setup, field, at))
@@ -100,7 +110,48 @@ def _invertible(robot: Robot, setup: Setup) -> bool:
     return len(independent_rows(residues, field.prime)) == robot.n
 
 
+def _invertible_loops(robot: Robot, setup: Setup) -> bool:
+    """The same where the loops are closed, at a point where their roots exist."""
+    for _ in range(DRAWS):
+        field = PrimeField.fresh()
+        at = [
+            field.joint_sincos(k) if joint.kind == "revolute" else field.displacement(k)
+            for k, joint in enumerate(robot.coordinates)
+        ]
+        try:
+            sys = loop_system(robot, setup, field, at, (), lambda value, _, field=field: field.sqrt(value))
+            A = LoopKane(sys, KaneInputs(), field.sqrt).A
+        except ZeroDivisionError:
+            continue
+        residues = [[cast(Residue, entry).value for entry in row] for row in A]
+        return len(independent_rows(residues, field.prime)) == len(A)
+    return False
+
+
+def _suggested_of_loops(robot: Robot) -> Iterator[Setup]:
+    """The coordinates' and the motors' rates; components of the tool's velocity and angular velocity."""
+    yield replace(joint_rates(robot), title="the coordinates' rates")
+    loops, n = robot.loops, robot.freedoms
+    assert loops is not None
+    if len(loops.driven) == n and loops.driven != loops.coordinates:
+        yield Setup(tuple(Rate(k) for k in loops.driven), title="the driven joints' rates")
+    base = Frame("base", BASE)
+    for axes in combinations(range(3), n) if n <= 3 else ():
+        words = ", ".join(_LETTERS[axis] for axis in axes)
+        yield Setup(
+            tuple(PointVelocity(robot.tool, NOWHERE, base, _AXES[axis]) for axis in axes),
+            title=f"the tool's velocity, {words} of the base",
+        )
+        yield Setup(
+            tuple(AngularVelocity(robot.tool, robot.tool, _AXES[axis]) for axis in axes),
+            title=f"the tool's angular velocity, its own {words}",
+        )
+
+
 def _suggested(robot: Robot) -> Iterator[Setup]:
+    if not robot.is_tree:
+        yield from _suggested_of_loops(robot)
+        return
     rates = list(joint_rates(robot).speeds)
     yield joint_rates(robot)
     own = [Frame(link.name, i) for i, link in enumerate(robot.links)]

@@ -11,11 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from emdeg.algebra import Dual, FieldScalar, PrimeField, derivative
-from emdeg.mechanics import Scalar, Vec3, add, dot, in_base, matmul, mul, scale, sub, total, written
+from emdeg.mechanics import Scalar, Vec3, add, dot, in_base, led, matmul, mul, scale, sub, total, written
 from emdeg.mechanics.formulations import coriolis, efforts_by_newton_euler, energy
-from emdeg.mechanics.kane import Setup, System, host, joint_actions, speed_matrix, speed_values, system
+from emdeg.mechanics.kane import Setup, System, host, joint_actions, loop_system, speed_matrix, speed_values, system
 from emdeg.programs.ir import Dependence, Program
-from emdeg.programs.kane.build import INPUTS, Function, KaneInputs, turning_variables
+from emdeg.programs.kane.build import drives_of, turning_variables
+from emdeg.programs.kane.closed import CLOSED_FORMULATION, closed_reference
+from emdeg.programs.kane.inputs import INPUTS, Function, KaneInputs
 from emdeg.programs.simplification import prune
 from emdeg.programs.trace import Tracer
 from emdeg.programs.verification import Certificate, verify
@@ -36,7 +38,7 @@ def verify_kane(
     return verify(
         program,
         _traced_reference(program, robot, setup, function),
-        formulations=(program.name, FORMULATION),
+        formulations=(program.name, FORMULATION if robot.is_tree else CLOSED_FORMULATION),
         seed=seed,
         direct=direct,
         artefact=artefact,
@@ -61,7 +63,7 @@ def _drawn(robot: Robot, setup: Setup, field: PrimeField) -> tuple[list[Any], Ka
     return position, KaneInputs(
         some("u", n),
         some("ud", n),
-        some("tau", n),
+        some("tau", len(drives_of(robot, setup))),
         [field.rate(k) for k in range(n)],
         [field.acceleration(k) for k in range(n)],
         some("pd", m),
@@ -79,6 +81,8 @@ def _traced_reference(program: Program, robot: Robot, setup: Setup, function: Fu
     p = tracer.inputs("p", m, Dependence.CONFIGURATION)
     sizes = dict.fromkeys(INPUTS[function], n) | {"pd": m, "pdd": m}
     sizes["loads"] = 3 * len(setup.input_loads)
+    if "tau" in sizes:
+        sizes["tau"] = len(drives_of(robot, setup))
     groups = {name: tracer.inputs(name, size, Dependence.RATES) for name, size in sizes.items()}
     turns = turning_variables(robot, setup)
     position = [tracer.sincos_of(x) if turn else x for x, turn in zip((*q, *p), turns)]
@@ -96,6 +100,8 @@ def _outputs(
     sqrt: Callable[[Any], Any],
 ) -> dict[str, Any]:
     n = len(setup.free(robot))
+    if not robot.is_tree:
+        return _closed_outputs(robot, setup, function, algebra, position, given, sqrt)
     sys = system(robot, setup, algebra, position[:n], position[n:])
     mech, zero, one = sys.mech, sys.mech.zero, sys.mech.one
     still = [zero] * n
@@ -130,6 +136,28 @@ def _outputs(
         for r in range(n)
     ]
     return {"X": X, "rhs": [total([X[r][s] * ud[s] for s in range(n)]) for r in range(n)]}
+
+
+def _closed_outputs(
+    robot: Robot,
+    setup: Setup,
+    function: Function,
+    algebra: Any,
+    position: Sequence[Any],
+    given: KaneInputs,
+    sqrt: Callable[[Any], Any],
+) -> dict[str, Any]:
+    n = len(setup.free(robot))
+    sys = loop_system(robot, setup, algebra, position[:n], position[n:], lambda value, _: sqrt(value))
+    variables = sys.variables(given.variables[:n], given.variables[n:])
+
+    def forces(tree: System, qd: Sequence[Scalar]) -> list[Scalar]:
+        one = tree.mech.one
+        seeds = [led(at, tree.mech.revolute[k], {k: one}) for k, at in enumerate(tree.position)]
+        pushed = _generalized_forces(tree, _at(tree, algebra, seeds), qd, given.loads, sqrt)
+        return [a + f for a, f in zip(joint_actions(tree, variables, qd, sqrt), pushed)]
+
+    return closed_reference(sys, function, given, sqrt, forces)
 
 
 def _speed_rates(sys: System, algebra: Any, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
