@@ -54,6 +54,10 @@ def derive(
     expand: Annotated[
         bool, typer.Option("--expand", help="Closed loops: M, C, G, J in the coordinates, every entry expanded.")
     ] = False,
+    account: Annotated[
+        bool,
+        typer.Option("--account", help="What each step of the derivation saves; --out names a folder for the figure."),
+    ] = False,
     budget: Annotated[
         int, typer.Option(metavar="TERMS", min=1, help="Terms that one formula may have.")
     ] = DEFAULT_MAX_TERMS,
@@ -80,7 +84,15 @@ def derive(
       emdeg derive my_arm.urdf --only J,Jinv --format sympy
 
       emdeg derive delta --expand --only letters,solution,M
+
+      emdeg derive puma560 --account
     """
+    if account:
+        # It writes the model in nine ways and looks for its programs: twice what deriving needs to start.
+        from emdeg.cli.account import print_account
+
+        print_account(robot, out_file, json)
+        return
     if kind_of(robot).explicit == "blocks":
         _derive_loops(robot, only, format, json, budget, symbolic, expand, out_file, force)
         return

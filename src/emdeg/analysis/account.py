@@ -1,0 +1,201 @@
+"""What each step of the derivation saves: from sums of products in every letter to the smallest program.
+
+The four steps of Armstrong, Khatib and Burdick (15,000 products down to 739) and Burdick's rules, for any robot: each
+row is the same model written another way and counted as written. Squares are products; a sign costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+from emdeg.algebra import (
+    Atom,
+    ExponentLayout,
+    PrintedCount,
+    Product,
+    ShortForms,
+    Sum,
+    TrigPoly,
+    terms_of,
+)
+from emdeg.algebra import count as count_printed
+from emdeg.analysis.figures import COLOURS, new_figure, save_figure
+from emdeg.equations import Compact, compact, hierarchy, indices
+from emdeg.programs import count, program
+from emdeg.reduce import FullModel, full_model
+from emdeg.robot import Robot
+from emdeg.writing import Shown
+
+
+@dataclass(frozen=True)
+class Step(Shown):
+    """The model after a step: operations of all entries of M, b, c and g, and of the torques with them.
+
+    `entries` is None where no entry is formed.
+    """
+
+    name: str
+    what: str
+    entries: PrintedCount | None
+    torques: PrintedCount
+
+
+@dataclass(frozen=True)
+class Account(Shown):
+    """The steps in order; `equation` is what the torques cost once the entries are known."""
+
+    robot: str
+    steps: tuple[Step, ...]
+    equation: PrintedCount
+
+    @property
+    def saved(self) -> list[int]:
+        """Operations that each step saves of the torques; the first saves nothing."""
+        totals = [step.torques.total for step in self.steps]
+        return [0, *(before - after for before, after in pairwise(totals))]
+
+
+def account_of(robot: Robot) -> Account:
+    """The account of a chain's or tree's explicit model; the last row is the smallest program on file."""
+    full = full_model(robot)
+    symbolic, numeric = full.model.entries(), full.entries
+    written = compact(full.lumped)
+    equation = _equation(numeric, robot.n)
+    short = _in_sums_of_angles(full)
+    rows: list[tuple[str, str, PrintedCount]] = [
+        ("letters", "sums of products, a letter for every number", _sum(map(_lettered, symbolic.values()))),
+        ("folding", "products of constants are numbers", _sum(map(_folded, symbolic.values()))),
+        ("lumping", "numbers of the same product of sines are one", _sum(map(_expanded, numeric.values()))),
+        ("parallel axes", "sums of parallel joints' angles, sin^2 + cos^2 = 1", _sum(short.values())),
+        ("relations", "zero, equal and opposite entries are free", _sum(_kept(short, written))),
+        ("factoring", "common factors taken out of each entry", _factored(written)),
+        ("shared products", "squares and products of sines formed once", written.count),
+        ("hierarchy", "sums that entries share formed once", hierarchy(full.lumped).count),
+    ]
+    steps = [Step(name, what, entries, entries + equation) for name, what, entries in rows]
+    smallest = count(program(robot, "inverse_dynamics"))
+    found = PrintedCount(smallest.mul, smallest.add)
+    steps.append(Step("program", "the smallest program on file (else the plain one): no entries formed", None, found))
+    return Account(robot.name, tuple(steps), equation)
+
+
+def account_figure(found: Account, folder: Path) -> list[Path]:
+    """The operations of the torques after each step, as bars on a logarithmic scale; the files written."""
+    figure, axes = new_figure(7.5, 0.42 * len(found.steps) + 1.0)
+    ax = axes[0, 0]
+    names = [step.name for step in found.steps]
+    ax.barh(names, [step.torques.total for step in found.steps], color=COLOURS[0])
+    for place, step in enumerate(found.steps):
+        ax.text(step.torques.total, place, f" {step.torques.mul} x, {step.torques.add} +", va="center", fontsize=8)
+    ax.invert_yaxis()
+    ax.set_xscale("log")
+    ax.set_xlabel(f"operations of the torques of {found.robot}")
+    ax.margins(x=0.35)
+    rows = [[step.name, step.torques.mul, step.torques.add, saved] for step, saved in zip(found.steps, found.saved)]
+    return save_figure(figure, folder, "account", ["step", "multiplications", "additions", "saved"], rows)
+
+
+def _sum(parts: Iterable[PrintedCount]) -> PrintedCount:
+    return sum(parts, PrintedCount())
+
+
+def _terms(sizes: Iterable[int]) -> PrintedCount:
+    """Terms of so many factors each, added."""
+    known = list(sizes)
+    return PrintedCount(sum(max(0, size - 1) for size in known), max(0, len(known) - 1))
+
+
+def _number(c: Fraction | int) -> int:
+    return int(abs(c) != 1)
+
+
+def _lettered(entry: TrigPoly) -> PrintedCount:
+    return _terms(_number(c) + sum(monomial.values()) for c, monomial in entry.terms())
+
+
+def _moving(monomial: Mapping) -> dict:
+    return {g: e for g, e in monomial.items() if isinstance(g.of, int)}
+
+
+def _folded(entry: TrigPoly) -> PrintedCount:
+    """Each term a number times sines, cosines and displacements; a letter makes it another number than one."""
+    sizes = []
+    for c, monomial in entry.terms():
+        moving = _moving(monomial)
+        sizes.append(int(len(moving) < len(monomial) or _number(c)) + sum(moving.values()))
+    return _terms(sizes)
+
+
+def _expanded(entry: TrigPoly) -> PrintedCount:
+    """With numbers: terms of the same product have become one."""
+    products: dict[frozenset, int] = {}
+    for _, monomial in entry.terms():
+        moving = _moving(monomial)
+        products[frozenset(moving.items())] = 1 + sum(moving.values())
+    return _terms(products.values())
+
+
+def _in_sums_of_angles(full: FullModel) -> dict[str, PrintedCount]:
+    """Each entry in the form of the fewest terms, with numbers."""
+    algebra = full.lumped.algebra
+    writer = ShortForms(ExponentLayout(algebra), full.lumped.groups)
+    found = {}
+    for name, terms in full.lumped.expansions.items():
+        together: dict[tuple[Atom, ...], bool] = {}
+        for _, function in terms:
+            forms = writer.forms(writer.views(function))
+            best = min(forms, key=lambda form: form.size)
+            together |= dict.fromkeys(terms_of(best, algebra.prismatic), True)
+        found[name] = _terms(1 + sum(len(a.kind) if a.is_trigonometric else 1 for a in key) for key in together)
+    return found
+
+
+def _kept(short: Mapping[str, PrintedCount], written: Compact) -> list[PrintedCount]:
+    return [cost for name, cost in short.items() if written[name].alias is None]
+
+
+def _factored(written: Compact) -> PrintedCount:
+    """The entries as printed, every square or product of sines formed where it is used."""
+    total = PrintedCount()
+    for entry in written.entries.values():
+        if entry.alias is None:
+            total += count_printed(entry.expression) + PrintedCount(_doubles(entry.expression))
+    return total
+
+
+def _doubles(expression: Sum) -> int:
+    """How often an abbreviation of two sines or cosines stands in an expression."""
+    found = 0
+    for term in expression.terms:
+        assert isinstance(term, Product)
+        for factor in term.factors:
+            if isinstance(factor, Sum):
+                found += _doubles(factor)
+            else:
+                found += int(factor.is_trigonometric and len(factor.kind) == 2)
+    return found
+
+
+def _equation(entries: Mapping[str, TrigPoly], n: int) -> PrintedCount:
+    """Armstrong, Khatib and Burdick (1): M qdd + b [qd qd] + c [qd^2] + g over the entries that are not zero."""
+    terms = [0] * (n + 1)
+    products: set[tuple[int, ...]] = set()
+    mul = 0
+    for name, entry in entries.items():
+        if not entry:
+            continue
+        letter, of = indices(name)
+        terms[of[0]] += 1
+        if letter == "g":
+            continue
+        mul += 1
+        if letter == "M" and of[0] != of[1]:
+            terms[of[1]] += 1
+            mul += 1
+        elif letter in "bc":
+            products.add(of[1:] if letter == "b" else (of[1], of[1]))
+    return PrintedCount(mul + len(products), sum(max(0, t - 1) for t in terms))

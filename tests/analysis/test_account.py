@@ -1,0 +1,38 @@
+"""What each step saves: the papers' figures, and counts that follow from a small robot's formulas by hand."""
+
+import emdeg
+from emdeg.algebra import PrintedCount
+from emdeg.analysis import account_figure, account_of
+
+
+def test_the_pumas_account_is_the_papers():
+    """Armstrong, Khatib and Burdick: 15,000 x and 3,500 + as first written; their tables 739 x and 426 + with signs."""
+    steps = {step.name: step for step in account_of(emdeg.load("puma560")).steps}
+    assert 14_000 < steps["letters"].torques.mul < 18_000
+    assert 3_000 < steps["letters"].torques.add < 4_000
+    assert abs(steps["shared products"].torques.mul - 739) <= 10
+    # the transcription of the tables counts 745 x and 368 + (docs/errata/armstrong.md)
+    assert abs(steps["shared products"].torques.add - 368) <= 10
+
+
+def test_every_step_of_a_real_arm_saves():
+    found = account_of(emdeg.load("puma560"))
+    assert [step.name for step in found.steps][-1] == "program"
+    assert all(saved > 0 for saved in found.saved[1:])
+    assert found.saved[0] == 0
+
+
+def test_two_links_by_hand():
+    """M11 = a + b c2, M12 = d + b/2 c2, M22 = d; b112 = -b s2, c12 = c21 = b/2 s2 up to sign; g of three terms."""
+    found = account_of(emdeg.load("planar2r"))
+    steps = {step.name: step for step in found.steps}
+    # q1dd q2dd (3 entries of 4 products), b112, c12, c21; products qd1 qd2, qd1^2, qd2^2
+    assert found.equation == PrintedCount(4 + 1 + 2 + 3, 2 + 2 + 2 + 1)
+    # entries with sums of angles: M11, M12, g1 and b, c, g2 of one product each
+    assert steps["parallel axes"].entries == PrintedCount(8, 3)
+
+
+def test_the_figure_and_its_data(tmp_path):
+    files = account_figure(account_of(emdeg.load("planar2r")), tmp_path)
+    assert sorted(file.suffix for file in files) == [".csv", ".png"]
+    assert (tmp_path / "account.csv").read_text().startswith("step,multiplications,additions,saved")
