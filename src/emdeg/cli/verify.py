@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from emdeg.cli.common import CHECK_FAILED, Json, out, print_json, say
 from emdeg.cli.count import Base
 from emdeg.cli.effort import Effort, WeightsText, checked_effort, checked_weights, default_effort, progress_line
+from emdeg.cli.limits import bounded
 from emdeg.cli.robots import Chosen
 from emdeg.codegen import verify as verified
 from emdeg.errors import NotCertified, Refuted
@@ -40,7 +42,9 @@ def verify(
       emdeg verify code/puma560_inverse_dynamics.c
     """
     try:
-        with progress_line(weights) as progress:
+        # A file may be a stranger's; a robot's proof is the user's own wish.
+        limits = bounded("repeating the proof") if function is None else contextlib.nullcontext()
+        with limits, progress_line(weights) as progress:
             result = verified(
                 robot.argument if function is None else robot.load(),
                 function,

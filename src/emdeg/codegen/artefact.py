@@ -18,7 +18,7 @@ from emdeg.codegen.infix import escaped, identifier
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
-from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
+from emdeg.errors import NotAProgram, NotCertified, OverBudget, Refuted, RobotError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import WITH_FRICTION, known_functions
 from emdeg.programs import (
@@ -146,6 +146,8 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
         request, robot, program = _stored(certificate)
         stated = {key: certificate[key] for key in _PROOF}
         name = str(certificate["robot"]["name"])  # as its file says it; the robot is stored under a plainer one
+    except OverBudget:
+        raise
     except (KeyError, TypeError, NotAProgram, RobotError, ValueError) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
     if hashlib.sha256(text).hexdigest() != stated["digest"]:
@@ -170,6 +172,8 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
             points=stated["points"],
             artefact=text,
         )
+    except OverBudget:
+        raise
     except (Refuted, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
     found = {key: value for key, value in proof.as_dict().items() if key in _PROOF}

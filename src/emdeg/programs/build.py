@@ -79,6 +79,12 @@ def open_trace(robot: Robot, names: Sequence[str]) -> Trace:
     return Trace(robot, tracer, q, inputs)
 
 
+MOST_REGROUPED = 48
+"""Joints of a robot whose base parameters are looked for: that takes time with their cube, a recursion linear time."""
+MOST_FACTORED = 30_000
+"""Operations of a program that is factored; a longer one is left as its recursion wrote it."""
+
+
 def plain_program(
     robot: Robot,
     function: str | Sequence[str],
@@ -110,13 +116,14 @@ def plain_programs(
     """One for each plain formulation that serves the robot."""
     names = known_functions(function, robot)
     places = base_places(robot) if base else None
+    base_parameters = base_parameters and robot.n <= MOST_REGROUPED
     found = []
     for runs in product(*map(partial(plain_runs, robot), names)):
         trace = open_trace(robot, names)
         outputs = run_together(trace, names, runs, base_parameters)
         if outputs is not None:
             traced = trace.tracer.program(name or "_".join(names), of_base_parameters(outputs, places))
-            found.append(simplify(traced) if factored else retrace(traced))
+            found.append(simplify(traced) if factored and traced.size <= MOST_FACTORED else retrace(traced))
     return found
 
 

@@ -219,7 +219,7 @@ def values(program: Program, leaf: Callable[[int], Any], functions: Functions) -
     return result
 
 
-LONGEST_CONSTANT = 1_000_000
+LONGEST_CONSTANT = 50_000
 """Bits of a numerator or a denominator: far more than any robot's, far less than repeated squaring yields."""
 
 

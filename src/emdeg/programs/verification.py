@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, MODULO, REMAINDER, PrimeField, Residue, prime_of, root_of
-from emdeg.errors import OffTheVariety, Refuted, UnluckyPoint
+from emdeg.errors import OffTheVariety, Refuted, TooLarge, UnluckyPoint
 from emdeg.mechanics import Inputs, Outputs, State, kind_of
 from emdeg.mechanics.functions import inputs_of, known_functions, ways_of
 from emdeg.programs.balls import numbers_not_zero
@@ -354,6 +354,10 @@ def _flat(values: Any, prime: int) -> Iterator[int]:
         yield values.value if isinstance(values, Residue) else values % prime
 
 
+MOST_JOINTS = 48
+"""Of a robot whose program is proved: what the reference costs grows with the cube of the joints and more."""
+
+
 def verify_program(
     program: Program,
     robot: Robot,
@@ -369,6 +373,8 @@ def verify_program(
     `base`: the regressor has the base parameters' columns only. `points` defaults to as many as are needed.
     """
     names = known_functions(function, robot)
+    if robot.n > MOST_JOINTS:
+        raise TooLarge(f"it has {robot.n} joints; proofs have a budget of {MOST_JOINTS}", body=robot.name)
     _check_inputs(program, robot, names)
     places = base_places(robot) if base else None
 

@@ -166,12 +166,10 @@ class _Pruning:
             said |= element.attributes
             if said.get("coordinate", "local") != "local":
                 raise RobotError("coordinate must be local: MuJoCo knows no other any more", line=element.line)
-            total, always = _may_be_positive(said.get("settotalmass", "-1")), said.get("inertiafromgeom") == "true"
-            if said.get("fusestatic") == "true" and (total or always):
+            if said.get("fusestatic") == "true" and (why := _by_body(said)) is not None:
                 raise RobotError(
-                    f"{'settotalmass' if total else 'inertiafromgeom=true'} together with fusestatic is refused: what "
-                    "it does to masses depends on which bodies are fused, and that on what refers to them; write the "
-                    "inertias themselves, or leave fusestatic out",
+                    f"{why} together with fusestatic is refused: what it does to masses depends on which bodies are "
+                    "fused, and that on what refers to them; write the inertias themselves, or leave fusestatic out",
                     line=element.line,
                 )
         return said
@@ -315,6 +313,17 @@ def _may_be_positive(text: str) -> bool:
         return not float(text) <= 0
     except ValueError:
         return True
+
+
+def _by_body(compiler: Mapping[str, str]) -> str | None:
+    """A setting that changes masses body by body, so that it matters which bodies there are; None without one."""
+    for key, usual in (("settotalmass", "-1"), ("boundmass", "0"), ("boundinertia", "0")):
+        if _may_be_positive(compiler.get(key, usual)):
+            return key
+    for key in ("inertiafromgeom", "balanceinertia"):
+        if compiler.get(key) == "true":
+            return f"{key}=true"
+    return None
 
 
 def _joints(body: Element) -> Iterator[Element]:

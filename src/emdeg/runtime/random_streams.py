@@ -55,6 +55,10 @@ class UniformRows:
     def __init__(self, key: int, low: ArrayLike, high: ArrayLike) -> None:
         self.key = key
         self.low, self.span = np.asarray(low, float), np.subtract(high, low).astype(float)
+        if self.low.ndim != 1 or self.span.shape != self.low.shape:
+            raise ValueError(
+                f"low and high must have one number a column; got shapes {self.low.shape}, {np.shape(high)}"
+            )
         self.width = len(self.low)
         self._tiles = np.tile(self.low, LANES), np.tile(self.span, LANES)
         self._fill = _machine_fill() if machine_available() else None

@@ -35,6 +35,8 @@ class Fold:
         if self.count % LANES:
             raise ValueError("only the last rows may be no multiple of eight")
         rows = np.ascontiguousarray(rows, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != self.width:  # the loop below reads as many as it was made for
+            raise ValueError(f"rows of {self.width} numbers are needed; got shape {rows.shape}")
         whole = len(rows) // LANES * LANES
         if self._fold is None:
             _numpy_fold(self._running, rows[:whole].reshape(-1, LANES * self.width))

@@ -26,6 +26,7 @@ from typing import Any
 from emdeg.errors import SweepError
 from emdeg.sweeps.plan import Plan, plan_from_json, text_digest
 from emdeg.sweeps.tables import write_results
+from emdeg.sweeps.trust import trusted
 from emdeg.writing import flush, part_of, write_whole
 
 KIND, SCHEMA = "emdeg sweep", 1
@@ -172,7 +173,11 @@ def _begun(path: Path, plan: Plan) -> Folder:
         if text_digest(text) != manifest["plan_digest"]:
             raise SweepError("the plan is missing or damaged, and cannot be made again as it was", file=str(file))
         _keep(file, text.encode())
-    return Folder(path, plan_from_json(text), text, manifest)
+    stored = plan_from_json(text)
+    if stored.study_digest != plan.study_digest:
+        raise SweepError("the plan was changed: it is that of another study", file=str(file))
+    # Where the text is our own there is nothing to doubt; else its programs may be others, and are proved.
+    return Folder(path, stored if text == plan.to_json() else trusted(stored), text, manifest)
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

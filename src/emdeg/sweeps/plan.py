@@ -173,6 +173,15 @@ def text_digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
+def study_digest(version: str, study: Study, cases: tuple[Case, ...]) -> str:
+    """Of all that decides the results: robots and payloads count by what they are, not by where their files stand."""
+    data = study.to_data()
+    counts = [len(data.pop("robots")), len(data.pop("payloads"))]
+    decides = ("toml", "n", "parameters", "groups", "outputs", "limits", "boxes")
+    parts = [{key: value for key, value in asdict(case).items() if key in decides} for case in cases]
+    return text_digest(json.dumps([version, data, counts, parts], sort_keys=True))
+
+
 def plan_from_json(text: str) -> Plan:
     """The plan that `Plan.to_json` wrote; SweepError where it is none."""
     try:
@@ -194,7 +203,7 @@ def plan_from_json(text: str) -> Plan:
         return plan
     except SweepError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError) as problem:
         raise SweepError(f"this is no plan of a sweep: {problem}") from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +14,7 @@ from emdeg.errors import CannotJoin, RobotError, SweepError, TooLarge
 from emdeg.programs import count, from_data, program, to_data
 from emdeg.robot import Joint, Opened, Robot, Workspace, load, opened, stated_tolerances, substitute, to_toml, workspace
 from emdeg.sweeps.measures import ANALYSES, WHOLE, measure, planned_outputs
-from emdeg.sweeps.plan import Case, Parameter, Plan, StateBox, Work, text_digest
+from emdeg.sweeps.plan import Case, Parameter, Plan, StateBox, Work, study_digest
 from emdeg.sweeps.study import PerJoint, States, Study
 
 BLOCK = 4096
@@ -33,7 +32,7 @@ def prepare(study: Study) -> Plan:
     robots = {(name, payload): _loaded(study, name, payload) for name in study.robots for payload in study.payloads}
     labels = _labels(robots)
     cases = tuple(_case(study, robot, labels[given], payload) for (given, payload), robot in robots.items())
-    return Plan(__version__, study, _digest(study, robots), cases, _work(study, cases))
+    return Plan(__version__, study, study_digest(__version__, study, cases), cases, cut(study, cases))
 
 
 Robots = Mapping[tuple[str, str], Robot]
@@ -57,14 +56,6 @@ def _labels(robots: Robots) -> dict[str, str]:
     return names if len(set(names.values())) == len(names) else {given: given for given in names}
 
 
-def _digest(study: Study, robots: Robots) -> str:
-    """Of all that decides the results: robots and payloads count by what they are, not by where their files stand."""
-    data = study.to_data()
-    counts = [len(data.pop("robots")), len(data.pop("payloads"))]
-    texts = [to_toml(robot) for robot in robots.values()]
-    return text_digest(json.dumps([__version__, data, counts, texts], sort_keys=True))
-
-
 def _case(study: Study, robot: Robot, label: str, payload: str) -> Case:
     stated = _stated_tolerances(study, robot)
     found = _opened(study, robot, stated)
@@ -72,7 +63,7 @@ def _case(study: Study, robot: Robot, label: str, payload: str) -> Case:
     if len(measures) < len(study.compute) and not robot.is_tree:
         raise SweepError(f"{WHOLE} is not known for closed loops", body=robot.name)
     programs = {function: _program(found.robot, function) for m in measures for function in m.functions}
-    groups = _groups(programs)
+    groups = groups_of(programs)
     shapes = {f: {g.name: g.shape for g in from_data(data).outputs} for f, data in programs.items()}
     outputs = tuple(planned_outputs(study.compute, robot, shapes, robot.freedoms))
     limits = tuple(map(float, torque_limits(robot))) if any(m.limits for m in measures) else None
@@ -150,7 +141,8 @@ def _program(robot: Robot, function: str) -> dict:
         raise SweepError(str(problem), body=robot.name) from None
 
 
-def _groups(programs: Mapping[str, dict]) -> tuple[str, ...]:
+def groups_of(programs: Mapping[str, dict]) -> tuple[str, ...]:
+    """The arrays of a state that some program reads: q first."""
     read = {name for data in programs.values() for name, *_ in data["inputs"]}
     return ("q", *(name for name in ("qd", "qdd", "tau") if name in read))
 
@@ -211,7 +203,8 @@ def _own_limit(joint: Joint, what: str) -> float | None:
     return None
 
 
-def _work(study: Study, cases: tuple[Case, ...]) -> Work:
+def cut(study: Study, cases: tuple[Case, ...]) -> Work:
+    """How the work of a study is cut into chunks; TooLarge where it is more than the budget."""
     grids = [len(one.values) for one in study.vary if one.values is not None]
     scales = len(study.tolerances.scale) if study.tolerances else 1
     samples = math.prod([len(cases), len(study.workspaces), scales, *grids, study.draws])

@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from emdeg._version import __version__
-from emdeg.errors import Interrupted, SweepError
+from emdeg.errors import Interrupted, SweepError, TooLarge
 from emdeg.runtime import cores
 from emdeg.sweeps.chunk import compute_chunk
 from emdeg.sweeps.cluster import cluster_chunks, scheduler_address
 from emdeg.sweeps.folder import GO_ON, Folder, open_folder, read_manifest
 from emdeg.sweeps.local import Computed, local_chunks
-from emdeg.sweeps.plan import Plan, plan_from_json
+from emdeg.sweeps.plan import Plan, plan_from_json, text_digest
 from emdeg.sweeps.prepare import prepare
 from emdeg.sweeps.read import read_study
 from emdeg.sweeps.study import Study
+from emdeg.sweeps.trust import LARGEST, trusted
 from emdeg.writing import arrow
 
 Progress = Callable[[int, int], None]
@@ -110,15 +111,29 @@ def plan_of_results(path: Path) -> Plan:
     """The plan in the metadata of results: the study can be repeated from them."""
     pa = arrow()
     try:
-        found = (pa.parquet.read_schema(path).metadata or {}).get(b"emdeg.plan")
+        stated = pa.parquet.read_schema(path).metadata or {}
     except (OSError, pa.ArrowInvalid) as problem:
         raise SweepError(f"cannot be read as Parquet: {problem}", file=str(path)) from None
+    found = stated.get(b"emdeg.plan")
     if found is None:
         raise SweepError("it holds no plan of a sweep", file=str(path))
-    plan = plan_from_json(found.decode())
+    try:
+        return _believed(found, stated.get(b"emdeg.plan_digest", b""))
+    except SweepError as problem:
+        raise problem.at(file=str(path)) from None
+
+
+def _believed(found: bytes, digest: bytes) -> Plan:
+    """The plan that came with results, after everything in it was looked at; SweepError where it was changed."""
+    if len(found) > LARGEST:
+        raise TooLarge(f"its plan has {len(found)} characters; the budget is {LARGEST}")
+    text = found.decode("utf-8", "replace")
+    if text_digest(text).encode() != digest:
+        raise SweepError("the plan was changed: it does not have the digest that stands beside it")
+    plan = plan_from_json(text)
     if plan.version != __version__:
-        raise SweepError(f"it was made with emdeg {plan.version}; this is {__version__}", file=str(path))
-    return plan
+        raise SweepError(f"it was made with emdeg {plan.version}; this is {__version__}")
+    return trusted(plan)
 
 
 def _run(folder: Folder, workers: int, address: str | None, progress: Progress | None) -> Results:

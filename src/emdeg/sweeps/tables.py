@@ -138,7 +138,7 @@ def _whole_samples(plan: Plan, chunks: Iterable[Path]) -> Iterator[Any]:
     pa = arrow()
     parts: list[Any] = []
     for path in chunks:
-        table = pa.parquet.read_table(path, partitioning=None, memory_map=False)
+        table = _read(plan, path)
         if plan.work.parts == 1 or plan.study.output == "states":
             yield table
             continue
@@ -146,6 +146,19 @@ def _whole_samples(plan: Plan, chunks: Iterable[Path]) -> Iterator[Any]:
         if len(parts) == plan.work.parts:
             yield _merged(pa.concat_tables(parts))
             parts = []
+
+
+def _read(plan: Plan, path: Path) -> Any:
+    """A chunk's table; SweepError where its columns are not the plan's, or it is larger than any chunk of it."""
+    pa = arrow()
+    most = plan.work.chunk_units * (plan.work.part_states if plan.study.output == "states" else 1)
+    try:
+        with pa.parquet.ParquetFile(path) as file:
+            if file.metadata.num_rows > most or not file.schema_arrow.equals(_schema(plan)):
+                raise SweepError("this chunk is not of this plan: remove it", file=str(path))
+            return file.read()
+    except pa.ArrowException as problem:
+        raise SweepError(f"this chunk cannot be read: {problem}; remove it", file=str(path)) from None
 
 
 def _merged(parts: Any) -> Any:

@@ -26,7 +26,7 @@ from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.simplification import fold_signs, prune, retrace, schedule, simplify
 from emdeg.programs.store import filed, set_aside, shipped
 from emdeg.programs.values import evaluate
-from emdeg.programs.verification import Certificate, verify_program
+from emdeg.programs.verification import MOST_JOINTS, Certificate, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.writing import Shown
@@ -85,7 +85,7 @@ def optimise(
     plain = min(starts, key=lambda one: count(one).total)
     best, found, interrupted = plain, None, False
     tell("plain", cost(plain, weights))
-    if effort > 0:
+    if effort > 0 and robot.n <= MOST_JOINTS:
         try:
             best, found = _search(robot, names, clock, seed, weights, starts, plain, tell)
         except KeyboardInterrupt as stopped:
@@ -231,7 +231,7 @@ def cheapest(
         candidates.append(filed)
     elif effort is None:
         effort = otherwise
-    if effort:
+    if effort and robot.n <= MOST_JOINTS:
         found = optimise(robot, names, effort, seed=seed, weights=weights, progress=progress)
         if found.interrupted:  # whoever wanted what a whole search finds is not served with less
             raise KeyboardInterrupt
