@@ -122,7 +122,7 @@ def test_thresholds_of_a_shortened_model_are_checked():
         (("kd = 8", "kd = 8\nconverter_bits = 12"), "its drive has no max_torque"),
         (('target = ["30 deg", -0.2]', ""), "pd needs a target, or a table"),
         (('target = ["30 deg", -0.2]', 'target = ["x", 0]'), "target must be a number, not 'x'"),
-        (("output_step = 0.01", "output_step = 0.01\n[effects]\nfriction = true"), "its drives have none"),
+        (("output_step = 0.01", "output_step = 0.01\n[effects]\nfriction = true"), "its file states none"),
         (("output_step = 0.01", 'output_step = 0.01\n[effects]\nstops = "bounce"'), "needs an adaptive method"),
         (("output_step = 0.01", 'output_step = 0.01\n[effects]\nstops = "spring"'), "there is nothing to stop at"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,19 @@ from emdeg.programs.best import program
 from emdeg.programs.ir import count
 from emdeg.robot.model import Inertia
 from emdeg.runtime.llvm_writer import PRECISIONS, Writer
-from emdeg.simulation import Conditioning, DriftWarning, Passive, computed_torque, cycloidal, free_joints, pd, simulate
+from emdeg.simulation import (
+    Conditioning,
+    DriftWarning,
+    Passive,
+    StiffWarning,
+    closed_loop,
+    computed_torque,
+    cycloidal,
+    free_joints,
+    pd,
+    sampled_poles,
+    simulate,
+)
 from emdeg.simulation.controllers.laws import MultiRate, UserLaw
 from emdeg.simulation.integrators.control_loop import Real
 from emdeg.simulation.plant.passive import Stop
@@ -264,3 +277,34 @@ def test_a_number_less_a_compiled_value_is_the_value_negated_plus_the_number():
     difference = 2.0 - Real(out, "%x")
     assert difference.text == "%v2"
     assert out.lines == ["  %v1 = fneg double %x", f"  %v2 = fadd contract double %v1, {out.constant(2.0)}"]
+
+
+ARM = Path(__file__).parents[2] / "examples" / "arm.urdf"
+
+
+def test_a_stiff_loop_is_noticed_and_keeps_what_the_drives_can_give():
+    robot = emdeg.load(str(ARM))
+    law = pd(robot, [400.0] * 6, [40.0] * 6, [0.5] * 6)
+    with pytest.warns(StiffWarning, match="integrated by Radau"):
+        motion = simulate(robot, law, duration=0.05)
+    limits = [float(joint.limits.effort) for joint in robot.joints]
+    assert motion.method == "Radau"
+    assert (np.abs(motion.tau).max(axis=0) <= limits).all()
+    assert {event.joint for event in motion.events if event.what.startswith("effort limit")} == {
+        joint.name for joint in robot.joints
+    }
+    with pytest.warns(StiffWarning):
+        free = simulate(robot, law, duration=0.05, effort_limits=False)
+    assert np.abs(free.tau).max() > max(limits)
+
+
+def test_the_poles_of_a_sampled_loop_tell_whether_it_is_stable():
+    robot = emdeg.load("planar2r")
+    law, q, rest = pd(robot, [100.0, 100.0], [20.0, 10.0], [0.3, 0.4]), [0.3, 0.4], [0.0, 0.0]
+    fast, slow = (np.abs(sampled_poles(robot, law, q, rest, period)).max() for period in (1e-3, 0.5))
+    assert fast < 1 < slow
+    s = np.linalg.eigvals(closed_loop(robot, law, q, rest).A)
+    z = sampled_poles(robot, law, q, rest, 1e-5)
+    np.testing.assert_allclose(np.sort(np.log(z).real / 1e-5), np.sort(s.real), rtol=1e-2, atol=1e-2)
+    with pytest.warns(StiffWarning, match="the loop is unstable"):
+        simulate(robot, law, q, rest, 1.0, conditioning=Conditioning(period=0.5), stops="ignore")

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -34,7 +35,7 @@ from emdeg.cli.joint_ranges import RangeTexts, joint_ranges, quantity
 from emdeg.cli.progress import working
 from emdeg.errors import RobotError, UnknownEntry
 from emdeg.identification import comparison_part, doubts, read_motion, read_recording
-from emdeg.robot import Robot, joint_number
+from emdeg.robot import Robot, joint_number, workspace
 from emdeg.writing import write_whole
 
 GAP = 1e-3
@@ -71,6 +72,13 @@ def analyse(
     ] = 0.1,
     at: Annotated[
         str | None, typer.Option(metavar="Q", help="Capability: the tool's inertia and ellipsoid here, q1,q2,...")
+    ] = None,
+    servo: Annotated[
+        str | None,
+        typer.Option(
+            metavar="kp=..,kd=..,period=..",
+            help="Poles of a PD loop with these gains, continuous and sampled, about --at or the workspace's middle.",
+        ),
     ] = None,
     measured: Annotated[
         Path | None, typer.Option(metavar="CSV", help="t, q1.., tau1.. (or i1..): model and friction against it.")
@@ -131,7 +139,7 @@ def analyse(
         }
         analyse_loops(robot, ranges, only, over, samples, margin, out_folder, json, refused)
         return
-    asked = any(option is not None for option in (formula, ratios, hold, measured))
+    asked = any(option is not None for option in (formula, ratios, hold, measured, servo))
     parts = _parts(only, asked)
     pair = None if over is None else _pair(over)
     motion = None if trajectory is None else _motion(trajectory, robot, window)
@@ -168,6 +176,8 @@ def analyse(
             files += written
             for doubt in result["measured"]["doubts"]:
                 say(f"note: {measured}: {doubt}")
+        if servo is not None:
+            result["servo_loop"] = _servo_loop(robot, servo, _configuration(robot, at), ranges)
         missed = [] if gap is None else list(_wider(result, gap))
         if missed and not best_effort:
             files = []
@@ -233,6 +243,32 @@ def _finite(options: dict[str, float | None]) -> None:
     for name, value in options.items():
         if value is not None and not math.isfinite(value):
             raise UsageError(f"{name} needs a finite number; got {value}")
+
+
+def _servo_loop(
+    robot: Robot, text: str, at: list[float] | None, ranges: dict[str, tuple[float, float]]
+) -> dict[str, Any]:
+    """The poles of a PD loop about a configuration: s [1/s] of the continuous one, z of the sampled one."""
+    from emdeg.simulation import closed_loop, pd, sampled_poles
+
+    given = assignments(text.split(","), "--servo")
+    if not {"kp", "kd"} <= set(given) <= {"kp", "kd", "period"}:
+        raise UsageError(f"--servo needs kp=..,kd=.. and may have period=..; got {text!r}")
+    kp, kd = ([quantity(given[key])] * robot.n for key in ("kp", "kd"))
+    q = workspace(robot, ranges).middle if at is None else np.array(at)
+    law, rest = pd(robot, kp, kd, q), np.zeros(robot.n)
+    s = np.linalg.eigvals(closed_loop(robot, law, q, rest).A)
+    found: dict[str, Any] = {"q": q, "poles": _poles(s), "stable": bool(s.real.max() < 0)}
+    if "period" in given:
+        z = sampled_poles(robot, law, q, rest, quantity(given["period"]))
+        found |= {"sampled_poles": _poles(z), "sampled_stable": bool(np.abs(z).max() < 1)}
+    return found
+
+
+def _poles(values: Any) -> list[dict[str, float]]:
+    """The largest first."""
+    order = sorted(values.tolist(), key=lambda one: (-abs(one), one.imag))
+    return [{"real": one.real, "imag": one.imag, "size": abs(one)} for one in order]
 
 
 def _parts(only: str | None, asked: bool) -> tuple[str, ...]:
@@ -320,7 +356,7 @@ def _print(robot: Robot, result: dict[str, Any]) -> None:
                 table.add_row(row["ratio"], *numbers, row["unit"])
         out.print(table)
         _print_velocity(result["ratios"].get("velocity", ()))
-    for key in ("formulas", "restricted", "servo", "importance", "capability", "measured"):
+    for key in ("formulas", "restricted", "servo", "servo_loop", "importance", "capability", "measured"):
         if key in result:
             _print_plain(key, result[key])
 

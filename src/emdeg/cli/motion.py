@@ -69,6 +69,9 @@ def simulate(
     friction: Annotated[
         bool, typer.Option("--friction", help="The drives' friction acts, whatever the scenario says.")
     ] = False,
+    no_effort_limits: Annotated[
+        bool, typer.Option("--no-effort-limits", help="Let a controller ask for more than the file's drives can give.")
+    ] = False,
     folder: Folder = None,
     form: Form = "csv",
     animation: Animation = None,
@@ -90,6 +93,8 @@ def simulate(
     if friction:
         need_friction(robot)
         plan = replace(plan, options={**plan.options, "friction": True})
+    if no_effort_limits:
+        plan = replace(plan, options={**plan.options, "effort_limits": False})
     if not scenario.endswith(".toml") and scenario in scenario_names():
         say(f"scenario: {plan.title} ({plan.source})")
     if plan.written_for and plan.written_for != robot.name:

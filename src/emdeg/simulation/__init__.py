@@ -16,10 +16,10 @@ if TYPE_CHECKING:
         feed_forward,
         pd,
     )
-    from emdeg.simulation.controllers.linearisation import StateSpace, closed_loop, linearise
+    from emdeg.simulation.controllers.linearisation import StateSpace, closed_loop, linearise, sampled_poles
     from emdeg.simulation.motion import Event, Motion
     from emdeg.simulation.pictures.stick_figures import animate
-    from emdeg.simulation.plant.constants_of_motion import DriftWarning, Invariants, free_joints
+    from emdeg.simulation.plant.constants_of_motion import DriftWarning, Invariants, StiffWarning, free_joints
     from emdeg.simulation.plant.passive import Passive, elastic_stops
     from emdeg.simulation.run import simulate
     from emdeg.simulation.scenarios.outcome import Outcome, perform, summary, torques

@@ -16,18 +16,18 @@ from emdeg.mechanics import kind_of
 from emdeg.mechanics.formulations import friction_laws, need_friction
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.controllers.conditioning import Conditioning
-from emdeg.simulation.controllers.laws import Law, NoEffort, UserLaw
-from emdeg.simulation.controllers.linearisation import closed_loop
+from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw, UserLaw
+from emdeg.simulation.controllers.linearisation import closed_loop, sampled_poles
 from emdeg.simulation.integrators.adaptive import SOLVERS, AdaptiveRun, Rigid
 from emdeg.simulation.integrators.fixed_step import FixedRun, make_grid
 from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, need_stable_step
 from emdeg.simulation.motion import Event, Motion
-from emdeg.simulation.plant.constants_of_motion import DriftWarning, free_joints, invariants
+from emdeg.simulation.plant.constants_of_motion import DriftWarning, StiffWarning, free_joints, invariants
 from emdeg.simulation.plant.loops import is_analytic
 from emdeg.simulation.plant.passive import Passive, elastic_stops
 from emdeg.simulation.plant.programs import need_numbers
 from emdeg.simulation.trajectories.joint_space import positive
-from emdeg.simulation.trajectories.limits import hidden_excesses, need_start_within_limits
+from emdeg.simulation.trajectories.limits import drive_limits, hidden_excesses, need_start_within_limits
 
 Stops = Literal["record", "halt", "bounce", "spring", "ignore"]
 
@@ -42,12 +42,13 @@ def simulate(
     qd0: ArrayLike | None = None,
     duration: float = 1.0,
     *,
-    method: str = "DOP853",
+    method: str | None = None,
     step: float | None = None,
     output_step: float | None = None,
     rtol: float = RTOL,
     atol: float = ATOL,
     conditioning: Conditioning = Conditioning(),
+    effort_limits: bool = True,
     friction: bool | Passive = False,
     stops: Stops = "record",
     stiffness: float = 1e5,
@@ -60,10 +61,15 @@ def simulate(
 ) -> Motion:
     """The motion of `robot` under `law` from q0, qd0 [rad, m, 1/s] over `duration` seconds.
 
-    `law` is a control law, a Python function (t, q, qd) -> tau, or None for no effort. `method` is adaptive (DOP853,
-    Radau, RK45) or of fixed `step` [s], compiled with the robot (rk4, semi_implicit, midpoint; gauss2 and gauss4 are
-    symplectic). With a fixed step q0 may be (trajectories, n): a batch, run side by side on `threads` cores. States
+    `law` is a control law, a Python function (t, q, qd) -> tau, or None for no effort.
+    `method` is adaptive (DOP853, RK45, Radau; by default the first, or the last where the loop is stiff) or of fixed
+    `step` [s], compiled with the robot (rk4, semi_implicit, midpoint; gauss2 and gauss4 are symplectic). With a fixed
+    step q0 may be (trajectories, n): a batch, run side by side on `threads` cores. States
     are recorded every `output_step` [s] (a hundredth of the run; a fixed step: every step).
+
+    A law's efforts stay within what the robot's file allows (`max_torque` of the drives, else `effort`) unless
+    `conditioning` has limits of its own or `effort_limits` is False; where they are reached is an event. A loop too
+    fast for an explicit method, or unstable as it is sampled, is a `StiffWarning` before the run.
 
     `stops` says what happens at the position limits of the robot's file: "record" notes that they are passed,
     "halt" ends the run, "bounce" throws the joint back with `restitution` (adaptive methods), "spring" is an elastic
@@ -86,6 +92,10 @@ def simulate(
     positive(duration)
     conditioning.need(robot.freedoms)
     control = _law(robot, law)
+    if effort_limits and law is not None and conditioning.max_effort is None:
+        limits = drive_limits(robot)
+        if np.isfinite(limits).any():
+            conditioning = replace(conditioning, max_effort=tuple(map(float, limits)))
     if not drift_tolerance >= 0:
         raise ScenarioError(f"drift_tolerance must not be negative; got {drift_tolerance}")
     if stops not in ("record", "halt", "bounce", "spring", "ignore"):
@@ -95,7 +105,10 @@ def simulate(
     passive = _passive(robot, friction, stops, stiffness, damping)
     if hasattr(control, "reset"):
         control.reset()  # type: ignore[attr-defined]
-    method = OLD_NAMES.get(method, method)
+    stiff = False
+    if isinstance(control, ProgramLaw) and robot.is_tree:  # a function of the user's may remember its calls
+        stiff = _stiff(robot, control, np.atleast_2d(q)[0], np.atleast_2d(qd)[0], duration, method, conditioning)
+    method = ("Radau" if stiff else "DOP853") if method is None else OLD_NAMES.get(method, method)
     settings = {"method": method, "duration": duration, "stops": stops, "law": control.name}
     if method in SOLVERS:
         if q.ndim != 1:
@@ -144,7 +157,56 @@ def simulate(
         known = ", ".join([*SOLVERS, *METHODS])
         raise ScenarioError(f"there is no method {method!r}; there are {known}")
     _warn(motion, drift_tolerance)
+    motion = _with_effort_limits(motion, conditioning)
     return motion if stops == "ignore" or motion.q.ndim != 2 else _with_hidden_limits(motion)
+
+
+EXPLICIT = ("DOP853", "RK45")
+STIFF = 30_000.0
+"""Of the fastest pole times the run: an explicit method then takes thousands of steps for its stability alone."""
+
+
+def _stiff(
+    robot: Robot, law: Law, q: Array, qd: Array, duration: float, method: str | None, conditioning: Conditioning
+) -> bool:
+    """Whether the loop about the start is too fast for an explicit method; a StiffWarning says so, with its poles.
+
+    So it does where the loop is unstable as it is sampled.
+    """
+    free = replace(conditioning, max_effort=None)  # within its limits
+    if conditioning.period is not None:
+        sizes = np.abs(sampled_poles(robot, law, q, qd, conditioning.period, conditioning=free))
+        if sizes.max() > 1 + 1e-6:
+            words = (
+                f"sampled every {conditioning.period:g} s the loop is unstable about the start, |z| = {_told(sizes)}"
+            )
+            warnings.warn(f"{robot.name}: {words}", StiffWarning, stacklevel=3)
+        return False
+    sizes = np.abs(np.linalg.eigvals(closed_loop(robot, law, q, qd, conditioning=free).A))
+    stiff = bool(sizes.max() * duration > STIFF)
+    if stiff and method in (None, *EXPLICIT):
+        chosen = "integrated by Radau" if method is None else f"{method} takes small steps, Radau would not"
+        words = f"the loop is stiff about the start, poles of |s| = {_told(sizes)} 1/s: {chosen}"
+        warnings.warn(f"{robot.name}: {words}", StiffWarning, stacklevel=3)
+    return stiff
+
+
+def _told(sizes: Array) -> str:
+    """The largest few."""
+    return ", ".join(f"{size:.3g}" for size in np.sort(sizes)[::-1][:4])
+
+
+def _with_effort_limits(motion: Motion, conditioning: Conditioning) -> Motion:
+    """The run with an event for every drive that came to its limit, at the first time."""
+    if conditioning.max_effort is None:
+        return motion
+    noted = []
+    for k, limit in enumerate(conditioning.max_effort):
+        reached = np.abs(motion.tau[..., k]) >= limit * (1 - 1e-9)
+        times = np.flatnonzero(reached if reached.ndim == 1 else reached.any(axis=0))
+        if limit > 0 and len(times):
+            noted.append(Event(float(motion.t[times[0]]), motion.robot.driven[k].name, f"effort limit {limit:g}"))
+    return replace(motion, events=tuple(sorted((*motion.events, *noted), key=lambda event: event.t)))
 
 
 def _with_hidden_limits(motion: Motion) -> Motion:

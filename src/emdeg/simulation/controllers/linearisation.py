@@ -170,6 +170,21 @@ def closed_loop(
     )
 
 
+def sampled_poles(
+    robot: Robot, law: Law, q: ArrayLike, qd: ArrayLike, period: float, *, conditioning: Conditioning = Conditioning()
+) -> Array:
+    """The poles z of a law that is sampled every `period` [s] and held in between; stable where every |z| < 1."""
+    from scipy.linalg import expm
+
+    at, rate = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+    open_loop = linearise(robot, at, rate, conditioning.applied(law(0.0, at, rate)))
+    states, inputs = open_loop.B.shape
+    held = np.zeros((states + inputs, states + inputs))
+    held[:states] = np.hstack([open_loop.A, open_loop.B]) * period
+    step = expm(held)
+    return np.linalg.eigvals(step[:states, :states] + step[:states, states:] @ law_jacobian(law, 0.0, at, rate))
+
+
 def law_jacobian(law: Law, t: float, q: Array, qd: Array) -> Array:
     """(n, 2 n): the derivatives of a law's efforts by q and qd."""
     if isinstance(law, NoEffort):

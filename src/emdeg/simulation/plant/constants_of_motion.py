@@ -23,6 +23,10 @@ from emdeg.writing import Shown
 STATES, NOTHING = 5, 1e-11
 
 
+class StiffWarning(UserWarning):
+    """A loop has poles that the run's method, or its sampling period, cannot follow."""
+
+
 class DriftWarning(UserWarning):
     """A constant of motion drifted by more than the tolerance."""
 

@@ -18,7 +18,7 @@ from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.motion import Motion
-from emdeg.simulation.plant.constants_of_motion import DriftWarning
+from emdeg.simulation.plant.constants_of_motion import DriftWarning, StiffWarning
 from emdeg.simulation.plant.loops import all_joints, distances
 from emdeg.simulation.plant.programs import robot_program
 from emdeg.simulation.run import simulate
@@ -101,6 +101,7 @@ def _performed(scenario: Scenario, progress: Callable[[float], None] | None) -> 
         return Outcome(scenario, prescribed=result, warnings=tuple(str(found) for found in result.excesses))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DriftWarning)
+        warnings.simplefilter("always", StiffWarning)
         motion = simulate(
             scenario.robot,
             scenario.law,
@@ -112,9 +113,9 @@ def _performed(scenario: Scenario, progress: Callable[[float], None] | None) -> 
             progress=progress,
             **scenario.options,
         )
-    said = [str(entry.message) for entry in caught if issubclass(entry.category, DriftWarning)]
+    said = [str(entry.message) for entry in caught if issubclass(entry.category, DriftWarning | StiffWarning)]
     for entry in caught:
-        if not issubclass(entry.category, DriftWarning):
+        if not issubclass(entry.category, DriftWarning | StiffWarning):
             warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
     return Outcome(scenario, motion=motion, warnings=tuple(said))
 

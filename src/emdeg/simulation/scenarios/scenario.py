@@ -345,7 +345,9 @@ def _batch(table: TomlTable | None, robot: Robot, q: Array, qd: Array) -> tuple[
 def _integration(table: TomlTable) -> dict[str, Any]:
     written = table.choice("method", (*SOLVERS, *METHODS, *OLD_NAMES), "DOP853")
     method = OLD_NAMES.get(written, written)
-    options: dict[str, Any] = {"method": method, "check_step": flag(table, "check_step", True)}
+    options: dict[str, Any] = {"check_step": flag(table, "check_step", True)}
+    if "method" in table:
+        options["method"] = method
     for key in ("step", "rtol", "atol", "drift_tolerance"):
         if key in table:
             options[key] = real(table, key, least=0)
@@ -359,9 +361,10 @@ def _integration(table: TomlTable) -> dict[str, Any]:
 
 
 def _effects(table: TomlTable) -> dict[str, Any]:
-    table.only(("friction", "stops", "stiffness", "damping", "restitution"))
+    table.only(("friction", "effort_limits", "stops", "stiffness", "damping", "restitution"))
     options: dict[str, Any] = {
         "friction": flag(table, "friction", False),
+        "effort_limits": flag(table, "effort_limits", True),
         "stops": table.choice("stops", ("record", "halt", "bounce", "spring", "ignore"), "record"),
     }
     for key in ("stiffness", "damping", "restitution"):
