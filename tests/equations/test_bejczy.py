@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import emdeg
@@ -238,3 +239,20 @@ def test_inertias_62_to_68_of_joints_3_to_6(arm):
     assert arm.model.M_links[3][3] == D44
     assert arm.model.M_links[4][4] == D55
     assert arm.model.M_links[5][5] == K[6, 33]
+
+
+def test_gravity_at_joint_6_of_a_load_off_the_axis():
+    """0.58 N m of the hand with its load, an inch off the axis: not in the pose that section VII.B.6 names."""
+    empty, inch = emdeg.load("jpl_rrp"), 0.0254
+    hand = float(empty.links[5].inertia.mass) + 1.8
+    loaded = emdeg.load("jpl_rrp", payload=f"mass={hand},com={inch}:0:0")
+    right = np.pi / 2
+
+    def at_joint_6(theta2, theta5):
+        return abs(emdeg.gravity(loaded, [0, theta2, 0.5, right, theta5, right])[5])
+
+    assert hand * 9.81 * inch == pytest.approx(0.58, abs=0.005)
+    assert at_joint_6(0, 0) == pytest.approx(0, abs=1e-12)
+    assert at_joint_6(0, 0.5) < 0.5 * hand * 9.81 * inch
+    assert at_joint_6(0, right) == pytest.approx(hand * 9.81 * inch)
+    assert at_joint_6(right, 0) == pytest.approx(hand * 9.81 * inch)

@@ -85,3 +85,28 @@ def test_each_constant_of_table_a2_has_the_checked_value_as_corrected(name):
     assert reading.value(data.get("correct", data["printed"]), names) == pytest.approx(CHECKED[name], rel=1e-9)
     if "correct" in data:
         assert reading.value(data["printed"], names) != pytest.approx(CHECKED[name], rel=1e-3)
+
+
+def test_link_3_of_the_tables_is_link_3_with_the_wrist_less_the_wrist():
+    """Mass, r_y and moments of Tables 4 to 6 follow within their rounding; r_x and r_z of Table 5 do not."""
+    robot = emdeg.load("puma560")
+    frame = [
+        (-0.0203, -0.4331, 0.0)
+    ] * 3  # the wrist's centre in frame 3; frame 4's z axis is -y there, as is frame 6's
+    wrist = [(0.82, (0, 0.019, 0), (1.8e-3, 1.3e-3, 1.8e-3)), (0.34, (0, 0, 0), (0.3e-3, 0.3e-3, 0.4e-3))]
+    wrist += [(0.09, (0, -0.032, 0), (0.15e-3, 0.04e-3, 0.15e-3))]
+    places = [np.add(f, r) for f, (_, r, _) in zip(frame, wrist)]
+    whole, com = 6.04, np.array([0, -0.143, 0.014])
+
+    def about_origin(m, r, own):
+        return np.add(own, m * (np.dot(r, r) - np.square(r)))
+
+    mass = whole - sum(m for m, _, _ in wrist)
+    rest = (whole * com - sum(m * r for (m, _, _), r in zip(wrist, places))) / mass
+    total = about_origin(whole, com, (0.192, 0.0154, 0.212))
+    total = total - sum(about_origin(m, r, own) for (m, _, own), r in zip(wrist, places))
+    own = total - about_origin(mass, rest, (0, 0, 0))
+    assert mass == pytest.approx(float(robot.links[2].inertia.mass), abs=0.011)
+    assert rest == pytest.approx([0.0053, -0.0699, 0.0177], abs=1e-4)
+    assert own == pytest.approx([0.0657, 0.0128, 0.0852], abs=1e-3)
+    assert [float(v) for v in robot.links[2].stated.com] == [0, -0.07, 0.014]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from emdeg.algebra.arrays import Array
     from emdeg.algebra.exact import ONE, ZERO, Exact, ExactLike, is_symbol_name, parse_number, shown
     from emdeg.algebra.expression import (
+        WRITTEN_OUT,
         AngleSum,
         AngleSystem,
         Atom,
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
         Sum,
         angle_latex,
         angle_name,
+        angle_sum,
         angle_systems,
         atoms_of,
         count,
         evaluate,
         scaled,
+        written_out,
     )
     from emdeg.algebra.factoring import Factored, in_half_angles
     from emdeg.algebra.parsing import Expression, parsed
@@ -66,12 +69,13 @@ if TYPE_CHECKING:
         PlainPoly,
         ShortForms,
         Views,
+        WrittenForm,
         added,
         fewest_terms,
         terms_of,
         with_sine_squares,
     )
     from emdeg.algebra.trig_algebra import DEFAULT_MAX_TERMS, KnownAngles, RationalAngles, TrigAlgebra
-    from emdeg.algebra.trig_poly import GREEK, Generator, Kind, Substitute, TrigPoly, name_latex
+    from emdeg.algebra.trig_poly import GREEK, Generator, Kind, Look, Substitute, TrigPoly, look, name_latex
 
 on_demand(globals())

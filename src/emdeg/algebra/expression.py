@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -11,12 +11,16 @@ from typing import Any
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly, name_latex
 
+WRITTEN_OUT = {"sin": "S", "cos": "C"}
+"""Function -> its letter."""
+
 
 @dataclass(frozen=True, slots=True)
 class Atom:
     """One factor in print: "S", "C", "SS", "CC" or "SC" of an angle, "q" of a joint, or a symbol's name.
 
-    CC2 is the squared cosine of q2, SC23 the product of the sine and the cosine of q2 + q3.
+    CC2 is the squared cosine of q2, SC23 the product of the sine and the cosine of q2 + q3. "sin" and "cos" are S and C
+    written out, cos(q2 + q3), for where a symbol is called C23.
     """
 
     kind: str
@@ -32,10 +36,15 @@ class Atom:
 
     @property
     def text(self) -> str:
+        if self.kind in WRITTEN_OUT and self.angle:
+            return f"{self.kind}({angle_sum(self.angle, 'q{}'.format)})"
         return self.kind + angle_name(self.angle) if self.angle else self.kind
 
     @property
     def latex(self) -> str:
+        if self.kind in WRITTEN_OUT and self.angle:
+            inside = angle_sum(self.angle, "q_{{{}}}".format, r"\,")
+            return rf"\{self.kind}({inside})"
         return f"{self.kind}_{{{angle_latex(self.angle)}}}" if self.angle else name_latex(self.kind)
 
 
@@ -58,6 +67,24 @@ def scaled(expression: Sum, factor: Fraction) -> Sum:
     """factor * expression, positive terms first."""
     terms = [Product(factor * term.coefficient, term.factors) for term in expression.terms]
     return Sum(tuple(sorted(terms, key=lambda term: term.coefficient < 0)))
+
+
+def written_out(expression: Sum) -> Sum:
+    """The same with sin(q2) and cos(q2 + q3) for S2 and C23, CC2 being a square."""
+    names = {letter: function for function, letter in WRITTEN_OUT.items()}
+
+    def factors(factor: Atom | Sum) -> Iterator[Atom | Sum]:
+        if isinstance(factor, Sum):
+            yield written_out(factor)
+        elif factor.is_trigonometric:
+            yield from (Atom(names.get(letter, letter), factor.angle) for letter in factor.kind)
+        else:
+            yield factor
+
+    terms = (
+        Product(t.coefficient, tuple(f for factor in t.factors for f in factors(factor))) for t in expression.terms
+    )
+    return Sum(tuple(terms))
 
 
 def evaluate(expression: Sum, atoms: Mapping[Atom, Any]) -> Any:
@@ -216,9 +243,20 @@ def angle_name(combination: AngleSum) -> str:
     plus = [str(joint) for joint, times in combination for _ in range(max(times, 0))]
     minus = [str(joint) for joint, times in combination for _ in range(max(-times, 0))]
     link = "_" if any(len(name) > 1 for name in (*plus, *minus)) else ""
-    return link.join(plus) + ("m" + link.join(minus) if minus else "")
+    alone = link if len(plus) == 1 else ""  # 12 is q1 + q2
+    return alone + link.join(plus) + ("m" + link.join(minus) if minus else "")
 
 
 def angle_latex(combination: AngleSum) -> str:
-    """The same as a subscript: "23", "2-3", "10,11"."""
+    """The same as a subscript: "23", "2-3", "10,11", ",12"."""
     return angle_name(combination).replace("m", "-").replace("_", ",")
+
+
+def angle_sum(combination: AngleSum, variable: Callable[[int], str], times: str = "*") -> str:
+    """The angle as a sum of joint variables: "q2 + q3", "2*q2 - q3"."""
+    parts = []
+    for joint, multiple in combination:
+        size = variable(joint) if abs(multiple) == 1 else f"{abs(multiple)}{times}{variable(joint)}"
+        parts.append((" - " if multiple < 0 else " + ") + size)
+    text = "".join(parts)
+    return text[3:] if text.startswith(" + ") else "-" + text[3:]

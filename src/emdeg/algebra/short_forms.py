@@ -171,6 +171,11 @@ class ShortForms:
         for meaning, poly in zip(self._meanings, views):
             yield WrittenForm(meaning, fewest_terms(poly, len(self.layout.angles))).size
 
+    def own_forms(self, views: Views) -> list[WrittenForm]:
+        """One form in each angle system, that with the fewest terms there."""
+        angles = len(self.layout.angles)
+        return [WrittenForm(meaning, fewest_terms(poly, angles)) for meaning, poly in zip(self._meanings, views)]
+
     def forms(self, views: Views) -> list[WrittenForm]:
         """Every distinct form worth a try at printing: in each angle system, and with sums of angles."""
         angles = len(self.layout.angles)

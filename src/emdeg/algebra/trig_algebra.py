@@ -8,6 +8,7 @@ on python-flint this took between a third and nine tenths of the time of a divis
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from numbers import Rational
@@ -18,7 +19,7 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from emdeg.algebra.angle import HALF_RIGHT, SIXTH, THIRD, Angle
 from emdeg.algebra.exact import is_symbol_name, shown
 from emdeg.algebra.scalar import add_angles, angle_pieces, multiple_angle, sincos_from_pieces
-from emdeg.algebra.trig_poly import Generator, Kind, Substitute, TrigPoly
+from emdeg.algebra.trig_poly import ABBREVIATION, Generator, Kind, Substitute, TrigPoly, look, verbatim_latex
 from emdeg.errors import OverBudget
 
 _KINDS: tuple[Kind, ...] = ("sine", "cosine")
@@ -26,6 +27,8 @@ _SQUARES = {HALF_RIGHT: fmpq(1, 2), THIRD: fmpq(3, 4)}
 """Constant angles whose sine is the only letter, and its square; their cosines are that letter, or a number."""
 
 
+FUNCTIONS = ("sin", "cos", "sqrt")
+"""What formulas are written with besides letters."""
 DEFAULT_MAX_TERMS = 2_000_000
 """Terms one formula may have: a thousand times the longest element of a seven-joint mass matrix."""
 SHORT = 10**10
@@ -86,8 +89,18 @@ class TrigAlgebra:
         self._half_identity = [identity * fmpq(1, 2) for identity in self._identity]
         self.zero = self.number(Fraction(0))
         self.one = self.number(Fraction(1))
-        # c1 as a parameter's name leaves no room for c1 as joint 1's cosine in print.
-        self._short = not any(str(g) in self.parameters for g in self.generators if g.is_joint_angle)
+        symbols = (*self.parameters, *(angle.symbol for angle in self.constant_angles if angle.symbol))
+        looks = Counter(map(look, symbols))
+        # c1 as a parameter's name leaves no room for c1 as joint 1's cosine in print; nor does c11, the coefficient.
+        own = {look(str(g)) for g in self.generators if g.is_joint_angle}
+        clear = own.isdisjoint(looks) and not any(map(ABBREVIATION.match, symbols))
+        self.short = clear and max(self.joints, default=0) < 11
+        """Whether joints' sines and cosines are written s1, c1, or S23 of a sum; else sin(q1), sin(q2 + q3)."""
+        moving = {look(f"q{k}") for k in self.joints}
+        self.alike = frozenset(
+            n for n in symbols if n in FUNCTIONS or ("_" in n and (looks[look(n)] > 1 or look(n) in moving))
+        )
+        """Names that look like another letter where underscores are not shown, or like a function."""
 
     def _declared(self, piece: Angle) -> Angle:
         """The constant angle whose letters stand for a piece's."""
@@ -124,9 +137,17 @@ class TrigAlgebra:
 
     def letter(self, generator: Generator) -> str:
         """How a letter is written in text: s1, or sin(q1) if a parameter is called s1."""
-        if generator.is_joint_angle and not self._short:
+        if generator.is_joint_angle and not self.short:
             return f"{generator.kind[:3]}(q{generator.of})"
         return str(generator)
+
+    def latex_letter(self, generator: Generator) -> str:
+        """The same in LaTeX, where m2 and m_2 would look alike."""
+        if generator.is_joint_angle and not self.short:
+            return rf"\{generator.kind[:3]}(q_{{{generator.of}}})"
+        if generator.kind == "parameter" and generator.of in self.alike:
+            return verbatim_latex(str(generator.of))
+        return generator.latex
 
     def index(self, generator: Generator) -> int:
         """A letter's place in `generators`; ValueError if this algebra does not have it."""

@@ -254,7 +254,7 @@ class TrigPoly:
     @property
     def latex(self) -> str:
         """LaTeX of the expanded form."""
-        return _written(self, lambda g: g.latex, " ", "^{{{}}}", _fraction_latex)
+        return _written(self, self.algebra.latex_letter, " ", "^{{{}}}", _fraction_latex)
 
     def _repr_latex_(self) -> str:
         if len(self) > 200:
@@ -352,6 +352,29 @@ class Generator:
 
 
 _HALF_ROOT = Generator("sine", THIRD)
+
+Look = tuple[str, str]
+"""What a name looks like where it is typeset: its first letters, and what stands below them."""
+
+
+def look(name: str) -> Look:
+    """How a symbol's name looks: names with the same look are told apart in text alone.
+
+    >>> look("m2"), look("m_2"), look("M_1_12")
+    (('m', '2'), ('m', '2'), ('M', '1,12'))
+    """
+    match = _HEAD.match(name)
+    return (name, "") if match is None else (match[1], match[2].strip("_").replace("_", ","))
+
+
+ABBREVIATION = re.compile(r"(S|C|SS|CC|SC)_*[0-9][0-9m_]*\Z")
+"""What the abbreviation of a sine or cosine of a sum of angles looks like (`Atom`)."""
+
+
+def verbatim_latex(name: str) -> str:
+    """LaTeX for a name letter by letter, where another one looks the same as it."""
+    plain = name.replace("_", r"\_")
+    return rf"\mathtt{{{plain}}}"
 
 
 def name_latex(name: str) -> str:

@@ -29,8 +29,8 @@ def derive(
     Constant angles that are no multiples of a right angle are letters of their own; with `rational_angles` their
     sines and cosines are numbers, exact for an angle within 1e-19 rad, and the formulas far shorter.
 
-    A robot of numbers is derived in symbols all the same, once: the reading form has its constants' formulas from
-    that, and the formulas with numbers are those with the numbers put in (`Model.general`).
+    A robot's numbers, all it has or some, are derived in symbols all the same, once: the reading form has its
+    constants' formulas from that, and the formulas with numbers are those with the numbers put in (`Model.general`).
 
     >>> import emdeg
     >>> model = emdeg.derive("planar2r")
@@ -43,15 +43,18 @@ def derive(
     parts = _parts(only)
     if symbolic:
         return _derived(*symbolize(robot), parts, rational_angles, budget)
-    if rational_angles or robot.symbols:
+    if rational_angles:
         return _derived(robot, {}, parts, rational_angles, budget)
     own = algebra_of(robot, budget=budget)
     if len(own.constant_angles) > MOST_ANGLES:
         return _derived(robot, {}, parts, rational_angles, budget)
+    symbols, known = symbolize(robot)
     try:
-        general = _derived(*symbolize(robot), parts, rational_angles, budget)
+        general = _derived(symbols, known, parts, rational_angles, budget)
     except OverBudget:  # with numbers there are fewer terms
         return _derived(robot, {}, parts, rational_angles, budget)
+    if not known:  # it has no number that could be a symbol
+        return general
     return Model(robot, own, general.parts, general=general)
 
 

@@ -88,7 +88,7 @@ def _model(data: dict[str, Any]) -> Model:
         raise BadData(f"letters: {problem}") from None
     if algebra.joints != tuple(range(1, robot.n + 1)):
         raise BadData(f"letters must number the {robot.n} joints from 1")
-    by_letter = {algebra.letter(generator): generator for generator in algebra.generators}
+    by_letter = {str(g): g for g in algebra.generators} | {algebra.letter(g): g for g in algebra.generators}
 
     def formulas(part: str) -> dict[str, TrigPoly]:
         if part not in data["parts"]:

@@ -278,7 +278,12 @@ def lumped_constants(model: Model) -> Lumped:
         (path, replace(source, stated=slope).entries(judged, drives=False))
         for path, slope in zero_slopes(source.robot, lumped.algebra, judged)
     )
-    return widened(lumped, slopes, tolerances, values) if tolerances else lumped
+    found = widened(lumped, slopes, tolerances, values) if tolerances else lumped
+    if model.general is None or not model.robot.symbols:
+        return found
+    # Beside the robot's own symbols its numbers stay numbers; where they stand was found in symbols.
+    constants = (replace(c, formula=c.formula.substitute({**values})) for c in found.constants)
+    return replace(found, constants=tuple(constants))
 
 
 def _with_rational_angles(model: Model) -> Formulas:

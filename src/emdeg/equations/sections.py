@@ -12,14 +12,18 @@ from emdeg.equations.formulas import DYNAMICS
 from emdeg.equations.jacobian_inverse import determinant, inverse_jacobian
 from emdeg.equations.json_form import to_data
 from emdeg.equations.kinematics import FrameName, Matrix
+from emdeg.equations.labels import unmistakable
 from emdeg.equations.model import Model
+from emdeg.equations.reading import abbreviated
 from emdeg.equations.reading import sections as reading
 from emdeg.equations.singular import singularities
 from emdeg.errors import NotInvertible
 from emdeg.mechanics.formulations import first_derivatives, pseudo_inertias, second_derivatives
 from emdeg.mechanics.parameters import Column, base_parameters, regressor_formulas
+from emdeg.robot import parallel_joints
 from emdeg.writing import (
     WRITERS,
+    Abbreviated,
     Combination,
     Document,
     Equation,
@@ -69,7 +73,7 @@ def document(
             raise ValueError(f"there is no part {part!r}; parts: {', '.join(PARTS)}")
         sections.append(PARTS[part](model, choice))
     title = f"Equations of motion of {model.robot.title or model.robot.name}"
-    return resolved(Document(title, tuple(sections)))
+    return unmistakable(resolved(Document(title, tuple(sections))), model)
 
 
 def write(
@@ -144,10 +148,21 @@ def transforms(model: Model, _: Choice) -> Section:
     for i, link in enumerate(model.robot.links, 1):
         parent = link.parent + 1
         seen_from = parent if parent else "base"
-        matrix = kinematics.transform(i, seen_from)
-        items.append(MatrixEquation(Label("T", f"_{parent}_{i}"), matrix))
-    items.append(MatrixEquation(Label("T", "_0_tool"), kinematics.transform("tool")))
-    return Section("T", "Transforms T_i_j: frame j in frame i (0 is the base)", tuple(items))
+        items.append(_matrix(model, Label("T", f"_{parent}_{i}"), kinematics.transform(i, seen_from)))
+    items.append(_matrix(model, Label("T", "_0_tool"), kinematics.transform("tool")))
+    return Section("T", "Transforms T_i_j: frame j in frame i (0 is the base)", _with_legend(model, items))
+
+
+def _matrix(model: Model, label: Label, rows: Matrix) -> MatrixEquation:
+    """The matrix in sines and cosines of sums of angles, where parallel axes make that shorter."""
+    return MatrixEquation(label, abbreviated(rows, parallel_joints(model.robot)))
+
+
+def _with_legend(model: Model, items: Sequence[Item]) -> tuple[Item, ...]:
+    """The items, and what the abbreviations among them mean."""
+    matrices = [item for item in items if isinstance(item, MatrixEquation)]
+    short = any(isinstance(entry, Abbreviated) for item in matrices for row in item.rows for entry in row)
+    return (*items, Paragraph(reading.ABBREVIATIONS)) if short and model.algebra.short else tuple(items)
 
 
 def jacobian(model: Model, choice: Choice) -> Section:
@@ -163,16 +178,18 @@ def jacobian(model: Model, choice: Choice) -> Section:
         whole = kinematics.jacobian(axes)
         return tuple(whole[row - 1] for row in rows)
 
-    items: list[Item] = [MatrixEquation(Label("J"), matrix(frame))]
+    items: list[Item] = [_matrix(model, Label("J"), matrix(frame))]
     simplest = kinematics.simplest_frame()
     if simplest != "base" and choice.frame is None:
         items.append(Paragraph(f"In the axes of frame {simplest}, where it is shortest:"))
-        items.append(MatrixEquation(Label("J", f"_{simplest}"), matrix(simplest)))
+        items.append(_matrix(model, Label("J", f"_{simplest}"), matrix(simplest)))
     if model.n == len(rows):
         items += _determinant(determinant(kinematics, choice.rows))
     axes = f"axes of {'frame ' if frame != 'base' else 'the '}{frame}"
     which = "" if choice.rows is None else f", rows {', '.join(map(str, rows))} of 6"
-    return Section("J", f"Jacobian at the tool: velocity, then angular velocity, {axes}{which}", tuple(items))
+    return Section(
+        "J", f"Jacobian at the tool: velocity, then angular velocity, {axes}{which}", _with_legend(model, items)
+    )
 
 
 def inverse(model: Model, choice: Choice) -> Section:

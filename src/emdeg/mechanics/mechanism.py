@@ -40,10 +40,14 @@ Position = Any
 
 @dataclass(frozen=True, slots=True)
 class Rotor:
-    """A motor's armature: its spin momentum per joint speed (inertia * gear ratio) and its axis in the carrier."""
+    """A motor's armature: its spin momentum per joint speed (inertia * gear ratio) and its axis in the carrier.
+
+    `carrier`: the link that it sits on; None: the joint's parent.
+    """
 
     momentum: Scalar
     axis: Vec3
+    carrier: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +189,11 @@ def _rotor(robot: Robot, drive, step: Step, algebra: Algebra) -> Rotor | None:
         axis = column(_twist(step, zero, one), 2)
     else:
         axis = tuple(written(algebra, v) for v in drive.motor_axis)
-    return Rotor(written(algebra, momentum), axis)  # type: ignore[arg-type]
+    if drive.motor_link is None:
+        carrier = None
+    else:  # the base, or what does not move with a link, carries nothing that turns
+        carrier = next((i for i, link in enumerate(robot.links) if link.name == drive.motor_link), BASE)
+    return Rotor(written(algebra, momentum), axis, carrier)  # type: ignore[arg-type]
 
 
 def _elementary(axis: str, pair: Pair, zero: Scalar, one: Scalar) -> Mat3:

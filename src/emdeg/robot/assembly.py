@@ -13,9 +13,20 @@ from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET, Finding
 from emdeg.robot.loops import LoopsDraft
 from emdeg.robot.loops_toml import resolved
-from emdeg.robot.model import BASE, Frame, Inertia, Payload, Pose, Robot, Vector
+from emdeg.robot.model import BASE, Frame, Inertia, Link, Payload, Pose, Robot, Vector
 from emdeg.robot.normal_form import Body, NormalForm, depth_first, lock, normal_form
-from emdeg.robot.transform import ExactTransform, move_inertia, of_pose, to_pose
+from emdeg.robot.transform import (
+    NOISE,
+    ExactTransform,
+    dot,
+    move_inertia,
+    of_pose,
+    product,
+    to_pose,
+    transpose,
+    turn,
+    unit,
+)
 
 GRAVITY: Vector = (Exact(), Exact(), Exact.of(Fraction(-981, 100)))
 LARGEST = 10**150
@@ -112,6 +123,7 @@ def _assemble(
     if not form.links:
         raise RobotError("it has no moving joint")
     frames = _frames(draft, form)
+    form = replace(form, links=_with_motors(draft, locked, form))
     owners = _owners(locked, form)
     hosts = _hosts(form, frames)
     loops = draft.loops
@@ -134,6 +146,37 @@ def _assemble(
     for payload in robot.payloads:
         _known(frames, payload.link, f"the payload {payload.name!r} is attached to")
     return robot
+
+
+def _with_motors(draft: Draft, bodies: Sequence[Body], form: NormalForm) -> tuple[Link, ...]:
+    """The links with every stated motor axis of length 1 in the frame of a link that moves, or of the base."""
+    by_name = {body.name: body for body in bodies}
+    parent = {body.joint: body.parent or draft.root for body in bodies}
+    homes = {frame.name: frame for frame in form.frames}
+    moving = {link.name: i for i, link in enumerate(form.links)}
+    found = []
+    for link in form.links:
+        drive = link.joint.drive
+        if drive.motor_axis is None:
+            found.append(link)
+            continue
+        name, axis = drive.motor_link or parent[link.joint.name], drive.motor_axis
+        if name not in by_name and name != draft.root:
+            known = ", ".join([draft.root, *by_name])
+            raise RobotError(f"its motor_link {name!r} does not exist; there are: {known}", body=link.joint.name)
+        carrier = moving.get(name, BASE)
+        if name in by_name and name not in moving:  # it is part of another link
+            home, own = homes[name], by_name[name].frame
+            carrier, axis = home.link, turn(product(of_pose(home.pose).R, transpose(own.R)), axis)
+        if all(value.is_number for value in axis):
+            numbers = (axis[0].number, axis[1].number, axis[2].number)
+            if abs(dot(numbers, numbers) - 1) > NOISE:
+                x, y, z = unit(numbers)
+                axis = (Exact.of(x), Exact.of(y), Exact.of(z))
+        names = (*(one.name for one in form.links), draft.root)
+        drive = replace(drive, motor_axis=axis, motor_link=None if carrier == link.parent else names[carrier])
+        found.append(replace(link, joint=replace(link.joint, drive=drive)))
+    return tuple(found)
 
 
 def _owners(bodies: Sequence[Body], form: NormalForm) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.assembly import Draft, assemble, end_of_longest_chain, findings
 from emdeg.robot.checks import BUDGET, Finding
 from emdeg.robot.model import NOWHERE, Payload, Robot, Vector
+from emdeg.robot.round_off import without_round_off
 from emdeg.robot.toml_reader import read_payloads, read_toml
 
 SNAP = 1e-5
@@ -102,7 +103,12 @@ def library_names() -> tuple[str, ...]:
 
 
 def read_draft(name_or_path: str | PathLike[str], snap: float = SNAP) -> Draft:
-    """What the file says, before anything is merged, locked or checked."""
+    """What the file says, before anything is merged, locked or checked; with `snap` 0 to its last digit."""
+    draft = _draft_as_written(name_or_path, snap)
+    return without_round_off(draft) if snap > 0 else draft
+
+
+def _draft_as_written(name_or_path: str | PathLike[str], snap: float) -> Draft:
     name = fspath(name_or_path)
     if not isinstance(name, str):
         raise RobotError("a robot's file must be given as text, not bytes")

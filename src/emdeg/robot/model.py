@@ -141,8 +141,8 @@ class Drive(Shown):
     """The motor and gear of a joint. `inertia` [kg m^2 or kg] and `max_torque` are as seen at the joint.
 
     `motor_inertia` and `stall_torque` are at the motor shaft; with `gear_ratio` they give the joint-side values
-    where those are not stated. `motor_axis` is the rotor's axis in the frame of the link that carries it (the
-    parent), for the gyroscopic terms.
+    where those are not stated. For the gyroscopic terms: `motor_link` names the link, or the base, that carries the
+    motor (None: the joint's parent), `motor_axis` is the rotor's axis in the carrier's frame (None: the joint's own).
     """
 
     inertia: Exact = ZERO
@@ -151,6 +151,7 @@ class Drive(Shown):
     stall_torque: Exact | None = None
     gear_ratio: Exact | None = None
     motor_axis: Vector | None = None
+    motor_link: str | None = None
     friction: Friction = Friction()
     resolution_bits: int | None = None
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from emdeg.algebra import Angle, Exact
+from emdeg.algebra import Angle, Exact, look
 from emdeg.errors import RobotError
 from emdeg.robot.model import Frame, Inertia, Link, Payload, Pose, Robot, Stated
 from emdeg.writing import Shown
@@ -174,8 +174,10 @@ def with_symbolic_payload(robot: Robot, link: str | None = None) -> Robot:
 
 
 def _unused(letter: str, taken: frozenset[str] | set[str]) -> str:
-    while letter in taken:
-        letter += "_"
+    """The letter, or it with a sign of its own where it would look like a name that is taken."""
+    looks = set(map(look, taken))
+    while look(letter) in looks:
+        letter += "x"
     return letter
 
 

@@ -12,13 +12,13 @@ from emdeg.algebra import ZERO, Exact
 from emdeg.errors import TooLarge
 from emdeg.robot.assembly import GRAVITY, Draft
 from emdeg.robot.checks import BUDGET
+from emdeg.robot.drive_toml import DRIVE, FRICTION, read_drive
 from emdeg.robot.loops import LoopsDraft
 from emdeg.robot.loops_toml import KEYS as LOOP_KEYS
 from emdeg.robot.loops_toml import read_loops
 from emdeg.robot.model import (
     NOWHERE,
     Drive,
-    Friction,
     Inertia,
     JointKind,
     Limits,
@@ -30,7 +30,7 @@ from emdeg.robot.model import (
 )
 from emdeg.robot.normal_form import Body
 from emdeg.robot.toml_table import MAX_PARAMETER_TERMS, Remarks, TomlDocument, TomlTable, kind_of
-from emdeg.robot.transform import ExactTransform, about, move_inertia, of_pose
+from emdeg.robot.transform import ExactTransform, about, move_inertia, of_pose, turn
 
 SCHEMA = 1
 _ROBOT = (
@@ -57,8 +57,6 @@ _LIMITS = ("lower", "upper", "velocity", "effort")
 _COM_TENSOR: tuple[str, ...] = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 _FRAME_TENSOR: tuple[str, ...] = ("XX", "XY", "XZ", "YY", "YZ", "ZZ")
 _MOMENTS: tuple[str, ...] = ("MX", "MY", "MZ")
-_DRIVE = ("inertia", "max_torque", "motor_inertia", "stall_torque", "gear_ratio")
-_FRICTION = ("viscous", "coulomb", "stribeck", "stribeck_velocity", "break_away", "rest_speed")
 _PARAMETERS = {
     *_DH,
     *_EXTRA,
@@ -73,7 +71,7 @@ _PARAMETERS = {
     "inertia",
     "joint",
     "drive",
-    *(f"drive.{key}" for key in (*_DRIVE, *_FRICTION)),
+    *(f"drive.{key}" for key in (*DRIVE, *FRICTION)),
 }
 """What a path in [tolerances] or [sources] may end in, after a link's or joint's name."""
 
@@ -269,10 +267,15 @@ def _bodies(top: TomlTable, root: str) -> list[Body]:
     if not standard:
         return [row.body for row in rows]
     by_name = {row.body.name: row for row in rows}
-    return [_to_modified(row, by_name.get(row.body.parent or ""), top) for row in rows]
+    found = []
+    for row in rows:
+        parent = row.body.parent or ""
+        carrier = row.body.drive.motor_link or parent
+        found.append(_to_modified(row, by_name.get(parent), by_name.get(carrier), top))
+    return found
 
 
-def _to_modified(row: _Row, parent: _Row | None, top: TomlTable) -> Body:
+def _to_modified(row: _Row, parent: _Row | None, carrier: _Row | None, top: TomlTable) -> Body:
     """From Rz(theta) Tz(d) Rx(alpha) Tx(a): the parent's Rx Tx comes before this joint, the own after it."""
     body, own = row.body, row.row
     before = parent.row if parent else Placement()
@@ -287,7 +290,15 @@ def _to_modified(row: _Row, parent: _Row | None, top: TomlTable) -> Body:
         inertia=move_inertia(body.inertia, frame),
         stated=body.stated if frame == ExactTransform() else None,
         frame=frame,
+        drive=_turned_motor(body.drive, carrier),
     )
+
+
+def _turned_motor(drive: Drive, carrier: _Row | None) -> Drive:
+    """The drive with its motor's axis in the carrier's joint frame: stated it is past the carrier's twist."""
+    if drive.motor_axis is None or carrier is None:
+        return drive
+    return replace(drive, motor_axis=turn(about("x", carrier.row.alpha), drive.motor_axis))
 
 
 def _link(table: TomlTable, root: str, previous: str | None, standard: bool) -> _Row:
@@ -316,7 +327,7 @@ def _link(table: TomlTable, root: str, previous: str | None, standard: bool) -> 
         inertia=inertia,
         row=row,
         limits=_limits(joint, kind),
-        drive=_drive(table, q, kind),
+        drive=read_drive(table, q, kind),
         stated=stated,
         line=table.line,
         frame=ExactTransform() if frame is None else of_pose(frame.pose()),
@@ -397,52 +408,6 @@ def _inertia_about_frame(table: TomlTable, name: str) -> tuple[Inertia, Stated |
         raise table.error("give the first moments MX, MY, MZ with so long a mass", "mass")
     moment: Vector = (mass * com[0], mass * com[1], mass * com[2])
     return Inertia(mass, moment, tensor), Stated("frame", mass, com, None, tensor)  # type: ignore[arg-type]
-
-
-def _drive(link: TomlTable, q: str, kind: JointKind) -> Drive:
-    table = link.subtable("drive")
-    if table is None:
-        return Drive()
-    if kind == "fixed":
-        raise table.error("a fixed joint has no drive")
-    table.only((*_DRIVE, "motor_axis", *_FRICTION, "resolution_bits", "source"))
-    _source(table, f"{q}.drive")
-    values = {key: table.number(key, f"{q}.drive.{key}") for key in (*_DRIVE, *_FRICTION)}
-    for key, value in values.items():
-        if value is None or not value.is_number or key in ("inertia", "gear_ratio"):
-            continue
-        if value.number < 0:
-            raise table.error(f"{key} must not be negative", key)
-    gear = values["gear_ratio"]
-    if gear is not None and not gear:
-        raise table.error("gear_ratio must not be zero", "gear_ratio")
-    for motor, joint in (("motor_inertia", "inertia"), ("stall_torque", "max_torque")):
-        at_motor = values[motor]
-        if at_motor is not None and values[joint] is None:
-            if gear is None:
-                raise table.error(f"{motor} needs gear_ratio, or give {joint} at the joint", motor)
-            values[joint] = at_motor * gear * gear if joint == "inertia" else at_motor * _size(gear)
-    return Drive(
-        inertia=values["inertia"] or ZERO,
-        max_torque=values["max_torque"],
-        motor_inertia=values["motor_inertia"],
-        stall_torque=values["stall_torque"],
-        gear_ratio=gear,
-        motor_axis=table.vector("motor_axis"),
-        friction=Friction(
-            values["viscous"] or ZERO,
-            values["coulomb"] or ZERO,
-            values["stribeck"],
-            values["stribeck_velocity"],
-            values["break_away"],
-            values["rest_speed"],
-        ),
-        resolution_bits=table.integer("resolution_bits", 1, 64),
-    )
-
-
-def _size(value: Exact) -> Exact:
-    return -value if value.is_number and value.number < 0 else value
 
 
 def _source(table: TomlTable, path: str) -> None:

@@ -235,6 +235,8 @@ def _drive(drive: Drive) -> Pairs:
     pairs = [(key, number(value)) for key, value in values.items() if value is not None]
     if drive.motor_axis is not None:
         pairs.append(("motor_axis", _vector(drive.motor_axis)))
+    if drive.motor_link is not None:
+        pairs.append(("motor_link", quoted(drive.motor_link)))
     if drive.resolution_bits is not None:
         pairs.append(("resolution_bits", str(drive.resolution_bits)))
     return pairs

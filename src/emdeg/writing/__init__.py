@@ -11,6 +11,7 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.writing import document, html, latex, mathml, text
     from emdeg.writing.document import (
+        Abbreviated,
         Combination,
         Document,
         Equation,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         Written,
         Zeros,
         label,
+        labels_of,
         resolved,
     )
     from emdeg.writing.drawing import (

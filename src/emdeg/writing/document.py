@@ -59,6 +59,16 @@ def label(name: str) -> Label:
     return Label(name) if letters is None else Label(letters[0], name[letters.end() :])
 
 
+def indices_of(subscript: str) -> tuple[int, ...]:
+    """The numbers in a subscript: a digit each, or kept apart by underscores.
+
+    >>> indices_of("112"), indices_of("_1_12")
+    ((1, 1, 2), (1, 12))
+    """
+    parts = subscript.strip("_").split("_") if "_" in subscript else list(subscript)
+    return tuple(int(part) for part in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class SquareRoot:
     """The root of a formula."""
@@ -81,6 +91,14 @@ class Written:
     text: str
     latex: str
     mathml: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviated:
+    """A formula with a shorter way to write it, for people; programs take the formula."""
+
+    shown: Sum
+    value: TrigPoly
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +126,7 @@ def _fraction(value: Fraction) -> str:
     return str(value) if value.denominator == 1 else rf"\tfrac{{{value.numerator}}}{{{value.denominator}}}"
 
 
-Formula = TrigPoly | Quotient | Sum | SquareRoot | Combination | Written | Reference
+Formula = TrigPoly | Quotient | Sum | SquareRoot | Combination | Written | Abbreviated | Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +268,17 @@ Item = (
     | Folded
     | Special
 )
+
+
+def labels_of(item: Item) -> tuple[Label, ...]:
+    """The left sides of an item's equations."""
+    match item:
+        case Equation() | MatrixEquation():
+            return (item.label,)
+        case Zeros():
+            return item.labels
+        case _:
+            return ()
 
 
 @dataclass(frozen=True, slots=True)

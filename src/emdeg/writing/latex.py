@@ -8,6 +8,7 @@ from typing import assert_never
 
 from emdeg.algebra import Quotient, Sum, TrigPoly
 from emdeg.writing.document import (
+    Abbreviated,
     Cell,
     Combination,
     Document,
@@ -92,7 +93,7 @@ def _over(above: TrigPoly, below: TrigPoly, notation: Notation) -> str:
 
 
 NOTATION = Notation(
-    letter=lambda _, generator: generator.latex,
+    letter=lambda algebra, generator: algebra.latex_letter(generator),
     atom=lambda atom: atom.latex,
     label=lambda label: label.latex,
     number=latex_number,
@@ -128,6 +129,8 @@ def formula(value: Formula) -> list[str]:
             return [r"\bigl(" + top[0], *top[1:], r"\bigr) \big/ \bigl(" + bottom[0], *bottom[1:], r"\bigr)"]
         case SquareRoot():
             return [rf"\sqrt{{{line(value.of)}}}"]
+        case Abbreviated():
+            return formula(value.shown)
         case Written():
             return _BREAK.split(value.latex) if r"\frac" not in value.latex else [value.latex]
         case Reference():

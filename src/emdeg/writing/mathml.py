@@ -12,9 +12,21 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import assert_never
 
-from emdeg.algebra import GREEK, Angle, Generator, Product, Quotient, Sum, TrigPoly, angle_name
+from emdeg.algebra import (
+    GREEK,
+    WRITTEN_OUT,
+    Angle,
+    Atom,
+    Generator,
+    Product,
+    Quotient,
+    Sum,
+    TrigAlgebra,
+    TrigPoly,
+    angle_name,
+)
 from emdeg.writing import notation, text
-from emdeg.writing.document import Combination, Formula, Label, Reference, SquareRoot, Written
+from emdeg.writing.document import Abbreviated, Combination, Formula, Label, Reference, SquareRoot, Written
 from emdeg.writing.markup import escape
 from emdeg.writing.notation import mantissa_and_exponent, readable
 
@@ -51,6 +63,8 @@ def formula(value: Formula) -> str:
             return _over(value.numerator, value.denominator, NOTATION)
         case SquareRoot():
             return f"<msqrt>{formula(value.of)}</msqrt>"
+        case Abbreviated():
+            return formula(value.shown)
         case Written():
             return value.mathml or f"<mtext>{escape(value.text)}</mtext>"
         case Reference():
@@ -78,21 +92,41 @@ def label(of: Label) -> str:
     return _subscripted(of.letter, of.shown_subscript, of.dots)
 
 
-def letter(generator: Generator) -> str:
-    """One letter of a formula."""
+def letter(algebra: TrigAlgebra, generator: Generator) -> str:
+    """One letter of a formula; names that would look alike stay as they are."""
     if generator.kind in ("sine", "cosine"):
+        function = generator.kind[:3]
         if isinstance(generator.of, int):
-            return _subscripted(generator.kind[0], str(generator.of))
+            if algebra.short:
+                return _subscripted(generator.kind[0], str(generator.of))
+            return _function(function, _subscripted("q", str(generator.of)))
         if str(generator) == "sqrt(3)/2":
             return "<mfrac><msqrt><mn>3</mn></msqrt><mn>2</mn></mfrac>"
         angle = generator.of if isinstance(generator.of, Angle) else Angle()
         plain = str(angle) if angle.symbol else str(angle).replace("*", "").replace("pi", "π")
-        inside = f"<mrow><mo>(</mo><mtext>{escape(plain)}</mtext><mo>)</mo></mrow>"
-        return f"<mrow><mi>{generator.kind[:3]}</mi><mo>&#x2061;</mo>{inside}</mrow>"
+        return _function(function, f"<mtext>{escape(plain)}</mtext>")
     if generator.kind == "parameter":
+        if generator.of in algebra.alike:
+            return f'<mi mathvariant="monospace">{escape(str(generator.of))}</mi>'
         return name(str(generator.of))
     dots = {"displacement": 0, "rate": 1, "acceleration": 2}[generator.kind]
     return _subscripted("q", str(generator.of), dots)
+
+
+def _function(function: str, argument: str) -> str:
+    inside = f"<mrow><mo>(</mo>{argument}<mo>)</mo></mrow>"
+    return f"<mrow><mi>{function}</mi><mo>&#x2061;</mo>{inside}</mrow>"
+
+
+def atom(factor: Atom) -> str:
+    """One factor of the reading form."""
+    if factor.kind not in WRITTEN_OUT or not factor.angle:
+        return name(factor.kind, angle_name(factor.angle).replace("m", _MINUS).replace("_", ","))
+    terms = []
+    for k, (joint, times) in enumerate(factor.angle):
+        size = "" if abs(times) == 1 else f"<mn>{abs(times)}</mn>{_TIMES}"
+        terms.append(_signed(times < 0, not k, size + _subscripted("q", str(joint))))
+    return _function(factor.kind, "".join(terms))
 
 
 def name(head: str, tail: str = "") -> str:
@@ -128,8 +162,8 @@ def _signed(minus: bool, first: bool, size: str) -> str:
 
 
 NOTATION = notation.Notation(
-    letter=lambda _, generator: letter(generator),
-    atom=lambda atom: name(atom.kind, angle_name(atom.angle)),
+    letter=letter,
+    atom=atom,
     label=label,
     number=number,
     coefficient=number,
@@ -148,6 +182,8 @@ def pieces(value: Formula) -> list[str]:
     match value:
         case Sum():
             return [piece for k, term in enumerate(value.terms) for piece in term_pieces(term, k == 0)] or [_ZERO]
+        case Abbreviated():
+            return pieces(value.shown)
         case TrigPoly() | Combination():
             found = [_broken_sign(m, k == 0) + size for k, (m, size) in enumerate(notation.terms(value, NOTATION))]
             return found or [_ZERO]

@@ -1,13 +1,16 @@
-"""Equations as SymPy objects, and as lines that SymPy reads."""
+"""Equations as SymPy objects, and as a Python program that makes them."""
 
 from __future__ import annotations
 
+import keyword
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
-from emdeg.algebra import Atom, Quotient, Sum, TrigPoly
+from emdeg.algebra import WRITTEN_OUT, Atom, Quotient, Sum, TrigPoly
 from emdeg.writing import text
 from emdeg.writing.document import (
+    Abbreviated,
     Combination,
     Document,
     Equation,
@@ -17,9 +20,12 @@ from emdeg.writing.document import (
     Note,
     Paragraph,
     Reference,
+    Section,
     SquareRoot,
     Table,
     Zeros,
+    indices_of,
+    labels_of,
 )
 
 
@@ -32,19 +38,113 @@ def expressions(document: Document) -> dict[str, Any]:
 
 
 def write(document: Document) -> str:
-    """One line for each equation, name = expression; tables and sentences are comments."""
-    blocks = [f"# {_comment(document.title)}"]
+    """A Python program that defines every equation's left side, and M, b, c and g as matrices, by SymPy.
+
+    Every symbol is declared; a name that Python, SymPy or an equation needs for itself has an underscore behind it as
+    a variable, not as a symbol. What an equation uses is defined before it; tables and sentences are comments.
+    b has a row for each joint and a column for each pair of rates, (1, 2), (1, 3), ..., (2, 3), ...
+    """
+    found = expressions(document)
+    names = _variables(found)
+    program = _Program(found, names)
     for section in document.sections:
-        blocks.append(f"# {_comment(section.title)}")
+        program.remark(section.title)
         for item in section.items:
             if isinstance(item, Table):
-                rows = (item.head, *([text.cell(cell) for cell in row] for row in item.rows))
-                blocks += [f"# {_comment('  '.join(row))}" for row in rows]
+                for row in (item.head, *([text.cell(cell) for cell in row] for row in item.rows)):
+                    program.remark("  ".join(row))
             elif isinstance(item, (Paragraph, Note)):
-                blocks.append(f"# {_comment(item.text)}")
+                program.remark(item.text)
             else:
-                blocks += [f"{name} = {value}" for name, value in _named(item).items()]
-    return "\n".join(blocks) + "\n"
+                for name, value in _named(item).items():
+                    program.define(name, value)
+        if section.key in MATRICES and (matrix := _matrix(section, names)):
+            program.lines.append(f"{section.key} = {matrix}")
+    head = [f"# {_comment(document.title)}", f"from sympy import {', '.join(IMPORTED)}", ""]
+    declared = [f'{names[name]} = Symbol("{name}", real=True)' for name in sorted(_symbols(found))]
+    return "\n".join([*head, *declared, *program.lines]) + "\n"
+
+
+MATRICES = ("M", "b", "c", "g")
+IMPORTED = ("Matrix", "Rational", "Symbol", "cos", "pi", "sin", "sqrt")
+
+
+def _printer() -> Any:
+    """Expressions as Python text: a fraction in a sum is SymPy's own."""
+    from sympy.printing.str import StrPrinter
+
+    class Printer(StrPrinter):
+        def _print_Rational(self, expr: Any) -> str:
+            return f"Rational({expr.p}, {expr.q})"
+
+    return Printer({"order": "none"})
+
+
+class _Program:
+    """Lines of Python, each name defined after those that its expression holds."""
+
+    def __init__(self, expressions: dict[str, Any], names: dict[str, str]) -> None:
+        import sympy
+
+        self.lines: list[str] = []
+        self._left = dict(expressions)
+        self._names = names
+        self._as_variables = {
+            symbol: sympy.Symbol(names[symbol.name]) for value in expressions.values() for symbol in value.free_symbols
+        }
+
+    def remark(self, words: str) -> None:
+        self.lines.append(f"# {_comment(words)}")
+
+    def define(self, name: str, value: Any) -> None:
+        self._left.pop(name, None)
+        for symbol in sorted(value.free_symbols, key=str):
+            if symbol.name in self._left:
+                self.define(symbol.name, self._left[symbol.name])
+        # A Python 1/3 is a double, and so is half of a Python 1.
+        if getattr(value, "is_Rational", False):
+            written = f"Rational({value.p}, {value.q})"
+        else:
+            written = _printer().doprint(value.xreplace(self._as_variables))
+        self.lines.append(f"{self._names[name]} = {written}")
+
+
+def _symbols(found: dict[str, Any]) -> set[str]:
+    """The symbols that no equation defines."""
+    return {symbol.name for value in found.values() for symbol in value.free_symbols} - found.keys()
+
+
+def _variables(found: dict[str, Any]) -> dict[str, str]:
+    """Name of an equation or a symbol -> the Python variable that stands for it."""
+    taken = {*keyword.kwlist, *keyword.softkwlist, *IMPORTED}
+    variables: dict[str, str] = {}
+    for name in (*found, *sorted(_symbols(found))):
+        variable = f"{name}_" if name in MATRICES and name not in found else name
+        while variable in taken:
+            variable += "_"
+        variables[name] = variable
+        taken.add(variable)
+    return variables
+
+
+def _matrix(section: Section, names: dict[str, str]) -> str | None:
+    """M, b, c or g of the entries in its section; None where they are not all there."""
+    labels = [one for item in section.items for one in labels_of(item) if one.subscript.strip("_0123456789") == ""]
+    at = {indices_of(one.subscript): names[str(one)] for one in labels if one.subscript}
+    joints = range(1, max((index for indices in at for index in indices), default=1) + 1)
+    if section.key == "g":
+        places = [[(i,)] for i in joints]
+    elif section.key == "b":
+        places = [[(i, j, k) for j, k in combinations(joints, 2)] for i in joints]
+    elif section.key == "c":
+        places = [[(i, j) for j in joints] for i in joints]
+    else:
+        places = [[(min(i, j), max(i, j)) for j in joints] for i in joints]
+    if not at.keys() >= {place for row in places for place in row}:
+        return None
+    if not places[0]:
+        return f"Matrix({len(joints)}, 0, [])"
+    return "Matrix([" + ", ".join(f"[{', '.join(at[place] for place in row)}]" for row in places) + "])"
 
 
 def expression(value: Formula) -> Any:
@@ -66,8 +166,8 @@ def expression(value: Formula) -> Any:
                 size = sympy.Integer(1) if isinstance(factor, int) else expression(factor)
                 total += size * sympy.Symbol(str(name), real=True)
             return total
-        case Reference():
-            return _rational(value.factor) * sympy.Symbol(str(value.of))
+        case Reference() | Abbreviated():
+            return expression(value.value)
         case _:
             raise TypeError(f"{text.line(value)} has no SymPy form")
 
@@ -110,7 +210,7 @@ def _atom(atom: Atom) -> Any:
     if atom.kind == "q":
         return angle
     product: Any = sympy.Integer(1)
-    for letter in atom.kind:
+    for letter in WRITTEN_OUT.get(atom.kind, atom.kind):
         product *= sympy.sin(angle) if letter == "S" else sympy.cos(angle)
     return product
 

@@ -16,10 +16,12 @@ import numpy as np
 from emdeg.algebra import (
     Atom,
     ExponentLayout,
+    ParallelJoints,
     PrintedCount,
     Product,
     ShortForms,
     Sum,
+    TrigAlgebra,
     TrigPoly,
     Views,
     atoms_of,
@@ -27,10 +29,11 @@ from emdeg.algebra import (
     evaluate,
     scaled,
     terms_of,
+    written_out,
 )
 from emdeg.algebra.factoring import LONG, Nester, content
 from emdeg.equations.reading.lumped import Lumped
-from emdeg.writing import Brief, Shown, label, latex, listing, text
+from emdeg.writing import Abbreviated, Brief, Shown, label, latex, listing, text
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,12 +43,14 @@ class CompactEntry(Shown):
     name: str
     expression: Sum
     alias: tuple[Fraction, str] | None = None
+    written_out: bool = False
+    """Whether sines and cosines are printed in full, because a symbol of the robot looks like an abbreviation."""
 
     @property
     def shown(self) -> Sum:
         """The right-hand side as it is printed: a multiple of the earlier entry where it has an alias."""
         if self.alias is None:
-            return self.expression
+            return written_out(self.expression) if self.written_out else self.expression
         factor, name = self.alias
         return Sum((Product(factor, (Atom(name),)),))
 
@@ -126,9 +131,10 @@ def atom_values(
 
 def compact(lumped: Lumped) -> Compact:
     """The reading form of a model in lumped constants."""
-    printer = _Printer(lumped)
+    printer = _Printer(lumped.algebra, lumped.groups)
     first: dict[tuple, tuple[str, Fraction]] = {}
     entries: dict[str, CompactEntry] = {}
+    in_full = not lumped.algebra.short
     taken = {constant.name for constant in lumped.constants}  # renamed, g1 may be one: then no entry refers to g1
     for name, terms in lumped.expansions.items():
         key, factor = _direction(terms)
@@ -138,11 +144,12 @@ def compact(lumped: Lumped) -> Compact:
                 name,
                 scaled(entries[other].expression, factor / theirs),
                 (factor / theirs, other),
+                in_full,
             )
             continue
         if terms and name not in taken:
             first[key] = name, factor
-        entries[name] = CompactEntry(name, _grouped([(c, printer(f)) for c, f in terms]))
+        entries[name] = CompactEntry(name, _grouped([(c, printer(f)) for c, f in terms]), None, in_full)
     return Compact(entries)
 
 
@@ -157,9 +164,9 @@ def _direction(terms: Sequence[tuple[str, TrigPoly]]) -> tuple[tuple, Fraction]:
 class _Printer:
     """The shortest nested form of functions of the configuration; remembers what it found."""
 
-    def __init__(self, lumped: Lumped) -> None:
-        self.writer = ShortForms(ExponentLayout(lumped.algebra), lumped.groups)
-        self.displacements = lumped.algebra.prismatic
+    def __init__(self, algebra: TrigAlgebra, groups: Sequence[ParallelJoints]) -> None:
+        self.writer = ShortForms(ExponentLayout(algebra), groups)
+        self.displacements = algebra.prismatic
         self.nested = Nester()
         self.known: dict[TrigPoly, tuple[Fraction, Sum]] = {}
 
@@ -183,6 +190,75 @@ class _Printer:
         counts = [count(expression).total for expression in tried]
         least = [expression for expression, total in zip(tried, counts) if total == min(counts)]
         return scale, min(least, key=lambda e: len(text.line(e))) if len(least) > 1 else least[0]
+
+
+def abbreviated(
+    rows: Sequence[Sequence[TrigPoly]], groups: Sequence[ParallelJoints]
+) -> tuple[tuple[Abbreviated | TrigPoly, ...], ...]:
+    """A matrix of formulas with sines and cosines of sums of parallel joints' angles; as it is where none occurs."""
+    algebra = rows[0][0].algebra
+    if not groups or any(g.kind in ("rate", "acceleration") for row in rows for f in row for g in f.generators):
+        return tuple(map(tuple, rows))
+    printer = _Printer(algebra, groups)
+    found = [[_in_parameters(formula, printer) for formula in row] for row in rows]
+    shown = [one for row in found for one in row if one is not None]
+    if len(shown) < sum(map(len, rows)) or not any(len(a.angle) > 1 for one in shown for a in atoms_of(one)):
+        return tuple(map(tuple, rows))
+    in_full = not algebra.short
+    return tuple(
+        tuple(
+            Abbreviated(written_out(short) if in_full else short, formula)
+            for short, formula in zip(line, row)
+            if short is not None
+        )
+        for line, row in zip(found, rows)
+    )
+
+
+def _in_parameters(formula: TrigPoly, printer: _Printer) -> Sum | None:
+    """Sums of parameters times functions; None where constant angles or names that look alike are among the letters."""
+    layout = printer.writer.layout
+    by_function: dict[TrigPoly, list[Product]] = {}
+    for key, poly in layout.split(formula).items():
+        if any(g.kind != "parameter" or g.of in formula.algebra.alike for g, _ in key):
+            return None
+        function = layout.formula(poly)
+        lead = function.leading_coefficient
+        atoms = tuple(Atom(str(g)) for g, power in key for _ in range(power))
+        by_function.setdefault(function / lead, []).append(Product(lead, atoms))
+    terms: list[Product] = []
+    for function, parameters in by_function.items():
+        if len(parameters) > 1:
+            terms.append(Product(Fraction(1), (Sum(tuple(parameters)), *_as_factors(printer(function)))))
+            continue
+        short = scaled(printer(function), parameters[0].coefficient)
+        atoms = parameters[0].factors
+        if not atoms:
+            terms += map(_spread, short.terms)
+        elif len(short.terms) == 1:
+            terms.append(Product(short.terms[0].coefficient, (*atoms, *short.terms[0].factors)))
+        else:
+            terms.append(Product(Fraction(1), (*atoms, short)))
+    return Sum(tuple(sorted(terms, key=lambda term: term.coefficient < 0)))
+
+
+def _spread(term: Product) -> Product:
+    """0.1*(2*a + b) as (0.2*a + 0.1*b)."""
+    bracket = next((k for k, factor in enumerate(term.factors) if isinstance(factor, Sum)), None)
+    size = abs(term.coefficient)
+    if bracket is None or size == 1:
+        return term
+    inner = term.factors[bracket]
+    assert isinstance(inner, Sum)
+    spread = Sum(tuple(_spread(Product(size * t.coefficient, t.factors)) for t in inner.terms))
+    return Product(term.coefficient / size, (*term.factors[:bracket], spread, *term.factors[bracket + 1 :]))
+
+
+def _as_factors(function: Sum) -> tuple[Atom | Sum, ...]:
+    """A function as factors of a product: those of its one term, or itself in brackets."""
+    if len(function.terms) == 1 and function.terms[0].coefficient == 1:
+        return function.terms[0].factors
+    return (function,)
 
 
 def _grouped(terms: Sequence[tuple[str, Sum]]) -> Sum:

@@ -8,7 +8,7 @@ Multiples of constants are constants (K25 = 2*K5), because those are computed on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,14 +17,16 @@ import numpy as np
 from emdeg.algebra import (
     Atom,
     ExponentLayout,
+    Exponents,
     PrintedCount,
     Product,
     ShortForms,
     Sum,
+    Views,
+    WrittenForm,
     atoms_of,
     count,
     evaluate,
-    fewest_terms,
 )
 from emdeg.algebra.factoring import (
     Found,
@@ -41,7 +43,7 @@ from emdeg.algebra.factoring import (
     without,
 )
 from emdeg.equations.reading.compact_form import atom_values
-from emdeg.equations.reading.lumped import Lumped
+from emdeg.equations.reading.lumped import Lumped, own_letter
 from emdeg.writing import Brief, line, listing
 
 Polynomial = dict[tuple[Atom, ...], Fraction]
@@ -129,9 +131,13 @@ class _Letters:
 
 
 def hierarchy(lumped: Lumped) -> Hierarchy:
-    """The hierarchical form of a model in lumped constants."""
+    """The hierarchical form of a model in lumped constants: of the ways to write its functions the cheapest."""
     symbol = {c.name: f"K{k}" for k, c in enumerate(lumped.constants, 1)}
-    entries = _sums_of_products(lumped, symbol)
+    forms = [_built(entries, symbol) for entries in _sums_of_products(lumped, symbol)]
+    return _apart(min(forms, key=lambda form: form.count.total), lumped.algebra.parameters, tuple(symbol))
+
+
+def _built(entries: dict[str, Polynomial], symbol: Mapping[str, str]) -> Hierarchy:
     constants: dict[str, tuple[Fraction, str]] = {k: (Fraction(1), c) for c, k in symbol.items()}
     steps, order = _related(entries)
     if sum(map(len, steps.values())) <= MOST_TERMS:
@@ -145,35 +151,78 @@ def hierarchy(lumped: Lumped) -> Hierarchy:
         {name: expression for name, expression in written.items() if name in used},
         products,
         {name: nested(steps[name]) for name in order},
-        tuple(lumped.expansions),
+        tuple(entries),
     )
 
 
-def _sums_of_products(lumped: Lumped, symbol: Mapping[str, str]) -> dict[str, Polynomial]:
-    """Every entry as {product of sines, cosines and one constant: coefficient}, all in one angle system."""
+def _apart(form: Hierarchy, symbols: Sequence[str], constants: Sequence[str]) -> Hierarchy:
+    """The form with other letters for K, T and V where one of them looks like a symbol or a constant of the robot."""
+    blocks = {"K": form.constants, "T": form.products, "V": form.brackets}
+    taken = (*symbols, *constants)
+    new = {
+        name: own_letter(letter, (one[1:] for one in names), taken) + name[1:]
+        for letter, names in blocks.items()
+        for name in names
+    }
+    if all(name == other for name, other in new.items()):
+        return form
+
+    def renamed(expression: Sum) -> Sum:
+        def factor(one: Atom | Sum) -> Atom | Sum:
+            if isinstance(one, Sum):
+                return renamed(one)
+            return one if one.angle else Atom(new.get(one.kind, one.kind))
+
+        return Sum(tuple(Product(t.coefficient, tuple(map(factor, t.factors))) for t in expression.terms))
+
+    return Hierarchy(
+        {new[name]: expression for name, expression in form.constants.items()},  # in lumped constants
+        {new[name]: renamed(expression) for name, expression in form.products.items()},
+        {new.get(name, name): renamed(expression) for name, expression in form.steps.items()},
+        form.entries,
+    )
+
+
+def _sums_of_products(lumped: Lumped, symbol: Mapping[str, str]) -> Iterator[dict[str, Polynomial]]:
+    """Every entry as {product of sines, cosines and one constant: coefficient}, in several ways.
+
+    All functions in the angle system with the fewest terms; each in the one in which it has the fewest; and each with
+    the sines and cosines of whatever sums of angles make it shortest, because all of them are given.
+    """
     writer = ShortForms(ExponentLayout(lumped.algebra), lumped.groups)
-    angles = len(writer.layout.angles)
     views = {name: [(c, writer.views(f)) for c, f in terms] for name, terms in lumped.expansions.items()}
-    tables = []
-    for k, system in enumerate(writer.systems):
-        meaning = tuple(system.meaning[j] for j in writer.layout.angles)
-        polys = {n: [(c, fewest_terms(v[k], angles)) for c, v in terms] for n, terms in views.items()}
-        tables.append((sum(len(w) for terms in polys.values() for _, w in terms), k, meaning, polys))
-    _, _, meaning, polys = min(tables, key=lambda table: table[:2])
-    found: dict[str, Polynomial] = {}
-    for name, terms in polys.items():
-        polynomial: Polynomial = {}
-        for constant, poly in terms:
-            for exponents, c in poly.items():
-                factors = [Atom(symbol[constant])]
-                for place, angle in enumerate(meaning):
-                    factors += [Atom("S", angle)] * exponents[2 * place]
-                    factors += [Atom("C", angle)] * exponents[2 * place + 1]
-                for joint, power in zip(lumped.algebra.prismatic, exponents[2 * angles :]):
-                    factors += [Atom("q", ((joint, 1),))] * power
-                polynomial[tuple(sorted(factors))] = Fraction(c)
-        found[name] = polynomial
-    return found
+    forms = {name: [(c, writer.own_forms(v)) for c, v in terms] for name, terms in views.items()}
+    sizes = [sum(len(own[k].poly) for terms in forms.values() for _, own in terms) for k in range(len(writer.systems))]
+    common = sizes.index(min(sizes))
+
+    def shortest(own: list[WrittenForm]) -> WrittenForm:
+        return min(own, key=lambda form: (len(form.poly), form.size[1], form is not own[common]))
+
+    def written(choice: Callable[[Views, list[WrittenForm]], WrittenForm]) -> dict[str, Polynomial]:
+        found: dict[str, Polynomial] = {}
+        for name, terms in views.items():
+            polynomial: Polynomial = {}
+            for (constant, v), (_, own) in zip(terms, forms[name]):
+                form = choice(v, own)
+                for exponents, c in form.poly.items():
+                    key = tuple(sorted([Atom(symbol[constant]), *_factors(form, exponents, lumped.algebra.prismatic)]))
+                    polynomial[key] = polynomial.get(key, Fraction(0)) + c
+            found[name] = polynomial
+        return found
+
+    yield written(lambda _, own: own[common])
+    if len(writer.systems) > 1:
+        yield written(lambda _, own: shortest(own))
+        yield written(lambda v, own: min((shortest(own), *writer.forms(v)), key=lambda form: form.size))
+
+
+def _factors(form: WrittenForm, exponents: Exponents, displacements: Sequence[int]) -> Iterator[Atom]:
+    """A term's sines, cosines and displacements, each by itself: products of them get names of their own."""
+    for place, angle in enumerate(form.angles):
+        yield from [Atom("S", angle)] * exponents[2 * place]
+        yield from [Atom("C", angle)] * exponents[2 * place + 1]
+    for joint, power in zip(displacements, exponents[2 * len(form.angles) :]):
+        yield from [Atom("q", ((joint, 1),))] * power
 
 
 def _related(entries: Mapping[str, Polynomial]) -> tuple[dict[str, Polynomial], list[str]]:

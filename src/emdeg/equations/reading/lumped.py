@@ -9,7 +9,7 @@ its formula, unit, value and tolerance.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import gcd, lcm, sqrt
@@ -29,6 +29,7 @@ from emdeg.algebra import (
     TrigPoly,
     Views,
     added,
+    look,
 )
 from emdeg.algebra.factoring import Number, nested
 from emdeg.algebra.linear import rational_echelon
@@ -149,14 +150,15 @@ def lump(
                 found += _by_coefficient(part, writer.layout, unit)
             else:
                 found += _constants(part, [n for n in spanning if n in part], writer, unit)
-    named = _named(found, numbers, [name for name in bare if name in entries])
+    named = _named(found, numbers, [name for name in bare if name in entries], algebra.parameters)
+    of_drives = own_letter("Im", drives, algebra.parameters)
     expansions: dict[str, list[tuple[str, TrigPoly]]] = {name: [] for name in entries}
     constants = []
     for joint, formula in drives.items():
         name = _diagonal(joint, bare)
-        expansions[name].append((f"Im{joint}", algebra.one))
+        expansions[name].append((f"{of_drives}{joint}", algebra.one))
         kind = "kg m^2" if joint in algebra.revolute else "kg"
-        constants.append(_constant(f"Im{joint}", formula, kind, (name,), numbers, tolerances))
+        constants.append(_constant(f"{of_drives}{joint}", formula, kind, (name,), numbers, tolerances))
     for name, item in named:
         uses = tuple(entry for entry in entries if entry in item.functions)
         constants.append(_constant(name, item.formula, item.unit, uses, numbers, tolerances))
@@ -333,7 +335,21 @@ def _odd(value: int) -> int:
     return value // (value & -value)
 
 
-def _named(found: Sequence[_Found], values: Mapping[str, Fraction], order: Sequence[str]) -> list[tuple[str, _Found]]:
+def own_letter(letter: str, numbers: Iterable[object], taken: Iterable[str]) -> str:
+    """The letter for names of our own, or one made longer where with a number it looks like a name that is taken.
+
+    >>> own_letter("I", [1, 2], ["m1"]), own_letter("I", [1, 2], ["I_2", "Io1"])
+    ('I', 'Ioo')
+    """
+    looks, numbers = set(map(look, taken)), list(numbers)
+    while any(look(f"{letter}{number}") in looks for number in numbers):
+        letter += "o"
+    return letter
+
+
+def _named(
+    found: Sequence[_Found], values: Mapping[str, Fraction], order: Sequence[str], taken: Iterable[str]
+) -> list[tuple[str, _Found]]:
     rank = {name: k for k, name in enumerate(order)}
     known = {id(item): evaluated(item.formula, values) for item in found}
 
@@ -346,7 +362,8 @@ def _named(found: Sequence[_Found], values: Mapping[str, Fraction], order: Seque
     named: list[tuple[str, _Found]] = []
     for letter in "IG":
         mine = sorted((item for item in found if item.unit.startswith("N") == (letter == "G")), key=key)
-        named += [(f"{letter}{k}", item) for k, item in enumerate(mine, 1)]
+        own = own_letter(letter, range(1, len(mine) + 1), taken)
+        named += [(f"{own}{k}", item) for k, item in enumerate(mine, 1)]
     return named
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from emdeg.algebra import Sum
+from emdeg.algebra import Sum, written_out
 from emdeg.equations.model import Model
 from emdeg.equations.reading.lumped import Constant
 from emdeg.writing import Equation, Item, Paragraph, Reference, Section, Table, Zeros, label, line, terms_data
@@ -14,18 +15,25 @@ USES = 5
 """Entries that a table names before it says how many more there are; JSON has them all."""
 ABBREVIATIONS = (
     "S and C are sine and cosine of the sum of the joint angles that follow: S2 = sin q2, C23 = cos(q2 + q3), "
-    "C223 = cos(2 q2 + q3); SS, CC and SC their squares and their product."
+    "C223 = cos(2 q2 + q3), S2m3 = sin(q2 - q3); SS, CC and SC their squares and their product."
 )
 
 
 def constants(model: Model) -> Section:
     """Every lumped constant: its formula, then its value, tolerance, unit and where it is used."""
     found = model.constants
-    items: list[Item] = [Equation(label(c.name), c.expression) for c in found if not c.formula.is_number]
+    letters = model.lumped.algebra
+    items: list[Item] = [
+        Equation(label(c.name), c.formula if letters.alike or c.formula.is_number else c.expression) for c in found
+    ]
     head = ("constant", "value", "+-", "unit", "used in")
     items.append(Table(head, tuple((c.name, _value(c), _tolerance(c), c.unit, _uses(c)) for c in found)))
-    items += [Paragraph(text) for text in (*_zeros(found), ABBREVIATIONS)]
-    title = "Constants of the mechanism: I inertial, G gravitational, Im of the drives"
+    abbreviated = (ABBREVIATIONS,) if letters.short else ()
+    items += [Paragraph(text) for text in (*_zeros(found), *abbreviated)]
+    heads = {c.unit.startswith("N"): label(c.name).letter for c in found if not c.is_drive}
+    drives = next((label(c.name).letter for c in found if c.is_drive), "Im")
+    names = f"{heads.get(False, 'I')} inertial, {heads.get(True, 'G')} gravitational, {drives} of the drives"
+    title = f"Constants of the mechanism: {names}"
     return Section("constants", title, tuple(items))
 
 
@@ -51,9 +59,10 @@ def entries(model: Model, part: str) -> Iterable[Item]:
             zeros.append(label(name))
         elif entry.alias is not None:
             factor, other = entry.alias
-            yield Equation(label(name), Reference(label(other), factor, entry.expression))
+            full = replace(entry, alias=None).shown
+            yield Equation(label(name), Reference(label(other), factor, full))
         else:
-            yield Equation(label(name), entry.expression)
+            yield Equation(label(name), entry.shown)
     if zeros:
         yield Zeros(tuple(zeros))
 
@@ -62,16 +71,21 @@ def hierarchy(model: Model) -> Section:
     """Burdick's form: entries in brackets V and products T, and what those and the constants K are."""
     form = model.hierarchy()
     total = form.count
+    blocks = (form.brackets, form.products, form.constants)
+    V, T, K = (next((label(name).letter for name in block), own) for block, own in zip(blocks, "VTK"))
+    in_full = not model.lumped.algebra.short
+    sums = "" if in_full else "; S23 is sin(q2 + q3), S2m3 sin(q2 - q3)"
     items: list[Item] = [
         Paragraph(
-            f"{total.mul} multiplications and {total.add} additions at one configuration. K are constants, T products "
-            "of sines and cosines, V brackets that recur; S23 is sin(q2 + q3). The K stand in lumped constants."
+            f"{total.mul} multiplications and {total.add} additions at one configuration. {K} are constants, {T} "
+            f"products of sines and cosines, {V} brackets that recur{sums}. The {K} stand in lumped constants."
         )
     ]
-    items += _equations({name: form.steps[name] for name in form.entries})
-    for definitions in ({name: form.steps[name] for name in form.brackets}, form.products, form.constants):
-        items += _equations(definitions)
-    return Section("hierarchy", "Hierarchical form: entries, V, T, K", tuple(items))
+    for names in (form.entries, form.brackets):
+        items += _equations({name: form.steps[name] for name in names}, in_full)
+    for definitions in (form.products, form.constants):
+        items += _equations(definitions, in_full)
+    return Section("hierarchy", f"Hierarchical form: entries, {V}, {T}, {K}", tuple(items))
 
 
 def constants_data(model: Model) -> list[dict[str, Any]]:
@@ -100,15 +114,18 @@ def hierarchy_data(model: Model) -> dict[str, Any]:
     """The definitions as text, each block in the order of evaluation."""
     form = model.hierarchy()
 
+    in_full = not model.lumped.algebra.short
+
     def block(definitions: Mapping[str, Sum]) -> dict[str, str]:
-        return {name: line(expression) for name, expression in definitions.items()}
+        return {name: line(written_out(e) if in_full else e) for name, e in definitions.items()}
 
     count = {"mul": form.count.mul, "add": form.count.add}
     return {"K": block(form.constants), "T": block(form.products), "steps": block(form.steps), "count": count}
 
 
-def _equations(definitions: Mapping[str, Sum]) -> list[Item]:
-    items: list[Item] = [Equation(label(name), e) for name, e in definitions.items() if e.terms]
+def _equations(definitions: Mapping[str, Sum], in_full: bool) -> list[Item]:
+    written = written_out if in_full else lambda expression: expression
+    items: list[Item] = [Equation(label(name), written(e)) for name, e in definitions.items() if e.terms]
     zeros = tuple(label(name) for name, e in definitions.items() if not e.terms)
     return [*items, Zeros(zeros)] if zeros else items
 

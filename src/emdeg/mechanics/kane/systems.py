@@ -26,6 +26,7 @@ from emdeg.mechanics.mechanism import (
     Frames,
     Mechanism,
     Position,
+    Rotor,
     Step,
     frames,
     mechanism_of,
@@ -156,11 +157,18 @@ def _hung(own: Mechanism, robot: Robot, axes: Sequence[BaseAxis]) -> Mechanism:
         step=(*(Step(None, zero, None, zero, None, None, zero) for _ in axes), *own.step),
         inertia=(*(empty for _ in axes), *own.inertia),
         drive=(*(zero for _ in axes), *own.drive),
-        rotor=(*(None for _ in axes), *own.rotor),
+        rotor=(*(None for _ in axes), *(_moved(rotor, m) for rotor in own.rotor)),
         gravity=(gx, gy, gz),
         base=(_along(2, zero, one), (zero, zero, zero)),
         tool_link=own.tool_link if own.tool_link == BASE else m + own.tool_link,
     )
+
+
+def _moved(rotor: Rotor | None, by: int) -> Rotor | None:
+    """The rotor where links are numbered `by` higher and what stood on the base stands on the last one before them."""
+    if rotor is None or rotor.carrier is None:
+        return rotor
+    return replace(rotor, carrier=by - 1 if rotor.carrier == BASE else by + rotor.carrier)
 
 
 def _along(axis: int, zero: Scalar, one: Scalar) -> Mat3:

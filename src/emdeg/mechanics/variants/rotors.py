@@ -1,8 +1,8 @@
 """Inverse dynamics with the motors' armatures spinning: a layer over the recursion, over any scalar.
 
-An armature on link p that drives joint i turns with the gear ratio's multiple of qd_i. Its spin along its axis a adds
-I_r a.omegad_p to the joint and I_r (qdd a + omega_p x qd a) to what the carrying link needs; what it weighs is in the
-link already.
+An armature on link p, by default joint i's parent, that drives joint i turns with the gear ratio's multiple of qd_i.
+Its spin along its axis a adds I_r a.omegad_p to the joint and I_r (qdd a + omega_p x qd a) to what the carrying link
+needs; what it weighs is in the link already.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ def newton_euler_with_rotors(
     moves = motion(mech, frame, qd, qdd, gravity=gravity)
     forces = inertia_forces(mech, moves)
     own = [mech.zero] * mech.n
-    for i, carrier in outward(mech):
+    for i, parent in outward(mech):
         rotor = mech.rotor[i]
+        carrier = parent if rotor is None or rotor.carrier is None else rotor.carrier
         if rotor is None or carrier == BASE:
             continue
         own[i] = rotor.momentum * dot(rotor.axis, moves[carrier].omegad)
