@@ -1,0 +1,218 @@
+"""What a stranger's bytes are given to, seeds to start from, and a mutator that knows what such files are made of.
+
+`python -m tests.adversary.fuzzing TARGET [libFuzzer's options]` runs atheris, which follows the code's branches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import emdeg
+from emdeg.codegen import generate
+from emdeg.codegen.artefact import recheck
+from emdeg.errors import EmdegError
+from emdeg.programs.store import from_data
+from emdeg.robot import assemble, read_toml
+from emdeg.robot.mjcf_reader import read_mjcf
+from emdeg.robot.urdf_reader import read_urdf
+from emdeg.simulation.scenarios.scenario import read_scenario
+from emdeg.sweeps.plan import plan_from_json
+from emdeg.sweeps.read import read_study
+
+HOME = Path(__file__).parents[2]
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def toml(data: bytes) -> None:
+    assemble(read_toml(_text(data), "f.toml"))
+
+
+def urdf(data: bytes) -> None:
+    assemble(read_urdf(_text(data), "f.urdf"))
+
+
+def mjcf(data: bytes) -> None:
+    assemble(read_mjcf(_text(data), "f.xml"))
+
+
+def _in_file(data: bytes, read: Callable[[Path], Any]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "f.toml"
+        path.write_bytes(data)
+        read(path)
+
+
+def scenario(data: bytes) -> None:
+    read_scenario(_text(data), "f.toml", HOME / "examples", emdeg.load("planar2r"))
+
+
+def study(data: bytes) -> None:
+    _in_file(data, read_study)
+
+
+def plan(data: bytes) -> None:
+    plan_from_json(_text(data))
+
+
+def program(data: bytes) -> None:
+    with contextlib.suppress(json.JSONDecodeError, RecursionError):
+        from_data(json.loads(_text(data)))
+
+
+def certificate(data: bytes) -> None:
+    with contextlib.suppress(json.JSONDecodeError, RecursionError):
+        said = json.loads(_text(data))
+        if said != _made()[1]:
+            recheck(_made()[0], said)
+
+
+@cache
+def _made() -> tuple[bytes, Any]:
+    (one,) = generate("planar2r", "gravity")
+    return one.text.encode(), json.loads(json.dumps(one.certificate))
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    one.__name__: one for one in (toml, urdf, mjcf, scenario, study, plan, program, certificate)
+}
+
+
+SCENARIO = """schema = 1
+mode = "simulate"
+duration = 0.5
+[trajectory]
+kind = "cycloidal"
+start = [0, -0.5]
+goal = { q1 = "60 deg", q2 = -1.2 }
+duration = 1.0
+limits = "ignore"
+[controller]
+kind = "computed_torque"
+kp = 400
+kd = 40
+period = 0.002
+max_effort = [90, 80]
+[integration]
+method = "rk4"
+step = 0.001
+output_step = 0.01
+"""
+
+
+@cache
+def seeds(target: str) -> list[bytes]:
+    """Good inputs of a target."""
+    data = HOME / "tests" / "data" / "robots"
+    match target:
+        case "toml":
+            return [(HOME / "src/emdeg/robot/library" / f"{name}.toml").read_bytes() for name in ("planar2r", "delta")]
+        case "urdf":
+            return [path.read_bytes() for path in sorted(data.glob("*.urdf"))[:3]]
+        case "mjcf":
+            return [path.read_bytes() for path in sorted(data.glob("*.xml"))[:3]]
+        case "scenario":
+            return [SCENARIO.encode()]
+        case "study":
+            return [(HOME / "examples" / "payload_study.toml").read_bytes()]
+        case "plan":
+            from emdeg.sweeps import Compute, States, Study
+            from emdeg.sweeps.prepare import prepare
+
+            small = Study("s", ("planar2r",), (Compute("gravity"),), states=States(count=20))
+            return [prepare(small).to_json().encode()]
+        case _:
+            made = _made()[1]
+            return [json.dumps(made if target == "certificate" else made["program"]).encode()]
+
+
+PIECES = [
+    *("0", "-1", "1e308", "1e-400", "nan", "inf", "true", "null", "[]", "{}", '""', '"', "'", "[[", "]]", "<", ">"),
+    *("</", "/>", "&amp;", "&#0;", "<!DOCTYPE x>", "\x00", "\x9b", "\u202e", "9" * 400, "pi/0", "1/0", "=", "\n", ","),
+    *("mul 1 1", "div 1 1", "sqrt 1", "angle 1 0", "number 1/3", "input q 0", "..", "/etc/passwd", "a" * 300),
+]
+
+
+def mutant(good: bytes, rng: random.Random) -> bytes:
+    """The input with a few changes: bytes, pieces, lines moved, doubled or gone, numbers made others.
+
+    Half of the JSON stays JSON, with values put in each other's places.
+    """
+    if good.startswith(b"{") and rng.random() < 0.5:
+        return _json_mutant(json.loads(good), rng)
+    data = bytearray(good)
+    for _ in range(rng.choice([1, 1, 1, 2, 4])):
+        at = rng.randrange(len(data) + 1)
+        to = min(len(data), at + rng.choice([1, 2, 5, 40]))
+        match rng.randrange(6):
+            case 0:
+                data[at:to] = rng.randbytes(to - at)
+            case 1:
+                data[at:to] = rng.choice(PIECES).encode()
+            case 2:
+                del data[at:to]
+            case 3:
+                data[at:at] = data[at:to] * rng.choice([1, 2, 30])
+            case 4:
+                lines = bytes(data).split(b"\n")
+                rng.shuffle(lines) if len(lines) < 4 else lines.insert(rng.randrange(len(lines)), rng.choice(lines))
+                data = bytearray(b"\n".join(lines))
+            case _:
+                digits = [k for k, byte in enumerate(data) if chr(byte).isdigit()]
+                if digits:
+                    place = rng.choice(digits)
+                    data[place : place + 1] = rng.choice(PIECES[:6]).encode()
+    return bytes(data)
+
+
+def _json_mutant(data: Any, rng: random.Random) -> bytes:
+    """The data with some values replaced by others of it, or by what nobody expects."""
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        places = list(_places(data))
+        holder, key = rng.choice(places)
+        other, name = rng.choice(places)
+        odd = [None, True, -1, 0, 10**30, 0.5, 1e308, "", "x", [], {}, [[]], {"a": 1}, *PIECES]
+        value = other[name] if rng.random() < 0.4 else rng.choice(odd)
+        holder[key] = json.loads(json.dumps(value))
+        if rng.random() < 0.2:
+            del holder[key]
+    return json.dumps(data).encode()
+
+
+def _places(data: Any) -> Iterator[tuple[Any, Any]]:
+    """Every (list or table, place in it) of JSON data."""
+    keys = data.keys() if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
+    for key in list(keys):
+        yield data, key
+        yield from _places(data[key])
+
+
+def survives(target: str, data: bytes) -> None:
+    """Read the bytes: whatever is wrong with them is said by an error of emdeg's own."""
+    with contextlib.suppress(EmdegError):
+        TARGETS[target](data)
+
+
+def main() -> None:
+    import atheris
+
+    target = sys.argv[1]
+    for good in seeds(target):
+        survives(target, good)
+    atheris.instrument_all()
+    atheris.Setup([sys.argv[0], *sys.argv[2:]], lambda data: survives(target, data))
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
