@@ -8,7 +8,7 @@ loads a joint although no formula mentions it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -75,22 +75,25 @@ class Tolerances:
 
     def efforts(self, q: NDArray, qd: NDArray, qdd: NDArray) -> Spread:
         """Efforts along a trajectory, each T x n [N m, N]."""
-        at = [np.moveaxis(np.asarray(x, float), -1, 0) for x in (q, qd, qdd)]
-
-        def efforts(values: Mapping[str, Any], states: Sequence[NDArray]) -> list[Any]:
-            mech = mechanism_of(self.opened.robot, _Drawn(values))
-            position = [_turned(x) if turns else x for x, turns in zip(states[0], mech.revolute)]
-            return list(efforts_by_newton_euler(mech, frames(mech, position), list(states[1]), list(states[2])))
-
+        value, changes = self.effort_changes(q, qd, qdd)
+        variance = (changes**2).sum(axis=0)
         shape = np.shape(q)[:-1]
-        exact = efforts(self._seeded, at)
-        value = stacked([_value(x) for x in exact], shape)
-        variance = np.zeros_like(value)
-        for k in range(len(self.stated)):
-            variance += stacked([derivative(x, k, 0.0) for x in exact], shape) ** 2
-        many = efforts(self._random(len(shape)), at)
-        drawn = stacked(many, (self.draws, *shape))
+        drawn = stacked(self._efforts(self._random(len(shape)), q, qd, qdd), (self.draws, *shape))
         return Spread(value, np.sqrt(variance), drawn.std(axis=0))
+
+    def effort_changes(self, q: NDArray, qd: NDArray, qdd: NDArray) -> tuple[NDArray, NDArray]:
+        """(efforts T x n, how each changes as each number does by its tolerance: numbers x T x n), to first order."""
+        shape = np.shape(q)[:-1]
+        exact = self._efforts(self._seeded, q, qd, qdd)
+        value = stacked([_value(x) for x in exact], shape)
+        changes = [stacked([derivative(x, k, 0.0) for x in exact], shape) for k in range(len(self.stated))]
+        return value, np.array(changes).reshape(-1, *value.shape)
+
+    def _efforts(self, values: Mapping[str, Any], *states: NDArray) -> list[Any]:
+        q, qd, qdd = (np.moveaxis(np.asarray(x, float), -1, 0) for x in states)
+        mech = mechanism_of(self.opened.robot, _Drawn(values))
+        position = [_turned(x) if turns else x for x, turns in zip(q, mech.revolute)]
+        return list(efforts_by_newton_euler(mech, frames(mech, position), list(qd), list(qdd)))
 
     def eigenvalues(self, q: NDArray) -> Spread:
         """M's eigenvalues at configurations T x n, rising; first order: d lambda = v^T dM v."""

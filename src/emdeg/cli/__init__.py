@@ -46,6 +46,7 @@ COMMANDS = {
     "analyse": "Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, "
     "measurements.",
     "measure": "Bench readings to a robot file: every number with its tolerance and its trail.",
+    "tolerance": "Which measurement to improve: every stated tolerance's share of constants and efforts, ranked.",
     "judge": "Judge a printed model: the certified error of every entry over the workspace; exit code 1 where a claim "
     "fails.",
     "sweep": "Run a design study: grids, Latin hypercubes, Monte-Carlo over parameters, payloads, workspaces and "
@@ -93,6 +94,10 @@ def _function(name: str) -> Callable[..., None]:
             from emdeg.cli.measure import measure
 
             return measure
+        case "tolerance":
+            from emdeg.cli.tolerance import tolerance
+
+            return tolerance
         case "judge":
             from emdeg.cli.judge import judge
 
