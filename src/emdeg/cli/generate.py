@@ -50,6 +50,9 @@ def generate(
         str | None, typer.Option(metavar="NAME", help="Instead of the robot's name, in files and functions.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that emdeg did not generate.")] = False,
+    sign: Annotated[
+        Path | None, typer.Option(metavar="KEY", help="Sign the certificates: an Ed25519 private key (PEM, OpenSSH).")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Emit functions as code. Each is proved equal to an independent formulation first; the proof lies beside it.
@@ -81,6 +84,7 @@ def generate(
             weights=checked_weights(weights),
             name=name,
             force=force,
+            sign=sign,
             words=robot.words,
             progress=progress,
         )

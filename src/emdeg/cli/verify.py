@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +16,7 @@ from emdeg.cli.limits import bounded
 from emdeg.cli.robots import Chosen
 from emdeg.codegen import verify as verified
 from emdeg.errors import NotCertified, Refuted
+from emdeg.writing import plain
 
 
 def verify(
@@ -28,18 +31,25 @@ def verify(
     seed: Annotated[int, typer.Option(min=0, help="For a robot: where the random points come from.")] = 0,
     effort: Effort = None,
     weights: WeightsText = "operations",
+    of: Annotated[
+        str | None, typer.Option("--robot", metavar="ROBOT", help="For a file: the robot that it must be of.")
+    ] = None,
+    signed_by: Annotated[
+        Path | None, typer.Option(metavar="KEY", help="For a file: the public key that must have signed it.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check by exact arithmetic modulo random primes that a program computes what it should.
 
     With ROBOT and FUNCTION: derive the program and prove it equal to an independent formulation. With FILE: repeat
-    the proof of a generated file from the certificate beside it. Exit code 1 if the check fails.
+    the proof of a generated file from the certificate beside it, and execute it. Which robot that is of is printed, or
+    checked with --robot, to which the robot's options apply. Exit code 1 if the check fails.
 
     Examples:
 
       emdeg verify puma560 inverse_dynamics
 
-      emdeg verify code/puma560_inverse_dynamics.c
+      emdeg verify code/puma560_inverse_dynamics.c --robot puma560
     """
     try:
         # A file may be a stranger's; a robot's proof is the user's own wish.
@@ -53,6 +63,8 @@ def verify(
                 effort=checked_effort(effort),
                 otherwise=default_effort() if effort is None else 0.0,
                 weights=checked_weights(weights),
+                of=None if of is None else replace(robot, argument=of).load(),
+                signed_by=signed_by,
                 progress=progress,
             )
     except (NotCertified, Refuted) as problem:
@@ -70,7 +82,17 @@ def verify(
         f"  modulo {result['points']} primes {result['primes']}, at a random point each (and seed {result['seed']})"
     )
     out.print(f"  probability of a false pass: {result['false_pass_probability']:.1g}")
+    rounding = result["rounding"]
+    out.print(
+        f"  executed at {rounding['states']} states: rounding errors at most {rounding['largest']:g} times what one "
+        f"rounding a step of the independent formulation adds up to ({rounding['allowed']:g} are allowed)"
+    )
     out.print(f"  error of double arithmetic, in ulps of the largest entry: {errors}")
+    if function is None:
+        out.print(
+            f"  robot: {plain(result['robot'])}, {result['robot_digest']}; {result['robot_note']}", soft_wrap=True
+        )
+        out.print(f"  signed by: {result['signed_by'] or 'nobody'}", soft_wrap=True)
     if short := result.get("short"):
         shown = zip(short["certified_error"], short["largest_effort"])
         errors = ", ".join(f"{error:g} of {peak:g}" for error, peak in shown)

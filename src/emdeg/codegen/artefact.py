@@ -7,33 +7,48 @@ program number for number, the options of the printer, seed and points. `recheck
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
+from secrets import randbits
 from typing import Any, Literal
 
 from emdeg._version import __version__
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.codegen.execution import Run, compiled_c
+from emdeg.codegen.identity import robot_data, stored_robot
 from emdeg.codegen.infix import escaped, identifier
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.python import emit_python
-from emdeg.errors import NotAProgram, NotCertified, OverBudget, Refuted, RobotError
+from emdeg.codegen.signing import SIGNATURE, signed
+from emdeg.errors import EmdegError, NotAProgram, NotCertified, OffTheVariety, OverBudget, Refuted
 from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import WITH_FRICTION, known_functions
+from emdeg.mechanics.functions import FUNCTIONS, INPUTS, RUBBING, WITH_FRICTION, known_functions
 from emdeg.programs import (
     FALSE_PASS,
+    MOST_STATES,
+    PLAIN,
     Certificate,
+    InputGroup,
     Program,
+    Rounding,
+    base_places,
+    check_rounding,
     count,
     float_error,
     from_data,
+    normal_digest,
     plain_program,
+    reference_program,
+    states_of,
     to_data,
     verify_program,
     wrong_format,
 )
-from emdeg.robot import Robot, assemble, read_toml, to_toml
+from emdeg.robot import Robot, library_names, load
 
 FORMAT = 3
 """Of a certificate. 1 said `schema_version`, and `made_by` for the version; 2 knew one prime."""
@@ -77,15 +92,40 @@ class Artefact:
     path: Path | None = None
 
 
-def make_artefact(robot: Robot, request: Request, *, seed: int = 0, program: Program | None = None) -> Artefact:
+def make_artefact(
+    robot: Robot, request: Request, *, seed: int = 0, program: Program | None = None, key: Path | None = None
+) -> Artefact:
     """The artefact, verified; raises `Refuted` rather than hand out one that is wrong.
 
-    `program` replaces the one that `emdeg.program` derives; it is proved like any other.
+    `program` replaces the one that `emdeg.program` derives; it is proved like any other. `key`, a private key's file,
+    signs the certificate.
     """
     built = plain_program(robot, request.functions, base=request.base) if program is None else program
+    built = replace(built, inputs=_inputs(robot, request))  # the labels that whoever reads the certificate expects
     text = emit(built, robot.name, request)
     proof = verify_program(built, robot, request.functions, base=request.base, seed=seed, artefact=text.encode())
-    return Artefact(_file(request), text, _certificate(robot, request, built, proof))
+    rounding = rounding_of(built, robot, request, proof, seed=seed)
+    certificate = _certificate(robot_data(robot), request, built, proof, rounding, measured_errors(built, robot))
+    return Artefact(_file(request), text, certificate if key is None else signed(certificate, key))
+
+
+def _inputs(robot: Robot, request: Request) -> tuple[InputGroup, ...]:
+    """The input arrays that the functions have: names, sizes, the joints' names as labels."""
+    return _reference(robot, request).inputs
+
+
+def _reference(robot: Robot, request: Request) -> Program:
+    return reference_program(robot, request.functions, base_places(robot) if request.base else None)
+
+
+def rounding_of(
+    program: Program, robot: Robot, request: Request, proof: Certificate, *, seed: int, run: Run | None = None
+) -> Rounding:
+    """What floating point makes of the program, or of what `run` executes; Refuted where that is too much."""
+    reference = _reference(robot, request)
+    named = [index for index, whose in proof.divides_by if whose == PLAIN]
+    states = states_of(program, robot, seed, reference.size)
+    return check_rounding(program, reference, states, run=run, single=request.single, named=named)
 
 
 def emit(program: Program, robot: str, request: Request) -> str:
@@ -104,27 +144,36 @@ def emit(program: Program, robot: str, request: Request) -> str:
     return _PYTHON[request.target](program, name=request.name, robot=robot, command=request.command)
 
 
-def _certificate(robot: Robot, request: Request, program: Program, proof: Certificate) -> dict[str, Any]:
-    toml = to_toml(robot)
+def _certificate(
+    robot: Mapping[str, str],
+    request: Request,
+    program: Program,
+    proof: Certificate,
+    rounding: Rounding,
+    errors: Mapping[str, float],
+) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "emdeg": __version__,
         "artefact": _file(request),
-        "digest": proof.digest,
+        **{key: value for key, value in proof.as_dict().items() if key in _PROOF},
         "formulations": list(proof.formulations),
-        "primes": proof.primes,
-        "seed": proof.seed,
-        "points": proof.points,
-        "degree_bound": proof.degree_bound,
-        "height_bound": proof.height_bound,
-        "false_pass_probability": proof.false_pass_probability,
         "divides_by": [list(one) for one in proof.divides_by],
-        "float_error_ulps": measured_errors(program, robot),
+        "rounding": asdict(rounding),
+        "float_error_ulps": dict(errors),
         "operations": count(program).as_dict(),
+        "units": _units(request),
         "request": asdict(request) | {"functions": list(request.functions)},
-        "robot": {"name": robot.name, "digest": hashlib.sha256(toml.encode()).hexdigest(), "toml": toml},
+        "robot": dict(robot),
         "program": to_data(program),
     }
+
+
+def _units(request: Request) -> dict[str, str]:
+    """The unit of every input and output, as the catalogue has it."""
+    entries = [FUNCTIONS[name] for name in request.functions]
+    inputs = {array: INPUTS[array].unit for entry in entries for array in entry.inputs}
+    return inputs | {one.name: one.unit for entry in entries for one in entry.outputs}
 
 
 def measured_errors(program: Program, robot: Robot) -> dict[str, float]:
@@ -137,18 +186,21 @@ def measured_errors(program: Program, robot: Robot) -> dict[str, float]:
 def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     """The certificate, after everything in it was found to hold for the artefact `text`; else NotCertified.
 
-    The bytes have the digest; the stored program prints to these bytes; the program equals an independent formulation
-    of the stored robot at fresh points, and at one of the stored seed; the probability is what these imply; rounding
-    errors are about as large as stated.
+    The bytes have the digest; the stored program prints to these bytes, header and all; its inputs have the stored
+    robot's joints' names; the program equals an independent formulation of the stored robot at fresh points, and at one
+    of the stored seed; executed at fresh states, the text itself where a C compiler is at hand, it rounds as it may;
+    counts, units, probability and errors are those stated. The signature is not looked at here.
     """
     same_format(certificate)
     try:
         request, robot, program = _stored(certificate)
         stated = {key: certificate[key] for key in _PROOF}
-        name = str(certificate["robot"]["name"])  # as its file says it; the robot is stored under a plainer one
+        name = certificate["robot"]["name"]  # as its file says it; the robot is stored under a plainer one
+        _check_command(request, certificate["robot"])
+        inputs = _inputs(robot, request)
     except OverBudget:
         raise
-    except (KeyError, TypeError, NotAProgram, RobotError, ValueError) as problem:
+    except (KeyError, TypeError, NotAProgram, EmdegError, ValueError) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
     if hashlib.sha256(text).hexdigest() != stated["digest"]:
         raise NotCertified("the artefact was changed: its digest is not the certificate's")
@@ -160,6 +212,8 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
         raise NotCertified(
             f"the stored program does not print to this artefact (it was made by emdeg {certificate.get('emdeg')})"
         )
+    if program.inputs != inputs:
+        raise NotCertified(f"its inputs or their labels are not the function's: {_told(program.inputs, inputs)}")
     if not isinstance(stated["points"], int) or not 0 < stated["points"] <= MOST_POINTS:
         raise NotCertified(f"the certificate is damaged: points must be a number from 1 to {MOST_POINTS}")
     try:
@@ -172,9 +226,11 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
             points=stated["points"],
             artefact=text,
         )
+        run = compiled_c(text.decode(), request.name, program, request.single) if request.target == "c" else None
+        rounding = rounding_of(program, robot, request, proof, seed=randbits(60), run=run)
     except OverBudget:
         raise
-    except (Refuted, ValueError) as problem:
+    except (Refuted, OffTheVariety, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
     found = {key: value for key, value in proof.as_dict().items() if key in _PROOF}
     found["formulations"], found["divides_by"] = list(proof.formulations), [list(one) for one in proof.divides_by]
@@ -183,14 +239,74 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
             raise NotCertified(f"the certificate was changed: {key} is {stated[key]!r}, found {found[key]!r}")
     if proof.false_pass_probability >= FALSE_PASS:
         raise NotCertified(f"the points are too few: a false pass has probability {proof.false_pass_probability:.1g}")
-    for key, value in (("operations", count(program).as_dict()), ("artefact", _file(request))):
+    plain = {"operations": count(program).as_dict(), "artefact": _file(request), "units": _units(request)}
+    for key, value in plain.items():
         if certificate.get(key) != value:
             raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")
     errors = measured_errors(program, robot)
     if not _alike(certificate.get("float_error_ulps"), errors):
         stated = certificate.get("float_error_ulps")
         raise NotCertified(f"the certificate was changed: float_error_ulps is {stated!r}, found {errors!r}")
+    if not _like_rounding(certificate.get("rounding"), rounding):
+        raise NotCertified(f"the certificate was changed: rounding is {certificate.get('rounding')!r}")
     return certificate
+
+
+def _told(found: Sequence[InputGroup], expected: Sequence[InputGroup]) -> str:
+    def words(groups: Sequence[InputGroup]) -> str:
+        texts = (f"{g.name}[{g.size}] {g.depends.name.lower()} ({', '.join(map(escaped, g.labels))})" for g in groups)
+        return "; ".join(texts)[:300]
+
+    return f"{words(found)}, expected {words(expected)}"
+
+
+def _like_rounding(stated: Any, found: Rounding) -> bool:
+    """Whether this is what a check at other states, perhaps on another machine, could have found."""
+    if not isinstance(stated, dict) or set(stated) != set(asdict(found)):
+        return False
+    states, largest, allowed = stated["states"], stated["largest"], stated["allowed"]
+    numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (states, largest, allowed))
+    return numbers and 0 < states <= MOST_STATES and 0 <= largest <= allowed == found.allowed
+
+
+_CHOICES = {"--gravity", "--tip", "--lock", "--payload", "--set", "--snap", "--allow-nonphysical"}
+"""Options that make another robot of the one that is named."""
+_SEARCH = {"--effort", "--seed", "--weights"}
+"""Options that choose among programs, any of which a proof can show right."""
+
+
+def _check_command(request: Request, robot: Mapping[str, str]) -> None:
+    """ValueError where the header's command would make something else than the request: another function or robot."""
+    if not request.command:
+        return
+    words = shlex.split(request.command)
+    word, options = (words[2], words[3:]) if len(words) > 2 else ("", [])
+    given: dict[str, str] = {}
+    for option in options:
+        name, _, value = option.partition("=")
+        if name in given and name not in _CHOICES:
+            raise ValueError(f"its command says {name} twice")
+        given[name] = value
+    flags = {"--batch": request.batch, "--casadi": request.casadi, "--multirate": request.multirate}
+    flags |= {"--float": request.single, "--base": request.base}
+    wanted = {
+        "--function": "+".join(request.functions),
+        "--target": request.target,
+        "--out": ".",
+        **{name: "" for name, on in flags.items() if on},
+        **({"--trig": request.trig} if "--trig" in given or request.trig != "libm" else {}),
+        **({"--name": request.robot_name} if "--name" in given else {}),
+    }
+    said = {name: value for name, value in given.items() if name not in _CHOICES | _SEARCH}
+    names = [part.strip() for part in said.get("--function", "").split("+")]
+    if said.pop("--friction", None) == "":
+        names = [name + WITH_FRICTION if name in RUBBING else name for name in names]
+    said["--function"] = "+".join(names)
+    named = "--name" in given or Path(word).stem == request.robot_name
+    if words[:2] != ["emdeg", "generate"] or said != wanted or not named:
+        raise ValueError(f"its command is not the one that makes it: {escaped(request.command)[:200]}")
+    if word in library_names() and not _CHOICES & set(given) and normal_digest(load(word)) != robot["digest"]:
+        raise ValueError(f"its command names the library's {word}, and its robot is another")
 
 
 def same_format(certificate: Any) -> None:
@@ -232,7 +348,30 @@ def _file(request: Request) -> str:
     return f"{request.name}{SUFFIX[request.target]}"
 
 
+_KEYS = {
+    *_PROOF,
+    *(
+        "format",
+        "emdeg",
+        "artefact",
+        "rounding",
+        "float_error_ulps",
+        "operations",
+        "units",
+        "request",
+        "robot",
+        "program",
+    ),
+    SIGNATURE,
+}
+_VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
+
+
 def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
+    if unknown := set(certificate) - _KEYS:
+        raise ValueError(f"it says what is not checked: {', '.join(sorted(map(escaped, unknown)))[:200]}")
+    if not isinstance(certificate["emdeg"], str) or not _VERSION.fullmatch(certificate["emdeg"]):
+        raise ValueError("its version is none")
     given = certificate["request"]
     kinds = {each.name: str(each.type) for each in fields(Request)}
     plain = set(given) == set(kinds) and all(
@@ -244,11 +383,6 @@ def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
     if not isinstance(certificate["seed"], int) or certificate["seed"] < 0:
         raise ValueError("its seed is no whole number")
     request = Request(**{**given, "functions": tuple(given["functions"])})
-    toml = certificate["robot"]["toml"]
-    if not isinstance(toml, str):
-        raise ValueError("its robot is no text")
-    if hashlib.sha256(toml.encode()).hexdigest() != certificate["robot"]["digest"]:
-        raise ValueError("the stored robot does not have the stated digest")
-    robot = assemble(read_toml(toml, "the stored robot"), allow_nonphysical=True)
+    robot = stored_robot(certificate["robot"])
     known_functions(request.functions, robot)
     return request, robot, from_data(certificate["program"])

@@ -7,16 +7,30 @@ error bounds the difference between these and the robot's own entries, derived a
 from __future__ import annotations
 
 import hashlib
+from dataclasses import asdict
 from pathlib import Path
+from secrets import randbits
 from typing import Any
 
 from emdeg._version import __version__
 from emdeg.codegen.artefact import FORMAT, Artefact, measured_errors
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.codegen.execution import Run, compiled_c
+from emdeg.codegen.identity import robot_data, stored_robot
+from emdeg.codegen.infix import identifier
 from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
-from emdeg.programs import FALSE_PASS, Program, count, from_data, to_data, verify
+from emdeg.programs import (
+    FALSE_PASS,
+    Program,
+    Rounding,
+    check_rounding,
+    count,
+    from_data,
+    states_of,
+    to_data,
+    verify,
+)
 from emdeg.reduce import Stated, inverse_dynamics_of, read_stated, show_again
-from emdeg.robot import Robot, assemble, read_toml, to_toml
 
 FORMULATIONS = ("program of the short model", "M qdd + b [qd qd] + c [qd^2] + g from its entries")
 
@@ -36,20 +50,26 @@ def make_short_artefact(model: Stated, program: Program, *, file: str, command: 
         grounds=list,
         artefact=text.encode(),
     )
-    toml = to_toml(robot)
     certificate: dict[str, Any] = {
         "format": FORMAT,
         "emdeg": __version__,
         "artefact": file,
         **{key: value for key, value in proof.as_dict().items() if key != "program"},
         "formulations": list(proof.formulations),
+        "rounding": asdict(_rounding(program, model, seed)),
         "float_error_ulps": measured_errors(program, robot),
         "operations": count(program).as_dict(),
-        "robot": {"name": robot.name, "digest": hashlib.sha256(toml.encode()).hexdigest(), "toml": toml},
+        "robot": robot_data(robot),
         "program": to_data(program),
         "short": {"command": command, **model.data()},
     }
     return Artefact(file, text, certificate)
+
+
+def _rounding(program: Program, model: Stated, seed: int, run: Run | None = None) -> Rounding:
+    reference = inverse_dynamics_of(model.short)
+    states = states_of(program, model.short.full.robot, seed, reference.size)
+    return check_rounding(program, reference, states, run=run)
 
 
 def _printed(program: Program, robot: str, file: str, command: str) -> str:
@@ -59,7 +79,7 @@ def _printed(program: Program, robot: str, file: str, command: str) -> str:
 def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
     """The certificate, after function and error were shown again for the artefact `text`; else NotCertified."""
     try:
-        robot, program = _robot(certificate["robot"]), from_data(certificate["program"])
+        robot, program = stored_robot(certificate["robot"]), from_data(certificate["program"])
         given = certificate["short"]
         words = (str(certificate["robot"]["name"]), str(certificate["artefact"]), str(given["command"]))
         printed = _printed(program, *words).encode()
@@ -76,6 +96,8 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
         proof = verify(
             program, inverse_dynamics_of(model.short), formulations=FORMULATIONS, grounds=list, artefact=text
         )
+        run = compiled_c(text.decode(), identifier(Path(words[1]).stem), program)
+        _rounding(program, model, randbits(60), run)
     except (Refuted, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
     if proof.false_pass_probability >= FALSE_PASS:
@@ -86,10 +108,3 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
             raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")
     show_again(model)
     return certificate
-
-
-def _robot(data: Any) -> Robot:
-    toml = data["toml"]
-    if not isinstance(toml, str) or hashlib.sha256(toml.encode()).hexdigest() != data["digest"]:
-        raise ValueError("the stored robot does not have the stated digest")
-    return assemble(read_toml(toml, "the stored robot"), allow_nonphysical=True)

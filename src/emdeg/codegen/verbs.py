@@ -8,13 +8,24 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
 
-from emdeg.codegen.artefact import Artefact, Request, Target, make_artefact, measured_errors, recheck, same_format
+from emdeg.codegen.artefact import (
+    Artefact,
+    Request,
+    Target,
+    make_artefact,
+    measured_errors,
+    recheck,
+    rounding_of,
+    same_format,
+)
+from emdeg.codegen.identity import library_note, need_same_robot
 from emdeg.codegen.short import recheck_short
+from emdeg.codegen.signing import signer
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
 from emdeg.mechanics.functions import RUBBING, WITH_FRICTION
 from emdeg.programs import OPERATIONS, Progress, Weights, as_text, count, joined_functions, program, verify_program
@@ -44,6 +55,7 @@ def generate(
     weights: Weights | str = OPERATIONS,
     name: str | None = None,
     force: bool = False,
+    sign: str | PathLike[str] | None = None,
     words: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> tuple[Artefact, ...]:
@@ -54,8 +66,9 @@ def generate(
     `batch`, `casadi`, `multirate` and `single` (float instead of double) are the C target's. `effort`, `otherwise`,
     `seed` and `weights` choose the program as in `emdeg.program`; `base`: a regressor's columns of the base parameters
     only. `friction`: the drives' friction is in the efforts (inverse dynamics, bias), or taken from those that act
-    (forward dynamics). `name` replaces the robot's in files and functions. `words` are those of a command that chooses
-    the robot, for the header's line `command`; a robot's name or path is one by itself.
+    (forward dynamics). `sign` is the file of an Ed25519 private key, whose signature the certificates then bear. `name`
+    replaces the robot's in files and functions. `words` are those of a command that chooses the robot, for the header's
+    line `command`; a robot's name or path is one by itself.
 
     >>> import emdeg
     >>> (code,) = emdeg.generate("planar2r", "gravity")
@@ -116,7 +129,7 @@ def generate(
             weights=weights,
             progress=progress,
         )
-        made.append(make_artefact(loaded, request, program=found))
+        made.append(make_artefact(loaded, request, program=found, key=None if sign is None else Path(sign)))
     return tuple(made) if out is None else write(made, Path(out), force)
 
 
@@ -139,6 +152,7 @@ _SHOWN = (
     "height_bound",
     "false_pass_probability",
     "divides_by",
+    "rounding",
     "float_error_ulps",
     "operations",
 )
@@ -153,24 +167,32 @@ def verify(
     effort: float | None = None,
     otherwise: float = 0.0,
     weights: Weights | str = OPERATIONS,
+    of: RobotLike | None = None,
+    signed_by: str | PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """What a proof says: formulations, primes, points, the probability of a false pass, errors of doubles [ulps].
 
     With a robot and a function (or "A+B") its program, chosen as in `emdeg.program`, is proved equal to an independent
     formulation modulo random primes at random points, and at one drawn from `seed`. With the path of a generated file
-    alone, the proof in the certificate beside it is repeated. `Refuted` or `NotCertified` where it fails.
+    alone, the proof in the certificate beside it is repeated, and the text executed; `of` is the robot that it must be
+    of, `signed_by` the file of the public key that must have signed it. `Refuted` or `NotCertified` where it fails.
 
     >>> import emdeg
     >>> emdeg.verify("planar2r", "gravity")["false_pass_probability"] < 1e-15
     True
     """
     if function is None:
-        return _of_file(robot)
+        return _of_file(robot, None if of is None else as_robot(of), None if signed_by is None else Path(signed_by))
+    if of is not None or signed_by is not None:
+        raise BadRequest("--robot and --signed-by are for a generated file, not for a robot's function")
     loaded = as_robot(robot)
     names = joined_functions(function, loaded, base)
     found = program(loaded, names, effort=effort, otherwise=otherwise, base=base, weights=weights, progress=progress)
-    proof = verify_program(found, loaded, names, base=base, seed=seed).as_dict()
+    certificate = verify_program(found, loaded, names, base=base, seed=seed)
+    proof = certificate.as_dict()
+    request = Request(tuple(names), base=base)
+    proof["rounding"] = asdict(rounding_of(found, loaded, request, certificate, seed=seed))
     return {
         "robot": loaded.name,
         **{key: proof[key] for key in _SHOWN if key in proof},
@@ -179,14 +201,20 @@ def verify(
     }
 
 
-def _of_file(path: RobotLike) -> dict[str, Any]:
+def _of_file(path: RobotLike, of: Robot | None, signed_by: Path | None) -> dict[str, Any]:
     if isinstance(path, Robot):
         raise UnknownFunction("say which function of the robot to verify")
     text = fspath(path)
     if text in library_names() or Path(text).suffix.lower() in SUFFIXES:
         raise UnknownFunction(f"{text} is a robot: say which FUNCTION to verify")
     certificate = recheck_file(Path(text))
-    shown = {"robot": certificate["robot"]["name"]} | {key: certificate[key] for key in _SHOWN}
+    about = certificate["robot"]
+    if of is not None:
+        need_same_robot(about, of)
+    shown = {"robot": about["name"], "robot_digest": about["digest"], "robot_note": library_note(about)}
+    if of is not None:
+        shown["robot_note"] = f"it is {of.name}"
+    shown |= {"signed_by": signer(certificate, signed_by)} | {key: certificate[key] for key in _SHOWN}
     if "short" in certificate:
         shown["short"] = {key: certificate["short"][key] for key in ("box", "certified_error", "largest_effort")}
     return shown
@@ -253,13 +281,23 @@ def recheck_file(path: Path) -> dict[str, Any]:
             raise NotCertified(f"there is no certificate {beside.name} beside it")
         said = _read(beside)
     try:
-        certificate = json.loads(said)
+        certificate = json.loads(said, object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise NotCertified(f"the certificate is damaged: {beside.name} is no JSON") from None
     if isinstance(certificate, dict) and "short" in certificate:
         same_format(certificate)
         return recheck_short(text, certificate)
     return recheck(text, certificate)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number")
 
 
 def _read(path: Path) -> bytes:

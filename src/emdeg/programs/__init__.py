@@ -6,7 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.programs.best import program
-    from emdeg.programs.build import joined_functions, plain_program
+    from emdeg.programs.build import base_places, joined_functions, plain_program
     from emdeg.programs.formulations import Formulated, compared_formulations
     from emdeg.programs.ir import (
         LAWS,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         live,
         uses,
     )
-    from emdeg.programs.rounding import float_error
+    from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
     from emdeg.programs.search.optimise import on_file, optimise
     from emdeg.programs.simplification import (
         angles_first,
@@ -37,10 +37,18 @@ if TYPE_CHECKING:
         split_rates,
     )
     from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
-    from emdeg.programs.store import from_data, keep, robot_digest, to_data, wrong_format
+    from emdeg.programs.store import from_data, keep, normal_digest, robot_digest, to_data, wrong_format
     from emdeg.programs.trace import Traced, Tracer
     from emdeg.programs.values import constants, evaluate
-    from emdeg.programs.verification import FALSE_PASS, Certificate, digest_text, verify, verify_program
+    from emdeg.programs.verification import (
+        FALSE_PASS,
+        PLAIN,
+        Certificate,
+        digest_text,
+        reference_program,
+        verify,
+        verify_program,
+    )
     from emdeg.programs.weights import OPERATIONS, WEIGHTS, Progress, Weights, as_text, cost, label, parsed
 
 on_demand(globals())

@@ -38,14 +38,18 @@ Direct = Callable[[PrimeField], Mapping[str, Any]]
 FALSE_PASS = 1e-15
 """The probability of a false pass that a certificate must stay below."""
 PRIMES = 4
-"""How many primes are tried for a point, where one divides a denominator."""
-ATTEMPTS = 32
+"""How many primes are tried for a point: one may divide a denominator, or no point be found."""
+ATTEMPTS = 8
 """How many points are tried for a prime; at each root half of the points fail, which doubles it."""
+LUCK = 0.1
+"""A point at which a difference may go unseen with a greater probability is none to prove anything with."""
 MOST_ROOTS = 13
 MOST_SIGNS = 5
 """Up to so many roots are taken with every sign where they cannot be shown independent."""
 DRAWN = f"between 2^60 and 2^63, {REMAINDER} modulo {MODULO}, drawn when the proof is made"
 """What a certificate says about its primes."""
+INDEPENDENT, PLAIN = "the independent formulation", "the plain formulation"
+"""Whose divisors a program may have."""
 OPEN_LOOPS = "open_loops"
 """An output of an independent formulation that must be zero: what its loops lack to being closed."""
 
@@ -92,9 +96,8 @@ def verify(
     without a trace: at one point it must yield what its trace does.
     """
     proof = Proof(program, independent, grounds)
-    degree, bits = difference_size(program, independent)
-    miss = PRIMES * (proof.attempts * degree / LEAST_PRIME + bits / 60 / MANY_PRIMES)
-    if miss > 1e-3:
+    degree, bits, miss = proof.chance()
+    if miss > LUCK:
         raise ValueError(
             f"{program.name}: its degree, {degree}, or its numbers, {bits} bits, are too large for a proof"
         )
@@ -188,13 +191,16 @@ class Proof:
             sure = numbers_not_zero(self.program, self._own_divisors)
             self._own_divisors = [index for index in self._own_divisors if index not in sure]
 
+    def chance(self) -> tuple[int, int, float]:
+        """(degree, bits of the numbers, probability that a difference goes unseen at a point) at most."""
+        degree, bits = difference_size(self.program, self.independent)
+        # Whatever points are tried until one is found at which all exists; a number of b bits has b / 60 such primes.
+        return degree, bits, PRIMES * (self.attempts * degree / LEAST_PRIME + bits / 60 / MANY_PRIMES)
+
     @property
     def divides_by(self) -> tuple[tuple[int, str], ...]:
         """The program's divisors that are no numbers, each with the formulation that has the same one."""
-        return tuple(
-            (index, "the independent formulation" if min(same)[0] == 0 else "the plain formulation")
-            for index, same in self.divisors.items()
-        )
+        return tuple((index, INDEPENDENT if min(same)[0] == 0 else PLAIN) for index, same in self.divisors.items())
 
     def check(self, draw: str, where: str, direct: Direct | None = None, signs: Sequence[int] = (0,)) -> None:
         """Nothing; Refuted where the two differ at a point drawn by `draw`, or no such point can be found."""
@@ -289,10 +295,13 @@ class Proof:
 
         A root is independent of those before it if there is a point at which they exist and it does not.
         """
-        for _ in range(self.attempts):
+        prime = 0
+        for attempt in range(PRIMES * self.attempts):
             if len(self.apart) >= self.taken:
                 return
-            at = PrimeField.fresh()
+            if attempt % 8 == 0:
+                prime = prime_of(secrets.randbits(256))
+            at = PrimeField(secrets.randbits(256), prime)
             roots = Roots(at.prime)
             try:
                 for one in (*self.sources, *([] if self.grounds is not None else [self.program])):

@@ -13,20 +13,15 @@ from functools import partial
 from pathlib import Path
 from secrets import randbits
 
-import numpy as np
-from numpy.typing import NDArray
-
-from emdeg.algebra import Array
 from emdeg.errors import OffTheVariety, Refuted
-from emdeg.mechanics import kind_of
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
 from emdeg.programs.ir import Count, Program, count
+from emdeg.programs.rounding import check_rounding, states_of
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.simplification import fold_signs, prune, retrace, schedule, simplify
 from emdeg.programs.store import filed, set_aside, shipped
-from emdeg.programs.values import evaluate
-from emdeg.programs.verification import MOST_JOINTS, Certificate, verify_program
+from emdeg.programs.verification import MOST_JOINTS, PLAIN, Certificate, reference_program, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.writing import Shown
@@ -273,10 +268,6 @@ def _with_face(found: Program, plain: Program) -> Program:
 
 LONGER = 4
 """A stored program has no more than so many times the plain one's operations, constants included."""
-ROUNDING = 1e-6
-"""How far a stored program's doubles may be off the plain one's, relative to the output's largest entry."""
-WORSE = 1e4
-"""How many times the plain program's own error besides: a state may be near one where no acceleration is determined."""
 
 
 def _fault(one: Program, plain: Program, robot: Robot, names: Sequence[str]) -> str | None:
@@ -289,39 +280,13 @@ def _fault(one: Program, plain: Program, robot: Robot, names: Sequence[str]) -> 
     if one.size > LONGER * plain.size + 1000:
         return f"it has {one.size} operations, where the plain program has {plain.size}"
     try:
-        verify_program(_with_face(one, plain), robot, names, seed=randbits(60))
-        return _rounding_fault(one, plain, robot)
+        proof = verify_program(_with_face(one, plain), robot, names, seed=randbits(60))
+        reference = reference_program(robot, tuple(names))
+        named = [index for index, whose in proof.divides_by if whose == PLAIN]
+        check_rounding(one, reference, states_of(one, robot, randbits(60), reference.size), named=named)
     except (Refuted, OffTheVariety, ValueError, ArithmeticError) as problem:
         return f"it is wrong: {problem}"
-
-
-def _rounding_fault(one: Program, plain: Program, robot: Robot) -> str | None:
-    """Where doubles make another number of it than of the plain program: exact equality says nothing about rounding."""
-    states = _states(plain, kind_of(robot).home(robot))
-    with np.errstate(all="ignore"):
-        found, usual, expected = evaluate(one, states), evaluate(plain, states), evaluate(plain, states, np.longdouble)
-    for name, values in expected.items():
-        flat = [array.reshape(len(values), -1) for array in (found[name], usual[name], values)]
-        known = np.isfinite(flat[1]).all(axis=1) & np.isfinite(flat[2]).all(axis=1)
-        a, b, c = (array[known] for array in flat)
-        scale = np.abs(c).max(initial=1e-9, axis=1, keepdims=True)
-        error = np.abs(b - c).max(initial=0, axis=1, keepdims=True)
-        if not np.all(np.abs(a - c) <= ROUNDING * scale + WORSE * error):  # NaN is not
-            return f"in doubles its {name} is not that of the plain program"
     return None
-
-
-def _states(program: Program, home: Array) -> dict[str, NDArray]:
-    """Inputs where programs go wrong if they do: nothing moves, right angles, home, slow and fast ones."""
-    rng = np.random.default_rng(randbits(60))
-    arrays = {}
-    for group in program.inputs:
-        drawn = rng.uniform(-3, 3, (60, group.size))
-        special = rng.integers(-2, 3, (30, group.size)) * (np.pi / 2 if group.name == "q" else 1.0)
-        tiny = drawn[:20] * 10.0 ** rng.integers(-8, 3, (20, 1))
-        near = home + drawn[:10] / 60 if group.name == "q" and len(home) == group.size else drawn[:10]
-        arrays[group.name] = np.concatenate([np.zeros((1, group.size)), special, tiny, near, drawn])
-    return arrays
 
 
 def _same_interface(one: Program, other: Program) -> bool:
