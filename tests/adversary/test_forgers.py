@@ -22,8 +22,8 @@ from emdeg.codegen.verbs import recheck_file, write
 from emdeg.errors import NotCertified
 from emdeg.programs import Program, count, evaluate, from_data, reference_program, to_data
 from emdeg.programs.ir import Dependence, Kind, Op
+from emdeg.programs.proof import Proof
 from emdeg.programs.search.fingerprint import primes
-from emdeg.programs.verification import Proof
 from tests.adversary.forging import FORGERIES, last_output, number, with_last_output
 
 

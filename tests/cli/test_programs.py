@@ -209,7 +209,7 @@ def test_a_certificate_of_an_older_emdeg_says_who_wrote_it_and_what_to_do(tmp_pa
 
 def test_a_program_of_another_robot_is_refused(tmp_path):
     """Artefact, digest and stored program fit together; only the robot is another."""
-    path, other = (generate(tmp_path / g, f"--gravity=0,{g},0") for g in ("-9.7", "-9.8"))
+    path, other = (generate(tmp_path / g, f"--gravity=0,0,{g}") for g in ("-9.7", "-9.8"))
     beside, theirs = (p.with_name(p.name + ".certificate.json") for p in (path, other))
     certificate = json.loads(beside.read_text())
     certificate["robot"] = json.loads(theirs.read_text())["robot"]

@@ -13,11 +13,8 @@ ODD = [
     "end ",
     " x",
     "a" * 180,
-    "tab&#9;x",
-    "nl&#10;x",
     "qu&quot;ote",
     "back\\slash",
-    "\u009b31m",
     "\u00e9" * 50,
 ]
 

@@ -38,6 +38,8 @@ def compiled_c(text: str, name: str, program: Program, single: bool = False) -> 
             loaded = ctypes.CDLL(str(library))
         except (OSError, subprocess.SubprocessError):
             return None
+    if not hasattr(loaded, name):
+        return None
     constants, _ = split_constants(program)
     dtype = np.float32 if single else np.float64
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         live,
         uses,
     )
+    from emdeg.programs.proof import PLAIN
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
     from emdeg.programs.search.optimise import on_file, optimise
     from emdeg.programs.simplification import (
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from emdeg.programs.values import constants, evaluate
     from emdeg.programs.verification import (
         FALSE_PASS,
-        PLAIN,
         Certificate,
         digest_text,
         reference_program,

@@ -1,0 +1,271 @@
+"""A proof under way: what is compared, at which points, and what these have shown about roots and divisors."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, PrimeField, Residue, prime_of, root_of
+from emdeg.errors import OffTheVariety, Refuted, UnluckyPoint
+from emdeg.programs.balls import numbers_not_zero
+from emdeg.programs.height import difference_size
+from emdeg.programs.ir import Kind, Program, live
+from emdeg.programs.values import field_values, output_residues
+
+Residues = Mapping[str, tuple[int, ...]]
+Direct = Callable[[PrimeField], Mapping[str, Any]]
+"""The independent formulation itself, run over a field: nested sequences of `Residue` (or int) by output name."""
+
+PRIMES = 4
+"""How many primes are tried for a point: one may divide a denominator, or no point be found."""
+ATTEMPTS = 8
+"""How many points are tried for a prime; at each root half of the points fail, which doubles it."""
+LUCK = 0.1
+"""A point at which a difference may go unseen with a greater probability is none to prove anything with."""
+MOST_ROOTS = 13
+MOST_SIGNS = 5
+"""Up to so many roots are taken with every sign where they cannot be shown independent."""
+INDEPENDENT, PLAIN = "the independent formulation", "the plain formulation"
+"""Whose divisors a program may have."""
+OPEN_LOOPS = "open_loops"
+"""An output of an independent formulation that must be zero: what its loops lack to being closed."""
+
+
+class Roots:
+    """The roots taken at one point, by their radicands: equal radicands have one root, whoever asks.
+
+    `signs` are bits: the root that is a square itself, or the other one, by the order in which radicands come up.
+    """
+
+    def __init__(self, prime: int, signs: int = 0) -> None:
+        self.prime, self.signs = prime, signs
+        self.known: dict[int, int] = {}
+        self.closed = False
+
+    def __call__(self, radicand: int) -> int:
+        root = self.known.get(radicand)
+        if root is None:
+            if self.closed:
+                raise NotGroundedError("takes a root")
+            root = root_of(radicand, self.prime)
+            root = -root % self.prime if self.signs >> len(self.known) & 1 else root
+            self.known[radicand] = root
+        return root
+
+
+class NotGroundedError(Exception):
+    """The program takes a root or divides by something that the formulations known so far do not."""
+
+
+Named = tuple[str, int]
+"""A divisor: its program's name and the operation in it."""
+
+
+@dataclass
+class Proof:
+    """One proof under way: what is compared, and what the points so far have shown."""
+
+    program: Program
+    independent: Program
+    grounds: Callable[[], Sequence[Program]] | None
+    sources: list[Program] = field(init=False)
+    """Whose roots and divisors are as good as the independent formulation's; that one is the first."""
+    apart: set[int] = field(default_factory=set)
+    """Roots, by the order in which their radicands come up, seen not to be made of those before."""
+    taken: int = 0
+    """How many different radicands there are."""
+    divisors: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
+    """A divisor of the program -> which source's which divisors have had the same value at every point."""
+
+    def __post_init__(self) -> None:
+        self.sources = [self.independent]
+        self.grown = False
+        own = {group.name: group.shape for group in self.program.outputs}
+        other = {group.name: group.shape for group in self.independent.outputs if group.name != OPEN_LOOPS}
+        if list(own.items()) != list(other.items()):
+            name = self.program.name
+            raise Refuted(f"{name}: its outputs are {_told(own)}, the independent formulation's {_told(other)}")
+        counted = self.sources if self.grounds is not None else [*self.sources, self.program]
+        self.roots = sum(op.kind is Kind.SQRT for one in counted for op in one.ops)
+        if self.roots > MOST_ROOTS:
+            raise ValueError(f"{self.program.name}: it has {self.roots} roots, and a proof can follow {MOST_ROOTS}")
+        self.attempts = ATTEMPTS << self.roots
+        self._own_divisors = _divisors(self.program)
+        if self.grounds is not None:
+            sure = numbers_not_zero(self.program, self._own_divisors)
+            self._own_divisors = [index for index in self._own_divisors if index not in sure]
+
+    def chance(self) -> tuple[int, int, float]:
+        """(degree, bits of the numbers, probability that a difference goes unseen at a point) at most."""
+        degree, bits = difference_size(self.program, self.independent)
+        # Whatever points are tried until one is found at which all exists; a number of b bits has b / 60 such primes.
+        return degree, bits, PRIMES * (self.attempts * degree / LEAST_PRIME + bits / 60 / MANY_PRIMES)
+
+    @property
+    def divides_by(self) -> tuple[tuple[int, str], ...]:
+        """The program's divisors that are no numbers, each with the formulation that has the same one."""
+        return tuple((index, INDEPENDENT if min(same)[0] == 0 else PLAIN) for index, same in self.divisors.items())
+
+    def check(self, draw: str, where: str, direct: Direct | None = None, signs: Sequence[int] = (0,)) -> None:
+        """Nothing; Refuted where the two differ at a point drawn by `draw`, or no such point can be found."""
+        for turn in range(PRIMES):
+            prime = prime_of(f"{draw} {turn}")
+            for attempt in range(self.attempts):
+                at = PrimeField(f"{draw} {turn} {attempt}", prime)
+                try:
+                    for pattern in signs:
+                        self._check_at(at, where, pattern)
+                    if direct is not None:
+                        self._check_direct(at, direct)
+                    return
+                except ZeroDivisionError:
+                    if attempt == 0 and any(_lacks(one, prime) for one in (*self.sources, self.program)):
+                        break
+        raise Refuted(f"{self.program.name}: no point was found at which its quotients and roots exist")
+
+    def _check_at(self, at: PrimeField, where: str, signs: int) -> None:
+        roots = Roots(at.prime, signs)
+        try:
+            known = [field_values(one, at, roots) for one in self.sources]
+            self.taken = max(self.taken, len(roots.known))
+            roots.closed = self.grounds is not None
+            own = field_values(self.program, at, roots)
+            self.taken = max(self.taken, len(roots.known))
+            self._compare_divisors(at, known, own)
+        except UnluckyPoint:
+            if not signs:
+                self.apart.add(len(roots.known))
+            raise
+        except NotGroundedError as missing:
+            if not self._grow():
+                raise Refuted(
+                    f"{self.program.name}: it {missing} that neither the independent nor the plain formulation has"
+                ) from None
+            return self._check_at(at, where, signs)
+        expected = output_residues(self.independent, known[0], at.prime)
+        if any(expected.pop(OPEN_LOOPS, ())):
+            raise OffTheVariety(f"{self.program.name}: a loop stays open")
+        _compare(self.program, output_residues(self.program, own, at.prime), expected, where)
+
+    def _grow(self) -> bool:
+        """Whether there were further grounds; they are sources now."""
+        if self.grown or self.grounds is None:
+            return False
+        self.grown = True
+        self.sources += [one for one in self.grounds() if sum(op.kind is Kind.SQRT for op in one.ops) <= MOST_ROOTS]
+        return True
+
+    def _check_direct(self, at: PrimeField, direct: Direct) -> None:
+        found = {name: tuple(_flat(values, at.prime)) for name, values in direct(at).items()}
+        traced = output_residues(self.independent, field_values(self.independent, at), at.prime)
+        traced.pop(OPEN_LOOPS, None)
+        if found != traced:
+            raise Refuted(f"{self.program.name}: the trace of the independent formulation is not what that computes")
+
+    def _compare_divisors(self, at: PrimeField, known: list[list[int | None]], own: list[int | None]) -> None:
+        """NotGroundedError where the program divides by what no source divides by, up to a factor that is a number."""
+        if self.grounds is None or not self._own_divisors:
+            return
+        places = [(k, index) for k, one in enumerate(self.sources) for index in _divisors(one)]
+        other: list[list[int | None]] | None = None
+        for index in self._own_divisors:
+            possible = [place for place in places if index not in self.divisors or place in self.divisors[index]]
+            value = own[index]
+            same = {(k, i) for k, i in possible if value in (known[k][i], _negative(known[k][i], at.prime))}
+            if not same and value is not None:
+                if other is None:  # a second point modulo the same prime tells a constant factor
+                    other = self._second_point(at)
+                same = {
+                    (k, i) for k, i in possible if _proportional(value, known[k][i], other, (k, i, index), at.prime)
+                }
+            if not same:
+                if not self.grown:
+                    self.divisors.clear()
+                raise NotGroundedError(f"divides by something (operation {index})")
+            self.divisors[index] = same
+
+    def _second_point(self, at: PrimeField) -> list[list[int | None]]:
+        for attempt in range(self.attempts):
+            second = PrimeField(f"{at.seed} second {attempt}", at.prime)
+            roots = Roots(at.prime)
+            try:
+                return [field_values(one, second, roots) for one in (*self.sources, self.program)]
+            except ZeroDivisionError:
+                continue
+        raise Refuted(f"{self.program.name}: no point was found at which its quotients and roots exist")
+
+    def show_roots_independent(self, points: int) -> None:
+        """Nothing; Refuted if the two differ for some signs of roots that are not independent.
+
+        A root is independent of those before it if there is a point at which they exist and it does not.
+        """
+        prime = 0
+        for attempt in range(PRIMES * self.attempts):
+            if len(self.apart) >= self.taken:
+                return
+            if attempt % 8 == 0:
+                prime = prime_of(secrets.randbits(256))
+            at = PrimeField(secrets.randbits(256), prime)
+            roots = Roots(at.prime)
+            try:
+                for one in (*self.sources, *([] if self.grounds is not None else [self.program])):
+                    field_values(one, at, roots)
+            except UnluckyPoint:
+                self.apart.add(len(roots.known))
+            except ZeroDivisionError:
+                continue
+        if self.taken > MOST_SIGNS:
+            raise Refuted(f"{self.program.name}: its {self.taken} roots cannot be shown independent of each other")
+        for number in range(points):
+            self.check(secrets.token_hex(32), f"point {number}", signs=range(2**self.taken))
+
+
+def _divisors(program: Program) -> list[int]:
+    """The values by which what the outputs need is divided."""
+    needed = live(program)
+    found = (op.args[1] for op, alive in zip(program.ops, needed) if alive and op.kind is Kind.DIV)
+    return list(dict.fromkeys(found))
+
+
+def _negative(value: int | None, prime: int) -> int | None:
+    return None if value is None else -value % prime
+
+
+def _proportional(
+    value: int, known: int | None, other: list[list[int | None]], place: tuple[int, int, int], prime: int
+) -> bool:
+    """Whether two divisors have one quotient at both points; the program's values are the last of the `other` point."""
+    k, there, here = place
+    a, b = other[-1][here], other[k][there]
+    return known is not None and a is not None and b is not None and (value * b - a * known) % prime == 0
+
+
+def _lacks(program: Program, prime: int) -> bool:
+    """Whether the prime divides the denominator of a number."""
+    return any(op.kind is Kind.NUMBER and op.number.denominator % prime == 0 for op in program.ops)
+
+
+def _told(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} {' x '.join(map(str, shape)) or 1}" for name, shape in shapes.items()) or "none"
+
+
+def _compare(program: Program, found: Residues, expected: Residues, where: str) -> None:
+    for group in program.outputs:
+        for place, (a, b) in enumerate(zip(found[group.name], expected[group.name], strict=True)):
+            if a != b:
+                index = tuple(int(i) for i in np.unravel_index(place, group.shape)) if group.shape else ()
+                raise Refuted(
+                    f"{program.name}: {group.name}{list(index)} differs from the independent formulation at {where}"
+                )
+
+
+def _flat(values: Any, prime: int) -> Iterator[int]:
+    if isinstance(values, list | tuple):
+        for value in values:
+            yield from _flat(value, prime)
+    else:
+        yield values.value if isinstance(values, Residue) else values % prime
