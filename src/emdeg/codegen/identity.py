@@ -11,6 +11,7 @@ from emdeg.errors import NotCertified
 from emdeg.programs import normal_digest
 from emdeg.robot import Robot, assemble, library_names, load, read_toml, to_toml
 
+
 def robot_data(robot: Robot) -> dict[str, str]:
     """What a certificate says about a robot."""
     return {"name": robot.name, "digest": normal_digest(robot), "toml": to_toml(robot)}

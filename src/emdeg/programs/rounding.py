@@ -142,6 +142,9 @@ def _running_errors(program: Program, inputs: Arrays, unit: float) -> dict[str, 
             # Sines of sums may come from products of sines: their error is one of the circle's radius.
             Kind.SIN: lambda a: (np.sin(a[0]), a[1] + unit),
             Kind.COS: lambda a: (np.cos(a[0]), a[1] + unit),
+            Kind.SIGN: lambda a: (np.sign(a[0]), np.where(np.abs(a[0]) > 2 * a[1], 0.0, 2.0 * (a[1] > 0))),
+            Kind.EXP: lambda a: rounded(np.exp(a[0]), np.exp(a[0]) * a[1]),
+            Kind.TANH: lambda a: rounded(np.tanh(a[0]), a[1]),
         },
     )
     zero = np.zeros(rows)

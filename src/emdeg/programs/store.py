@@ -38,18 +38,22 @@ _ODD = re.compile(r"[^A-Za-z0-9_.,=+-]")
 
 
 def robot_digest(robot: Robot) -> str:
-    """24 hexadecimal digits of all that the functions of a robot depend on: its constants, its joints' names."""
-    return normal_digest(robot)[:24]
+    """24 hexadecimal digits of all that stored programs depend on: a robot's constants, its joints' names."""
+    return hashlib.sha256(json.dumps(_plain(_constants(robot))).encode()).hexdigest()[:24]
 
 
 def normal_digest(robot: Robot) -> str:
-    """The sha256 of a robot's normal form, however it was written: what its functions depend on, its joints' names."""
+    """The sha256 of a robot's normal form, however it was written: what its functions depend on, friction too."""
+    parts = (_constants(robot), [link.joint.drive.friction for link in robot.links])
+    return hashlib.sha256(json.dumps(_plain(parts)).encode()).hexdigest()
+
+
+def _constants(robot: Robot) -> tuple[object, ...]:
     links = [
         (link.parent, link.joint.name, link.joint.kind, link.joint.placement, inertia, link.joint.drive.inertia)
         for link, inertia in zip(robot.links, loaded_inertias(robot))
     ]
-    parts = _plain((links, robot.base, robot.tool, robot.gravity, robot.loops))
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return links, robot.base, robot.tool, robot.gravity, robot.loops
 
 
 def _plain(value: object) -> Any:
