@@ -20,7 +20,7 @@ class Loop:
     `plant`: q, qd, tau -> qdd; or, with `velocities` (q, p -> qd) given, q, qd, tau -> pd. `law`: q, qd, reference
     -> tau, None for joints without efforts. `drives`: q, qd -> v, the driven joints' rates where they are not qd:
     friction and power are theirs. `impulses` are the joints whose effort is integrated, `work` says
-    whether the joints' power is.
+    whether the joints' power is; `cost`: q, qd, tau -> the rate of a cost, integrated too.
     """
 
     n: int
@@ -32,11 +32,12 @@ class Loop:
     impulses: tuple[int, ...] = ()
     work: bool = True
     drives: Program | None = None
+    cost: Program | None = None
 
     @property
     def size(self) -> int:
-        """The entries of a state: positions, speeds or momenta, work, impulses."""
-        return 2 * self.n + int(self.work) + len(self.impulses)
+        """The entries of a state: positions, speeds or momenta, work, impulses, cost."""
+        return 2 * self.n + int(self.work) + len(self.impulses) + int(self.cost is not None)
 
     @property
     def reference_size(self) -> int:
@@ -78,10 +79,15 @@ class RightHandSide:
         v = list(qd)
         if loop.drives is not None:
             v = operations(loop.drives, out, _loader(q=q, qd=qd), pairs)["v"]
+        given = tau
         tau = self._with_passive(q, qd, v, tau)
         (rate,) = operations(loop.plant, out, _loader(q=q, qd=qd, tau=tau), pairs).values()
         extra = [self._sum_of_products(tau, v)] if loop.work else []
-        return [*qd, *rate, *extra, *(tau[k] for k in loop.impulses)]
+        extra += [tau[k] for k in loop.impulses]
+        if loop.cost is not None:
+            (cost,) = operations(loop.cost, out, _loader(q=q, qd=qd, tau=given), pairs).values()
+            extra += cost
+        return [*qd, *rate, *extra]
 
     def speeds(self, q: Sequence[str], p: Sequence[str], pairs: dict[str, tuple[str, str]]) -> list[str]:
         """Joint speeds from momenta."""
@@ -208,15 +214,16 @@ class Real:
 
 
 def load_shared(out: Writer, base: str, place: int) -> str:
-    """Entry `place` of the doubles at `base`, in all lanes."""
-    address = out.put(f"getelementptr double, ptr {base}, i64 {place}")
-    return spread(out, out.put(f"load double, ptr {address}"))
+    """Entry `place` of the numbers at `base`, in all lanes."""
+    scalar = out.precision.scalar
+    address = out.put(f"getelementptr {scalar}, ptr {base}, i64 {place}")
+    return spread(out, out.put(f"load {scalar}, ptr {address}"))
 
 
 def spread(out: Writer, value: str) -> str:
     if out.width == 1:
         return value
-    first = out.put(f"insertelement {out.real} poison, double {value}, i32 0")
+    first = out.put(f"insertelement {out.real} poison, {out.precision.scalar} {value}, i32 0")
     lanes = ", ".join(["i32 0"] * out.width)
     return out.put(f"shufflevector {out.real} {first}, {out.real} poison, <{out.width} x i32> <{lanes}>")
 

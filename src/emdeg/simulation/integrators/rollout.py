@@ -50,7 +50,8 @@ class Rollout:
         """(trajectories, records, row): the states after every `per_record` steps of `step` seconds.
 
         `initial` is (trajectories, loop.size). `references` is (steps, nodes, reference size), or (1, nodes, size)
-        where it does not change: the law's reference at the method's nodes in each step.
+        where it does not change: the law's reference at the method's nodes in each step; with one axis more, first,
+        every trajectory has its own.
         """
         initial = np.ascontiguousarray(initial, dtype=np.float64)
         count = initial.shape[0]
@@ -59,15 +60,12 @@ class Rollout:
         if not count or not records:
             return out
         reference = np.zeros((1, 1, 1)) if references is None else np.ascontiguousarray(references, dtype=np.float64)
-        rows = 1 if self.hold else len(nodes(METHODS[self.method]))
-        needed = (rows, self.loop.reference_size)
-        if self.loop.law is not None and (
-            reference.shape[0] not in (1, per_record * records) or reference.shape[1:] != needed
-        ):
-            raise ValueError(f"references of shape {reference.shape} for {per_record * records} steps, each {needed}")
+        own = reference.ndim == 4
+        if self.loop.law is not None:
+            need_references(self.loop, self.method, self.hold, reference.shape, per_record * records, count)
         length = np.array([step])
-        per_step = 0 if reference.shape[0] == 1 else reference.shape[1] * reference.shape[2]
-        words = (ctypes.c_int64 * 9)(
+        per_step = 0 if reference.shape[-3] == 1 else reference.shape[-2] * reference.shape[-1]
+        words = (ctypes.c_int64 * 10)(
             *(array.ctypes.data for array in (initial, out, reference)),
             self.loop.size,
             records * self.row,
@@ -75,23 +73,36 @@ class Rollout:
             per_record,
             records,
             length.ctypes.data,
+            reference[0].size if own else 0,
         )
-        self._run(words, count, threads or cores())
+        self._run(words, count, threads or cores(), alone=own)
         return out
 
-    def _run(self, words: Any, count: int, threads: int) -> None:
+    def _run(self, words: Any, count: int, threads: int, alone: bool) -> None:
         if count < self.lanes:
             self._one(words, 0, count)
             return
+        many = self._one if alone else self._many
         workers = max(1, min(threads, count // self.lanes))
         if workers == 1:
-            self._many(words, 0, count)
+            many(words, 0, count)
             return
         edges = [count * i // workers for i in range(workers + 1)]
         pool = _pool(workers)
-        parts = [pool.submit(self._many, words, a, b) for a, b in pairwise(edges)]
+        parts = [pool.submit(many, words, a, b) for a, b in pairwise(edges)]
         for part in parts:
             part.result()
+
+
+def need_references(
+    loop: Loop, method: str, hold: Hold | None, shape: tuple[int, ...], steps: int, trajectories: int
+) -> None:
+    """ValueError unless references of that shape are what the law asks for."""
+    rows = 1 if hold else len(nodes(METHODS[method]))
+    needed = (rows, loop.reference_size)
+    fits = len(shape) == 3 or (len(shape) == 4 and shape[0] == trajectories)
+    if not fits or shape[-3] not in (1, steps) or shape[-2:] != needed:
+        raise ValueError(f"references of shape {shape} for {steps} steps, each {needed}")
 
 
 @lru_cache(maxsize=16)

@@ -6,6 +6,9 @@ begins, so that its state never leaves the processor. The function reads one blo
     0 initial states   1 records   2 references   (pointers)
     3 entries from one initial state to the next   4 the same of records   5 entries of references per step
     6 steps per record   7 records   8 pointer to the step's length [s]
+    9 entries of references per trajectory (0: all trajectories share them)
+
+With references of its own a trajectory runs alone: @one.
 """
 
 from __future__ import annotations
@@ -20,28 +23,29 @@ FIXED_POINT_LIMIT = 60
 FIXED_POINT_TOLERANCE = 4e-16
 
 
-def kernel_text(loop: Loop, method: Method, hold: Hold | None, width: int) -> str:
-    """The module: @lanes and @one (words, start, stop)."""
+def kernel_text(loop: Loop, method: Method, hold: Hold | None, width: int, bits: int = 64) -> str:
+    """The module: @lanes and @one (words, start, stop); with a width of 1 @one alone."""
     parts, declared = [], set()
-    for name, lanes in (("lanes", width), ("one", 1)):
-        out = Writer(PRECISIONS[64], lanes)
+    for name, lanes in (("lanes", width), ("one", 1)) if width > 1 else (("one", 1),):
+        out = Writer(PRECISIONS[bits], lanes)
         parts.append(_function(loop, method, hold, out, name))
         declared |= out.declared
     tables = []
     if isinstance(method, Explicit):
         rows = [nodes(method).index(c) for c in method.c] if hold is None else [0] * len(method.c)
-        count = len(method.a)
+        count, scalar = len(method.a), PRECISIONS[bits].scalar
         tables = [
-            f"@table_a = internal constant [{count} x double] [{_doubles(method.a)}]",
-            f"@table_b = internal constant [{count} x double] [{_doubles(method.b)}]",
+            f"@table_a = internal constant [{count} x {scalar}] [{_numbers(method.a, bits)}]",
+            f"@table_b = internal constant [{count} x {scalar}] [{_numbers(method.b, bits)}]",
             f"@table_row = internal constant [{count} x i64] [{', '.join(f'i64 {row}' for row in rows)}]",
         ]
-    attributes = f'attributes #0 = {{ nounwind "min-legal-vector-width"="{64 * width}" }}'
+    attributes = f'attributes #0 = {{ nounwind "min-legal-vector-width"="{bits * width}" }}'
     return "\n\n".join([*tables, *parts, *sorted(declared), attributes]) + "\n"
 
 
-def _doubles(values: tuple[float, ...]) -> str:
-    return ", ".join(f"double {PRECISIONS[64].literal(value)}" for value in values)
+def _numbers(values: tuple[float, ...], bits: int) -> str:
+    precision = PRECISIONS[bits]
+    return ", ".join(f"{precision.scalar} {precision.literal(value)}" for value in values)
 
 
 def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: str) -> str:
@@ -58,7 +62,7 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
     acting = _ring_values(loop, hold, out, out.put("add i64 %step, 1")) if hold else []
     Rows(out, "record", loop.size + len(acting)).store([*stepped, *acting])
     store_lines = out.lines
-    width, real = out.width, out.real
+    width, real, scalar = out.width, out.real, out.precision.scalar
     command = _command(loop, hold, out, x) if hold else ["  br label %integrate"]
     ring = f"  %ring = alloca {real}, i64 {hold.depth * loop.n}" if hold else ""
     zeros = _clear_ring(loop, hold, out) if hold else []
@@ -69,7 +73,7 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
         head += [_word(place), f"  %base_{label} = load ptr, ptr %at{place}"]
     for place, label in enumerate(counts, len(pointers)):
         head += [_word(place), f"  %{label} = load i64, ptr %at{place}"]
-    head += [_word(8), "  %base_h = load ptr, ptr %at8"]
+    head += [_word(8), "  %base_h = load ptr, ptr %at8", _word(9), "  %step_trajectory = load i64, ptr %at9"]
     out.lines = []
     h = load_shared(out, "%base_h", 0)
     h_lines = [*out.lines, f"  %h = fadd {real} {h}, {out.constant(0.0)}"]
@@ -96,7 +100,9 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
             *(f"  {x[k]} = phi {real} [ %y{k}, %recording ], [ {stepped[k]}, %stepped ]" for k in range(loop.size)),
             "  %step = add i64 %first_step, %s",
             "  %skip = mul i64 %step, %step_reference",
-            "  %reference = getelementptr double, ptr %base_reference_all, i64 %skip",
+            "  %skip_own = mul i64 %i, %step_trajectory",
+            "  %skip_both = add i64 %skip, %skip_own",
+            f"  %reference = getelementptr {scalar}, ptr %base_reference_all, i64 %skip_both",
             *command,
             "integrate:",
             *(_held(loop, hold, out) if hold else []),
@@ -108,7 +114,7 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
             "  br i1 %go_on, label %stepping, label %stored",
             "stored:",
             f"  %offset = mul i64 %r, {loop.size + (loop.n if hold else 0)}",
-            "  %base_record = getelementptr double, ptr %base_record_all, i64 %offset",
+            f"  %base_record = getelementptr {scalar}, ptr %base_record_all, i64 %offset",
             *store_lines,
             "  %r_next = add i64 %r, 1",
             "  %more_records = icmp slt i64 %r_next, %records",
@@ -162,7 +168,7 @@ class _Block:
         b = self._table("@table_b", count)
         row = out.put(f"getelementptr [{count} x i64], ptr @table_row, i64 0, i64 %g")
         skip = out.put(f"mul i64 {out.put(f'load i64, ptr {row}')}, {self.loop.reference_size}")
-        reference = out.put(f"getelementptr double, ptr %reference, i64 {skip}")
+        reference = out.put(f"getelementptr {out.precision.scalar}, ptr %reference, i64 {skip}")
         y = [self._plus(x[k], a, f"%k{k}") for k in range(2 * n)]
         f = self.side.rates(y[:n], y[n:], reference, held)
         total = [self._plus(f"%sum{k}", b, f[k]) for k in range(size)]
@@ -196,7 +202,8 @@ class _Block:
                     value = self._plus(value, weights[j], K[j][k] if j < i else f"%K{j}_{k}")
                 y.append(value)
             row = 0 if self.hold else nodes(method).index(method.c[i])
-            reference = out.put(f"getelementptr double, ptr %reference, i64 {row * self.loop.reference_size}")
+            skip = row * self.loop.reference_size
+            reference = out.put(f"getelementptr {out.precision.scalar}, ptr %reference, i64 {skip}")
             K.append(self.side.rates(y[:n], y[n:], reference, held))
         changed = self._changed([(K[i][k], f"%K{i}_{k}") for i in range(stages) for k in range(2 * n)])
         phis = ["  %turn = phi i64 [ 0, %integrate ], [ %turn_next, %iterate ]"]
@@ -237,7 +244,8 @@ class _Block:
 
     def _table(self, name: str, count: int) -> str:
         """This stage's entry of a table, times the step."""
-        address = self.out.put(f"getelementptr [{count} x double], ptr {name}, i64 0, i64 %g")
+        scalar = self.out.precision.scalar
+        address = self.out.put(f"getelementptr [{count} x {scalar}], ptr {name}, i64 0, i64 %g")
         return self.out.binary("fmul", load_shared(self.out, address, 0), "%h")
 
     def _plus(self, value: str, weight: str, rate: str) -> str:
