@@ -17,6 +17,7 @@ import pytest
 import emdeg
 from emdeg.errors import BadRequest, DeviceError, StateError
 from emdeg.mechanics.functions import functions_of
+from emdeg.programs import Dependence, Tracer
 from emdeg.runtime.cuda import (
     ARCHITECTURES,
     CudaProgram,
@@ -39,7 +40,7 @@ def emulated(program, inputs, bits, layout="rows", shared=frozenset()):
     dtype = np.dtype(f"f{bits // 8}")
     states = max(len(array) for array in inputs)
     shape = kernel_shape(program, bits, layout, shared)
-    engine = machine_engine(emulated_kernel(program, bits, layout, shared))
+    engine = machine_engine(emulated_kernel(program, bits, layout, shared), opt=0)
     run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(engine.get_function_address("warp"))
     given = [np.ascontiguousarray(a.T if layout == "entries" and len(a) > 1 else a, dtype) for a in inputs]
     guard = 64
@@ -102,10 +103,23 @@ def test_rows_of_every_length_pass_through_the_tile():
             assert sum(p.width for p in cut) == size
             assert all(p.entries * bits // 8 <= LARGEST_TILE for p in cut)
             assert all(np.gcd(p.stride, 32) <= CONFLICTS for p in cut)
-    program = emdeg.program("planar3r", "link_transforms")
-    assert len(pieces(len(program.outputs[0].entries), 64)) > 1
+    for function, lengths in (("link_transforms", [32, 16]), ("forward_kinematics", [16])):
+        program = emdeg.program("planar3r", function)
+        assert [piece.width for piece in pieces(len(program.outputs[0].entries), 64)] == lengths
+        inputs = states_of(program)
+        close(emulated(program, inputs, 64), [getattr(emdeg, function)("planar3r", *inputs)], 64)
+
+
+@pytest.mark.parametrize("size", [1, 5, 16, 33])
+@pytest.mark.parametrize("bits", [32, 64])
+def test_results_of_every_length_arrive(size, bits):
+    """Entry k of a result is k times the input: nothing else than the way through the tile can go wrong."""
+    tracer = Tracer()
+    x, y = tracer.inputs("x", 2, Dependence.CONFIGURATION)
+    program = tracer.program("multiples", {"out": [x * k + y for k in range(size)]})
     inputs = states_of(program)
-    close(emulated(program, inputs, 64), [emdeg.link_transforms("planar3r", *inputs)], 64)
+    expected = inputs[0][:, :1] * np.arange(size) + inputs[0][:, 1:]
+    close(emulated(program, inputs, bits), [expected], bits)
 
 
 def test_parameters_of_one_robot_or_of_a_robot_a_state():

@@ -42,18 +42,18 @@ def vector_bits() -> int:
     return 512 if "avx512f" in present else 256 if "avx2" in present else 128
 
 
-def target_machine() -> Any:
+def target_machine(opt: int = 3) -> Any:
     """This processor, with all it can do."""
     cpu, features, _ = _host()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small", jit=True)
+    return target.create_target_machine(cpu=cpu, features=features, opt=opt, reloc="pic", codemodel="small", jit=True)
 
 
-def machine_engine(text: str) -> Any:
-    """The compiled functions of LLVM assembly; alive as long as this object is."""
+def machine_engine(text: str, opt: int = 3) -> Any:
+    """The compiled functions of LLVM assembly; alive as long as this object is. `opt` 0 compiles long texts soon."""
     module = llvm.parse_assembly(text)
     # llvmlite's own memory manager keeps code and constants together, as the small code model needs.
-    engine = llvm.create_mcjit_compiler(module, target_machine(), use_lmm=True)
+    engine = llvm.create_mcjit_compiler(module, target_machine(opt), use_lmm=True)
     engine.finalize_object()
     return engine
 

@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
 
 from emdeg.errors import ScenarioError
 from emdeg.programs import Dependence, Program, Traced, Tracer, simplify
@@ -21,8 +21,8 @@ from emdeg.simulation.integrators.control_loop import Loop
 from emdeg.simulation.integrators.fixed_step import held_program
 from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, Gauss, nodes
 from emdeg.simulation.integrators.rollout import compiled_rollout
-from emdeg.simulation.plant.passive import Passive, elastic_stops, friction_of
 from emdeg.simulation.plant.programs import accelerations, drive_rates, need_numbers, robot_program
+from emdeg.simulation.run import passive_of
 
 Backend = Literal["auto", "llvm", "cuda"]
 CostFunction = Callable[..., Traced]
@@ -61,13 +61,13 @@ def rollout(
     backend: Backend = "auto",
     threads: int | None = None,
 ) -> Rollouts:
-    """`steps` steps of `dt` seconds from q0, qd0 (trajectories, n), the state kept after every `every` steps (the last).
+    """`steps` steps of `dt` seconds from q0, qd0 (trajectories, n), the state kept every `every` steps (the last).
 
     `controller` is a law (`pd`, `computed_torque`), a sequence of efforts [N m, N], (steps, n) for all trajectories or
     (trajectories, steps, n) for each its own, or None. `cost` is the rate of a cost, a program q, qd, tau -> cost or a
     function of the same that uses +, -, *, / on its entries; with a fourth argument it is told the tool's position [m]
-    as well. With `friction` the joints' friction acts, with `limits` the position limits of the robot's file are springs of
-    `stiffness` and `damping`.
+    as well. With `friction` the joints' friction acts, with `limits` the position limits of the robot's file are
+    springs of `stiffness` and `damping`.
 
     Arrays that live on a GPU (torch, JAX, CuPy) are computed there and never visit the host; `backend="cuda"` takes
     NumPy's there too. Robot, law, method and cost are one kernel, a trajectory is one thread.
@@ -118,10 +118,7 @@ def _on_device(array: Any) -> bool:
 def _loop(
     robot: Robot, controller: Any, cost: Program | None, friction: bool, limits: bool, stiffness: float, damping: float
 ) -> Loop:
-    passive = Passive(
-        friction=friction_of(robot) if friction else None,
-        stops=elastic_stops(robot, stiffness, damping) if limits else (),
-    )
+    passive = passive_of(robot, friction, "spring" if limits else "ignore", stiffness, damping)
     if controller is None or isinstance(controller, NoEffort):
         law = None
     elif isinstance(controller, ProgramLaw):
@@ -193,7 +190,8 @@ def _shares(count: int) -> tuple[float, ...]:
 
 def _stacked(xp: Any, q: Any, qd: Any, loop: Loop, n: int) -> Any:
     if q.ndim != 2 or q.shape[-1] != n or q.shape != qd.shape:
-        raise ScenarioError(f"q0 and qd0 have shapes {tuple(q.shape)} and {tuple(qd.shape)}; expected (trajectories, {n})")
+        shapes = f"{tuple(q.shape)} and {tuple(qd.shape)}"
+        raise ScenarioError(f"q0 and qd0 have shapes {shapes}; expected (trajectories, {n})")
     rest = loop.size - 2 * n
     return xp.concatenate([q, qd, *([0 * q[:, :1]] * rest)], axis=-1)
 
@@ -210,17 +208,25 @@ def _on_gpu(
     every: int,
     count: int,
 ) -> Any:
-    from emdeg.runtime.cuda import handed_back, library_of, moved, namespace  # needs llvmlite
+    from emdeg.runtime.cuda import Borrowed, device, handed_back, library_of, namespace  # needs llvmlite
 
-    library = library_of([q0, qd0])
+    library, run = library_of([q0, qd0]), _device_rollout(loop, method, dtype)
     xp = namespace(library, q0)
-    q, qd = (moved(array, dtype) for array in (q0, qd0)) if library == "numpy" else (q0, qd0)
-    start = _stacked(xp, q, qd, loop, loop.n)
+    if library == "numpy":
+        q0, qd0 = np.asarray(q0), np.asarray(qd0)
+    start = _stacked(xp, q0, qd0, loop, loop.n)
     references = _references(xp, controller, steps, dt, count, start.shape[0], loop.n)
-    if references is not None and isinstance(references, np.ndarray) and library != "numpy":
+    if library == "numpy":
+        on = device()
+        stream = on.stream()
+        copies = [
+            None if each is None else Borrowed.taken(np.ascontiguousarray(each, dtype), on, stream)
+            for each in (start, references)
+        ]
+        return run(copies[0], dt, every, steps // every, copies[1]).fetched(stream)
+    if isinstance(references, np.ndarray):
         references = xp.asarray(references.astype(dtype))
-        references = references.to(start.device) if hasattr(references, "to") and library == "torch" else references
-    run = _device_rollout(loop, method, dtype)
+        references = references.to(start.device) if library == "torch" else references
     return handed_back(library, run(start, dt, every, steps // every, references))
 
 
@@ -229,6 +235,3 @@ def _device_rollout(loop: Loop, method: str, dtype: np.dtype) -> Any:
     from emdeg.simulation.integrators.device_rollout import DeviceRollout  # needs llvmlite
 
     return DeviceRollout(loop, method, None, dtype)
-
-
-_ = (ArrayLike, cast)

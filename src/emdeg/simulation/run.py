@@ -102,7 +102,7 @@ def simulate(
         raise ScenarioError(f"stops must be record, halt, bounce, spring or ignore; got {stops!r}")
     if stops != "ignore":
         need_start_within_limits(robot, q, qd)
-    passive = _passive(robot, friction, stops, stiffness, damping)
+    passive = passive_of(robot, friction, stops, stiffness, damping)
     if hasattr(control, "reset"):
         control.reset()  # type: ignore[attr-defined]
     stiff = False
@@ -236,7 +236,8 @@ def _law(robot: Robot, law: Law | Callable[..., ArrayLike] | None) -> Law:
     return law if hasattr(law, "name") else UserLaw(law, robot.freedoms)  # type: ignore[return-value, arg-type]
 
 
-def _passive(robot: Robot, friction: bool | Passive, stops: Stops, stiffness: float, damping: float) -> Passive:
+def passive_of(robot: Robot, friction: bool | Passive, stops: Stops, stiffness: float, damping: float) -> Passive:
+    """What acts on the joints without being asked; ScenarioError where there is no such thing."""
     if isinstance(friction, Passive):
         passive = friction
     else:

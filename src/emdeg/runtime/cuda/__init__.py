@@ -5,9 +5,17 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.runtime.cuda.arrays import lives_on_device
-    from emdeg.runtime.cuda.assembler import ARCHITECTURES, ptx
-    from emdeg.runtime.cuda.driver import Device, Launch, cuda_driver, device, devices
+    from emdeg.runtime.cuda.arrays import (
+        Borrowed,
+        borrowed,
+        emptied,
+        handed_back,
+        library_of,
+        lives_on_device,
+        namespace,
+    )
+    from emdeg.runtime.cuda.assembler import ARCHITECTURES, architecture, assembled, ptx
+    from emdeg.runtime.cuda.driver import Device, Launch, Launchable, cuda_driver, device, devices
     from emdeg.runtime.cuda.kernel_text import KernelShape, emulated_kernel, kernel, kernel_shape
     from emdeg.runtime.cuda.program import CudaProgram
 

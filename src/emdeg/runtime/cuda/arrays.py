@@ -84,6 +84,8 @@ def lives_on_device(array: Any) -> bool:
 
 def borrowed(array: Any, name: str, dtype: np.dtype, program: str) -> Borrowed:
     """The array where it lies; StateError unless it has that dtype and lies row by row."""
+    if isinstance(array, Borrowed):
+        return array
     library = _library(array)
     if library == "torch":
         found = _of_torch(array)
@@ -119,6 +121,15 @@ def _of_dlpack(array: Any, program: str, name: str) -> Borrowed:
     if not in_rows:
         raise StateError(f"{program}: {name} does not lie row by row")
     return Borrowed(place, shape, dtype, on, stream, (capsule, array))
+
+
+def namespace(library: Library, array: Any) -> Any:
+    """The functions of the library whose array this is; NumPy's names, `concatenate` and `asarray` among them."""
+    if library in ("torch", "cupy"):
+        return sys.modules[library]
+    if library == "dlpack" and type(array).__module__.startswith("jax"):
+        return sys.modules["jax"].numpy
+    return np
 
 
 def place_of(array: Any) -> int:

@@ -32,10 +32,17 @@ def ptx(
 
 def assembled(text: str, threads: int, sm: int) -> str:
     """PTX of a kernel's LLVM text; its blocks have `threads` threads."""
-    module = llvm.parse_assembly(text)
-    written = _machine(sm).emit_assembly(module)
+    module, machine = llvm.parse_assembly(text), _machine(sm)
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    passes.getModulePassManager().run(module, passes)
+    written = machine.emit_assembly(module)
     # Every kernel says how many threads a block of it has: a launch with another number is refused by the driver.
     return re.sub(r"(\.visible \.entry [^)]*\))\n", rf"\1\n.reqntid {threads}, 1, 1\n", written)
+
+
+def architecture(sm: int) -> int:
+    """The newest architecture here that a GPU of compute capability `sm` / 10 can run."""
+    return max(each for each in ARCHITECTURES if each <= max(sm, ARCHITECTURES[0]))
 
 
 @lru_cache(maxsize=8)

@@ -225,7 +225,7 @@ def _places(warp: Warp, piece: Piece, size: int) -> list[tuple[str, str]]:
     Beyond the last row there is nothing: whoever would copy that copies an entry of the last row once more.
     """
     last = warp.spread(warp.last_row)
-    if piece.width == size:
+    if piece.stride == size:
         whole = warp.integer("add", warp.integer("mul", last, warp.number(size)), warp.number(size - 1))
         each = [warp.integer("add", warp.lane, warp.number(LANES * step)) for step in range(size)]
         return [(at, at) for at in (warp.least(place, whole) for place in each)]

@@ -12,7 +12,7 @@ import numpy as np
 from emdeg.errors import StateError
 from emdeg.programs import Program
 from emdeg.runtime.cuda.arrays import Borrowed, borrowed, emptied, handed_back, library_of, place_of
-from emdeg.runtime.cuda.assembler import ARCHITECTURES, ptx
+from emdeg.runtime.cuda.assembler import architecture, ptx
 from emdeg.runtime.cuda.driver import Device, Launch, Launchable, device
 from emdeg.runtime.cuda.kernel_text import KernelShape, Layout
 
@@ -108,7 +108,7 @@ class CudaProgram:
         with self._lock:
             if key not in self._kernels:
                 bits = 8 * self.dtype.itemsize
-                sm = max(each for each in ARCHITECTURES if each <= max(on.sm, ARCHITECTURES[0]))
+                sm = architecture(on.sm)
                 text, shape = ptx(self.program, "kernel", bits=bits, layout=self.layout, shared=shared, sm=sm)
                 self._kernels[key] = on.load(text, "kernel"), shape
             return self._kernels[key]

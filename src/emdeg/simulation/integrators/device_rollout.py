@@ -1,4 +1,4 @@
-"""Fixed-step runs on a GPU: the very function that this processor runs, one thread a trajectory, states in registers."""
+"""Fixed-step runs on a GPU: the function that this processor runs too, one thread a trajectory, states in registers."""
 
 from __future__ import annotations
 

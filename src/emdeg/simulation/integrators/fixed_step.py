@@ -132,7 +132,7 @@ class FixedRun:
             raise ScenarioError(f"the law '{self.law.name}' is a Python function and runs one trajectory at a time")
         n, count = self.robot.freedoms, len(nodes(METHODS[self.method]))
         held = Held(self.law, self.conditioning, n)
-        rollout = self._rollout(_held_program(n), None)
+        rollout = self._rollout(held_program(n), None)
         duration = grid.times[-1]
         edges = np.unique(np.concatenate([instants(duration, self.conditioning), grid.times]).round(12))
         edges = edges[np.concatenate([[True], np.diff(edges) > grid.step / 2])]
@@ -208,7 +208,7 @@ class FixedRun:
         return compile_program(velocities(self.robot))(q, v)
 
 
-def _held_program(n: int) -> Program:
+def held_program(n: int) -> Program:
     """tau = reference: efforts that are told from outside."""
     tracer = Tracer()
     reference = tracer.inputs("reference", n, Dependence.RATES)
