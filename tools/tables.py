@@ -237,7 +237,9 @@ def gpu() -> str:
         f"{calls['bound_call_us']} us, the bare launch {calls['bare_launch_us']} us; from a stored program's name to "
         f"its first result it takes {found['first_call_s']} s.\n"
     )
-    return table(head, lines) + words + made_by("gpu")
+    steps = [(name, f"{rate:.1f}") for name, rate in found["giga_steps_per_s"].items()]
+    rollouts = "\n" + table(("rollouts: robot, law, precision", "10^9 steps a second"), steps)
+    return table(head, lines) + words + rollouts + made_by("gpu")
 
 
 TABLES: dict[str, Callable[[], str]] = {

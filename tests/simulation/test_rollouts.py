@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.errors import ScenarioError
+from emdeg.errors import RobotError, ScenarioError
 from emdeg.robot import Limits
 from emdeg.runtime.cuda import assembled
 from emdeg.runtime.engine import machine_engine
@@ -113,7 +113,7 @@ def test_what_cannot_be_is_said():
         {"steps": 10, "dt": DT, "dtype": np.float32},
         {"steps": 10, "dt": DT, "friction": True},
     ):
-        with pytest.raises(ScenarioError):
+        with pytest.raises(RobotError):
             emdeg.rollout("planar2r", q, q, **wrong)
     with pytest.raises(ScenarioError, match="expected"):
         emdeg.rollout("planar2r", q, q[:2], steps=1, dt=DT)
