@@ -210,3 +210,14 @@ def test_bad_input_ends_with_code_3_one_line_and_the_loop(case, tmp_path, monkey
 @pytest.mark.parametrize("name", ["delta", "fivebar", "fourbar", "palletiser", "rrr3"])
 def test_check_passes_the_library(name):
     assert runner.invoke(app, ["check", name]).exit_code == 0
+
+
+def test_the_same_robot_in_its_motors_coordinates():
+    X, Xd, tau = [0.05, -0.08, -0.45], [0.3, -0.2, 0.1], [1.0, 0.5, -0.5]
+    model = emdeg.loops.reduced_model("delta", X, Xd)
+    Xdd = emdeg.forward_dynamics("delta", X, Xd, tau)
+    state = {"q": emdeg.loops.joint_positions("delta", X)[:3], "qd": model["J"] @ Xd, "tau": tau}
+    words = [f"--{name}={','.join(map(repr, map(float, value)))}" for name, value in state.items()]
+    found = result("eval", "delta", "forward_dynamics", "--coordinates", "q1,q2,q3", *words)
+    np.testing.assert_allclose(found, model["J"] @ Xdd + model["J_rate"] @ Xd, rtol=1e-9)
+    assert runner.invoke(app, ["eval", "delta", "gravity", "--coordinates", "q9", "--q=0"]).exit_code != 0

@@ -17,6 +17,7 @@ from emdeg.errors import RobotError
 from emdeg.programs.build import plain_program
 from emdeg.programs.values import evaluate
 from emdeg.programs.verification import verify_program
+from emdeg.robot import symbolize
 from emdeg.writing import sympy_form
 from tests.asadi_heydari import DATA, three_masses
 from tests.mechanics.test_loops import REFERENCE, robot_of, states
@@ -198,3 +199,30 @@ def emdeg_library():
 def test_json_of_the_blocks_names_its_parts():
     found = runner.invoke(app, ["derive", "delta_symbolic", "--only", "J,M", "--json"])
     assert list(json.loads(found.output)["result"]) == ["J", "M"]
+
+
+@pytest.mark.parametrize("name", ["fourbar", "fivebar"])
+def test_every_number_of_a_mechanism_may_become_a_letter(name):
+    """`derive --symbolic`: the formulas with the numbers put back are the mechanics' numbers."""
+    robot = robot_of(name)
+    letters, known = symbolize(robot)
+    assert {"m1", "g"} <= known.keys()
+    model = derive_loops(letters)
+    q, qd, _ = (x[0] for x in states(name, 1))
+    at = At(model, robot, q, qd, {key: one.value for key, one in known.items()})
+    numbers = emdeg.loops.reduced_model(robot, q, qd)
+    M, C, G = model.model
+    for key, found in (("M", at.matrix(M)), ("C", at.matrix(C)), ("G", at.matrix([G])[0])):
+        np.testing.assert_allclose(found, numbers[key], rtol=1e-8, atol=1e-9)
+    done = runner.invoke(app, ["derive", name, "--symbolic", "--only", "J,constants,M"])
+    assert done.exit_code == 0, done.output
+
+
+def test_rods_become_letters_too():
+    letters, known = symbolize(robot_of("delta"))
+    assert {"lR1", "mR2", "IR3", "x1a"} <= known.keys()
+    back = emdeg.substitute(letters, {name: one.value for name, one in known.items()})
+    X, Xd, Xdd = [0.05, -0.08, -0.45], [0.3, -0.2, 0.1], [1.0, -2.0, 0.5]
+    np.testing.assert_allclose(emdeg.inverse_dynamics(back, X, Xd, Xdd), emdeg.inverse_dynamics("delta", X, Xd, Xdd))
+    program = plain_program(letters, "gravity")
+    verify_program(program, letters, "gravity")

@@ -12,9 +12,8 @@ import pytest
 import emdeg
 from emdeg.algebra import PrimeField
 from emdeg.algebra.linear import times
-from emdeg.errors import ClosureError, UnknownFunction
+from emdeg.errors import ClosureError
 from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work
-from emdeg.mechanics.functions import numeric
 from emdeg.mechanics.functions.numeric import drive_jacobian
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.closing import ready
@@ -406,5 +405,3 @@ def test_what_knows_only_trees_refuses_loops():
     robot = robot_of("delta")
     with pytest.raises(emdeg.RobotError, match="closed loops: use"):
         emdeg.derive(robot)
-    with pytest.raises(UnknownFunction, match="no function 'momentum' of closed loops"):
-        numeric.momentum(robot, [0, 0, -0.45], [0, 0, 0])

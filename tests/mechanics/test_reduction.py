@@ -14,9 +14,10 @@ from emdeg.loops import drive_jacobian, joint_positions, with_allocation, with_c
 from emdeg.programs.build import plain_program
 from emdeg.programs.values import evaluate
 from emdeg.programs.verification import verify_program
+from emdeg.robot.assembly import loaded_inertias
 from emdeg.robot.model import Friction
 from emdeg.robot.toml_writer import to_toml
-from tests.mechanics.kkt import constrained_accelerations
+from tests.mechanics.kkt import Bodies, constrained_accelerations
 from tests.mechanics.test_loops import robot_of, states
 
 REDUNDANT = {"fivebar": ["q1", "q2", "p1"], "rrr3": ["q1", "q2", "q3", "p1"], "fourbar": ["q1", "p2"]}
@@ -178,3 +179,30 @@ def test_programs_of_derivatives_are_proved_through_the_closure(name, function):
     expected = getattr(emdeg, function)(robot, *inputs.values())
     for name_, value in zip(found, expected):
         np.testing.assert_allclose(found[name_], value, rtol=1e-8, atol=1e-8)
+
+
+def test_momentum_is_the_rate_of_the_mass_centre_and_its_rate_the_outer_force():
+    """Linear momentum against differences of first moments of mass: links, and the rods' three points."""
+    robot = robot_of("delta")
+    q, qd, _ = (x[0] for x in states("delta", 1))
+
+    def first_moment(x):
+        bodies = Bodies(robot, joint_positions(robot, x))
+        found = np.zeros(3)
+        for inertia, T in zip(loaded_inertias(robot), bodies.T):
+            moment = np.array([float(v) for v in inertia.first_moment])
+            found += T[:3, :3] @ moment + float(inertia.mass) * T[:3, 3]
+        for rod in robot.loops.rods:
+            ends, r = (bodies.point(rod.first), bodies.point(rod.second)), float(rod.com)
+            m1, m2, m3 = (float(m) for m in rod.three_masses)
+            found += m1 * ends[0] + m2 * ends[1] + m3 * ((1 - r) * ends[0] + r * ends[1])
+        return found
+
+    P = emdeg.momentum(robot, q, qd)
+    np.testing.assert_allclose(P[:3], slopes(first_moment, q) @ qd, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["fivebar", "fourbar"])
+def test_programs_of_the_momentum_are_proved(name):
+    program = plain_program(robot_of(name), "momentum")
+    verify_program(program, robot_of(name), "momentum")

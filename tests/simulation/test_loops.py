@@ -275,3 +275,13 @@ def test_motion_is_roughly_that_of_mujoco_with_stiff_constraints(name):
     moved = np.abs(ours - q).max()
     assert moved > 0.01
     np.testing.assert_allclose(theirs, ours, atol=0.005 * moved)
+
+
+def test_motors_beyond_the_freedoms_and_undriven_friction_are_refused_in_words():
+    robot = emdeg.loops.with_driven("fivebar", ["q1", "q2", "p1"])
+    with pytest.raises(emdeg.errors.ScenarioError, match="3 motors for 2 freedoms"):
+        simulate(robot, None, [2.1, 1.05], [0.0, 0.0], 0.1)
+    rubbing = emdeg.loops.with_driven(emdeg.loops.with_coordinates("fivebar", ["q1", "p1"]), ["q1", "p1"])
+    q = emdeg.loops.joint_positions("fivebar", [2.1, 1.05])[:2]
+    with pytest.raises(emdeg.errors.ScenarioError, match="undriven joints q2 rub"):
+        simulate(rubbing, None, q, [0.0, 0.0], 0.1, friction=True)

@@ -24,7 +24,7 @@ from emdeg.equations.loops import (
     loop_document,
 )
 from emdeg.mechanics import kind_of
-from emdeg.robot import Robot
+from emdeg.robot import Robot, symbolize
 from emdeg.writing import WRITERS, sections_data
 
 DEFAULT = ",".join(DEFAULT_PARTS)
@@ -132,7 +132,7 @@ def _derive_loops(
 ) -> None:
     """The named blocks of a mechanism with closed loops, or the reduced model expanded; what --only names of it."""
     if symbolic:
-        raise UsageError("--symbolic is not known for closed loops")
+        robot, _ = symbolize(robot)
     chosen = None if only == DEFAULT else chosen_parts(only, EXPANDED_PARTS if expand else LOOP_PARTS)
     if expand:
         parts = chosen or [part for part in EXPANDED_PARTS if part != "C_vw"]

@@ -12,7 +12,7 @@ import typer
 
 from emdeg.algebra import Exact, parse_number
 from emdeg.cli.common import UsageError, assignments, say
-from emdeg.robot import SNAP, Robot, Vector, load, substitute
+from emdeg.robot import SNAP, Robot, Vector, choose, load, substitute
 
 ROBOT = typer.Argument(metavar="ROBOT", help="A library robot's name, or a file's path.")
 
@@ -66,6 +66,17 @@ _COMMON: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
+    "coordinates": (
+        Annotated[
+            str | None,
+            typer.Option(
+                metavar="JOINTS",
+                help="Closed loops: other independent coordinates, say q1,q2,q3 for a Delta's motors.",
+                rich_help_panel=_OPTIONS,
+            ),
+        ],
+        None,
+    ),
     "snap": (
         Annotated[
             float,
@@ -109,6 +120,7 @@ def load_robot(
     lock: list[str] | None = None,
     payload: str | None = None,
     set_: list[str] | None = None,
+    coordinates: str | None = None,
     snap: float = SNAP,
     allow_nonphysical: bool = False,
 ) -> Robot:
@@ -131,6 +143,8 @@ def load_robot(
         except ValueError as problem:
             raise UsageError(f"--set: {problem}") from None
         found = substitute(found, numbers)
+    if coordinates is not None:
+        found = choose.with_coordinates(found, [name.strip() for name in coordinates.split(",")])
     for note in found.notes:
         if not (found.nonphysical and note.startswith("nonphysical")):  # the file itself says so, and why
             say(f"note: {note}")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -101,7 +101,15 @@ def symbolize(robot: Robot) -> tuple[Robot, dict[str, Known]]:
             known[name] = Known(sign * value.number, group.tolerances[k])
             new.append(sign * Exact.symbol(name))
         changed = group.put(changed, tuple(new))
-    return changed, known
+    return _with_values(changed, {name: one.value for name, one in known.items()}), known
+
+
+def _with_values(robot: Robot, values: Mapping[str, Fraction]) -> Robot:
+    """The robot whose loops know near which numbers its symbols are meant."""
+    loops = robot.loops
+    if loops is None:
+        return robot
+    return replace(robot, loops=replace(loops, values=tuple({**dict(loops.values), **values}.items())))
 
 
 def opened(robot: Robot, paths: Sequence[str]) -> Opened:
@@ -125,6 +133,7 @@ def opened(robot: Robot, paths: Sequence[str]) -> Opened:
         symbols[path], nominal[path] = name, float(value)
         symbol = Angle.parse(name) if isinstance(value, Angle) else Exact.symbol(name)
         robot = group.put(robot, (*group.values[:k], symbol, *group.values[k + 1 :]))
+        robot = _with_values(robot, {name: Fraction(nominal[path])})
     return Opened(robot, symbols, nominal)
 
 
@@ -198,12 +207,67 @@ def _groups(robot: Robot) -> Iterator[_Group]:
         yield _placement(robot, i, alone=children[link.parent] == 1)
         yield from _inertias(robot, i)
         yield from _drives(robot, i)
+    yield from _of_loops(robot)
     yield _Group("tool", AXES, _letters("{}tool"), robot.tool.pose.xyz, _put_tool, none)
     for k, load in enumerate(robot.payloads):
         letters = _centre_letters("L" if len(robot.payloads) == 1 else f"L{k + 1}")
         values = (load.mass, *load.com, *load.tensor)
         yield _Group(load.name, ABOUT_CENTRE, letters, values, _put_payload(k), (None,) * 10)
     yield _Group("gravity", AXES, _letters("g{}"), robot.gravity, lambda one, v: replace(one, gravity=v), none)
+
+
+def _of_loops(robot: Robot) -> Iterator[_Group]:
+    """What closes the loops: a rod's length, centre, mass and inertia (lR1, cR1, mR1, IR1), places of ends (x1a)."""
+    none = (None,) * 4
+    for k, rod in enumerate(robot.rods):
+        names = ("length", "com", "mass", "inertia") if rod.points is None else ("length", "com")
+        letters = tuple(f"{letter}R{k + 1}" for letter in "lcmI"[: len(names)])
+        values = tuple(getattr(rod, name) for name in names)
+        yield _Group(rod.name, names, letters, values, _in_loop("rods", k, names), none[: len(names)])
+        if rod.points is not None:
+            letters = tuple(f"m{end}{k + 1}" for end in "CAK")
+            yield _Group(
+                rod.name, ("mass.first", "mass.second", "mass.centre"), letters, rod.points, _points(k), none[:3]
+            )
+    for kind, loops in (("rods", robot.rods), ("closures", robot.closures)):
+        for k, loop in enumerate(loops):
+            number = k + 1 + (len(robot.rods) if kind == "closures" else 0)
+            for end, letter in (("first", "a"), ("second", "b")):
+                owner = f"{loop.name}.{end}"
+                xyz = getattr(loop, end).xyz
+                letters = tuple(f"{axis}{number}{letter}" for axis in AXES)
+                yield _Group(owner, AXES, letters, xyz, _in_end(kind, k, end), none[:3])
+
+
+def _in_loop(kind: str, k: int, names: Sequence[str]) -> Callable[[Robot, tuple[Any, ...]], Robot]:
+    def put(robot: Robot, values: tuple[Any, ...]) -> Robot:
+        return _replaced(robot, kind, k, dict(zip(names, values)))
+
+    return put
+
+
+def _points(k: int) -> Callable[[Robot, tuple[Any, ...]], Robot]:
+    def put(robot: Robot, values: tuple[Any, ...]) -> Robot:
+        return _replaced(robot, "rods", k, {"points": values, "mass": values[0] + values[1] + values[2]})
+
+    return put
+
+
+def _in_end(kind: str, k: int, end: str) -> Callable[[Robot, tuple[Any, ...]], Robot]:
+    def put(robot: Robot, values: tuple[Any, ...]) -> Robot:
+        own = getattr(getattr(robot.loops, kind)[k], end)
+        return _replaced(robot, kind, k, {end: replace(own, xyz=values)})
+
+    return put
+
+
+def _replaced(robot: Robot, kind: str, k: int, changes: Mapping[str, Any]) -> Robot:
+    """The robot with changes in one rod or closing joint."""
+    loops = robot.loops
+    assert loops is not None
+    own = list(getattr(loops, kind))
+    own[k] = replace(own[k], **changes)
+    return replace(robot, loops=replace(loops, **{kind: tuple(own)}))
 
 
 def _letters(pattern: str) -> tuple[str, ...]:

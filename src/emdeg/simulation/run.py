@@ -89,6 +89,11 @@ def simulate(
     need_numbers(robot)
     q, qd = _initial(robot, q0, qd0)
     kind_of(robot).need_possible(robot, q)
+    if len(robot.driven) != robot.freedoms:
+        raise ScenarioError(
+            f"it has {len(robot.driven)} motors for {robot.freedoms} freedoms: a simulation has as many of either",
+            body=robot.name,
+        )
     positive(duration)
     conditioning.need(robot.freedoms)
     control = _law(robot, law)
@@ -241,6 +246,14 @@ def passive_of(robot: Robot, friction: bool | Passive, stops: Stops, stiffness: 
     if isinstance(friction, Passive):
         passive = friction
     else:
+        undriven = [joint.name for joint in robot.joints if joint not in robot.driven]
+        rough = [joint.name for joint in robot.joints if joint.name in undriven and not joint.drive.friction.is_none]
+        if friction and rough:
+            raise ScenarioError(
+                f"its undriven joints {', '.join(rough)} rub, which a simulation does not know, "
+                "though emdeg.loops.state_rate does",
+                body=robot.name,
+            )
         passive = Passive(friction_laws(robot.driven) if friction else None)
         if friction and passive.is_none:
             need_friction(robot)

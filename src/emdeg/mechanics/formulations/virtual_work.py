@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
+from emdeg.algebra import Dual, derivative
 from emdeg.mechanics.loops.linkage import (
     Anchor,
     Bar,
@@ -176,6 +178,50 @@ def potential_of_bodies(link: Linkage, position: Sequence[Position]) -> Scalar:
         for point, m in zip((first, second, centre), bar.masses):
             V = V - m * dot(g, point)
     return V
+
+
+def momentum_of_bodies(link: Linkage, varied: Frames, ud: Sequence[Scalar]) -> tuple[Vec3, Vec3]:
+    """(linear, angular about the origin), base axes, body by body and point by point.
+
+    `varied` are the links' frames in the base over dual numbers, coordinate k varying in direction k: their rates are
+    those of the places, and no angular velocity is asked for.
+    """
+    zero, one = link.tree.zero, link.tree.one
+    half = link.algebra.number(Fraction(1, 2))
+    linear: Vec3 = (zero, zero, zero)
+    angular: Vec3 = (zero, zero, zero)
+
+    def at(v: Any) -> Any:
+        return tuple(at(x) if isinstance(x, tuple) else x.value if isinstance(x, Dual) else x for x in v)
+
+    def rate(v: Any) -> Any:
+        return tuple(
+            rate(x) if isinstance(x, tuple) else total([derivative(x, k, zero) * d for k, d in enumerate(ud)])
+            for x in v
+        )
+
+    for body, R, p in zip(link.bare.inertia, varied.R, varied.p):
+        turned, turning, place, v = at(R), rate(R), at(p), rate(p)
+        linear = add(linear, add(scale(body.m, v), mul(turning, body.mr)))
+        angular = add(angular, scale(body.m, cross(place, v)))
+        angular = add(angular, add(cross(place, mul(turning, body.mr)), cross(mul(turned, body.mr), v)))
+        # sum of r x r-dot over the body, from its second moments of mass, half the trace less the tensor
+        spread = half * (body.J[0][0] + body.J[1][1] + body.J[2][2])
+        for a in range(3):
+            for b in range(3):
+                moment = (spread if a == b else zero) - body.J[a][b]
+                arm, moved = (mul(X, _unit(j, zero, one)) for X, j in ((turned, a), (turning, b)))
+                angular = add(angular, scale(moment, cross(arm, moved)))
+    for bar in link.bars:
+        first, second = (anchor_point(end, varied) for end in (bar.first, bar.second))
+        centre = add(first, scale(bar.com, sub(second, first)))
+        for point, m in zip((first, second, centre), bar.masses):
+            linear, angular = add(linear, scale(m, rate(point))), add(angular, scale(m, cross(at(point), rate(point))))
+    return linear, angular
+
+
+def _unit(j: int, zero: Scalar, one: Scalar) -> Vec3:
+    return ((one, zero, zero), (zero, one, zero), (zero, zero, one))[j]
 
 
 def _combined(partials: Partials, ud: Sequence[Scalar]) -> Vec3:

@@ -382,6 +382,10 @@ _ALL = (
                 {"body by body": of_trees.momentum},
                 reference=("composite bodies", of_trees.momentum_of_composites),
             ),
+            loops: Ways(
+                {"reduction": of_loops.momentum},
+                reference=("derivatives of bodies' places through the closure", of_loops.momentum_of_points),
+            ),
         },
         regroups=False,
     ),

@@ -13,16 +13,22 @@ from typing import Any
 
 from emdeg.algebra import Dual, derivative
 from emdeg.algebra.linear import Matrix, product, solve_system, summed, times, transposed
-from emdeg.mechanics.formulations import kinematics
+from emdeg.mechanics.formulations import energy, kinematics
 from emdeg.mechanics.formulations.coefficients import packed
 from emdeg.mechanics.formulations.differentiation import matrix_of_symbols, symbols_of
 from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
-from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, potential_of_bodies, unit_equations
+from emdeg.mechanics.formulations.virtual_work import (
+    equations_by_virtual_work,
+    momentum_of_bodies,
+    potential_of_bodies,
+    unit_equations,
+)
 from emdeg.mechanics.loops import parameters as rigid_bodies
 from emdeg.mechanics.loops import reduction, rod_legs
+from emdeg.mechanics.loops.linkage import Columns, anchor_point, world_frames
 from emdeg.mechanics.loops.state import LoopState
 from emdeg.mechanics.mechanism import Position, frames, led
-from emdeg.mechanics.spatial import Scalar, total
+from emdeg.mechanics.spatial import Scalar, Vec3, add, cross, scale, total
 from emdeg.mechanics.state import Outputs
 
 
@@ -183,6 +189,27 @@ def potential_energy(s: LoopState) -> Outputs:
     return {"V": reduction.potential_energy(s.link, s.position)}
 
 
+def momentum(s: LoopState) -> Outputs:
+    """The opened tree's, with the rods' end masses, and of the mutual ones m12 (v1 + v2), m12 (x1 x v2 + x2 x v1)."""
+    qd, zero = times(s.W, s.qd, s.tree.zero), s.tree.zero
+    linear, angular = energy.momentum(s.tree, s.frame, qd)
+    world = world_frames(s.link, s.position)
+    for bar in s.link.bars:
+        x1, x2 = (anchor_point(end, world) for end in (bar.first, bar.second))
+        v1, v2 = (_moved(columns, qd, zero) for columns in reduction.end_columns(s.link, bar, world))
+        linear = add(linear, scale(bar.mutual, add(v1, v2)))
+        angular = add(angular, scale(bar.mutual, add(cross(x1, v2), cross(x2, v1))))
+    return {"P": [*linear, *angular]}
+
+
+def _moved(columns: Columns, qd: Sequence[Scalar], zero: Scalar) -> Vec3:
+    """A point's velocity from how each joint moves it."""
+    v: Vec3 = (zero, zero, zero)
+    for k, column in columns.items():
+        v = add(v, scale(qd[k], column))
+    return v
+
+
 def velocities(s: LoopState) -> Outputs:
     return {"qd": _solved(s, _mass_matrix(s), s.p)}
 
@@ -319,6 +346,11 @@ def jacobian_rate_from_jacobian(s: LoopState) -> Outputs:
 
 def momenta_by_work(s: LoopState) -> dict[str, list[Scalar]]:
     return {"p": [total([m * v for m, v in zip(row, s.qd)]) for row in _work(s, s.rest).M]}
+
+
+def momentum_of_points(s: LoopState) -> Outputs:
+    linear, angular = momentum_of_bodies(s.link, world_frames(s.link, s.seeded()), s.qd)
+    return {"P": [*linear, *angular]}
 
 
 def kinetic_energy_by_work(s: LoopState) -> Outputs:

@@ -13,18 +13,14 @@ from emdeg.errors import ScenarioError
 from emdeg.mechanics.functions import (
     drive_jacobian,
     forward_dynamics,
-    functions_of,
+    forward_dynamics_derivatives,
     inverse_dynamics,
-    inverse_dynamics_derivatives,
-    mass_matrix,
 )
 from emdeg.programs import Kind, Program, constants
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw
-from emdeg.simulation.plant.loops import is_analytic
 from emdeg.simulation.plant.passive import Passive
-from emdeg.simulation.plant.programs import accelerations
 from emdeg.writing import Shown
 
 
@@ -100,41 +96,16 @@ def linearise(
         qdd = forward_dynamics(robot, at, rate, tau)
     acceleration = np.zeros_like(at) if qdd is None else np.asarray(qdd, dtype=np.float64)
     n = robot.freedoms
-    known = "inverse_dynamics_derivatives" in functions_of(robot)
-    find = _exact_derivatives if known else _program_derivatives
-    by_q, by_qd, by_tau = find(robot, at, rate, acceleration)
+    efforts = inverse_dynamics(robot, at, rate, acceleration)
+    _, by_q, by_qd, by_tau = forward_dynamics_derivatives(robot, at, rate, efforts)
     batch = by_q.shape[:-2]
-    A, B = np.zeros((*batch, 2 * n, 2 * n)), np.zeros((*batch, 2 * n, n))
+    A, B = np.zeros((*batch, 2 * n, 2 * n)), np.zeros((*batch, 2 * n, len(robot.driven)))
     A[..., :n, n:] = np.eye(n)
     A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = by_q, by_qd, by_tau
     names = [joint.name for joint in robot.coordinates]
     states = tuple(names + [f"{name}'" for name in names])
     C = np.broadcast_to(np.eye(2 * n), A.shape).copy()
     return StateSpace(A, B, C, np.zeros_like(B), states, tuple(f"tau_{j.name}" for j in robot.driven))
-
-
-def _exact_derivatives(robot: Robot, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
-    """The accelerations' derivatives by q, qd and tau."""
-    by_q, by_qd = inverse_dynamics_derivatives(robot, q, qd, qdd)
-    M = mass_matrix(robot, q)
-    return -np.linalg.solve(M, by_q), -np.linalg.solve(M, by_qd), np.linalg.inv(M)
-
-
-def _program_derivatives(robot: Robot, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
-    """The same where they are no function of the catalogue: the program differentiated, or central differences."""
-    n = robot.freedoms
-    q, qd, qdd = np.broadcast_arrays(q, qd, qdd)
-    tau = inverse_dynamics(robot, q, qd, qdd)
-    rows = []
-    for a, b, c in zip(*(v.reshape(-1, n) for v in (q, qd, tau))):
-        if is_analytic(robot):
-            rows.append(program_jacobian(accelerations(robot), {"q": a, "qd": b, "tau": c}, ("q", "qd", "tau")))
-        else:
-            by_state = _differences(lambda x, y, c=c: forward_dynamics(robot, x, y, c), a, b)
-            J = drive_jacobian(robot, a)
-            rows.append(np.hstack([by_state, np.linalg.solve(mass_matrix(robot, a), J.T)]))
-    found = np.stack(rows).reshape(*q.shape[:-1], n, 3 * n)
-    return found[..., :n], found[..., n : 2 * n], found[..., 2 * n :]
 
 
 def closed_loop(

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.mechanics.functions import functions_of, gravity, inverse_dynamics_derivatives
+from emdeg.mechanics.functions import gravity, inverse_dynamics_derivatives
 from emdeg.robot import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
@@ -83,7 +83,7 @@ def free_joints(robot: Robot) -> tuple[int, ...]:
     M and g do not depend on q_k where no derivative of the inverse dynamics by q_k is left at random states; the
     potential itself does not where gravity asks no effort of the joint. Of closed loops none is known.
     """
-    if "inverse_dynamics_derivatives" not in functions_of(robot):
+    if not robot.is_tree:
         return ()
     rng = np.random.default_rng(1)
     q, qd, qdd = (rng.uniform(-2, 2, (STATES, robot.freedoms)) for _ in range(3))
