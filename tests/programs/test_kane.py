@@ -13,8 +13,9 @@ from emdeg.algebra import Exact
 from emdeg.equations.speeds import speed_inverse
 from emdeg.errors import Refuted, SingularSpeeds
 from emdeg.mechanics.kane import AngularVelocity, PointVelocity, Rate, Setup, joint_rates, load_setup, read_setup
-from emdeg.programs.ir import count
+from emdeg.programs.ir import Kind, count
 from emdeg.programs.kane import INPUTS, METHODS, kane_program, verify_kane
+from emdeg.programs.search.fingerprint import Points, fingerprints
 from emdeg.programs.values import evaluate
 from emdeg.robot.model import Frame
 from emdeg.runtime.kane import KaneModel, NearlySingularSpeeds
@@ -235,3 +236,17 @@ def test_symbols_become_parameters():
     assert [str(s) for s in speed_inverse(robot, setup).singular] == ["q2 + q3 = 0 or 180 deg"]
     with pytest.raises(TypeError, match="give parameters, the numbers of"):
         KaneModel(robot, setup).rates(np.ones(6), np.ones(6))
+
+
+@pytest.mark.parametrize("function", ["torques", "accelerations", "equations"])
+def test_no_program_of_the_stanford_arm_makes_a_speed_again_from_the_rates(function):
+    """The recursions' angular velocity of D has the speeds as components: inputs, which cost nothing."""
+    robot = emdeg.load("stanford_arm")
+    program = kane_program(robot, load_setup(EXAMPLES / "stanford_arm.toml", robot), function)
+    points = Points(1)
+    prints = fingerprints(program, points)
+    seen: set[bytes] = set()
+    for op, residues in zip(program.ops, prints):
+        both = {residues.tobytes(), ((points.moduli - residues) % points.moduli).tobytes()}
+        assert op.kind is Kind.NUMBER or not both & seen, op
+        seen |= both

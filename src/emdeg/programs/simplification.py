@@ -7,6 +7,7 @@ once for a robot, values of the configuration alone at a lower rate than torques
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 
 from emdeg.programs.ir import (
     Dependence,
@@ -54,6 +55,11 @@ def retrace(program: Program) -> Program:
     values: list[Traced] = []
     for op in program.ops:
         values.append(tracer.apply(op, [values[arg] for arg in op.args]))
+    return retraced(program, tracer, values)
+
+
+def retraced(program: Program, tracer: Tracer, values: Sequence[Traced]) -> Program:
+    """The program whose values are now these of the tracer's, without what no output needs."""
     outputs = tuple(
         OutputGroup(
             group.name,

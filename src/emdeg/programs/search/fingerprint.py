@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Angle, add_angles, multiple_angle, sincos_from_pieces
 from emdeg.programs.ir import Kind, Op, Program
+from emdeg.programs.simplification import retraced
+from emdeg.programs.trace import Traced, Tracer
 from emdeg.programs.values import angle_atoms
 
 POINTS = 4
@@ -206,6 +208,27 @@ def _law(kind: Kind, argument: Print, points: Points) -> Print:
     turned = kind is not Kind.EXP and bool(2 * int(argument[0]) > int(m[0]))
     value = points.free(f"{kind} {((m - argument) % m if turned else argument).tolist()}")
     return (m - value) % m if turned else value
+
+
+def merged(program: Program, seed: int = 0) -> Program:
+    """The program with one value, the first, for all that are equal up to sign at random points.
+
+    Kane's speeds are inputs: what a recursion makes of the rates that were made of them is one of them again.
+    """
+    points = Points(seed)
+    tracer = Tracer.like(program)
+    first: dict[bytes, Traced] = {}
+    values: list[Traced] = []
+    for op, residues in zip(program.ops, fingerprints(program, points)):
+        key, negative = residues.tobytes(), ((points.moduli - residues) % points.moduli).tobytes()
+        if key in first:
+            values.append(first[key])
+        elif negative in first:
+            values.append(-first[negative])
+        else:
+            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
+            first[key] = values[-1]
+    return retraced(program, tracer, values)
 
 
 def ratio(above: Print, below: Print, points: Points) -> Fraction | None:
