@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from secrets import randbits
 
@@ -17,7 +17,7 @@ from emdeg.errors import OffTheVariety, Refuted
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
 from emdeg.programs.ir import Count, Program, count
 from emdeg.programs.proof import PLAIN
-from emdeg.programs.rounding import check_rounding, states_of
+from emdeg.programs.rounding import WORK, check_rounding, states_of
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.simplification import fold_signs, prune, retrace, schedule, simplify
@@ -255,7 +255,7 @@ def on_file(
     theirs = (filed(robot, names, each, folder) for each in labels)
     found += [(cost(one.program, weights), one.program, one.path) for one in theirs if one is not None]
     for _, one, path in sorted(found, key=lambda item: item[0]):  # of equal ones the package's
-        if path is not None and (fault := _fault(one, plain, robot, names)) is not None:
+        if path is not None and (fault := _fault(one, plain, robot, tuple(names))) is not None:
             set_aside(path, fault)
         elif _same_interface(one, plain):
             return _with_face(one, plain)
@@ -271,10 +271,12 @@ LONGER = 4
 """A stored program has no more than so many times the plain one's operations, constants included."""
 
 
-def _fault(one: Program, plain: Program, robot: Robot, names: Sequence[str]) -> str | None:
+@lru_cache(maxsize=64)
+def _fault(one: Program, plain: Program, robot: Robot, names: tuple[str, ...]) -> str | None:
     """What is wrong with a program that a stranger may have written; None where it is proved.
 
-    The points are fresh, so that no program can be made to fit them.
+    The points are fresh, so that no program can be made to fit them, and so are the states; these are few, so that a
+    command does not take longer for having found a program on file.
     """
     if not _same_interface(one, plain):
         return "its inputs or outputs are not the function's"
@@ -282,9 +284,9 @@ def _fault(one: Program, plain: Program, robot: Robot, names: Sequence[str]) -> 
         return f"it has {one.size} operations, where the plain program has {plain.size}"
     try:
         proof = verify_program(_with_face(one, plain), robot, names, seed=randbits(60))
-        reference = reference_program(robot, tuple(names))
+        reference = reference_program(robot, names)
         named = [index for index, whose in proof.divides_by if whose == PLAIN]
-        check_rounding(one, reference, states_of(one, robot, randbits(60), reference.size), named=named)
+        check_rounding(one, reference, states_of(one, robot, randbits(60), length=WORK), named=named)
     except (Refuted, OffTheVariety, ValueError, ArithmeticError) as problem:
         return f"it is wrong: {problem}"
     return None
