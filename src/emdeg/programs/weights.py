@@ -114,7 +114,8 @@ TARGET = 4e-6
 """Seconds per value of the program when one of its values is said anew."""
 SHORT = 50
 """A shorter program takes no less time than one of so many values: the rest is overhead."""
-PATIENCE = 3.0
+PATIENCE = 0.95
+"""The part of the promised seconds, on the processor's clock, after which a search ends: proving takes the rest."""
 
 Progress = Callable[[str, float], None]
 """Told the phase of a search and the best cost so far."""
@@ -148,6 +149,6 @@ class Effort:
         self.spent += seconds
 
     def until(self, share: float) -> Callable[[], bool]:
-        """Whether that share of the budget is spent, or the processor's time has run out."""
-        last = self._start_cpu + PATIENCE * self.seconds
+        """Whether that share of the budget is spent, or that share of the time has passed on the processor."""
+        last = self._start_cpu + PATIENCE * share * self.seconds
         return lambda: self.spent >= share * self.seconds or time.process_time() > last

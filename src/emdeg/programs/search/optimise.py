@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from secrets import randbits
 
-from emdeg.errors import OffTheVariety, Refuted
+from emdeg.errors import OffTheVariety, Refuted, RobotError
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
 from emdeg.programs.ir import Count, Program, count
 from emdeg.programs.proof import PLAIN
@@ -21,7 +21,7 @@ from emdeg.programs.rounding import WORK, check_rounding, states_of
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.simplification import fold_signs, prune, retrace, schedule, simplify
-from emdeg.programs.store import filed, set_aside, shipped
+from emdeg.programs.store import filed, keep, set_aside, shipped
 from emdeg.programs.verification import MOST_JOINTS, Certificate, reference_program, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
 from emdeg.robot import Robot, RobotLike, as_robot
@@ -65,7 +65,8 @@ def optimise(
 ) -> Optimised:
     """The cheapest verified program of a function (or of several, "A+B") found in `effort` seconds; 0: the plain one.
 
-    The seconds are nominal (`Effort`): the same effort and seed give the same program on any machine. A keyboard
+    The seconds are nominal (`Effort`): the same effort and seed give the same program on any machine that is fast
+    enough for them; one that is slower stops when they have passed on its processor. A keyboard
     interrupt ends the search early with the best so far.
 
     >>> import emdeg
@@ -225,13 +226,23 @@ def cheapest(
     filed = on_file(robot, plain, names, weights)
     if filed is not None:
         candidates.append(filed)
-    elif effort is None:
+    unasked = filed is None and effort is None
+    if unasked:
         effort = otherwise
     if effort and robot.n <= MOST_JOINTS:
         found = optimise(robot, names, effort, seed=seed, weights=weights, progress=progress)
         if found.interrupted:  # whoever wanted what a whole search finds is not served with less
             raise KeyboardInterrupt
         candidates.append(_with_face(found.program, plain))
+        if unasked:  # nobody asked for the search, so nobody shall wait for it twice
+            data = {
+                "operations": found.count.as_dict(),
+                "seed": seed,
+                "effort": effort,
+                "certificate": found.certificate.as_dict(),
+            }
+            with suppress(RobotError):  # a folder that cannot be written
+                keep(found.program, robot, names, found=data, weights=label(weights))
     return min(candidates, key=lambda candidate: cost(candidate, weights))
 
 
