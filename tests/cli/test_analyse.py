@@ -281,3 +281,25 @@ def test_capability_servo_and_importance_agree_with_the_models_own_functions():
     assert all(0 < gain <= 1 for gain in found["servo"]["velocity_gain_min"])
     shoulder = next(row for row in found["importance"]["terms"] if row["joint"] == "t2")
     assert shoulder["term"] == "g2"
+
+
+def test_held_joints_are_held_in_ratios_too():
+    whole = result("planar2r", "--ratio", "M12/M11", "--seconds", "1")["ratios"]["chosen"][0]
+    held = result("planar2r", "--ratio", "M12/M11", "--hold", "q2=1.2", "--seconds", "1")["ratios"]["chosen"][0]
+    M = emdeg.mass_matrix("planar2r", [0.0, 1.2])
+    assert held["value"] == pytest.approx(abs(M[0, 1]) / M[0, 0], rel=1e-9)
+    assert held["value"] < whole["value"]
+
+
+def test_a_papers_extremes_are_compared_over_its_own_workspace_only():
+    done = run("jpl_rrp", "--only", "loads", "--range", "q2=0:0.5", "--seconds", "1", "--json")
+    assert "published" not in json.loads(done.stdout)["result"]["loads"]
+    assert "not compared with these" in done.stderr
+
+
+def test_the_poles_of_a_servo_loop():
+    found = result("planar2r", "--servo", "kp=100,kd=20,period=0.01", "--at", "0,0.5")["servo_loop"]
+    assert found["stable"]
+    assert not found["sampled_stable"]
+    assert len(found["poles"]) == len(found["sampled_poles"]) == 4
+    assert run("planar2r", "--servo", "kp=100").returncode == 2

@@ -232,3 +232,44 @@ def test_friction_is_added_on_request(tmp_path):
 def test_the_package_runs_as_a_module():
     done = subprocess.run([sys.executable, "-m", "emdeg", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("emdeg ")
+
+
+def test_help_keeps_its_units():
+    text = " ".join(run("show", "--help").stdout.replace("│", " ").split())
+    assert "Gravity [m/s^2] in the base frame." in text
+    assert "at a value [rad, m, or '30 deg']" in text
+    assert "Speed [rad/s, m/s] below which" in " ".join(run("analyse", "--help").stdout.replace("│", " ").split())
+
+
+def test_no_number_is_cut_however_narrow_the_terminal():
+    plain = run("eval", "puma560", "gravity", "--q=0,0,0,0,0,0", COLUMNS="200").stdout
+    narrow = run("eval", "puma560", "gravity", "--q=0,0,0,0,0,0", COLUMNS="10").stdout
+    for number in ("-36.98580915", "0.24892875"):
+        assert number in plain
+        assert number in narrow
+
+
+SNAPPED = """<robot name="{name}"><link name="a"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"
+  ixy="0" ixz="0" iyz="0"/></inertial></link>{limbs}</robot>"""
+LIMB = """<link name="l{k}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+  iyz="0"/></inertial>
+  </link><joint name="j{k}" type="revolute"><parent link="{parent}"/><child link="l{k}"/><axis xyz="0 0 1"/>
+  <origin rpy="1.5708 0 0" xyz="0 0 1"/><limit lower="-1" upper="1" effort="9" velocity="9"/></joint>"""
+
+
+def test_many_notes_are_one_line_and_all_on_demand(tmp_path):
+    chain = tmp_path / "chain.urdf"
+    limbs = [LIMB.format(k=k, parent="a" if k == 0 else f"l{k - 1}") for k in range(5)]
+    chain.write_text(SNAPPED.format(name="chain", limbs="".join(limbs)))
+    short, full = run("show", str(chain)).stderr, run("show", str(chain), "--notes").stderr
+    assert short.count("note:") == 1
+    assert "5 numbers were made exact" in short
+    assert full.count("was read as") == 5
+
+
+def test_limbs_on_a_body_with_mass_are_said_to_hang_on_a_fixed_one(tmp_path):
+    legs = tmp_path / "legs.urdf"
+    legs.write_text(SNAPPED.format(name="legs", limbs="".join(LIMB.format(k=k, parent="a") for k in range(4))))
+    said = run("show", str(legs)).stderr
+    assert "'a', on which 4 limbs hang, is held in its place" in said
+    assert "2 kg do not count" in said

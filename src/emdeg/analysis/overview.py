@@ -73,7 +73,8 @@ def analyse(
     `parts`: some of `parts_of(robot)`, by default all. `ranges` {joint: (low, high)} [rad, m] narrow the workspace.
     `formulas` (M12, g3) get their certified range; `ratios` [(M12, M11)] replace all couplings; `over` are the two
     joints of maps and curves; `held` {joint: position} asks for the reduced equations of the others, with
-    `velocity_terms` or without. `motion` is what servo view and importance look along; `share` the reaction's share
+    `velocity_terms` or without, and all else is then looked at with these joints there.
+    `motion` is what servo view and importance look along; `share` the reaction's share
     of the torque from which a motion counts as fast; `at` the configuration of the tool's ellipsoids. Certified
     bounds are sought to the relative `gap` for `seconds` a part. With closed loops: `samples` poses, those usable
     that are at least `margin` from singular. Figures go to `folder`, if one is given. `tell` is told each part before
@@ -98,7 +99,8 @@ def analyse(
             robot, ranges, chosen, over=pair, samples=samples, margin=margin, folder=folder
         )
         return Analysis(robot, found, tuple(files))
-    scope = Scope(robot, workspace(robot, ranges), gap, seconds, folder)
+    still = {name: (value, value) for name, value in (held or {}).items()}
+    scope = Scope(robot, workspace(robot, {**(ranges or {}), **still}), gap, seconds, folder)
     data: dict[str, Any] = {
         "robot": robot.name,
         "payload": [{"mass": str(p.mass) if p.mass.symbols else float(p.mass), "link": p.link} for p in robot.payloads],

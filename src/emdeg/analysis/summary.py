@@ -34,7 +34,7 @@ from emdeg.analysis.shared_time import search_each
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
 from emdeg.bounds import Bounded, Extremes, SearchLimits, attained_ratio, extreme
 from emdeg.equations import Model, derive, entry_name
-from emdeg.robot import Robot, Workspace
+from emdeg.robot import Robot, Workspace, workspace
 
 
 @dataclass
@@ -110,6 +110,9 @@ def loads_part(scope: Scope) -> dict[str, Any]:
         result["with_load"] = [_load(one, n) for one in loaded]
         result["relative_with_load"] = [b.inertia.high.value / a.inertia.low.value for a, b in zip(bare, loaded)]
     data = tables.published(robot)
+    if data is not None and scope.where != workspace(robot):
+        result["published_note"] = f"{data['source']}: its extremes are of the whole workspace, not compared with these"
+        data = None
     if data is not None:
         printed = tables.rows(data, scope.model(False), bare, False)
         theirs = loaded if tables.carries_their_load(robot, data) else None

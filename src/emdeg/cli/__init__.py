@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from emdeg._version import __version__
@@ -150,7 +151,17 @@ def command(name: str) -> Any:
         from emdeg.cli.robots import robot_command
 
         robot_command(alone, name)(_function(name))
-    return typer.main.get_command(alone)
+    return _with_brackets(typer.main.get_command(alone))
+
+
+def _with_brackets(made: Any) -> Any:
+    """The command whose help keeps its units: [rad] is no markup."""
+    for option in made.params:
+        if text := getattr(option, "help", None):
+            option.help = escape(text)
+    if made.help:
+        made.help = escape(made.help)
+    return made
 
 
 class Commands(TyperGroup):

@@ -168,6 +168,8 @@ def analyse(
         except UnknownEntry as problem:
             raise UsageError(str(problem)) from None
         result, files = dict(found.data), list(found.files)
+        if note := result.get("loads", {}).get("published_note"):
+            say(f"note: {note}")
         for row in result.get("ratios", {}).get("chosen", ()):
             if row["unbounded"]:
                 say(f"note: {row['ratio']} has no largest value: its denominator passes through zero")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Annotated, Any, get_args, get_origin
@@ -97,6 +97,13 @@ _COMMON: dict[str, tuple[Any, Any]] = {
         ],
         False,
     ),
+    "notes": (
+        Annotated[
+            bool,
+            typer.Option("--notes", help="Every number that was made exact in reading.", rich_help_panel=_OPTIONS),
+        ],
+        False,
+    ),
 }
 
 
@@ -123,6 +130,7 @@ def load_robot(
     coordinates: str | None = None,
     snap: float = SNAP,
     allow_nonphysical: bool = False,
+    notes: bool = False,
 ) -> Robot:
     """The robot that the common options describe; what was changed on the way is said on stderr."""
     if not 0 <= snap < 0.1:
@@ -145,10 +153,25 @@ def load_robot(
         found = substitute(found, numbers)
     if coordinates is not None:
         found = choose.with_coordinates(found, [name.strip() for name in coordinates.split(",")])
-    for note in found.notes:
-        if not (found.nonphysical and note.startswith("nonphysical")):  # the file itself says so, and why
-            say(f"note: {note}")
+    # Of inertias that no body can have the file itself says so, and why.
+    say_notes([note for note in found.notes if not (found.nonphysical and note.startswith("nonphysical"))], notes)
     return found
+
+
+def say_notes(notes: Sequence[str], every: bool = False) -> None:
+    """What was changed or left out in reading a file: every note, or one line for those that say the same of parts."""
+    alike = [note for note in notes if _READ_AS in note]
+    if every or len(alike) <= 2:
+        alike = []
+    for note in notes:
+        if note not in alike:
+            say(f"note: {note}")
+    if alike:
+        say(f"note: {len(alike)} numbers were made exact, such as {alike[0]} (--notes shows all)")
+
+
+_READ_AS = "was read as"
+"""In a note on a number that was made exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +189,8 @@ class Chosen:
         """The words of a command that choose the same robot."""
         words = [self.argument]
         for key, (_, default) in _COMMON.items():
+            if key == "notes":  # it chooses no other robot
+                continue
             value, option = self.options[key], "--" + key.strip("_").replace("_", "-")
             if value == default:
                 continue

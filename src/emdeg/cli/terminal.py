@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.measure import Measurement
 from rich.segment import Segment
+from rich.table import Table
 
 
 def harmless(text: str) -> str:
@@ -19,8 +21,28 @@ def harmless(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+SHORT = 32
+"""Characters of a cell that stay together: any number, any name of a joint."""
+WIDEST = 10_000
+
+
 class SafeConsole(Console):
-    """A console that passes on its own control codes, and none that stand in the texts it is given."""
+    """A console that passes on its own control codes, and none that stand in the texts it is given.
+
+    A table's short cells are never broken: a number that loses its exponent is another number.
+    """
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        if len(objects) == 1 and isinstance(objects[0], Table):
+            table = objects[0]
+            for column in table.columns:
+                longest = max(len(str(cell)) for cell in (column.header, *column.cells))
+                if longest <= SHORT:
+                    column.min_width = max(longest, column.min_width or 0)
+            needed = Measurement.get(self, self.options.update(width=WIDEST), table).minimum
+            if needed > self.width:
+                how |= {"width": needed, "crop": False}
+        super().print(*objects, **how)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
