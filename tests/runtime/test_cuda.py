@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-import os
 import re
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import pytest
 
 import emdeg
 from emdeg.errors import BadRequest, DeviceError, StateError
+from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import functions_of
 from emdeg.programs import Dependence, Tracer
 from emdeg.runtime.cuda import (
@@ -249,10 +250,8 @@ def test_every_function_on_the_device(name):
     robot = emdeg.load(name)
     for function in functions_of(robot):
         program = emdeg.program(robot, function)
-        home = np.array(robot.home if hasattr(robot, "home") else np.zeros(robot.freedoms))
-        inputs = [0.1 * array for array in states_of(program)]
-        if name == "delta":
-            inputs[0] = inputs[0] * 0.1 + home
+        inputs = [0.02 * array for array in states_of(program)]
+        inputs[0] = inputs[0] + kind_of(robot).home(robot)
         expected = emdeg.compile(program)(*inputs)
         found = emdeg.compile(program, backend="cuda")(*inputs)
         close(*([found, expected] if isinstance(found, tuple) else [[found], [expected]]), 64)
@@ -292,18 +291,24 @@ def test_many_threads_and_streams():
         assert all(pool.map(work, range(64)))
 
 
+FORKING = """
+import os, numpy as np, emdeg
+run = emdeg.compile(emdeg.program("puma560", "gravity"), backend="cuda")
+run(np.zeros((1, 6)))
+child = os.fork()
+if child == 0:
+    try:
+        run(np.zeros((1, 6)))
+    except emdeg.errors.DeviceError as problem:
+        os._exit(0 if "forked" in str(problem) else 2)
+    os._exit(1)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
 @pytest.mark.gpu
 def test_a_forked_child_is_told():
-    run = emdeg.compile(emdeg.program("puma560", "gravity"), backend="cuda")
-    run(np.zeros((1, 6)))
-    child = os.fork()
-    if child == 0:
-        try:
-            run(np.zeros((1, 6)))
-        except DeviceError as problem:
-            os._exit(0 if "forked" in str(problem) else 2)
-        os._exit(1)
-    assert os.waitpid(child, 0)[1] == 0
+    assert subprocess.run([sys.executable, "-c", FORKING]).returncode == 0
 
 
 @pytest.mark.gpu
