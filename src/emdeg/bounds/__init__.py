@@ -14,6 +14,8 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.bounds.families import Family, Supremum, basis, family, supremum
+    from emdeg.bounds.interpolation import interpolated, joint_variable, node_states, trimmed
+    from emdeg.bounds.nested import nested_supremum
     from emdeg.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
     from emdeg.bounds.ratio import attained_ratio, largest_ratio
     from emdeg.bounds.search import SearchLimits, called_off, clock

@@ -63,7 +63,7 @@ class Family:
 
     def on_grid(self, nodes: Sequence[Array]) -> Iterator[tuple[tuple[int, ...], Array]]:
         """(first indices, (points, F) values) for each part of a grid; the last indices run fastest."""
-        tables = [_certified(v, d, x) for v, d, x in zip(self.variables, self.degrees, nodes)]
+        tables = [certified_basis(v, d, x) for v, d, x in zip(self.variables, self.degrees, nodes)]
         outer = 0
         while math.prod(len(x) for x in nodes[outer:]) > CHUNK:
             outer += 1
@@ -114,7 +114,7 @@ def basis(variable: Variable, degree: int, cos: Callable, sin: Callable, x: Arra
     return table
 
 
-def _certified(variable: Variable, degree: int, x: Array) -> Array:
+def certified_basis(variable: Variable, degree: int, x: Array) -> Array:
     """The basis at the nodes; sines and cosines from balls, each good to half a unit in the last place."""
     cos = np.vectorize(lambda a: float(arb(a).cos()), otypes=[float])
     sin = np.vectorize(lambda a: float(arb(a).sin()), otypes=[float])

@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from emdeg.cli.common import BestEffort, Json, UsageError, end_if_missed, out, print_json, say, write_new
-from emdeg.cli.effort import WeightsText, chosen_weights
+from emdeg.cli.effort import Seed, WeightsText, chosen_weights
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
+from emdeg.cli.short_programs import is_long, of_program, present
 from emdeg.codegen import CERTIFICATE, make_short_artefact, may_replace, write
 from emdeg.errors import RobotError
 from emdeg.programs import Program, Weights, count
 from emdeg.programs import program as exact_program
 from emdeg.reduce import (
     JOINT_SIGNIFICANCE,
+    SHORT_FUNCTIONS,
     SIGNIFICANCE,
     Abbreviated,
     abbreviate,
@@ -66,6 +68,16 @@ def command(
             rich_help_panel=_TARGET,
         ),
     ] = None,
+    at_most: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The least error with so many operations.", min=0, rich_help_panel=_TARGET),
+    ] = None,
+    absolute: Annotated[
+        bool, typer.Option("--absolute", help="--worst-error is in N m and N.", rich_help_panel=_TARGET)
+    ] = False,
+    function: Annotated[
+        str, typer.Option(help=f"Of which function: {', '.join(SHORT_FUNCTIONS)}.", rich_help_panel=_TARGET)
+    ] = "inverse_dynamics",
     average_error: Annotated[
         float | None,
         typer.Option(help="M's diagonal and g, each entry within this average error.", rich_help_panel=_TARGET),
@@ -86,6 +98,7 @@ def command(
         str, typer.Option(metavar="NUMBERS", help="Largest accelerations.", rich_help_panel=_BOX)
     ] = str(ACCELERATION),
     seconds: Annotated[float, typer.Option(help="Time for search and certification.", min=1)] = 90.0,
+    seed: Seed = 0,
     weights: WeightsText = "operations",
     tables_: Annotated[
         bool, typer.Option("--tables", help="Operations by method, and rates attainable.", rich_help_panel=_MORE)
@@ -125,6 +138,10 @@ def command(
 
       emdeg abbreviate puma560 --worst-error 0.01,0.01,0.01,0.03,0.03,0.03 --emit short.c
 
+      emdeg abbreviate ur5e --worst-error 0.02 --emit short.c
+
+      emdeg abbreviate ur5e --function gravity --at-most 10
+
       emdeg abbreviate jpl_rrp --only M,g --average-error 0.05
     """
     if not robot.is_tree:  # its links alone are a tree, which is another machine
@@ -139,6 +156,18 @@ def command(
         where = workspace(robot, ranges, speed=_numbers(speed), acceleration=_numbers(acceleration))
         if tradeoff is not None:
             _draw(robot, where, tradeoff, seconds, force, json)
+            return
+        terms = average_error is not None or only is not None or tables_ or bool(neglect)
+        if at_most is not None or absolute or function != "inverse_dynamics" or (not terms and is_long(robot)):
+            if terms:
+                raise ValueError(
+                    "--only, --average-error, --neglect and --tables are about terms of a model's entries; they do not "
+                    "go with --at-most, --absolute and --function"
+                )
+            found = of_program(
+                robot, function, _numbers(worst_error), absolute, at_most, significance, where, seed, weighed
+            )
+            present(found, flops, ratio, motion, hold, processors, emit, best_effort, force, json)
             return
         short = abbreviate(
             robot,
@@ -268,8 +297,11 @@ def _model_data(short: Abbreviated, program: Program, matrix: Program, weights: 
     """Of a short model of the efforts: what it costs and how wrong it can be."""
     exact = exact_program(short.short.full.robot, "inverse_dynamics", weights=weights)
     named = {"inverse_dynamics": program, "mass_matrix": matrix, "exact_inverse_dynamics": exact}
+    counts = {name: count(p) for name, p in named.items()}
     return {
-        "operations": totals({name: count(p) for name, p in named.items()}),
+        "operations": {**counts["inverse_dynamics"].as_dict(), **totals(counts)},
+        "exact_operations": counts["exact_inverse_dynamics"].as_dict(),
+        "certified_error": [e["certified_over_largest"] or 0.0 for e in short.error_data()],
         "errors": short.error_data(),
         "dropped_terms": len(short.dropped),
     }
@@ -286,6 +318,8 @@ def _print(data: dict[str, Any]) -> None:
     ]
     _rows(shown, "Constants; an x where a load's parameters enter")
     for part, c in data.get("operations", {}).items():
+        if not isinstance(c, dict):
+            continue
         name = part.replace("_", " ")
         out.print(f"{name}: {c['mul']} x {c['add']} + = {c['total']} operations, {c['sincos']} sine-cosine pairs")
     for key in ("errors", "entry_errors"):

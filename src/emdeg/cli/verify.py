@@ -94,9 +94,11 @@ def verify(
         )
         out.print(f"  signed by: {result['signed_by'] or 'nobody'}", soft_wrap=True)
     if short := result.get("short"):
-        shown = zip(short["certified_error"], short["largest_effort"])
-        errors = ", ".join(f"{error:g} of {peak:g}" for error, peak in shown)
-        out.print(
-            f"  short model: error of each joint over its box, certified, of its largest effort [N m, N]: {errors}"
-        )
+        peaks = short.get("largest_effort")
+        shown = [
+            f"{error:g}" + (f" of {peaks[k]:g}" if peaks else "") for k, error in enumerate(short["certified_error"])
+        ]
+        whose = "joint" if peaks else "output"
+        of = ", of its largest effort" if peaks else ""
+        out.print(f"  short model: error of each {whose} over its box, certified{of} [SI]: {', '.join(shown)}")
     out.print(f"  sha256 {result['digest']}")

@@ -26,11 +26,22 @@ from emdeg.programs import (
     check_rounding,
     count,
     from_data,
+    plain_program,
     states_of,
     to_data,
     verify,
+    verify_program,
 )
-from emdeg.reduce import Stated, inverse_dynamics_of, read_stated, show_again
+from emdeg.reduce import (
+    ShortProgram,
+    Stated,
+    inverse_dynamics_of,
+    read_stated,
+    show_again,
+    show_program_again,
+    stated_program,
+)
+from emdeg.robot import Robot
 
 FORMULATIONS = ("program of the short model", "M qdd + b [qd qd] + c [qd^2] + g from its entries")
 
@@ -56,7 +67,7 @@ def make_short_artefact(model: Stated, program: Program, *, file: str, command: 
         "artefact": file,
         **{key: value for key, value in proof.as_dict().items() if key != "program"},
         "formulations": list(proof.formulations),
-        "rounding": asdict(_rounding(program, model, seed)),
+        "rounding": asdict(_rounding(program, inverse_dynamics_of(model.short), robot, seed)),
         "float_error_ulps": measured_errors(program, robot),
         "operations": count(program).as_dict(),
         "robot": robot_data(robot),
@@ -66,10 +77,46 @@ def make_short_artefact(model: Stated, program: Program, *, file: str, command: 
     return Artefact(file, text, certificate)
 
 
-def _rounding(program: Program, model: Stated, seed: int, run: Run | None = None) -> Rounding:
-    reference = inverse_dynamics_of(model.short)
-    states = states_of(program, model.short.full.robot, seed, reference.size)
-    return check_rounding(program, reference, states, run=run)
+def _rounding(program: Program, reference: Program, robot: Robot, seed: int, run: Run | None = None) -> Rounding:
+    """How a program of a short model rounds; `reference` says exactly what it computes."""
+    return check_rounding(program, reference, states_of(program, robot, seed, reference.size), run=run)
+
+
+def make_short_program_artefact(found: ShortProgram, *, file: str, command: str = "", seed: int = 0) -> Artefact:
+    """C of a short program, in two rates, with the certificate of its error against the robot's own function.
+
+    What is proved is the robot's plain program, to which the error refers; the short one is that but for the error.
+    """
+    robot, program = found.robot, found.program
+    text = _printed(program, robot.name, file, command)
+    proof = verify_program(plain_program(robot, found.function), robot, found.function, seed=seed)
+    certificate: dict[str, Any] = {
+        "format": FORMAT,
+        "emdeg": __version__,
+        "artefact": file,
+        **{key: value for key, value in proof.as_dict().items() if key != "program"},
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+        "formulations": list(proof.formulations),
+        "rounding": asdict(_rounding(program, program, robot, seed)),
+        "float_error_ulps": measured_errors(program, robot),
+        "operations": count(program).as_dict(),
+        "robot": robot_data(robot),
+        "program": to_data(program),
+        "short": {"command": command, **stated_program(found)},
+    }
+    return Artefact(file, text, certificate)
+
+
+def _show_program_again(robot: Robot, program: Program, given: dict[str, Any], proved: Any) -> None:
+    """NotCertified unless the robot's plain program is proved anew and the stated errors to it are found again."""
+    function = str(given["function"])
+    try:
+        proof = verify_program(plain_program(robot, function), robot, function)
+    except (Refuted, ValueError) as problem:
+        raise NotCertified(f"the exact program is wrong: {problem}") from None
+    if proof.false_pass_probability >= FALSE_PASS or list(proof.formulations) != proved:
+        raise NotCertified("the exact program that the error refers to is not proved as stated")
+    show_program_again(robot, program, given)
 
 
 def _printed(program: Program, robot: str, file: str, command: str) -> str:
@@ -83,7 +130,7 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
         given = certificate["short"]
         words = (str(certificate["robot"]["name"]), str(certificate["artefact"]), str(given["command"]))
         printed = _printed(program, *words).encode()
-        model = read_stated(robot, given)
+        model = read_stated(robot, given) if "entries" in given else None
     except (KeyError, TypeError, NotAProgram, RobotError, ValueError, OverflowError) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
     if hashlib.sha256(text).hexdigest() != certificate.get("digest"):
@@ -92,12 +139,22 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
         raise NotCertified(
             f"the stored program does not print to this artefact (it was made by emdeg {certificate.get('emdeg')})"
         )
+    if model is None:
+        if certificate.get("operations") != count(program).as_dict():
+            raise NotCertified("the certificate was changed: its operations are not the program's")
+        try:
+            run = compiled_c(text.decode(), identifier(Path(words[1]).stem), program)
+            _rounding(program, program, robot, randbits(60), run)
+        except (Refuted, ValueError) as problem:
+            raise NotCertified(f"the artefact is wrong: {problem}") from None
+        _show_program_again(robot, program, given, certificate.get("formulations"))
+        return certificate
     try:
         proof = verify(
             program, inverse_dynamics_of(model.short), formulations=FORMULATIONS, grounds=list, artefact=text
         )
         run = compiled_c(text.decode(), identifier(Path(words[1]).stem), program)
-        _rounding(program, model, randbits(60), run)
+        _rounding(program, inverse_dynamics_of(model.short), robot, randbits(60), run)
     except (Refuted, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
     if proof.false_pass_probability >= FALSE_PASS:

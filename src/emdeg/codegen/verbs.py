@@ -141,6 +141,7 @@ def rubbing(text: str) -> str:
     return "+".join(name + WITH_FRICTION if name in RUBBING else name for name in names)
 
 
+_SHORT = ("box", "certified_error", "largest_effort")
 _SHOWN = (
     "artefact",
     "digest",
@@ -216,7 +217,7 @@ def _of_file(path: RobotLike, of: Robot | None, signed_by: Path | None) -> dict[
         shown["robot_note"] = f"it is {of.name}"
     shown |= {"signed_by": signer(certificate, signed_by)} | {key: certificate[key] for key in _SHOWN}
     if "short" in certificate:
-        shown["short"] = {key: certificate["short"][key] for key in ("box", "certified_error", "largest_effort")}
+        shown["short"] = {key: value for key, value in certificate["short"].items() if key in _SHORT}
     return shown
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         live,
         uses,
     )
+    from emdeg.programs.network import signed
     from emdeg.programs.proof import PLAIN
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
     from emdeg.programs.search.optimise import on_file, optimise
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
     from emdeg.programs.store import from_data, keep, normal_digest, robot_digest, to_data, wrong_format
     from emdeg.programs.trace import Traced, Tracer
-    from emdeg.programs.values import constants, evaluate
+    from emdeg.programs.values import angle_atoms, constants, evaluate, evaluate_residues
     from emdeg.programs.verification import (
         FALSE_PASS,
         Certificate,
@@ -49,6 +50,6 @@ if TYPE_CHECKING:
         verify,
         verify_program,
     )
-    from emdeg.programs.weights import OPERATIONS, WEIGHTS, Progress, Weights, as_text, cost, label, parsed
+    from emdeg.programs.weights import OPERATIONS, WEIGHTS, Effort, Progress, Weights, as_text, cost, label, parsed
 
 on_demand(globals())

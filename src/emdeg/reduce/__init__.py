@@ -8,13 +8,23 @@ if TYPE_CHECKING:
     from emdeg.reduce.abbreviation import Abbreviated, abbreviate
     from emdeg.reduce.efforts import OF_LINKS
     from emdeg.reduce.processors import Split, split
+    from emdeg.reduce.program_error import ProgramError
     from emdeg.reduce.programs import LARGE, program
     from emdeg.reduce.rates_apart import Multirate, holding_error, multirate
     from emdeg.reduce.row_error import RowObjective, row, search
     from emdeg.reduce.shared import SharedEfforts
     from emdeg.reduce.short_model import FullModel, ShortModel, Term, full_model
+    from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram, rule_limits, shortest
     from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant, sizes
-    from emdeg.reduce.statement import Stated, inverse_dynamics_of, read_stated, show_again, stated
+    from emdeg.reduce.statement import (
+        Stated,
+        inverse_dynamics_of,
+        read_stated,
+        show_again,
+        show_program_again,
+        stated,
+        stated_program,
+    )
     from emdeg.reduce.tables import general_recursion, reduction_tables, totals
     from emdeg.reduce.target import largest_efforts
     from emdeg.reduce.tradeoff import curve, curve_csv, draw

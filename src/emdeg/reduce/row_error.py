@@ -111,10 +111,10 @@ class RowObjective:
     def _above(self, v: Array) -> Array:
         M, b, c, g = self.row.parts
         still = np.abs(v[:, M]) @ self.row.acceleration
-        corner = v[:, b] @ self.corners.T
+        corner = self.corners @ v[:, b].T
         weight = v[:, g].sum(axis=1)
-        up = np.maximum(v[:, c], 0) @ self.squares + weight + corner.max(axis=1)
-        down = np.maximum(-v[:, c], 0) @ self.squares - weight - corner.min(axis=1)
+        up = np.maximum(v[:, c], 0) @ self.squares + weight + corner.max(axis=0)
+        down = np.maximum(-v[:, c], 0) @ self.squares - weight - corner.min(axis=0)
         return (still + np.maximum(up, down)) * (1 + 1e-12) + self.rounding
 
     def reached(self, x: Array) -> Array:

@@ -16,11 +16,13 @@ from typing import Any
 from emdeg.algebra import Generator
 from emdeg.bounds import clock, supremum
 from emdeg.equations import entry_name, formula
-from emdeg.errors import BadData, NotCertified
-from emdeg.programs import Dependence, Program, Traced, Tracer
+from emdeg.errors import BadData, NotCertified, OverBudget, Refuted
+from emdeg.programs import Dependence, Program, Traced, Tracer, plain_program, verify
 from emdeg.reduce.abbreviation import Abbreviated
+from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
 from emdeg.reduce.row_error import RowObjective, row
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
+from emdeg.reduce.short_program import ShortProgram
 from emdeg.reduce.target import largest_efforts
 from emdeg.robot import Robot, Workspace, workspace
 from emdeg.writing import terms_data
@@ -67,14 +69,10 @@ def _rounded(value: float, to: Any) -> float:
 def read_stated(robot: Robot, data: Any) -> Stated:
     """What `Stated.data` wrote about a robot's short model; BadData where it is something else."""
     try:
-        box = {key: [float(x) for x in data["box"][key]] for key in ("lower", "upper", "speed", "acceleration")}
         numbers = [[float(x) for x in data[key]] for key in ("certified_error", "largest_effort")]
-        if any(len(values) != robot.n for values in (*box.values(), *numbers)):
+        where = _box(robot, data)
+        if any(len(values) != robot.n for values in numbers):
             raise BadData(f"a short model of {robot.n} joints needs so many numbers of each kind")
-        ranges = {joint.name: (low, high) for joint, low, high in zip(robot.joints, box["lower"], box["upper"])}
-        where = workspace(robot, ranges, speed=box["speed"], acceleration=box["acceleration"])
-        if where.data() != box:
-            raise BadData("the box is not one that the robot's limits allow for")
         full = full_model(robot)
         return Stated(_model(full, data["entries"], data["one_sided"]), where, tuple(numbers[0]), tuple(numbers[1]))
     except (KeyError, TypeError, AttributeError) as problem:
@@ -146,3 +144,57 @@ def show_again(model: Stated, seconds: float = SECONDS) -> None:
     for joint, peak, again in zip(model.where.joints, model.largest, largest_efforts(model.short.full, model.where)):
         if not peak <= again * (1 + 1e-9):
             raise NotCertified(f"an effort of {peak:g} at {joint} is stated; the largest found is {again:g}")
+
+
+def stated_program(found: ShortProgram) -> dict[str, Any]:
+    """What a short program states: its function, its box, the certified and the found errors [SI units], by output."""
+    exact = found.program == found.exact
+    # What doubles round is not the same in the plain program, to which the error is shown again.
+    bounds = [_rounded(e.bound + 1e-9 * peak, math.ceil) for e, peak in zip(found.errors, found.largest)]
+    return {
+        "function": found.function,
+        "box": found.where.data(),
+        "certified_error": [_rounded(e.bound, math.ceil) for e in found.errors] if exact else bounds,
+        "found_error": [e.value for e in found.errors],
+    }
+
+
+def show_program_again(robot: Robot, program: Program, given: Mapping[str, Any]) -> None:
+    """NotCertified unless the stated errors bound the difference to the robot's plain program over the stated box."""
+    where = _box(robot, given)
+    errors, found = ([float(x) for x in given[key]] for key in ("certified_error", "found_error"))
+    exact = plain_program(robot, str(given["function"]))
+    faces = [([(g.name, g.size) for g in p.inputs], [(g.name, g.shape) for g in p.outputs]) for p in (exact, program)]
+    entries = sum(len(group.entries) for group in exact.outputs)
+    if faces[0] != faces[1] or not len(errors) == len(found) == entries:
+        raise NotCertified("the stored program is no program of the stated function")
+    if not written_rates(program) <= EFFORTS:
+        raise NotCertified("the stored program depends on the rates as no efforts do: its error is not bounded")
+    if not any(errors):  # the exact function, by another way of writing it
+        try:
+            verify(program, exact)
+        except Refuted as problem:
+            raise NotCertified(f"the stored program is not exact, as it is said to be: {problem}") from None
+        return
+    revolute = tuple(joint.kind == "revolute" for joint in robot.coordinates)
+    try:
+        bounds = ProgramError(exact, program, where, revolute).bounds(found, enough=errors)
+    except OverBudget as problem:
+        raise NotCertified(str(problem)) from None
+    for place, (bound, error) in enumerate(zip(bounds, errors)):
+        if not bound.bound <= error:
+            raise NotCertified(
+                f"the stated error of output {place + 1}, {error:g}, is not shown: the bound found is {bound.bound:g}"
+            )
+
+
+def _box(robot: Robot, data: Mapping[str, Any]) -> Workspace:
+    """The box that the data state; BadData where the robot's limits do not allow for it."""
+    box = {key: [float(x) for x in data["box"][key]] for key in ("lower", "upper", "speed", "acceleration")}
+    if any(len(values) != robot.n for values in box.values()):
+        raise BadData(f"a short model of {robot.n} joints needs so many numbers of each kind")
+    ranges = {joint.name: (low, high) for joint, low, high in zip(robot.joints, box["lower"], box["upper"])}
+    where = workspace(robot, ranges, speed=box["speed"], acceleration=box["acceleration"])
+    if where.data() != box:
+        raise BadData("the box is not one that the robot's limits allow for")
+    return where

@@ -1,0 +1,123 @@
+"""Short programs on the command line: which robots need them, how one is asked for, printed and written."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+from rich.table import Table
+
+from emdeg.cli.common import UsageError, end_if_missed, out, print_json, say
+from emdeg.cli.effort import default_effort, progress_line
+from emdeg.codegen import CERTIFICATE, make_short_program_artefact, write
+from emdeg.programs import Weights, count, label, plain_program
+from emdeg.reduce import ShortProgram, holding_error, multirate, rule_limits, shortest
+from emdeg.reduce import split as split_program
+from emdeg.robot import Robot, Workspace
+
+LONG = 400
+"""Operations of the plain inverse dynamics above which the explicit form, term by term, is no way to a short model."""
+
+
+def is_long(robot: Robot) -> bool:
+    """Whether the robot's explicit form is longer than its recursion could ever be."""
+    return count(plain_program(robot, "inverse_dynamics")).total > LONG
+
+
+def of_program(
+    robot: Robot,
+    function: str,
+    worst_error: list[float] | None,
+    absolute: bool,
+    at_most: int | None,
+    significance: float,
+    where: Workspace,
+    seed: int,
+    weights: Weights,
+) -> ShortProgram:
+    """The short program that the options ask for; without a target the significance rule says how wrong it may be."""
+    if worst_error is not None and at_most is not None:
+        raise UsageError("--worst-error and --at-most are two ways to ask; give one of them")
+    if worst_error is None and at_most is None:
+        if function != "inverse_dynamics":
+            raise UsageError(f"a short {function} needs --worst-error or --at-most")
+        limits = rule_limits(robot, where, significance, seed)
+        least = 1e-6 * max(*limits, 1e-12)
+        worst_error, absolute = [max(limit, least) for limit in limits], True
+    with progress_line(label(weights)) as progress:
+        return shortest(
+            robot,
+            function,
+            worst_error=worst_error,
+            absolute=absolute,
+            at_most=at_most,
+            where=where,
+            effort=default_effort(),
+            seed=seed,
+            weights=weights,
+            progress=progress,
+        )
+
+
+def present(
+    found: ShortProgram,
+    flops: float,
+    ratio: int,
+    motion: tuple[NDArray, NDArray, NDArray] | None,
+    hold: int | None,
+    processors: int | None,
+    emit: Path | None,
+    best_effort: bool,
+    force: bool,
+    json: bool,
+) -> None:
+    """Prints the short program's figures, writes its C where asked; exit code 1 where a target was missed."""
+    data = found.data()
+    if found.function == "inverse_dynamics":
+        data["multirate"] = multirate(found.program, flops, ratio).data()
+    if motion is not None and hold:
+        data["holding"] = {"steps": hold, **holding_error(found.program, *motion, hold)}
+    if processors:
+        data["processors"] = split_program(found.program, processors).data()
+    if emit is not None and (best_effort or not found.missed):
+        data["emitted"] = _emitted(found, emit, force)
+    if json:
+        print_json(data)
+    else:
+        _print(found, data)
+    end_if_missed(found.missed, best_effort, files=emit is not None)
+
+
+def _emitted(found: ShortProgram, path: Path, force: bool) -> dict[str, str]:
+    """Writes the program's C with the certificate beside it, both or none; what was written."""
+    command = shlex.join(["emdeg", *sys.argv[1:]])
+    made = make_short_program_artefact(found, file=path.name, command=command)
+    write([made], path.parent, force)
+    say(f"wrote {path}: its error certified, see {path.name}{CERTIFICATE}")
+    return {"file": str(path), "certificate": f"{path}{CERTIFICATE}", "digest": made.certificate["digest"]}
+
+
+def _print(found: ShortProgram, data: dict[str, Any]) -> None:
+    for name, c in (("short", count(found.program)), ("exact", count(found.exact))):
+        what = f"{name} {found.function.replace('_', ' ')}"
+        out.print(f"{what}: {c.mul} x {c.add} + = {c.total} operations, {c.sincos} sine-cosine pairs")
+    box = Table(title="The box of states", title_justify="left")
+    for column in ("joint", *data["box"]):
+        box.add_column(column)
+    for row in zip(found.where.joints, *data["box"].values()):
+        box.add_row(row[0], *(f"{x:.4g}" for x in row[1:]))
+    out.print(box)
+    errors = Table(title="How wrong it can be", title_justify="left")
+    head = ("joint", "certified", "found", "ratio", "largest_effort", "certified_over_largest", "target")
+    for column in head:
+        errors.add_column(column.replace("_", " "))
+    for row in data["errors"]:
+        if row["certified"]:
+            errors.add_row(*("-" if row[c] is None else row[c] if c == "joint" else f"{row[c]:.4g}" for c in head))
+    out.print(errors)
+    if parts := data.get("processors"):
+        shares = " + ".join(map(str, parts["operations"]))
+        out.print(f"{parts['processors']} processors: {shares} operations, {parts['values_passed']} values passed")

@@ -1,0 +1,303 @@
+"""Short programs: operations of the smallest exact program left out, as many as given errors bear, and that certified.
+
+The search steers by states (`steering`, `pruning`): what it leaves out keeps every error at them below a part of its
+limit; the worst states that climbs then find join them, and it runs again. What remains is certified (`program_error`).
+Where a certified error is above its limit, that limit is lowered for the search, which starts afresh. If nothing
+shorter can be certified the exact program stands, which errs by nothing: a short program is never longer than that one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from emdeg.algebra import Array
+from emdeg.bounds import Bounded
+from emdeg.errors import OverBudget
+from emdeg.mechanics.parameters import base_values
+from emdeg.programs import OPERATIONS, Effort, Program, Progress, Weights, cost, count, program, verify
+from emdeg.programs.search import Resubstitution, tidied
+from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
+from emdeg.reduce.pruning import Pruning
+from emdeg.reduce.steering import joined, random_states, worst_states
+from emdeg.robot import Robot, RobotLike, Workspace, as_robot, workspace
+from emdeg.runtime import compile
+from emdeg.writing import Brief, table
+
+SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
+STATES = 800
+ROUNDS = 6
+"""Prunings, each with the worst states of those before."""
+AIM = 0.68
+"""The part of a limit that errors at states may use: the certified bound is above what is found."""
+ATTEMPTS = 3
+"""Searches until one is certified within its limits."""
+NEAR = 8
+"""States near a worst one that join the search with it."""
+
+
+@dataclass(frozen=True, repr=False)
+class ShortProgram(Brief):
+    """A function's program in fewer operations, and how far its outputs can be from the exact ones over a box."""
+
+    robot: Robot
+    function: str
+    program: Program
+    exact: Program
+    where: Workspace
+    errors: tuple[Bounded, ...]
+    """By output, row by row: the certified largest |exact - short|, and the largest found."""
+    largest: tuple[float, ...]
+    """By output: the largest magnitude found over the box; of a mass matrix's entry that of its two diagonal ones."""
+    limits: tuple[float, ...]
+    """By output: what the error was to stay below; infinite where a length was asked for."""
+    at_most: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The outputs' names: the joints', or two of them for an entry of a matrix."""
+        joints = [joint.name for joint in self.robot.coordinates]
+        if len(self.errors) == len(joints):
+            return tuple(joints)
+        return tuple(f"{one}, {other}" for one in joints for other in joints)
+
+    @property
+    def relative(self) -> tuple[float, ...]:
+        """By output: the certified error over the largest magnitude."""
+        return tuple(e.bound / peak if peak else 0.0 for e, peak in zip(self.errors, self.largest))
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Every target that was given and is not kept, in words, with what was reached."""
+        found = [
+            f"{name}: the certified error is {e.bound:.4g}, asked for was {limit:.4g}"
+            for name, e, limit in zip(self.names, self.errors, self.limits)
+            if e.bound > limit
+        ]
+        length = count(self.program).total
+        if self.at_most is not None and length > self.at_most:
+            found.append(f"the shortest found has {length} operations, asked for were {self.at_most}")
+        return tuple(found)
+
+    def data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        rows = []
+        for name, e, peak, limit, part in zip(self.names, self.errors, self.largest, self.limits, self.relative):
+            row: dict[str, Any] = {"joint": name, "certified": e.bound, "found": e.value, "ratio": _ratio(e, peak)}
+            row |= {"largest_effort": peak, "certified_over_largest": part, "target": _finite(limit)}
+            rows.append(row)
+        return {
+            "robot": self.robot.name,
+            "function": self.function,
+            "box": self.where.data(),
+            "operations": {**count(self.program).as_dict(), "total": count(self.program).total},
+            "exact_operations": {**count(self.exact).as_dict(), "total": count(self.exact).total},
+            "certified_error": list(self.relative),
+            "errors": rows,
+            "missed": list(self.missed),
+        }
+
+    def _repr_html_(self) -> str:
+        head = ("output", "error, certified", "error, found", "largest")
+        rows = [(row["joint"], row["certified"], row["found"], row["largest_effort"]) for row in self.data()["errors"]]
+        return table(f"{self.robot.name}, {self.function}, {count(self.program).total} operations", rows, head)
+
+
+def _ratio(e: Bounded, peak: float) -> float | None:
+    """Certified over found; None where the two differ by what doubles round."""
+    return e.ratio if e.bound > 1e-9 * peak and math.isfinite(e.ratio) else None
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def shortest(
+    robot: RobotLike,
+    function: str = "inverse_dynamics",
+    *,
+    worst_error: Sequence[float] | float | None = None,
+    absolute: bool = False,
+    at_most: int | None = None,
+    where: Workspace | None = None,
+    exact: Program | None = None,
+    effort: float = 5.0,
+    seed: int = 0,
+    weights: Weights = OPERATIONS,
+    progress: Progress | None = None,
+) -> ShortProgram:
+    """The shortest program found with a certified error within `worst_error`, or with `at_most` so many operations.
+
+    `worst_error`: one number or one an output, parts of the largest magnitude over the box, or `absolute` [N m, N].
+    `at_most`: the least certified error found with so many operations. `effort`: nominal seconds for the exact program,
+    where none is on file or given, and as much for the short one; the same effort and seed give the same program.
+
+    >>> short = shortest("planar2r", worst_error=0.05, effort=0.2)
+    >>> short.missed, max(short.relative) <= 0.05
+    ((), True)
+    """
+    robot = as_robot(robot)
+    if function not in SHORT_FUNCTIONS or not robot.is_tree:
+        raise ValueError(f"short programs are known of {', '.join(SHORT_FUNCTIONS)} of robots without closed loops")
+    if (worst_error is None) == (at_most is None):
+        raise ValueError("a short program needs a worst error or a number of operations, and not both")
+    given = [worst_error] if isinstance(worst_error, int | float) else list(worst_error or ())
+    n = robot.freedoms
+    if at_most is None and (len(given) not in (1, n) or any(not 0 < x < math.inf for x in given)):
+        raise ValueError(f"the worst error needs one number, or {n}, each above 0")
+    where = where or workspace(robot)
+    exact = exact or program(robot, function, otherwise=effort, seed=seed, weights=weights)
+    search = _Search(robot, function, exact, where, effort, seed, weights, progress or (lambda phase, best: None))
+    if at_most is not None:
+        return search.of_length(at_most)
+    each = np.array(given * (n if len(given) == 1 else 1), dtype=float)
+    if function == "mass_matrix":
+        each = np.sqrt(np.outer(each, each)).reshape(-1)
+    return search.within(each if absolute else each * search.largest)
+
+
+class _Search:
+    """Everything that stays the same while limits change."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        function: str,
+        exact: Program,
+        where: Workspace,
+        effort: float,
+        seed: int,
+        weights: Weights,
+        tell: Progress,
+    ) -> None:
+        self.robot, self.function, self.exact, self.where = robot, function, exact, where
+        self.effort, self.seed, self.weights, self.tell = effort, seed, weights, tell
+        self.names = [group.name for group in exact.inputs]
+        self.revolute = tuple(joint.kind == "revolute" for joint in robot.coordinates)
+        self.random = np.random.default_rng(seed)
+        call = compile(exact)
+        self.outputs = lambda states: call(**{name: states[name] for name in self.names}).reshape(len(states["q"]), -1)
+        self.largest, peaks = worst_states(self.outputs, where, self.names, self.random)
+        if function == "mass_matrix":
+            diagonal = np.sqrt(np.diag(self.largest.reshape(robot.freedoms, -1)))
+            self.largest = np.outer(diagonal, diagonal).reshape(-1)
+        self.states = joined(random_states(where, self.names, STATES, self.random), peaks)
+
+    def within(self, limits: Array) -> ShortProgram:
+        """The shortest that is certified within the limits; the exact one if none is."""
+        best = self._made(self.exact, tuple(Bounded(0.0, 0.0, {}) for _ in limits), limits)
+        if not self._bounded():
+            return best
+        goal = np.array(limits)
+        for _ in range(ATTEMPTS):
+            short = self.pruned(goal)
+            if cost(short, self.weights) >= cost(best.program, self.weights):
+                break  # it could only be certified, not shorter
+            try:
+                errors = self.certified(short, limits)
+            except OverBudget:
+                break
+            over = np.array([e.bound / limit for e, limit in zip(errors, limits)])
+            self.tell("certified", cost(short, self.weights))
+            if (over <= 1).all():
+                best = self._made(short, errors, limits)
+                if over.max(initial=0.0) > ENOUGH:
+                    break
+                goal = goal * np.minimum(SLACK, 0.97 / np.maximum(over, 0.5))
+            else:
+                goal = goal * np.where(over > 1, 0.95 / over, 1.0)
+        return best
+
+    def of_length(self, at_most: int) -> ShortProgram:
+        """The least certified error found with so many operations; the shortest found if none is short enough."""
+        none = np.full(len(self.largest), math.inf)
+        if count(self.exact).total <= at_most:
+            zero = tuple(Bounded(0.0, 0.0, {}) for _ in none)
+            return replace(self._made(self.exact, zero, none), at_most=at_most)
+        low, high = 1e-4, 1.0
+        short = self.pruned(high * self.largest)
+        while count(short).total <= at_most and high / low > 1.15:
+            middle = math.sqrt(low * high)
+            tried = self.pruned(middle * self.largest)
+            if count(tried).total <= at_most:
+                short, high = tried, middle
+            else:
+                low = middle
+        return replace(self._made(short, self.certified(short, none), none), at_most=at_most)
+
+    def _made(self, short: Program, errors: tuple[Bounded, ...], limits: Array) -> ShortProgram:
+        largest, bounds = tuple(map(float, self.largest)), tuple(map(float, limits))
+        return ShortProgram(self.robot, self.function, short, self.exact, self.where, errors, largest, bounds)
+
+    def _bounded(self) -> bool:
+        """Whether errors can be certified at all."""
+        return written_rates(self.exact) <= EFFORTS
+
+    def pruned(self, limits: Array) -> Program:
+        """The shortest program found by steering alone, its errors at states and climbs within `AIM` of the limits."""
+        floor = 1e-9 * max(float(self.largest.max()), 1e-12)
+        limits = np.maximum(limits, floor)
+        states, short = self.states, self.exact
+        for _ in range(ROUNDS):
+            found = Pruning(states, self.outputs(states).T, limits).run(self.exact, AIM)
+            self.tell("pruned", cost(found, self.weights))
+            error = ProgramError(self.exact, found, self.where, self.revolute)
+            worst, at = worst_states(error.errors, self.where, self.names, self.random)
+            short = found
+            if (worst <= 1.08 * AIM * limits).all():
+                break
+            states = joined(states, at, *(self._near(at) for _ in range(NEAR)))
+        return self._compacted(short)
+
+    def _near(self, at: dict[str, Array]) -> dict[str, Array]:
+        lower, upper = np.array(self.where.ranges).T
+        moved = at["q"] + 0.04 * (upper - lower) * self.random.normal(size=at["q"].shape)
+        return {**at, "q": np.clip(moved, lower, upper)}
+
+    def _compacted(self, short: Program) -> Program:
+        """The same function in fewer operations, if some effort finds it."""
+        candidates = [tidied(short, self.weights)]
+        if self.effort > 0:
+            effort = Effort(self.effort / 4)
+            search = Resubstitution(candidates[0], self.seed, self.weights, effort.spend)
+            candidates.append(tidied(search.run(effort.until(1.0)), self.weights))
+        for candidate in sorted(candidates, key=lambda one: cost(one, self.weights)):
+            if written_rates(candidate) <= EFFORTS:
+                verify(candidate, short)
+                self.tell("compacted", cost(candidate, self.weights))
+                return candidate
+        return short
+
+    def certified(self, short: Program, limits: Array) -> tuple[Bounded, ...]:
+        """Each output's certified error, and the largest found."""
+        error = ProgramError(self.exact, short, self.where, self.revolute)
+        found, _ = worst_states(error.errors, self.where, self.names, self.random, points=100_000, starts=40)
+        return error.bounds([float(x) for x in found], enough=[float(x) for x in limits])
+
+
+ENOUGH, SLACK = 0.85, 1.25
+"""A certified error so near to its limit ends the search; else limits grow by so much at most for another."""
+
+
+def rule_limits(robot: Robot, where: Workspace, significance: float, seed: int = 0) -> tuple[float, ...]:
+    """By joint: the error found of leaving out all parameters that the significance rule calls insignificant [N m, N].
+
+    A base parameter's share of an effort is insignificant if it stays below `significance` of the greatest share in
+    that joint's equation; one goes that is so in every equation. It is the paper's rule for robots whose explicit form
+    is too long to be searched term by term.
+    """
+    values = np.array([float(value.number) for value in base_values(robot)])
+    call = compile(program(robot, "regressor", base=True))
+    names, random = ("q", "qd", "qdd"), np.random.default_rng(seed)
+    shares = np.abs(call(**random_states(where, names, RULE_STATES, random)) * values).max(axis=0)
+    gone = (shares < significance * shares.max(axis=1, keepdims=True)).all(axis=0)
+    left_out = values * gone
+    worst, _ = worst_states(lambda states: call(**states) @ left_out, where, names, random)
+    return tuple(float(x) for x in worst)
+
+
+RULE_STATES = 20_000

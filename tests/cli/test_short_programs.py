@@ -1,0 +1,43 @@
+"""`emdeg abbreviate` where it shortens a program: results, files, exit codes."""
+
+from __future__ import annotations
+
+import json
+
+from tests import commands
+
+
+def test_a_short_mass_matrix_with_its_code_is_verified_and_tampering_shows(tmp_path):
+    code = tmp_path / "short.c"
+    words = ("ur5e", "--function", "mass_matrix", "--worst-error", "0.05", "--emit", str(code), "--json")
+    done = commands.run("abbreviate", *words)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["result"]
+    counted = {key: sum(found[key][kind] for kind in ("mul", "add")) for key in ("operations", "exact_operations")}
+    assert counted["operations"] < counted["exact_operations"]
+    assert len(found["certified_error"]) == 36
+    assert max(found["certified_error"]) <= 0.05
+    assert set(found["box"]) == {"lower", "upper", "speed", "acceleration"}
+    checked = commands.run("verify", str(code))
+    assert checked.returncode == 0, checked.stderr
+    beside = code.with_name(code.name + ".certificate.json")
+    certificate = json.loads(beside.read_text())
+    certificate["short"]["certified_error"] = [0.5 * e for e in certificate["short"]["certified_error"]]
+    beside.write_text(json.dumps(certificate))
+    wrong = commands.run("verify", str(code))
+    assert wrong.returncode == 1
+    assert "is not shown" in wrong.stdout + wrong.stderr
+
+
+def test_a_length_that_cannot_be_had_is_exit_code_1_and_nothing_is_written(tmp_path):
+    code = tmp_path / "short.c"
+    done = commands.run("abbreviate", "planar2r", "--at-most", "1", "--emit", str(code))
+    assert done.returncode == 1
+    assert "asked for were 1" in done.stderr
+    assert not code.exists()
+
+
+def test_terms_and_programs_do_not_go_together():
+    done = commands.run("abbreviate", "planar2r", "--at-most", "9", "--only", "M,g")
+    assert done.returncode == 2
+    assert "--at-most" in done.stderr

@@ -1,0 +1,48 @@
+"""Operations left out: what remains is shorter, of the same kind, and as near as was asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.programs import count, evaluate, plain_program
+from emdeg.reduce.program_error import EFFORTS, written_rates
+from emdeg.reduce.pruning import Pruning, backward, forward, outputs
+from emdeg.reduce.steering import random_states
+from emdeg.robot import workspace
+
+NAMES = ("q", "qd", "qdd")
+
+
+def setting(name: str, count_: int = 200):
+    robot = emdeg.load(name)
+    program = plain_program(robot, "inverse_dynamics")
+    states = random_states(workspace(robot), NAMES, count_, np.random.default_rng(0))
+    return program, states, evaluate(program, states)["tau"].T
+
+
+def test_values_forwards_are_the_programs_and_slopes_backwards_are_differences():
+    program, states, tau = setting("planar2r", 5)
+    values = forward(program, states)
+    np.testing.assert_allclose(outputs(program, values), tau, atol=1e-12)
+    slopes = backward(program, values, np.ones(2))
+    place = next(k for k, op in enumerate(program.ops) if op.payload == ("qdd", 1))
+    moved = {**states, "qdd": states["qdd"] + [0.0, 1.0]}
+    np.testing.assert_allclose(slopes[place], evaluate(program, moved)["tau"].T - tau, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["planar3r", "puma560"])
+def test_a_pruned_program_is_shorter_within_its_limits_and_still_efforts(name):
+    program, states, tau = setting(name)
+    limits = 0.1 * np.abs(tau).max(axis=1)
+    short = Pruning(states, tau, limits).run(program, 1.0)
+    assert count(short).total < count(program).total
+    assert (np.abs(evaluate(short, states)["tau"].T - tau) <= limits[:, None] * (1 + 1e-9)).all()
+    assert written_rates(short) <= EFFORTS
+
+
+def test_without_room_nothing_goes():
+    program, states, tau = setting("planar2r")
+    short = Pruning(states, tau, np.full(2, 1e-9)).run(program, 1.0)
+    np.testing.assert_allclose(evaluate(short, states)["tau"].T, tau, atol=1e-8)

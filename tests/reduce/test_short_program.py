@@ -1,0 +1,63 @@
+"""Short programs: never longer than the exact one, and no state outside the certified error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.programs import count
+from emdeg.reduce import shortest
+from emdeg.reduce.steering import random_states
+
+
+def inside(found, states: int = 200_000) -> bool:
+    names = [group.name for group in found.exact.inputs]
+    some = random_states(found.where, names, states, np.random.default_rng(7))
+    exact, short = (emdeg.compile(p)(**some).reshape(states, -1) for p in (found.exact, found.program))
+    bounds = np.array([e.bound for e in found.errors])
+    return bool((np.abs(exact - short).max(axis=0) <= bounds + 1e-9 * np.abs(exact).max()).all())
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("ur5e", "mass_matrix"),
+        *(pytest.param("ur5e", other, marks=pytest.mark.slow) for other in ("gravity", "inverse_dynamics")),
+    ],
+)
+def test_it_is_shorter_within_five_per_cent_and_no_state_lies_outside(name, function):
+    found = shortest(name, function, worst_error=0.05, effort=0.5)
+    assert not found.missed
+    assert count(found.program).total <= (0.8 if function != "gravity" else 1.0) * count(found.exact).total
+    assert max(found.relative) <= 0.05
+    assert inside(found)
+
+
+def test_the_same_seed_gives_the_same_program():
+    first, second = (shortest("planar3r", worst_error=0.1, effort=0.2, seed=3) for _ in range(2))
+    assert first.program == second.program
+    assert first.errors == second.errors
+    assert count(first.program).total <= count(first.exact).total
+
+
+def test_fewer_operations_are_a_larger_error_and_too_few_are_missed():
+    exact = shortest("planar3r", at_most=1000, effort=0.2)
+    assert exact.program == exact.exact
+    assert not any(exact.relative)
+    length = count(exact.exact).total
+    some = shortest("planar3r", at_most=int(0.7 * length), effort=0.2)
+    assert not some.missed
+    assert count(some.program).total <= 0.7 * length
+    assert max(some.relative) > 0
+    assert inside(some, 50_000)
+    assert "asked for were 1" in shortest("planar3r", at_most=1, effort=0.0).missed[-1]
+
+
+def test_what_cannot_be_asked_is_said():
+    with pytest.raises(ValueError, match="one number, or 2"):
+        shortest("planar2r", worst_error=[0.1, 0.1, 0.1])
+    with pytest.raises(ValueError, match="not both"):
+        shortest("planar2r")
+    with pytest.raises(ValueError, match="without closed loops"):
+        shortest("planar2r", "jacobian", worst_error=0.1)
