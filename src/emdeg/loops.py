@@ -12,7 +12,8 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from emdeg.mechanics.functions import numeric as _numeric
-from emdeg.mechanics.loops import Branch
+from emdeg.mechanics.loops import Branch, FollowedPath
+from emdeg.mechanics.loops import modes as _modes
 from emdeg.mechanics.loops import views as _views
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.robot import choose as _choose
@@ -31,13 +32,15 @@ def _of_any_robot(function: Callable[Concatenate[Robot, _P], _R]) -> Callable[Co
     return of_any_robot
 
 
-branches = _of_any_robot(_views.branches)
+branches = _of_any_robot(_modes.branches)
 closure_error = _of_any_robot(_views.closure_error)
 coordinates_of = _of_any_robot(_views.coordinates_of)
 drive_friction = _of_any_robot(_views.drive_friction)
 drive_jacobian = _numeric.drive_jacobian
 drive_rates = _numeric.drive_rates
 joint_positions = _of_any_robot(_views.joint_positions)
+follow_path = _of_any_robot(_modes.follow_path)
+mode = _of_any_robot(_modes.mode)
 motor_inertias = _of_any_robot(_views.motor_inertias)
 named_jacobians = _of_any_robot(_views.named_jacobians)
 reduced_model = _of_any_robot(_views.reduced_model)
@@ -45,6 +48,7 @@ singularity = _of_any_robot(_views.singularity)
 singularity_map = _of_any_robot(_views.singularity_map)
 state_rate = _of_any_robot(_views.state_rate)
 with_allocation = _of_any_robot(_choose.with_allocation)
+with_branch = _of_any_robot(_modes.with_branch)
 with_coordinates = _of_any_robot(_choose.with_coordinates)
 with_driven = _of_any_robot(_choose.with_driven)
 with_modes = _of_any_robot(_choose.with_modes)
@@ -52,13 +56,16 @@ with_start = _of_any_robot(_choose.with_start)
 
 __all__ = [
     "Branch",
+    "FollowedPath",
     "branches",
     "closure_error",
     "coordinates_of",
     "drive_friction",
     "drive_jacobian",
     "drive_rates",
+    "follow_path",
     "joint_positions",
+    "mode",
     "motor_inertias",
     "named_jacobians",
     "reduced_model",
@@ -66,6 +73,7 @@ __all__ = [
     "singularity_map",
     "state_rate",
     "with_allocation",
+    "with_branch",
     "with_coordinates",
     "with_driven",
     "with_modes",

@@ -221,3 +221,30 @@ def test_the_same_robot_in_its_motors_coordinates():
     found = result("eval", "delta", "forward_dynamics", "--coordinates", "q1,q2,q3", *words)
     np.testing.assert_allclose(found, model["J"] @ Xdd + model["J_rate"] @ Xd, rtol=1e-9)
     assert runner.invoke(app, ["eval", "delta", "gravity", "--coordinates", "q9", "--q=0"]).exit_code != 0
+
+
+def test_loops_names_modes_branches_and_every_joint():
+    found = result("loops", "delta", "--modes", "--branches", "--q=0.05,-0.08,-0.45")
+    assert list(found["mode"]["joints"]) == ["q1", "q2", "q3", "x", "y", "z"]
+    assert [row["loop"] for row in found["modes"]] == ["forearm1", "forearm2", "forearm3"]
+    assert len(found["branches"]) == 8
+    assert len({one["label"] for one in found["branches"]}) == 8
+    assert "forearm1 in" in runner.invoke(app, ["loops", "delta", "--q=0,0,0.45"]).stdout
+    assert isinstance(runner.invoke(app, ["loops", "puma560"]).exception, emdeg.RobotError)
+
+
+def test_loops_tells_both_kinds_of_singularity_and_maps_the_workspace():
+    found = result("loops", "fivebar", "--singularities", "--map", "--samples", "50")
+    first, second = emdeg.loops.singularity("fivebar", list(found["q"].values()))
+    assert found["singularity"]["first"]["distance"] == pytest.approx(float(first))
+    assert found["singularity"]["second"]["distance"] == pytest.approx(float(second))
+    assert found["workspace"]["samples"] == 50
+    assert found["singularities"]["maps"]
+
+
+def test_a_new_mechanism_closes_and_moves(tmp_path):
+    file = tmp_path / "mine.toml"
+    assert runner.invoke(app, ["new", "--loop", "--out", str(file)]).exit_code == 0
+    robot = emdeg.load(file)
+    assert emdeg.loops.closure_error(robot, emdeg.loops.joint_positions(robot, [2.0])) < 1e-12
+    assert runner.invoke(app, ["check", str(file)]).exit_code == 0

@@ -45,7 +45,7 @@ def test_a_locomotives_weight_is_that_of_its_parts(tmp_path):
 
 
 def test_a_crank_against_the_others_is_refused(tmp_path):
-    with pytest.raises(emdeg.RobotError, match="closes in one way only"):
+    with pytest.raises(emdeg.RobotError, match="leave it one way to close"):
         ready(emdeg.loops.with_modes(built(LOCOMOTIVE, tmp_path), {"pin2": -1}))
 
 

@@ -17,8 +17,8 @@ from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work
 from emdeg.mechanics.functions.numeric import drive_jacobian
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.mechanics.loops.closing import ready
+from emdeg.mechanics.loops.modes import branches
 from emdeg.mechanics.loops.views import (
-    branches,
     closure_error,
     coordinates_of,
     drive_friction,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from importlib import resources
 from pathlib import Path
 
@@ -224,6 +226,46 @@ def test_a_run_that_never_gets_past_a_singularity_is_given_up():
     """Steps that shrink without end are no answer: the falling five-bar stretches its loop."""
     with pytest.raises(SimulationError, match=r"steps have become too short.*the loop wrist is near a singularity"):
         simulate(robot_of("fivebar"), None, duration=0.5)
+
+
+def linkage(folder, *, crank: float, coupler: float, rocker: float, ground: float, start: str) -> emdeg.Robot:
+    """A planar four-bar without weight, its coordinate the crank's angle."""
+    text = 'schema = 1\nname = "four"\nconvention = "modified"\ngravity = [0, 0, 0]\n'
+    for name, parent, joint, a in (
+        ("crank", "base", "q", 0.0),
+        ("coupler", "crank", "p", crank),
+        ("rocker", "base", "r", ground),
+    ):
+        text += f'[[link]]\nname = "{name}"\nparent = "{parent}"\n'
+        text += f'joint = {{ name = "{joint}", type = "revolute", a = {a} }}\n'
+        text += 'inertia = { about = "com", mass = 1, com = [0.1, 0, 0], Ixx = 0.01, Iyy = 0.01, Izz = 0.01 }\n'
+    text += '[[closure]]\nname = "pin"\ntype = "revolute"\n'
+    text += (
+        f'from = {{ link = "coupler", xyz = [{coupler}, 0, 0] }}\nto = {{ link = "rocker", xyz = [{rocker}, 0, 0] }}\n'
+    )
+    text += f'[loops]\ncoordinates = ["q"]\ndriven = ["q"]\nstart = {{ {start} }}\n'
+    return assemble(read_toml(text, "four.toml"))
+
+
+@pytest.mark.parametrize("method", ["DOP853", "Radau"])
+def test_a_run_to_a_dead_point_ends_with_time_and_place(method, tmp_path):
+    """Coupler and rocker in line: the crank turns back, and the coupler goes on to the other side."""
+    robot = linkage(tmp_path, crank=0.5, coupler=0.3, rocker=0.3, ground=0.4, start="q = 0.8, p = 0.9, r = 2.6")
+    edge = np.arccos((0.5**2 + 0.4**2 - 0.6**2) / (2 * 0.5 * 0.4))
+    began = time.process_time()
+    with pytest.raises(SimulationError, match=r"t = .* q = 1\.4") as problem:
+        simulate(robot, None, [0.8], [2.0], 3.0, method=method)
+    assert time.process_time() - began < 30
+    assert float(re.search(r"q = ([0-9.]+)", str(problem.value))[1]) == pytest.approx(edge, abs=2e-3)
+
+
+def test_a_parallelogram_swings_through_its_flat_place_and_the_run_says_so(tmp_path):
+    robot = linkage(tmp_path, crank=0.2, coupler=0.4, rocker=0.2, ground=0.4, start="q = 1, p = -1, r = 1")
+    motion = simulate(robot, None, [1.0], [3.0], 1.0)
+    assert motion.q[-1, 0] > np.pi
+    np.testing.assert_allclose(np.diff(motion.q[:, 0]), 0.03, rtol=1e-6)  # its cranks are alike: no torque, no change
+    noted = [event for event in motion.events if "ways of closing meet" in event.what]
+    assert [round(event.t, 2) for event in noted] == [round((np.pi - 1) / 3, 2)]
 
 
 def limited(limits: str) -> emdeg.Robot:

@@ -44,6 +44,7 @@ COMMANDS = {
     "simulate": "Simulate a robot: states, efforts, constants of motion and their drift.",
     "derive": "Derive the explicit equations of motion: M, Coriolis and centrifugal terms, gravity; kinematics on "
     "request.",
+    "loops": "Say how a mechanism's loops close: joints, modes, branches, singularities, workspace.",
     "analyse": "Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, "
     "measurements.",
     "measure": "Bench readings to a robot file: every number with its tolerance and its trail.",
@@ -87,6 +88,10 @@ def _function(name: str) -> Callable[..., None]:
             from emdeg.cli.derive import derive
 
             return derive
+        case "loops":
+            from emdeg.cli.loops import loops
+
+            return loops
         case "analyse":
             from emdeg.cli.analyse import analyse
 

@@ -18,6 +18,7 @@ from emdeg.mechanics import kind_of
 from emdeg.mechanics.formulations import need_friction
 from emdeg.mechanics.functions import FUNCTIONS, known_functions, measures_of
 from emdeg.mechanics.functions import evaluate as evaluate_function
+from emdeg.mechanics.loops import mode
 from emdeg.mechanics.parameters import base_parameters
 from emdeg.robot import BUDGET, Robot
 
@@ -66,6 +67,8 @@ def evaluate(
         kept = base_parameters(robot).kept
         say(f"columns: {' '.join(map(str, kept))}")
         result = result[..., [column.place for column in kept]]
+    if not robot.is_tree:
+        _say_how_it_closes(robot, function, q)
     if json:
         print_json(result)
     else:
@@ -126,6 +129,17 @@ def compute(
     if isinstance(value, tuple):
         return dict(zip((output.name for output in FUNCTIONS[function].outputs), value))
     return value
+
+
+def _say_how_it_closes(robot: Robot, function: str, q: str | None) -> None:
+    """The mode that a mechanism's answer is for, and whose positions come out: on stderr."""
+    if function == "joint_positions":
+        say(f"joints: {', '.join(joint.name for joint in robot.joints)}")
+    if q is None or q.lower().endswith(".csv"):
+        return
+    here = mode(robot, read_state(q, "q", robot))
+    if here.sides:
+        say(f"mode {here.said}")
 
 
 def _wrench(text: str, function: str) -> Array:
@@ -238,6 +252,8 @@ def _print(robot: Robot, function: str, result: Any) -> None:
 
 def _print_array(title: str, value: Array, robot: Robot | None = None) -> None:
     named = () if robot is None else robot.driven if title.endswith("inverse_dynamics") else robot.coordinates
+    if robot is not None and title.endswith("joint_positions"):
+        named = robot.joints
     if value.ndim == 1 and named and value.shape == (len(named),):
         table = Table("joint", "value", title=title)
         for joint, entry in zip(named, value):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import CHECK_FAILED, Json, assignments, head, out, print_json, say, write_new
+from emdeg.cli.common import CHECK_FAILED, Json, UsageError, assignments, head, out, print_json, say, write_new
 from emdeg.errors import RobotError, StateError
 from emdeg.identification import CAMPAIGN
 from emdeg.mechanics import kind_of
@@ -18,6 +18,7 @@ from emdeg.reports import PARAMETERS, number
 from emdeg.reports import robot_tables as tables
 from emdeg.robot import (
     BASE,
+    LOOP_TEMPLATE,
     SNAP,
     TEMPLATE,
     Robot,
@@ -261,6 +262,7 @@ def new(
     campaign: Annotated[
         bool, typer.Option("--campaign", help="A measuring campaign instead (see `emdeg measure`).")
     ] = False,
+    loop: Annotated[bool, typer.Option("--loop", help="A mechanism with a closed loop instead.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: Json = False,
 ) -> None:
@@ -270,9 +272,13 @@ def new(
 
       emdeg new --out my_arm.toml && emdeg show my_arm.toml
 
+      emdeg new --loop --out my_linkage.toml && emdeg loops my_linkage.toml --modes
+
       emdeg new --campaign --out bench.toml && emdeg measure bench.toml
     """
-    template = CAMPAIGN if campaign else TEMPLATE
+    if campaign and loop:
+        raise UsageError("--campaign and --loop are two files: ask for one")
+    template = CAMPAIGN if campaign else LOOP_TEMPLATE if loop else TEMPLATE
     if out_file is not None:
         write_new(out_file, template, force)
         say(f"wrote {out_file}")

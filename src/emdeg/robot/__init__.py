@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         symbolize,
         with_symbolic_payload,
     )
-    from emdeg.robot.template import TEMPLATE
+    from emdeg.robot.template import LOOP_TEMPLATE, TEMPLATE
     from emdeg.robot.toml_reader import read_toml
     from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable, kind_of
     from emdeg.robot.toml_writer import to_toml

@@ -40,7 +40,7 @@ def with_modes(robot: Robot, modes: Mapping[str, int]) -> Robot:
     """The robot whose named loops close the one way (1) or the other (-1): its working or assembly mode."""
     loops = _loops(robot)
     for name, sign in modes.items():
-        if name not in loops.names:
+        if name.removesuffix(":along") not in loops.names:
             raise RobotError(f"there is no loop {name!r}; loops: {', '.join(loops.names)}", body=robot.name)
         if sign not in (1, -1):
             raise RobotError(f"a mode is 1 or -1, not {sign!r}", body=name)

@@ -143,7 +143,7 @@ def _modes(table: TomlTable, names: Sequence[str]) -> tuple[tuple[str, int], ...
     modes = table.subtable("modes")
     if modes is None:
         return ()
-    modes.only(tuple(names))
+    modes.only((*names, *(f"{name}:along" for name in names)))
     for name in modes.data:
         if modes.data[name] not in (1, -1):
             raise modes.error("a mode is 1 or -1", name)

@@ -47,3 +47,57 @@ xyz = [0.3, 0, 0]
 # Iyy = 0.001
 # Izz = 0.001
 """
+
+LOOP_TEMPLATE = """\
+# A mechanism with a closed loop for emdeg: a four-bar linkage in a vertical plane, to be replaced by yours.
+# Units: m, kg, kg m^2, N m; angles in radians or as "90 deg", "pi/2".
+schema = 1
+name = "my_linkage"                  # lower case letters, digits, _
+title = "A four-bar linkage"
+source = "where the numbers come from: data sheet, paper, measurement"
+convention = "modified"              # Denavit-Hartenberg after Craig and Khalil; or "standard"
+gravity = [0, 0, -9.81]              # acceleration in the base frame
+
+[base]
+rpy = ["90 deg", 0, 0]               # the joints' axes lie level
+
+# The links are a tree, as in any robot file (see `emdeg new`): a loop is cut at one joint, which closes it below.
+[[link]]
+name = "crank"
+parent = "base"
+joint = { name = "q1", type = "revolute" }
+inertia = { about = "com", mass = 0.5, com = [0.05, 0, 0], Ixx = 0.0001, Iyy = 0.001, Izz = 0.001 }
+drive = { inertia = 0.002, viscous = 0.01 }
+
+[[link]]
+name = "coupler"
+parent = "crank"
+joint = { name = "p1", type = "revolute", a = 0.1 }
+inertia = { about = "com", mass = 1, com = [0.2, 0, 0], Ixx = 0.0002, Iyy = 0.01, Izz = 0.01 }
+
+[[link]]
+name = "rocker"
+parent = "base"
+joint = { name = "p2", type = "revolute", a = 0.4 }
+inertia = { about = "com", mass = 0.8, com = [0.15, 0, 0], Ixx = 0.0001, Iyy = 0.006, Izz = 0.006 }
+drive = { viscous = 0.02 }           # joints without a motor may have friction, too
+
+[tool]
+link = "coupler"
+
+# What closes the loop: a joint between two frames of the tree (spherical, universal, revolute or prismatic), or a
+# [[rod]] with ball joints at its ends (name, from, to, length, mass, com, inertia).
+[[closure]]
+name = "pin"
+type = "revolute"                    # the origins meet and the z axes are one
+from = { link = "coupler", xyz = [0.4, 0, 0] }
+to = { link = "rocker", xyz = [0.3, 0, 0] }
+
+[loops]
+coordinates = ["q1"]                 # joints of the tree that say where the mechanism is: as many as it has freedoms
+driven = ["q1"]                      # joints with motors
+# Where the loops close, roughly: it says which way of closing is meant. `emdeg loops FILE --branches` lists them.
+start = { q1 = "60 deg", p1 = "-10 deg", p2 = "100 deg" }
+# modes = { pin = -1 }               # the other way of a single loop, by its name
+"""
+"""A mechanism, for `emdeg new --loop`."""

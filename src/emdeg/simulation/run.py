@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
-from emdeg.errors import ScenarioError
+from emdeg.errors import ScenarioError, SimulationError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.formulations import friction_laws, need_friction
 from emdeg.robot import Robot, RobotLike, as_robot
@@ -23,7 +23,7 @@ from emdeg.simulation.integrators.fixed_step import FixedRun, make_grid
 from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, need_stable_step
 from emdeg.simulation.motion import Event, Motion
 from emdeg.simulation.plant.constants_of_motion import DriftWarning, StiffWarning, free_joints, invariants
-from emdeg.simulation.plant.loops import is_analytic
+from emdeg.simulation.plant.loops import is_analytic, met
 from emdeg.simulation.plant.passive import Passive, elastic_stops
 from emdeg.simulation.plant.programs import need_numbers
 from emdeg.simulation.trajectories.joint_space import positive
@@ -163,6 +163,8 @@ def simulate(
         raise ScenarioError(f"there is no method {method!r}; there are {known}")
     _warn(motion, drift_tolerance)
     motion = _with_effort_limits(motion, conditioning)
+    if robot.hidden and motion.q.ndim == 2:
+        motion = _with_meetings(motion)
     return motion if stops == "ignore" or motion.q.ndim != 2 else _with_hidden_limits(motion)
 
 
@@ -211,6 +213,34 @@ def _with_effort_limits(motion: Motion, conditioning: Conditioning) -> Motion:
         times = np.flatnonzero(reached if reached.ndim == 1 else reached.any(axis=0))
         if limit > 0 and len(times):
             noted.append(Event(float(motion.t[times[0]]), motion.robot.driven[k].name, f"effort limit {limit:g}"))
+
+
+def _with_meetings(motion: Motion) -> Motion:
+    """The run with an event wherever ways of closing met; SimulationError where it was thrown back there."""
+    robot, dense = motion.robot, motion.dense
+    n = robot.freedoms
+    t, q = motion.t, motion.q
+    at: Callable[[Array], Array] | None = None
+    if dense is not None and is_analytic(robot):
+        t = np.unique(np.concatenate([t, dense.breaks, (dense.breaks[1:] + dense.breaks[:-1]) / 2]))
+        t = t[t <= motion.t[-1]]
+        q = dense(t)[:, :n]
+
+        def poses(times: Array) -> Array:
+            return dense(times)[:, :n]
+
+        at = poses
+
+    noted = []
+    for one in met(robot, t, q, at):
+        place = ", ".join(f"{joint.name} = {value:.6g}" for joint, value in zip(robot.coordinates, one.q))
+        if not one.passed:
+            raise SimulationError(
+                f"the run comes to a dead point at t = {one.t:.6g} s, {place}: there two ways of closing meet, and the "
+                "mechanism goes on in the other, which these coordinates do not tell; choose coordinates that do",
+                body=robot.name,
+            )
+        noted.append(Event(one.t, robot.coordinates[0].name, f"ways of closing meet at {place}"))
     return replace(motion, events=tuple(sorted((*motion.events, *noted), key=lambda event: event.t)))
 
 

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.mechanics.loops import functions, reduction, views
+    from emdeg.mechanics.loops import functions, modes, reduction, views
     from emdeg.mechanics.loops.closing import closing_of, ready
     from emdeg.mechanics.loops.closure import solve
+    from emdeg.mechanics.loops.continuation import signs
     from emdeg.mechanics.loops.kind import numeric_loop_state
     from emdeg.mechanics.loops.linkage import (
         Anchor,
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
         rate_of,
         world_frames,
     )
+    from emdeg.mechanics.loops.modes import Branch, FollowedPath, branches, follow_path, mode, with_branch
     from emdeg.mechanics.loops.newton import closed_by_newton, evaluated, positions_of
     from emdeg.mechanics.loops.singularity import conditions
     from emdeg.mechanics.loops.state import LoopState
     from emdeg.mechanics.loops.views import (
-        Branch,
         coordinates_of,
         joint_positions,
         reachable,

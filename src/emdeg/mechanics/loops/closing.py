@@ -15,7 +15,7 @@ from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage_of, loop
 from emdeg.mechanics.loops.mobility import Mobility, check, generic_places, mobility
 from emdeg.mechanics.loops.newton import closed_by_newton, open_rows, positions_of, whole
 from emdeg.mechanics.loops.plan import find_plan, moded, settled
-from emdeg.robot import Robot, massless, need_numbers, remembered, substitute
+from emdeg.robot import Loops, Robot, massless, need_numbers, remembered, substitute
 
 REACHED = 1e-13
 """A radicand above minus this may be zero with rounding: whether it is, the closure equations say."""
@@ -44,6 +44,8 @@ class Ready:
 def ready(robot: Robot) -> Ready:
     """What evaluation needs; RobotError or ClosureError for a description that cannot move as it says."""
     loops = loops_of(robot)
+    if loops.modes:
+        return _in_modes(robot, loops)
     need_numbers(robot)
     link = linkage_of(robot, Floats())
     given = np.array([float(v) for v in loops.start])
@@ -55,9 +57,17 @@ def ready(robot: Robot) -> Ready:
     plan = None if steps is None else settled(link, robot, steps, start)
     found = mobility(robot, link, start, plan)
     check(robot, link, found, start)
-    if plan is not None:
-        plan = moded(plan, dict(loops.modes), robot)
     return Ready(linkage_of(robot, Floats(), found.rows), plan, start, found, steps)
+
+
+def _in_modes(robot: Robot, loops: Loops) -> Ready:
+    """The same with other signs."""
+    found = ready(replace(robot, loops=replace(loops, modes=())))
+    if found.plan is None:
+        raise RobotError(
+            "its loops close numerically: say which way is meant by where they start, not by modes", body=robot.name
+        )
+    return replace(found, plan=moded(found.plan, dict(loops.modes)))
 
 
 def closing_of(robot: Robot) -> Ready:
@@ -91,7 +101,7 @@ def _closing_for_all(shape: Robot) -> Ready:
             f"({', '.join(sorted(shape.symbols))}): give these numbers (--set NAME=VALUE, or emdeg.substitute)",
             body=shape.name,
         )
-    return replace(found, plan=moded(plan, dict(loops_of(shape).modes), shape))
+    return replace(found, plan=moded(plan, dict(loops_of(shape).modes)))
 
 
 def coordinate_positions(link: Linkage, q: Array) -> dict[int, Any]:

@@ -108,7 +108,7 @@ def _sole_ways(link: Linkage, plan: Plan, start: Array) -> Plan:
     return plan
 
 
-def moded(plan: Plan, modes: Mapping[str, int], robot: Robot) -> Plan:
+def moded(plan: Plan, modes: Mapping[str, int]) -> Plan:
     """The plan with the signs that are asked for, by loop; RobotError where a loop has no such choice."""
     left = dict(modes)
     steps: list[Step] = []
@@ -116,12 +116,13 @@ def moded(plan: Plan, modes: Mapping[str, int], robot: Robot) -> Plan:
         names = step.loops if isinstance(step, Trilaterate) else (step.loop,)
         wanted = next((modes[name] for name in names if name in modes), None)
         if wanted is not None and is_signed(step):
-            steps.append(replace(step, sign=wanted))  # type: ignore[call-arg]
+            step = replace(step, sign=wanted)  # type: ignore[call-arg]
             left = {name: sign for name, sign in left.items() if name not in names}
-        else:
-            steps.append(step)
+        if isinstance(step, Point) and (along := f"{step.loop}:along") in modes:
+            step = replace(step, along=left.pop(along))
+        steps.append(step)
     if left:
-        raise RobotError("the loop closes in one way only: it has no mode to choose", body=min(left))
+        raise RobotError("the loop has no mode to choose: the others leave it one way to close", body=min(left))
     return tuple(steps)
 
 

@@ -10,12 +10,17 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError
 from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
+from emdeg.mechanics.loops.newton import row_sizes
 from emdeg.mechanics.loops.reduction import constraint_jacobian
 from emdeg.mechanics.mechanism import Position
 from emdeg.mechanics.state import stacked
 
 SINGULAR = 1e-9
 """A pose counts as singular if the smallest singular value of its equations, each scaled to one, is below this."""
+
+
+SMALL = 0.02
+"""The share of the mechanism's size below which a closure equation counts as fading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +36,12 @@ class Conditions:
 def scaled_jacobian(link: Linkage, position: Sequence[Position]) -> Array:
     """The constraints' Jacobian (..., m, joints), each row scaled to length one over all joints.
 
-    An equation that no joint changes stays zero: as singular as can be.
+    A row that no joint changes by more than a share of the mechanism's size is scaled by that share: it goes to zero
+    where links lie in one line, and so does what it is to tell.
     """
     Phi = stacked(constraint_jacobian(link, position), shape_of(position))
     size = np.linalg.norm(Phi, axis=-1, keepdims=True)
-    return Phi / np.where(size > 0, size, 1.0)
+    return Phi / np.maximum(size, SMALL * row_sizes(link)[:, None])
 
 
 def shape_of(position: Sequence[Position]) -> tuple[int, ...]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,12 +14,11 @@ from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, point_partials
 from emdeg.mechanics.loops import functions, reduction
 from emdeg.mechanics.loops.closing import OPEN, REACHED, coordinate_positions, ready
-from emdeg.mechanics.loops.closure import Trilaterate, solve
+from emdeg.mechanics.loops.closure import solve
 from emdeg.mechanics.loops.continuation import followed
 from emdeg.mechanics.loops.kind import ClosedLoops
 from emdeg.mechanics.loops.linkage import Anchor, in_motion, world_frames
 from emdeg.mechanics.loops.newton import evaluated, open_rows, positions_of
-from emdeg.mechanics.loops.plan import is_signed
 from emdeg.mechanics.loops.singularity import conditions, scaled_jacobian
 from emdeg.mechanics.loops.state import LoopState
 from emdeg.mechanics.state import Measure, stacked
@@ -92,43 +90,6 @@ def reduced_model(robot: Robot, q: ArrayLike, qd: ArrayLike, *, route: str = "re
 def drive_friction(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
     """(..., n): the driven joints' efforts that overcome every joint's friction (viscous, Coulomb, Stribeck)."""
     return ClosedLoops().friction(robot, q, qd)
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """One way to close the loops: each loop's sign, and every joint's position [rad, m]."""
-
-    modes: dict[str, int]
-    joints: Array
-
-
-def branches(robot: Robot, q: ArrayLike) -> list[Branch]:
-    """Every way the loops close with the coordinates at q (n,): working modes, or assembly modes.
-
-    `with_modes(robot, branch.modes)` is the robot in that mode. RobotError where closure is only numeric.
-    """
-    found = ready(robot)
-    if found.plan is None:
-        raise RobotError(
-            "its loops close only numerically: other ways than the one from its start are not known", body=robot.name
-        )
-    q_ = np.asarray(q, dtype=np.float64)
-    known = coordinate_positions(found.link, q_)
-    signed = [step for step in found.plan if is_signed(step)]
-    result = []
-    for signs in product((1, -1), repeat=len(signed)):
-        chosen = iter(signs)
-        plan = tuple(replace(step, sign=next(chosen)) if is_signed(step) else step for step in found.plan)
-        with np.errstate(invalid="ignore"):
-            position = solve(found.link, plan, known, lambda value, _: np.sqrt(value))
-        joints = np.array(
-            [float(np.arctan2(*p)) if r else float(p) for p, r in zip(position, found.link.tree.revolute)]
-        )
-        if np.all(np.isfinite(joints)):
-            joints[list(found.link.coordinates)] = q_
-            names = [step.loops[0] if isinstance(step, Trilaterate) else step.loop for step in signed]
-            result.append(Branch(dict(zip(names, signs)), joints))
-    return result
 
 
 def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> dict[str, Array]:

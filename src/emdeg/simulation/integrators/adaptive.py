@@ -30,6 +30,8 @@ CREEP = 1e-7
 """A joint that leaves its stop slower than this [rad/s, m/s] rests on it."""
 STALL, ADVANCE = 1000, 1e-7
 """A run is given up where so many steps bring it no further than this share of its duration."""
+LOOPS_STALL = 60
+"""The same of a mechanism with closed loops, whose steps shrink without end towards a dead point."""
 MOST_STEPS = 200_000
 """Of one run; each is remembered for its dense output."""
 
@@ -78,6 +80,7 @@ class AdaptiveRun:
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.held: Held | None = None
         self._plant: Compiled | Followed | None = Compiled(robot) if is_analytic(robot) else None
+        self.stall = STALL if robot.is_tree else LOOPS_STALL
         self.events: list[Event] = []
         self.pieces: list[Any] = []
         self.evaluations = 0
@@ -146,7 +149,7 @@ class AdaptiveRun:
                 raise self._given_up(solver, message or "not finite")
             piece = solver.dense_output()
             self.pieces.append(piece)
-            if len(self.pieces) > STALL and piece.t - self.pieces[-STALL].t_old < ADVANCE * duration:
+            if len(self.pieces) > self.stall and piece.t - self.pieces[-self.stall].t_old < ADVANCE * duration:
                 raise self._given_up(solver, f"its steps have become too short, {piece.t - piece.t_old:.2g} s")
             if len(self.pieces) > MOST_STEPS:
                 raise TooLarge(

@@ -5,7 +5,8 @@ The loops are closed anew at every evaluation, so nothing can drift off the cons
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +21,9 @@ from emdeg.mechanics.loops import (
     functions,
     numeric_loop_state,
     positions_of,
+    reachable,
     ready,
+    signs,
     weakest,
 )
 from emdeg.robot import Robot
@@ -98,9 +101,75 @@ def distances(robot: Robot, joints: Array) -> dict[str, float]:
     return {"first": float(found.first.min()), "second": float(found.second.min())}
 
 
+NEAR = 0.05
+"""A pose counts as near a singularity where its distance, 0 to 1, is below this."""
+TOUCHED = 1e-3
+"""A distance counts as zero where it is below this share of what it is a little before and after."""
+
+
 def where_it_broke(robot: Robot, q: Array) -> str:
     """What to say of a run that ended near q (n,)."""
     if not robot.hidden or not np.isfinite(q).all():
         return ""
     loop, kind, size = weakest(robot, q)
-    return f"; the loop {loop} is {'out of reach' if not size else f'near a singularity of the {kind}, {size:.2g}'}"
+    at = ", ".join(f"{joint.name} = {value:.6g}" for joint, value in zip(robot.coordinates, q))
+    if not size:
+        return f"; the loop {loop} is out of reach at {at}"
+    if size > NEAR:
+        return f"; no singularity is near at {at} (the nearest, of the {kind}, {size:.2g} away)"
+    return f"; the loop {loop} is near a singularity of the {kind}, {size:.2g}, at {at}"
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """Where two ways of closing met in a run: when [s], where, whether the run went straight on through it."""
+
+    t: float
+    q: Array
+    passed: bool
+
+
+def met(robot: Robot, t: Array, q: Array, at: Callable[[Array], Array] | None) -> list[Met]:
+    """Where a run q (k, n) at times t touches a singularity of the first kind, at which ways of closing meet.
+
+    Straight through, the equations' determinant changes its sign. A run that touches zero and keeps the sign was thrown
+    back: its mechanism would have gone on in another way of closing, which fixed signs cannot tell. `at`: the run's q
+    (k, n) at any times, to look closer with.
+    """
+    distance, side = _first_kind(robot, q)
+    flips = np.flatnonzero(side[:-1] * side[1:] < 0)
+    if at is None:
+        near = [k for k in flips if min(distance[k], distance[k + 1]) < NEAR]
+        return [Met(float(t[k]), q[k], True) for k in near]
+    found = []
+    for k in flips:
+        begin, end = t[k], t[k + 1]
+        for _ in range(8):
+            times = np.linspace(begin, end, 9)
+            there = int(np.argmax(_first_kind(robot, at(times))[1] != side[k]))
+            begin, end = times[there - 1], times[there]
+        middle = np.array([(begin + end) / 2])
+        if _first_kind(robot, at(middle))[0][0] < TOUCHED:
+            found.append(Met(float(middle[0]), at(middle)[0], True))
+    low = (distance[1:-1] <= distance[:-2]) & (distance[1:-1] <= distance[2:]) & (side[:-2] * side[2:] > 0)
+    for k in np.flatnonzero(low) + 1:
+        rim, times = max(distance[k - 1], distance[k + 1]), np.linspace(t[k - 1], t[k + 1], 17)
+        for _ in range(3):
+            least = int(np.argmin(_first_kind(robot, at(times))[0]))
+            times = np.linspace(times[max(least - 1, 0)], times[min(least + 1, 16)], 17)
+        near = _first_kind(robot, at(times))[0]
+        least = int(np.argmin(near))
+        if near[least] < TOUCHED * rim:
+            found.append(Met(float(times[least]), at(times[least : least + 1])[0], False))
+    return sorted(found, key=lambda one: one.t)
+
+
+def _first_kind(robot: Robot, q: Array) -> tuple[Array, Array]:
+    """(distance from a singularity of the first kind, the determinant's sign) at poses q (k, n); 0 out of reach."""
+    link = ready(robot).link
+    there = reachable(robot, q) if is_analytic(robot) else np.ones(len(q), dtype=bool)
+    distance, side = np.zeros(len(q)), np.zeros(len(q))
+    if there.any():
+        joints = all_joints(robot, q[there])
+        distance[there], side[there] = conditions(link, positions_of(link, joints)).first, signs(link, joints)
+    return distance, side
