@@ -16,7 +16,6 @@ HOME = Path(__file__).parents[1]
 SOURCE, TESTS = HOME / "src" / "emdeg", HOME / "tests"
 
 TOPICS = {
-    "cli/test_loops.py": "every command on mechanisms with closed loops",
     "cli/test_programs.py": "count, generate and verify, which share their options",
     "equations/test_bejczy.py": "a paper's equations",
     "equations/test_paper_tables.py": "papers' tables",
