@@ -282,9 +282,9 @@ _ALL = (
     ),
     Function(
         "regressor",
-        "Y with tau = Y pi; per link XX XY XZ YY YZ ZZ MX MY MZ M, then its drive's inertia Ia",
+        "Y with tau = Y pi; per link, then per rod, XX XY XZ YY YZ ZZ MX MY MZ M and its drive's inertia Ia",
         ("q", "qd", "qdd"),
-        (Output("Y", ("n", "11 n"), "effort per parameter"),),
+        (Output("Y", ("n", "11 bodies"), "effort per parameter"),),
         {
             tree: Ways(
                 {"body by body": of_trees.regressor},

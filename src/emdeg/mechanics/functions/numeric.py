@@ -156,7 +156,7 @@ momentum_rates = NumericFunction(FUNCTIONS["momentum_rates"])
 def regressor(
     robot: RobotLike, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, base: BaseParameters | bool = False
 ) -> Array:
-    """Y (..., n, p) with tau = Y pi [N m, N] at states (..., n) [rad, m]; p is 11 n, or the number of base parameters.
+    """Y (..., n, p) with tau = Y pi [N m, N] at states (..., n) [rad, m]; p is 11 a body, links and then rods.
 
     `base`: the columns of the base parameters only (True), or of a set of your own.
 
