@@ -256,3 +256,37 @@ def test_gravity_at_joint_6_of_a_load_off_the_axis():
     assert at_joint_6(0, 0.5) < 0.5 * hand * 9.81 * inch
     assert at_joint_6(0, right) == pytest.approx(hand * 9.81 * inch)
     assert at_joint_6(right, 0) == pytest.approx(hand * 9.81 * inch)
+
+
+def test_u_matrices_in_standard_frames_are_the_appendix_as_corrected():
+    """Entries of Appendix A that are misprinted, as the product of the matrices gives them; rows and columns from 1."""
+    from emdeg.equations import document
+    from emdeg.writing import MatrixEquation
+
+    model = emdeg.derive(emdeg.load("jpl_rrp"), only="M")
+    section = document(model, ["U"], standard=True).sections[0]
+    U = {str(item.label): item.rows for item in section.items if isinstance(item, MatrixEquation)}
+    a = model.algebra
+    (s1, c1), (s2, c2), (s4, c4), (s5, c5), (s6, _) = (a.joint_sincos(k) for k in (1, 2, 4, 5, 6))
+    assert U["U_2_1"][0][2] == -s1 * s2
+    assert U["U_5_2"][2][2] == -(c2 * s4 * s5 + s2 * c5)
+    assert U["U_5_4"][0][1] == -(s1 * c4 + c1 * c2 * s4)
+    assert U["U_6_5"][2][1] == -s2 * s4 * s5 * s6 + c2 * c5 * s6
+
+
+def test_traces_do_not_depend_on_the_frames():
+    """D_11 from U and P of standard frames is M11 without its drive."""
+    from emdeg.equations import document
+    from emdeg.writing import MatrixEquation
+
+    model = emdeg.derive(emdeg.load("jpl_rrp"), only="M")
+    section = document(model, ["U"], standard=True).sections[0]
+    found = {str(item.label): item.rows for item in section.items if isinstance(item, MatrixEquation)}
+    total = model.algebra.zero
+    for j in range(1, 7):
+        U, P = found[f"U_{j}_1"], found[f"P_{j}"]
+        for r in range(3):
+            for s in range(4):
+                for t in range(4):
+                    total = total + U[r][s] * P[s][t] * U[r][t]
+    assert total == model.entries(["M"], drives=False)["M11"]

@@ -54,6 +54,10 @@ def derive(
     expand: Annotated[
         bool, typer.Option("--expand", help="Closed loops: M, C, G, J in the coordinates, every entry expanded.")
     ] = False,
+    frames: Annotated[
+        Literal["modified", "standard"],
+        typer.Option(help="Link frames of U and P: Denavit-Hartenberg as Craig's, or as Bejczy's and Paul's."),
+    ] = "modified",
     account: Annotated[
         bool,
         typer.Option("--account", help="What each step of the derivation saves; --out names a folder for the figure."),
@@ -86,6 +90,8 @@ def derive(
       emdeg derive delta --expand --only letters,solution,M
 
       emdeg derive puma560 --account
+
+      emdeg derive jpl_rrp --only U --frames standard
     """
     if account:
         # It writes the model in nine ways and looks for its programs: twice what deriving needs to start.
@@ -99,7 +105,7 @@ def derive(
     if expand:
         raise UsageError("--expand is for closed loops; leave `constants` out of --only to have formulas expanded")
     parts = chosen_parts(only)
-    axes = {"frame": frame, "rows": chosen_rows(rows)}
+    axes = {"frame": frame, "rows": chosen_rows(rows), "standard": frames == "standard"}
     if symbolic_payload is not None:
         at_tool = symbolic_payload == "tool" and all(place.name != "tool" for place in robot.frames)
         robot = with_symbolic_payload(robot, None if at_tool else symbolic_payload)

@@ -18,9 +18,17 @@ from emdeg.equations.reading import abbreviated
 from emdeg.equations.reading import sections as reading
 from emdeg.equations.singular import singularities
 from emdeg.errors import NotInvertible
-from emdeg.mechanics.formulations import first_derivatives, pseudo_inertias, second_derivatives
+from emdeg.mechanics import pose_matrices
+from emdeg.mechanics.formulations import (
+    first_derivatives,
+    matmul4,
+    pseudo_inertias,
+    restated,
+    second_derivatives,
+    standard_frames,
+)
 from emdeg.mechanics.parameters import Column, base_parameters, regressor_formulas
-from emdeg.robot import parallel_joints
+from emdeg.robot import Pose, parallel_joints
 from emdeg.writing import (
     WRITERS,
     Abbreviated,
@@ -51,6 +59,8 @@ class Choice:
     """Whose axes the Jacobian and its inverse are in."""
     rows: tuple[int, ...] | None = None
     """Which rows (1-6) of the Jacobian."""
+    standard: bool = False
+    """Whether U and P are of standard Denavit-Hartenberg frames, instead of modified ones."""
 
 
 Builder = Callable[[Model, Choice], Section]
@@ -58,15 +68,20 @@ DEFAULT_PARTS = ("constants", "M", "b", "c", "g")
 
 
 def document(
-    model: Model, parts: Iterable[str], *, frame: FrameName | None = None, rows: Sequence[int] | None = None
+    model: Model,
+    parts: Iterable[str],
+    *,
+    frame: FrameName | None = None,
+    rows: Sequence[int] | None = None,
+    standard: bool = False,
 ) -> Document:
     """The parts asked for, in their order; ValueError for an unknown one.
 
     With "constants" among them M, b, c and g are written in those constants, otherwise as expanded formulas.
-    `frame` and `rows` are for J and Jinv.
+    `frame` and `rows` are for J and Jinv, `standard` frames for U.
     """
     parts = tuple(parts)
-    choice = Choice("constants" in parts, frame, None if rows is None else tuple(rows))
+    choice = Choice("constants" in parts, frame, None if rows is None else tuple(rows), standard)
     sections = []
     for part in parts:
         if part not in PARTS:
@@ -100,6 +115,7 @@ def model_data(
     *,
     frame: FrameName | None = None,
     rows: Sequence[int] | None = None,
+    standard: bool = False,
 ) -> dict[str, Any]:
     """The model as `emdeg.equations.from_json` reads it, and the other parts asked for beside it."""
     parts = tuple(parts)
@@ -111,7 +127,7 @@ def model_data(
         data["hierarchy"] = reading.hierarchy_data(model)
     others = [part for part in parts if part not in ("constants", "hierarchy", *DYNAMICS)]
     if others:
-        data["sections"] = sections_data(document(model, others, frame=frame, rows=rows))
+        data["sections"] = sections_data(document(model, others, frame=frame, rows=rows, standard=standard))
     return data
 
 
@@ -229,18 +245,31 @@ def singular(model: Model, choice: Choice) -> Section:
     return Section("singularities", f"Singularities of the Jacobian{rows}", tuple(items))
 
 
-def uicker(model: Model, _: Choice) -> Section:
+def uicker(model: Model, choice: Choice) -> Section:
     """The derivatives of the transforms and the pseudo-inertias of Bejczy's Appendices A and B."""
     mech, frame = model.kinematics.mechanism, model.kinematics.frames
+    F = standard_frames(mech, _last_frame(model)) if choice.standard else None
     items: list[Item] = []
     for (j, i), U in first_derivatives(mech, frame).items():
-        items.append(MatrixEquation(Label("U", f"_{j + 1}_{i + 1}"), cast(Matrix, U)))
+        own = U if F is None else matmul4(U, F[j])
+        items.append(MatrixEquation(Label("U", f"_{j + 1}_{i + 1}"), cast(Matrix, own)))
     for (j, k, p), U in second_derivatives(mech, frame).items():
-        items.append(MatrixEquation(Label("U", f"_{j + 1}_{k + 1}_{p + 1}"), cast(Matrix, U)))
-    for j, P in enumerate(pseudo_inertias(mech), 1):
-        items.append(MatrixEquation(Label("P", f"_{j}"), cast(Matrix, P)))
+        own = U if F is None else matmul4(U, F[j])
+        items.append(MatrixEquation(Label("U", f"_{j + 1}_{k + 1}_{p + 1}"), cast(Matrix, own)))
+    for j, P in enumerate(pseudo_inertias(mech)):
+        own = P if F is None else restated(P, F[j], mech)
+        items.append(MatrixEquation(Label("P", f"_{j + 1}"), cast(Matrix, own)))
+    if choice.standard:
+        items.insert(0, Paragraph("Standard Denavit-Hartenberg frames: frame j lies on the axis of joint j + 1."))
     title = "U_ji = dT_j/dq_i and U_jkp = d^2T_j/dq_k dq_p of link frames in frame 0; pseudo-inertias P_j"
     return Section("U", title, tuple(items))
+
+
+def _last_frame(model: Model) -> tuple[Any, Any]:
+    """Where the last link's own frame lies: its file's, if that is in the standard convention."""
+    last = model.robot.links[-1].name
+    pose = next((frame.pose for frame in model.robot.frames if frame.name == last), Pose())
+    return pose_matrices(pose, model.algebra)
 
 
 def base(model: Model, _: Choice) -> Section:

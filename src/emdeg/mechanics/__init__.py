@@ -6,7 +6,17 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.mechanics.kinds import KINDS, TREE, kind_of
-    from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, led, mechanism_of, path, written
+    from emdeg.mechanics.mechanism import (
+        Frames,
+        Mechanism,
+        frames,
+        in_base,
+        led,
+        mechanism_of,
+        path,
+        pose_matrices,
+        written,
+    )
     from emdeg.mechanics.spatial import (
         BodyInertia,
         Mat3,

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
         smooth_sign,
     )
     from emdeg.mechanics.formulations.kinematics import homogeneous, tool_pose
-    from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias, second_derivatives
+    from emdeg.mechanics.formulations.lagrange_uicker import (
+        first_derivatives,
+        matmul4,
+        pseudo_inertias,
+        restated,
+        second_derivatives,
+        standard_frames,
+    )
     from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
     from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, point_partials, turning_partials
 

@@ -11,9 +11,22 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from emdeg.errors import NotSerial
 from emdeg.mechanics.formulations.coefficients import Coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward, path
-from emdeg.mechanics.spatial import BodyInertia, Scalar, frozen, second_moments, total, zeros
+from emdeg.mechanics.spatial import (
+    BodyInertia,
+    Mat3,
+    Scalar,
+    Vec3,
+    frozen,
+    mul,
+    neg,
+    second_moments,
+    total,
+    transpose,
+    zeros,
+)
 from emdeg.robot import BASE
 
 Row4 = tuple[Scalar, Scalar, Scalar, Scalar]
@@ -64,7 +77,7 @@ def transforms(mech: Mechanism, frame: Frames) -> list[dict[int, Mat4]]:
     T: list[dict[int, Mat4]] = []
     for j, parent in outward(mech):
         R, p = frame.R[j], frame.p[j]
-        own: Mat4 = ((*R[0], p[0]), (*R[1], p[1]), (*R[2], p[2]), (zero, zero, zero, one))
+        own = homogeneous4(R, p, mech)
         before = {BASE: identity} if parent == BASE else T[parent]
         T.append({i: own if i == parent else matmul4(B, own) for i, B in before.items()})
         T[j][j] = identity
@@ -87,6 +100,38 @@ def second_derivatives(mech: Mechanism, frame: Frames) -> dict[tuple[int, int, i
                 outer = matmul4(T[p][k], after(mech, p, T[j][p]))
                 U[j, k, p] = matmul4(T[k][BASE], after(mech, k, outer))
     return U
+
+
+def standard_frames(mech: Mechanism, last: tuple[Mat3, Vec3]) -> list[Mat4]:
+    """Each link's standard Denavit-Hartenberg frame in its modified one: the next joint's Rx(alpha) Tx(a).
+
+    Of a chain; `last` is where the last link's frame lies, which no further joint says.
+    """
+    if any(parent != i - 1 for i, parent in enumerate(mech.parent)):
+        raise NotSerial("standard Denavit-Hartenberg frames are for serial robots; this one branches")
+    zero, one = mech.zero, mech.one
+    found = []
+    for step in mech.step[1:]:
+        if step.gamma is not None or step.beta is not None or step.b:
+            raise NotSerial(
+                "its joints have no standard Denavit-Hartenberg frames: an axis is placed by gamma, b or beta"
+            )
+        s, c = (zero, one) if step.alpha is None else step.alpha
+        found.append(homogeneous4(((one, zero, zero), (zero, c, -s), (zero, s, c)), (step.a, zero, zero), mech))
+    return [*found, homogeneous4(*last, mech)]
+
+
+def homogeneous4(R: Mat3, p: Vec3, mech: Mechanism) -> Mat4:
+    zero, one = mech.zero, mech.one
+    return ((*R[0], p[0]), (*R[1], p[1]), (*R[2], p[2]), (zero, zero, zero, one))
+
+
+def restated(P: Mat4, F: Mat4, mech: Mechanism) -> Mat4:
+    """A pseudo-inertia in the frame F instead: F^-1 P F^-T."""
+    x, y, z, _ = F
+    R = transpose((x[:3], y[:3], z[:3]))
+    back = homogeneous4(R, neg(mul(R, (x[3], y[3], z[3]))), mech)
+    return matmul4(matmul4(back, P), transpose4(back))
 
 
 def after(mech: Mechanism, joint: int, A: Mat4) -> Mat4:
