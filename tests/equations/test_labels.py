@@ -9,6 +9,10 @@ import sympy
 
 import emdeg
 from emdeg.equations import Model, write
+from emdeg.mechanics.kane import joint_rates
+from emdeg.reports.kane import describe
+from emdeg.reports.kane_pages import kane_document
+from emdeg.writing import WRITERS
 from tests.equations import printed
 
 HOSTILE = """
@@ -130,3 +134,16 @@ def test_transforms_and_jacobians_have_sines_of_sums():
     model = emdeg.derive("puma560")
     defined = printed.definitions(((k, f) for k, f in read if k == ("T14", "")), printed.names_of(model, page, False))
     assert model.algebra.from_sympy(sympy.expand(defined["T14", ""])) == model.kinematics.transform("tool")[0][3]
+
+
+def test_kanes_partial_velocities_tell_a_cosine_from_a_length(tmp_path):
+    """c2 is where the fore's mass centre is; its partial velocities have the cosine of q2 and no such length."""
+    file = tmp_path / "arm.toml"
+    names = ["g", "h", "m1", "c1", "I1", "Ia", "l1", "m2", "c2", "e2", "I2", "l2", "m3", "revolute", "0", "0"]
+    file.write_text(ARM.format(*names))
+    robot = emdeg.load(file)
+    found = describe(robot, joint_rates(robot), ("partials", "equations"))
+    page = WRITERS["latex"](kane_document(found))
+    assert r"\cos(q_{2})" in page
+    assert "c_{2}" in page
+    assert "s_{2}" not in page

@@ -76,6 +76,16 @@ if TYPE_CHECKING:
         with_sine_squares,
     )
     from emdeg.algebra.trig_algebra import DEFAULT_MAX_TERMS, KnownAngles, RationalAngles, TrigAlgebra
-    from emdeg.algebra.trig_poly import GREEK, Generator, Kind, Look, Substitute, TrigPoly, look, name_latex
+    from emdeg.algebra.trig_poly import (
+        GREEK,
+        Generator,
+        Kind,
+        Look,
+        Substitute,
+        TrigPoly,
+        look,
+        name_latex,
+        verbatim_latex,
+    )
 
 on_demand(globals())

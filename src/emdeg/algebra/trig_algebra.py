@@ -40,7 +40,8 @@ class TrigAlgebra:
 
     `revolute` and `prismatic` hold joint numbers (joint 3's variable is q3). `constant_angles` lists the
     angles that are no quarter turns; those equal up to quarter turns or sign share one pair of letters.
-    With `rates`, the letters qd1, qdd1, ... exist too. No formula may have more than `max_terms` terms.
+    With `rates`, the letters qd1, qdd1, ... exist too. No formula may have more than `max_terms` terms. `beside` are
+    names that stand in print beside these formulas: no letter is written so that it looks like one of them.
 
     >>> algebra = TrigAlgebra(revolute=[1, 2], parameters=["m"])
     >>> s1, c1 = algebra.joint_sincos(1)
@@ -57,6 +58,7 @@ class TrigAlgebra:
         *,
         rates: bool = False,
         max_terms: int = DEFAULT_MAX_TERMS,
+        beside: Iterable[str] = (),
     ) -> None:
         self.revolute = tuple(revolute)
         self.prismatic = tuple(prismatic)
@@ -89,11 +91,12 @@ class TrigAlgebra:
         self._half_identity = [identity * fmpq(1, 2) for identity in self._identity]
         self.zero = self.number(Fraction(0))
         self.one = self.number(Fraction(1))
-        symbols = (*self.parameters, *(angle.symbol for angle in self.constant_angles if angle.symbol))
+        own = (*self.parameters, *(angle.symbol for angle in self.constant_angles if angle.symbol))
+        symbols = tuple(dict.fromkeys((*own, *beside)))
         looks = Counter(map(look, symbols))
         # c1 as a parameter's name leaves no room for c1 as joint 1's cosine in print; nor does c11, the coefficient.
-        own = {look(str(g)) for g in self.generators if g.is_joint_angle}
-        clear = own.isdisjoint(looks) and not any(map(ABBREVIATION.match, symbols))
+        turning = {look(str(g)) for g in self.generators if g.is_joint_angle}
+        clear = turning.isdisjoint(looks) and not any(map(ABBREVIATION.match, symbols))
         self.short = clear and max(self.joints, default=0) < 11
         """Whether joints' sines and cosines are written s1, c1, or S23 of a sum; else sin(q1), sin(q2 + q3)."""
         moving = {look(f"q{k}") for k in self.joints}

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, cast
 
-from emdeg.algebra import Generator, Quotient, Scalar, TrigPoly
+from emdeg.algebra import Generator, Quotient, Scalar, TrigPoly, verbatim_latex
 from emdeg.codegen import Language, listings
+from emdeg.equations.reading import own_letter
 from emdeg.equations.speeds import SpeedAlgebra, SpeedInverse, speed_algebra, speed_inverse
 from emdeg.errors import RobotError
 from emdeg.mechanics import add, cross
@@ -303,7 +304,8 @@ def _dynamics(to: _Letters) -> Dynamics:
         return tuple(flat[r * n : (r + 1) * n] for r in range(n))
 
     steps = tuple(
-        (Label("Z", str(k)), Written(*both)) for k, both in enumerate(zip(text.statements, latex.statements), 1)
+        (Label(own_letter("Z", [k], to.robot.symbols), str(k)), Written(*both))
+        for k, both in enumerate(zip(text.statements, latex.statements), 1)
     )
     return Dynamics(steps, matrix("X"), matrix("T"), entries("H"), entries("G"), entries("E"), right=entries("rhs"))
 
@@ -320,7 +322,8 @@ def _language(to: _Letters, latex: bool) -> Language:
         if group == "u":
             return shown(label(to.names[i]))
         if group == "parameters" and i < len(symbols):
-            return shown(label(symbols[i]))
+            alike = latex and symbols[i] in to.of.algebra.alike
+            return verbatim_latex(symbols[i]) if alike else shown(label(symbols[i]))
         if group in ("q", "tau"):
             return shown(Label(group, str(free[i])))
         if group in ("p", "pd", "pdd"):
@@ -329,7 +332,7 @@ def _language(to: _Letters, latex: bool) -> Language:
 
     def trigonometric(letter: str, angle: str) -> str:
         number = angle.removeprefix("q").strip("_{}")
-        if angle.startswith("q") and number.isdigit():
+        if angle.startswith("q") and number.isdigit() and to.of.algebra.short:
             return shown(Label(letter, number))
         word = "sin" if letter == "s" else "cos"
         return rf"\{word}({angle})" if latex else f"{word}({angle})"
@@ -339,7 +342,7 @@ def _language(to: _Letters, latex: bool) -> Language:
         element=element,
         declare=lambda _, value: value,
         sqrt=r"\sqrt{{{}}}".format if latex else "sqrt({})".format,
-        temporary=lambda k: shown(Label("Z", str(k))),
+        temporary=lambda k: shown(Label(own_letter("Z", [k], symbols), str(k))),
         times=r"\, " if latex else "*",
         over=r"\frac{{{}}}{{{}}}".format if latex else None,
         longest=LONGEST_STEP,

@@ -60,6 +60,7 @@ def speed_algebra(robot: Robot, setup: Setup, parameters: Sequence[str] = (), ra
         constant_angles=angles,
         rates=rates,
         max_terms=MAX_TERMS,
+        beside=sorted(robot.symbols),
     )
     named = {k: joint.name for k, joint in zip(numbers, robot.joints)}
     named |= {k: f"base {axis}" for k, axis in zip(axes, setup.base)}
