@@ -7,8 +7,6 @@ bodies they hang on. Nothing of emdeg's mechanics is used but where the links ar
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from emdeg.mechanics.loops.views import joint_positions
@@ -84,7 +82,7 @@ class Bodies:
 
 def _rot(axis, a):
     c, s = np.cos(a), np.sin(a)
-    T = np.eye(4)
+    T = np.eye(4, dtype=np.result_type(c, float))
     i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
     T[i, i] = T[j, j] = c
     T[i, j], T[j, i] = -s, s
@@ -92,7 +90,7 @@ def _rot(axis, a):
 
 
 def _move(x, y, z):
-    T = np.eye(4)
+    T = np.eye(4, dtype=np.result_type(x, y, z, float))
     T[:3, 3] = x, y, z
     return T
 
@@ -175,12 +173,11 @@ def constrained_accelerations(robot, u, ud, tau):
             right.append(np.array([value]))
     f += sum(t * drive[k] for t, k in zip(tau, loops.driven))
     Phi, c = np.vstack(rows), np.concatenate(right)
-    K = np.block([[M, Phi.T], [Phi, np.zeros((len(Phi), len(Phi)))]])
-    right_side = np.concatenate([f, c])
-    if np.linalg.matrix_rank(Phi) == len(Phi):
-        x = np.linalg.solve(K, right_side)[: 6 * n]
-    else:  # a planar loop's equations are redundant in space
-        x = np.linalg.lstsq(K, right_side, rcond=1e-13)[0][: 6 * n]
+    # The motions that the equations leave, and one that meets them: redundant equations do no harm.
+    U, sizes, V = np.linalg.svd(Phi)
+    rank = int((sizes > 1e-9 * sizes[0]).sum())
+    free, met = V[rank:].T, V[:rank].T @ ((U[:, :rank].T @ c) / sizes[:rank])
+    x = met + free @ np.linalg.solve(free.T @ M @ free, free.T @ (f - M @ met))
     qdd = drive @ x - drive_bias
     return qdd[list(loops.coordinates)]
 
@@ -242,7 +239,7 @@ def _twists(robot, bodies, qd):
 
 
 def _rates(robot, q, ud):
-    """Every joint's rate: the loops' equations on the rates, by differences of the loops' ends (Richardson)."""
+    """Every joint's rate: the loops' equations on the rates, by the complex step through the loops' ends."""
     loops = robot.loops
 
     def residual(x):
@@ -258,17 +255,12 @@ def _rates(robot, q, ud):
             out += {"universal": [[z1 @ z2]], "revolute": [[x1 @ z2, y1 @ z2]]}.get(c.kind, [])
         return np.concatenate(out)
 
-    def slope(k, step):
-        e = np.zeros(len(q))
-        e[k] = step
-        return (residual(q + e) - residual(q - e)) / (2 * step)
+    def slope(k):  # the complex step: no difference is taken, so nothing cancels
+        x = np.array(q, dtype=complex)
+        x[k] += 1e-30j
+        return residual(x).imag / 1e-30
 
-    h = 2e-3
-    table = [[slope(k, h / 2**i) for k in range(len(q))] for i in range(4)]
-    table = [np.array(t).T for t in table]
-    for order in range(1, 4):  # Romberg: the error falls with h^2, h^4, ..
-        table = [(4**order * b - a) / (4**order - 1) for a, b in pairwise(table)]
-    Phi = table[0]
+    Phi = np.array([slope(k) for k in range(len(q))]).T
     own = list(loops.coordinates)
     rest = [k for k in range(len(q)) if k not in own]
     qd = np.zeros(len(q))

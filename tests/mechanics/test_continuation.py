@@ -8,7 +8,8 @@ import pytest
 import emdeg
 from emdeg.errors import ClosureError
 from emdeg.mechanics.loops.closing import ready
-from tests.mechanics.linkages import HOOKE, built
+from tests.mechanics.kkt import constrained_accelerations
+from tests.mechanics.linkages import HOOKE, SLIDER_CRANK, built
 from tests.mechanics.overconstrained import BENNETT, LOCOMOTIVE, SARRUS, SPHERICAL, bricard, chain
 
 ROUND = np.linspace(0.05, 2 * np.pi - 0.05, 28)[:, None]
@@ -143,3 +144,51 @@ def test_reach_is_judged_by_the_mechanisms_size(scale, tmp_path):
     emdeg.loops.joint_positions(robot, [edge - 1e-6])
     with pytest.raises(ClosureError, match="cannot be reached"):
         emdeg.loops.joint_positions(robot, [edge + 1e-3])
+
+
+MECHANISMS = {
+    "locomotive": (LOCOMOTIVE, [2.0], 4.0),
+    "parallelograms": (chain(2), [2.0, 1.0], 0.7),
+    "parallelograms of three": (chain(3), [4.0, 1.0], 0.7),
+    "bennett": (BENNETT, [2.0], 1.5),
+    "sarrus": (SARRUS, [0.8], 0.5),
+    "bricard": (bricard(), [0.5], 1.2),
+    "spherical": (SPHERICAL, [2.0], 3.0),
+    "hooke": (HOOKE, [2.0], 3.0),
+    "slider crank": (SLIDER_CRANK, [2.0], 3.0),
+    "fivebar": ("fivebar", [2.1, 1.05], 0.3),
+    "fourbar": ("fourbar", [1.0], 3.0),
+    "delta": ("delta", [0, 0, -0.45], 0.12),
+    "rrr3": ("rrr3", [0, 0, 0], 0.05),
+    "palletiser": ("palletiser", [0, 1.57, 3.14], 0.4),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "one_more"), [*((name, False) for name in MECHANISMS), ("locomotive", True), ("fivebar", True)]
+)
+def test_multipliers_of_free_bodies_give_the_same_motion_and_power_is_the_rate_of_energy(name, one_more, tmp_path):
+    """`one_more`: with one motor more than there are freedoms; the efforts found are then the least."""
+    text, centre, reach = MECHANISMS[name]
+    robot = emdeg.load(text) if "\n" not in text else built(text, tmp_path)
+    if one_more:
+        extra = next(joint for joint in robot.joints if joint not in robot.driven)
+        robot = emdeg.loops.with_driven(robot, [*(joint.name for joint in robot.driven), extra.name])
+    rng = np.random.default_rng(11)
+    n, motors = robot.freedoms, len(robot.driven)
+    q = np.array(centre) + rng.uniform(-reach, reach, (3, n))
+    qd, tau = rng.normal(size=(3, n)), rng.normal(size=(3, motors))
+    expected = np.array([constrained_accelerations(robot, *state) for state in zip(q, qd, tau)])
+    found = emdeg.forward_dynamics(robot, q, qd, tau)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * max(1.0, np.abs(expected).max()))
+    M, h = emdeg.mass_matrix(robot, q), emdeg.bias(robot, q, qd)
+    assert np.linalg.eigvalsh(M).min() > 0
+    J = emdeg.loops.drive_jacobian(robot, q)
+    needed = emdeg.inverse_dynamics(robot, q, qd, found)
+    force = np.einsum("kji,kj->ki", J, tau)
+    np.testing.assert_allclose(np.einsum("kji,kj->ki", J, needed), force, atol=1e-9 * max(1.0, np.abs(force).max()))
+    assert np.all(np.linalg.norm(needed, axis=-1) <= np.linalg.norm(tau, axis=-1) * (1 + 1e-9))
+    # Power: d/dt (qd.M qd / 2) = qd.(M qdd + Mdot qd / 2), and qd.(Mdot - 2 C) qd = 0.
+    power = np.einsum("ki,ki->k", qd, force)
+    change = np.einsum("ki,ki->k", qd, np.einsum("kij,kj->ki", M, found) + h)
+    np.testing.assert_allclose(change, power, atol=1e-9 * max(1.0, np.abs(power).max()))
