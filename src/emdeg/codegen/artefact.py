@@ -156,7 +156,7 @@ def _certificate(
         "format": FORMAT,
         "emdeg": __version__,
         "artefact": _file(request),
-        **{key: value for key, value in proof.as_dict().items() if key in _PROOF},
+        **{key: value for key, value in proof.as_dict().items() if key in PROOF},
         "formulations": list(proof.formulations),
         "divides_by": [list(one) for one in proof.divides_by],
         "rounding": asdict(rounding),
@@ -194,7 +194,7 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     same_format(certificate)
     try:
         request, robot, program = _stored(certificate)
-        stated = {key: certificate[key] for key in _PROOF}
+        stated = {key: certificate[key] for key in PROOF}
         name = certificate["robot"]["name"]  # as its file says it; the robot is stored under a plainer one
         _check_command(request, certificate["robot"])
         inputs = _inputs(robot, request)
@@ -232,9 +232,9 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
         raise
     except (Refuted, OffTheVariety, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
-    found = {key: value for key, value in proof.as_dict().items() if key in _PROOF}
+    found = {key: value for key, value in proof.as_dict().items() if key in PROOF}
     found["formulations"], found["divides_by"] = list(proof.formulations), [list(one) for one in proof.divides_by]
-    for key in _PROOF:
+    for key in PROOF:
         if found[key] != stated[key]:
             raise NotCertified(f"the certificate was changed: {key} is {stated[key]!r}, found {found[key]!r}")
     if proof.false_pass_probability >= FALSE_PASS:
@@ -331,7 +331,7 @@ def _alike(stated: Any, found: Mapping[str, float]) -> bool:
     )
 
 
-_PROOF = (
+PROOF = (
     "digest",
     "formulations",
     "primes",
@@ -349,7 +349,7 @@ def _file(request: Request) -> str:
 
 
 _KEYS = {
-    *_PROOF,
+    *PROOF,
     *(
         "format",
         "emdeg",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from emdeg.codegen.artefact import (
+    PROOF,
     Artefact,
     Request,
     Target,
@@ -142,21 +143,7 @@ def rubbing(text: str) -> str:
 
 
 _SHORT = ("box", "certified_error", "largest_effort")
-_SHOWN = (
-    "artefact",
-    "digest",
-    "formulations",
-    "primes",
-    "seed",
-    "points",
-    "degree_bound",
-    "height_bound",
-    "false_pass_probability",
-    "divides_by",
-    "rounding",
-    "float_error_ulps",
-    "operations",
-)
+_SHOWN = ("artefact", *PROOF, "rounding", "float_error_ulps", "operations")
 
 
 def verify(

@@ -29,7 +29,7 @@ Powers = Mapping[object, int]
 NUMBERS = "numbers"
 """Stands for Q among the divisors."""
 CIRCLE = "circle"
-MOST_BITS = 200_000
+MOST_BITS = 1_000_000
 """Of Q: far more than any robot's, far less than takes long."""
 
 
