@@ -174,7 +174,7 @@ def reachable(robot: Robot, q: ArrayLike) -> NDArray[np.bool_]:
 
     with np.errstate(invalid="ignore", divide="ignore"):
         position = solve(found.link, found.plan, coordinate_positions(found.link, poses), root)
-        return np.broadcast_to((open_rows(found.link, position) < OPEN).all(axis=-1), poses.shape[:-1])
+        return np.array(np.broadcast_to((open_rows(found.link, position) < OPEN).all(axis=-1), poses.shape[:-1]))
 
 
 def singularity_figures(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array, Array]:
