@@ -25,8 +25,8 @@ def nodes(variable: Variable, degree: int) -> Array:
     """Where a variable's values decide a formula of this degree, in the search's coordinate."""
     if variable.is_angle:
         size = 2 * degree + 1
-        return variable.middle + np.arange(size) * (2 * math.pi / size)
-    return np.cos((np.arange(degree + 1) + 0.5) * math.pi / (degree + 1))
+        return np.array(variable.middle + np.arange(size) * (2 * math.pi / size), dtype=np.float64)
+    return np.array(np.cos((np.arange(degree + 1) + 0.5) * math.pi / (degree + 1)), dtype=np.float64)
 
 
 def interpolated(variables: Sequence[Variable], degrees: Sequence[int], values: Array, rounding: Array) -> Family:
@@ -36,7 +36,8 @@ def interpolated(variables: Sequence[Variable], degrees: Sequence[int], values: 
     """
     growth = 1.0
     for axis, (variable, degree) in enumerate(zip(variables, degrees)):
-        inverse = np.linalg.inv(basis(variable, degree, np.cos, np.sin, nodes(variable, degree)))
+        table = basis(variable, degree, np.cos, np.sin, nodes(variable, degree))
+        inverse = np.array(np.linalg.inv(table), dtype=np.float64)
         growth *= _lebesgue(variable, degree, inverse)
         values = np.moveaxis(np.tensordot(inverse, values, axes=(1, axis)), 0, axis)
     return Family(tuple(variables), tuple(degrees), values, 2 * growth * rounding)
