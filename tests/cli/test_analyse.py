@@ -303,3 +303,29 @@ def test_the_poles_of_a_servo_loop():
     assert not found["sampled_stable"]
     assert len(found["poles"]) == len(found["sampled_poles"]) == 4
     assert run("planar2r", "--servo", "kp=100").returncode == 2
+
+
+def test_a_load_that_is_not_modelled_is_not_blamed_on_friction(tmp_path):
+    t, w = np.linspace(0, 4, 400), np.array([1.0, 1.3])
+    q, qd, qdd = (f(np.outer(t, w)) for f in (np.sin, lambda x: w * np.cos(x), lambda x: -w * w * np.sin(x)))
+    for words, loaded in ((("mass=1.5,com=1:0:0",), True), ((), False)):
+        robot = emdeg.load("planar2r", payload=words[0] if words else None)
+        tau = emdeg.inverse_dynamics(robot, q, qd, qdd) + 0.3 * qd + np.sign(qd) + (0.0 if loaded else 0.7)
+        log = tmp_path / "log.csv"
+        names = ["t", *(f"{name}{k}" for name in ("q", "qd", "qdd", "tau") for k in (1, 2))]
+        rows = np.column_stack([t, q, qd, qdd, tau]) + 1e-6 * np.random.default_rng(0).normal(size=(400, 9)) * (
+            np.array(names) != "t"
+        )
+        np.savetxt(log, rows, delimiter=",", header=",".join(names), comments="")
+        found = result("planar2r", "--measured", str(log))["measured"]
+        assert ("load" in found) == loaded
+        if loaded:
+            assert found["load"]["mass"] == pytest.approx(1.5, rel=1e-3)
+            assert any("a load of 1.5 kg at the tool" in doubt for doubt in found["doubts"])
+
+
+def test_a_planned_motion_keeps_all_of_its_time(tmp_path):
+    t = np.linspace(0, 2, 201)
+    path = tmp_path / "move.csv"
+    np.savetxt(path, np.column_stack([t, np.sin(t), np.cos(t)]), delimiter=",", header="t,q1,q2", comments="")
+    assert result("planar2r", "--only", "servo", "--trajectory", str(path))["servo"]["duration"] == pytest.approx(2.0)

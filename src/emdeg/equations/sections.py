@@ -27,7 +27,7 @@ from emdeg.mechanics.formulations import (
     second_derivatives,
     standard_frames,
 )
-from emdeg.mechanics.parameters import Column, base_parameters, regressor_formulas
+from emdeg.mechanics.parameters import Column, base_parameters, base_values, regressor_formulas
 from emdeg.robot import Pose, parallel_joints
 from emdeg.writing import (
     WRITERS,
@@ -281,9 +281,19 @@ def base(model: Model, _: Choice) -> Section:
     for column, parts in found.grouping.items():
         grouped = Combination(((1, _parameter(column)), *((factor, _parameter(other)) for other, factor in parts)))
         items.append(Equation(Label(f"{column.name}r", str(column.link + 1)), grouped))
+    if not model.robot.symbols:
+        values = zip(found.kept, base_values(model.robot, found))
+        named = ((f"{column.name}r{column.link + 1}", value, _unit(column.name)) for column, value in values)
+        rows = tuple((name, f"{float(value):.10g}", unit) for name, value, unit in named)
+        items.append(Table(("base parameter", "value", "unit"), rows))
     if found.without_effect:
         items.append(Paragraph("Without effect: " + ", ".join(map(str, found.without_effect))))
     return Section("base", "Base parameters", tuple(items))
+
+
+def _unit(name: str) -> str:
+    """Of an inertia, a first moment or a mass; SI, of a turning joint's drive."""
+    return "kg" if name == "M" else "kg m" if name in ("MX", "MY", "MZ") else "kg m^2"
 
 
 def _parameter(column: Column) -> Label:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from emdeg.analysis import COLOURS, new_figure, plain, save_figure
-from emdeg.identification.measured import Comparison, Law, compare
+from emdeg.identification.measured import Comparison, Law, compare, hidden_load
 from emdeg.identification.recording import Recording, doubts
 from emdeg.robot import Robot
 
@@ -27,6 +27,12 @@ def comparison_part(
         "errors": [asdict(error) for error in found.errors],
         "friction": [asdict(fit) for fit in found.friction],
     }
+    if (load := hidden_load(robot, recording)) is not None:
+        data["load"] = asdict(load)
+        data["doubts"].append(
+            f"what the model leaves follows a load of {load.mass:.3g} kg at the tool, better than offsets of friction: "
+            "model it (--payload) before the friction is believed"
+        )
     return data, files
 
 

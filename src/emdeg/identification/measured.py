@@ -14,7 +14,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.identification.recording import Recording
 from emdeg.mechanics.formulations import FrictionLaw
-from emdeg.mechanics.functions import inverse_dynamics
+from emdeg.mechanics.functions import inverse_dynamics, jacobian, jacobian_rate
 from emdeg.robot import Robot
 from emdeg.writing import Shown
 
@@ -115,6 +115,50 @@ def compare(robot: Robot, recording: Recording, law: Law = "auto", *, slowest: f
             )
         )
     return Comparison(recording, predicted, fits, tuple(errors))
+
+
+@dataclass(frozen=True)
+class HiddenLoad(Shown):
+    """A load on the tool that explains what the model leaves better than offsets of friction do."""
+
+    mass: float
+    """[kg]"""
+    left: float
+    """The rest's rms with the load, over that with the offsets."""
+
+
+def hidden_load(robot: Robot, recording: Recording) -> HiddenLoad | None:
+    """The load at the tool's origin whose weight and inertia are in the rest, where offsets would stand for them.
+
+    Both explanations have the same viscous and Coulomb friction; one adds a constant to every joint, the other a mass.
+    """
+    q, qd, qdd = recording.q, recording.qd, recording.qdd
+    J = jacobian(robot, q)
+    a = np.einsum("tij,tj->ti", J, qdd) + np.einsum("tij,tj->ti", jacobian_rate(robot, q, qd), qd)
+    felt = np.einsum("tij,ti->tj", J[:, :3], a[:, :3] - np.array([float(g) for g in robot.gravity]))
+    rest = recording.tau - inverse_dynamics(robot, q, qd, qdd)
+    offsets, bare, weights = [], [], []
+    for k in range(robot.n):
+        rubbed = np.stack([qd[:, k], np.sign(qd[:, k])], axis=1)
+        offsets.append(_without(rest[:, k], np.column_stack([rubbed, np.ones(len(qd))])))
+        bare.append(_without(rest[:, k], rubbed))
+        weights.append(_without(felt[:, k], rubbed))
+    u, r = np.concatenate(weights), np.concatenate(bare)
+    if not u @ u:
+        return None
+    mass = float(u @ r / (u @ u))
+    left, other = _rms(r - mass * u), _rms(np.concatenate(offsets))
+    return HiddenLoad(mass, left / other) if other > 0 and left < LIKELIER * other else None
+
+
+LIKELIER = 0.7
+"""The share of the rest that a load may leave beside offsets for it to be the likelier cause."""
+
+
+def _without(y: Array, A: Array) -> Array:
+    """What least squares on A leave of y."""
+    x, *_ = np.linalg.lstsq(A, y, rcond=None)
+    return y - A @ x
 
 
 def fit_friction(joint: str, qd: Array, torque: Array, law: Law = "auto", *, slowest: float = 0.0) -> FrictionFit:

@@ -133,7 +133,8 @@ def _with_rates(
         qd, qdd = smooth(q, 1), smooth(q, 2) if qdd is None else smooth(qdd, 0)
     else:
         qd, qdd = smooth(qd, 0), smooth(qd, 1)
-    inner = slice(samples, -samples) if len(t) > 4 * samples else slice(None)  # the filter's ends are poor
+    # The filter's ends are poor where positions are measured; a planned motion keeps all of its time.
+    inner = slice(samples, -samples) if tau is not None and len(t) > 4 * samples else slice(None)
     return t[inner], smooth(q, 0)[inner], qd[inner], qdd[inner], torque[inner]
 
 
