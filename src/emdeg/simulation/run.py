@@ -213,6 +213,7 @@ def _with_effort_limits(motion: Motion, conditioning: Conditioning) -> Motion:
         times = np.flatnonzero(reached if reached.ndim == 1 else reached.any(axis=0))
         if limit > 0 and len(times):
             noted.append(Event(float(motion.t[times[0]]), motion.robot.driven[k].name, f"effort limit {limit:g}"))
+    return replace(motion, events=tuple(sorted((*motion.events, *noted), key=lambda event: event.t)))
 
 
 def _with_meetings(motion: Motion) -> Motion:

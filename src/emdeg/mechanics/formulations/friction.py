@@ -73,7 +73,7 @@ def law_of(friction: Friction, written: Callable[[Exact], FieldScalar]) -> Frict
     elif friction.break_away is not None and friction.stribeck is None and not coulomb:
         coulomb = friction.break_away
     rest = None if friction.rest_speed is None else written(friction.rest_speed)
-    return FrictionLaw(*(written(value) for value in (friction.viscous, coulomb, peak, velocity)), rest)
+    return FrictionLaw(written(friction.viscous), written(coulomb), written(peak), written(velocity), rest)
 
 
 def friction_laws(joints: Iterable[Joint]) -> tuple[FrictionLaw, ...]:

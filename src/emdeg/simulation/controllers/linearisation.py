@@ -143,7 +143,7 @@ def closed_loop(
 
 def sampled_poles(
     robot: Robot, law: Law, q: ArrayLike, qd: ArrayLike, period: float, *, conditioning: Conditioning = Conditioning()
-) -> Array:
+) -> NDArray[np.complex128]:
     """The poles z of a law that is sampled every `period` [s] and held in between; stable where every |z| < 1."""
     from scipy.linalg import expm
 
@@ -153,7 +153,8 @@ def sampled_poles(
     held = np.zeros((states + inputs, states + inputs))
     held[:states] = np.hstack([open_loop.A, open_loop.B]) * period
     step = expm(held)
-    return np.linalg.eigvals(step[:states, :states] + step[:states, states:] @ law_jacobian(law, 0.0, at, rate))
+    loop = step[:states, :states] + step[:states, states:] @ law_jacobian(law, 0.0, at, rate)
+    return np.linalg.eigvals(loop).astype(np.complex128)
 
 
 def law_jacobian(law: Law, t: float, q: Array, qd: Array) -> Array:
