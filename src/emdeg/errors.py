@@ -146,6 +146,14 @@ class OffTheVariety(EmdegError, ArithmeticError):
     """The steps that should close the loops leave one open."""
 
 
+class NotGrounded(EmdegError):
+    """A program takes a root or divides by something that the formulations known so far do not."""
+
+
+class NoSquare(EmdegError, ArithmeticError):
+    """A radicand has no root among the formulas, or is too long to look."""
+
+
 class Interrupted(KeyboardInterrupt):
     """A sweep was stopped on the way; `done` of `chunks` are on disk. No error: `except Exception` must not hide it."""
 

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from emdeg.cli import main
-from emdeg.sweeps import folder as folder_module
 from emdeg.sweeps import tables
 
 STUDY = """schema = 1
@@ -159,7 +158,7 @@ def test_a_full_disk_loses_nothing(emdeg_sweep, tmp_path, monkeypatch):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(handle)
 
-    monkeypatch.setattr(folder_module.os, "fsync", fsync)
+    monkeypatch.setattr("os.fsync", fsync)
     code, out, err = emdeg_sweep("small.toml", "--out", "results", "-j", 0)
     assert (code, out) == (3, "")
     assert "No space left on device; what is finished is kept" in err

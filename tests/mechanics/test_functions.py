@@ -61,7 +61,8 @@ def test_every_formulation_of_a_function_is_the_same_function(function):
         trace = open_trace(robot, [function])
         outputs = run_together(trace, [function], [run], regroup=True)
         if outputs is not None:
-            verify_program(trace.tracer.program(function, outputs), robot, function)
+            traced = trace.tracer.program(function, outputs)
+            verify_program(traced, robot, function, grounds=[traced])
 
 
 def test_a_function_that_a_kind_does_not_have_is_said():

@@ -275,7 +275,7 @@ def test_what_cannot_be_written_is_said_before_anything_runs(words, code, messag
     (tmp_path / "file").write_text("")
     (tmp_path / "run.html").write_text("")
     (tmp_path / "taken" / "run.png").mkdir(parents=True)
-    monkeypatch.setattr("emdeg.cli.motion.perform", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("emdeg.simulation.scenarios.perform", lambda *_: pytest.fail("it ran"))
     before = sorted(tmp_path.rglob("*"))
     done = run("simulate", "planar2r", "--scenario", "run.toml", *words, cwd=tmp_path)
     assert done.returncode == code

@@ -48,6 +48,9 @@ PLAIN = {
     "Writer",
     "RowObjective",
     "SharedEfforts",
+    "Stated",
+    "Effort",
+    "ProgramError",
 }
 """Parts of which a program is made, and workers: their own `repr` is enough."""
 

@@ -58,7 +58,7 @@ def compared_formulations(robot: Robot, function: str, names: Sequence[str] | No
         if plain is None:
             continue
         is_reference = name == ways.reference[0]
-        certificate = None if is_reference else _proof(plain, robot, function)
+        certificate = None if is_reference else _proof(plain, robot, function, [plain])
         small = _simplified(robot, function, runs[name], plain, is_reference)
         general = None if letters is None else traced(letters, function, runs[name], regroup=False)
         of_any = None if general is None else count(general)
@@ -99,12 +99,13 @@ def _simplified(robot: Robot, function: str, run: Run, plain: Program, is_refere
         return None
     best = min(short, key=lambda one: count(one).total)
     if not is_reference or best is not plain:
-        _proof(best, robot, function)
+        _proof(best, robot, function, candidates)
     return count(best)
 
 
-def _proof(program: Program, robot: Robot, function: str) -> Certificate:
+def _proof(program: Program, robot: Robot, function: str, grounds: Sequence[Program]) -> Certificate:
+    """That it computes the function; its divisors are the formulation's own, as `grounds` has them."""
     try:
-        return verify_program(program, robot, function)
+        return verify_program(program, robot, function, grounds=grounds)
     except Refuted as problem:
         raise Refuted(f"{robot.name} {problem}") from None

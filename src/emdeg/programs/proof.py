@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, PrimeField, Residue, prime_of, root_of
-from emdeg.errors import OffTheVariety, Refuted, UnluckyPoint
+from emdeg.errors import NotGrounded, OffTheVariety, Refuted, UnluckyPoint
 from emdeg.programs.balls import numbers_not_zero
 from emdeg.programs.height import difference_size
 from emdeg.programs.ir import Kind, Program, live
@@ -50,15 +50,11 @@ class Roots:
         root = self.known.get(radicand)
         if root is None:
             if self.closed:
-                raise NotGroundedError("takes a root")
+                raise NotGrounded("takes a root")
             root = root_of(radicand, self.prime)
             root = -root % self.prime if self.signs >> len(self.known) & 1 else root
             self.known[radicand] = root
         return root
-
-
-class NotGroundedError(Exception):
-    """The program takes a root or divides by something that the formulations known so far do not."""
 
 
 Named = tuple[str, int]
@@ -140,7 +136,7 @@ class Proof:
             if not signs:
                 self.apart.add(len(roots.known))
             raise
-        except NotGroundedError as missing:
+        except NotGrounded as missing:
             if not self._grow():
                 raise Refuted(
                     f"{self.program.name}: it {missing} that neither the independent nor the plain formulation has"
@@ -167,7 +163,7 @@ class Proof:
             raise Refuted(f"{self.program.name}: the trace of the independent formulation is not what that computes")
 
     def _compare_divisors(self, at: PrimeField, known: list[list[int | None]], own: list[int | None]) -> None:
-        """NotGroundedError where the program divides by what no source divides by, up to a factor that is a number."""
+        """NotGrounded where the program divides by what no source divides by, up to a factor that is a number."""
         if self.grounds is None or not self._own_divisors:
             return
         places = [(k, index) for k, one in enumerate(self.sources) for index in _divisors(one)]
@@ -185,7 +181,7 @@ class Proof:
             if not same:
                 if not self.grown:
                     self.divisors.clear()
-                raise NotGroundedError(f"divides by something (operation {index})")
+                raise NotGrounded(f"divides by something (operation {index})")
             self.divisors[index] = same
 
     def _second_point(self, at: PrimeField) -> list[list[int | None]]:

@@ -119,11 +119,13 @@ def verify_program(
     base: bool = False,
     seed: int = 0,
     points: int | None = None,
+    grounds: Sequence[Program] = (),
     artefact: bytes | None = None,
 ) -> Certificate:
     """A certificate that `program` computes these functions of `robot`; raises `Refuted` where it does not.
 
-    `base`: the regressor has the base parameters' columns only. `points` defaults to as many as are needed.
+    `base`: the regressor has the base parameters' columns only. `points` defaults to as many as are needed. `grounds`
+    are programs of other formulations whose divisors and roots the program may share.
     """
     names = known_functions(function, robot)
     _check_inputs(program, robot, names)
@@ -139,6 +141,7 @@ def verify_program(
         seed=seed,
         points=points,
         grounds=lambda: [
+            *grounds,
             *plain_programs(robot, names, base=base),
             *plain_programs(robot, names, base=base, factored=False),
         ],

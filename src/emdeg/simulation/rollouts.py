@@ -23,13 +23,14 @@ from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, Gauss, node
 from emdeg.simulation.integrators.rollout import compiled_rollout
 from emdeg.simulation.plant.programs import accelerations, drive_rates, need_numbers, robot_program
 from emdeg.simulation.run import passive_of
+from emdeg.writing import Shown
 
 Backend = Literal["auto", "llvm", "cuda"]
 CostFunction = Callable[..., Traced]
 
 
 @dataclass(frozen=True)
-class Rollouts:
+class Rollouts(Shown):
     """What came of many trajectories: the states after every `every` steps, and what each has cost."""
 
     q: Any

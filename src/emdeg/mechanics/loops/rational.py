@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array, PrimeField, RationalFunction, RationalFunctions
+from emdeg.errors import NoSquare
 from emdeg.mechanics.loops.closure import Drawn, Pin, Place, Plan, Slide, Step, Turn, Way, solve, take
 from emdeg.mechanics.loops.linkage import Linkage, linkage_of
 from emdeg.mechanics.mechanism import Position
@@ -24,10 +25,6 @@ DRAWS = 64
 """Points tried modulo the prime: half of them fail at each square root."""
 LONG = 300
 """Terms of a formula beyond which it is not written out."""
-
-
-class _NoSquare(ArithmeticError):
-    """A radicand has no root among the formulas, or is too long to look."""
 
 
 def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, float]) -> Plan:
@@ -48,7 +45,7 @@ def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, flo
         try:
             take(place, step, _formula_root)
             _need_short(place, step)
-        except (KeyError, _NoSquare, ZeroDivisionError):  # what follows from here is no formula
+        except (KeyError, NoSquare, ZeroDivisionError):  # what follows from here is no formula
             for k in _joints(step):
                 place.position.pop(k, None)
     return tuple(steps)
@@ -107,17 +104,17 @@ def _joints(step: Step) -> tuple[int, ...]:
 
 def _formula_root(value: RationalFunction, _: str) -> RationalFunction:
     if len(value) > LONG:
-        raise _NoSquare
+        raise NoSquare
     found = value.root()
     if found is None:
-        raise _NoSquare
+        raise NoSquare
     return found
 
 
 def _need_short(place: Place, step: Step) -> None:
     for k in _joints(step):
         if sum(len(part) for part in _parts(place.position[k])) > LONG:
-            raise _NoSquare
+            raise NoSquare
 
 
 def _parts(position: Any) -> tuple[Any, ...]:
@@ -134,7 +131,7 @@ def _drawn(algebra: RationalFunctions, place: Place, step: Step, start: Array, v
             take(there, step if isinstance(step, Pin) else replace(step, sign=sign), _formula_root)
             _need_short(there, step)
             ways.append(_way(algebra, there.position[step.joint]))
-    except (KeyError, _NoSquare, ZeroDivisionError):
+    except (KeyError, NoSquare, ZeroDivisionError):
         return step
     if isinstance(step, Pin):
         return Drawn(step.joint, step.loop, tuple(ways))
