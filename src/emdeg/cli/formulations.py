@@ -40,7 +40,10 @@ def compare(robot: Robot, function: str, formulation: str, speeds: str | None, j
         cells = ("" if found is None else _words(found) for found in (row.general, row.plain, row.simplified))
         table.add_row(f"{row.formulation}{mark}", *cells, "; ".join(map(_printed, own)))
     out.print(table)
-    out.print("x and + (and /) of each; every program proved equal to the reference modulo 2^61 - 1", soft_wrap=True)
+    out.print(
+        "x and + (and /) of each; every program proved equal to the reference at random points modulo random primes",
+        soft_wrap=True,
+    )
     for one in printed:
         out.print(f"printed: {_printed(one)}: {one.what}", soft_wrap=True)
 

@@ -30,11 +30,16 @@ def ptx(
     return assembled(kernel(program, name, bits, layout, shared), shape.threads, sm), shape
 
 
-def assembled(text: str, threads: int, sm: int) -> str:
-    """PTX of a kernel's LLVM text; its blocks have `threads` threads."""
+def assembled(text: str, threads: int, sm: int, loops: bool = False) -> str:
+    """PTX of a kernel's LLVM text; its blocks have `threads` threads.
+
+    With `loops` LLVM's passes move what does not change out of them and inline calls; a straight line is in the order
+    that keeps few values alive already, and stays as it is.
+    """
     module, machine = llvm.parse_assembly(text), _machine(sm)
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
-    passes.getModulePassManager().run(module, passes)
+    if loops:
+        passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+        passes.getModulePassManager().run(module, passes)
     written = machine.emit_assembly(module)
     # Every kernel says how many threads a block of it has: a launch with another number is refused by the driver.
     return re.sub(r"(\.visible \.entry [^)]*\))\n", rf"\1\n.reqntid {threads}, 1, 1\n", written)

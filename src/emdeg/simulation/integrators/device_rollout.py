@@ -110,5 +110,5 @@ class DeviceRollout:
         with self._lock:
             if on.number not in self._kernels:
                 text = device_kernel_text(self.loop, self.method, self.hold, 8 * self.dtype.itemsize)
-                self._kernels[on.number] = on.load(assembled(text, THREADS, architecture(on.sm)), "rollout")
+                self._kernels[on.number] = on.load(assembled(text, THREADS, architecture(on.sm), loops=True), "rollout")
             return self._kernels[on.number]
