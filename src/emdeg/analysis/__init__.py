@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.analysis.account import Account, Step, account_figure, account_of
+    from emdeg.analysis.account import Account, AccountStep, account_figure, account_of
     from emdeg.analysis.capabilities import (
         Capability,
         Ellipsoid,

@@ -32,7 +32,7 @@ from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)
-class Step(Shown):
+class AccountStep(Shown):
     """The model after a step: operations of all entries of M, b, c and g, and of the torques with them.
 
     `entries` is None where no entry is formed.
@@ -49,7 +49,7 @@ class Account(Shown):
     """The steps in order; `equation` is what the torques cost once the entries are known."""
 
     robot: str
-    steps: tuple[Step, ...]
+    steps: tuple[AccountStep, ...]
     equation: PrintedCount
 
     @property
@@ -76,10 +76,12 @@ def account_of(robot: Robot) -> Account:
         ("shared products", "squares and products of sines formed once", written.count),
         ("hierarchy", "sums that entries share formed once", hierarchy(full.lumped).count),
     ]
-    steps = [Step(name, what, entries, entries + equation) for name, what, entries in rows]
+    steps = [AccountStep(name, what, entries, entries + equation) for name, what, entries in rows]
     smallest = count(program(robot, "inverse_dynamics"))
     found = PrintedCount(smallest.mul, smallest.add)
-    steps.append(Step("program", "the smallest program on file (else the plain one): no entries formed", None, found))
+    steps.append(
+        AccountStep("program", "the smallest program on file (else the plain one): no entries formed", None, found)
+    )
     return Account(robot.name, tuple(steps), equation)
 
 

@@ -24,7 +24,7 @@ _DEEPEST = 200
 
 
 @dataclass(frozen=True)
-class Entry(Shown):
+class JudgedEntry(Shown):
     """One printed entry: the expression, or why it cannot be read; `corrected` where the file mends a misprint."""
 
     name: str
@@ -47,7 +47,7 @@ class PrintedModel(Shown):
     average_claim: float | None
     constants: Mapping[str, Fraction] = field(repr=False)
     define: Mapping[str, Expression] = field(repr=False)
-    entries: Mapping[str, Entry] = field(repr=False)
+    entries: Mapping[str, JudgedEntry] = field(repr=False)
     file: str = ""
 
     def over(self, algebra: JointAlgebra, robot: Robot) -> Meaning:
@@ -168,14 +168,14 @@ def _constants(table: TomlTable, given: Mapping[str, str], corrected: bool) -> d
     return found
 
 
-def _entry(table: TomlTable, name: str, corrected: bool) -> Entry:
+def _entry(table: TomlTable, name: str, corrected: bool) -> JudgedEntry:
     value = table.data[name]
     mended = corrected and isinstance(value, dict) and "correct" in value
     text = _text(table, name, corrected)
     try:
-        return Entry(name, text, parsed(text), corrected=mended)
+        return JudgedEntry(name, text, parsed(text), corrected=mended)
     except ValueError as problem:
-        return Entry(name, text, None, str(problem), mended)
+        return JudgedEntry(name, text, None, str(problem), mended)
 
 
 def _text(table: TomlTable, name: str, corrected: bool) -> str:

@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from emdeg._version import __version__
 from emdeg.cli.common import BAD_INPUT, CHECK_FAILED, INTERRUPTED, OVER_BUDGET, USAGE, say
-from emdeg.cli.terminal import Output
+from emdeg.cli.terminal import TerminalOutput
 from emdeg.errors import (
     BadRequest,
     CannotJoin,
@@ -224,8 +224,8 @@ def _note(message: Warning | str, category: type[Warning], *place: object) -> No
 
 def main() -> None:
     """The program `emdeg`."""
-    sys.stdout = stdout = Output(sys.stdout)  # type: ignore[assignment]
-    sys.stderr = Output(sys.stderr)  # type: ignore[assignment]
+    sys.stdout = stdout = TerminalOutput(sys.stdout)  # type: ignore[assignment]
+    sys.stderr = TerminalOutput(sys.stderr)  # type: ignore[assignment]
     with warnings.catch_warnings():
         for each in (OldFormat, Poisoned):
             warnings.simplefilter("always", each)

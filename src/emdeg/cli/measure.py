@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from emdeg.cli.common import Json, out, print_json, say, write_new
-from emdeg.identification import Found, Outcome, Trial, read_campaign, run_trials
+from emdeg.identification import CampaignOutcome, MeasuredFigure, Trial, read_campaign, run_trials
 from emdeg.identification import measure as measure_campaign
 from emdeg.robot import to_toml
 
@@ -63,7 +63,7 @@ def measure(
 
 
 def as_data(
-    outcome: Outcome, simulated: tuple[Trial, ...], count: int, failed: int, out_file: Path | None
+    outcome: CampaignOutcome, simulated: tuple[Trial, ...], count: int, failed: int, out_file: Path | None
 ) -> dict[str, Any]:
     """{"name", "parameters": {path: number}, "kept", "notes", "trials", "file"}."""
     return {
@@ -82,7 +82,7 @@ def as_data(
     }
 
 
-def _number(one: Found, outcome: Outcome) -> dict[str, Any]:
+def _number(one: MeasuredFigure, outcome: CampaignOutcome) -> dict[str, Any]:
     trail = []
     for name, part in one.trail:
         source = outcome.campaign.readings[name]
@@ -98,7 +98,7 @@ def _number(one: Found, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _print(outcome: Outcome) -> None:
+def _print(outcome: CampaignOutcome) -> None:
     table = Table("number", "value", "+-", "method", "what makes it uncertain", title=outcome.robot.name)
     for one in outcome.found:
         whole = one.value.tolerance

@@ -49,7 +49,7 @@ class SafeConsole(Console):
             yield segment if segment.control else Segment(harmless(segment.text), segment.style)
 
 
-class Output:
+class TerminalOutput:
     """A stream that goes nowhere once its reader has closed the pipe: `emdeg verify FILE | head -1` is no failure.
 
     The command goes on, so that its exit code says what came of it. Other troubles, such as a full disk, are raised.

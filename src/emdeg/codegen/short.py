@@ -34,7 +34,7 @@ from emdeg.programs import (
 )
 from emdeg.reduce import (
     ShortProgram,
-    Stated,
+    StatedModel,
     inverse_dynamics_of,
     read_stated,
     show_again,
@@ -46,7 +46,9 @@ from emdeg.robot import Robot
 FORMULATIONS = ("program of the short model", "M qdd + b [qd qd] + c [qd^2] + g from its entries")
 
 
-def make_short_artefact(model: Stated, program: Program, *, file: str, command: str = "", seed: int = 0) -> Artefact:
+def make_short_artefact(
+    model: StatedModel, program: Program, *, file: str, command: str = "", seed: int = 0
+) -> Artefact:
     """C of a program of a short model, in two rates, with its certificate; `Refuted` where it is another's.
 
     The function has the name of the `file`, as far as C allows.

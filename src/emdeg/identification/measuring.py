@@ -38,7 +38,7 @@ PARAMETERS = 11
 
 
 @dataclass(frozen=True)
-class Found(Shown):
+class MeasuredFigure(Shown):
     """One number: where it belongs ("link2.Ixx"), what it is, how it was found."""
 
     path: str
@@ -55,11 +55,11 @@ class Found(Shown):
 
 
 @dataclass(frozen=True)
-class Outcome(Shown):
+class CampaignOutcome(Shown):
     """What a campaign yields; `kept` are the links and joints whose numbers are those of the robot it started from."""
 
     campaign: Campaign
-    found: tuple[Found, ...]
+    found: tuple[MeasuredFigure, ...]
     robot: Robot = field(repr=False)
     kept: tuple[str, ...]
     notes: tuple[str, ...]
@@ -68,19 +68,19 @@ class Outcome(Shown):
         return next(one.value for one in self.found if one.path == path)
 
 
-def measure(campaign: Campaign, *, allow_nonphysical: bool = False) -> Outcome:
+def measure(campaign: Campaign, *, allow_nonphysical: bool = False) -> CampaignOutcome:
     """The robot that the readings describe, with tolerances and trails."""
     found, bodies, notes = readings_worked_out(campaign)
     robot = _robot(campaign, bodies, found, allow_nonphysical)
     measured_joints = {plan.joint for plan in campaign.drives}
     kept = [link.name for link in campaign.robot.links if link.name not in bodies]
     kept += [joint.name for joint in campaign.robot.joints if joint.name not in measured_joints]
-    return Outcome(campaign, tuple(found), robot, tuple(kept), tuple(notes))
+    return CampaignOutcome(campaign, tuple(found), robot, tuple(kept), tuple(notes))
 
 
 def readings_worked_out(
     campaign: Campaign, readings: Mapping[str, Reading] | None = None
-) -> tuple[list[Found], dict[str, BodyInertia], list[str]]:
+) -> tuple[list[MeasuredFigure], dict[str, BodyInertia], list[str]]:
     """(every number found, the bodies about the origin of their own frames, what was not measured)."""
     bench_ = _Bench(campaign, {name: one.measured for name, one in (readings or campaign.readings).items()})
     for plan in campaign.bodies:
@@ -97,7 +97,7 @@ class _Bench:
         self.campaign, self.at = campaign, at
         g = math.hypot(*(float(v) for v in campaign.robot.gravity))
         self.g = Measured(g or 9.81) if campaign.gravity is None else at[campaign.gravity]
-        self.found: list[Found] = []
+        self.found: list[MeasuredFigure] = []
         self.bodies: dict[str, BodyInertia] = {}
         self.notes: list[str] = []
 
@@ -124,7 +124,7 @@ class _Bench:
     def _add(self, path: str, value: Measured, method: str, formula: str) -> None:
         if not math.isfinite(value.value) or not math.isfinite(value.tolerance):
             raise RobotError(f"{path} comes out as {value.value}", file=self.campaign.file)
-        self.found.append(Found(path, value, method, formula))
+        self.found.append(MeasuredFigure(path, value, method, formula))
 
     def _single(self, plan: BodyPlan) -> tuple[BodyInertia, dict[str, tuple[str, str]]]:
         methods: dict[str, tuple[str, str]] = {}
@@ -265,7 +265,7 @@ def _root(x: Measured) -> Measured:
     return x.through(root, 0.5 / root)
 
 
-def _robot(campaign: Campaign, bodies: Mapping[str, BodyInertia], found: list[Found], allow: bool) -> Robot:
+def _robot(campaign: Campaign, bodies: Mapping[str, BodyInertia], found: list[MeasuredFigure], allow: bool) -> Robot:
     """The robot of the campaign with what was measured in place of what it had."""
     start, at = campaign.robot, {one.path: one for one in found}
     names = [link.name for link in start.links]
@@ -325,7 +325,9 @@ def _exact(value: Measured) -> Exact:
     return Exact.of(parse_number(f"{value.value:.9g}"))
 
 
-def _drive(link: Link, at: Mapping[str, Found], tolerances: dict[str, Fraction], sources: dict[str, str]) -> Drive:
+def _drive(
+    link: Link, at: Mapping[str, MeasuredFigure], tolerances: dict[str, Fraction], sources: dict[str, str]
+) -> Drive:
     drive, friction = link.joint.drive, link.joint.drive.friction
     for key in ("inertia", "gear_ratio", "max_torque", "break_away", "viscous", "coulomb"):
         path = f"{link.joint.name}.drive.{key}"
@@ -343,10 +345,10 @@ def _drive(link: Link, at: Mapping[str, Found], tolerances: dict[str, Fraction],
     return replace(drive, friction=friction)
 
 
-def _words(one: Found) -> str:
+def _words(one: MeasuredFigure) -> str:
     """Where a number comes from, in a line."""
     trail = ", ".join(f"{name} {part:.2g}" for name, part in one.trail[:6])
     return f"{one.method}: {one.formula}" + (f"; tolerance from {trail}" if trail else "")
 
 
-__all__ = ["Found", "Outcome", "measure", "readings_worked_out"]
+__all__ = ["CampaignOutcome", "MeasuredFigure", "measure", "readings_worked_out"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from emdeg.errors import RobotError
 from emdeg.identification.campaign import Campaign, DrivePlan, Reading
-from emdeg.identification.measuring import Outcome, readings_worked_out
+from emdeg.identification.measuring import CampaignOutcome, readings_worked_out
 from emdeg.writing import Shown
 
 
@@ -39,7 +39,7 @@ class Trial(Shown):
         return self.mean - self.truth
 
 
-def run_trials(outcome: Outcome, count: int, seed: int = 0) -> tuple[tuple[Trial, ...], int]:
+def run_trials(outcome: CampaignOutcome, count: int, seed: int = 0) -> tuple[tuple[Trial, ...], int]:
     """(bias and coverage of every uncertain number, how many campaigns failed)."""
     if count < 2:
         raise ValueError("bias and coverage need at least two trials")

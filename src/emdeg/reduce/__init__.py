@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram, rule_limits, shortest
     from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant, sizes
     from emdeg.reduce.statement import (
-        Stated,
+        StatedModel,
         inverse_dynamics_of,
         read_stated,
         show_again,

@@ -34,7 +34,7 @@ SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedModel:
     """A short model's entries, its box, its certified errors and the largest efforts [N m, N], by joint."""
 
     short: ShortModel
@@ -53,10 +53,10 @@ class Stated:
         }
 
 
-def stated(found: Abbreviated) -> Stated:
+def stated(found: Abbreviated) -> StatedModel:
     """What an abbreviated model states, the bounds rounded upwards and the efforts downwards."""
     errors = tuple(_rounded(error.bound, math.ceil) for error in found.errors)
-    return Stated(found.short, found.where, errors, tuple(_rounded(peak, math.floor) for peak in found.largest))
+    return StatedModel(found.short, found.where, errors, tuple(_rounded(peak, math.floor) for peak in found.largest))
 
 
 def _rounded(value: float, to: Any) -> float:
@@ -66,7 +66,7 @@ def _rounded(value: float, to: Any) -> float:
     return to(value * shift) / shift
 
 
-def read_stated(robot: Robot, data: Any) -> Stated:
+def read_stated(robot: Robot, data: Any) -> StatedModel:
     """What `Stated.data` wrote about a robot's short model; BadData where it is something else."""
     try:
         numbers = [[float(x) for x in data[key]] for key in ("certified_error", "largest_effort")]
@@ -74,7 +74,9 @@ def read_stated(robot: Robot, data: Any) -> Stated:
         if any(len(values) != robot.n for values in numbers):
             raise BadData(f"a short model of {robot.n} joints needs so many numbers of each kind")
         full = full_model(robot)
-        return Stated(_model(full, data["entries"], data["one_sided"]), where, tuple(numbers[0]), tuple(numbers[1]))
+        return StatedModel(
+            _model(full, data["entries"], data["one_sided"]), where, tuple(numbers[0]), tuple(numbers[1])
+        )
     except (KeyError, TypeError, AttributeError) as problem:
         raise BadData(f"it is no short model: {type(problem).__name__} {problem}") from None
 
@@ -126,7 +128,7 @@ def inverse_dynamics_of(short: ShortModel) -> Program:
     return tracer.program("inverse_dynamics", {"tau": tau})
 
 
-def show_again(model: Stated, seconds: float = SECONDS) -> None:
+def show_again(model: StatedModel, seconds: float = SECONDS) -> None:
     """NotCertified unless the stated errors hold over the box, and efforts as large as stated occur in it.
 
     `seconds`: for each joint; a bound that was reached once is reached again, and the search ends there.

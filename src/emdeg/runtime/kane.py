@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.equations.speeds import Singularity, SpeedInverse, speed_inverse
+from emdeg.equations.speeds import SpeedInverse, SpeedSingularity, speed_inverse
 from emdeg.errors import SingularSpeeds, StateError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.kane import Setup
@@ -53,7 +53,7 @@ class KaneModel:
         return speed_inverse(self.robot, self.setup) if self.robot.is_tree else None
 
     @cached_property
-    def singular(self) -> tuple[Singularity, ...]:
+    def singular(self) -> tuple[SpeedSingularity, ...]:
         """Where the speeds fail, as far as formulas say so."""
         return () if self.kinematics is None else self.kinematics.singular
 
@@ -104,7 +104,7 @@ class KaneModel:
                 text = f"{self.robot.name}: close to {one.where}, where the generalized speeds fail"
                 warnings.warn(text, NearlySingularSpeeds, stacklevel=3)
 
-    def _share(self, one: Singularity, q: ArrayLike, p: ArrayLike | None, parameters: ArrayLike | None) -> NDArray:
+    def _share(self, one: SpeedSingularity, q: ArrayLike, p: ArrayLike | None, parameters: ArrayLike | None) -> NDArray:
         """|factor| against the sum of its terms' sizes."""
         assert self.kinematics is not None  # whose factor it is
         of = self.kinematics.letters

@@ -94,15 +94,15 @@ def rollout(
         raise ScenarioError("rollouts are compiled with llvmlite, which is not installed here")
     n = robot.freedoms
     loop = _loop(robot, controller, _cost(robot, cost), friction, limits, stiffness, damping)
-    count = len(nodes(METHODS[method]))
+    shares = nodes(METHODS[method])
     times = dt * every * np.arange(1, steps // every + 1)
     if backend == "cuda" or (backend == "auto" and _on_device(q0)):
-        states = _on_gpu(loop, method, np.dtype(dtype), q0, qd0, controller, steps, dt, every, count)
+        states = _on_gpu(loop, method, np.dtype(dtype), q0, qd0, controller, steps, dt, every, shares)
     else:
         if np.dtype(dtype) != np.float64:
             raise ScenarioError("on this processor rollouts are computed in float64")
         start = _stacked(np, np.asarray(q0, float), np.asarray(qd0, float), loop, n)
-        references = _references(np, controller, steps, dt, count, len(start), n)
+        references = _references(np, controller, steps, dt, shares, len(start), n)
         states = compiled_rollout(loop, method)(start, dt, every, steps // every, references, threads=threads)
     last = states[:, -1, -1] if loop.cost is not None else 0 * states[:, -1, 0]
     return Rollouts(states[..., :n], states[..., n : 2 * n], last, times)
@@ -166,14 +166,15 @@ def _traced_cost(robot: Robot, cost: CostFunction) -> Program:
     return simplify(tracer.program("cost", {"cost": [rate]}))
 
 
-def _references(xp: Any, controller: Any, steps: int, dt: float, count: int, trajectories: int, n: int) -> Any:
+def _references(
+    xp: Any, controller: Any, steps: int, dt: float, shares: tuple[float, ...], trajectories: int, n: int
+) -> Any:
     """What the law is told: (steps or 1, nodes, size), one axis more where every trajectory has its own."""
     if controller is None or isinstance(controller, NoEffort):
         return None
     if isinstance(controller, ProgramLaw):
         at = np.zeros(1) if controller.constant else dt * np.arange(steps)
-        shares = np.asarray(nodes(METHODS["semi_implicit"]) if count == 1 else _shares(count))
-        return controller.reference_at(at[:, None] + dt * shares)
+        return controller.reference_at(at[:, None] + dt * np.asarray(shares))
     efforts = controller if xp is not np else np.asarray(controller, float)
     shape = tuple(efforts.shape)
     if shape not in ((steps, n), (trajectories, steps, n)):
@@ -181,12 +182,7 @@ def _references(xp: Any, controller: Any, steps: int, dt: float, count: int, tra
             f"a sequence of efforts has shape {shape}; expected ({steps}, {n}) or ({trajectories}, {steps}, {n})"
         )
     held = efforts.reshape((*shape[:-1], 1, n))
-    return held if count == 1 else xp.concatenate([held] * count, axis=-2)
-
-
-def _shares(count: int) -> tuple[float, ...]:
-    """The nodes of the explicit methods by their number."""
-    return next(nodes(each) for each in METHODS.values() if len(nodes(each)) == count and not isinstance(each, Gauss))
+    return held if len(shares) == 1 else xp.concatenate([held] * len(shares), axis=-2)
 
 
 def _stacked(xp: Any, q: Any, qd: Any, loop: Loop, n: int) -> Any:
@@ -207,7 +203,7 @@ def _on_gpu(
     steps: int,
     dt: float,
     every: int,
-    count: int,
+    shares: tuple[float, ...],
 ) -> Any:
     from emdeg.runtime.cuda import Borrowed, device, handed_back, library_of, namespace  # needs llvmlite
 
@@ -216,7 +212,7 @@ def _on_gpu(
     if library == "numpy":
         q0, qd0 = np.asarray(q0), np.asarray(qd0)
     start = _stacked(xp, q0, qd0, loop, loop.n)
-    references = _references(xp, controller, steps, dt, count, start.shape[0], loop.n)
+    references = _references(xp, controller, steps, dt, shares, start.shape[0], loop.n)
     if library == "numpy":
         on = device()
         stream = on.stream()

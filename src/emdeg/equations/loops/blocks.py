@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, Quotient, TrigPoly, quotient
 from emdeg.algebra.linear import blocks, determinant, product
-from emdeg.equations.loops.letters import Entry, Names, formulas, names_of, rate_of
+from emdeg.equations.loops.letters import LetterEntry, Names, formulas, names_of, rate_of
 from emdeg.mechanics import Frames, Vec3, path, tmul
 from emdeg.mechanics.formulations import equations_by_virtual_work, point_partials, turning_partials
 from emdeg.mechanics.loops import (
@@ -40,7 +40,7 @@ LARGEST_BLOCK = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class NamedBlock:
     """Partial velocities, 3 x nu, in the axes of a link, and their rates there: `symbol` L with number 1 is J_L1."""
 
     symbol: str
@@ -92,10 +92,12 @@ class LoopModel:
         """
         joints = {str(g) for k in range(self.link.n) for part in _parts(self._at[k]) for g in part.poly.generators}
         for i, body in enumerate(self.link.bare.inertia):
-            if not any(cast(Entry, x) for row in body.J for x in row) and not any(cast(Entry, x) for x in body.mr):
+            if not any(cast(LetterEntry, x) for row in body.J for x in row) and not any(
+                cast(LetterEntry, x) for x in body.mr
+            ):
                 continue
             for k in path(self.link.tree, i):
-                axis = [cast(Entry, self._world.R[k][row][2]).poly for row in range(3)]
+                axis = [cast(LetterEntry, self._world.R[k][row][2]).poly for row in range(3)]
                 turns = self.link.tree.revolute[k]
                 if turns and any(str(g) in joints for x in axis for g in x.generators):
                     return False
@@ -117,24 +119,24 @@ class LoopModel:
         found = []
         for bar in self.link.bars:
             C, A = (anchor_point(end, self._world) for end in (bar.first, bar.second))
-            found.append(tuple((cast(Entry, a - c).poly,) for a, c in zip(A, C)))
+            found.append(tuple((cast(LetterEntry, a - c).poly,) for a, c in zip(A, C)))
         return tuple(found)
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[NamedBlock, ...]:
         """J_L of mass centres, J_w of turning; J_C, J_A, J_K of a rod's first end, second end and mass centre.
 
         J_O is of a link's origin, where its mass centre is no formula.
         """
-        found: list[Block] = []
+        found: list[NamedBlock] = []
         for i, body in enumerate(self.link.bare.inertia):
             name, zero = self.robot.links[i].name, self.link.tree.zero
-            middle = centre(cast("tuple[Entry, ...]", body.mr), cast(Entry, body.m))
+            middle = centre(cast("tuple[LetterEntry, ...]", body.mr), cast(LetterEntry, body.m))
             if body.m:
                 p: Vec3 = (zero, zero, zero) if middle is None else middle
                 what = ("O", "origin") if middle is None else ("L", "mass centre")
                 found.append(self._point(what[0], i + 1, f"{what[1]} of {name}", Anchor(i, self._world.R[i], p), i))
-            if any(cast(Entry, x) for row in body.J for x in row) and any(
+            if any(cast(LetterEntry, x) for row in body.J for x in row) and any(
                 self.link.tree.revolute[k] for k in path(self.link.tree, i)
             ):
                 turning = turning_partials(self.link, self._move, self._world, self._later, i)
@@ -152,15 +154,17 @@ class LoopModel:
             found.append(self._block("K", k, f"mass centre of {bar.name}", cast(Any, middle_), inner))
         return tuple(found)
 
-    def _point(self, symbol: str, number: int, about: str, anchor: Anchor, axes: int) -> Block:
+    def _point(self, symbol: str, number: int, about: str, anchor: Anchor, axes: int) -> NamedBlock:
         partials = point_partials(self.link, self._move, self._world, self._later, anchor)
         return self._block(symbol, number, about, partials, axes)
 
-    def _block(self, symbol: str, number: int, about: str, partials: tuple[list[Vec3], list[Vec3]], axes: int) -> Block:
+    def _block(
+        self, symbol: str, number: int, about: str, partials: tuple[list[Vec3], list[Vec3]], axes: int
+    ) -> NamedBlock:
         told = f"{about}, axes of {'the base' if axes == BASE else self.robot.links[axes].name}"
         turned = [v if axes == BASE else [tmul(self._world.R[axes], x) for x in v] for v in partials]
         here, later = (_frozen(formulas(zip(*columns))) for columns in turned)
-        return Block(symbol, number, told, None if axes == BASE else axes + 1, here, later)
+        return NamedBlock(symbol, number, told, None if axes == BASE else axes + 1, here, later)
 
     def _solved(self, right: Sequence[Sequence[TrigPoly]], own: TrigPoly) -> Quotients | None:
         """The rows X of all joints with Phi_d X_d = right by Cramer's rule, the coordinates' own ones `own` times 1."""
@@ -210,7 +214,7 @@ class LoopModel:
                     W[k][place], W_rate[k][place] = names.symbol(letter), names.symbol(rate_of(letter))
         moving = in_motion(link.tree, self._at, qd)
         Phi_rate = time_rate_of(closed_loop.constraint_jacobian(link, moving), zero)
-        Phi: list[list[Any]] = [[Entry(x, names) for x in row] for row in self.Phi]
+        Phi: list[list[Any]] = [[LetterEntry(x, names) for x in row] for row in self.Phi]
         return closed_loop.TreeRates([qd[k] for k in link.coordinates], qd, W, Phi, Phi_rate, W_rate)
 
 
@@ -223,9 +227,11 @@ def derive_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> LoopModel:
     link = linkage_of(robot, names, found.mobility.rows)
     at: list[Any] = [names.position(k) for k in range(link.n)]
     rows = constraints(link, world_frames(link, at))
-    closure = tuple((row.name, cast(Entry, row.value).poly) for row in rows)
+    closure = tuple((row.name, cast(LetterEntry, row.value).poly) for row in rows)
     zero = names.algebra.zero
-    Phi = tuple(tuple(cast(Entry, row.by[k]).poly if k in row.by else zero for k in range(link.n)) for row in rows)
+    Phi = tuple(
+        tuple(cast(LetterEntry, row.by[k]).poly if k in row.by else zero for k in range(link.n)) for row in rows
+    )
     model = LoopModel(robot, names, link, closure, Phi, letters)
     W = model.W
     if W is not None:  # what is zero needs no letter
@@ -263,16 +269,16 @@ def _upright(above: TrigPoly, below: TrigPoly) -> Quotient:
     return quotient(-found.numerator, -found.denominator)
 
 
-def centre(mr: tuple[Entry, ...], m: Entry) -> Vec3 | None:
+def centre(mr: tuple[LetterEntry, ...], m: LetterEntry) -> Vec3 | None:
     """The mass centre, where it is a formula: first moments that hold the mass as a factor."""
     if not m:
         return None
     places = [Quotient(x.poly, m.poly) for x in mr]
     if not all(place.is_formula for place in places):
         return None
-    x, y, z = (Entry(place.numerator / place.denominator.number, m.names) for place in places)
+    x, y, z = (LetterEntry(place.numerator / place.denominator.number, m.names) for place in places)
     return x, y, z
 
 
-def _parts(at: Any) -> tuple[Entry, ...]:
+def _parts(at: Any) -> tuple[LetterEntry, ...]:
     return at if isinstance(at, tuple) else (at,)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly, quotient
-from emdeg.equations.loops.letters import Entry, Names, formulas, names_of
+from emdeg.equations.loops.letters import LetterEntry, Names, formulas, names_of
 from emdeg.mechanics.formulations import equations_by_virtual_work
 from emdeg.mechanics.loops import Linkage, closing_of, linkage_of, solve
 from emdeg.mechanics.loops import reduction as closed_loop
@@ -41,7 +41,7 @@ class Expanded:
         return formulas(equations_by_virtual_work(self.link, at, closed_loop.tree_rates(self.link, at, ud)).C)
 
 
-def _state(names: Names, link: Linkage) -> tuple[list[Any], list[Entry]]:
+def _state(names: Names, link: Linkage) -> tuple[list[Any], list[LetterEntry]]:
     """Every joint's position, and the coordinates' rates, in letters."""
     return [names.position(k) for k in range(link.n)], [names.rate(k) for k in link.coordinates]
 

@@ -22,7 +22,7 @@ MOST = 60
 """Letters of either kind, roots and reciprocals; a mechanism that needs more is better read as its blocks."""
 
 
-class Entry:
+class LetterEntry:
     """A polynomial that can be divided by another: the quotient is a product with the reciprocal's letter."""
 
     __slots__ = ("names", "poly")
@@ -31,36 +31,36 @@ class Entry:
     def __init__(self, poly: TrigPoly, names: Names) -> None:
         self.poly, self.names = poly, names
 
-    def _of(self, poly: TrigPoly) -> Entry:
-        return Entry(poly, self.names)
+    def _of(self, poly: TrigPoly) -> LetterEntry:
+        return LetterEntry(poly, self.names)
 
     def __add__(self, other: Any) -> Any:
-        if not isinstance(other, Entry | int | Fraction):
+        if not isinstance(other, LetterEntry | int | Fraction):
             return NotImplemented
         return self._of(self.poly + _plain(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        if not isinstance(other, Entry | int | Fraction):
+        if not isinstance(other, LetterEntry | int | Fraction):
             return NotImplemented
         return self._of(self.poly - _plain(other))
 
-    def __rsub__(self, other: Any) -> Entry:
+    def __rsub__(self, other: Any) -> LetterEntry:
         return self._of(-self.poly + other)
 
     def __mul__(self, other: Any) -> Any:
-        if not isinstance(other, Entry | int | Fraction):
+        if not isinstance(other, LetterEntry | int | Fraction):
             return NotImplemented
         return self._of(self.poly * _plain(other))
 
     __rmul__ = __mul__
 
-    def __neg__(self) -> Entry:
+    def __neg__(self) -> LetterEntry:
         return self._of(-self.poly)
 
     def __truediv__(self, other: Any) -> Any:
-        if not isinstance(other, Entry | int | Fraction):
+        if not isinstance(other, LetterEntry | int | Fraction):
             return NotImplemented
         below = _plain(other)
         if not isinstance(below, TrigPoly):
@@ -69,20 +69,20 @@ class Entry:
             return self._of(self.poly / below.number)
         return self._of(self.poly * self.names.reciprocal(below))
 
-    def __rtruediv__(self, other: int | Fraction) -> Entry:
+    def __rtruediv__(self, other: int | Fraction) -> LetterEntry:
         return self._of(self.names.algebra.number(Fraction(other))) / self
 
     def __bool__(self) -> bool:
         return bool(self.poly)
 
 
-def _plain(value: Entry | int | Fraction) -> Any:
-    return value.poly if isinstance(value, Entry) else value
+def _plain(value: LetterEntry | int | Fraction) -> Any:
+    return value.poly if isinstance(value, LetterEntry) else value
 
 
 def formulas(matrix: Iterable[Iterable[Any]]) -> list[list[TrigPoly]]:
     """What the mechanics gave over `Names`, whose scalars are entries."""
-    return [[cast(Entry, x).poly for x in row] for row in matrix]
+    return [[cast(LetterEntry, x).poly for x in row] for row in matrix]
 
 
 @dataclass
@@ -101,38 +101,38 @@ class Names:
     constants: list[TrigPoly] = field(default_factory=list)
     roots: list[TrigPoly] = field(default_factory=list)
 
-    def number(self, value: Fraction) -> Entry:
-        return Entry(self.algebra.number(value), self)
+    def number(self, value: Fraction) -> LetterEntry:
+        return LetterEntry(self.algebra.number(value), self)
 
-    def symbol(self, name: str) -> Entry:
-        return Entry(self.algebra.symbol(name), self)
+    def symbol(self, name: str) -> LetterEntry:
+        return LetterEntry(self.algebra.symbol(name), self)
 
-    def sincos(self, angle: Angle) -> tuple[Entry, Entry]:
+    def sincos(self, angle: Angle) -> tuple[LetterEntry, LetterEntry]:
         s, c = self.algebra.sincos(angle)
-        return Entry(s, self), Entry(c, self)
+        return LetterEntry(s, self), LetterEntry(c, self)
 
-    def position(self, k: int) -> Entry | tuple[Entry, Entry]:
+    def position(self, k: int) -> LetterEntry | tuple[LetterEntry, LetterEntry]:
         """Joint k's sine and cosine, or its displacement."""
         if k in self.slides:
             return self.symbol(self.slides[k])
         if k + 1 in self.algebra.revolute:
             s, c = self.algebra.joint_sincos(k + 1)
-            return Entry(s, self), Entry(c, self)
-        return Entry(self.algebra.displacement(k + 1), self)
+            return LetterEntry(s, self), LetterEntry(c, self)
+        return LetterEntry(self.algebra.displacement(k + 1), self)
 
-    def rate(self, k: int) -> Entry:
+    def rate(self, k: int) -> LetterEntry:
         """Joint k's rate."""
         if k in self.slides:
             return self.symbol(rate_of(self.slides[k]))
-        return Entry(self.algebra.rate(k + 1), self)
+        return LetterEntry(self.algebra.rate(k + 1), self)
 
     def reciprocal(self, below: TrigPoly) -> TrigPoly:
         """The letter of 1 / below, times the number that was taken out."""
         scale = below.leading_coefficient
         return self._letter("r", self.reciprocals, below / scale) / scale
 
-    def root(self, radicand: Entry, loop: str) -> Entry:
-        return Entry(self._letter("h", self.roots, radicand.poly), self)
+    def root(self, radicand: LetterEntry, loop: str) -> LetterEntry:
+        return LetterEntry(self._letter("h", self.roots, radicand.poly), self)
 
     def collected(self, formula: TrigPoly) -> TrigPoly:
         """The formula with a letter for every sum of the robot's symbols that is a coefficient in it."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 from emdeg.algebra import TrigPoly, quotient
-from emdeg.equations.loops.blocks import Block, Formulas, LoopModel, Quotients, centre
-from emdeg.equations.loops.letters import Entry
+from emdeg.equations.loops.blocks import Formulas, LoopModel, NamedBlock, Quotients, centre
+from emdeg.equations.loops.letters import LetterEntry
 from emdeg.mechanics.loops import closing_of
 from emdeg.writing import (
     Document,
@@ -98,7 +98,7 @@ def _blocks(model: LoopModel) -> Section:
     return Section("blocks", title, tuple(items))
 
 
-def _label(block: Block, dots: int = 0) -> Label:
+def _label(block: NamedBlock, dots: int = 0) -> Label:
     return Label("J", f"_{block.symbol}{block.number}", dots)
 
 
@@ -148,10 +148,10 @@ def _sum(head: str, terms: Sequence[tuple[str, str]], sign: str = "") -> list[It
 
 def _poly(value: object) -> TrigPoly:
     """What the mechanics gave over `Names`."""
-    return cast(Entry, value).poly
+    return cast(LetterEntry, value).poly
 
 
-def _mass(model: LoopModel, block: Block) -> TrigPoly:
+def _mass(model: LoopModel, block: NamedBlock) -> TrigPoly:
     """What a point's Jacobian is weighed with."""
     if block.symbol in ("L", "O"):
         return _poly(model.link.bare.inertia[block.number - 1].m)
@@ -173,7 +173,7 @@ def _axial(model: LoopModel) -> dict[int, int]:
 def _about_centre(model: LoopModel, i: int) -> list[list[TrigPoly]]:
     """The tensor about the mass centre, where that is a formula; about the frame's origin elsewhere."""
     body = model.link.bare.inertia[i]
-    c = centre(cast("tuple[Entry, ...]", body.mr), cast(Entry, body.m))
+    c = centre(cast("tuple[LetterEntry, ...]", body.mr), cast(LetterEntry, body.m))
     J = [[_poly(x) for x in row] for row in body.J]
     if c is None:
         return J

@@ -6,6 +6,6 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.equations.speeds.inverse import Solver, SpeedInverse, solver, speed_inverse
-    from emdeg.equations.speeds.matrix import Singularity, SpeedAlgebra, speed_algebra
+    from emdeg.equations.speeds.matrix import SpeedAlgebra, SpeedSingularity, speed_algebra
 
 on_demand(globals())

@@ -22,8 +22,8 @@ from emdeg.algebra.linear import (
 )
 from emdeg.equations.speeds.matrix import (
     Matrix,
-    Singularity,
     SpeedAlgebra,
+    SpeedSingularity,
     letter_values,
     singularities,
     speed_algebra,
@@ -84,9 +84,9 @@ class SpeedInverse:
         return all(block.det is not None and block.det.is_number for block in self.blocks)
 
     @property
-    def singular(self) -> tuple[Singularity, ...]:
+    def singular(self) -> tuple[SpeedSingularity, ...]:
         """Where the speeds do not determine the rates."""
-        found: dict[TrigPoly, Singularity] = {}
+        found: dict[TrigPoly, SpeedSingularity] = {}
         for block in self.blocks:
             for one in () if block.det is None else singularities(block.det, self.letters.names):
                 found.setdefault(one.factor, one)

@@ -108,7 +108,7 @@ def symbolic_speed_matrix(robot: Robot, setup: Setup, of: SpeedAlgebra | None = 
 
 
 @dataclass(frozen=True, slots=True)
-class Singularity:
+class SpeedSingularity:
     """A factor of det A, where it vanishes in words, and the factor's value at a configuration."""
 
     factor: TrigPoly
@@ -118,7 +118,7 @@ class Singularity:
         return self.where
 
 
-def singularities(det: TrigPoly, names: dict[int, str]) -> tuple[Singularity, ...]:
+def singularities(det: TrigPoly, names: dict[int, str]) -> tuple[SpeedSingularity, ...]:
     """Where the speeds cannot be solved for the rates: each factor of det A that can vanish."""
     if not det:
         raise ValueError("the determinant is zero everywhere")
@@ -126,7 +126,7 @@ def singularities(det: TrigPoly, names: dict[int, str]) -> tuple[Singularity, ..
     for factor in _factors(det):
         where = _where(factor, names)
         if where is not None:
-            found.append(Singularity(factor, where))
+            found.append(SpeedSingularity(factor, where))
     return tuple(found)
 
 

@@ -84,7 +84,7 @@ def with_branch(robot: Robot, branch: Branch) -> Robot:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class MeetingOfModes:
     """Where a path passed a point at which two ways of closing meet: after which of its poses, and where."""
 
     after: int
@@ -102,7 +102,7 @@ class FollowedPath:
     joints: Array
     begin: str
     end: str
-    meetings: tuple[Meeting, ...]
+    meetings: tuple[MeetingOfModes, ...]
     closed: bool
     returned: bool
 
@@ -126,7 +126,7 @@ def follow_path(robot: Robot, q: ArrayLike) -> FollowedPath:
             )
         at = step.q[0]
         if step.crossed[0]:
-            meetings.append(Meeting(k, at[own]))
+            meetings.append(MeetingOfModes(k, at[own]))
         joints.append(at)
     turning = np.array(found.link.tree.revolute)
     whole = np.where(turning[own], np.remainder(path[-1] - path[0] + np.pi, 2 * np.pi) - np.pi, path[-1] - path[0])

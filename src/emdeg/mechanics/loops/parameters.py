@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from emdeg.algebra.linear import Matrix
-from emdeg.mechanics.loops.linkage import Bar, Linkage, in_motion, rate_of, world_frames
-from emdeg.mechanics.loops.reduction import end_columns
+from emdeg.mechanics.loops.linkage import Bar, Linkage, in_motion, world_frames
+from emdeg.mechanics.loops.reduction import end_accelerations, end_columns
 from emdeg.mechanics.mechanism import Position, frames
 from emdeg.mechanics.parameters.regressor import COLUMNS, WIDTH
 from emdeg.mechanics.parameters.regressor import regressor as of_tree
-from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, mul, scale
+from emdeg.mechanics.spatial import Scalar, dot, mul
 
 
 def regressor(link: Linkage, position: Sequence[Position], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Matrix:
@@ -27,13 +27,7 @@ def regressor(link: Linkage, position: Sequence[Position], qd: Sequence[Scalar],
     pull = mul(link.tree.base[0], link.tree.gravity)
     for bar in link.bars:
         columns = end_columns(link, bar, world)
-        felt: list[Vec3] = []
-        for own, later in zip(columns, end_columns(link, bar, moving)):
-            a: Vec3 = (-pull[0], -pull[1], -pull[2])
-            for k, v in own.items():
-                x, y, z = rate_of(later[k], zero)
-                a = add(a, add(scale(qdd[k], v), scale(qd[k], (x, y, z))))
-            felt.append(a)
+        felt = end_accelerations(columns, end_columns(link, bar, moving), qd, qdd, pull, zero)
         for k, row in enumerate(Y):
             # What the end masses m11, m12 and m22 ask of joint k, then per unit of M, MX and ZZ.
             own = [[dot(columns[i][k], felt[j]) if k in columns[i] else zero for j in range(2)] for i in range(2)]

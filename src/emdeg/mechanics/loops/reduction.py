@@ -198,13 +198,7 @@ def tree_efforts(
     pull = mul(link.tree.base[0], link.tree.gravity)
     for bar in link.bars:
         here = end_columns(link, bar, world)
-        a: list[Vec3] = []
-        for columns, later in zip(here, end_columns(link, bar, moving)):
-            felt: Vec3 = (-pull[0], -pull[1], -pull[2])
-            for k, v in columns.items():
-                x, y, z = rate_of(later[k], zero)
-                felt = add(felt, add(scale(qdd[k], v), scale(qd[k], (x, y, z))))
-            a.append(felt)
+        a = end_accelerations(here, end_columns(link, bar, moving), qd, qdd, pull, zero)
         for columns, other in zip(here, a[::-1]):
             for k, v in columns.items():
                 tau[k] = tau[k] + bar.mutual * dot(v, other)
@@ -230,3 +224,22 @@ def allocated(link: Linkage, J: Matrix, force: Matrix) -> Matrix:
     zero = link.tree.zero
     weighted = [[share * x for x in row] for share, row in zip(link.shares, J)]
     return product(weighted, solve_system(product(transposed(J), weighted, zero), force, link.algebra), zero)
+
+
+def end_accelerations(
+    here: Sequence[Columns],
+    later: Sequence[Columns],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    pull: Vec3,
+    zero: Scalar,
+) -> list[Vec3]:
+    """What both ends of a rod feel, their accelerations less gravity [m/s^2]; `later` are the columns in motion."""
+    found: list[Vec3] = []
+    for columns, moving in zip(here, later):
+        felt: Vec3 = (-pull[0], -pull[1], -pull[2])
+        for k, v in columns.items():
+            x, y, z = rate_of(moving[k], zero)
+            felt = add(felt, add(scale(qdd[k], v), scale(qd[k], (x, y, z))))
+        found.append(felt)
+    return found

@@ -26,7 +26,7 @@ CONFLICTS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RowPiece:
     """`width` columns from `first` on of an array's rows, as they lie in the tile: `stride` entries a row."""
 
     first: int
@@ -62,11 +62,11 @@ class KernelShape:
         return -(-states // self.threads)
 
 
-def pieces(size: int, bits: int) -> list[Piece]:
+def pieces(size: int, bits: int) -> list[RowPiece]:
     """How rows of `size` entries pass through a tile: whole if they are short, else by 32 columns."""
     if size * LANES * bits // 8 <= LARGEST_TILE and math.gcd(size, LANES) <= CONFLICTS:
-        return [Piece(0, size, size)]
-    return [Piece(first, min(LANES, size - first), LANES + 1) for first in range(0, size, LANES)]
+        return [RowPiece(0, size, size)]
+    return [RowPiece(first, min(LANES, size - first), LANES + 1) for first in range(0, size, LANES)]
 
 
 def kernel_shape(
@@ -84,8 +84,12 @@ def kernel_shape(
 
 def _read(program: Program, shared: frozenset[str]) -> list[InputGroup]:
     """The inputs that the program uses and of which every state has its own."""
-    used = {op.slot[0] for op in program.ops if op.kind is Kind.INPUT}
-    return [group for group in program.inputs if group.name in used and group.name not in shared]
+    return [group for group in _used(program) if group.name not in shared]
+
+
+def _used(program: Program) -> list[InputGroup]:
+    names = {op.slot[0] for op in program.ops if op.kind is Kind.INPUT}
+    return [group for group in program.inputs if group.name in names]
 
 
 def _side_by_side(sizes: Sequence[int], bits: int) -> list[int]:
@@ -183,11 +187,10 @@ def _framed(body: list[str]) -> list[str]:
 
 
 def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[str]) -> None:
-    used = {op.slot[0] for op in program.ops if op.kind is Kind.INPUT}
     rows = {
         group.name: [warp.uniform(f"%base_{group.name}", place) for place in range(group.size)]
-        for group in program.inputs
-        if group.name in shared and group.name in used
+        for group in _used(program)
+        if group.name in shared
     }
     own = _read(program, shared)
     if shape.layout == "entries":
@@ -197,7 +200,7 @@ def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[st
         rows |= _staged_in_together(warp, own[:first])
         rows |= {group.name: _staged_in(warp, group.name, group.size, shape.bits) for group in own[first:]}
     values = {(name, place): value for name, row in rows.items() for place, value in enumerate(row)}
-    operations(program, warp.out, values.__getitem__, {}, Results(warp, program, shape).put)
+    operations(program, warp.out, values.__getitem__, {}, StagedResults(warp, program, shape).put)
 
 
 def _entry(warp: Warp, name: str, place: int) -> str:
@@ -219,7 +222,7 @@ def _rows(warp: Warp, name: str, size: int) -> str:
     return out.put(f"getelementptr {out.precision.scalar}, ptr{space} %base_{name}, i64 {offset}")
 
 
-def _places(warp: Warp, piece: Piece, size: int) -> list[tuple[str, str]]:
+def _places(warp: Warp, piece: RowPiece, size: int) -> list[tuple[str, str]]:
     """[(where in the rows, where in the tile)] of what a lane copies.
 
     Beyond the last row there is nothing: whoever would copy that copies an entry of the last row once more.
@@ -239,7 +242,7 @@ def _places(warp: Warp, piece: Piece, size: int) -> list[tuple[str, str]]:
     return found
 
 
-def _own(warp: Warp, piece: Piece, place: int) -> str:
+def _own(warp: Warp, piece: RowPiece, place: int) -> str:
     """Where in the tile the lane's own entry lies."""
     row = warp.integer("mul", warp.lane, warp.number(piece.stride))
     return warp.integer("add", row, warp.number(place))
@@ -249,7 +252,7 @@ def _staged_in_together(warp: Warp, groups: Sequence[InputGroup]) -> dict[str, l
     """Several arrays at once: all are on their way before the first is waited for."""
     loaded, tiles, before = [], {}, 0
     for group in groups:
-        rows, whole = _rows(warp, group.name, group.size), Piece(0, group.size, group.size)
+        rows, whole = _rows(warp, group.name, group.size), RowPiece(0, group.size, group.size)
         space = "" if warp.emulated else SHARED
         tile = warp.out.put(f"getelementptr {warp.out.precision.scalar}, ptr{space} %own_tile, i64 {before}")
         tiles[group.name] = tile
@@ -262,7 +265,7 @@ def _staged_in_together(warp: Warp, groups: Sequence[InputGroup]) -> dict[str, l
         warp.together()
     found = {
         group.name: [
-            warp.load(tiles[group.name], _own(warp, Piece(0, group.size, group.size), place), SHARED)
+            warp.load(tiles[group.name], _own(warp, RowPiece(0, group.size, group.size), place), SHARED)
             for place in range(group.size)
         ]
         for group in groups
@@ -283,7 +286,7 @@ def _staged_in(warp: Warp, name: str, size: int, bits: int) -> list[str]:
     return found
 
 
-class Results:
+class StagedResults:
     """Where a program's results go as they come: into the tile and out of it, piece by piece."""
 
     def __init__(self, warp: Warp, program: Program, shape: KernelShape) -> None:
@@ -311,7 +314,7 @@ class Results:
         last = warp.least(warp.lane, warp.spread(warp.last_row))
         warp.store(_column(warp, name, place), last, value)
 
-    def _staged_out(self, name: str, piece: Piece, values: list[str]) -> None:
+    def _staged_out(self, name: str, piece: RowPiece, values: list[str]) -> None:
         warp, size = self._warp, self._sizes[name]
         for place, value in enumerate(values):
             warp.store("%own_tile", _own(warp, piece, place), value, SHARED)

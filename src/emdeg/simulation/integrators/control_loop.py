@@ -39,6 +39,10 @@ class Loop:
         """The entries of a state: positions, speeds or momenta, work, impulses, cost."""
         return 2 * self.n + int(self.work) + len(self.impulses) + int(self.cost is not None)
 
+    def row(self, hold: Hold | None) -> int:
+        """Entries of a record: the state, then the held efforts of a sampled law."""
+        return self.size + (self.n if hold else 0)
+
     @property
     def reference_size(self) -> int:
         if self.law is None:

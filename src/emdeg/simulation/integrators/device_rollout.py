@@ -80,8 +80,8 @@ class DeviceRollout:
 
     @property
     def row(self) -> int:
-        """Entries of a record: the state, then the held efforts of a sampled law."""
-        return self.loop.size + (self.loop.n if self.hold else 0)
+        """Entries of a record."""
+        return self.loop.row(self.hold)
 
     def __call__(self, initial: Any, step: float, per_record: int, records: int, references: Any | None = None) -> Any:
         """(trajectories, records, row), as `Rollout` has them, on the arrays' device, in their library's stream."""

@@ -33,8 +33,8 @@ class Rollout:
 
     @property
     def row(self) -> int:
-        """Entries of a record: the state, then the held efforts of a sampled law."""
-        return self.loop.size + (self.loop.n if self.hold else 0)
+        """Entries of a record."""
+        return self.loop.row(self.hold)
 
     def __call__(
         self,
@@ -110,16 +110,11 @@ def compiled_rollout(loop: Loop, method: str, hold: Hold | None = None) -> Rollo
     """The loop compiled for this processor."""
     if not machine_available():
         raise ScenarioError(f"{method} is compiled with llvmlite, which is not installed here; use DOP853")
-    from llvmlite import binding as llvm
-
-    from emdeg.runtime import target_machine, vector_bits
+    from emdeg.runtime import machine_engine, vector_bits
     from emdeg.simulation.integrators.step_text import kernel_text
 
     lanes = vector_bits() // 64
-    module = llvm.parse_assembly(kernel_text(loop, METHODS[method], hold, lanes))
-    module.verify()
-    engine = llvm.create_mcjit_compiler(module, target_machine(), use_lmm=True)
-    engine.finalize_object()
+    engine = machine_engine(kernel_text(loop, METHODS[method], hold, lanes))
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
     return Rollout(
         loop,

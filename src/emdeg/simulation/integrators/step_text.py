@@ -113,7 +113,7 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
             "  %go_on = icmp slt i64 %s_next, %per_record",
             "  br i1 %go_on, label %stepping, label %stored",
             "stored:",
-            f"  %offset = mul i64 %r, {loop.size + (loop.n if hold else 0)}",
+            f"  %offset = mul i64 %r, {loop.row(hold)}",
             f"  %base_record = getelementptr {scalar}, ptr %base_record_all, i64 %offset",
             *store_lines,
             "  %r_next = add i64 %r, 1",
