@@ -23,6 +23,8 @@ from emdeg.bounds.tensors import Range, Tensor, Variable, tensor
 
 CHUNK = 1 << 16
 """SampleGrid points at a time."""
+PRODUCTS = 1 << 20
+"""Products of bases at a time: what they take is a few megabytes."""
 
 Reach = Callable[[Array, float], Array]
 """(points, F) values of the formulas, floor -> (points,): a supremum of magnitudes of linear combinations of them.
@@ -47,19 +49,26 @@ class Family:
         return len(self.variables)
 
     @cached_property
-    def _halves(self) -> tuple[int, Array]:
-        """(variables on the left, the coefficients between the products of both sides' bases)."""
+    def _used(self) -> tuple[int, Array, Array, Array]:
+        """(variables on the left, each used product's place in the left and the right basis, its coefficients).
+
+        Most products of all variables' bases occur in no formula.
+        """
         sizes = self.coefficients.shape[:-1]
         split = min(range(len(sizes) + 1), key=lambda k: math.prod(sizes[:k]) + math.prod(sizes[k:]), default=0)
-        return split, self.coefficients.reshape(math.prod(sizes[:split]), -1)
+        rows = self.coefficients.reshape(-1, self.coefficients.shape[-1])
+        used = np.flatnonzero(rows.any(axis=1))
+        left, right = np.divmod(used, math.prod(sizes[split:]))
+        return split, left, right, np.ascontiguousarray(rows[used])
 
     def values(self, x: Array) -> Array:
         """(points, F) at points in the search's coordinates, in plain doubles."""
-        split, matrix = self._halves
+        split, left, right, matrix = self._used
         bases = [basis(v, d, np.cos, np.sin, x[:, k]) for k, (v, d) in enumerate(zip(self.variables, self.degrees))]
-        left, right = _outer(bases[:split], len(x)), _outer(bases[split:], len(x))
-        half = (left @ matrix).reshape(len(x), right.shape[1], -1)
-        return np.matmul(right[:, None, :], half)[:, 0, :]
+        first, second = _outer(bases[:split], len(x)), _outer(bases[split:], len(x))
+        step = max(1, PRODUCTS // max(1, len(left)))
+        parts = [slice(at, at + step) for at in range(0, len(x), step)] or [slice(0)]
+        return np.concatenate([(first[part][:, left] * second[part][:, right]) @ matrix for part in parts])
 
     def on_grid(self, nodes: Sequence[Array]) -> Iterator[tuple[tuple[int, ...], Array]]:
         """(first indices, (points, F) values) for each part of a grid; the last indices run fastest."""
