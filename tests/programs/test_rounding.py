@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.codegen.artefact import Request, make_artefact, recheck
 from emdeg.errors import Refuted
 from emdeg.programs.ir import Dependence, Kind
 from emdeg.programs.rounding import check_rounding, float_error, states_of, ulps
 from emdeg.programs.trace import Tracer
+from emdeg.programs.values import evaluate
 from tests.program_samples import pendulum_pair
 
 
@@ -91,3 +93,50 @@ def test_states_hold_rest_limits_right_angles_slow_and_fast_motion():
     np.testing.assert_allclose(turns, np.rint(turns))
     assert 0 < np.abs(states["qd"][13:]).min() < 1e-8
     assert np.abs(states["qd"]).max() > 1e3
+
+
+def test_where_there_is_nowhere_a_value_nothing_is_shown():
+    program = configuration(lambda t, q: [t.sqrt(q[0] * q[0] * -1 - 1)])
+    with pytest.raises(Refuted, match="at none of the states"):
+        check_rounding(program, program, STATES)
+
+
+SMALL_TRAMMEL = """
+schema = 1
+name = "trammel"
+convention = "modified"
+[[link]]
+name = "across"
+parent = "base"
+joint = { name = "x", type = "prismatic", gamma = "90 deg", alpha = "90 deg" }
+inertia = { about = "com", mass = 1 }
+[[link]]
+name = "up"
+parent = "base"
+joint = { name = "z", type = "prismatic" }
+inertia = { about = "com", mass = 2 }
+[[rod]]
+name = "rod"
+length = 0.002
+from = { link = "across" }
+to = { link = "up" }
+[loops]
+coordinates = ["x"]
+driven = ["x"]
+start = { x = 0.0019, z = 0.0006 }
+"""
+
+
+@pytest.mark.parametrize("name", ["delta_symbolic", "trammel"])
+def test_states_and_numbers_of_symbols_are_where_loops_close(name, tmp_path):
+    """Lengths in letters are near those that the file says; a small mechanism stays as near to its start."""
+    (tmp_path / "trammel.toml").write_text(SMALL_TRAMMEL)
+    robot = emdeg.load(tmp_path / "trammel.toml" if name == "trammel" else name)
+    program = emdeg.program(robot, "gravity")
+    states = states_of(program, robot, 1, 100)
+    assert np.isfinite(evaluate(program, states)["g"]).all()
+    request = Request(("gravity",), robot_name=name)
+    made = make_artefact(robot, request)
+    assert made.certificate["rounding"]["states"] >= 12
+    assert np.isfinite(made.certificate["float_error_ulps"]["g"])
+    assert recheck(made.text.encode(), made.certificate) is made.certificate

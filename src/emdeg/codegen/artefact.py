@@ -179,7 +179,7 @@ def _units(request: Request) -> dict[str, str]:
 def measured_errors(program: Program, robot: Robot) -> dict[str, float]:
     """The error of double arithmetic in each output, in ulps, at random states where the robot can be."""
     kind = kind_of(robot)
-    errors = float_error(program, near=None if kind.is_everywhere(robot) else kind.home(robot))
+    errors = float_error(program, near=None if kind.is_everywhere(robot) else kind.surroundings(robot))
     return {name: round(error, 2) for name, error in errors.items()}
 
 

@@ -37,6 +37,6 @@ if TYPE_CHECKING:
         total,
         transpose,
     )
-    from emdeg.mechanics.state import Inputs, Outputs, State, stacked
+    from emdeg.mechanics.state import Inputs, Outputs, State, Surroundings, stacked
 
 on_demand(globals())

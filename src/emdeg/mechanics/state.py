@@ -129,6 +129,26 @@ class Measure:
     run: Callable[..., Array]
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where states are drawn at random: q about `home` (n,) by `room` (n,) at most [rad, m]; numbers for symbols.
+
+    A symbol that is not named may have any number.
+    """
+
+    home: Array
+    room: Array
+    symbols: Mapping[str, float]
+
+    def place(self, drawn: Array) -> Array:
+        """q (..., n) from numbers between -1 and 1."""
+        return self.home + self.room * drawn
+
+    def numbers(self, names: Sequence[str], drawn: Array, reach: float = 0.02) -> Array:
+        """Numbers (..., symbols) for symbols from numbers between -1 and 1: about their own, by `reach` of it."""
+        return np.array([self.symbols.get(name, 1.0) for name in names]) * (1 + reach * drawn)
+
+
 class MechanismKind(Protocol):
     """What is common to everything that moves."""
 
@@ -163,6 +183,10 @@ class MechanismKind(Protocol):
 
     def is_everywhere(self, robot: Robot) -> bool:
         """Whether every q can be reached."""
+        ...
+
+    def surroundings(self, robot: Robot) -> Surroundings:
+        """States that the robot can be in, and numbers that its symbols may have, about its home."""
         ...
 
     def has_programs(self, robot: Robot) -> bool:

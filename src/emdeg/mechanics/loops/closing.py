@@ -6,15 +6,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emdeg.algebra import Array, Floats
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan, solve
-from emdeg.mechanics.loops.continuation import follow
+from emdeg.mechanics.loops.continuation import follow, followed
 from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage_of, loops_of, world_frames
 from emdeg.mechanics.loops.mobility import Mobility, check, generic_places, mobility
-from emdeg.mechanics.loops.newton import closed_by_newton, open_rows, positions_of, whole
+from emdeg.mechanics.loops.newton import closed_by_newton, open_rows, positions_of, size_of, whole
 from emdeg.mechanics.loops.plan import find_plan, moded, settled
+from emdeg.mechanics.state import Surroundings
 from emdeg.robot import Loops, Robot, massless, need_numbers, remembered, substitute
 
 REACHED = 1e-13
@@ -102,6 +104,44 @@ def _closing_for_all(shape: Robot) -> Ready:
             body=shape.name,
         )
     return replace(found, plan=moded(plan, dict(loops_of(shape).modes)))
+
+
+def numbered(robot: Robot) -> Ready:
+    """The closing of the geometry with the file's own numbers for its letters."""
+    shape = massless(robot) if robot.symbols else robot
+    given = {name: value for name, value in loops_of(shape).values if name in shape.symbols}
+    closing_of(robot)  # says which number is missing
+    return ready(substitute(shape, given) if given else shape)
+
+
+NEAR = 0.05
+"""How far [rad, or a share of the mechanism's size] from home states are drawn at most."""
+
+
+@remembered(32)
+def surroundings(robot: Robot) -> Surroundings:
+    """The start, and as much room about it as keeps every loop closed whichever way the coordinates go."""
+    found = numbered(robot)
+    own = list(found.link.coordinates)
+    room = NEAR * np.where(np.array(found.link.tree.revolute)[own], 1.0, size_of(found.link))
+    ways = np.random.default_rng(0).uniform(-1, 1, (64, len(own)))
+    ways[:32] = np.sign(ways[:32])
+    while room.min() > 1e-9 and not reached(found, found.home + room * ways).all():
+        room = room / 2
+    return Surroundings(found.home, room, {name: float(value) for name, value in loops_of(robot).values})
+
+
+def reached(found: Ready, q: Array) -> NDArray[np.bool_]:
+    """(...): at which poses q (..., n) the loops close."""
+    if found.plan is None:
+        return followed(found.link, found.start, q)[1]
+
+    def root(radicand: Array, _: str) -> Array:
+        return np.sqrt(np.where(radicand > -REACHED, np.maximum(radicand, 0), radicand))
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        position = solve(found.link, found.plan, coordinate_positions(found.link, q), root)
+        return np.array(np.broadcast_to((open_rows(found.link, position) < OPEN).all(axis=-1), q.shape[:-1]))
 
 
 def coordinate_positions(link: Linkage, q: Array) -> dict[int, Any]:

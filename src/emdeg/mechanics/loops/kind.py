@@ -15,13 +15,21 @@ from emdeg.algebra.linear import times, transposed
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations.friction import friction
 from emdeg.mechanics.loops import reduction
-from emdeg.mechanics.loops.closing import Ready, closing_of, coordinate_positions, positions, reach_root, ready
+from emdeg.mechanics.loops.closing import (
+    Ready,
+    closing_of,
+    coordinate_positions,
+    positions,
+    reach_root,
+    ready,
+    surroundings,
+)
 from emdeg.mechanics.loops.closure import root_count, solve
 from emdeg.mechanics.loops.linkage import linkage_of, loops_of
 from emdeg.mechanics.loops.singularity import require_regular
 from emdeg.mechanics.loops.state import LoopState, NumericLoopState
 from emdeg.mechanics.mechanism import Position
-from emdeg.mechanics.state import Inputs, checked_arrays, joint_loads, stacked
+from emdeg.mechanics.state import Inputs, Surroundings, checked_arrays, joint_loads, stacked
 from emdeg.robot import Robot
 
 
@@ -87,6 +95,9 @@ class ClosedLoops:
 
     def is_everywhere(self, robot: Robot) -> bool:
         return False
+
+    def surroundings(self, robot: Robot) -> Surroundings:
+        return surroundings(robot)
 
     def has_programs(self, robot: Robot) -> bool:
         return closing_of(robot).plan is not None

@@ -13,12 +13,10 @@ from emdeg.algebra import Array, FieldScalar
 from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, point_partials
 from emdeg.mechanics.loops import functions, reduction
-from emdeg.mechanics.loops.closing import OPEN, REACHED, coordinate_positions, ready
-from emdeg.mechanics.loops.closure import solve
-from emdeg.mechanics.loops.continuation import followed
+from emdeg.mechanics.loops.closing import reached, ready
 from emdeg.mechanics.loops.kind import ClosedLoops
 from emdeg.mechanics.loops.linkage import Anchor, in_motion, world_frames
-from emdeg.mechanics.loops.newton import evaluated, open_rows, positions_of
+from emdeg.mechanics.loops.newton import evaluated, positions_of
 from emdeg.mechanics.loops.singularity import conditions, scaled_jacobian
 from emdeg.mechanics.loops.state import LoopState
 from emdeg.mechanics.state import Measure, stacked
@@ -165,16 +163,7 @@ def motor_inertias(robot: Robot, q: ArrayLike) -> Array:
 
 def reachable(robot: Robot, q: ArrayLike) -> NDArray[np.bool_]:
     """(...): at which poses q (..., n) the loops close in the robot's mode."""
-    found, poses = ready(robot), np.asarray(q, dtype=np.float64)
-    if found.plan is None:
-        return followed(found.link, found.start, poses)[1]
-
-    def root(radicand: Array, _: str) -> Array:
-        return np.sqrt(np.where(radicand > -REACHED, np.maximum(radicand, 0), radicand))
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        position = solve(found.link, found.plan, coordinate_positions(found.link, poses), root)
-        return np.array(np.broadcast_to((open_rows(found.link, position) < OPEN).all(axis=-1), poses.shape[:-1]))
+    return reached(ready(robot), np.asarray(q, dtype=np.float64))
 
 
 def singularity_figures(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array, Array]:

@@ -15,7 +15,7 @@ from emdeg.mechanics.formulations import composite_body
 from emdeg.mechanics.formulations.friction import friction
 from emdeg.mechanics.mechanism import Mechanism, Position, mechanism_of, seeded
 from emdeg.mechanics.spatial import Scalar
-from emdeg.mechanics.state import FramedState, Inputs, checked_arrays, joint_loads
+from emdeg.mechanics.state import FramedState, Inputs, Surroundings, checked_arrays, joint_loads
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
 from emdeg.robot import Robot, need_numbers, remembered
@@ -103,6 +103,9 @@ class Tree:
 
     def is_everywhere(self, robot: Robot) -> bool:
         return True
+
+    def surroundings(self, robot: Robot) -> Surroundings:
+        return Surroundings(np.zeros(robot.n), np.full(robot.n, np.pi), {})
 
     def has_programs(self, robot: Robot) -> bool:
         return True
