@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 GPU_PYTHON ?= python3
 
-.PHONY: demo install-all test test-slow test-robots test-targets test-gpu test-docs docs notebooks lint bench clean help
+.PHONY: demo install-all test test-slow test-robots test-targets test-targets-all test-gpu test-docs docs notebooks lint bench clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -39,8 +39,11 @@ $(VENV)/.targets: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,targets]'
 	@touch $@
 
-test-targets: $(VENV)/.targets   ## every library robot and function in every target language; CasADi, JAX
+test-targets: $(VENV)/.targets   ## every library robot and function in C, Python, JAX; three robots in every language; CasADi
 	$(BIN)/python -m pytest -q -n $(JOBS) -m targets
+
+test-targets-all: $(VENV)/.targets   ## every library robot and function in every language
+	$(BIN)/python -m pytest -q -n $(JOBS) -m 'targets or every_target'
 
 test-gpu:        ## kernels on this machine's NVIDIA GPU, with the Python that has torch, JAX and CuPy (GPU_PYTHON)
 	PYTHONPATH=src:. $(GPU_PYTHON) -m pytest -q -m gpu -p no:cacheprovider

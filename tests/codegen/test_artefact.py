@@ -7,7 +7,6 @@ import importlib.util
 import os
 import re
 import subprocess
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,30 +14,27 @@ import pytest
 import emdeg
 from emdeg.codegen.artefact import Request, emit, make_artefact, recheck
 from emdeg.errors import Refuted
-from emdeg.mechanics import functions as catalogue
-from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.programs.simplification import split_constants
 from emdeg.programs.verification import FALSE_PASS
 from emdeg.robot import assemble
 from emdeg.robot.toml_reader import read_toml
-from tests.emitted import COMPILERS, STRICT, c_library, python_module, run_c
+from tests.emitted import (
+    COMPILERS,
+    STRICT,
+    c_library,
+    close,
+    expected_of,
+    functions_of,
+    python_module,
+    request_of,
+    run_c,
+    states_of,
+    with_numbers,
+)
 
 QUICK = ("planar2r", "scara", "stanford_arm")
-JOINT = ["mass_matrix+bias", "regressor --base"]
 STATES = 5
 JAX = ["jax"] if importlib.util.find_spec("jax") else []
-STEWARTS = ["inverse_dynamics", "gravity", "jacobian"]
-"""Of the largest mechanism: a proof takes a minute, and tests/program proves every function."""
-
-
-def functions_of(name: str) -> list[str]:
-    robot = emdeg.load(name)
-    known = catalogue.functions_of(robot)
-    if kind_of(robot) is TREE:
-        return [*known, *JOINT]
-    return STEWARTS if name == "stewart" else [*known, "mass_matrix+bias"]
-
-
 CASES = [
     pytest.param(name, function, marks=() if name in QUICK else pytest.mark.targets)
     for name in emdeg.library_names()
@@ -48,45 +44,6 @@ CASES = [
 
 def load_text(text: str):
     return assemble(read_toml(text, "one.toml"))
-
-
-def request_of(name: str, function: str, **options) -> Request:
-    words = function.split()
-    return Request(tuple(words[0].split("+")), robot_name=name, base="--base" in words, **options)
-
-
-def with_numbers(robot):
-    """(the robot with a number for every symbol, the numbers in the order of the input `parameters`)."""
-    names = sorted(robot.symbols)
-    rng = np.random.default_rng(3)
-    # Moments of inertia well above products and first moments, so that the mass matrix is far from singular.
-    scale = {"XX": 4, "YY": 4, "ZZ": 4, "Ixx": 4, "Iyy": 4, "Izz": 4}
-    meant = kind_of(robot).surroundings(robot).symbols  # lengths with which loops close
-    values = [
-        Fraction(int(k), 64) * scale.get(name.rstrip("0123456789"), Fraction(1, 4))
-        if name not in meant
-        else Fraction(meant[name]) * (1 + Fraction(int(k) - 52, 1000))
-        for k, name in zip(rng.integers(40, 64, len(names)), names)
-    ]
-    return emdeg.substitute(robot, dict(zip(names, values))) if names else robot, [float(v) for v in values]
-
-
-def expected_of(robot, request: Request, inputs) -> list[np.ndarray]:
-    results: list[np.ndarray] = []
-    for function in request.functions:
-        needed = {name: inputs[name] for name in catalogue.FUNCTIONS[function].inputs}
-        if request.base:
-            found = emdeg.regressor(robot, **needed, base=emdeg.base_parameters(robot))
-        else:
-            found = catalogue.evaluate(function, robot, needed)
-        results += found if isinstance(found, tuple) else [found]
-    return results
-
-
-def close(found, expected, what, rounding=1e-12) -> None:
-    assert np.shape(found) == expected.shape, what
-    scale = max(1.0, np.abs(expected).max(initial=0.0))
-    np.testing.assert_allclose(found, expected, rtol=rounding, atol=rounding * scale, err_msg=what)
 
 
 def several(result) -> tuple:
@@ -113,12 +70,7 @@ def test_every_target_computes_what_the_numeric_mechanics_computes(name, functio
         assert recheck(made.text.encode(), made.certificate) is made.certificate
 
     numeric, parameters = with_numbers(robot)
-    rng = np.random.default_rng(7)
-    inputs = {g.name: rng.uniform(-2, 2, (STATES, g.size)) for g in program.inputs if g.name != "parameters"}
-    kind = kind_of(numeric)
-    rounding = 1e-12 if kind is TREE else 1e-10  # eliminations with fixed pivots lose a digit or two
-    if not kind.is_everywhere(numeric):
-        inputs["q"] = kind.home(numeric) + inputs["q"] / 50
+    inputs, rounding = states_of(numeric, program, STATES)
     expected = expected_of(numeric, request, inputs)
     constants, main = split_constants(program)
     shapes = [group.shape for group in main.outputs]

@@ -38,7 +38,7 @@ def generate(
     batch: Annotated[bool, typer.Option("--batch", help="C: also a loop over many states.")] = False,
     casadi: Annotated[bool, typer.Option("--casadi", help="C: also CasADi's entry point.")] = False,
     multirate: Annotated[
-        bool, typer.Option("--multirate", help="C: also the parts of configuration and of rates apart.")
+        bool, typer.Option("--multirate", help="Also the parts of configuration and of rates apart (C, js).")
     ] = False,
     single: Annotated[bool, typer.Option("--float", help="C: float instead of double.")] = False,
     base: Base = False,

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.codegen.artefact import Artefact, Request, Target, make_artefact
+    from emdeg.codegen.artefact import Artefact, Request, make_artefact
     from emdeg.codegen.infix import Language, identifier, listings
     from emdeg.codegen.short import make_short_artefact, make_short_program_artefact
+    from emdeg.codegen.targets import TARGETS, Target
     from emdeg.codegen.verbs import CERTIFICATE, generate, may_replace, verify, write, write_files
 
 on_demand(globals())

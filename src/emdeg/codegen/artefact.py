@@ -16,14 +16,11 @@ from secrets import randbits
 from typing import Any, Literal
 
 from emdeg._version import __version__
-from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.execution import Run, compiled_c
 from emdeg.codegen.identity import robot_data, stored_robot
 from emdeg.codegen.infix import escaped, identifier
-from emdeg.codegen.jax import emit_jax
-from emdeg.codegen.numpy import emit_numpy
-from emdeg.codegen.python import emit_python
 from emdeg.codegen.signing import SIGNATURE, signed
+from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import EmdegError, NotAProgram, NotCertified, OffTheVariety, OverBudget, Refuted
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import FUNCTIONS, INPUTS, RUBBING, WITH_FRICTION, known_functions
@@ -53,16 +50,13 @@ from emdeg.robot import Robot, library_names, load
 FORMAT = 3
 """Of a certificate. 1 said `schema_version`, and `made_by` for the version; 2 knew one prime."""
 MOST_POINTS = 16
-Target = Literal["c", "numpy", "python", "jax"]
-SUFFIX: Mapping[str, str] = {"c": ".c", "numpy": ".py", "python": ".py", "jax": ".py"}
-_PYTHON = {"numpy": emit_numpy, "python": emit_python, "jax": emit_jax}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """What to emit. `robot_name` begins the artefact's name; `command` stands in its header comment.
 
-    The options after `base` are the C target's.
+    The options after `base` are some targets' only: `targets` says whose.
     """
 
     functions: tuple[str, ...]
@@ -130,18 +124,9 @@ def rounding_of(
 
 def emit(program: Program, robot: str, request: Request) -> str:
     """The text of a program in the target's language."""
-    if request.target == "c":
-        options = COptions(
-            trig=request.trig,
-            batch=request.batch,
-            casadi=request.casadi,
-            multirate=request.multirate,
-            single=request.single,
-            robot=robot,
-            command=request.command,
-        )
-        return emit_c(program, options, name=request.name)
-    return _PYTHON[request.target](program, name=request.name, robot=robot, command=request.command)
+    target = TARGETS[request.target]
+    options = {option: getattr(request, option) for option in target.options}
+    return target.emit(program, name=request.name, robot=robot, command=request.command, **options)
 
 
 def _certificate(
@@ -345,7 +330,7 @@ PROOF = (
 
 
 def _file(request: Request) -> str:
-    return f"{request.name}{SUFFIX[request.target]}"
+    return f"{request.name}{TARGETS[request.target].suffix}"
 
 
 _KEYS = {
@@ -378,7 +363,7 @@ def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
         isinstance(given[name], bool if kind == "bool" else list if name == "functions" else str)
         for name, kind in kinds.items()
     )
-    if not plain or given["target"] not in SUFFIX or given["trig"] not in ("libm", "inline") or not given["functions"]:
+    if not plain or given["target"] not in TARGETS or given["trig"] not in ("libm", "inline") or not given["functions"]:
         raise ValueError("its request is not one of this program's")
     if not isinstance(certificate["seed"], int) or certificate["seed"] < 0:
         raise ValueError("its seed is no whole number")

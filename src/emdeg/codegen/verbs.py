@@ -17,7 +17,6 @@ from emdeg.codegen.artefact import (
     PROOF,
     Artefact,
     Request,
-    Target,
     make_artefact,
     measured_errors,
     recheck,
@@ -27,6 +26,7 @@ from emdeg.codegen.artefact import (
 from emdeg.codegen.identity import library_note, need_same_robot
 from emdeg.codegen.short import recheck_short
 from emdeg.codegen.signing import signer
+from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
 from emdeg.mechanics.functions import RUBBING, WITH_FRICTION
 from emdeg.programs import OPERATIONS, Progress, Weights, as_text, count, joined_functions, program, verify_program
@@ -64,7 +64,7 @@ def generate(
 
     With `out` the files are written into that folder, all or none, and each artefact knows its `path`; a file that
     emdeg did not generate is replaced only with `force`. `trig` (the library's sine or polynomials in the file),
-    `batch`, `casadi`, `multirate` and `single` (float instead of double) are the C target's. `effort`, `otherwise`,
+    `batch`, `casadi`, `multirate` and `single` (float instead of double) are some targets' only. `effort`, `otherwise`,
     `seed` and `weights` choose the program as in `emdeg.program`; `base`: a regressor's columns of the base parameters
     only. `friction`: the drives' friction is in the efforts (inverse dynamics, bias), or taken from those that act
     (forward dynamics). `sign` is the file of an Ed25519 private key, whose signature the certificates then bear. `name`
@@ -78,10 +78,12 @@ def generate(
     >>> code.certificate["false_pass_probability"] < 1e-15
     True
     """
-    options = {"trig": trig, "batch": batch, "casadi": casadi, "multirate": multirate, "float": single}
-    given = [f"--{option}" for option, value in options.items() if value]
-    if target != "c" and given:
-        raise BadRequest(f"{', '.join(given)}: for --target c only, not for {target}")
+    options = {"trig": trig, "batch": batch, "casadi": casadi, "multirate": multirate, "single": single}
+    given = [_written(option) for option, value in options.items() if value]
+    for option in (option for option, value in options.items() if value):
+        if option not in TARGETS[target].options:
+            able = ", ".join(name for name, one in TARGETS.items() if option in one.options)
+            raise BadRequest(f"{_written(option)}: for --target {able} only, not for {target}")
     if casadi and single:
         raise BadRequest("--casadi and --float exclude each other: CasADi's interface is of doubles")
     loaded = as_robot(robot)
@@ -132,6 +134,11 @@ def generate(
         )
         made.append(make_artefact(loaded, request, program=found, key=None if sign is None else Path(sign)))
     return tuple(made) if out is None else write(made, Path(out), force)
+
+
+def _written(option: str) -> str:
+    """An option of a request as the command line writes it."""
+    return "--float" if option == "single" else f"--{option}"
 
 
 def rubbing(text: str) -> str:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from emdeg.codegen.c.casadi import entry_point
-from emdeg.codegen.infix import Language, header, identifier, listing
-from emdeg.programs import DOUBLE, SINGLE, Kind, Program, TrigTable, angles_first, live, split_constants, split_rates
+from emdeg.codegen.infix import Language, body, header, identifier, parts, unused
+from emdeg.programs import DOUBLE, SINGLE, Program, TrigTable, angles_first, split_constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +35,22 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
     """
     options = options or COptions()
     name = identifier(name or program.name)
+    functions = parts(program, name, options.multirate)
     constants, main = split_constants(replace(program, name=name))
-    rates = split_rates(main) if options.multirate else ()
-    handed = rates[1].inputs[-1].size if rates else 0
-    together = options.trig == "inline"
-    parts = [] if constants is None else [_function(constants, together)]
-    parts.append(_function(main, together))
-    parts += [_function(part, together) for part in rates]
+    texts = [_function(part, options.trig == "inline") for part in functions]
     if options.batch:
-        parts.append(_batch(main))
+        texts.append(_batch(main))
     if options.casadi:
-        parts.append(entry_point(main, name, constants))
-    code = "\n".join(parts)
+        texts.append(entry_point(main, name, constants))
+    code = "\n".join(texts)
     trigonometry = (inline(code) if options.trig == "inline" else library(code)) + laws(code)
     precision = _SINGLE + PRECISION if options.single else PRECISION
-    return "\n".join(filter(None, [_header(program, name, options, handed), precision, trigonometry, code]))
+    return "\n".join(filter(None, [_header(program, name, options), precision, trigonometry, code]))
+
+
+def c_text(program: Program, *, name: str, **options: Any) -> str:
+    """The text of `<name>.c` with these options of `COptions`, called as every target's printer is."""
+    return emit_c(program, COptions(**options), name=name)
 
 
 _SINGLE = """\
@@ -60,10 +61,8 @@ _SINGLE = """\
 """
 
 
-def _header(program: Program, name: str, options: COptions, handed: int) -> str:
-    lines = header(program, name, options.robot, options.command)
-    if options.multirate:
-        lines += ["", f"{name}_rates takes x[{handed}], which {name}_configuration computes."]
+def _header(program: Program, name: str, options: COptions) -> str:
+    lines = header(program, name, options.robot, options.command, options.multirate)
     if options.batch:
         lines += ["", f"{name}_batch takes arrays component by component: entry j of state i at [j*count + i]."]
     return "/* " + "\n".join(f"   {line}" if line else "" for line in lines)[3:] + " */\n"
@@ -72,7 +71,7 @@ def _header(program: Program, name: str, options: COptions, handed: int) -> str:
 def _function(program: Program, together: bool) -> str:
     signature = f"void {program.name}({parameters(program)})"
     lines = [f"{signature};", signature, "{"]
-    lines += ["    " + line for line in unused(program) + body(program, one_state, together)]
+    lines += ["    " + line for line in _void(program) + _body(program, one_state, together)]
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -80,14 +79,14 @@ def _batch(program: Program) -> str:
     """A loop over states that compilers turn into vector instructions."""
     signature = f"void {program.name}_batch(size_t count, {parameters(program, 'restrict ')})"
     lines = [*_NO_COMPLAINT, f"{signature};", signature, "{"]
-    lines += ["    " + line for line in unused(program)]
+    lines += ["    " + line for line in _void(program)]
     constant = next((group.name for group in program.inputs if group.name == "constants"), None)
 
     def element(name: str, place: int) -> str:
         return one_state(name, place) if name == constant else of_many(name, place)
 
     lines += [*_INDEPENDENT, "    for (size_t i = 0; i < count; ++i) {"]
-    lines += ["        " + line for line in body(program, element)]
+    lines += ["        " + line for line in _body(program, element)]
     return "\n".join([*lines, "    }", "}"]) + "\n"
 
 
@@ -145,16 +144,12 @@ def _language(element: Callable[[str, int], str], together: bool) -> Language:
     )
 
 
-def body(program: Program, element: Callable[[str, int], str], together: bool = False) -> list[str]:
+def _body(program: Program, element: Callable[[str, int], str], together: bool = False) -> list[str]:
     """Statements that compute and store; `element` writes an entry of an array, input or output.
 
     `together`: sines and cosines of all angles in one call, whose loop becomes vector instructions.
     """
-    lines = listing(angles_first(program) if together else program, _language(element, together))
-    stores = [
-        f"{element(name, place)} = {text};" for name, texts in lines.outputs.items() for place, text in enumerate(texts)
-    ]
-    return [*lines.statements, *stores]
+    return body(angles_first(program) if together else program, _language(element, together))
 
 
 def one_state(name: str, place: int) -> str:
@@ -173,12 +168,8 @@ def parameters(program: Program, qualifier: str = "") -> str:
     return ", ".join(inputs + outputs)
 
 
-def unused(program: Program) -> list[str]:
-    """Statements that silence a warning about inputs that are not read and outputs that have no entry."""
-    read = {op.slot[0] for op, needed in zip(program.ops, live(program)) if needed and op.kind is Kind.INPUT}
-    names = [group.name for group in program.inputs if group.name not in read]
-    names += [group.name for group in program.outputs if not group.entries]
-    return [f"(void){name};" for name in names]
+def _void(program: Program) -> list[str]:
+    return [f"(void){name};" for name in unused(program)]
 
 
 PRECISION = """\

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from emdeg.codegen.infix import Language, header, identifier, listing
+from emdeg.codegen.infix import Language, header, identifier, listing, parts
 from emdeg.codegen.python.printer import number, sincos_with
-from emdeg.programs import OutputGroup, Program, split_constants
+from emdeg.programs import OutputGroup, Program
 
 
 def emit_numpy(program: Program, *, name: str | None = None, robot: str = "", command: str = "") -> str:
@@ -17,12 +15,10 @@ def emit_numpy(program: Program, *, name: str | None = None, robot: str = "", co
 def array_module(program: Program, imports: str, module: str, *, name: str | None, robot: str, command: str) -> str:
     """The module's text with array functions taken from `module`, which `imports` provides."""
     name = identifier(name or program.name)
-    constants, main = split_constants(replace(program, name=name))
     lines = [f"# {line}".rstrip() for line in header(program, name, robot, command)]
     lines += ["", imports, ""]
-    for part in (constants, main):
-        if part is not None:
-            lines += ["", *_function(part, module), ""]
+    for part in parts(program, name):
+        lines += ["", *_function(part, module), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
-from emdeg.codegen.infix import Language, header, identifier, listing
-from emdeg.programs import Kind, Program, split_constants
+from emdeg.codegen.infix import Language, header, identifier, listing, parts
+from emdeg.programs import Kind, Program
 
 
 def number(value: Fraction) -> str:
@@ -38,7 +37,6 @@ def emit_python(program: Program, *, name: str | None = None, robot: str = "", c
     Where parameters are inputs, `<name>_constants` computes the constants once and the function takes them.
     """
     name = identifier(name or program.name)
-    constants, main = split_constants(replace(program, name=name))
     lines = [f"# {line}".rstrip() for line in header(program, name, robot, command)]
     used = {op.kind for op in program.ops}
     names = ["cos", *(law.value for law in (Kind.EXP,) if law in used), "sin", "sqrt"]
@@ -46,9 +44,8 @@ def emit_python(program: Program, *, name: str | None = None, robot: str = "", c
     lines += ["", f"from math import {', '.join(names)}  # noqa: F401", ""]
     if Kind.SIGN in used:
         lines += ["", "def sign(x):", "    return (x > 0) - (x < 0)", ""]
-    for part in (constants, main):
-        if part is not None:
-            lines += ["", *_function(part), ""]
+    for part in parts(program, name):
+        lines += ["", *_function(part), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
