@@ -199,6 +199,8 @@ class Supremum:
 
 FINENESS = (1.3, 1.0, 0.8, 0.65, 0.52, 0.42, 0.33, 0.26, 0.2, 0.14, 0.1, 0.07, 0.05)
 STARTS = 32
+VALUE = 1e-7
+"""Seconds that a formula's value at a node of a first grid takes, about."""
 
 
 def supremum(
@@ -209,7 +211,7 @@ def supremum(
     enough: Callable[[float], bool] = lambda bound: False,
     clock: Callable[[], float],
 ) -> Supremum:
-    """The largest `reach` over the box, bounded on finer and finer grids while the time lasts.
+    """The largest `reach` over the box, bounded on finer and finer grids while the time lasts; infinite without any.
 
     `reach` must not fall below the magnitude of any combination that it stands for. `enough` says when a bound needs
     no betterment.
@@ -217,6 +219,8 @@ def supremum(
     if not any(family.degrees):
         value = float(reach(family.coefficients.reshape(1, -1), -math.inf)[0])
         return Supremum(value, np.array([[v.middle for v in family.variables]]), 1)
+    if grid(family, FINENESS[0]).points * family.coefficients.shape[-1] * VALUE > seconds:
+        return Supremum(math.inf, np.empty((0, family.dimension)), 0)
     part_of_circle = any(v.is_angle and not v.is_circle and d for v, d in zip(family.variables, family.degrees))
     best, total, rate = math.inf, 0, 0.0
     whole = math.inf

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from emdeg.cli.common import BestEffort, Json, UsageError, end_if_missed, out, print_json, say, write_new
-from emdeg.cli.effort import Seed, WeightsText, chosen_weights
+from emdeg.cli.effort import Seed, WeightsText, chosen_weights, promised
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.short_programs import is_long, of_program, present
 from emdeg.codegen import CERTIFICATE, make_short_artefact, may_replace, write
@@ -41,6 +40,8 @@ from emdeg.reduce import (
 from emdeg.reduce import split as split_program
 from emdeg.robot import ACCELERATION, SPEED, Robot, Workspace, workspace
 
+LEAST = 1e-3
+"""Seconds for a program when no time is left: one way of writing it, no search."""
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"
 
 
@@ -97,7 +98,7 @@ def command(
     acceleration: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Largest accelerations.", rich_help_panel=_BOX)
     ] = str(ACCELERATION),
-    seconds: Annotated[float, typer.Option(help="Time for search and certification.", min=1)] = 90.0,
+    seconds: Annotated[float, typer.Option(help="Processor time for search and certification.", min=1)] = 90.0,
     seed: Seed = 0,
     weights: WeightsText = "operations",
     tables_: Annotated[
@@ -148,7 +149,7 @@ def command(
         raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
     if emit is not None:
         may_replace(emit, force)
-    start = time.thread_time()
+    time = promised(seconds)
     weighed = chosen_weights(weights)
     motion = _motion(robot, hold, trajectory)
     try:
@@ -165,7 +166,7 @@ def command(
                     "go with --at-most, --absolute and --function"
                 )
             found = of_program(
-                robot, function, _numbers(worst_error), absolute, at_most, significance, where, seed, weighed
+                robot, function, _numbers(worst_error), absolute, at_most, significance, where, seed, weighed, time
             )
             present(found, flops, ratio, motion, hold, processors, emit, best_effort, force, json)
             return
@@ -179,19 +180,19 @@ def command(
             worst_error=_numbers(worst_error),
             average_error=average_error,
             where=where,
-            seconds=0.6 * seconds,
+            effort=time.part(0.6),
         )
     except ValueError as problem:
         raise UsageError(str(problem)) from None
     data = _data(short)
     if short.errors:
-        left = max(0.35 * seconds, 0.9 * seconds - (time.thread_time() - start))
-        program = short.program(seconds=left, weights=weighed)
-        matrix = short.program("mass_matrix", seconds=min(4.0, left), weights=weighed)
+        parts = 4 if tables_ else 1
+        program = short.program(seconds=max(0.7 * time.left() / parts, LEAST), weights=weighed)
+        matrix = short.program("mass_matrix", seconds=max(min(4.0, time.left() / parts), LEAST), weights=weighed)
         data |= _model_data(short, program, matrix, weighed)
         if tables_:
             data["tables"] = reduction_tables(
-                short, program, matrix, seconds=seconds / 4, operations_per_second=flops, ratio=ratio
+                short, program, matrix, seconds=time.left(), operations_per_second=flops, ratio=ratio
             )
         data["multirate"] = multirate(program, flops, ratio).data()
         if motion is not None and hold:

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
+import click
 import typer
 
 from emdeg.cli.common import UsageError
 from emdeg.cli.progress import working
 from emdeg.programs import WEIGHTS, Program, Progress, Weights, parsed
+from emdeg.programs import Effort as ProgramEffort
 from emdeg.programs import program as best_program
 from emdeg.robot import Robot
 
@@ -44,6 +46,13 @@ def default_effort() -> float:
         return checked_effort(float(text)) or 0.0 if text else DEFAULT_EFFORT
     except ValueError:
         raise UsageError(f"EMDEG_EFFORT is not a number of seconds: {text!r}") from None
+
+
+def promised(seconds: float) -> ProgramEffort:
+    """The budget of a command that promised to take so many seconds of processor time, its start included."""
+    context = click.get_current_context(silent=True)
+    began = context.find_root().obj if context else None
+    return ProgramEffort(seconds, start=began)
 
 
 def checked_effort(effort: float | None) -> float | None:

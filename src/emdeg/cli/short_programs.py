@@ -13,7 +13,7 @@ from rich.table import Table
 from emdeg.cli.common import UsageError, end_if_missed, out, print_json, say
 from emdeg.cli.effort import default_effort, progress_line
 from emdeg.codegen import CERTIFICATE, make_short_program_artefact, write
-from emdeg.programs import Weights, count, label, plain_program
+from emdeg.programs import Effort, Weights, count, label, plain_program
 from emdeg.reduce import ShortProgram, holding_error, multirate, rule_limits, shortest
 from emdeg.reduce import split as split_program
 from emdeg.robot import Robot, Workspace
@@ -37,6 +37,7 @@ def of_program(
     where: Workspace,
     seed: int,
     weights: Weights,
+    time: Effort,
 ) -> ShortProgram:
     """The short program that the options ask for; without a target the significance rule says how wrong it may be."""
     if worst_error is not None and at_most is not None:
@@ -59,6 +60,7 @@ def of_program(
             seed=seed,
             weights=weights,
             progress=progress,
+            time=time,
         )
 
 

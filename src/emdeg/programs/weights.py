@@ -132,13 +132,19 @@ def target_seconds(size: int) -> float:
 
 
 class Effort:
-    """A budget of nominal seconds, and what has been spent of it."""
+    """A budget of nominal seconds, and what has been spent of it.
 
-    def __init__(self, seconds: float) -> None:
+    `clock` tells the processor's time, and `start` when on it the budget began, if that is not now.
+    """
+
+    def __init__(
+        self, seconds: float, clock: Callable[[], float] = time.process_time, start: float | None = None
+    ) -> None:
         self.seconds = seconds
         self.spent = 0.0
+        self.clock = clock
         self._start = time.monotonic()
-        self._start_cpu = time.process_time()
+        self._start_cpu = clock() if start is None else start
 
     @property
     def elapsed(self) -> float:
@@ -151,4 +157,12 @@ class Effort:
     def until(self, share: float) -> Callable[[], bool]:
         """Whether that share of the budget is spent, or that share of the time has passed on the processor."""
         last = self._start_cpu + PATIENCE * share * self.seconds
-        return lambda: self.spent >= share * self.seconds or time.process_time() > last
+        return lambda: self.spent >= share * self.seconds or self.clock() > last
+
+    def left(self, share: float = 1.0) -> float:
+        """Seconds until that share of the time has passed on the processor; 0 from then on."""
+        return max(0.0, self._start_cpu + PATIENCE * share * self.seconds - self.clock())
+
+    def part(self, share: float) -> Effort:
+        """A budget that begins now and may use that share of the time that is left."""
+        return Effort(share * self.left() / PATIENCE, self.clock)

@@ -8,7 +8,7 @@ from typing import Any
 
 from emdeg.bounds import Bounded
 from emdeg.equations import Model
-from emdeg.programs import OPERATIONS, Program, Weights
+from emdeg.programs import OPERATIONS, Effort, Program, Weights
 from emdeg.reduce.average import EntryDeviation, diagonal, entry_errors, within_average
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
@@ -56,8 +56,9 @@ class Abbreviated(Brief):
         seed: int = 0,
         weights: Weights = OPERATIONS,
     ) -> Program:
-        """A program of the short model; `seconds` of search for one that costs less."""
-        return short_program(self.short, function, seconds=seconds, seed=seed, weights=weights)
+        """A program of the short model; `seconds` in which one that costs less is looked for, 0: not at all."""
+        effort = Effort(seconds) if seconds else None
+        return short_program(self.short, function, effort=effort, seed=seed, weights=weights)
 
     @property
     def within_limits(self) -> bool:
@@ -109,6 +110,7 @@ def abbreviate(
     average_error: float | None = None,
     where: Workspace | None = None,
     seconds: float = 60.0,
+    effort: Effort | None = None,
 ) -> Abbreviated:
     """A short model of a robot, which is derived for that, or of a model, which is not derived again.
 
@@ -116,27 +118,29 @@ def abbreviate(
     the box; the smallest model found whose certified error stays below them. `average_error`: a fraction; every entry
     of M and g by itself, its average relative error below that (with `worst_error`, one number, its worst too).
     `neglect`: constants that the rule is to drop everywhere; `keep_uncertain`: not those that their tolerances do not
-    tell from zero, which it drops otherwise. `seconds`: for search and certification together.
+    tell from zero, which it drops otherwise. `seconds`: for derivation, search and certification together, counted by
+    the processor; `effort`: the same as a budget that others share.
 
     >>> import emdeg
     >>> short = emdeg.abbreviate("planar2r", significance=0.05, seconds=2)
     >>> all(e.value <= e.bound for e in short.errors)
     True
     """
+    effort = effort or Effort(seconds)
     full = full_model(of if isinstance(of, Model) else as_robot(of), only)
     robot = full.robot
     where = where or workspace(robot)
     if average_error is not None:
-        return _by_average(full, where, average_error, worst_error, seconds)
+        return _by_average(full, where, average_error, worst_error, effort)
     if not {"M", "b", "c", "g"} <= full.model.parts:
         raise ValueError("efforts need M, b, c and g; for M and g alone give an average error")
-    largest = largest_efforts(full, where)
+    largest = largest_efforts(full, where, until=effort.until(0.5))
     if worst_error is not None:
         fractions = list(worst_error) * (robot.n if len(worst_error) == 1 else 1)
         if len(fractions) != robot.n or any(not f > 0 for f in fractions):
             raise ValueError(f"the worst error needs one fraction, or {robot.n}, each above 0")
         limits = [f * peak for f, peak in zip(fractions, largest)]
-        found = within(full, where, limits, seconds=seconds, largest=largest)
+        found = within(full, where, limits, effort=effort, largest=largest)
         return Abbreviated(found.short, where, found.errors, largest, found.limits)
     short, dropped = significant(
         full,
@@ -146,15 +150,15 @@ def abbreviate(
         neglect=neglect,
         keep_uncertain=keep_uncertain,
     )
-    errors = certified(short, where, seconds=seconds / robot.n)
+    errors = certified(short, where, seconds=effort.left() / robot.n, clock=effort.clock)
     return Abbreviated(short, where, errors, largest, (), dropped)
 
 
 def _by_average(
-    full: FullModel, where: Workspace, average: float, worst: Sequence[float] | None, seconds: float
+    full: FullModel, where: Workspace, average: float, worst: Sequence[float] | None, effort: Effort
 ) -> Abbreviated:
     names = diagonal(full)
     limits = average, worst[0] if worst else None
     short = within_average(full, where, limits[0], worst=limits[1], entries=names)
-    errors = entry_errors(short, where, names, seconds=seconds / max(1, len(names)))
+    errors = entry_errors(short, where, names, seconds=effort.left() / max(1, len(names)))
     return Abbreviated(short, where, entries=tuple(errors), entry_limits=limits)

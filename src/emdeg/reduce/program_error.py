@@ -191,17 +191,20 @@ class ProgramError:
         """Whether the programs depend on rates."""
         return any(group.name != "q" for group in self.exact.inputs)
 
-    def bounds(self, found: Sequence[float], *, enough: Sequence[float]) -> tuple[Bounded, ...]:
+    def bounds(
+        self, found: Sequence[float], *, enough: Sequence[float], until: Callable[[], bool] = lambda: False
+    ) -> tuple[Bounded, ...]:
         """Output by output: the certified largest error, beside what a search has found.
 
-        `enough`: bounds that need no betterment, where they are not far above what was found.
+        `enough`: bounds that need no betterment, where they are not far above what was found. OverBudget where `until`
+        says stop before the last one.
         """
         degrees = degrees_of((self.exact, self.short), self.revolute)
         bounded: dict[int, Bounded] = {}
         trimming = [TRIMMED * max(f, 0.05 * e if math.isfinite(e) else 0.0) for f, e in zip(found, enough)]
         for rows in _groups(degrees):
             for output, row in self._rows(rows, degrees[rows].max(axis=0), trimming):
-                bounded[output] = _bounded(row, found[output], enough[output])
+                bounded[output] = _bounded(row, found[output], enough[output], until)
         return tuple(bounded[k] for k in range(len(degrees)))
 
     def _rows(self, outputs: list[int], degrees: Array, trimming: Sequence[float]) -> Iterator[tuple[int, EffortRow]]:
@@ -311,10 +314,16 @@ def _groups(degrees: Array) -> list[list[int]]:
     return found
 
 
-def _bounded(row: EffortRow, found: float, enough: float) -> Bounded:
+def _bounded(row: EffortRow, found: float, enough: float, until: Callable[[], bool]) -> Bounded:
     objective = RowObjective(row)
     goal = max(CLOSE * found, min(enough, FAR * found))
-    bound = nested_supremum(row.formulas, objective.above, objective.weights, found=found, goal=goal)
+
+    def above(values: Array, floor: float) -> Array:
+        if until():
+            raise OverBudget("the time is over before the error is certified")
+        return objective.above(values, floor)
+
+    bound = nested_supremum(row.formulas, above, objective.weights, found=found, goal=goal)
     return Bounded(found, max(bound.bound, found), {}, bound.points)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +12,7 @@ from emdeg.equations import entry_name, indices
 from emdeg.programs import (
     OPERATIONS,
     Dependence,
+    Effort,
     Program,
     Traced,
     Tracer,
@@ -40,27 +40,31 @@ def program(
     short: ShortModel,
     function: str = "inverse_dynamics",
     *,
-    seconds: float = 0.0,
+    effort: Effort | None = None,
     seed: int = 0,
     weights: Weights = OPERATIONS,
 ) -> Program:
-    """The function's program of a short model; `seconds` of search for one that costs less after factoring.
+    """The function's program of a short model; in the time of `effort` one that costs less is looked for.
 
-    It is checked over a prime field against the entries as they are printed.
+    Without an effort every way of writing it is tried, and nothing is searched. It is checked over a prime field
+    against the entries as they are printed.
     """
+    over = effort.until(0.8) if effort else lambda: False
     if function not in FUNCTIONS:
         raise ValueError(f"a short model has {', '.join(FUNCTIONS)}; not {function}")
     printed = _printed(short, function)
     candidates = [_tidied(printed)]
     if function == "inverse_dynamics":
-        candidates += [_tidied(traced) for traced in traces(short)]
-        candidates += _extracted(short, EXTRACTING * seconds, seed)
-        seconds *= 1 - EXTRACTING
+        for traced in traces(short):
+            if over():
+                break
+            candidates.append(_tidied(traced))
+        candidates += _extracted(short, effort and effort.part(EXTRACTING), seed)
     elif function in OF_CONFIGURATION and count(candidates[0]).total <= FEW:
         phased, printed = _phased(short, function, candidates[0], weights)
         candidates = [phased]
     candidates.sort(key=lambda p: cost(p, weights))
-    tried = [_searched(candidates[:2], seconds, seed, weights)] if seconds else []
+    tried = [_searched(candidates[:2], effort.part(1.0), seed, weights)] if effort and not over() else []
     found = min((*tried, candidates[0]), key=lambda p: cost(p, weights))
     verify(found, printed)
     return found
@@ -99,36 +103,35 @@ LARGE = 120
 """Terms of a row above which extraction, whose work grows with their square, is not tried."""
 
 
-def _extracted(short: ShortModel, seconds: float, seed: int) -> list[Program]:
+def _extracted(short: ShortModel, effort: Effort | None, seed: int) -> list[Program]:
     """Programs by extraction: a part of the time for each way of writing the sums, the rest for the shorter one."""
+    if effort and effort.until(0.8)():
+        return []
     ways = [SharedEfforts(short, WAYS[0])]
     if ways[0].longest > LARGE:
         return []
     if ways[0].before:  # else there are no parallel axes, and all ways are one
         ways += [SharedEfforts(short, links) for links in WAYS[1:]]
-    found = [way.extraction(seed) for way in ways]
-    for extraction in found:
-        extraction.improve(_after(0.1 * seconds))
+    if not effort:
+        found = [way.extraction(seed) for way in ways]
+    else:
+        found = [way.extraction(seed, stopped=effort.until(0.7)) for way in ways]
+        for extraction in found:
+            extraction.improve(effort.part(0.1).until(1.0))
     programs = [simplify(way.program(extraction)) for way, extraction in zip(ways, found)]
-    if seconds:
+    if effort:
         best = min(range(len(ways)), key=lambda i: count(programs[i]).total)
-        programs.append(simplify(ways[best].program(found[best].improve(_after(0.7 * seconds)))))
+        programs.append(simplify(ways[best].program(found[best].improve(effort.until(1.0)))))
     return programs
 
 
-def _after(seconds: float) -> Callable[[], bool]:
-    """Whether so much processor time has passed since now."""
-    end = time.thread_time() + seconds
-    return lambda: time.thread_time() >= end
-
-
-def _searched(starts: Sequence[Program], seconds: float, seed: int, weights: Weights) -> Program:
+def _searched(starts: Sequence[Program], effort: Effort, seed: int, weights: Weights) -> Program:
     """A fifth of the time for each start, the rest for the one that came furthest."""
     searches = [Resubstitution(p, seed, weights) for p in starts]
-    for search in searches:
-        search.run(_after(0.2 * seconds))
+    for place, search in enumerate(searches):
+        search.run(effort.until(0.2 * (place + 1)))
     best = min(searches, key=lambda search: search.best)
-    best.run(_after(seconds * (1 - 0.2 * len(searches))))
+    best.run(effort.until(1.0))
     return tidied(best.result())
 
 

@@ -12,7 +12,7 @@ is what its certified error rests on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -206,10 +206,14 @@ class Pruning:
         """(outputs, states): errors over limits."""
         return (outputs(program, forward(program, self.states)) - self.exact) / self.limits[:, None]
 
-    def run(self, program: Program, aim: float, rounds: int = 400) -> Program:
+    def run(
+        self, program: Program, aim: float, rounds: int = 400, until: Callable[[], bool] = lambda: False
+    ) -> Program:
         """The program with as few operations as moves get it to, no error at the states above `aim` of its limit."""
         program = moved(program, {})
         for _ in range(rounds):
+            if until():
+                break
             shorter = self._step(program, aim)
             if shorter is None:
                 break

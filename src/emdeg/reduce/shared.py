@@ -6,7 +6,7 @@ common: extraction finds that from the sums alone, constants being letters until
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
 
 from emdeg.algebra import Atom, TrigPoly
@@ -93,9 +93,9 @@ class SharedEfforts:
         """One good program, always the same."""
         return self.program(self.extraction(noise=0.0))
 
-    def extraction(self, seed: int = 0, noise: float = 0.6) -> Extraction:
-        """One run of extraction."""
-        return Extraction(self.sums, self.fixed, seed, noise).run()
+    def extraction(self, seed: int = 0, noise: float = 0.6, stopped: Callable[[], bool] = lambda: False) -> Extraction:
+        """One run of extraction, as far as it comes until it is told to stop."""
+        return Extraction(self.sums, self.fixed, seed, noise).run(stopped)
 
     def program(self, found: Extraction) -> Program:
         """The program that an extraction of these sums gives."""

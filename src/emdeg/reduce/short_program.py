@@ -129,12 +129,14 @@ def shortest(
     seed: int = 0,
     weights: Weights = OPERATIONS,
     progress: Progress | None = None,
+    time: Effort | None = None,
 ) -> ShortProgram:
     """The shortest program found with a certified error within `worst_error`, or with `at_most` so many operations.
 
     `worst_error`: one number or one an output, parts of the largest magnitude over the box, or `absolute` [N m, N].
     `at_most`: the least certified error found with so many operations. `effort`: nominal seconds for the exact program,
-    where none is on file or given, and as much for the short one; the same effort and seed give the same program.
+    where none is on file or given, and as much for the short one; the same effort and seed give the same program if
+    `time`, a budget on the processor's clock, suffices: when it ends the shortest that was certified stands.
 
     >>> short = shortest("planar2r", worst_error=0.05, effort=0.2)
     >>> short.missed, max(short.relative) <= 0.05
@@ -150,8 +152,10 @@ def shortest(
     if at_most is None and (len(given) not in (1, n) or any(not 0 < x < math.inf for x in given)):
         raise ValueError(f"the worst error needs one number, or {n}, each above 0")
     where = where or workspace(robot)
-    exact = exact or program(robot, function, otherwise=effort, seed=seed, weights=weights)
-    search = _Search(robot, function, exact, where, effort, seed, weights, progress or (lambda phase, best: None))
+    time = time or Effort(math.inf)
+    exact = exact or program(robot, function, otherwise=min(effort, 0.3 * time.left()), seed=seed, weights=weights)
+    tell = progress or (lambda phase, best: None)
+    search = _Search(robot, function, exact, where, effort, seed, weights, tell, time)
     if at_most is not None:
         return search.of_length(at_most)
     each = np.array(given * (n if len(given) == 1 else 1), dtype=float)
@@ -173,9 +177,11 @@ class _Search:
         seed: int,
         weights: Weights,
         tell: Progress,
+        time: Effort,
     ) -> None:
         self.robot, self.function, self.exact, self.where = robot, function, exact, where
         self.effort, self.seed, self.weights, self.tell = effort, seed, weights, tell
+        self.time, self.over = time, time.until(1.0)
         self.names = [group.name for group in exact.inputs]
         self.revolute = tuple(joint.kind == "revolute" for joint in robot.coordinates)
         self.random = np.random.default_rng(seed)
@@ -195,7 +201,7 @@ class _Search:
         goal = np.array(limits)
         for _ in range(ATTEMPTS):
             short = self.pruned(goal)
-            if cost(short, self.weights) >= cost(best.program, self.weights):
+            if self.over() or cost(short, self.weights) >= cost(best.program, self.weights):
                 break  # it could only be certified, not shorter
             try:
                 errors = self.certified(short, limits)
@@ -220,7 +226,8 @@ class _Search:
             return replace(self._made(self.exact, zero, none), at_most=at_most)
         low, high = 1e-4, 1.0
         short = self.pruned(high * self.largest)
-        while count(short).total <= at_most and high / low > 1.15:
+        half = self.time.until(0.5)
+        while count(short).total <= at_most and high / low > 1.15 and not half():
             middle = math.sqrt(low * high)
             tried = self.pruned(middle * self.largest)
             if count(tried).total <= at_most:
@@ -243,12 +250,12 @@ class _Search:
         limits = np.maximum(limits, floor)
         states, short = self.states, self.exact
         for _ in range(ROUNDS):
-            found = Pruning(states, self.outputs(states).T, limits).run(self.exact, AIM)
+            found = Pruning(states, self.outputs(states).T, limits).run(self.exact, AIM, until=self.over)
             self.tell("pruned", cost(found, self.weights))
             error = ProgramError(self.exact, found, self.where, self.revolute)
             worst, at = worst_states(error.errors, self.where, self.names, self.random)
             short = found
-            if (worst <= 1.08 * AIM * limits).all():
+            if self.over() or (worst <= 1.08 * AIM * limits).all():
                 break
             states = joined(states, at, *(self._near(at) for _ in range(NEAR)))
         return self._compacted(short)
@@ -262,7 +269,7 @@ class _Search:
         """The same function in fewer operations, if some effort finds it."""
         candidates = [tidied(short, self.weights)]
         if self.effort > 0:
-            effort = Effort(self.effort / 4)
+            effort = Effort(min(self.effort / 4, 0.3 * self.time.left()), self.time.clock)
             search = Resubstitution(candidates[0], self.seed, self.weights, effort.spend)
             candidates.append(tidied(search.run(effort.until(1.0)), self.weights))
         for candidate in sorted(candidates, key=lambda one: cost(one, self.weights)):
@@ -276,7 +283,7 @@ class _Search:
         """Each output's certified error, and the largest found."""
         error = ProgramError(self.exact, short, self.where, self.revolute)
         found, _ = worst_states(error.errors, self.where, self.names, self.random, points=100_000, starts=40)
-        return error.bounds([float(x) for x in found], enough=[float(x) for x in limits])
+        return error.bounds([float(x) for x in found], enough=[float(x) for x in limits], until=self.over)
 
 
 ENOUGH, SLACK = 0.85, 1.25

@@ -9,15 +9,16 @@ limit is lowered by the ratio and the search runs again.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.bounds import Bounded, clock
+from emdeg.bounds import Bounded
 from emdeg.equations import indices
+from emdeg.programs import Effort
 from emdeg.reduce.pieces import Piece, mean, model_of, pieces
 from emdeg.reduce.programs import quick_count
 from emdeg.reduce.row_error import RowObjective, largest_error, row, search
@@ -48,9 +49,11 @@ class WithinTarget:
         return all(e.bound <= limit for e, limit in zip(self.errors, self.limits))
 
 
-def largest_efforts(full: FullModel, where: Workspace, starts: int = 12) -> tuple[float, ...]:
+def largest_efforts(
+    full: FullModel, where: Workspace, starts: int = 12, until: Callable[[], bool] = lambda: False
+) -> tuple[float, ...]:
     """The largest effort found at each joint over the workspace, by multistart maximisation."""
-    return tuple(_worst(full.entries, j, where, starts)[0] for j in range(1, full.robot.n + 1))
+    return tuple(_worst(full.entries, j, where, starts, until)[0] for j in range(1, full.robot.n + 1))
 
 
 def within(
@@ -58,45 +61,62 @@ def within(
     where: Workspace,
     limits: Sequence[float],
     *,
-    seconds: float = 60.0,
+    effort: Effort,
     largest: Sequence[float] = (),
     tries: int = TRIES,
     seed: int = 0,
 ) -> WithinTarget:
-    """The smallest model found whose certified error at each joint is at most its limit."""
-    start = time.thread_time()
-    end = start + seconds
+    """The smallest model found whose certified error at each joint is at most its limit.
+
+    What is being tried when the time ends is not finished: the whole model, which errs by nothing, stands unless a
+    shorter one was certified. One whose bound is above a limit is never better than that.
+    """
     n = full.robot.n
+    over, searched = effort.until(1.0), effort.until(0.6)
+    exact = full.keeping(full.functions)
+    none = tuple(Bounded(0.0, 0.0, {}) for _ in range(n))
+    best = WithinTarget(exact, none, tuple(map(float, limits)), tuple(largest))
     cut = pieces(full)
     random = np.random.default_rng(0)
     q = random.uniform(where.lower, where.upper, (SAMPLES, n))
     goal = np.array(limits, dtype=float) * AIM
     bias = dict.fromkeys(range(len(cut)), 0.0)
-    while True:
-        short = full.keeping(full.functions)
+    while not over():
+        short = exact
         for turn in range(ROUNDS):
             dropping = Dropping(full, cut, where, q, goal)
             if turn < EARLY and tries == TRIES:  # worst configurations first, then the long search over all of them
-                short = dropping.search(3, bias, seed, until=start + 0.15 * seconds)
+                short = dropping.search(3, bias, seed, until=effort.until(0.15))
             else:
-                short = dropping.search(tries, bias, seed, until=start + 0.6 * seconds)
+                short = dropping.search(tries, bias, seed, until=searched)
                 tries = max(4, tries // 8)
-            worst = [_worst(short.row_difference(j), j, where, 8) for j in range(1, n + 1)]
+            if over():
+                return best
+            worst = [_worst(short.row_difference(j), j, where, 8, over) for j in range(1, n + 1)]
             beyond = [at for (value, at), limit in zip(worst, goal) if value > limit and at is not None]
-            if not beyond and tries < TRIES:
+            if searched() or (not beyond and tries < TRIES):
                 break
             if not beyond:
                 continue
             q = np.concatenate([q, *(_around(at, where, random) for at in beyond)])
-        errors = certified(short, where, seconds=0.05 * seconds, enough=limits)
+        if over():
+            return best
+        seconds = min(max(0.05 * effort.seconds, 0.5 * effort.left() / n), effort.left() / n)
+        errors = certified(short, where, seconds=seconds, enough=limits, clock=effort.clock)
         above = [e.bound > limit for e, limit in zip(errors, limits)]
-        if not any(above) or time.thread_time() > end:
-            return WithinTarget(short, errors, tuple(map(float, limits)), tuple(largest))
+        if not any(above):
+            return replace(best, short=short, errors=errors)
         goal = np.where(above, 0.97 * goal, goal)
+    return best
 
 
 def certified(
-    short: ShortModel, where: Workspace, *, seconds: float = 8.0, enough: Sequence[float] | None = None
+    short: ShortModel,
+    where: Workspace,
+    *,
+    seconds: float = 8.0,
+    enough: Sequence[float] | None = None,
+    clock: Callable[[], float] = time.process_time,
 ) -> tuple[Bounded, ...]:
     """The certified largest error at each joint, beside the largest found; `enough`: bounds that need no betterment.
 
@@ -110,15 +130,15 @@ def certified(
     for place, (_, j, part) in enumerate(todo):
         share = (end - clock()) / (len(todo) - place)
         limit = -np.inf if enough is None else enough[j - 1]
-        found[j] = largest_error(part, seconds=share, enough=limit)
+        found[j] = largest_error(part, seconds=share, enough=limit, clock=clock)
     return tuple(found[j] for j in range(1, n + 1))
 
 
-def _worst(entries, joint: int, where: Workspace, starts: int) -> tuple[float, Array | None]:
+def _worst(entries, joint: int, where: Workspace, starts: int, until: Callable[[], bool]) -> tuple[float, Array | None]:
     part = row(joint, entries, where)
     if part is None:
         return 0.0, None
-    value, at = search(RowObjective(part), count=starts)
+    value, at = search(RowObjective(part), count=starts, until=until)
     q = np.zeros(len(where.lower))
     for j, x in part.formulas.positions(at).items():
         q[j - 1] = x
@@ -191,7 +211,7 @@ class Dropping:
                 state.M[i, j] -= values
         return replace(short, one_sided=frozenset(chosen))
 
-    def search(self, tries: int, bias: dict[int, float], seed: int = 0, until: float = np.inf) -> ShortModel:
+    def search(self, tries: int, bias: dict[int, float], seed: int, until: Callable[[], bool]) -> ShortModel:
         """The shortest model over random changes of the order; `bias`, log factors on the shares, is updated."""
         random = np.random.default_rng(seed)
 
@@ -202,7 +222,7 @@ class Dropping:
         best = self.one_sided(self(order(bias)))
         cost = quick_count(best)
         for _ in range(tries):
-            if time.thread_time() > until:
+            if until():
                 break
             tried = {i: b + (random.normal() * 0.8 if random.random() < 0.15 else 0.0) for i, b in bias.items()}
             short = self.one_sided(self(order(tried)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from emdeg.programs import count
+from emdeg.programs import Effort, count
 from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import FullModel, ShortModel
 from emdeg.reduce.significance import significant
@@ -49,7 +49,7 @@ def curve(
             if threshold
             else ShortModel(full, full.lumped.expansions, full.values)
         )
-        c = count(program(short, seconds=each / 3))
+        c = count(program(short, effort=Effort(each / 3)))
         errors = certified(short, where, seconds=2 * each / 3 / full.robot.n)
         points.append(
             TradeoffPoint(

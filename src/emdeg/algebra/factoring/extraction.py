@@ -36,9 +36,9 @@ class Extraction(SharedParts):
         self._random = random.Random(seed)
         self._noise = noise
 
-    def run(self) -> Extraction:
-        """Parts taken out until none saves an operation."""
-        while self.step():
+    def run(self, stopped: Callable[[], bool] = lambda: False) -> Extraction:
+        """Parts taken out until none saves an operation, or until told to stop."""
+        while not stopped() and self.step():
             self._inline()
         return self
 
