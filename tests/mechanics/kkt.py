@@ -238,27 +238,28 @@ def _twists(robot, bodies, qd):
     return v, w
 
 
+def openings(robot, q):
+    """What every closure equation, redundant or not, lacks to being met at the joints' values."""
+    loops, bodies, out = robot.loops, Bodies(robot, q), []
+    for rod in loops.rods:
+        U = bodies.point(rod.second) - bodies.point(rod.first)
+        out.append([(U @ U - float(rod.length) ** 2) / 2])
+    for c in loops.closures:
+        U = bodies.point(c.second) - bodies.point(c.first)
+        (x1, y1, z1), (x2, y2, z2) = bodies.axes(c.first), bodies.axes(c.second)
+        out.append([x1 @ U, y1 @ U, x1 @ y2, y1 @ z2, z1 @ x2] if c.kind == "prismatic" else U)
+        out += {"universal": [[z1 @ z2]], "revolute": [[x1 @ z2, y1 @ z2]]}.get(c.kind, [])
+    return np.concatenate(out)
+
+
 def _rates(robot, q, ud):
     """Every joint's rate: the loops' equations on the rates, by the complex step through the loops' ends."""
     loops = robot.loops
 
-    def residual(x):
-        bodies = Bodies(robot, x)
-        out = []
-        for rod in loops.rods:
-            U = bodies.point(rod.second) - bodies.point(rod.first)
-            out.append([U @ U / 2])
-        for c in loops.closures:
-            U = bodies.point(c.second) - bodies.point(c.first)
-            (x1, y1, z1), (x2, y2, z2) = bodies.axes(c.first), bodies.axes(c.second)
-            out.append([x1 @ U, y1 @ U, x1 @ y2, y1 @ z2, z1 @ x2] if c.kind == "prismatic" else U)
-            out += {"universal": [[z1 @ z2]], "revolute": [[x1 @ z2, y1 @ z2]]}.get(c.kind, [])
-        return np.concatenate(out)
-
     def slope(k):  # the complex step: no difference is taken, so nothing cancels
         x = np.array(q, dtype=complex)
         x[k] += 1e-30j
-        return residual(x).imag / 1e-30
+        return openings(robot, x).imag / 1e-30
 
     Phi = np.array([slope(k) for k in range(len(q))]).T
     own = list(loops.coordinates)

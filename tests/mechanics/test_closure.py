@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.errors import ClosureError, RobotError
+from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.loops.closing import ready
-from tests.mechanics.kkt import constrained_accelerations
+from tests.mechanics.invented import INVENTED, crane
+from tests.mechanics.kkt import constrained_accelerations, openings
 from tests.mechanics.linkages import HOOKE, SLIDER_CRANK, UPU3, built
 
 
@@ -69,3 +72,65 @@ def test_accelerations_equal_those_of_free_bodies_with_multipliers(name, tmp_pat
     np.testing.assert_allclose(one["M"], other["M"], atol=1e-12)
     force = [np.einsum("kij,kj->ki", model["C"], qd) for model in (one, other)]
     np.testing.assert_allclose(*force, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", INVENTED)
+def test_invented_mechanisms_move_as_free_bodies_with_multipliers_do(name, tmp_path):
+    """Any tilt, any gravity, slides without motors, skew axes: closed by steps, in every equation, and right."""
+    make, reach = INVENTED[name]
+    robot, rng, reached = built(make(7), tmp_path), np.random.default_rng(3), 0
+    home = kind_of(robot).home(robot)
+    assert kind_of(robot).has_programs(robot)
+    compiled = emdeg.compile(emdeg.program(robot, "forward_dynamics"))
+    for place in rng.uniform(-reach, reach, (12, robot.freedoms)):
+        q, qd, tau = home + 2 * place, rng.normal(size=robot.freedoms), rng.normal(size=len(robot.driven))
+        try:
+            joints = emdeg.loops.joint_positions(robot, q)
+        except ClosureError:
+            assert np.isnan(compiled(q, qd, tau)).all()
+            continue
+        np.testing.assert_allclose(openings(robot, joints), 0, atol=1e-14)
+        expected = constrained_accelerations(robot, q, qd, tau)
+        scale = max(1.0, np.abs(expected).max())
+        for found in (emdeg.forward_dynamics(robot, q, qd, tau), compiled(q, qd, tau)):
+            np.testing.assert_allclose(found, expected, atol=1e-10 * scale)
+        reached += 1
+    assert reached >= 4
+
+
+@pytest.mark.parametrize(
+    ("lock", "coordinates", "driven"),
+    [({"hand": "30 deg"}, ["turn", "lift"], ["turn", "stroke"]), ({"turn": 0.3}, ["lift", "hand"], ["stroke", "hand"])],
+)
+def test_a_locked_joint_is_no_coordinate_and_has_no_motor(lock, coordinates, driven, tmp_path):
+    (tmp_path / "crane.toml").write_text(crane(3))
+    robot = emdeg.load(tmp_path / "crane.toml", lock=lock)
+    assert [joint.name for joint in robot.coordinates] == coordinates
+    assert [joint.name for joint in robot.driven] == driven
+    whole = emdeg.load(tmp_path / "crane.toml")
+    (name,) = lock
+    place = [joint.name for joint in whole.coordinates].index(name)
+    q, qd, tau = np.array([0.7, 0.5]), np.array([0.3, -0.4]), np.array([1.0, 2.0])
+    expected = constrained_accelerations(robot, q, qd, tau)
+    np.testing.assert_allclose(emdeg.forward_dynamics(robot, q, qd, tau), expected, rtol=1e-10)
+    held = [np.insert(array, place, value) for array, value in ((q, np.radians(30) if place else 0.3), (qd, 0.0))]
+    efforts = emdeg.inverse_dynamics(whole, *held, np.insert(expected, place, 0.0))
+    np.testing.assert_allclose(np.delete(efforts, [joint.name for joint in whole.driven].index(name)), tau, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("lock", "word"), [({"x": 0, "y": 0, "z": -0.45}, "every coordinate is locked"), ({"q1": 0}, "mobility is 2")]
+)
+def test_locks_that_leave_no_description_are_refused(lock, word):
+    with pytest.raises(RobotError, match=word):
+        emdeg.mass_matrix(emdeg.load("delta", lock=lock), [0, 0, -0.45])
+
+
+def test_a_load_on_any_link_of_a_loop_is_carried(tmp_path):
+    (tmp_path / "crane.toml").write_text(crane(3))
+    for link in ("hand", "piston", "cylinder"):
+        robot = emdeg.load(tmp_path / "crane.toml", payload=f"mass=1.8,com=0.1:0.05:0.02@{link}")
+        state = np.array([0.3, 0.8, 0.4]), np.array([0.3, -0.4, 0.5]), np.array([1.0, 2.0, -1.0])
+        np.testing.assert_allclose(
+            emdeg.forward_dynamics(robot, *state), constrained_accelerations(robot, *state), rtol=1e-10
+        )

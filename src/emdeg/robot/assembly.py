@@ -141,7 +141,9 @@ def _assemble(
         tolerances={path: v for path, v in draft.tolerances.items() if path.startswith(owners)},
         sources={path: v for path, v in draft.sources.items() if path.startswith(owners)},
         notes=tuple(notes),
-        loops=None if loops is None else resolved(loops, form.links, lambda name, what: _known(hosts, name, what)),
+        loops=None
+        if loops is None
+        else resolved(loops, form.links, lambda name, what: _known(hosts, name, what), locks),
     )
     for payload in robot.payloads:
         _known(frames, payload.link, f"the payload {payload.name!r} is attached to")

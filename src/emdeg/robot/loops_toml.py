@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -150,14 +150,23 @@ def _modes(table: TomlTable, names: Sequence[str]) -> tuple[tuple[str, int], ...
     return tuple((name, int(modes.data[name])) for name in modes.data)
 
 
-def resolved(draft: LoopsDraft, links: Sequence[Link], host: Callable[[str, str], Frame]) -> Loops:
-    """The loops with numbers for names; `host` finds a link, joint or frame (name, what for)."""
+def resolved(
+    draft: LoopsDraft, links: Sequence[Link], host: Callable[[str, str], Frame], locked: Collection[str] = ()
+) -> Loops:
+    """The loops with numbers for names; `host` finds a link, joint or frame (name, what for).
+
+    A joint that is `locked` is neither a coordinate any more nor driven.
+    """
     numbers = {link.joint.name: i for i, link in enumerate(links)}
 
-    def joint(name: str, what: str) -> int:
-        if name not in numbers:
-            raise RobotError(f"{what} {name!r}, which is locked or does not move", body=name)
-        return numbers[name]
+    def joints(names: Sequence[str], what: str) -> tuple[int, ...]:
+        left = [name for name in names if name not in locked]
+        if not left:
+            raise RobotError(f"every {what} is locked: {', '.join(names)}", body=names[0])
+        for name in left:
+            if name not in numbers:
+                raise RobotError(f"a {what} is {name!r}, which does not move", body=name)
+        return tuple(numbers[name] for name in left)
 
     def end(place: NamedEnd, name: str) -> End:
         frame = host(place.host, f"the loop {name!r} is attached to")
@@ -171,12 +180,12 @@ def resolved(draft: LoopsDraft, links: Sequence[Link], host: Callable[[str, str]
     loops = Loops(
         rods=tuple(replace(r, first=end(a, r.name), second=end(b, r.name)) for r, a, b in draft.rods),
         closures=tuple(replace(c, first=end(a, c.name), second=end(b, c.name)) for c, a, b in draft.closures),
-        coordinates=tuple(joint(name, "a coordinate is the joint") for name in draft.coordinates),
-        driven=tuple(joint(name, "a driven joint is") for name in draft.driven),
+        coordinates=joints(draft.coordinates, "coordinate"),
+        driven=joints(draft.driven, "driven joint"),
         start=tuple(start.get(link.joint.name, Fraction(0)) for link in links),
         modes=draft.modes,
         values=draft.values,
-        allocation=_shares(draft),
+        allocation=_shares(draft, locked),
     )
     for loop in (*loops.rods, *loops.closures):
         if loop.first.link == loop.second.link:
@@ -184,10 +193,10 @@ def resolved(draft: LoopsDraft, links: Sequence[Link], host: Callable[[str, str]
     return loops
 
 
-def _shares(draft: LoopsDraft) -> tuple[Fraction, ...]:
+def _shares(draft: LoopsDraft, locked: Collection[str]) -> tuple[Fraction, ...]:
     """One a driven joint, one where none is stated; none if all are equal."""
     stated = dict(draft.allocation)
-    found = tuple(stated.get(name, Fraction(1)) for name in draft.driven)
+    found = tuple(stated.get(name, Fraction(1)) for name in draft.driven if name not in locked)
     return found if len(set(found)) > 1 else ()
 
 

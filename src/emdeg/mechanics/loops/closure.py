@@ -99,11 +99,17 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Slide:
-    """A prismatic joint that brings a point of its link to a given distance from a known point."""
+    """A prismatic joint that brings a point of its link to a given distance from a known point.
+
+    The distance is a rod's, or that of two points of a link which turns about the joint `elbow`, at right angles to
+    the slide: one behind the slide or across the loop from it (a connecting rod), or one before it (a cylinder on a
+    hinge, which reaches as far as the point it has to meet is away).
+    """
 
     joint: int
     loop: str
     sign: int = 1
+    elbow: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,12 +340,45 @@ def _write(place: Place, step: Drawn) -> None:
 
 
 def _slide(place: Place, step: Slide, loop: Bar | Meeting, root: Root) -> None:
-    assert isinstance(loop, Bar)
-    moving, fixed = ends(place, step.joint, loop)
-    R, p = place.rest(step.joint)
-    D = tmul(R, sub(place.point(fixed), add(p, mul(R, place.local(moving, step.joint)))))
-    h = root(loop.length_squared - (D[0] * D[0] + D[1] * D[1]), step.loop)
-    place.position[step.joint] = D[2] + h if step.sign > 0 else D[2] - h
+    along, across, reach = _stretch(place, step, loop)
+    h = root(reach - across, step.loop)
+    place.position[step.joint] = along + h if step.sign > 0 else along - h
+
+
+def _stretch(place: Place, step: Slide, loop: Bar | Meeting) -> tuple[Scalar, Scalar, Scalar]:
+    """What a slide's point has to go to where its distance is measured from, along the slide and, squared, across it.
+
+    The third is the distance's square.
+    """
+    k, j = step.joint, step.elbow
+    moving, fixed = ends(place, k, loop)
+    if j is not None and j in path(place.mech, place.mech.parent[k]):  # a cylinder on a hinge, seen from the hinge
+        R, p = place.rest(j)
+        t = tmul(R, sub(place.point(fixed), p))
+        inner = link_frame(place.mech, k, place.zero(k))
+        at = add(inner[1], mul(inner[0], place.local(moving, k)))
+        x, y, _ = place.local(Anchor(place.mech.parent[k], inner[0], at), j)
+        u, v, _ = place.local(Anchor(place.mech.parent[k], inner[0], add(at, column(inner[0], 2))), j)
+        u, v = u - x, v - y
+        across = x * v - y * u
+        return -(x * u + y * v), across * across, t[0] * t[0] + t[1] * t[1]
+    R, p = place.rest(k)
+    if j is None:
+        assert isinstance(loop, Bar)
+        D = tmul(R, sub(place.point(fixed), add(p, mul(R, place.local(moving, k)))))
+        return D[2], D[0] * D[0] + D[1] * D[1], loop.length_squared
+    if place.moves(j, moving):
+        hinge = link_frame(place.mech, j, place.zero(j))
+        at = Anchor(place.mech.parent[j], hinge[0], hinge[1])
+        C, target, arm = place.local(at, k), place.point(fixed), place.local(moving, j)
+        x, y, _ = sub(place.local(lifted(at, 1), k), C)
+    else:
+        S, target = place.rest(j)
+        C, arm = place.local(moving, k), place.local(fixed, j)
+        x, y, _ = tmul(R, column(S, 2))
+    D = tmul(R, sub(target, add(p, mul(R, C))))
+    across = y * D[0] - x * D[1]
+    return D[2], across * across, arm[0] * arm[0] + arm[1] * arm[1]
 
 
 def _point(place: Place, step: Point, loop: Bar | Meeting, root: Root) -> None:

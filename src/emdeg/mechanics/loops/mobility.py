@@ -13,13 +13,15 @@ from emdeg.algebra.linear import independent_rows
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan
 from emdeg.mechanics.loops.linkage import Linkage, loops_of
-from emdeg.mechanics.loops.newton import closed_by_newton, evaluated
+from emdeg.mechanics.loops.newton import closed_by_newton, evaluated, row_sizes
 from emdeg.mechanics.loops.rational import places_modulo_a_prime
 from emdeg.mechanics.loops.reduction import constraint_jacobian
 from emdeg.robot import Robot
 
 GAP = 1e-8
 """Singular values below this share of the largest count as zero."""
+FADING = 1e-6
+"""A closure equation whose derivatives are below this share of the mechanism's size does not count as a whole one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None) -> Mo
     """The rank at random places near the closed configuration `start`, in doubles and, with a plan, modulo a prime."""
     names, _, J = evaluated(link, generic_places(link, start))
     weights = np.linalg.norm(J, axis=-1, keepdims=True)
-    scaled = J / np.where(weights > 0, weights, 1.0)
+    # A row of rounding alone, such as what lies across the plane of a linkage that is tilted anyhow, stays small.
+    scaled = J / np.maximum(weights, FADING * row_sizes(link)[:, None])
     ranks = [int(np.linalg.matrix_rank(one, tol=GAP * max(1.0, np.linalg.norm(one, 2)))) for one in scaled]
     rank = max(ranks)
     rows = _independent_rows(scaled[int(np.argmax(ranks))], rank)

@@ -22,6 +22,7 @@ from emdeg.mechanics.loops.continuation import march, roots_at, signs
 from emdeg.mechanics.loops.linkage import Linkage
 from emdeg.mechanics.loops.newton import open_rows
 from emdeg.mechanics.loops.plan import is_signed
+from emdeg.mechanics.mechanism import path
 from emdeg.robot import Robot, choose
 
 MOST = 1024
@@ -204,7 +205,7 @@ def _sides(found: Ready, plan: Plan, pose: Array) -> dict[str, str]:
     """Each knee's side: its distance from the base's origin against that of the step's other root."""
     sides: dict[str, str] = {}
     for i, step in enumerate(plan):
-        if isinstance(step, Turn | Slide):
+        if isinstance(step, Turn | Slide) and not _on_a_hinge(found.link, step):
             here, there = (
                 _knee(found.link, (*plan[:i], replace(step, sign=sign)), step, pose) for sign in (step.sign, -step.sign)
             )
@@ -212,12 +213,17 @@ def _sides(found: Ready, plan: Plan, pose: Array) -> dict[str, str]:
     return sides
 
 
+def _on_a_hinge(link: Linkage, step: Turn | Slide) -> bool:
+    """Whether it is a cylinder that swings: it has no knee, and runs backwards in its other mode."""
+    return isinstance(step, Slide) and step.elbow in path(link.tree, link.tree.parent[step.joint])
+
+
 def _knee(link: Linkage, plan: Plan, step: Turn | Slide, pose: Array) -> float:
     place = Place(link, coordinate_positions(link, pose))
     for one in plan:
         take(place, one, lambda value, _: np.sqrt(np.maximum(value, 0.0)))
     loop = next(x for x in (*link.bars, *link.meetings) if x.name == step.loop)
-    elbow = step.gap.elbow if isinstance(step, Turn) else None
+    elbow = step.gap.elbow if isinstance(step, Turn) else step.elbow
     moved = loop.first if place.moves(step.joint, loop.first) else loop.second
     if elbow is not None and place.moves(elbow, moved):
         point = place.rest(elbow)[1]

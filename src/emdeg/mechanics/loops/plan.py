@@ -156,6 +156,10 @@ def _candidates(
         elif isinstance(loop, Meeting) and len(unknown) == 3 and _points(place, *unknown):
             i, j, k = unknown
             yield Point((i, j, k), loop.name), [loop], {i, j, k}
+        elif isinstance(loop, Meeting) and len(unknown) == 2:
+            for k, elbow in (unknown, unknown[::-1]):
+                if not revolute[k] and revolute[elbow] and _upright(place, k, elbow):
+                    yield Slide(k, loop.name, elbow=elbow), [], {k}
     yield from _turns(place, loops, known)
     bars = [loop for loop in loops if isinstance(loop, Bar)]
     for three in combinations(bars, 3):
@@ -233,6 +237,11 @@ def _length_across(place: Place, step: Aim, loop: Meeting) -> float:
 def _parallel(place: Place, i: int, j: int) -> bool:
     turned = cross(column(place.world(i)[0], 2), column(place.world(j)[0], 2))
     return _dot(turned, turned) < NEAR
+
+
+def _upright(place: Place, k: int, elbow: int) -> bool:
+    """Whether a slide is at right angles to the axis of a joint that turns."""
+    return abs(_dot(column(place.world(k)[0], 2), column(place.world(elbow)[0], 2))) < NEAR
 
 
 def _dot(u: Vec3, v: Vec3) -> float:
