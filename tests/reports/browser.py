@@ -22,6 +22,32 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((found for name in NAMES if (found := shutil.which(name))), None)
 SECONDS = 60.0
 
+_CONTRAST = """(least) => {
+  const parse = (c) => { const v = c.match(/[\\d.]+/g).map(Number); return v.length < 4 ? [...v, 1] : v; };
+  const over = (a, b) => [0, 1, 2].map((k) => a[k] * a[3] + b[k] * (1 - a[3])).concat(1);
+  const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, w, k) => {
+    const v = c[k] / 255; return sum + w * (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); }, 0);
+  const ground = (e) => {
+    const layers = [];
+    for (let p = e; p; p = p.parentElement) layers.push(parse(getComputedStyle(p).backgroundColor));
+    const page = matchMedia('(prefers-color-scheme: dark)').matches ? [18, 18, 18, 1] : [255, 255, 255, 1];
+    return layers.reverse().reduce((below, layer) => over(layer, below), page);
+  };
+  const found = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const e = node.parentElement, style = getComputedStyle(e);
+    if (!node.data.trim() || !e.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+    if (e.closest('svg, script, style, [disabled], [aria-disabled=true], [aria-hidden=true], .disabled')) continue;
+    const below = ground(e), ink = over(parse(style.color), below), a = light(ink), b = light(below);
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && +style.fontWeight >= 700);
+    if (ratio < (large ? 3 : least))
+      found.push([node.data.trim().slice(0, 40), +ratio.toFixed(2), style.color, below.join()]);
+  }
+  return found;
+}"""
+
 
 class Page:
     """One page. `said` holds console messages, uncaught exceptions, refused resources and dialogs."""
@@ -92,6 +118,14 @@ class Page:
         found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
+
+    def scheme(self, name: str) -> None:
+        """What the system prefers: light or dark."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+
+    def faint(self, least: float = 4.5) -> list[Any]:
+        """Texts on the page whose contrast is less than WCAG's AA asks for (3 where they are large)."""
+        return self.value(f"({_CONTRAST})({least})")
 
     def picture(self) -> bytes:
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])

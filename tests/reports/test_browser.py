@@ -171,6 +171,101 @@ def test_slider_hides_terms_and_tells_the_price(browser: Page, reports: dict[str
     assert quiet(browser, reports["hostile"])
 
 
+@pytest.mark.parametrize("name", ["planar2r", "delta"])
+def test_numbers_under_the_sliders_are_the_mechanics(browser: Page, reports: dict[str, Path], name: str) -> None:
+    """M, g and the effort that the page computes at a state are those of the reference, to the digits shown."""
+    robot = emdeg.load(name)
+    opened(browser, reports[name])
+    browser.wait("!document.getElementById('live-box').hidden")
+    if name == "planar2r":
+        for k, value in enumerate((0.4, -1.1)):
+            browser.value(
+                f"(() => {{ const i = document.querySelectorAll('#joints input')[{k + 1}]; i.value = {value};"
+                " i.dispatchEvent(new Event('input')); })()"
+            )
+    browser.value(
+        "document.querySelectorAll('#live input').forEach((i, k) => { i.value = 0.3 + 0.2 * k;"
+        " i.dispatchEvent(new Event('input')); })"
+    )
+    n = robot.freedoms
+    shown = [[float(v) for v in row] for row in browser.value(_CELLS)]
+    q = [float(v) for v in browser.value(_POSITIONS)]
+    rates = np.array([0.3 + 0.2 * k for k in range(2 * n)])
+    qd, qdd = rates[0::2], rates[1::2]
+    M, g = np.asarray(emdeg.mass_matrix(robot, q)), np.asarray(emdeg.gravity(robot, q))
+    tau = np.asarray(emdeg.inverse_dynamics(robot, q, qd, qdd))
+    own = robot.driven == robot.coordinates
+    told_g = [row[1] for row in shown[:n]]
+    told_tau = [row[2] for row in shown[:n]] if own else [row[0] for row in shown[n : 2 * n]]
+    told_M = shown[n if own else 2 * n :]
+    scale = 2e-3  # a position is shown with four digits, and so is what is computed of it
+    np.testing.assert_allclose(told_g, g, rtol=scale, atol=scale * abs(g).max())
+    np.testing.assert_allclose(told_tau, tau, rtol=scale, atol=scale * abs(tau).max())
+    np.testing.assert_allclose(told_M, M, rtol=scale, atol=scale * abs(M).max())
+    assert quiet(browser, reports[name])
+
+
+_CELLS = (
+    "Array.from(document.querySelectorAll('#live tbody tr')).map((r) => Array.from(r.querySelectorAll('td.n'))"
+    ".map((c) => c.textContent))"
+)
+_POSITIONS = (
+    "Array.from(document.querySelectorAll('#live tbody')).slice(0, 1).flatMap((b) => Array.from(b.rows)"
+    ".map((r) => r.cells[1].textContent))"
+)
+
+
+def test_code_is_shown_where_it_is_saved_from(browser: Page, reports: dict[str, Path]) -> None:
+    opened(browser, reports["planar2r"])
+    assert browser.value("document.querySelectorAll('.files details').length") == 8
+    browser.value("document.querySelector('.files details').open = true")
+    browser.wait("document.querySelector('.files pre').textContent.length > 0")
+    assert "void planar2r_inverse_dynamics(" in browser.value("document.querySelector('.files pre').textContent")
+
+
+def test_wheel_over_the_picture_scrolls_the_page(browser: Page, reports: dict[str, Path]) -> None:
+    opened(browser, reports["planar2r"])
+    browser.value("document.documentElement.style.scrollBehavior = 'auto'")
+    x, y = browser.value("(() => { const r = canvas.getBoundingClientRect(); return [r.x + 90, r.y + 90]; })()")
+    browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=240)
+    browser.wait("scrollY > 100")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast_in_the_light_and_in_the_dark(browser: Page, reports: dict[str, Path], scheme: str) -> None:
+    """WCAG's AA; the button turns the page to the other scheme, whatever the system prefers."""
+    browser.scheme(scheme)
+    try:
+        opened(browser, reports["planar2r"])
+        assert browser.faint() == []
+        ground = "getComputedStyle(document.body).backgroundColor"
+        before = browser.value(ground)
+        browser.value("theme.click()")
+        assert browser.value(ground) != before
+        assert browser.faint() == []
+    finally:
+        browser.scheme("light")
+
+
+def test_long_names_of_joints_are_shown_whole(browser: Page, tmp_path: Path) -> None:
+    names = ("left_shoulder_pan_joint_of_the_robot", "right_gripper_finger_distal_link_joint")
+    text = ROBOT.format(title='"t"', source='"s"', link1='"a"', link2='"b"', note='"n"', joint1='"J1"', joint2='"J2"')
+    (tmp_path / "long.toml").write_text(text.replace("J1", names[0]).replace("J2", names[1]))
+    made = report(emdeg.load(tmp_path / "long.toml"), tmp_path / "out", words=["long.toml"]).files[0]
+    opened(browser, made, 400)
+    for name in names:
+        cut = browser.value(
+            "Array.from(document.querySelectorAll('#joints span')).filter((s) => s.textContent === "
+            f"{name!r} && s.scrollWidth <= s.clientWidth + 1).length"
+        )
+        assert cut == 1
+        drawn = browser.value(
+            f"Array.from(document.querySelectorAll('svg text')).filter((t) => t.textContent.includes({name!r})).length"
+        )
+        assert drawn >= 4  # inertia, gravity, couplings, efforts
+    assert browser.value("document.documentElement.scrollWidth") <= 400
+
+
 def test_no_figure_is_cut_off(browser: Page, reports: dict[str, Path]) -> None:
     """Every text of a chart lies within the chart."""
     for name in ("planar2r", "delta"):

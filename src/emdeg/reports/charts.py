@@ -41,6 +41,10 @@ class ChartBar:
 
 
 WIDTH = 470.0
+LONGEST = 70
+"""Characters of a name up to which a chart shows all of it."""
+ON_COLOUR = "#16202b"
+"""Text on a coloured cell, which keeps its colour on a dark page, too."""
 _OWN, _OTHER = ("#0072B2", "#7fb8dc"), ("#8a95a0", "#c3cad1")
 
 
@@ -88,7 +92,8 @@ class Span:
 
 def spans(rows: Sequence[Span], title: str, unit: str, log: bool = False) -> Drawing:
     """Ranges as bars between two values."""
-    left, right, top, step = 70.0, WIDTH - 12, 10.0, 30.0
+    # A name stands above its bar, where there is room for all of it.
+    left, right, top, step = 22.0, WIDTH - 14, 4.0, 36.0
     ends = [v for row in rows for v in (row.low, row.high)]
     low, high = min(ends), max(ends)
     if log:
@@ -112,9 +117,9 @@ def spans(rows: Sequence[Span], title: str, unit: str, log: bool = False) -> Dra
     if not log:
         shapes.append(Line(((at(0), top), (at(0), bottom)), SOFT))
     for k, row in enumerate(rows):
-        y = top + step * k + 8
+        y = top + step * k + 20
         a, b = at(row.low), at(row.high)
-        shapes.append(Text(left - 8, y + 9, shortened(row.label, 9), 11, "end"))
+        shapes.append(Text(left, y - 5, shortened(row.label, LONGEST), 11))
         shapes.append(
             Rectangle(a, y, max(b - a, 2.5), 9, BLUE, f"{row.label}: {readable(row.low)} to {readable(row.high)}")
         )
@@ -173,7 +178,8 @@ def curves(
             bottom - (bottom - top) * (b - low) / (high - low),
         )
 
-    shapes: list[Shape] = [Text(left, 14, shortened(title, 40), 11, bold=True)]
+    name = shortened(title, LONGEST)
+    shapes: list[Shape] = [Text(left, 14, name, min(11.0, (wide - left - 45) / (0.62 * max(1, len(name)))), bold=True)]
     for mark in ticks(low, high, 4):
         y = place(x[0], mark)[1]
         shapes += [
@@ -204,14 +210,16 @@ def key_of(rows: Sequence[Curve], wide: float = WIDTH) -> Drawing:
 def matrix(values: Sequence[Sequence[float | None]], names: Sequence[str], title: str) -> Drawing:
     """A square of numbers, darker where they are larger; nothing is drawn for None."""
     n = len(names)
-    cell = min(52.0, (WIDTH - 60) / n)
-    left, top = 60.0, 22.0
+    longest = 3 + max(len(shortened(name, LONGEST)) for name in names)
+    size = min(10.5, 0.45 * WIDTH / (0.6 * longest))
+    left, top = 14 + 0.6 * size * longest, 22.0
+    cell = min(52.0, (WIDTH - left) / n)
     most = max((v for row in values for v in row if v is not None), default=0.0) or 1.0
     shapes: list[Shape] = []
     for k, name in enumerate(names):
-        short = shortened(name, max(4, int(cell / 7)))
-        shapes.append(Text(left + cell * (k + 0.5), top - 7, short, 10.5, "middle", SOFT))
-        shapes.append(Text(left - 7, top + 26 * (k + 0.5) + 4, shortened(name, 8), 10.5, "end", SOFT))
+        shapes.append(Text(left + cell * (k + 0.5), top - 7, str(k + 1), 10.5, "middle", SOFT))
+        row_name = f"{k + 1} {shortened(name, LONGEST)}"
+        shapes.append(Text(left - 7, top + 26 * (k + 0.5) + 4, row_name, size, "end", SOFT))
     for i, row in enumerate(values):
         for j, value in enumerate(row):
             x, y = left + cell * j, top + 26 * i
@@ -224,7 +232,14 @@ def matrix(values: Sequence[Sequence[float | None]], names: Sequence[str], title
             )
             text = f"{value:.2g}" if value >= 0.001 else "0" if value == 0 else "<.001"
             shapes.append(
-                Text(x + cell / 2, y + 17, text, 10 if cell > 34 else 8, "middle", "#ffffff" if depth > 0.6 else INK)
+                Text(
+                    x + cell / 2,
+                    y + 17,
+                    text,
+                    10 if cell > 34 else 8,
+                    "middle",
+                    "#ffffff" if depth > 0.6 else ON_COLOUR,
+                )
             )
     return Drawing(left + cell * n + 4, top + 26 * n + 6, tuple(shapes), title)
 

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from emdeg.codegen import CERTIFICATE, Artefact, Request, make_artefact
+from emdeg.codegen.js import emit_js
 from emdeg.programs import Program
 from emdeg.reports.subject import Subject
 from emdeg.robot import to_toml
@@ -60,6 +61,25 @@ def code(
         Verbatim(command),
     ]
     return Section("code", "Code and proof", tuple(items)), made
+
+
+LIVE = ("mass_matrix", "gravity", "inverse_dynamics")
+"""What the page computes at a configuration."""
+
+
+def page_programs(subject: Subject, programs: Mapping[str, Program], proved: Sequence[Artefact]) -> str:
+    """A module of JavaScript with the functions that were proved here, of a robot of numbers; else nothing."""
+    known = {name for one in proved for name in one.certificate["request"]["functions"]}
+    found = [name for name in LIVE if name in known]
+    return "" if subject.symbolic or not found else module({name: programs[name] for name in found})
+
+
+def module(programs: Mapping[str, Program]) -> str:
+    """The programs as a module of JavaScript that hands them to the page's script, by their names."""
+    texts = [emit_js(program, name=name) for name, program in programs.items()]
+    names = ", ".join(programs)
+    told = f'window.emdegPrograms = {{ {names} }};\nwindow.dispatchEvent(new Event("emdeg-programs"));\n'
+    return "\n".join([*texts, told])
 
 
 def _proof(name: str, one: Artefact) -> tuple[str, ...]:

@@ -45,7 +45,11 @@ _SUM = "<munder><mo>&#x2211;</mo><mrow>{}</mrow></munder>"
 
 
 def _rate(accent: str, index: str) -> str:
-    return f'<msub><mover accent="true"><mi>q</mi><mo>{accent}</mo></mover><mi>{index}</mi></msub>'
+    return f"<msub><mover><mi>q</mi><mo>{accent}</mo></mover><mi>{index}</mi></msub>"
+
+
+def _entry_of(letter: str, indices: str) -> str:
+    return f"<msub><mi>{letter}</mi><mrow>{''.join(f'<mi>{i}</mi>' for i in indices)}</mrow></msub>"
 
 
 EQUATION = Statement(
@@ -54,17 +58,17 @@ EQUATION = Statement(
         r"\tau_i = \sum_j M_{ij}\,\ddot q_j + \sum_{j<k} b_{ijk}\,\dot q_j \dot q_k + \sum_j c_{ij}\,\dot q_j^2 + g_i",
         "<msub><mi>&#x3C4;</mi><mi>i</mi></msub><mo>=</mo>"
         + _SUM.format("<mi>j</mi>")
-        + "<msub><mi>M</mi><mi>ij</mi></msub>"
+        + _entry_of("M", "ij")
         + _rate("&#xA8;", "j")
         + "<mo>+</mo>"
         + _SUM.format("<mi>j</mi><mo>&lt;</mo><mi>k</mi>")
-        + "<msub><mi>b</mi><mi>ijk</mi></msub>"
+        + _entry_of("b", "ijk")
         + _rate("&#x2D9;", "j")
         + _rate("&#x2D9;", "k")
         + "<mo>+</mo>"
         + _SUM.format("<mi>j</mi>")
-        + "<msub><mi>c</mi><mi>ij</mi></msub>"
-        + '<msubsup><mover accent="true"><mi>q</mi><mo>&#x2D9;</mo></mover><mi>j</mi><mn>2</mn></msubsup><mo>+</mo>'
+        + _entry_of("c", "ij")
+        + "<msubsup><mover><mi>q</mi><mo>&#x2D9;</mo></mover><mi>j</mi><mn>2</mn></msubsup><mo>+</mo>"
         + "<msub><mi>g</mi><mi>i</mi></msub>",
     )
 )

@@ -15,10 +15,14 @@ SIGNIFICANCE = ((0.3, "30 % and more"), (0.1, "10 %"), (0.03, "3 %"), (0.01, "1 
 
 @dataclass(frozen=True, slots=True)
 class Scene(Special):
-    """The robot in space: data for the page's script, and one view of it drawn beforehand."""
+    """The robot in space: data for the page's script, and one view of it drawn beforehand.
+
+    `module`: the robot's programs as a module of JavaScript, for its numbers at the configuration shown.
+    """
 
     data: Mapping[str, Any]
     still: Figure
+    module: str = ""
 
     @property
     def plain(self) -> tuple[Item, ...]:

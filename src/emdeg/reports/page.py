@@ -12,7 +12,7 @@ from emdeg._version import __version__
 from emdeg.codegen import Artefact, may_replace, write_files
 from emdeg.errors import RobotError
 from emdeg.reports import html, latex
-from emdeg.reports.code_part import code
+from emdeg.reports.code_part import code, page_programs
 from emdeg.reports.counts_part import CountsFound, counts
 from emdeg.reports.equations_part import EquationsFound, equations
 from emdeg.reports.robot_part import robot_section
@@ -111,12 +111,12 @@ def _gathered(
     subject = Subject(robot, dict(ranges or {}), progress, effort)
     chosen = list(words) or [robot.name]
     command = shlex.join(["emdeg", "report", *chosen, *options])
-    progress("the robot")
-    first = robot_section(subject)
     found = equations(subject, shlex.join(chosen))
     operations = counts(subject, found.tradeoff)
     loads = loads_section(subject)
     last, artefacts = code(subject, operations.programs, chosen, stem or robot.name, command, made_by)
+    progress("the robot")
+    first = robot_section(subject, page_programs(subject, operations.programs, artefacts))
     title = robot.title or robot.name
     subtitle = f"{robot.name}: explicit equations of motion, operations, loads and code"
     highlights = _highlights(robot, found, operations, artefacts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from emdeg.mechanics import kind_of
@@ -10,15 +11,16 @@ from emdeg.reports.robot_tables import number
 from emdeg.reports.scene import scene
 from emdeg.reports.subject import LENGTH, Subject
 from emdeg.robot import BASE, Robot
-from emdeg.writing import Facts, Item, Note, Paragraph, Section, Table
+from emdeg.writing import Facts, Folded, Item, Note, Paragraph, Section, Table
 
-MOST_NOTES = 12
+FEW_NOTES, MOST_NOTES = 3, 200
+"""Notes up to which each stands by itself; notes that a page lists in full."""
 
 
-def robot_section(subject: Subject) -> Section:
-    """The section."""
+def robot_section(subject: Subject, module: str = "") -> Section:
+    """The section; `module` computes the numbers at a configuration on the page (`code_part.page_programs`)."""
     robot = subject.robot
-    items: list[Item] = [scene(subject)]
+    items: list[Item] = [scene(subject, module)]
     if subject.symbolic:
         items.append(Note(f"Lengths and angles that are symbols are drawn as {float(LENGTH):g} m and rad."))
     items.append(Facts(_facts(robot)))
@@ -74,8 +76,33 @@ def _warnings(robot: Robot) -> list[Item]:
     items: list[Item] = []
     if robot.nonphysical:
         items.append(Note(f"Its data break a physical rule; the file says why: {robot.nonphysical}", warning=True))
-    for note in robot.notes[:MOST_NOTES]:
-        items.append(Note(note, warning=note.startswith("nonphysical")))
+    if len(robot.notes) <= FEW_NOTES:
+        return items + [Note(note, warning=_grave(note)) for note in robot.notes]
+    alike: dict[str, list[str]] = {}
+    for note in robot.notes:
+        alike.setdefault(pattern(note), []).append(note)
+    for notes in alike.values():
+        if len(notes) == 1:
+            items.append(Note(notes[0], warning=_grave(notes[0])))
+            continue
+        others = len(notes) - 1
+        items.append(Note(f"{notes[0]}; and {others} {'note' if others == 1 else 'notes'} alike.", _grave(notes[0])))
+    told = [Note(note, warning=_grave(note)) for note in robot.notes[:MOST_NOTES]]
     if len(robot.notes) > MOST_NOTES:
-        items.append(Note(f"and {len(robot.notes) - MOST_NOTES} notes more, which emdeg show prints."))
-    return items
+        told.append(Note(f"and {len(robot.notes) - MOST_NOTES} notes more, which emdeg show prints."))
+    return [*items, Folded(f"All {len(robot.notes)} notes on its file", tuple(told))]
+
+
+def _grave(note: str) -> bool:
+    return note.startswith("nonphysical")
+
+
+def pattern(note: str) -> str:
+    """What a note says, whatever joint and number it says it of.
+
+    >>> pattern("joint 'left': the angle 1.5708 rad was read as pi/2") == pattern(
+    ...     "joint 'right': the angle -0.7854 rad was read as -pi/4"
+    ... )
+    True
+    """
+    return re.sub(r"-?\b\d[\w.+-]*|-(?=pi)|/\S+", "", re.sub(r"'[^']*'|^nonphysical: [^:]*:|^\S+:", "", note))

@@ -17,7 +17,7 @@ from emdeg.mechanics.functions import forward_kinematics, link_transforms
 from emdeg.mechanics.loops import Anchor, linkage_of
 from emdeg.reports.items import Scene
 from emdeg.reports.subject import Subject
-from emdeg.robot import BASE, Robot
+from emdeg.robot import BASE, Inertia, Robot
 from emdeg.writing import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, Figure, Line, Shape, Text, shortened
 
 AZIMUTH, ELEVATION = 0.9, 0.42
@@ -25,12 +25,12 @@ AZIMUTH, ELEVATION = 0.9, 0.42
 DIGITS = 6
 
 
-def scene(subject: Subject) -> Scene:
+def scene(subject: Subject, module: str = "") -> Scene:
     """The scene of a robot; symbols are drawn with a number, which the caption says."""
     robot = subject.drawable
     tree = replace(robot, loops=None)
     data = scene_data(subject, robot, tree)
-    return Scene(data, Figure("frames", still(data), ""))
+    return Scene(data, Figure("frames", still(data), ""), module)
 
 
 def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
@@ -51,6 +51,7 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
                 "b": _number(float(place.b)),
                 "d": _number(float(place.d)),
                 "virtual": i in virtual,
+                **_body(link.inertia),
             }
         )
     tool = tree.tool.link
@@ -58,6 +59,10 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
         "links": links,
         "tool": {"link": tool, "T": _rounded(np.linalg.inv(world[tool]) @ forward_kinematics(tree, np.zeros(n)))},
         "rods": [],
+        "coordinates": [k for k, joint in enumerate(robot.joints) if joint in robot.coordinates],
+        "driven": [{"name": joint.name, "slides": joint.kind == "prismatic"} for joint in robot.driven],
+        "heaviest": max((link.get("mass", 0.0) for link in links), default=0.0) or 1.0,
+        "bounded": [j.limits.lower is not None and j.limits.upper is not None for j in robot.joints],
         "gravity": [_number(float(g)) for g in tree.gravity],
     }
     if robot.rods or robot.closures:
@@ -75,9 +80,31 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
         data |= {"ranges": [], "start": [_number(v) for v in subject.tree_motion[0]], "free": False}
     if not subject.symbolic:
         data["motion"] = [[_number(v) for v in row] for row in subject.tree_motion[::2]]
+        data["speeds"] = [[_number(v) for v in row] for row in subject.motion.qd[::2]]
+        data["accelerations"] = [[_number(v) for v in row] for row in subject.motion.qdd[::2]]
         data["seconds"] = float(subject.motion.t[-1])
     data["extent"] = _extent(data)
     return data
+
+
+def _body(inertia: Inertia) -> dict[str, Any]:
+    """Mass [kg], centre of mass [m] and the half axes [m] of the ellipsoid of even density with the same inertia.
+
+    Nothing for a link without mass, and no ellipsoid where no real body has such an inertia.
+    """
+    XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = map(float, inertia.parameters)
+    if M <= 0:
+        return {}
+    com = np.array([MX, MY, MZ]) / M
+    tensor = np.array([[XX, XY, XZ], [XY, YY, YZ], [XZ, YZ, ZZ]])
+    tensor = tensor - M * (com @ com * np.eye(3) - np.outer(com, com))
+    body: dict[str, Any] = {"mass": _number(M), "com": [_number(v) for v in com]}
+    moments, axes = np.linalg.eigh(tensor)
+    squares = 2.5 * (moments.sum() - 2 * moments) / M  # of a solid ellipsoid: I_x = M (b^2 + c^2) / 5
+    if (squares >= -1e-9 * abs(squares).max()).all():
+        half = np.sqrt(np.maximum(squares, 0.0)) * axes
+        body["ellipsoid"] = [_number(v) for v in half.T.reshape(-1)]
+    return body
 
 
 def _rods(robot: Robot) -> list[dict[str, Any]]:
@@ -171,7 +198,7 @@ def still(data: dict[str, Any], wide: float = 470.0, tall: float = 330.0) -> Dra
             shapes.append(Line((at(o), at(o + 0.16 * radius * frame[:3, axis])), colour, 1.6))
         shapes.append(Dot(*at(o), 3.5, INK))
         x, y = at(o)
-        shapes.append(Text(x + 7, y - 6, shortened(link["name"], 14), 10))
+        shapes.append(Text(x + 7, y - 6, shortened(link["name"], 30), 10))
     return Drawing(wide, tall, tuple(shapes), "The robot's frames in space")
 
 

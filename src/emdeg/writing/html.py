@@ -17,6 +17,7 @@ from emdeg.writing.document import (
     Facts,
     Figure,
     Figures,
+    File,
     Files,
     Folded,
     Item,
@@ -81,7 +82,7 @@ class HtmlWriter:
             case Figures():
                 return _figures(item)
             case Files():
-                return _files(item)
+                return f'<ul class="files">{"".join(f"<li>{self.file(file)}</li>" for file in item.files)}</ul>\n'
             case Folded():
                 body = f'<div class="formulas">{self.items(item.items)}</div>'
                 return fold(escape(item.title), body, item.open)
@@ -117,6 +118,13 @@ class HtmlWriter:
             return f'<p class="zeros">{", ".join(map(inline, names))} {inline(_EQUALS + _ZERO)}</p>\n'
         return mathml.block(f"<mrow>{'<mo>,</mo>'.join(names)}{_EQUALS}{_ZERO}</mrow>") + "\n"
 
+    def file(self, file: File) -> str:
+        """A link that saves the file, which is inside it."""
+        packed = base64.b64encode(file.text.encode()).decode()
+        kind = "application/json" if file.name.endswith(".json") else "text/plain;charset=utf-8"
+        link = f'<a download="{escape(file.name)}" href="data:{kind};base64,{packed}">{escape(file.name)}</a>'
+        return f"{link} <span>{escape(file.about)}</span>"
+
     def table(self, item: Table) -> str:
         kinds = [_kind(column) for column in zip(*item.rows)] or [""] * len(item.head)
         rows = [[self.cell(cell) for cell in line] for line in item.rows]
@@ -151,10 +159,15 @@ def fold(summary: str, body: str, is_open: bool, kind: str = "part", key: str = 
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], kinds: Sequence[str] = ()) -> str:
-    """A table of cells that are markup already; `kinds` are the columns' classes."""
+    """A table of cells that are markup already; `kinds` are the columns' classes.
+
+    With formulas in it, each cell bears its column's head, so that a narrow page can set a row in several lines.
+    """
     top = row(head, kinds, "th")
-    inside = "".join(row(cells, kinds) for cells in rows)
-    return f'<div class="scroll"><table><thead>{top}</thead><tbody>{inside}</tbody></table></div>\n'
+    told = "f" in kinds
+    inside = "".join(row(cells, kinds, heads=head if told else ()) for cells in rows)
+    kind = ' class="told"' if told else ""
+    return f'<div class="scroll"><table{kind}><thead>{top}</thead><tbody>{inside}</tbody></table></div>\n'
 
 
 def _kind(column: Sequence[Cell]) -> str:
@@ -193,15 +206,3 @@ def _figures(item: Figures) -> str:
 def _figure(figure: Figure) -> str:
     caption = f"<figcaption>{escape(figure.caption)}</figcaption>" if figure.caption else ""
     return f'<figure id="fig-{figure.name}">{svg(figure.drawing)}{caption}</figure>'
-
-
-def _files(item: Files) -> str:
-    rows = []
-    for file in item.files:
-        packed = base64.b64encode(file.text.encode()).decode()
-        kind = "application/json" if file.name.endswith(".json") else "text/plain;charset=utf-8"
-        rows.append(
-            f'<li><a download="{escape(file.name)}" href="data:{kind};base64,{packed}">{escape(file.name)}</a> '
-            f"<span>{escape(file.about)}</span></li>"
-        )
-    return f'<ul class="files">{"".join(rows)}</ul>\n'

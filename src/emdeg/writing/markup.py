@@ -21,12 +21,15 @@ def preformatted(lines: str) -> str:
     return "\n".join(escape(line) for line in lines.split("\n"))
 
 
-def row(cells: Iterable[str], kinds: Iterable[str] = (), tag: str = "td") -> str:
-    """A row of a table; `cells` are markup already, `kinds` their classes.
+def row(cells: Iterable[str], kinds: Iterable[str] = (), tag: str = "td", heads: Iterable[str] = ()) -> str:
+    """A row of a table; `cells` are markup already, `kinds` their classes, `heads` what their columns are called.
 
     >>> row(["a", "1"], ["", "n"])
     '<tr><td>a</td><td class="n">1</td></tr>'
+    >>> row(["1"], ["n"], heads=["mass"])
+    '<tr><td class="n" data-head="mass">1</td></tr>'
     """
-    cells, kinds = list(cells), list(kinds)
-    opened = [f'<{tag} class="{kind}">' if kind else f"<{tag}>" for kind in kinds or [""] * len(cells)]
-    return "<tr>" + "".join(f"{start}{cell}</{tag}>" for start, cell in zip(opened, cells)) + "</tr>"
+    cells = list(cells)
+    classes = [f' class="{kind}"' if kind else "" for kind in kinds] or [""] * len(cells)
+    told = [f' data-head="{head}"' if head else "" for head in heads] or [""] * len(cells)
+    return "<tr>" + "".join(f"<{tag}{a}{b}>{cell}</{tag}>" for cell, a, b in zip(cells, classes, told)) + "</tr>"

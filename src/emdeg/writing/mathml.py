@@ -145,7 +145,8 @@ def _subscripted(head: str, tail: str, dots: int = 0) -> str:
         head = unicodedata.lookup(f"GREEK {case} LETTER {head.upper().replace('LAMBDA', 'LAMDA')}")
     base = f"<mi>{escape(head)}</mi>"
     if dots:
-        base = f'<mover accent="true">{base}<mo>{_DOTS[dots]}</mo></mover>'
+        # No accent: those sit so close to a small q that the dots are lost in it.
+        base = f"<mover>{base}<mo>{_DOTS[dots]}</mo></mover>"
     if not tail:
         return base
     kind = "mn" if tail.isdigit() else "mtext"
