@@ -40,7 +40,17 @@ def generate(
     multirate: Annotated[
         bool, typer.Option("--multirate", help="Also the parts of configuration and of rates apart (C, js).")
     ] = False,
-    single: Annotated[bool, typer.Option("--float", help="C: float instead of double.")] = False,
+    single: Annotated[bool, typer.Option("--float", help="float instead of double (C, ptx).")] = False,
+    layout: Annotated[
+        Literal["rows", "entries"] | None,
+        typer.Option(help="ptx: arrays row by row, (states, size), the default; or entry by entry, (size, states)."),
+    ] = None,
+    sm: Annotated[
+        int | None, typer.Option(metavar="SM", help="ptx: the compute capability times ten; 75 (the default) to 120.")
+    ] = None,
+    loader: Annotated[
+        bool, typer.Option("--loader", help="ptx: also a Python file that runs it; needs NumPy and a driver alone.")
+    ] = False,
     base: Base = False,
     friction: Annotated[bool, typer.Option("--friction", help="With the drives' friction in the efforts.")] = False,
     effort: Effort = None,
@@ -63,6 +73,8 @@ def generate(
 
       emdeg generate panda -f mass_matrix+bias -f gravity --trig inline --batch --out code
 
+      emdeg generate panda -f forward_dynamics --target ptx --sm 90 --float --loader --out code
+
       emdeg generate puma560 -f inverse_dynamics --payload mass=mL,com=xL:yL:zL --out code
     """
     with progress_line(weights) as progress:
@@ -76,6 +88,9 @@ def generate(
             casadi=casadi,
             multirate=multirate,
             single=single,
+            layout=layout,
+            sm=sm,
+            loader=loader,
             base=base,
             friction=friction,
             effort=checked_effort(effort),

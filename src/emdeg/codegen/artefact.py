@@ -16,12 +16,12 @@ from secrets import randbits
 from typing import Any, Literal
 
 from emdeg._version import __version__
-from emdeg.codegen.execution import Run, compiled_c
+from emdeg.codegen.execution import Run
 from emdeg.codegen.identity import robot_data, stored_robot
 from emdeg.codegen.infix import escaped, identifier
 from emdeg.codegen.signing import SIGNATURE, signed
 from emdeg.codegen.targets import TARGETS, Target
-from emdeg.errors import EmdegError, NotAProgram, NotCertified, OffTheVariety, OverBudget, Refuted
+from emdeg.errors import BadRequest, EmdegError, NotAProgram, NotCertified, OffTheVariety, OverBudget, Refuted
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import FUNCTIONS, INPUTS, RUBBING, WITH_FRICTION, known_functions
 from emdeg.programs import (
@@ -69,6 +69,9 @@ class Request:
     casadi: bool = False
     multirate: bool = False
     single: bool = False
+    layout: Literal["rows", "entries"] = "rows"
+    sm: int = 75
+    loader: bool = False
 
     @property
     def name(self) -> str:
@@ -78,12 +81,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """A file's name and text, the data of its certificate, and where it was written, if it was."""
+    """A file's name and text, its certificate's data, where it was written, if it was, and files that go with it."""
 
     file: str
     text: str = field(repr=False)
     certificate: dict[str, Any] = field(repr=False)
     path: Path | None = None
+    beside: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def make_artefact(
@@ -100,7 +104,8 @@ def make_artefact(
     proof = verify_program(built, robot, request.functions, base=request.base, seed=seed, artefact=text.encode())
     rounding = rounding_of(built, robot, request, proof, seed=seed)
     certificate = _certificate(robot_data(robot), request, built, proof, rounding, measured_errors(built, robot))
-    return Artefact(_file(request), text, certificate if key is None else signed(certificate, key))
+    signed_or_not = certificate if key is None else signed(certificate, key)
+    return Artefact(_file(request), text, signed_or_not, beside=beside(text, built, request))
 
 
 def _inputs(robot: Robot, request: Request) -> tuple[InputGroup, ...]:
@@ -124,9 +129,33 @@ def rounding_of(
 
 def emit(program: Program, robot: str, request: Request) -> str:
     """The text of a program in the target's language."""
-    target = TARGETS[request.target]
-    options = {option: getattr(request, option) for option in target.options}
-    return target.emit(program, name=request.name, robot=robot, command=request.command, **options)
+    emitting = TARGETS[request.target].emit
+    return emitting(program, name=request.name, robot=robot, command=request.command, **_options(request))
+
+
+def _options(request: Request) -> dict[str, Any]:
+    """The request's options that its target understands."""
+    return {option: getattr(request, option) for option in TARGETS[request.target].options}
+
+
+def beside(text: str, program: Program, request: Request) -> dict[str, str]:
+    """Further files, by name, that go with an artefact's text."""
+    making = TARGETS[request.target].beside
+    return {} if making is None else making(text, program, name=request.name, **_options(request))
+
+
+def beside_stored(text: bytes, certificate: Mapping[str, Any]) -> dict[str, str]:
+    """The files that go with the artefact of a certificate that was found to hold."""
+    if "short" in certificate:
+        return {}
+    request, _, program = _stored(certificate)
+    return beside(text.decode(), program, request)
+
+
+def _executed(text: str, program: Program, request: Request) -> Run | None:
+    """What executes the text itself, where that can be done here."""
+    execute = TARGETS[request.target].execute
+    return None if execute is None else execute(text, request.name, program, **_options(request))
 
 
 def _certificate(
@@ -191,12 +220,12 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
         raise NotCertified("the artefact was changed: its digest is not the certificate's")
     try:
         printed = emit(program, name, request).encode()
-    except (ValueError, OverflowError) as problem:
+    except (ValueError, OverflowError, BadRequest) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
     if printed != text:
-        raise NotCertified(
-            f"the stored program does not print to this artefact (it was made by emdeg {certificate.get('emdeg')})"
-        )
+        llvm = "; PTX is LLVM's text, whose version may be another" if request.target == "ptx" else ""
+        made = f"it was made by emdeg {certificate.get('emdeg')}{llvm}"
+        raise NotCertified(f"the stored program does not print to this artefact ({made})")
     if program.inputs != inputs:
         raise NotCertified(f"its inputs or their labels are not the function's: {_told(program.inputs, inputs)}")
     if not isinstance(stated["points"], int) or not 0 < stated["points"] <= MOST_POINTS:
@@ -211,7 +240,7 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
             points=stated["points"],
             artefact=text,
         )
-        run = compiled_c(text.decode(), request.name, program, request.single) if request.target == "c" else None
+        run = _executed(text.decode(), program, request)
         rounding = rounding_of(program, robot, request, proof, seed=randbits(60), run=run)
     except OverBudget:
         raise
@@ -273,13 +302,15 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
             raise ValueError(f"its command says {name} twice")
         given[name] = value
     flags = {"--batch": request.batch, "--casadi": request.casadi, "--multirate": request.multirate}
-    flags |= {"--float": request.single, "--base": request.base}
+    flags |= {"--float": request.single, "--base": request.base, "--loader": request.loader}
+    chosen = {"--trig": request.trig, "--layout": request.layout, "--sm": str(request.sm)}
+    plain = {"--trig": "libm", "--layout": "rows", "--sm": "75"}
     wanted = {
         "--function": "+".join(request.functions),
         "--target": request.target,
         "--out": ".",
         **{name: "" for name, on in flags.items() if on},
-        **({"--trig": request.trig} if "--trig" in given or request.trig != "libm" else {}),
+        **{name: value for name, value in chosen.items() if name in given or value != plain[name]},
         **({"--name": request.robot_name} if "--name" in given else {}),
     }
     said = {name: value for name, value in given.items() if name not in _CHOICES | _SEARCH}
@@ -349,6 +380,8 @@ _KEYS = {
     ),
     SIGNATURE,
 }
+_LATER = {"layout", "sm", "loader"}
+"""Of a request: what certificates written before it was there do not say."""
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 
 
@@ -359,12 +392,20 @@ def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
         raise ValueError("its version is none")
     given = certificate["request"]
     kinds = {each.name: str(each.type) for each in fields(Request)}
+    given = {**{each.name: each.default for each in fields(Request) if each.name in _LATER}, **given}
+    types = {"bool": bool, "int": int}
     plain = set(given) == set(kinds) and all(
-        isinstance(given[name], bool if kind == "bool" else list if name == "functions" else str)
-        for name, kind in kinds.items()
+        type(given[name]) is (list if name == "functions" else types.get(kind, str)) for name, kind in kinds.items()
     )
     if not plain or given["target"] not in TARGETS or given["trig"] not in ("libm", "inline") or not given["functions"]:
         raise ValueError("its request is not one of this program's")
+    strange = [
+        each.name
+        for each in fields(Request)
+        if each.name in _LATER - TARGETS[given["target"]].options and given[each.name] != each.default
+    ]
+    if strange or given["layout"] not in ("rows", "entries"):
+        raise ValueError(f"its request has options that its target has not: {', '.join(strange) or 'layout'}")
     if not isinstance(certificate["seed"], int) or certificate["seed"] < 0:
         raise ValueError("its seed is no whole number")
     request = Request(**{**given, "functions": tuple(given["functions"])})

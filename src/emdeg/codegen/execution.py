@@ -23,8 +23,11 @@ LONGEST = 2_000_000
 Run = Callable[[Mapping[str, NDArray]], dict[str, NDArray]]
 
 
-def compiled_c(text: str, name: str, program: Program, single: bool = False) -> Run | None:
-    """The function `name` of emitted C as a function of arrays, one row a state; None where no compiler is at hand."""
+def compiled_c(text: str, name: str, program: Program, single: bool = False, **more: object) -> Run | None:
+    """The function `name` of emitted C as a function of arrays, one row a state; None where no compiler is at hand.
+
+    Options beside `single` add functions to the text and change none.
+    """
     compiler = next((found for each in COMPILERS if (found := shutil.which(each))), None)
     if compiler is None or len(text) > LONGEST:
         return None

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from emdeg.codegen.c import c_text
+from emdeg.codegen.execution import Run, compiled_c
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.js import emit_js
 from emdeg.codegen.numpy import emit_numpy
+from emdeg.codegen.ptx import beside_ptx, emit_ptx, executed_ptx
 from emdeg.codegen.python import emit_python
 
-Target = Literal["c", "numpy", "python", "jax", "js"]
+Target = Literal["c", "numpy", "python", "jax", "js", "ptx"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +25,17 @@ class Printing:
     emit: Callable[..., str]
     options: frozenset[str] = frozenset()
     """Names of a request's options that `emit` takes; any other one is refused."""
+    execute: Callable[..., Run | None] | None = None
+    """`execute(text, name, program, **options)` runs the text itself; None where that cannot be done here."""
+    beside: Callable[..., dict[str, str]] | None = None
+    """`beside(text, program, name=, **options)`: further files, by name, that go with the text."""
 
 
 TARGETS: Mapping[str, Printing] = {
-    "c": Printing(".c", c_text, frozenset({"trig", "batch", "casadi", "multirate", "single"})),
+    "c": Printing(".c", c_text, frozenset({"trig", "batch", "casadi", "multirate", "single"}), compiled_c),
     "numpy": Printing(".py", emit_numpy),
     "python": Printing(".py", emit_python),
     "jax": Printing(".py", emit_jax),
     "js": Printing(".mjs", emit_js, frozenset({"multirate"})),
+    "ptx": Printing(".ptx", emit_ptx, frozenset({"single", "layout", "sm", "loader"}), executed_ptx, beside_ptx),
 }

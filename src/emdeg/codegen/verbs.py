@@ -17,6 +17,7 @@ from emdeg.codegen.artefact import (
     PROOF,
     Artefact,
     Request,
+    beside_stored,
     make_artefact,
     measured_errors,
     recheck,
@@ -48,6 +49,9 @@ def generate(
     casadi: bool = False,
     multirate: bool = False,
     single: bool = False,
+    layout: Literal["rows", "entries"] | None = None,
+    sm: int | None = None,
+    loader: bool = False,
     base: bool = False,
     friction: bool = False,
     effort: float | None = None,
@@ -64,12 +68,13 @@ def generate(
 
     With `out` the files are written into that folder, all or none, and each artefact knows its `path`; a file that
     emdeg did not generate is replaced only with `force`. `trig` (the library's sine or polynomials in the file),
-    `batch`, `casadi`, `multirate` and `single` (float instead of double) are some targets' only. `effort`, `otherwise`,
-    `seed` and `weights` choose the program as in `emdeg.program`; `base`: a regressor's columns of the base parameters
-    only. `friction`: the drives' friction is in the efforts (inverse dynamics, bias), or taken from those that act
-    (forward dynamics). `sign` is the file of an Ed25519 private key, whose signature the certificates then bear. `name`
-    replaces the robot's in files and functions. `words` are those of a command that chooses the robot, for the header's
-    line `command`; a robot's name or path is one by itself.
+    `batch`, `casadi`, `multirate` and `single` (float instead of double) are some targets' only; `layout` (arrays row
+    by row or entry by entry), `sm` (compute capability times ten) and `loader` (also a Python file that needs NumPy
+    and a driver alone) are PTX's. `effort`, `otherwise`, `seed` and `weights` choose the program as in `emdeg.program`;
+    `base`: a regressor's columns of the base parameters only. `friction`: the drives' friction is in the efforts
+    (inverse dynamics, bias), or taken from those that act (forward dynamics). `sign` is the file of an Ed25519 private
+    key, whose signature the certificates then bear. `name` replaces the robot's in files and functions. `words` are
+    those of a command that chooses the robot, for the header's line `command`; a robot's name or path is one by itself.
 
     >>> import emdeg
     >>> (code,) = emdeg.generate("planar2r", "gravity")
@@ -79,7 +84,7 @@ def generate(
     True
     """
     options = {"trig": trig, "batch": batch, "casadi": casadi, "multirate": multirate, "single": single}
-    given = [_written(option) for option, value in options.items() if value]
+    options |= {"layout": layout, "sm": sm, "loader": loader}
     for option in (option for option, value in options.items() if value):
         if option not in TARGETS[target].options:
             able = ", ".join(name for name, one in TARGETS.items() if option in one.options)
@@ -101,8 +106,9 @@ def generate(
     for text, names in wanted.items():
         of_base = base and "regressor" in names
         choices = [f"--function={asked[text] or text}", *(["--friction"] if friction else [])]
-        choices += [f"--target={target}", *([f"--trig={trig}"] if trig else [])]
-        choices += [option for option in given if option != "--trig"]
+        choices += [f"--target={target}"]
+        for option, value in options.items():
+            choices += [_written(option) + ("" if value is True else f"={value}")] if value else []
         choices += ["--base"] if of_base else []
         choices += [f"--name={name}"] if name else []
         choices += [] if effort is None else [f"--effort={effort:g}"]
@@ -119,6 +125,9 @@ def generate(
             casadi=casadi,
             multirate=multirate,
             single=single,
+            layout=layout or "rows",
+            sm=sm or 75,
+            loader=loader,
         )
         if len(request.name) > LONGEST_NAME:
             raise BadRequest(f"{request.name[:40]}... has more than {LONGEST_NAME} characters: give a shorter --name")
@@ -229,7 +238,8 @@ def write(artefacts: Sequence[Artefact], folder: Path, force: bool = False) -> t
     for one in artefacts:
         files[one.file] = one.text.encode()
         files[one.file + CERTIFICATE] = (json.dumps(one.certificate, indent=1) + "\n").encode()
-    if len(files) != 2 * len(artefacts):
+        files |= {name: text.encode() for name, text in one.beside.items()}
+    if len(files) != sum(2 + len(one.beside) for one in artefacts):
         raise RobotError("two of the artefacts would have the same name")
     write_files(files, folder, force)
     return tuple(replace(one, path=folder / one.file) for one in artefacts)
@@ -282,7 +292,12 @@ def recheck_file(path: Path) -> dict[str, Any]:
     if isinstance(certificate, dict) and "short" in certificate:
         same_format(certificate)
         return recheck_short(text, certificate)
-    return recheck(text, certificate)
+    recheck(text, certificate)
+    for name, expected in beside_stored(text, certificate).items():
+        file = path.with_name(name)
+        if file.exists() and _read(file) != expected.encode():
+            raise NotCertified(f"{name}, which lies beside it, was changed")
+    return certificate
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

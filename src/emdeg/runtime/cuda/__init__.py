@@ -14,8 +14,9 @@ if TYPE_CHECKING:
         lives_on_device,
         namespace,
     )
-    from emdeg.runtime.cuda.assembler import ARCHITECTURES, architecture, assembled, ptx
+    from emdeg.runtime.cuda.assembler import ARCHITECTURES, architecture, assembled, ptx, ptxas, register_use
     from emdeg.runtime.cuda.driver import Device, Launch, Launchable, cuda_driver, device, devices
+    from emdeg.runtime.cuda.kernel_file import KernelFile
     from emdeg.runtime.cuda.kernel_text import KernelShape, emulated_kernel, kernel, kernel_shape
     from emdeg.runtime.cuda.program import CudaProgram
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from llvmlite import binding as llvm
 
-from emdeg.errors import BadRequest
+from emdeg.errors import BadRequest, DeviceError
 from emdeg.programs import Program
 from emdeg.runtime.cuda.kernel_text import KernelShape, Layout, kernel, kernel_shape
 
@@ -57,3 +63,38 @@ def _machine(sm: int) -> Any:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple("nvptx64-nvidia-cuda").create_target_machine(cpu=f"sm_{sm}", opt=3)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterUse:
+    """What NVIDIA's assembler makes of a kernel: registers of a thread, bytes that it stores beside them."""
+
+    registers: int
+    spill_bytes: int
+
+
+def ptxas() -> str | None:
+    """NVIDIA's assembler: on the path, or in the package `nvidia-cuda-nvcc-cu12`; None where it is neither."""
+    found = shutil.which("ptxas")
+    if found is None:
+        nvidia = importlib.util.find_spec("nvidia")
+        homes = list(nvidia.submodule_search_locations or ()) if nvidia is not None else []
+        found = next((str(path) for home in homes for path in Path(home).rglob("ptxas") if path.is_file()), None)
+    return found
+
+
+def register_use(text: str, sm: int) -> RegisterUse:
+    """Registers and spills of the kernel in `text`; DeviceError with the assembler's words where it refuses it."""
+    program = ptxas()
+    if program is None:
+        raise DeviceError("there is no ptxas: pip install nvidia-cuda-nvcc-cu12")
+    with tempfile.TemporaryDirectory(prefix="emdeg-") as folder:
+        source, result = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(text, encoding="utf-8")
+        words = [program, f"-arch=sm_{sm}", "-v", str(source), "-o", str(result)]
+        done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        raise DeviceError(f"ptxas refused the kernel:\n{done.stderr.strip()}", code=done.returncode)
+    registers = re.search(r"Used (\d+) registers", done.stderr)
+    spills = re.search(r"(\d+) bytes spill stores", done.stderr)
+    return RegisterUse(int(registers[1]) if registers else 0, int(spills[1]) if spills else 0)
