@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from unittest import mock
 
@@ -24,7 +25,7 @@ def run(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.
         mock.patch.dict(os.environ, environment),
     ):
         try:
-            main()
+            main(time.process_time())
         except SystemExit as end:
             code = int(end.code or 0)
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())

@@ -222,8 +222,11 @@ def _note(message: Warning | str, category: type[Warning], *place: object) -> No
     say(f"note: {message}")
 
 
-def main() -> None:
-    """The program `emdeg`."""
+def main(began: float = 0.0) -> None:
+    """The program `emdeg`; `began`: when it did on the processor's clock, if not with the process.
+
+    What a command promises to take is counted from there.
+    """
     sys.stdout = stdout = TerminalOutput(sys.stdout)  # type: ignore[assignment]
     sys.stderr = TerminalOutput(sys.stderr)  # type: ignore[assignment]
     with warnings.catch_warnings():
@@ -232,7 +235,7 @@ def main() -> None:
         warnings.showwarning = _note
         try:
             try:
-                _run()
+                _run(began)
             finally:
                 stdout.flush()
         except OSError as problem:  # what is raised while reading or writing files has become another error before
@@ -242,11 +245,10 @@ def main() -> None:
             sys.exit(BAD_INPUT)
 
 
-def _run() -> None:
+def _run(began: float) -> None:
     """The command, and the exit code that belongs to what it raises."""
     try:
-        # What a command promises to take is counted on the processor's clock from here: 0, where the process began.
-        app(obj=0.0)
+        app(obj=began)
     except Refuted as problem:
         say(f"NOT VERIFIED, nothing is written: {problem}")
         sys.exit(CHECK_FAILED)

@@ -16,10 +16,11 @@ from rich.table import Table
 from emdeg.cli.common import BestEffort, Json, UsageError, end_if_missed, out, print_json, say, write_new
 from emdeg.cli.effort import Seed, WeightsText, chosen_weights, promised
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
-from emdeg.cli.short_programs import is_long, of_program, present
+from emdeg.cli.progress import working
+from emdeg.cli.short_programs import is_long, of_program, present, print_verdict
 from emdeg.codegen import CERTIFICATE, make_short_artefact, may_replace, write
-from emdeg.errors import RobotError
-from emdeg.programs import Program, Weights, count
+from emdeg.errors import OverBudget, RobotError
+from emdeg.programs import Effort, Program, Weights, count
 from emdeg.programs import program as exact_program
 from emdeg.reduce import (
     JOINT_SIGNIFICANCE,
@@ -40,8 +41,6 @@ from emdeg.reduce import (
 from emdeg.reduce import split as split_program
 from emdeg.robot import ACCELERATION, SPEED, Robot, Workspace, workspace
 
-LEAST = 1e-3
-"""Seconds for a program when no time is left: one way of writing it, no search."""
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"
 
 
@@ -149,63 +148,73 @@ def command(
         raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
     if emit is not None:
         may_replace(emit, force)
-    time = promised(seconds)
     weighed = chosen_weights(weights)
     motion = _motion(robot, hold, trajectory)
-    try:
-        ranges = joint_ranges(range_ or []) | _ends(robot, _numbers(lower), _numbers(upper))
-        where = workspace(robot, ranges, speed=_numbers(speed), acceleration=_numbers(acceleration))
-        if tradeoff is not None:
-            _draw(robot, where, tradeoff, seconds, force, json)
-            return
-        terms = average_error is not None or only is not None or tables_ or bool(neglect)
-        if at_most is not None or absolute or function != "inverse_dynamics" or (not terms and is_long(robot)):
-            if terms:
-                raise ValueError(
-                    "--only, --average-error, --neglect and --tables are about terms of a model's entries; they do not "
-                    "go with --at-most, --absolute and --function"
+    terms = average_error is not None or only is not None or tables_ or bool(neglect)
+    with promised(seconds) as (time, clock):
+        try:
+            ranges = joint_ranges(range_ or []) | _ends(robot, _numbers(lower), _numbers(upper))
+            where = workspace(robot, ranges, speed=_numbers(speed), acceleration=_numbers(acceleration))
+            if tradeoff is not None:
+                _draw(robot, where, tradeoff, time, force, json)
+                return
+            if at_most is not None or absolute or function != "inverse_dynamics" or (not terms and is_long(robot)):
+                if terms:
+                    raise ValueError(
+                        "--only, --average-error, --neglect and --tables are about terms of a model's entries; they do "
+                        "not go with --at-most, --absolute and --function"
+                    )
+                found = of_program(
+                    robot, function, _numbers(worst_error), absolute, at_most, significance, where, seed, weighed, time
                 )
-            found = of_program(
-                robot, function, _numbers(worst_error), absolute, at_most, significance, where, seed, weighed, time
-            )
-            present(found, flops, ratio, motion, hold, processors, emit, best_effort, force, json)
-            return
-        short = abbreviate(
-            robot,
-            only=only,
-            significance=significance,
-            joint_significance=joint_significance,
-            neglect=neglect or (),
-            keep_uncertain=keep_uncertain,
-            worst_error=_numbers(worst_error),
-            average_error=average_error,
-            where=where,
-            effort=time.part(0.6),
-        )
-    except ValueError as problem:
-        raise UsageError(str(problem)) from None
-    data = _data(short)
-    if short.errors:
-        parts = 4 if tables_ else 1
-        program = short.program(seconds=max(0.7 * time.left() / parts, LEAST), weights=weighed)
-        matrix = short.program("mass_matrix", seconds=max(min(4.0, time.left() / parts), LEAST), weights=weighed)
-        data |= _model_data(short, program, matrix, weighed)
-        if tables_:
-            data["tables"] = reduction_tables(
-                short, program, matrix, seconds=time.left(), operations_per_second=flops, ratio=ratio
-            )
-        data["multirate"] = multirate(program, flops, ratio).data()
-        if motion is not None and hold:
-            data["holding"] = {"steps": hold, **holding_error(program, *motion, hold)}
-        if processors:
-            data["processors"] = split_program(program, processors).data()
-        if emit is not None and (best_effort or not short.missed):
-            data["emitted"] = _emitted(short, program, emit, force)
+                present(found, flops, ratio, motion, hold, processors, emit, best_effort, force, json, clock.stopped)
+                return
+            with working(f"abbreviating {robot.name}") as tell:
+                short = abbreviate(
+                    robot,
+                    only=only,
+                    significance=significance,
+                    joint_significance=joint_significance,
+                    neglect=neglect or (),
+                    keep_uncertain=keep_uncertain,
+                    worst_error=_numbers(worst_error),
+                    average_error=average_error,
+                    where=where,
+                    effort=time.part(0.6),
+                    tell=tell,
+                )
+                data = _data(short)
+                if short.errors:
+                    tell("a small program")
+                    parts = 4 if tables_ else 1
+                    program = short.program(effort=time.part(0.7 / parts), weights=weighed)
+                    matrix = short.program("mass_matrix", effort=time.part(1 / parts), weights=weighed)
+                    data |= _model_data(short, program, matrix, weighed)
+                    if tables_:
+                        tell("tables")
+                        left = time.left()
+                        data["tables"] = reduction_tables(
+                            short, program, matrix, seconds=left, operations_per_second=flops, ratio=ratio
+                        )
+                    data["multirate"] = multirate(program, flops, ratio).data()
+                    if motion is not None and hold:
+                        data["holding"] = {"steps": hold, **holding_error(program, *motion, hold)}
+                    if processors:
+                        data["processors"] = split_program(program, processors).data()
+                    if emit is not None and (best_effort or not (short.missed or clock.stopped)):
+                        data["emitted"] = _emitted(short, program, emit, force)
+        except ValueError as problem:
+            raise UsageError(str(problem)) from None
+        except OverBudget as problem:
+            if not clock.stopped:
+                raise
+            raise KeyboardInterrupt from problem
+    data["interrupted"] = clock.stopped
     if json:
         print_json(data)
     else:
         _print(data)
-    end_if_missed(short.missed, best_effort, files=emit is not None)
+    end_if_missed(short.missed, best_effort, emit is not None, clock.stopped)
 
 
 def _emitted(short: Abbreviated, program: Program, path: Path, force: bool) -> dict[str, str]:
@@ -263,6 +272,7 @@ def _data(short: Abbreviated) -> dict[str, Any]:
     symbols = {name: entry.text for name, entry in short.short.compact.entries.items()}
     data: dict[str, Any] = {
         "robot": short.short.full.robot.name,
+        "joints": list(short.where.joints),
         "box": short.where.data(),
         "entries": {name: {"text": printed[name], "constants": symbols[name]} for name in printed},
         "constants": {
@@ -300,15 +310,24 @@ def _model_data(short: Abbreviated, program: Program, matrix: Program, weights: 
     named = {"inverse_dynamics": program, "mass_matrix": matrix, "exact_inverse_dynamics": exact}
     counts = {name: count(p) for name, p in named.items()}
     return {
-        "operations": {**counts["inverse_dynamics"].as_dict(), **totals(counts)},
+        "operations": counts["inverse_dynamics"].as_dict(),
         "exact_operations": counts["exact_inverse_dynamics"].as_dict(),
         "certified_error": [e["certified_over_largest"] or 0.0 for e in short.error_data()],
         "errors": short.error_data(),
         "dropped_terms": len(short.dropped),
+        "programs": totals(counts),
     }
 
 
 def _print(data: dict[str, Any]) -> None:
+    """The verdict first, then what else was asked for; the formulas, which may be many, last."""
+    if "operations" in data:
+        print_verdict(data)
+        c = data["programs"]["mass_matrix"]
+        out.print(f"short mass matrix: {c['mul']} x {c['add']} + = {c['total']} operations")
+    if "entry_errors" in data:
+        _rows(data["entry_errors"], "How wrong each entry can be")
+    _print_more(data)
     for name, entry in data["entries"].items():
         if entry["text"] != "0":
             out.print(f"{name} = {entry['constants']}", soft_wrap=True)
@@ -318,14 +337,10 @@ def _print(data: dict[str, Any]) -> None:
         for name, c in data["constants"].items()
     ]
     _rows(shown, "Constants; an x where a load's parameters enter")
-    for part, c in data.get("operations", {}).items():
-        if not isinstance(c, dict):
-            continue
-        name = part.replace("_", " ")
-        out.print(f"{name}: {c['mul']} x {c['add']} + = {c['total']} operations, {c['sincos']} sine-cosine pairs")
-    for key in ("errors", "entry_errors"):
-        if key in data:
-            _rows(data[key])
+
+
+def _print_more(data: dict[str, Any]) -> None:
+    """Rates, held configurations, processors, the paper's tables."""
     joints = [row["joint"] for row in data.get("errors", ())]
     if "multirate" in data and "tables" not in data:
         _rates({"inverse dynamics, abbreviated": data["multirate"]})
@@ -381,8 +396,9 @@ def _rows(rows: list[dict[str, Any]], title: str | None = None) -> None:
     out.print(table)
 
 
-def _draw(robot: Robot, where: Workspace, path: Path, seconds: float, force: bool, json: bool) -> None:
-    points = curve(full_model(robot), where, seconds=seconds)
+def _draw(robot: Robot, where: Workspace, path: Path, time: Effort, force: bool, json: bool) -> None:
+    with working(f"abbreviating {robot.name}") as tell:
+        points = curve(full_model(robot), where, effort=time, tell=tell)
     joints = [joint.name for joint in robot.joints]
     write_new(path.with_suffix(".csv"), curve_csv(points, joints), force)
     exact = count(exact_program(robot, "inverse_dynamics")).total

@@ -80,18 +80,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 BestEffort = Annotated[bool, typer.Option("--best-effort", help="Write files although a target was missed.")]
 
 
-def end_if_missed(missed: Sequence[str], best_effort: bool = False, files: bool = True) -> None:
+def end_if_missed(
+    missed: Sequence[str], best_effort: bool = False, files: bool = True, interrupted: bool = False
+) -> None:
     """Ends with exit code 1 where targets were missed, each said with what was reached; called last.
 
-    `files`: whether there was something to write, which was done with `best_effort` alone.
+    `files`: whether there was something to write, which was done with `best_effort` alone. `interrupted`: what was
+    printed is what there was when somebody did, exit code 130; files as for a target that is missed.
     """
-    if not missed:
+    if not missed and not interrupted:
         return
     for one in missed:
         say(f"TARGET MISSED: {one}")
+    if interrupted:
+        say("interrupted: this is the best found so far, certified like any other")
     if files:
         say("written all the same: --best-effort" if best_effort else "nothing is written (--best-effort writes it)")
-    raise typer.Exit(CHECK_FAILED)
+    raise typer.Exit(INTERRUPTED if interrupted else CHECK_FAILED)
 
 
 def write_new(path: Path, text: str, force: bool = False) -> None:

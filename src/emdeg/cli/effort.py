@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Annotated
 
 import click
@@ -48,11 +52,43 @@ def default_effort() -> float:
         raise UsageError(f"EMDEG_EFFORT is not a number of seconds: {text!r}") from None
 
 
-def promised(seconds: float) -> ProgramEffort:
-    """The budget of a command that promised to take so many seconds of processor time, its start included."""
+LATE = 1e12
+"""Later than any end that a budget has [s]."""
+
+
+class Stoppable:
+    """The processor's clock; stopped, it is later than every end, and what looks at it ends with what it has."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+
+    def __call__(self) -> float:
+        return LATE if self.stopped else time.process_time()
+
+
+@contextmanager
+def promised(seconds: float) -> Iterator[tuple[ProgramEffort, Stoppable]]:
+    """The budget of a command that promised to take so many seconds of processor time, its start included.
+
+    An interrupt stops its clock; a second one interrupts as usual.
+    """
+    clock = Stoppable()
     context = click.get_current_context(silent=True)
-    began = context.find_root().obj if context else None
-    return ProgramEffort(seconds, start=began)
+    budget = ProgramEffort(seconds, clock, start=context.find_root().obj if context else None)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if clock.stopped:
+            raise KeyboardInterrupt
+        clock.stopped = True
+
+    if threading.current_thread() is not threading.main_thread():  # signals are not its business
+        yield budget, clock
+        return
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield budget, clock
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def checked_effort(effort: float | None) -> float | None:

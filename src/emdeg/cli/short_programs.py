@@ -75,6 +75,7 @@ def present(
     best_effort: bool,
     force: bool,
     json: bool,
+    interrupted: bool,
 ) -> None:
     """Prints the short program's figures, writes its C where asked; exit code 1 where a target was missed."""
     data = found.data()
@@ -84,13 +85,17 @@ def present(
         data["holding"] = {"steps": hold, **holding_error(found.program, *motion, hold)}
     if processors:
         data["processors"] = split_program(found.program, processors).data()
-    if emit is not None and (best_effort or not found.missed):
+    data["interrupted"] = interrupted
+    if emit is not None and (best_effort or not (found.missed or interrupted)):
         data["emitted"] = _emitted(found, emit, force)
     if json:
         print_json(data)
     else:
-        _print(found, data)
-    end_if_missed(found.missed, best_effort, files=emit is not None)
+        print_verdict(data)
+        if parts := data.get("processors"):
+            shares = " + ".join(map(str, parts["operations"]))
+            out.print(f"{parts['processors']} processors: {shares} operations, {parts['values_passed']} values passed")
+    end_if_missed(found.missed, best_effort, emit is not None, interrupted)
 
 
 def _emitted(found: ShortProgram, path: Path, force: bool) -> dict[str, str]:
@@ -102,24 +107,23 @@ def _emitted(found: ShortProgram, path: Path, force: bool) -> dict[str, str]:
     return {"file": str(path), "certificate": f"{path}{CERTIFICATE}", "digest": made.certificate["digest"]}
 
 
-def _print(found: ShortProgram, data: dict[str, Any]) -> None:
-    for name, c in (("short", count(found.program)), ("exact", count(found.exact))):
-        what = f"{name} {found.function.replace('_', ' ')}"
-        out.print(f"{what}: {c.mul} x {c.add} + = {c.total} operations, {c.sincos} sine-cosine pairs")
-    box = Table(title="The box of states", title_justify="left")
-    for column in ("joint", *data["box"]):
-        box.add_column(column)
-    for row in zip(found.where.joints, *data["box"].values()):
-        box.add_row(row[0], *(f"{x:.4g}" for x in row[1:]))
+def print_verdict(data: dict[str, Any]) -> None:
+    """What a short model costs, what the exact one does, how wrong it can be and over which box: before all else."""
+    what = data.get("function", "inverse_dynamics").replace("_", " ")
+    for name, c in (("short", data["operations"]), ("exact", data["exact_operations"])):
+        total = c["mul"] + c["add"]
+        line = f"{name} {what}: {c['mul']} x {c['add']} + = {total} operations, {c['sincos']} sine-cosine pairs"
+        out.print(line, soft_wrap=True)
+    worst = max(data["certified_error"], default=0.0)
+    out.print(f"certified error: at most {100 * worst:.3g} % of the largest value over the box of states")
+    rows = [row for row in data["errors"] if row["certified"]]
+    if rows:
+        heads = [key for key in rows[0] if any(row[key] is not None for row in rows)]
+        errors = Table(*(key.replace("_", " ") for key in heads), title="How wrong it can be", title_justify="left")
+        for row in rows:
+            errors.add_row(*("-" if (x := row[key]) is None else x if key == "joint" else f"{x:.4g}" for key in heads))
+        out.print(errors)
+    box = Table("joint", *data["box"], title="The box of states", title_justify="left")
+    for joint, *numbers in zip(data["joints"], *data["box"].values()):
+        box.add_row(joint, *(f"{x:.4g}" for x in numbers))
     out.print(box)
-    errors = Table(title="How wrong it can be", title_justify="left")
-    head = ("joint", "certified", "found", "ratio", "largest_effort", "certified_over_largest", "target")
-    for column in head:
-        errors.add_column(column.replace("_", " "))
-    for row in data["errors"]:
-        if row["certified"]:
-            errors.add_row(*("-" if row[c] is None else row[c] if c == "joint" else f"{row[c]:.4g}" for c in head))
-    out.print(errors)
-    if parts := data.get("processors"):
-        shares = " + ".join(map(str, parts["operations"]))
-        out.print(f"{parts['processors']} processors: {shares} operations, {parts['values_passed']} values passed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +55,13 @@ class Abbreviated(Brief):
         seconds: float = 0.0,
         seed: int = 0,
         weights: Weights = OPERATIONS,
+        effort: Effort | None = None,
     ) -> Program:
-        """A program of the short model; `seconds` in which one that costs less is looked for, 0: not at all."""
-        effort = Effort(seconds) if seconds else None
+        """A program of the short model; `seconds` in which one that costs less is looked for, 0: not at all.
+
+        `effort`: the same as a budget that others share; one that is spent leaves one way of writing it.
+        """
+        effort = effort or (Effort(seconds) if seconds else None)
         return short_program(self.short, function, effort=effort, seed=seed, weights=weights)
 
     @property
@@ -111,6 +115,7 @@ def abbreviate(
     where: Workspace | None = None,
     seconds: float = 60.0,
     effort: Effort | None = None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> Abbreviated:
     """A short model of a robot, which is derived for that, or of a model, which is not derived again.
 
@@ -119,7 +124,7 @@ def abbreviate(
     of M and g by itself, its average relative error below that (with `worst_error`, one number, its worst too).
     `neglect`: constants that the rule is to drop everywhere; `keep_uncertain`: not those that their tolerances do not
     tell from zero, which it drops otherwise. `seconds`: for derivation, search and certification together, counted by
-    the processor; `effort`: the same as a budget that others share.
+    the processor; `effort`: the same as a budget that others share. `tell` is told what is being done.
 
     >>> import emdeg
     >>> short = emdeg.abbreviate("planar2r", significance=0.05, seconds=2)
@@ -127,6 +132,7 @@ def abbreviate(
     True
     """
     effort = effort or Effort(seconds)
+    tell("deriving its equations")
     full = full_model(of if isinstance(of, Model) else as_robot(of), only)
     robot = full.robot
     where = where or workspace(robot)
@@ -134,13 +140,14 @@ def abbreviate(
         return _by_average(full, where, average_error, worst_error, effort)
     if not {"M", "b", "c", "g"} <= full.model.parts:
         raise ValueError("efforts need M, b, c and g; for M and g alone give an average error")
+    tell("its largest efforts")
     largest = largest_efforts(full, where, until=effort.until(0.5))
     if worst_error is not None:
         fractions = list(worst_error) * (robot.n if len(worst_error) == 1 else 1)
         if len(fractions) != robot.n or any(not f > 0 for f in fractions):
             raise ValueError(f"the worst error needs one fraction, or {robot.n}, each above 0")
         limits = [f * peak for f, peak in zip(fractions, largest)]
-        found = within(full, where, limits, effort=effort, largest=largest)
+        found = within(full, where, limits, effort=effort, largest=largest, tell=tell)
         return Abbreviated(found.short, where, found.errors, largest, found.limits)
     short, dropped = significant(
         full,
@@ -150,6 +157,7 @@ def abbreviate(
         neglect=neglect,
         keep_uncertain=keep_uncertain,
     )
+    tell("certifying its errors")
     errors = certified(short, where, seconds=effort.left() / robot.n, clock=effort.clock)
     return Abbreviated(short, where, errors, largest, (), dropped)
 

@@ -92,10 +92,11 @@ class ShortProgram(Brief):
             rows.append(row)
         return {
             "robot": self.robot.name,
+            "joints": list(self.where.joints),
             "function": self.function,
             "box": self.where.data(),
-            "operations": {**count(self.program).as_dict(), "total": count(self.program).total},
-            "exact_operations": {**count(self.exact).as_dict(), "total": count(self.exact).total},
+            "operations": count(self.program).as_dict(),
+            "exact_operations": count(self.exact).as_dict(),
             "certified_error": list(self.relative),
             "errors": rows,
             "missed": list(self.missed),

@@ -65,6 +65,7 @@ def within(
     largest: Sequence[float] = (),
     tries: int = TRIES,
     seed: int = 0,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> WithinTarget:
     """The smallest model found whose certified error at each joint is at most its limit.
 
@@ -90,6 +91,7 @@ def within(
             else:
                 short = dropping.search(tries, bias, seed, until=searched)
                 tries = max(4, tries // 8)
+            tell(f"terms dropped, {quick_count(short)} operations left")
             if over():
                 return best
             worst = [_worst(short.row_difference(j), j, where, 8, over) for j in range(1, n + 1)]
@@ -101,6 +103,7 @@ def within(
             q = np.concatenate([q, *(_around(at, where, random) for at in beyond)])
         if over():
             return best
+        tell("certifying its errors")
         seconds = min(max(0.05 * effort.seconds, 0.5 * effort.left() / n), effort.left() / n)
         errors = certified(short, where, seconds=seconds, enough=limits, clock=effort.clock)
         above = [e.bound > limit for e, limit in zip(errors, limits)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,23 +34,31 @@ class TradeoffPoint:
 
 
 def curve(
-    full: FullModel, where: Workspace, *, thresholds: Sequence[float] = SIGNIFICANCES, seconds: float = 40.0
+    full: FullModel,
+    where: Workspace,
+    *,
+    thresholds: Sequence[float] = SIGNIFICANCES,
+    seconds: float = 40.0,
+    effort: Effort | None = None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[TradeoffPoint, ...]:
     """Short models by the significance rule, the joints' threshold a tenth of the equations'.
 
     Of the time a third is for smaller programs, the rest for certification.
     """
-    each = seconds / len(thresholds)
-    largest = largest_efforts(full, where)
+    effort = effort or Effort(seconds)
+    largest = largest_efforts(full, where, until=effort.until(0.1))
     points = []
-    for threshold in thresholds:
+    for place, threshold in enumerate(thresholds):
+        tell(f"terms below {threshold:g}")
+        mine = effort.part(1 / (len(thresholds) - place))
         short = (
             significant(full, where, significance=threshold, joint_significance=threshold / 10)[0]
             if threshold
             else ShortModel(full, full.lumped.expansions, full.values)
         )
-        c = count(program(short, effort=Effort(each / 3)))
-        errors = certified(short, where, seconds=2 * each / 3 / full.robot.n)
+        c = count(program(short, effort=mine.part(1 / 3)))
+        errors = certified(short, where, seconds=mine.left() / full.robot.n, clock=mine.clock)
         points.append(
             TradeoffPoint(
                 threshold,
