@@ -5,7 +5,8 @@
 (2, 2)
 
 Whatever takes a robot takes what `load` gives, the name of a library robot, or the path of a file. What concerns closed
-loops alone is in `emdeg.loops`, Kane's method in `emdeg.kane`, every error in `emdeg.errors`.
+loops alone is in `emdeg.loops`, Kane's method in `emdeg.kane`, every error in `emdeg.errors`. The derivatives of every
+function are functions, too: `emdeg.gravity_vjp("planar2r", q, g_c)`, and likewise `_jvp`, `_hvp` and `_hessian`.
 """
 
 from typing import TYPE_CHECKING
@@ -64,4 +65,4 @@ if TYPE_CHECKING:
     from emdeg.simulation import inverse_kinematics, linearise, rollout, simulate
     from emdeg.sweeps import sweep
 
-on_demand(globals())
+on_demand(globals(), (("_jvp", "_vjp", "_hvp", "_hessian"), "emdeg.mechanics.functions", "numeric_function"))

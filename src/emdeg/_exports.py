@@ -15,8 +15,12 @@ from importlib import import_module
 from typing import Any
 
 
-def on_demand(package: dict[str, Any]) -> None:
-    """Give a package, by its globals, the `__getattr__` and `__dir__` that find what it exports."""
+def on_demand(package: dict[str, Any], family: tuple[tuple[str, ...], str, str] | None = None) -> None:
+    """Give a package, by its globals, the `__getattr__` and `__dir__` that find what it exports.
+
+    `family` = (endings, module, function): names that end so are what the function of the module makes of them, or
+    None. They are too many to be listed.
+    """
     home: str = package["__name__"]
 
     @cache
@@ -27,6 +31,10 @@ def on_demand(package: dict[str, Any]) -> None:
         if name == "__all__":
             return sorted(exports())
         if name not in exports():
+            if family is not None and name.endswith(family[0]):
+                made = getattr(import_module(family[1]), family[2])(name)
+                if made is not None:
+                    return made
             raise AttributeError(f"module {home!r} has no attribute {name!r}")
         module, inner = exports()[name]
         value = import_module(f"{home}.{inner}") if module == home else getattr(import_module(module), inner)

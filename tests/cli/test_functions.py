@@ -2,16 +2,16 @@ import json
 
 import pytest
 
-from emdeg.mechanics.functions import FUNCTIONS
+from emdeg.mechanics.functions import CATALOGUE
 from emdeg.mechanics.kinds import KINDS
 from tests.commands import run
 
 
 def test_the_catalogue_is_listed_with_inputs_outputs_units_formulations_and_what_proves_them():
     listed = json.loads(run("functions", "--json").stdout)["result"]
-    assert list(listed) == list(FUNCTIONS)
+    assert list(listed) == list(CATALOGUE)
     for name, data in listed.items():
-        assert [one["name"] for one in data["inputs"]] == list(FUNCTIONS[name].inputs)
+        assert [one["name"] for one in data["inputs"]] == list(CATALOGUE[name].inputs)
         assert all(one["unit"] and one["name"] for one in (*data["inputs"], *data["outputs"]))
         assert data["kinds"].keys() <= {kind.name for kind in KINDS}
         for kind in data["kinds"].values():

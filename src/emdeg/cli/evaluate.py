@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.errors import RobotError, StateError, TooLarge, UnknownFunction
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.formulations import need_friction
-from emdeg.mechanics.functions import FUNCTIONS, known_functions, measures_of
+from emdeg.mechanics.functions import CATALOGUE, FUNCTIONS, input_sizes, known_functions, measures_of
 from emdeg.mechanics.functions import evaluate as evaluate_function
 from emdeg.mechanics.loops import mode
 from emdeg.mechanics.parameters import base_parameters
@@ -25,6 +26,8 @@ from emdeg.robot import BUDGET, Robot
 ROTOR_FUNCTIONS = tuple(name for name, entry in FUNCTIONS.items() if any(w.rotors for w in entry.ways.values()))
 FRICTION_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "bias", "state_rate")
 WRENCH_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "state_rate")
+OPTIONS = ("q", "qd", "qdd", "tau")
+"""The arrays that have an option of their own."""
 
 State = Annotated[
     str | None,
@@ -39,6 +42,14 @@ def evaluate(
     qd: State = None,
     qdd: State = None,
     tau: State = None,
+    along: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--along",
+            metavar="ARRAY=NUMBERS",
+            help="An array that has no option of its own: a tangent q_t=..., a cotangent tau_c=... Repeatable.",
+        ),
+    ] = None,
     deg: Annotated[bool, typer.Option("--deg", help="Revolute joints in degrees, on input and output.")] = False,
     friction: Annotated[bool, typer.Option("--friction", help="Include the drives' friction.")] = False,
     gyroscopic: Annotated[bool, typer.Option("--gyroscopic", help="Include the rotors' gyroscopic terms.")] = False,
@@ -58,8 +69,17 @@ def evaluate(
 --qdd=1,-2,0.5,3,-1,2 --json
 
       emdeg eval my_arm.urdf mass_matrix --q=states.csv --lock "gripper=0" --json
+
+      emdeg eval planar2r gravity_vjp --q=0.1,0.4 --along g_c=1,0
     """
     given = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
+    for text in along or ():
+        name, mark, values = text.partition("=")
+        if not mark or name in given:
+            raise UsageError(
+                f"--along takes ARRAY=NUMBERS, each array once and none of {', '.join(given)}; got {text!r}"
+            )
+        given[name] = values
     result = compute(robot, function, given, deg, friction, gyroscopic, wrench)
     if base:
         if function != "regressor":
@@ -91,19 +111,27 @@ def compute(
             known_functions(function, robot, besides=measures)
         except UnknownFunction as problem:
             raise UsageError(str(problem)) from None
-    names = measures[function].inputs if function in measures else FUNCTIONS[function].inputs
-    for name, text in given.items():
-        if text is not None and name not in names:
-            raise UsageError(f"{function} takes no --{name}; it takes {', '.join('--' + n for n in names)}")
-        if text is None and name in names:
-            joints = _joints(robot, name)
-            raise UsageError(f"{function} needs --{name} ({len(joints)} numbers: {', '.join(joints)})")
+    names = measures[function].inputs if function in measures else CATALOGUE[function].inputs
+    sizes = {} if function in measures else input_sizes([function], robot)
+    for name in dict.fromkeys((*given, *names)):
+        if name in given and given[name] is not None and name not in names:
+            raise UsageError(f"{function} takes no {_option(name)}; it takes {', '.join(map(_option, names))}")
+        if given.get(name) is None and name in names:
+            needed = _places(robot, name, sizes)
+            raise UsageError(f"{function} needs {_option(name)} ({len(needed)} numbers: {', '.join(needed)})")
     revolute = np.array([joint.kind == "revolute" for joint in robot.coordinates])
     to_radians = np.where(revolute, math.pi / 180, 1.0) if deg else np.ones(robot.freedoms)
     states = {}
+    if deg and any(name not in OPTIONS for name in names):
+        raise UsageError(f"--deg does not apply to {function}: its further arrays are in radians")
     for name in names:
-        values = read_state(given[name] or "", name, robot)
-        states[name] = values if name == "tau" else values * to_radians
+        text = given[name] or ""
+        if name in OPTIONS:
+            values = read_state(text, name, robot)
+            states[name] = values if name == "tau" else values * to_radians
+        else:
+            places = _places(robot, name, sizes)
+            states[name] = np.array(_numbers(text.split(","), _option(name), robot, places))
     options: dict[str, Any] = {}
     if gyroscopic:
         if function not in ROTOR_FUNCTIONS:
@@ -127,7 +155,7 @@ def compute(
     if deg and function == "forward_dynamics":
         value = value / to_radians
     if isinstance(value, tuple):
-        return dict(zip((output.name for output in FUNCTIONS[function].outputs), value))
+        return dict(zip((output.name for output in CATALOGUE[function].outputs), value))
     return value
 
 
@@ -164,6 +192,16 @@ def read_state(text: str, name: str, robot: Robot) -> Array:
     if text.lower().endswith(".csv"):
         return _read_csv(Path(text), name, robot)
     return np.array(_numbers(text.split(","), f"--{name}", robot, _joints(robot, name)))
+
+
+def _option(name: str) -> str:
+    """What an array is given by."""
+    return f"--{name}" if name in OPTIONS else f"--along {name}=..."
+
+
+def _places(robot: Robot, name: str, sizes: Mapping[str, int]) -> list[str]:
+    """What the numbers of an array are called."""
+    return _joints(robot, name) if name in OPTIONS else [f"{name}[{k}]" for k in range(sizes[name])]
 
 
 def _joints(robot: Robot, name: str) -> list[str]:

@@ -8,7 +8,7 @@ import typer
 
 from emdeg.cli.common import Json, head, out, print_json
 from emdeg.mechanics import KINDS
-from emdeg.mechanics.functions import FUNCTIONS, INPUTS, Function, known_functions
+from emdeg.mechanics.functions import CATALOGUE, Function, known_functions
 
 
 def functions(
@@ -25,13 +25,15 @@ def functions(
 
       emdeg functions mass_matrix
 
+      emdeg functions forward_dynamics_vjp
+
       emdeg functions --json
     """
-    wanted = FUNCTIONS if function is None else {name: FUNCTIONS[name] for name in known_functions(function)}
+    wanted = CATALOGUE if function is None else {name: CATALOGUE[name] for name in known_functions(function)}
     if json:
         print_json({name: as_data(entry) for name, entry in wanted.items()})
     elif function is None:
-        for name, entry in FUNCTIONS.items():
+        for name, entry in CATALOGUE.items():
             yields = ", ".join(output.name for output in entry.outputs)
             known = "" if len(entry.ways) == len(KINDS) else f" ({', '.join(entry.ways)} only)"
             out.print(f"{name}({', '.join(entry.inputs)}) -> {yields}: {entry.meaning}{known}", soft_wrap=True)
@@ -45,14 +47,19 @@ def as_data(entry: Function) -> dict[str, Any]:
     return {
         "meaning": entry.meaning,
         "inputs": [
-            {"name": name, "shape": ["n"], "unit": INPUTS[name].unit, "meaning": INPUTS[name].meaning}
+            {
+                "name": name,
+                "shape": list(entry.array(name).shape),
+                "unit": entry.array(name).unit,
+                "meaning": entry.array(name).meaning,
+            }
             for name in entry.inputs
         ],
         "outputs": [
             {"name": output.name, "shape": list(output.shape), "unit": output.unit} for output in entry.outputs
         ],
         "kinds": {
-            kind: {"formulations": list(ways.formulations), "reference": ways.reference[0]}
+            kind: {"formulations": list(ways.formulations), "reference": entry.proof(kind)}
             for kind, ways in entry.ways.items()
         },
     }
@@ -61,9 +68,11 @@ def as_data(entry: Function) -> dict[str, Any]:
 def _print(entry: Function) -> None:
     head(entry.name, entry.meaning)
     for name in entry.inputs:
-        out.print(f"takes {name} (n) [{INPUTS[name].unit}]: {INPUTS[name].meaning}", soft_wrap=True)
+        array = entry.array(name)
+        shape = ", ".join(array.shape) or "1"
+        out.print(f"takes {name} ({shape}) [{array.unit}]: {array.meaning}", soft_wrap=True)
     for output in entry.outputs:
         shape = f" ({', '.join(output.shape)})" if output.shape else ""
         out.print(f"yields {output.name}{shape} [{output.unit}]", soft_wrap=True)
     for kind, ways in entry.ways.items():
-        out.print(f"{kind}: by {', '.join(ways.formulations)}; proved by {ways.reference[0]}", soft_wrap=True)
+        out.print(f"{kind}: by {', '.join(ways.formulations)}; proved by {entry.proof(kind)}", soft_wrap=True)

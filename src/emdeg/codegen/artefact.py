@@ -23,7 +23,7 @@ from emdeg.codegen.signing import SIGNATURE, signed
 from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import BadRequest, EmdegError, NotAProgram, NotCertified, OffTheVariety, OverBudget, Refuted
 from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import FUNCTIONS, INPUTS, RUBBING, WITH_FRICTION, known_functions
+from emdeg.mechanics.functions import CATALOGUE, RUBBING, WITH_FRICTION, known_functions
 from emdeg.programs import (
     FALSE_PASS,
     MOST_STATES,
@@ -37,8 +37,11 @@ from emdeg.programs import (
     count,
     float_error,
     from_data,
+    function_inputs,
     normal_digest,
     plain_program,
+    probed,
+    probing,
     reference_program,
     states_of,
     to_data,
@@ -110,21 +113,20 @@ def make_artefact(
 
 def _inputs(robot: Robot, request: Request) -> tuple[InputGroup, ...]:
     """The input arrays that the functions have: names, sizes, the joints' names as labels."""
-    return _reference(robot, request).inputs
-
-
-def _reference(robot: Robot, request: Request) -> Program:
-    return reference_program(robot, request.functions, base_places(robot) if request.base else None)
+    return function_inputs(robot, request.functions)
 
 
 def rounding_of(
     program: Program, robot: Robot, request: Request, proof: Certificate, *, seed: int, run: Run | None = None
 ) -> Rounding:
     """What floating point makes of the program, or of what `run` executes; Refuted where that is too much."""
-    reference = _reference(robot, request)
+    reference = reference_program(robot, request.functions, base_places(robot) if request.base else None)
     named = [index for index, whose in proof.divides_by if whose == PLAIN]
-    states = states_of(program, robot, seed, reference.size)
-    return check_rounding(program, reference, states, run=run, single=request.single, named=named)
+    looked = probed(program, request.functions)
+    states = states_of(looked, robot, seed, reference.size)
+    if run is not None:
+        run = probing(run, program, request.functions)
+    return check_rounding(looked, reference, states, run=run, single=request.single, named=named)
 
 
 def emit(program: Program, robot: str, request: Request) -> str:
@@ -185,8 +187,8 @@ def _certificate(
 
 def _units(request: Request) -> dict[str, str]:
     """The unit of every input and output, as the catalogue has it."""
-    entries = [FUNCTIONS[name] for name in request.functions]
-    inputs = {array: INPUTS[array].unit for entry in entries for array in entry.inputs}
+    entries = [CATALOGUE[name] for name in request.functions]
+    inputs = {array: entry.array(array).unit for entry in entries for array in entry.inputs}
     return inputs | {one.name: one.unit for entry in entries for one in entry.outputs}
 
 

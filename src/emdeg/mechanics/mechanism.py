@@ -36,6 +36,8 @@ Pair = tuple[Scalar, Scalar]
 
 Position = Any
 """Of a revolute joint its Pair, of a prismatic one its displacement [m]."""
+Rates = Mapping[int, Scalar]
+"""Direction -> how fast a number changes in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +335,7 @@ def varying(at: Position, revolute: bool, direction: int, rate: Scalar, level: i
     return led(at, revolute, {direction: rate}, level)
 
 
-def led(at: Position, revolute: bool, rates: Mapping[int, Scalar], level: int = 0) -> Position:
+def led(at: Position, revolute: bool, rates: Rates, level: int = 0) -> Position:
     """The same with a rate in each of several directions."""
     if not revolute:
         return Dual(at, dict(rates), level)

@@ -15,10 +15,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from emdeg.algebra import Algebra, Array
+from emdeg.algebra import Algebra, Array, Dual
 from emdeg.errors import StateError
 from emdeg.mechanics.formulations import kinematics
-from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position, frames
+from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position, Rates, frames
 from emdeg.mechanics.spatial import Scalar, total
 from emdeg.robot import Robot
 
@@ -94,6 +94,13 @@ class State(Protocol):
         """(loop, by how much it is open) for every equation that a state of this kind must satisfy."""
         ...
 
+    def varied(self, rates: Mapping[str, Sequence[Rates]], level: int, closing: bool = False) -> State:
+        """The same state over dual numbers of a level; the rates say how each entry of an input array changes.
+
+        `closing`: joints that depend on others follow through the equations that close loops, not through their rates.
+        """
+        ...
+
 
 class FramedState:
     """What the states of all kinds have in common: frames, rest, and unit speeds."""
@@ -119,6 +126,14 @@ class FramedState:
     def unit(self, k: int) -> list[Scalar]:
         """A unit speed, or acceleration, of coordinate k alone."""
         return [self.tree.one if i == k else self.tree.zero for i in range(self.n)]
+
+    def varied_arrays(self, rates: Mapping[str, Sequence[Rates]], level: int) -> dict[str, list[Scalar]]:
+        """Every array beyond q over dual numbers of a level, where the rates say how its entries change."""
+        return {
+            name: [Dual(v, dict(each), level) for v, each in zip(getattr(self, name), of_entries, strict=True)]
+            for name, of_entries in rates.items()
+            if name != "q"
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.programs.best import program
-    from emdeg.programs.build import base_places, joined_functions, plain_program
+    from emdeg.programs.build import base_places, function_inputs, joined_functions, plain_program
     from emdeg.programs.formulations import Formulated, compared_formulations
     from emdeg.programs.ir import (
         LAWS,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         uses,
     )
     from emdeg.programs.network import signed
+    from emdeg.programs.probes import probed, probing
     from emdeg.programs.proof import PLAIN
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
     from emdeg.programs.search.optimise import on_file, optimise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -10,11 +10,12 @@ from typing import Any
 
 from emdeg.errors import BadRequest, CannotJoin, singular_mass_matrix
 from emdeg.mechanics import TREE, Inputs, Outputs, State, kind_of
-from emdeg.mechanics.functions import FUNCTIONS, INPUTS, Run, inputs_of, known_functions, ways_of
+from emdeg.mechanics.functions import CATALOGUE, INPUTS, Run, input_sizes, known_functions, ways_of
 from emdeg.mechanics.parameters import base_parameters as find_base_parameters
 from emdeg.mechanics.parameters import regrouped_mechanism
 from emdeg.mechanics.trees import tree_state
-from emdeg.programs.ir import Dependence, Program, count
+from emdeg.programs.differentiation import derived
+from emdeg.programs.ir import Dependence, InputGroup, Program, count
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Traced, Tracer
 from emdeg.robot import Robot
@@ -36,17 +37,18 @@ def joined_functions(function: str | Sequence[str], robot: Robot | None = None, 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """An open trace: the tracer, and a robot's inputs in it."""
+    """An open trace: the tracer, a robot's inputs in it, and all arrays that its functions take."""
 
     robot: Robot
     tracer: Tracer
     q: Sequence[Traced]
     inputs: Inputs
+    arrays: Mapping[str, Sequence[Traced]]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The input arrays, q first."""
-        return ("q", *self.inputs.names)
+        return tuple(dict.fromkeys(("q", *self.arrays)))
 
     def state(self, regrouped: bool = False) -> State:
         """The robot's state, with its base parameters for its inertias where that is asked for and known."""
@@ -55,18 +57,22 @@ class Trace:
         return kind_of(self.robot).state(self.robot, self.inputs)
 
 
-def open_trace(robot: Robot, names: Sequence[str]) -> Trace:
-    """A tracer with the inputs that the named functions of the robot need, in the project's order."""
+def open_trace(robot: Robot, names: Sequence[str], besides: Mapping[str, int] | None = None) -> Trace:
+    """A tracer with the inputs that the named functions of the robot need, in the project's order.
+
+    `besides` are further arrays, by their sizes.
+    """
     tracer = Tracer(sorted(robot.symbols))
     kind, labels = kind_of(robot), tuple(joint.name for joint in robot.coordinates)
+    sizes = input_sizes(known_functions(names, robot), robot) | dict(besides or {})
     arrays = {
         name: tracer.inputs(
             name,
-            kind.size(robot, name),
-            Dependence.CONFIGURATION if INPUTS[name].of == "configuration" else Dependence.RATES,
+            size,
+            Dependence.CONFIGURATION if name in INPUTS and INPUTS[name].of == "configuration" else Dependence.RATES,
             labels if name == "q" else (),
         )
-        for name in inputs_of(known_functions(names, robot))
+        for name, size in sizes.items()
     }
     # A function that takes no q has a state at its zero.
     q = arrays.get("q") or (tracer.number(0),) * kind.size(robot, "q")
@@ -74,9 +80,14 @@ def open_trace(robot: Robot, names: Sequence[str]) -> Trace:
         tracer,
         lambda name, place: q[place] if name == "q" else arrays[name][place],
         lambda place: tracer.sincos_of(q[place]),
-        tuple(name for name in arrays if name != "q"),
+        tuple(name for name in arrays if name != "q" and name in INPUTS),
     )
-    return Trace(robot, tracer, q, inputs)
+    return Trace(robot, tracer, q, inputs, arrays)
+
+
+def function_inputs(robot: Robot, names: Sequence[str]) -> tuple[InputGroup, ...]:
+    """The input arrays of a program of these functions, the joints' names and the symbols as labels."""
+    return open_trace(robot, names).tracer.program("_".join(names), {}).inputs
 
 
 MOST_REGROUPED = 48
@@ -138,7 +149,8 @@ def run_together(trace: Trace, names: Sequence[str], runs: Sequence[Run], regrou
     results: dict[str, Any] = {}
     states: dict[bool, State] = {}
     for name, run in zip(names, runs):
-        grouped = regroup and FUNCTIONS[name].regroups
+        entry = CATALOGUE[name]
+        grouped = regroup and entry.regroups
         if grouped not in states:
             states[grouped] = trace.state(grouped)
         try:
@@ -147,6 +159,8 @@ def run_together(trace: Trace, names: Sequence[str], runs: Sequence[Run], regrou
             raise singular_mass_matrix(trace.robot.name) from None
         if found is None:
             return None
+        if entry.derivation is not None:
+            found = derived(entry.derivation, found, trace.arrays, trace.tracer)
         results = joined(results, found, names, trace.names)
     return results
 

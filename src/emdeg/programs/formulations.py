@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from emdeg.algebra import ZERO, Angle, Exact
 from emdeg.errors import BadRequest, Refuted
 from emdeg.mechanics import TREE, kind_of
-from emdeg.mechanics.functions import FUNCTIONS, Run, known_functions, ways_of
+from emdeg.mechanics.functions import CATALOGUE, Run, known_functions, ways_of
 from emdeg.mechanics.parameters import COLUMNS
 from emdeg.programs.build import open_trace, run_together
 from emdeg.programs.ir import Count, Program, count
@@ -91,7 +91,7 @@ def traced(robot: Robot, function: str, run: Run, *, regroup: bool) -> Program |
 
 def _simplified(robot: Robot, function: str, run: Run, plain: Program, is_reference: bool) -> Count | None:
     candidates = [plain]
-    if FUNCTIONS[function].regroups and kind_of(robot) is TREE:
+    if CATALOGUE[function].regroups and kind_of(robot) is TREE:
         regrouped = traced(robot, function, run, regroup=True)
         candidates += [] if regrouped is None else [regrouped]
     short = [simplify(one) for one in candidates if count(one).total <= LONGEST]

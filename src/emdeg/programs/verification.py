@@ -11,17 +11,26 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
-from emdeg.algebra import MODULO, REMAINDER, PrimeField
+from emdeg.algebra import MODULO, REMAINDER, PrimeField, Residue
 from emdeg.errors import OffTheVariety, Refuted, TooLarge
 from emdeg.mechanics import Inputs, Outputs, State, kind_of
-from emdeg.mechanics.functions import inputs_of, known_functions, ways_of
+from emdeg.mechanics.functions import (
+    CATALOGUE,
+    INPUTS,
+    input_sizes,
+    inputs_of,
+    known_functions,
+    probed_outputs,
+    ways_of,
+)
 from emdeg.programs.build import base_places, of_base_parameters, open_trace, plain_programs
 from emdeg.programs.ir import Program
+from emdeg.programs.probes import probe_sizes, probed
 from emdeg.programs.proof import LUCK, OPEN_LOOPS, Direct, Proof
 from emdeg.programs.simplification import prune
 from emdeg.programs.values import input_residue
@@ -132,12 +141,17 @@ def verify_program(
     places = base_places(robot) if base and robot.n <= MOST_JOINTS else None
 
     def direct(at: PrimeField) -> Outputs:
-        return of_base_parameters(_outputs(field_state(robot, at, names), robot, names), places)
+        def array(name: str, size: int) -> list[Residue]:
+            return [input_residue(at, (name, place)) for place in range(size)]
+
+        sizes = input_sizes(names, robot) | probe_sizes(names, robot)
+        given = {name: array(name, size) for name, size in sizes.items() if name not in INPUTS}
+        return of_base_parameters(_outputs(field_state(robot, at, names), robot, names, given), places)
 
     return verify(
-        program,
+        probed(program, names),
         reference_program(robot, tuple(names), places),
-        formulations=("traced program", ", ".join(ways_of(name, robot).reference[0] for name in names)),
+        formulations=("traced program", ", ".join(CATALOGUE[name].proof(kind_of(robot).name) for name in names)),
         seed=seed,
         points=points,
         grounds=lambda: [
@@ -146,18 +160,21 @@ def verify_program(
             *plain_programs(robot, names, base=base, factored=False),
         ],
         direct=direct,
-        artefact=artefact,
+        artefact=digest_text(program).encode() if artefact is None else artefact,
     )
 
 
 @lru_cache(maxsize=16)
 def reference_program(robot: Robot, names: tuple[str, ...], places: tuple[int, ...] | None = None) -> Program:
-    """The independent formulation of these functions as a program, with what its loops lack to being closed."""
+    """The independent formulation of these functions as a program, with what its loops lack to being closed.
+
+    Of gradients and Hessians it has one number along a probe, a further input, as `probed` has of a program.
+    """
     if robot.n > MOST_JOINTS:
         raise TooLarge(f"it has {robot.n} joints; proofs have a budget of {MOST_JOINTS}", body=robot.name)
-    trace = open_trace(robot, names)
+    trace = open_trace(robot, names, probe_sizes(names, robot))
     state = trace.state()
-    results = dict(of_base_parameters(_outputs(state, robot, names), places))
+    results = dict(of_base_parameters(_outputs(state, robot, names, trace.arrays), places))
     if loops := [value for _, value in state.open_loops()]:
         results[OPEN_LOOPS] = loops
     return prune(trace.tracer.program("_".join(names), results))
@@ -165,8 +182,7 @@ def reference_program(robot: Robot, names: tuple[str, ...], places: tuple[int, .
 
 def _check_inputs(program: Program, robot: Robot, names: Sequence[str]) -> None:
     """Refuted unless the program takes the arrays that these functions take, in their order: it decides the call."""
-    kind = kind_of(robot)
-    expected = [(group, kind.size(robot, group)) for group in inputs_of(names)]
+    expected = list(input_sizes(names, robot).items())
     symbols = tuple(sorted(robot.symbols))
     if symbols:
         expected.append(("parameters", len(symbols)))
@@ -186,7 +202,7 @@ def field_state(robot: Robot, field: PrimeField, names: Sequence[str]) -> State:
             field,
             lambda name, place: input_residue(field, (name, place)),
             field.joint_sincos,
-            tuple(name for name in inputs_of(names) if name != "q"),
+            tuple(name for name in inputs_of(names) if name != "q" and name in INPUTS),
         ),
     )
     for loop, value in state.open_loops():
@@ -195,10 +211,11 @@ def field_state(robot: Robot, field: PrimeField, names: Sequence[str]) -> State:
     return state
 
 
-def _outputs(state: State, robot: Robot, names: Sequence[str]) -> Outputs:
+def _outputs(state: State, robot: Robot, names: Sequence[str], given: Mapping[str, Sequence[Any]]) -> Outputs:
     results: dict[str, Any] = {}
     for name in names:
-        found = ways_of(name, robot).reference[1](state)
+        run, derivation = ways_of(name, robot).reference[1], CATALOGUE[name].derivation
+        found = run(state) if derivation is None else probed_outputs(derivation, run, state, given)
         assert found is not None
         results |= found
     return results

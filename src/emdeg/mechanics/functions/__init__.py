@@ -6,9 +6,24 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.mechanics.functions import numeric
-    from emdeg.mechanics.functions.catalogue import FUNCTIONS, RUBBING, WITH_FRICTION
-    from emdeg.mechanics.functions.function import INPUTS, Function, Input, Output, Run, Ways
-    from emdeg.mechanics.functions.lookup import functions_of, inputs_of, known_functions, measures_of, ways_of
+    from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS, RUBBING, WITH_FRICTION
+    from emdeg.mechanics.functions.derived import (
+        COTANGENT,
+        PROBE,
+        TANGENT,
+        flat,
+        probe_name,
+        probed_outputs,
+    )
+    from emdeg.mechanics.functions.function import INPUTS, Derivation, Function, Input, Output, Run, Ways
+    from emdeg.mechanics.functions.lookup import (
+        functions_of,
+        input_sizes,
+        inputs_of,
+        known_functions,
+        measures_of,
+        ways_of,
+    )
     from emdeg.mechanics.functions.numeric import (
         NumericFunction,
         bias,
@@ -33,6 +48,7 @@ if TYPE_CHECKING:
         momenta,
         momentum,
         momentum_rates,
+        numeric_function,
         potential_energy,
         regressor,
         velocities,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from emdeg.mechanics.functions.derived import derivatives_of
 from emdeg.mechanics.functions.function import Function, Output, Ways
 from emdeg.mechanics.kinds import CLOSED_LOOPS, TREE
 from emdeg.mechanics.loops import functions as of_loops
@@ -25,7 +26,7 @@ _ALL = (
         "inverse_dynamics",
         "the efforts of the driven joints that a motion needs",
         ("q", "qd", "qdd"),
-        (Output("tau", ("n",), EFFORT),),
+        (Output("tau", ("n",), EFFORT, (0,)),),
         {
             tree: Ways(
                 {
@@ -252,7 +253,7 @@ _ALL = (
         "drive_jacobian",
         "the driven joints' rates per coordinate's",
         ("q",),
-        (Output("J_drive", ("n", "n"), "1, 1/m, m"),),
+        (Output("J_drive", ("n", "n"), "1, 1/m, m", (0,)),),
         {
             loops: Ways(
                 {"reduction": of_loops.drive_jacobian},
@@ -268,7 +269,7 @@ _ALL = (
         "drive_rates",
         "the driven joints' rates",
         ("q", "qd"),
-        (Output("v", ("n",), "rad/s, m/s"),),
+        (Output("v", ("n",), "rad/s, m/s", (0,)),),
         {
             loops: Ways(
                 {"reduction": of_loops.drive_rates},
@@ -284,7 +285,7 @@ _ALL = (
         "regressor",
         "Y with tau = Y pi; per link, then per rod, XX XY XZ YY YZ ZZ MX MY MZ M and its drive's inertia Ia",
         ("q", "qd", "qdd"),
-        (Output("Y", ("n", "11 bodies"), "effort per parameter"),),
+        (Output("Y", ("n", "11 bodies"), "effort per parameter", (0,)),),
         {
             tree: Ways(
                 {"body by body": of_trees.regressor},
@@ -301,7 +302,10 @@ _ALL = (
         "inverse_dynamics_derivatives",
         "how the efforts change with positions and speeds",
         ("q", "qd", "qdd"),
-        (Output("dtau_dq", ("n", "n"), "effort per position"), Output("dtau_dqd", ("n", "n"), "effort per speed")),
+        (
+            Output("dtau_dq", ("n", "n"), "effort per position", (0,)),
+            Output("dtau_dqd", ("n", "n"), "effort per speed", (0,)),
+        ),
         {
             tree: Ways(
                 {"dual numbers through Newton-Euler": of_trees.inverse_dynamics_derivatives},
@@ -321,7 +325,7 @@ _ALL = (
             Output("qdd", ("n",), "rad/s^2, m/s^2"),
             Output("dqdd_dq", ("n", "n"), "acceleration per position"),
             Output("dqdd_dqd", ("n", "n"), "acceleration per speed"),
-            Output("dqdd_dtau", ("n", "n"), "acceleration per effort"),
+            Output("dqdd_dtau", ("n", "n"), "acceleration per effort", (1,)),
         ),
         {
             tree: Ways(
@@ -504,3 +508,8 @@ FUNCTIONS: Mapping[str, Function] = {
     entry.name: entry for entry in (*_ALL, *_SQUARE, _FRICTION, *(_rubbing(_NAMED[name]) for name in RUBBING))
 }
 """Name -> function, in the order in which people are told of them."""
+
+CATALOGUE: Mapping[str, Function] = FUNCTIONS | {
+    one.name: one for entry in FUNCTIONS.values() if not entry.rubs for one in derivatives_of(entry)
+}
+"""The same with the derivatives of each: `<f>_jvp`, `<f>_vjp`, `<f>_hvp` and `<f>_hessian`."""

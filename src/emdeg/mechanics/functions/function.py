@@ -14,11 +14,16 @@ Run = Callable[[Any], Outputs | None]
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An array that a function takes. `of` says what its entries follow: the configuration alone, or the motion."""
+    """An array that a function takes. `of` says what its entries follow: the configuration alone, or the motion.
+
+    `like` is the array of a state that it has the size of; where that is none, its shape says the size, row by row.
+    """
 
     meaning: str
     unit: str
     of: Literal["configuration", "motion"] = "motion"
+    like: str | None = None
+    shape: tuple[str, ...] = ("n",)
 
 
 INPUTS: Mapping[str, Input] = {
@@ -33,11 +38,15 @@ INPUTS: Mapping[str, Input] = {
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An array that a function yields; its shape in letters, n being the number of speeds."""
+    """An array that a function yields; its shape in letters, n being the number of speeds.
+
+    `efforts` are the axes along which n counts the driven joints: these may be more than the speeds.
+    """
 
     name: str
     shape: tuple[str, ...]
     unit: str
+    efforts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +73,21 @@ class Ways:
 
 
 @dataclass(frozen=True, slots=True)
+class Derivation:
+    """Which function's derivative a function is, and which: `emdeg.mechanics.functions.derived` says what they are."""
+
+    of: Function
+    kind: Literal["jvp", "vjp", "hvp", "hessian"]
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """A function of a model: what `emdeg NAME` means, whoever runs it.
 
     `ways`: kind of mechanism -> how it is computed there. `regroups`: base parameters may stand for the inertias,
     since only efforts count. `divides`: it has no value where the mass matrix is singular. `rubs`: robots whose files
-    state no friction do not have it. `square`: robots whose Jacobian is not 6 x 6 do not.
+    state no friction do not have it. `square`: robots whose Jacobian is not 6 x 6 do not. A function that is a
+    `derivation` of another has the other's `ways`, and says in `arrays` what it takes beyond a state's.
     """
 
     name: str
@@ -81,3 +99,17 @@ class Function:
     divides: bool = False
     rubs: bool = False
     square: bool = False
+    derivation: Derivation | None = None
+    arrays: Mapping[str, Input] = field(default_factory=dict, repr=False)
+
+    def array(self, name: str) -> Input:
+        """What an input of this function is."""
+        return self.arrays[name] if name in self.arrays else INPUTS[name]
+
+    def proof(self, kind: str) -> str:
+        """What proves a program of this function, for a kind of mechanism."""
+        reference = self.ways[kind].reference[0]
+        if self.derivation is None:
+            return reference
+        order = "" if self.derivation.kind in ("jvp", "vjp") else " of second order"
+        return f"dual numbers{order} through {reference}"

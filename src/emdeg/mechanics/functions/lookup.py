@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from emdeg.errors import NotInvertible, UnknownFunction
+from emdeg.errors import CannotJoin, NotInvertible, UnknownFunction
 from emdeg.mechanics.formulations.friction import has_friction, need_friction
-from emdeg.mechanics.functions.catalogue import FUNCTIONS
-from emdeg.mechanics.functions.function import INPUTS, Function, Ways
+from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
+from emdeg.mechanics.functions.derived import COTANGENT, TANGENT
+from emdeg.mechanics.functions.function import INPUTS, Function, Output, Ways
 from emdeg.mechanics.kinds import CLOSED_LOOPS, kind_of
 from emdeg.mechanics.loops.views import MEASURES
 from emdeg.mechanics.state import Measure
@@ -43,18 +45,22 @@ def known_functions(
     names = [function] if isinstance(function, str) else list(function)
     known = [*(FUNCTIONS if robot is None else functions_of(robot)), *besides]
     for wanted in names:
-        if wanted not in known:
-            if robot is not None and wanted in FUNCTIONS and FUNCTIONS[wanted].rubs:
+        entry = CATALOGUE.get(wanted)
+        if wanted not in known and not (entry and entry.derivation and entry.derivation.of.name in known):
+            if robot is not None and entry is not None and entry.rubs:
                 need_friction(robot)
-            if robot is not None and robot.is_tree and wanted in FUNCTIONS and FUNCTIONS[wanted].square:
+            if robot is not None and robot.is_tree and entry is not None and entry.square:
                 raise NotInvertible(
                     f"the tool of {robot.name} is not moved by six joints: its Jacobian is not square. Lock joints "
                     "(--lock JOINT=VALUE); formulas of some rows: emdeg derive --only Jinv --rows ROWS"
                 )
-            near = difflib.get_close_matches(wanted, known, 1)
+            near = difflib.get_close_matches(wanted, [*known, *CATALOGUE], 1)
             hint = f"did you mean {near[0]}? " if near else ""
-            which = f" of {kind_of(robot).name}" if robot is not None and wanted in FUNCTIONS else ""
-            raise UnknownFunction(f"there is no function {wanted!r}{which}; {hint}there are {', '.join(known)}")
+            which = f" of {kind_of(robot).name}" if robot is not None and entry is not None else ""
+            raise UnknownFunction(
+                f"there is no function {wanted!r}{which}; {hint}there are {', '.join(known)}; and derivatives: "
+                "FUNCTION_jvp, FUNCTION_vjp, FUNCTION_hvp, FUNCTION_hessian"
+            )
     return names
 
 
@@ -66,11 +72,47 @@ def measures_of(robot: Robot) -> Mapping[str, Measure]:
 def ways_of(name: str, robot: Robot) -> Ways:
     """How a function of `robot` is computed."""
     kind = kind_of(robot).name
-    if name not in FUNCTIONS or kind not in FUNCTIONS[name].ways:
+    if name not in CATALOGUE or kind not in CATALOGUE[name].ways:
         known_functions(name, robot)  # says what there is
-    return FUNCTIONS[name].ways[kind]
+    return CATALOGUE[name].ways[kind]
 
 
 def inputs_of(names: Sequence[str]) -> tuple[str, ...]:
-    """The arrays that these functions take together, in their order."""
-    return tuple(group for group in INPUTS if any(group in FUNCTIONS[name].inputs for name in names))
+    """The arrays that these functions take together, in their order: a state's, then cotangents and tangents."""
+    taken = [name for one in names for name in CATALOGUE[one].inputs]
+    further = dict.fromkeys(name for name in taken if name not in INPUTS)
+    tangents = [name for name in further if name.endswith(TANGENT)]
+    return (*(name for name in INPUTS if name in taken), *(n for n in further if n not in tangents), *tangents)
+
+
+def input_sizes(names: Sequence[str], robot: Robot) -> dict[str, int]:
+    """The arrays that these functions of a robot take together, each with its size; CannotJoin where two differ."""
+    kind, sizes = kind_of(robot), {name: kind_of(robot).size(robot, name) for name in INPUTS}
+    for name in names:
+        derivation = CATALOGUE[name].derivation
+        for array, about in CATALOGUE[name].arrays.items():
+            if about.like is not None:
+                size = kind.size(robot, about.like)
+            else:
+                assert derivation is not None
+                size = _sizes_of_outputs(derivation.of, robot)[array.removesuffix(COTANGENT)]
+            if sizes.setdefault(array, size) != size:
+                raise CannotJoin(f"{' and '.join(names)} cannot be one program: {array} is two arrays")
+    return {array: sizes[array] for array in inputs_of(names)}
+
+
+def _sizes_of_outputs(entry: Function, robot: Robot) -> dict[str, int]:
+    """How many numbers each output of a function holds."""
+    return {one.name: math.prod(output_shape(one, robot)) for one in entry.outputs}
+
+
+def output_shape(output: Output, robot: Robot) -> tuple[int, ...]:
+    """The letters of an output's shape as numbers."""
+    kind = kind_of(robot)
+    n, bodies = kind.size(robot, "qd"), robot.n + len(robot.rods)
+    known = {"n": n, "links": robot.n, "11 bodies": 11 * bodies, "n n": n * n}
+    known |= {"n (n + 1) / 2": n * (n + 1) // 2, "n n (n - 1) / 2": n * n * (n - 1) // 2}
+    shape = [known[letter] if letter in known else int(letter) for letter in output.shape]
+    for axis in output.efforts:
+        shape[axis] = kind.size(robot, "tau")
+    return tuple(shape)

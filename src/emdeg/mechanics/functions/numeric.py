@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,14 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.errors import RobotError, StateError, singular_mass_matrix
 from emdeg.mechanics.formulations.friction import need_friction
-from emdeg.mechanics.functions.catalogue import FUNCTIONS
-from emdeg.mechanics.functions.function import INPUTS, Function
-from emdeg.mechanics.functions.lookup import ways_of
+from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
+from emdeg.mechanics.functions.derived import derived_outputs
+from emdeg.mechanics.functions.function import Function
+from emdeg.mechanics.functions.lookup import input_sizes, ways_of
 from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.mechanics.parameters.base import BaseParameters
 from emdeg.mechanics.parameters.symbolic_regressor import chosen_columns
-from emdeg.mechanics.state import stacked
+from emdeg.mechanics.state import checked_arrays, stacked
 from emdeg.robot import Robot, RobotLike, as_robot
 
 
@@ -41,7 +43,7 @@ def evaluate(
     `gyroscopic`: with the motors' spinning armatures. `wrench` (..., 6): a force [N] and a moment [N m] that act on
     the tool, base axes; known to inverse and forward dynamics.
     """
-    entry, ways = FUNCTIONS[name], ways_of(name, robot)
+    entry, ways = CATALOGUE[name], ways_of(name, robot)
     run = ways.numbers
     if gyroscopic:
         if ways.rotors is None:
@@ -51,10 +53,17 @@ def evaluate(
         raise StateError(f"{name} takes no wrench on the tool")
     if entry.rubs:
         need_friction(robot)
+    of_state = {one: array for one, array in arrays.items() if one not in entry.arrays}
     if "q" not in arrays:  # a state has a place, wherever that is
-        arrays = {"q": np.zeros(robot.freedoms), **arrays}
-    state, shape = kind_of(robot).numbers(robot, arrays, rotors=gyroscopic, wrench=wrench)
+        of_state = {"q": np.zeros(robot.freedoms), **of_state}
+    state, shape = kind_of(robot).numbers(robot, of_state, rotors=gyroscopic, wrench=wrench)
     assert run is not None
+    if entry.derivation is not None:
+        further = {one: arrays[one] for one in entry.arrays}
+        checked, own = checked_arrays(further, input_sizes([name], robot).__getitem__, lambda one: f"entry of {one}")
+        shape = np.broadcast_shapes(shape, own)
+        given = {one: [array[..., k] for k in range(array.shape[-1])] for one, array in zip(further, checked)}
+        run = partial(derived_outputs, entry.derivation, run, given=given)
     if not entry.divides:
         outputs = run(state)
     else:
@@ -108,7 +117,9 @@ def _text(entry: Function) -> str:
     yields = ", ".join(
         f"{output.name} ({', '.join(('...', *output.shape))}) [{output.unit}]" for output in entry.outputs
     )
-    takes = "; ".join(f"{name} (..., n): {INPUTS[name].meaning} [{INPUTS[name].unit}]" for name in entry.inputs)
+    arrays = {name: entry.array(name) for name in entry.inputs}
+    sizes = {name: " x ".join(array.shape) or "1" for name, array in arrays.items()}
+    takes = "; ".join(f"{name} (..., {sizes[name]}): {one.meaning} [{one.unit}]" for name, one in arrays.items())
     return (
         f"{yields}: {entry.meaning}.\n\nTakes a robot, its name or path; {takes}. Leading axes are states and "
         f"broadcast.\n\n{_example(entry)}"
@@ -125,6 +136,11 @@ def _example(entry: Function) -> str:
     arrays = ", ".join("[2.0, 1.0]" if array == "q" else "[0.1, 0.2]" for array in entry.inputs)
     outputs = ", ".join(output.name for output in entry.outputs)
     return f'>>> import emdeg\n>>> {outputs} = {where}.{entry.name}("{name}", {arrays})'
+
+
+def numeric_function(name: str) -> NumericFunction | None:
+    """The function of the catalogue that has this name, for Python to call; None where there is none."""
+    return NumericFunction(CATALOGUE[name]) if name in CATALOGUE else None
 
 
 inverse_dynamics = NumericFunction(FUNCTIONS["inverse_dynamics"])

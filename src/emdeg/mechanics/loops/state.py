@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from emdeg.algebra import Dual
@@ -13,8 +13,8 @@ from emdeg.mechanics.loops import reduction
 from emdeg.mechanics.loops.closure import Plan, Root, solve
 from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
 from emdeg.mechanics.loops.singularity import require_regular
-from emdeg.mechanics.mechanism import Mechanism, Position, varying
-from emdeg.mechanics.spatial import Scalar
+from emdeg.mechanics.mechanism import Mechanism, Position, Rates, led, varying
+from emdeg.mechanics.spatial import Scalar, total
 from emdeg.mechanics.state import FramedState
 
 
@@ -75,7 +75,30 @@ class LoopState(FramedState):
             k: varying(at, self.tree.revolute[k], i, self.tree.one)
             for i, (k, at) in enumerate(self.coordinates.items())
         }
-        return solve(self.link, self.plan, known, lambda value, loop: _dual_root(value, loop, self.root))
+        return solve(self.link, self.plan, known, partial(_dual_root, root=self.root))
+
+    def varied(self, rates: Mapping[str, Sequence[Rates]], level: int, closing: bool = False) -> LoopState:
+        """The same state over dual numbers of a level; the rates say how each entry of an input array changes.
+
+        Every joint follows the coordinates as W says, or, `closing`, through the closure itself.
+        """
+        along, turns = rates.get("q", [{}] * self.n), self.tree.revolute
+        known = {
+            k: led(at, turns[k], each, level) for (k, at), each in zip(self.coordinates.items(), along, strict=True)
+        }
+        root = partial(_dual_root, root=self.root)
+        if closing:
+            assert self.plan is not None
+            position = solve(self.link, self.plan, known, root)
+        else:
+            zero, directions = self.tree.zero, sorted({k for each in along for k in each})
+            columns = {k: [each.get(k, zero) for each in along] for k in directions}
+            position = []
+            for k, (at, row) in enumerate(zip(self.position, self.W)):
+                own = {d: total([w * rate for w, rate in zip(row, column)]) for d, column in columns.items()}
+                position.append(known.get(k, led(at, turns[k], own, level)))
+        given = {name: getattr(self, name) for name in ("qd", "qdd", "tau", "p")} | self.varied_arrays(rates, level)
+        return LoopState(self.link, known, position, self.plan, root, **given, load=self.load)
 
 
 class NumericLoopState(LoopState):
@@ -94,5 +117,5 @@ class NumericLoopState(LoopState):
 def _dual_root(value: Any, loop: str, root: Root) -> Any:
     if not isinstance(value, Dual):
         return root(value, loop)
-    r = root(value.value, loop)
-    return Dual(r, {k: x / (r + r) for k, x in value.d.items()})
+    r = _dual_root(value.value, loop, root)
+    return Dual(r, {k: x / (r + r) for k, x in value.d.items()}, value.level)

@@ -13,7 +13,7 @@ from emdeg.algebra import Array, Floats
 from emdeg.errors import RobotError
 from emdeg.mechanics.formulations import composite_body
 from emdeg.mechanics.formulations.friction import friction
-from emdeg.mechanics.mechanism import Mechanism, Position, mechanism_of, seeded
+from emdeg.mechanics.mechanism import Mechanism, Position, Rates, led, mechanism_of, seeded
 from emdeg.mechanics.spatial import Scalar
 from emdeg.mechanics.state import FramedState, Inputs, Surroundings, checked_arrays, joint_loads
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
@@ -43,6 +43,16 @@ class TreeState(FramedState):
     def seeded(self) -> TreeState:
         """The same state over dual numbers, joint k's position varying in direction k."""
         return replace(self, position=seeded(self.tree, self.position))
+
+    def varied(self, rates: Mapping[str, Sequence[Rates]], level: int, closing: bool = False) -> TreeState:
+        """The same state over dual numbers of a level; the rates say how each entry of an input array changes."""
+        turns, along = self.tree.revolute, rates.get("q")
+        position = (
+            self.position
+            if along is None
+            else [led(at, turns[k], each, level) for k, (at, each) in enumerate(zip(self.position, along, strict=True))]
+        )
+        return replace(self, position=position, **self.varied_arrays(rates, level))
 
     def efforts(self, qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: bool = True) -> list[Scalar]:
         """What the joints give for these speeds and accelerations, by the recursion that saves operations."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from emdeg.errors import CannotVary
 from emdeg.mechanics import TREE, kind_of, mechanism_of
-from emdeg.mechanics.functions import FUNCTIONS, ways_of
+from emdeg.mechanics.functions import CATALOGUE, ways_of
 from emdeg.mechanics.trees import tree_state
 from emdeg.mechanics.variants import (
     MOMENTS,
@@ -23,6 +23,7 @@ from emdeg.mechanics.variants import (
     varied,
 )
 from emdeg.programs.build import joined, open_trace
+from emdeg.programs.differentiation import derived
 from emdeg.programs.ir import Program
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Tracer
@@ -76,6 +77,7 @@ def options(robot: Robot, functions: Sequence[str]) -> list[Option]:
     """Every single choice open for this robot and these functions."""
     found: list[Option] = []
     joints = range(robot.n)
+    sources = {one.derivation.of.name if one.derivation else one.name for one in map(CATALOGUE.__getitem__, functions)}
     turns = turn_back_choices(mechanism_of(robot, Tracer(sorted(robot.symbols))))
     found += [Option("back", i, joints_) for i in joints for joints_ in turns[i]]
     found += [Option("slide", i, length) for i, lengths in enumerate(slide_choices(robot)) for length in lengths]
@@ -83,12 +85,12 @@ def options(robot: Robot, functions: Sequence[str]) -> list[Option]:
         if robot.joints[i].kind == "revolute":
             found += [Option("axial", i, value) for value in ("yy", "xx", "mean")]
             found += [Option("keep_mass", i, value) for value in (False, True)]
-    if any(function in RECURSIVE for function in functions):
+    if any(function in RECURSIVE for function in sources):
         found += [Option("moment", i, value) for i in joints for value in MOMENTS]
-    if any(function in WITH_SPLIT_INERTIA for function in functions):
+    if any(function in WITH_SPLIT_INERTIA for function in sources):
         found += [Option("apart", i, share) for i in joints for share in SPLITS]
         found += [Option("apart_back", i, joints_) for i in joints for joints_ in turns[i] if len(turns[i]) > 1]
-    if "inverse_dynamics" in functions:
+    if "inverse_dynamics" in sources:
         found += [Option("closed", None, k) for k in range(min(robot.n, 4))]
     for place, function in enumerate(functions):
         found += [Option("method", place, name) for name in ways_of(function, robot).searched]
@@ -116,9 +118,12 @@ def write(robot: Robot, functions: Sequence[str], formulation: Formulation) -> P
     written = varied(state, formulation.variation, pair_of)
     results: dict[str, Any] = {}
     for function, method in zip(functions, formulation.method):
-        found = FUNCTIONS[function].ways[TREE.name].formulations[method](written)
+        entry = CATALOGUE[function]
+        found = entry.ways[TREE.name].formulations[method](written)
         if found is None:
             raise CannotVary(f"{method} does not serve this robot")
+        if entry.derivation is not None:
+            found = derived(entry.derivation, found, trace.arrays, trace.tracer)
         results = joined(results, found, functions, trace.names)
     return trace.tracer.program("_".join(functions), results)
 

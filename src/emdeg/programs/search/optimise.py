@@ -16,6 +16,7 @@ from secrets import randbits
 from emdeg.errors import OffTheVariety, Refuted, RobotError
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
 from emdeg.programs.ir import Count, Program, count
+from emdeg.programs.probes import probed
 from emdeg.programs.proof import PLAIN
 from emdeg.programs.rounding import WORK, check_rounding, states_of
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
@@ -295,9 +296,9 @@ def _fault(one: Program, plain: Program, robot: Robot, names: tuple[str, ...]) -
         return f"it has {one.size} operations, where the plain program has {plain.size}"
     try:
         proof = verify_program(_with_face(one, plain), robot, names, seed=randbits(60))
-        reference = reference_program(robot, names)
+        reference, looked = reference_program(robot, names), probed(one, names)
         named = [index for index, whose in proof.divides_by if whose == PLAIN]
-        check_rounding(one, reference, states_of(one, robot, randbits(60), length=WORK), named=named)
+        check_rounding(looked, reference, states_of(looked, robot, randbits(60), length=WORK), named=named)
     except (Refuted, OffTheVariety, ValueError, ArithmeticError) as problem:
         return f"it is wrong: {problem}"
     return None
