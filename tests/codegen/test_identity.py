@@ -1,12 +1,21 @@
-"""Which robot it is: names that no file may have are stored so that they can be read, and stay different."""
+"""Which robot it is, under names that no file may have, which stay different; and whose certificate it is."""
 
+from __future__ import annotations
+
+import json
+import sys
 from pathlib import Path
 
 import pytest
 
 import emdeg
 from emdeg.codegen.artefact import recheck
-from emdeg.codegen.identity import robot_data, stored_robot
+from emdeg.codegen.identity import SIGNATURE, robot_data, signed, signer, stored_robot
+from emdeg.errors import BadRequest, NotCertified, RobotError
+from tests.commands import run
+
+serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ODD = [
@@ -48,3 +57,87 @@ inertia = { about = "com", mass = 2, com = [0.3, 0, 0], Ixx = 0.1, Iyy = 0.1, Iz
     assert robot_data(emdeg.load(path))["digest"] == bare
     path.write_text(text.replace('"revolute" }', '"revolute" }\ndrive = { viscous = 0.1 }'))
     assert robot_data(emdeg.load(path))["digest"] != bare
+
+
+def keys(folder: Path, name: str, ssh: bool = False) -> tuple[Path, Path]:
+    """(private, public), in files."""
+    key = ed25519.Ed25519PrivateKey.generate()
+    private, public = folder / name, folder / f"{name}.pub"
+    kind = serialization.PrivateFormat.OpenSSH if ssh else serialization.PrivateFormat.PKCS8
+    private.write_bytes(key.private_bytes(serialization.Encoding.PEM, kind, serialization.NoEncryption()))
+    if ssh:
+        words = serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+    else:
+        words = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    public.write_bytes(key.public_key().public_bytes(*words))
+    return private, public
+
+
+@pytest.mark.parametrize("ssh", [False, True])
+def test_a_signed_certificate_is_the_signer_s(ssh, tmp_path):
+    private, public = keys(tmp_path, "ours", ssh)
+    _, theirs = keys(tmp_path, "theirs")
+    (made,) = emdeg.generate("planar2r", "gravity", out=tmp_path, sign=private)
+    found = emdeg.verify(made.path, signed_by=public)
+    assert len(found["signed_by"]) == 64
+    assert emdeg.verify(made.path)["signed_by"] == found["signed_by"]
+    raw = tmp_path / "raw"
+    raw.write_text(found["signed_by"] + "\n")
+    assert emdeg.verify(made.path, signed_by=raw)["signed_by"] == found["signed_by"]
+    with pytest.raises(NotCertified, match="signed by another key"):
+        emdeg.verify(made.path, signed_by=theirs)
+
+
+def test_a_signature_holds_for_every_word_of_the_certificate(tmp_path):
+    private, public = keys(tmp_path, "ours")
+    certificate = signed({"digest": "abc", "points": 2}, private)
+    assert signer(certificate, public)
+    signature = certificate[SIGNATURE]
+    for change in (
+        {"points": 3},
+        {"more": 1},
+        {SIGNATURE: signature | {"value": "00" * 64}},
+        {SIGNATURE: signature | {"value": "xyz"}},
+        {SIGNATURE: signature | {"key": "00" * 32}},
+        {SIGNATURE: signature | {"kind": "none"}},
+        {SIGNATURE: "trust me"},
+    ):
+        with pytest.raises(NotCertified, match="signature"):
+            signer(certificate | change)
+    with pytest.raises(NotCertified, match="not signed"):
+        signer({"digest": "abc"}, public)
+
+
+def test_keys_that_are_none_are_named(tmp_path):
+    wrong = tmp_path / "wrong"
+    wrong.write_text("no key")
+    for work in (lambda: signed({}, wrong), lambda: signed({}, tmp_path / "nothing")):
+        with pytest.raises(RobotError, match=r"no private key|No such file"):
+            work()
+    private, _ = keys(tmp_path, "ours")
+    with pytest.raises(RobotError, match="no public key"):
+        signer(signed({}, private), wrong)
+
+
+def test_without_the_library_it_is_said_what_to_install(tmp_path, monkeypatch):
+    private, _ = keys(tmp_path, "ours")
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives", None)
+    with pytest.raises(BadRequest, match=r"pip install 'emdeg\[sign\]'"):
+        signed({}, private)
+
+
+def test_the_command_line_signs_and_says_whose_it_is(tmp_path):
+    private, public = keys(tmp_path, "ours")
+    assert run("generate", "planar2r", "-f", "gravity", "-o", str(tmp_path), "--sign", str(private)).returncode == 0
+    file = str(tmp_path / "planar2r_gravity.c")
+    done = run("verify", file, "--signed-by", str(public), "--robot", "planar2r", "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)["result"]
+    assert len(answer["signed_by"]) == 64
+    assert answer["robot"] == "planar2r"
+    assert run("verify", file, "--robot", "puma560").returncode == 1
+    assert run("verify", file, "--robot", "planar2r", "--gravity=0,0,-1").returncode == 1
+    said = run("verify", file).stdout
+    assert answer["robot_digest"] in said
+    assert "it is the library's" in said
+    assert run("verify", "planar2r", "gravity", "--signed-by", str(public)).returncode == 2

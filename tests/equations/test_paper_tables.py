@@ -10,7 +10,7 @@ import pytest
 import emdeg
 from emdeg.algebra.expression import Atom
 from emdeg.equations import atom_values
-from emdeg.equations.derivation import derive
+from emdeg.equations.model import derive
 from emdeg.mechanics.functions import numeric
 from tests.equations import reading
 from tests.equations.test_lumped import CHECKED

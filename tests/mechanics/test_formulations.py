@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import emdeg
 from emdeg.algebra import Angle, Floats, PrimeField, TrigAlgebra
 from emdeg.errors import NotSerial
-from emdeg.mechanics.formulations import composite_body, coriolis
+from emdeg.mechanics.formulations import composite_body, energy
 from emdeg.mechanics.formulations.coefficients import Coefficients, newton_euler_coefficients
 from emdeg.mechanics.formulations.energy import partial_velocities, velocities
 from emdeg.mechanics.formulations.extended_body import dyadics, extended_bodies
@@ -104,7 +104,7 @@ def test_every_formulation_gives_the_composite_bodies_mass_matrix_and_the_christ
     q, _, _ = random_state(robot, seed)
     mech, frame = at(robot, q)
     units = np.eye(mech.n)
-    columns = [coriolis.coriolis_matrix(mech, frame, list(unit)) for unit in units]  # C_ij(e_k) = beta_ijk
+    columns = [energy.coriolis_matrix(mech, frame, list(unit)) for unit in units]  # C_ij(e_k) = beta_ijk
     rest = [0.0] * mech.n
     expected = Coefficients(
         tuple(map(tuple, composite_body.mass_matrix(mech, frame))),

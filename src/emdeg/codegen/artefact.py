@@ -17,9 +17,8 @@ from typing import Any, Literal
 
 from emdeg._version import __version__
 from emdeg.codegen.execution import Run
-from emdeg.codegen.identity import robot_data, stored_robot
+from emdeg.codegen.identity import SIGNATURE, robot_data, signed, stored_robot
 from emdeg.codegen.infix import escaped, identifier
-from emdeg.codegen.signing import SIGNATURE, signed
 from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import BadRequest, EmdegError, NotAProgram, NotCertified, OffTheVariety, OverBudget, Refuted
 from emdeg.mechanics import kind_of

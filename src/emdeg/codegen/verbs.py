@@ -24,9 +24,8 @@ from emdeg.codegen.artefact import (
     rounding_of,
     same_format,
 )
-from emdeg.codegen.identity import library_note, need_same_robot
+from emdeg.codegen.identity import library_note, need_same_robot, signer
 from emdeg.codegen.short import recheck_short
-from emdeg.codegen.signing import signer
 from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
 from emdeg.mechanics.functions import RUBBING, WITH_FRICTION

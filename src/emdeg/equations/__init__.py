@@ -10,12 +10,11 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.algebra import Quotient, quotient
     from emdeg.equations.coefficient_relations import EntryRelation, Relations, Tally, relations
-    from emdeg.equations.derivation import derive
     from emdeg.equations.formulas import Formulas, descendants
     from emdeg.equations.jacobian_inverse import InverseJacobian, determinant, inverse_jacobian
     from emdeg.equations.json_form import formula, from_json, to_json
     from emdeg.equations.kinematics import Kinematics
-    from emdeg.equations.model import Model, entry_name, lumped_constants
+    from emdeg.equations.model import Model, derive, entry_name, lumped_constants
     from emdeg.equations.reading import (
         Compact,
         CompactEntry,

@@ -3,65 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 
-from emdeg.algebra import TrigPoly
-from emdeg.equations.coefficient_relations import EntryRelation, Tally, compare, relations
+from emdeg.algebra import Sum, written_out
+from emdeg.equations.coefficient_relations import EntryRelation, compare, relations
 from emdeg.equations.formulas import DYNAMICS
-from emdeg.equations.jacobian_inverse import determinant, inverse_jacobian
 from emdeg.equations.json_form import to_data
-from emdeg.equations.kinematics import FrameName, Matrix
+from emdeg.equations.kinematic_sections import (
+    Choice,
+    base,
+    coriolis_matrix,
+    found_relations,
+    inverse,
+    jacobian,
+    regressor,
+    singular,
+    transforms,
+    uicker,
+)
+from emdeg.equations.kinematics import FrameName
 from emdeg.equations.labels import unmistakable
 from emdeg.equations.model import Model
-from emdeg.equations.reading import abbreviated
-from emdeg.equations.reading import sections as reading
-from emdeg.equations.singular import singularities
-from emdeg.errors import NotInvertible
-from emdeg.mechanics import pose_matrices
-from emdeg.mechanics.formulations import (
-    first_derivatives,
-    matmul4,
-    pseudo_inertias,
-    restated,
-    second_derivatives,
-    standard_frames,
-)
-from emdeg.mechanics.parameters import Column, base_parameters, base_values, regressor_formulas
-from emdeg.robot import Pose, parallel_joints
+from emdeg.equations.reading import ABBREVIATIONS
+from emdeg.equations.reading.lumped import Constant
 from emdeg.writing import (
     WRITERS,
-    Abbreviated,
-    Combination,
     Document,
     Equation,
     Format,
     Item,
     Label,
-    MatrixEquation,
     Paragraph,
     Reference,
     Section,
     Table,
     Zeros,
+    label,
+    line,
     resolved,
     sections_data,
+    terms_data,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """How the parts are to be written."""
-
-    compact: bool = False
-    """M, b, c and g in lumped constants instead of expanded."""
-    frame: FrameName | None = None
-    """Whose axes the Jacobian and its inverse are in."""
-    rows: tuple[int, ...] | None = None
-    """Which rows (1-6) of the Jacobian."""
-    standard: bool = False
-    """Whether U and P are of standard Denavit-Hartenberg frames, instead of modified ones."""
-
+USES = 5
+"""Entries that a table names before it says how many more there are; JSON has them all."""
 
 Builder = Callable[[Model, Choice], Section]
 DEFAULT_PARTS = ("constants", "M", "b", "c", "g")
@@ -121,14 +107,44 @@ def model_data(
     parts = tuple(parts)
     data = to_data(model)
     if "constants" in parts:
-        data["constants"] = reading.constants_data(model)
-        data["compact"] = reading.compact_data(model, parts)
+        data["constants"] = constants_data(model)
+        data["compact"] = compact_data(model, parts)
     if "hierarchy" in parts:
-        data["hierarchy"] = reading.hierarchy_data(model)
+        data["hierarchy"] = hierarchy_data(model)
     others = [part for part in parts if part not in ("constants", "hierarchy", *DYNAMICS)]
     if others:
         data["sections"] = sections_data(document(model, others, frame=frame, rows=rows, standard=standard))
     return data
+
+
+def constants(model: Model) -> Section:
+    """Every lumped constant: its formula, then its value, tolerance, unit and where it is used."""
+    found = model.constants
+    letters = model.lumped.algebra
+    items: list[Item] = [
+        Equation(label(c.name), c.formula if letters.alike or c.formula.is_number else c.expression) for c in found
+    ]
+    head = ("constant", "value", "+-", "unit", "used in")
+    items.append(Table(head, tuple((c.name, _value(c), _tolerance(c), c.unit, _uses(c)) for c in found)))
+    abbreviated = (ABBREVIATIONS,) if letters.short else ()
+    items += [Paragraph(text) for text in (*_zeros(found), *abbreviated)]
+    heads = {c.unit.startswith("N"): label(c.name).letter for c in found if not c.is_drive}
+    drives = next((label(c.name).letter for c in found if c.is_drive), "Im")
+    names = f"{heads.get(False, 'I')} inertial, {heads.get(True, 'G')} gravitational, {drives} of the drives"
+    title = f"Constants of the mechanism: {names}"
+    return Section("constants", title, tuple(items))
+
+
+def _zeros(constants: Iterable[Constant]) -> Iterable[str]:
+    """A word on the tolerances that hold more than the formulas show."""
+    paths = list(dict.fromkeys(path for c in constants for path in c.zero_slopes))
+    if paths:
+        names = ", ".join(c.name for c in constants if c.zero_slopes)
+        more = f" and {len(paths) - USES} more" if len(paths) > USES else ""
+        yield (
+            f"The +- of {names} also holds what numbers add that no formula shows, because they are zero or constant "
+            f"angles: {', '.join(paths[:USES])}{more}."
+        )
 
 
 def mass_matrix(model: Model, choice: Choice) -> Section:
@@ -151,186 +167,34 @@ def gravity(model: Model, choice: Choice) -> Section:
     return Section("g", "Gravity g [N m, N]", _entries(model, "g", choice))
 
 
-def coriolis_matrix(model: Model, _: Choice) -> Section:
-    """C with M-dot - 2C skew."""
-    matrix = MatrixEquation(Label("C"), model.coriolis_matrix)
-    return Section("C", "Coriolis matrix from Christoffel symbols: M-dot - 2C is skew", (matrix,))
-
-
-def transforms(model: Model, _: Choice) -> Section:
-    """Every frame in its parent's, and the tool in the base."""
-    kinematics = model.kinematics
-    items: list[Item] = []
-    for i, link in enumerate(model.robot.links, 1):
-        parent = link.parent + 1
-        seen_from = parent if parent else "base"
-        items.append(_matrix(model, Label("T", f"_{parent}_{i}"), kinematics.transform(i, seen_from)))
-    items.append(_matrix(model, Label("T", "_0_tool"), kinematics.transform("tool")))
-    return Section("T", "Transforms T_i_j: frame j in frame i (0 is the base)", _with_legend(model, items))
-
-
-def _matrix(model: Model, label: Label, rows: Matrix) -> MatrixEquation:
-    """The matrix in sines and cosines of sums of angles, where parallel axes make that shorter."""
-    return MatrixEquation(label, abbreviated(rows, parallel_joints(model.robot)))
-
-
-def _with_legend(model: Model, items: Sequence[Item]) -> tuple[Item, ...]:
-    """The items, and what the abbreviations among them mean."""
-    matrices = [item for item in items if isinstance(item, MatrixEquation)]
-    short = any(isinstance(entry, Abbreviated) for item in matrices for row in item.rows for entry in row)
-    return (*items, Paragraph(reading.ABBREVIATIONS)) if short and model.algebra.short else tuple(items)
-
-
-def jacobian(model: Model, choice: Choice) -> Section:
-    """The tool's Jacobian in base axes and where it is shortest, or in the axes asked for; its determinant."""
-    kinematics = model.kinematics
-    frame: FrameName = "base" if choice.frame is None else choice.frame
-    rows = choice.rows or tuple(range(1, 7))
-    for row in rows:
-        if not 1 <= row <= 6:
-            raise NotInvertible(f"a Jacobian has rows 1 to 6 (1-3 linear, 4-6 angular), not {row}")
-
-    def matrix(axes: FrameName) -> Matrix:
-        whole = kinematics.jacobian(axes)
-        return tuple(whole[row - 1] for row in rows)
-
-    items: list[Item] = [_matrix(model, Label("J"), matrix(frame))]
-    simplest = kinematics.simplest_frame()
-    if simplest != "base" and choice.frame is None:
-        items.append(Paragraph(f"In the axes of frame {simplest}, where it is shortest:"))
-        items.append(_matrix(model, Label("J", f"_{simplest}"), matrix(simplest)))
-    if model.n == len(rows):
-        items += _determinant(determinant(kinematics, choice.rows))
-    axes = f"axes of {'frame ' if frame != 'base' else 'the '}{frame}"
-    which = "" if choice.rows is None else f", rows {', '.join(map(str, rows))} of 6"
-    return Section(
-        "J", f"Jacobian at the tool: velocity, then angular velocity, {axes}{which}", _with_legend(model, items)
-    )
-
-
-def inverse(model: Model, choice: Choice) -> Section:
-    """The inverse Jacobian."""
-    found = inverse_jacobian(model.kinematics, choice.frame, choice.rows)
-    items: list[Item] = [Paragraph(f"Axes of frame {found.frame}; qd = Jinv (v, omega) with v of the tool's origin.")]
-    if choice.rows is not None:
-        items.append(Paragraph(f"Of (v, omega) only the components {', '.join(map(str, found.rows))}."))
-    if found.wrist is not None:
-        items.append(
-            Paragraph(f"The last three axes meet in the origin of frame {found.wrist.point}: inverted by blocks.")
-        )
-    items += _determinant(found.determinant)
-    items.append(MatrixEquation(Label("Jinv"), found.entries))
-    return Section("Jinv", "Inverse of the Jacobian", tuple(items))
-
-
-def singular(model: Model, choice: Choice) -> Section:
-    """The factors of the Jacobian's determinant: what each is called, and where it vanishes."""
-    found = singularities(model.kinematics, choice.rows)
-    joints = [joint.name for joint in model.robot.joints]
-    items: list[Item] = []
-    if not found:
-        items.append(Paragraph("The Jacobian is regular in every configuration."))
-    for k, one in enumerate(found, 1):
-        label = Label("sigma", str(k))
-        items.append(Equation(label, one.factor))
-        called = f"{one.name} singularity" if one.name else "singularity"
-        words = f"{label} = 0: {called}, of {', '.join(joints[j - 1] for j in one.joints)}"
-        words += f" (it divides the determinant {one.power} times)" if one.power > 1 else ""
-        if one.at is not None:
-            unit = "rad" if model.kinematics.mechanism.revolute[one.joints[0] - 1] else "m"
-            values = ", ".join(f"{value:.6g}" for value in one.at)
-            words += f"; at {joints[one.joints[0] - 1]} = {values} {unit}" if one.at else "; never"
-        items.append(Paragraph(words + "."))
-    rows = "" if choice.rows is None else f", rows {', '.join(map(str, choice.rows))} of 6"
-    return Section("singularities", f"Singularities of the Jacobian{rows}", tuple(items))
-
-
-def uicker(model: Model, choice: Choice) -> Section:
-    """The derivatives of the transforms and the pseudo-inertias of Bejczy's Appendices A and B."""
-    mech, frame = model.kinematics.mechanism, model.kinematics.frames
-    F = standard_frames(mech, _last_frame(model)) if choice.standard else None
-    items: list[Item] = []
-    for (j, i), U in first_derivatives(mech, frame).items():
-        own = U if F is None else matmul4(U, F[j])
-        items.append(MatrixEquation(Label("U", f"_{j + 1}_{i + 1}"), cast(Matrix, own)))
-    for (j, k, p), U in second_derivatives(mech, frame).items():
-        own = U if F is None else matmul4(U, F[j])
-        items.append(MatrixEquation(Label("U", f"_{j + 1}_{k + 1}_{p + 1}"), cast(Matrix, own)))
-    for j, P in enumerate(pseudo_inertias(mech)):
-        own = P if F is None else restated(P, F[j], mech)
-        items.append(MatrixEquation(Label("P", f"_{j + 1}"), cast(Matrix, own)))
-    if choice.standard:
-        items.insert(0, Paragraph("Standard Denavit-Hartenberg frames: frame j lies on the axis of joint j + 1."))
-    title = "U_ji = dT_j/dq_i and U_jkp = d^2T_j/dq_k dq_p of link frames in frame 0; pseudo-inertias P_j"
-    return Section("U", title, tuple(items))
-
-
-def _last_frame(model: Model) -> tuple[Any, Any]:
-    """Where the last link's own frame lies: its file's, if that is in the standard convention."""
-    last = model.robot.links[-1].name
-    pose = next((frame.pose for frame in model.robot.frames if frame.name == last), Pose())
-    return pose_matrices(pose, model.algebra)
-
-
-def base(model: Model, _: Choice) -> Section:
-    """The base parameters: which are kept and what is grouped into them."""
-    found = base_parameters(model.robot)
+def hierarchical(model: Model) -> Section:
+    """Burdick's form: entries in brackets V and products T, and what those and the constants K are."""
+    form = model.hierarchy()
+    total = form.count
+    blocks = (form.brackets, form.products, form.constants)
+    V, T, K = (next((label(name).letter for name in block), own) for block, own in zip(blocks, "VTK"))
+    in_full = not model.lumped.algebra.short
+    sums = "" if in_full else "; S23 is sin(q2 + q3), S2m3 sin(q2 - q3)"
     items: list[Item] = [
-        Paragraph(f"{len(found)} base parameters of {len(found.columns)}; the torques show no others.")
+        Paragraph(
+            f"{total.mul} multiplications and {total.add} additions at one configuration. {K} are constants, {T} "
+            f"products of sines and cosines, {V} brackets that recur{sums}. The {K} stand in lumped constants."
+        )
     ]
-    for column, parts in found.grouping.items():
-        grouped = Combination(((1, _parameter(column)), *((factor, _parameter(other)) for other, factor in parts)))
-        items.append(Equation(Label(f"{column.name}r", str(column.link + 1)), grouped))
-    if not model.robot.symbols:
-        values = zip(found.kept, base_values(model.robot, found))
-        named = ((f"{column.name}r{column.link + 1}", value, _unit(column.name)) for column, value in values)
-        rows = tuple((name, f"{float(value):.10g}", unit) for name, value, unit in named)
-        items.append(Table(("base parameter", "value", "unit"), rows))
-    if found.without_effect:
-        items.append(Paragraph("Without effect: " + ", ".join(map(str, found.without_effect))))
-    return Section("base", "Base parameters", tuple(items))
-
-
-def _unit(name: str) -> str:
-    """Of an inertia, a first moment or a mass; SI, of a turning joint's drive."""
-    return "kg" if name == "M" else "kg m" if name in ("MX", "MY", "MZ") else "kg m^2"
-
-
-def _parameter(column: Column) -> Label:
-    return Label(column.name, str(column.link + 1))
-
-
-def regressor(model: Model, _: Choice) -> Section:
-    """Y with tau = Y pi for the base parameters."""
-    found = regressor_formulas(model.robot, base=True, max_terms=model.algebra.max_terms)
-    names = ", ".join(f"{k} {column.name}r{column.link + 1}" for k, column in enumerate(found.columns, 1))
-    items = (Paragraph(f"Columns: {names}"), MatrixEquation(Label("Y"), found.Y))
-    return Section("regressor", "Regressor Y of the base parameters: tau = Y pi", items)
-
-
-def found_relations(model: Model, _: Choice) -> Section:
-    """Counts, and every relation among the coefficients."""
-    found = relations(model)
-    head = ("", "possible", "after the general rules", "nonzero", "distinct", "up to sign", "up to a multiple")
-    counts = Table(head, (_row("Christoffel symbols", found.christoffel), _row("dM_ij/dq_k", found.derivatives)))
-    items: list[Item] = [counts, Paragraph("Coefficients that remain: " + ", ".join(found.independent))]
-    items += _related("By the general rules", [r for r in found.coefficients if r.rule == "general"])
-    items += _related("Due to this robot", [r for r in found.coefficients if r.rule == "geometry"])
-    items += _related("Derivatives of M, due to this robot", found.equal_derivatives)
-    items += _related("Mass matrix", found.mass_matrix)
-    if found.constant:
-        items.append(Paragraph("Constant entries of M: " + ", ".join(found.constant)))
-    items += _related("Gravity", found.gravity)
-    return Section("relations", "Relations among the coefficients", tuple(items))
+    for names in (form.entries, form.brackets):
+        items += _equations({name: form.steps[name] for name in names}, in_full)
+    for definitions in (form.products, form.constants):
+        items += _equations(definitions, in_full)
+    return Section("hierarchy", f"Hierarchical form: entries, {V}, {T}, {K}", tuple(items))
 
 
 PARTS: dict[str, Builder] = {
-    "constants": lambda model, _: reading.constants(model),
+    "constants": lambda model, _: constants(model),
     "M": mass_matrix,
     "b": coriolis,
     "c": centrifugal,
     "g": gravity,
-    "hierarchy": lambda model, _: reading.hierarchy(model),
+    "hierarchy": lambda model, _: hierarchical(model),
     "C": coriolis_matrix,
     "T": transforms,
     "J": jacobian,
@@ -357,7 +221,25 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 
 
 def _entries(model: Model, part: str, choice: Choice) -> tuple[Item, ...]:
-    return tuple(reading.entries(model, part) if choice.compact else _expanded(model, part))
+    return tuple(_in_constants(model, part) if choice.compact else _expanded(model, part))
+
+
+def _in_constants(model: Model, part: str) -> Iterable[Item]:
+    """A part's equations in lumped constants; one that repeats another up to a factor refers to it."""
+    zeros = []
+    for name, entry in model.compact().entries.items():
+        if name[0] != part:
+            continue
+        if not entry.expression.terms:
+            zeros.append(label(name))
+        elif entry.alias is not None:
+            factor, other = entry.alias
+            full = replace(entry, alias=None).shown
+            yield Equation(label(name), Reference(label(other), factor, full))
+        else:
+            yield Equation(label(name), entry.shown)
+    if zeros:
+        yield Zeros(tuple(zeros))
 
 
 def _expanded(model: Model, part: str) -> Iterable[Item]:
@@ -389,41 +271,56 @@ def _label(name: str) -> Label:
     return Label(name[0], name[1:])
 
 
-def _determinant(factors: tuple[TrigPoly, ...]) -> list[Item]:
-    """det J, as a product where it has several factors; a number and letters alone stand in the product itself."""
-    if len(factors) == 1:
-        return [Equation(Label("detJ"), factors[0])]
-    names, items = [], list[Item]()
-    for factor in factors:
-        if len(factor) == 1:
-            text = str(factor)
-            names.append(f"({text})" if text.startswith("-") and names else text)
-        else:
-            label = Label("detJ", f"_{len(items) + 1}")
-            items.append(Equation(label, factor))
-            names.append(str(label))
-    words = f"detJ = {' * '.join(names)}; where a factor vanishes the arm is singular."
-    return [*items, Paragraph(words)]
+def constants_data(model: Model) -> list[dict[str, Any]]:
+    """The constants as JSON data; a formula as terms with exact rationals and as text."""
+    return [
+        {
+            "name": c.name,
+            "formula": terms_data(c.formula),
+            "text": line(c.expression),
+            "value": c.value,
+            "tolerance": c.tolerance,
+            "unit": c.unit,
+            "uses": list(c.uses),
+        }
+        for c in model.constants
+    ]
 
 
-def _row(what: str, tally: Tally) -> tuple[str, ...]:
-    numbers = (
-        tally.possible,
-        tally.after_general_rules,
-        tally.nonzero,
-        tally.distinct,
-        tally.up_to_sign,
-        tally.up_to_multiple,
-    )
-    return (what, *(str(number) for number in numbers))
+def compact_data(model: Model, parts: Iterable[str]) -> dict[str, str]:
+    """{entry: its reading form}."""
+    wanted = set(parts)
+    return {name: entry.text for name, entry in model.compact().entries.items() if name[0] in wanted}
 
 
-def _related(what: str, found: Iterable[EntryRelation]) -> list[Item]:
-    zeros = [relation.name for relation in found if relation.of is None]
-    others = [str(relation) for relation in found if relation.of is not None]
-    items: list[Item] = []
-    if zeros:
-        items.append(Paragraph(f"{what}, zero: {', '.join(zeros)}"))
-    if others:
-        items.append(Paragraph(f"{what}: {'; '.join(others)}"))
-    return items
+def hierarchy_data(model: Model) -> dict[str, Any]:
+    """The definitions as text, each block in the order of evaluation."""
+    form = model.hierarchy()
+
+    in_full = not model.lumped.algebra.short
+
+    def block(definitions: Mapping[str, Sum]) -> dict[str, str]:
+        return {name: line(written_out(e) if in_full else e) for name, e in definitions.items()}
+
+    count = {"mul": form.count.mul, "add": form.count.add}
+    return {"K": block(form.constants), "T": block(form.products), "steps": block(form.steps), "count": count}
+
+
+def _equations(definitions: Mapping[str, Sum], in_full: bool) -> list[Item]:
+    written = written_out if in_full else lambda expression: expression
+    items: list[Item] = [Equation(label(name), written(e)) for name, e in definitions.items() if e.terms]
+    zeros = tuple(label(name) for name, e in definitions.items() if not e.terms)
+    return [*items, Zeros(zeros)] if zeros else items
+
+
+def _value(constant: Constant) -> str:
+    return "" if constant.value is None else f"{constant.value:.10g}"
+
+
+def _tolerance(constant: Constant) -> str:
+    return f"{constant.tolerance:.3g}" if constant.tolerance else ""
+
+
+def _uses(constant: Constant) -> str:
+    more = len(constant.uses) - USES
+    return ", ".join(constant.uses[:USES]) + (f" and {more} more" if more > 0 else "")

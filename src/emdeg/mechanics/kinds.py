@@ -7,8 +7,7 @@ and `state` of its `MechanismKind` are where that difference would live.
 from __future__ import annotations
 
 from emdeg.mechanics.loops.kind import ClosedLoops
-from emdeg.mechanics.state import MechanismKind
-from emdeg.mechanics.trees.state import Tree
+from emdeg.mechanics.state import MechanismKind, Tree
 from emdeg.robot import Robot
 
 TREE, CLOSED_LOOPS = Tree(), ClosedLoops()

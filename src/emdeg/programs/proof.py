@@ -11,10 +11,9 @@ import numpy as np
 
 from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, PrimeField, Residue, prime_of, root_of
 from emdeg.errors import NotGrounded, OffTheVariety, Refuted, UnluckyPoint
-from emdeg.programs.balls import numbers_not_zero
 from emdeg.programs.height import difference_size
 from emdeg.programs.ir import Kind, Program, live
-from emdeg.programs.values import field_values, output_residues
+from emdeg.programs.values import field_values, numbers_not_zero, output_residues
 
 Residues = Mapping[str, tuple[int, ...]]
 Direct = Callable[[PrimeField], Mapping[str, Any]]

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from emdeg.errors import Refuted
 from emdeg.mechanics import Surroundings, kind_of
-from emdeg.programs.balls import ball_values
 from emdeg.programs.ir import Kind, OutputGroup, Program, Ref
-from emdeg.programs.values import constants, evaluate, values
+from emdeg.programs.values import ball_values, constants, evaluate, values
 from emdeg.robot import Robot
 from emdeg.writing import Shown
 

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from emdeg.algebra import ZERO, Angle, Exact, ExactLike, parse_number
 from emdeg.errors import RobotError, TooLarge
-from emdeg.robot.assembly import Draft, assemble, end_of_longest_chain, findings
+from emdeg.robot.assembly import Draft, assemble, end_of_longest_chain, findings, without_round_off
 from emdeg.robot.checks import BUDGET, Finding
 from emdeg.robot.model import NOWHERE, Payload, Robot, Vector
-from emdeg.robot.round_off import without_round_off
 from emdeg.robot.toml_reader import read_payloads, read_toml
 
 SNAP = 1e-5

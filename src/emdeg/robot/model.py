@@ -276,6 +276,11 @@ class Robot:
         return tuple(self.links[i].joint for i in self.loops.driven)
 
     @property
+    def rubs(self) -> bool:
+        """Whether any joint's file data says how it rubs."""
+        return not all(joint.drive.friction.is_none for joint in self.joints)
+
+    @property
     def is_tree(self) -> bool:
         """Whether the links alone are the machine: no loop closes it, every joint is a coordinate and driven."""
         return self.loops is None

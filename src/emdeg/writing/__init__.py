@@ -58,12 +58,12 @@ if TYPE_CHECKING:
         shortened,
         svg,
     )
-    from emdeg.writing.files import MODE, flush, held, nearest, part_of, read_plain, write_whole
+    from emdeg.writing.files import MODE, flush, held, nearest, part_of, plain, read_plain, write_whole
     from emdeg.writing.formats import WRITERS, Format
     from emdeg.writing.html import HtmlWriter, fold
     from emdeg.writing.json_form import sections_data, terms_data
     from emdeg.writing.latex import FOLDER, WIDTH, environment, figures, latex_escape
-    from emdeg.writing.markup import escape, plain
+    from emdeg.writing.markup import escape
     from emdeg.writing.mathml import inline
     from emdeg.writing.notation import lines
     from emdeg.writing.notebook import Brief, Shown, brief, listing, table

@@ -155,3 +155,8 @@ def nearest(path: Path) -> tuple[Path, bool]:
     """(what exists of a path, whether a file can be made there): said before there is anything to write."""
     there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     return there, there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+def plain(text: str) -> str:
+    """Text from a file for showing: control and direction characters, which XML forbids, replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape as html_escape
 
-
-def plain(text: str) -> str:
-    """Text from a file for showing: control and direction characters, which XML forbids, replaced."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+from emdeg.writing.files import plain
 
 
 def escape(text: str) -> str:

@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 from emdeg.writing.drawing import Dot, Drawing, Line, Rectangle, Shape, Text
-from emdeg.writing.markup import plain
+from emdeg.writing.files import plain
 
 POINT = 0.75
 """Points a pixel."""

@@ -5,10 +5,16 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.equations.reading.compact_form import Compact, CompactEntry, abbreviated, atom_values, compact
+    from emdeg.equations.reading.compact_form import (
+        ABBREVIATIONS,
+        Compact,
+        CompactEntry,
+        abbreviated,
+        atom_values,
+        compact,
+    )
     from emdeg.equations.reading.hierarchical_form import Hierarchy, hierarchy
     from emdeg.equations.reading.lumped import Constant, Lumped, indices, lump, own_letter
-    from emdeg.equations.reading.sections import ABBREVIATIONS
     from emdeg.equations.reading.tolerances import widened
 
 on_demand(globals())

@@ -35,6 +35,11 @@ from emdeg.algebra.factoring import LONG, Nester, content
 from emdeg.equations.reading.lumped import Lumped
 from emdeg.writing import Abbreviated, Brief, Shown, label, latex, listing, text
 
+ABBREVIATIONS = (
+    "S and C are sine and cosine of the sum of the joint angles that follow: S2 = sin q2, C23 = cos(q2 + q3), "
+    "C223 = cos(2 q2 + q3), S2m3 = sin(q2 - q3); SS, CC and SC their squares and their product."
+)
+
 
 @dataclass(frozen=True, repr=False)
 class CompactEntry(Shown):

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.mechanics.formulations import coriolis, energy
+    from emdeg.mechanics.formulations import energy
     from emdeg.mechanics.formulations.composite_body import mass_matrix
     from emdeg.mechanics.formulations.energy import potential_energy
     from emdeg.mechanics.formulations.friction import (
         FrictionLaw,
         friction_laws,
-        has_friction,
         need_friction,
         smooth_sign,
     )

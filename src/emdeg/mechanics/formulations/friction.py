@@ -90,16 +90,11 @@ def friction_laws(joints: Iterable[Joint]) -> tuple[FrictionLaw, ...]:
 
 def need_friction(robot: Robot) -> None:
     """RobotError where no drive of the robot states friction: leaving it out without a word would be a wrong number."""
-    if not has_friction(robot):
+    if not robot.rubs:
         raise RobotError(
             "friction is asked for, and its file states none: viscous, coulomb, stribeck or break_away of a drive",
             body=robot.name,
         )
-
-
-def has_friction(robot: Robot) -> bool:
-    """Whether any joint's file data says how it rubs."""
-    return not all(joint.drive.friction.is_none for joint in robot.joints)
 
 
 def friction(robot: Robot, qd: ArrayLike) -> Array:

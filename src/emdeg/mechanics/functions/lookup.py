@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from emdeg.errors import CannotJoin, NotInvertible, UnknownFunction
-from emdeg.mechanics.formulations.friction import has_friction, need_friction
+from emdeg.mechanics.formulations.friction import need_friction
 from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
 from emdeg.mechanics.functions.derived import COTANGENT, TANGENT
 from emdeg.mechanics.functions.function import INPUTS, Function, Output, Ways
@@ -19,7 +19,7 @@ from emdeg.robot import BASE, Robot
 
 def functions_of(robot: Robot) -> dict[str, Function]:
     """The functions that robots of this kind have."""
-    kind, rubs, square = kind_of(robot).name, has_friction(robot), has_square_jacobian(robot)
+    kind, rubs, square = kind_of(robot).name, robot.rubs, has_square_jacobian(robot)
     return {
         name: entry
         for name, entry in FUNCTIONS.items()

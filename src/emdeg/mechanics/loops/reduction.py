@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from emdeg.algebra.linear import Matrix, congruent, product, solve_system, summed, times, transposed
-from emdeg.mechanics.formulations import composite_body, coriolis, energy
+from emdeg.mechanics.formulations import composite_body, energy
 from emdeg.mechanics.loops.linkage import (
     Bar,
     Columns,
@@ -110,7 +110,7 @@ def tree_mass_matrix(link: Linkage, position: Sequence[Position]) -> Matrix:
 def tree_coriolis(link: Linkage, position: Sequence[Position], qd: Sequence[Scalar]) -> Matrix:
     """C of the tree with its rods from Christoffel symbols, n x n."""
     zero = link.tree.zero
-    C = [list(row) for row in coriolis.coriolis_matrix(link.tree, frames(link.tree, position), qd)]
+    C = [list(row) for row in energy.coriolis_matrix(link.tree, frames(link.tree, position), qd)]
     moving = world_frames(link, in_motion(link.tree, position, qd))
     world = world_frames(link, position)
     for bar in link.bars:

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.mechanics.trees.state import tree_state
+    from emdeg.mechanics.state import tree_state
 
 on_demand(globals())

@@ -14,8 +14,7 @@ from emdeg.mechanics.formulations.luh_walker_paul import efforts_by_luh_walker_p
 from emdeg.mechanics.kane.equations import kane_coefficients, kane_efforts
 from emdeg.mechanics.mechanism import Frames, Mechanism
 from emdeg.mechanics.spatial import Scalar, total
-from emdeg.mechanics.state import Outputs
-from emdeg.mechanics.trees.state import TreeState
+from emdeg.mechanics.state import Outputs, TreeState
 
 Matrix = list[list[Scalar]]
 Run = Callable[[TreeState], Outputs | None]

@@ -17,7 +17,6 @@ from emdeg.algebra.linear import Rows, adjugate_of, determinant_of, solve_symmet
 from emdeg.mechanics.formulations import (
     articulated_body,
     composite_body,
-    coriolis,
     coriolis_composite,
     differentiation,
     energy,
@@ -34,8 +33,7 @@ from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path, varying,
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.mechanics.parameters.regressor import regressor as regressor_by_bodies
 from emdeg.mechanics.spatial import BodyInertia, Mat3, Scalar, Transform, Vec3, add, dot, mul, scale, total, zeros
-from emdeg.mechanics.state import LawAlgebra, Outputs, State
-from emdeg.mechanics.trees.state import TreeState
+from emdeg.mechanics.state import LawAlgebra, Outputs, State, TreeState
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors
 from emdeg.robot import BASE
@@ -100,7 +98,7 @@ def mass_matrix_by_lagrange(s: TreeState) -> Outputs:
 
 
 def coriolis_by_bodies(s: TreeState) -> Outputs:
-    return {"C": coriolis.coriolis_matrix(s.tree, s.frame, s.qd)}
+    return {"C": energy.coriolis_matrix(s.tree, s.frame, s.qd)}
 
 
 def coriolis_by_composites(s: TreeState) -> Outputs:
@@ -119,7 +117,7 @@ def coriolis_by_lagrange(s: TreeState) -> Outputs:
 
 def elements_at_unit_rates(s: TreeState) -> Outputs:
     """C_ij(q, e_k) = beta_ijk: the Christoffel symbols are the Coriolis matrix at unit rates."""
-    beta = [coriolis.coriolis_matrix(s.tree, s.frame, s.unit(k)) for k in range(s.n)]
+    beta = [energy.coriolis_matrix(s.tree, s.frame, s.unit(k)) for k in range(s.n)]
     return {**packed(s.mass_matrix(), beta), **gravity(s)}
 
 
@@ -257,7 +255,7 @@ def potential_gradient(s: TreeState) -> list[Scalar]:
 def efforts_from_matrices(s: TreeState, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
     """M qdd + C qd + dV/dq."""
     M = composite_body.mass_matrix(s.tree, s.frame)
-    C = coriolis.coriolis_matrix(s.tree, s.frame, qd)
+    C = energy.coriolis_matrix(s.tree, s.frame, qd)
     g = potential_gradient(s)
     return [total([M[i][j] * qdd[j] + C[i][j] * qd[j] for j in range(s.n)]) + g[i] for i in range(s.n)]
 
@@ -381,7 +379,7 @@ def derivatives_of_matrices(s: TreeState) -> Outputs:
     varied = s.seeded()
     rates = [Dual(v, {n + k: mech.one}) for k, v in enumerate(s.qd)]
     M = composite_body.mass_matrix(mech, varied.frame)
-    C = coriolis.coriolis_matrix(mech, varied.frame, rates)
+    C = energy.coriolis_matrix(mech, varied.frame, rates)
     g = efforts_by_newton_euler(mech, varied.frame, s.rest, s.rest)
     tau = [total([M[i][j] * s.qdd[j] + C[i][j] * rates[j] for j in range(n)]) + g[i] for i in range(n)]
     return {

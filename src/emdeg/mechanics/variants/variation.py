@@ -14,7 +14,7 @@ from emdeg.mechanics.formulations import composite_body
 from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism
 from emdeg.mechanics.spatial import BodyInertia, Scalar
-from emdeg.mechanics.trees.state import TreeState
+from emdeg.mechanics.state import TreeState
 from emdeg.mechanics.variants.link_frame_recursion import MOMENTS, efforts, inertia_forces, motion
 from emdeg.mechanics.variants.regrouping import (
     Axial,

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from emdeg.algebra import Dual, FieldScalar, PrimeField, derivative
 from emdeg.mechanics import Scalar, Vec3, add, dot, in_base, led, matmul, mul, scale, sub, total, written
-from emdeg.mechanics.formulations import coriolis, efforts_by_newton_euler, energy
+from emdeg.mechanics.formulations import efforts_by_newton_euler, energy
 from emdeg.mechanics.kane import Setup, System, host, joint_actions, loop_system, speed_matrix, speed_values, system
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.kane.build import drives_of, turning_variables
@@ -201,7 +201,7 @@ def _other_efforts(
     ]
     varied = _at(sys, algebra, seeds)
     V = energy.potential_energy(mech, varied.frame)
-    C = coriolis.coriolis_matrix(mech, sys.frame, qd)
+    C = energy.coriolis_matrix(mech, sys.frame, qd)
     of_free, of_given = given.variables[: len(sys.free)], given.variables[len(sys.free) :]
     acting = joint_actions(sys, sys.all_joints(of_free, of_given), qd, sqrt)
     force = _generalized_forces(sys, varied, qd, given.loads, sqrt)

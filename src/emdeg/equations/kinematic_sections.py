@@ -1,0 +1,265 @@
+"""Sections beyond the equations of motion: kinematics, matrices after Lagrange and Uicker, parameters, relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from emdeg.algebra import TrigPoly
+from emdeg.equations.coefficient_relations import EntryRelation, Tally, relations
+from emdeg.equations.jacobian_inverse import determinant, inverse_jacobian
+from emdeg.equations.kinematics import FrameName, Matrix
+from emdeg.equations.model import Model
+from emdeg.equations.reading import ABBREVIATIONS, abbreviated
+from emdeg.equations.singular import singularities
+from emdeg.errors import NotInvertible
+from emdeg.mechanics import pose_matrices
+from emdeg.mechanics.formulations import (
+    first_derivatives,
+    matmul4,
+    pseudo_inertias,
+    restated,
+    second_derivatives,
+    standard_frames,
+)
+from emdeg.mechanics.parameters import Column, base_parameters, base_values, regressor_formulas
+from emdeg.robot import Pose, parallel_joints
+from emdeg.writing import (
+    Abbreviated,
+    Combination,
+    Equation,
+    Item,
+    Label,
+    MatrixEquation,
+    Paragraph,
+    Section,
+    Table,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the parts are to be written."""
+
+    compact: bool = False
+    """M, b, c and g in lumped constants instead of expanded."""
+    frame: FrameName | None = None
+    """Whose axes the Jacobian and its inverse are in."""
+    rows: tuple[int, ...] | None = None
+    """Which rows (1-6) of the Jacobian."""
+    standard: bool = False
+    """Whether U and P are of standard Denavit-Hartenberg frames, instead of modified ones."""
+
+
+def coriolis_matrix(model: Model, _: Choice) -> Section:
+    """C with M-dot - 2C skew."""
+    matrix = MatrixEquation(Label("C"), model.coriolis_matrix)
+    return Section("C", "Coriolis matrix from Christoffel symbols: M-dot - 2C is skew", (matrix,))
+
+
+def transforms(model: Model, _: Choice) -> Section:
+    """Every frame in its parent's, and the tool in the base."""
+    kinematics = model.kinematics
+    items: list[Item] = []
+    for i, link in enumerate(model.robot.links, 1):
+        parent = link.parent + 1
+        seen_from = parent if parent else "base"
+        items.append(_matrix(model, Label("T", f"_{parent}_{i}"), kinematics.transform(i, seen_from)))
+    items.append(_matrix(model, Label("T", "_0_tool"), kinematics.transform("tool")))
+    return Section("T", "Transforms T_i_j: frame j in frame i (0 is the base)", _with_legend(model, items))
+
+
+def _matrix(model: Model, label: Label, rows: Matrix) -> MatrixEquation:
+    """The matrix in sines and cosines of sums of angles, where parallel axes make that shorter."""
+    return MatrixEquation(label, abbreviated(rows, parallel_joints(model.robot)))
+
+
+def _with_legend(model: Model, items: Sequence[Item]) -> tuple[Item, ...]:
+    """The items, and what the abbreviations among them mean."""
+    matrices = [item for item in items if isinstance(item, MatrixEquation)]
+    short = any(isinstance(entry, Abbreviated) for item in matrices for row in item.rows for entry in row)
+    return (*items, Paragraph(ABBREVIATIONS)) if short and model.algebra.short else tuple(items)
+
+
+def jacobian(model: Model, choice: Choice) -> Section:
+    """The tool's Jacobian in base axes and where it is shortest, or in the axes asked for; its determinant."""
+    kinematics = model.kinematics
+    frame: FrameName = "base" if choice.frame is None else choice.frame
+    rows = choice.rows or tuple(range(1, 7))
+    for row in rows:
+        if not 1 <= row <= 6:
+            raise NotInvertible(f"a Jacobian has rows 1 to 6 (1-3 linear, 4-6 angular), not {row}")
+
+    def matrix(axes: FrameName) -> Matrix:
+        whole = kinematics.jacobian(axes)
+        return tuple(whole[row - 1] for row in rows)
+
+    items: list[Item] = [_matrix(model, Label("J"), matrix(frame))]
+    simplest = kinematics.simplest_frame()
+    if simplest != "base" and choice.frame is None:
+        items.append(Paragraph(f"In the axes of frame {simplest}, where it is shortest:"))
+        items.append(_matrix(model, Label("J", f"_{simplest}"), matrix(simplest)))
+    if model.n == len(rows):
+        items += _determinant(determinant(kinematics, choice.rows))
+    axes = f"axes of {'frame ' if frame != 'base' else 'the '}{frame}"
+    which = "" if choice.rows is None else f", rows {', '.join(map(str, rows))} of 6"
+    return Section(
+        "J", f"Jacobian at the tool: velocity, then angular velocity, {axes}{which}", _with_legend(model, items)
+    )
+
+
+def inverse(model: Model, choice: Choice) -> Section:
+    """The inverse Jacobian."""
+    found = inverse_jacobian(model.kinematics, choice.frame, choice.rows)
+    items: list[Item] = [Paragraph(f"Axes of frame {found.frame}; qd = Jinv (v, omega) with v of the tool's origin.")]
+    if choice.rows is not None:
+        items.append(Paragraph(f"Of (v, omega) only the components {', '.join(map(str, found.rows))}."))
+    if found.wrist is not None:
+        items.append(
+            Paragraph(f"The last three axes meet in the origin of frame {found.wrist.point}: inverted by blocks.")
+        )
+    items += _determinant(found.determinant)
+    items.append(MatrixEquation(Label("Jinv"), found.entries))
+    return Section("Jinv", "Inverse of the Jacobian", tuple(items))
+
+
+def singular(model: Model, choice: Choice) -> Section:
+    """The factors of the Jacobian's determinant: what each is called, and where it vanishes."""
+    found = singularities(model.kinematics, choice.rows)
+    joints = [joint.name for joint in model.robot.joints]
+    items: list[Item] = []
+    if not found:
+        items.append(Paragraph("The Jacobian is regular in every configuration."))
+    for k, one in enumerate(found, 1):
+        label = Label("sigma", str(k))
+        items.append(Equation(label, one.factor))
+        called = f"{one.name} singularity" if one.name else "singularity"
+        words = f"{label} = 0: {called}, of {', '.join(joints[j - 1] for j in one.joints)}"
+        words += f" (it divides the determinant {one.power} times)" if one.power > 1 else ""
+        if one.at is not None:
+            unit = "rad" if model.kinematics.mechanism.revolute[one.joints[0] - 1] else "m"
+            values = ", ".join(f"{value:.6g}" for value in one.at)
+            words += f"; at {joints[one.joints[0] - 1]} = {values} {unit}" if one.at else "; never"
+        items.append(Paragraph(words + "."))
+    rows = "" if choice.rows is None else f", rows {', '.join(map(str, choice.rows))} of 6"
+    return Section("singularities", f"Singularities of the Jacobian{rows}", tuple(items))
+
+
+def _determinant(factors: tuple[TrigPoly, ...]) -> list[Item]:
+    """det J, as a product where it has several factors; a number and letters alone stand in the product itself."""
+    if len(factors) == 1:
+        return [Equation(Label("detJ"), factors[0])]
+    names, items = [], list[Item]()
+    for factor in factors:
+        if len(factor) == 1:
+            text = str(factor)
+            names.append(f"({text})" if text.startswith("-") and names else text)
+        else:
+            label = Label("detJ", f"_{len(items) + 1}")
+            items.append(Equation(label, factor))
+            names.append(str(label))
+    words = f"detJ = {' * '.join(names)}; where a factor vanishes the arm is singular."
+    return [*items, Paragraph(words)]
+
+
+def uicker(model: Model, choice: Choice) -> Section:
+    """The derivatives of the transforms and the pseudo-inertias of Bejczy's Appendices A and B."""
+    mech, frame = model.kinematics.mechanism, model.kinematics.frames
+    F = standard_frames(mech, _last_frame(model)) if choice.standard else None
+    items: list[Item] = []
+    for (j, i), U in first_derivatives(mech, frame).items():
+        own = U if F is None else matmul4(U, F[j])
+        items.append(MatrixEquation(Label("U", f"_{j + 1}_{i + 1}"), cast(Matrix, own)))
+    for (j, k, p), U in second_derivatives(mech, frame).items():
+        own = U if F is None else matmul4(U, F[j])
+        items.append(MatrixEquation(Label("U", f"_{j + 1}_{k + 1}_{p + 1}"), cast(Matrix, own)))
+    for j, P in enumerate(pseudo_inertias(mech)):
+        own = P if F is None else restated(P, F[j], mech)
+        items.append(MatrixEquation(Label("P", f"_{j + 1}"), cast(Matrix, own)))
+    if choice.standard:
+        items.insert(0, Paragraph("Standard Denavit-Hartenberg frames: frame j lies on the axis of joint j + 1."))
+    title = "U_ji = dT_j/dq_i and U_jkp = d^2T_j/dq_k dq_p of link frames in frame 0; pseudo-inertias P_j"
+    return Section("U", title, tuple(items))
+
+
+def _last_frame(model: Model) -> tuple[Any, Any]:
+    """Where the last link's own frame lies: its file's, if that is in the standard convention."""
+    last = model.robot.links[-1].name
+    pose = next((frame.pose for frame in model.robot.frames if frame.name == last), Pose())
+    return pose_matrices(pose, model.algebra)
+
+
+def base(model: Model, _: Choice) -> Section:
+    """The base parameters: which are kept and what is grouped into them."""
+    found = base_parameters(model.robot)
+    items: list[Item] = [
+        Paragraph(f"{len(found)} base parameters of {len(found.columns)}; the torques show no others.")
+    ]
+    for column, parts in found.grouping.items():
+        grouped = Combination(((1, _parameter(column)), *((factor, _parameter(other)) for other, factor in parts)))
+        items.append(Equation(Label(f"{column.name}r", str(column.link + 1)), grouped))
+    if not model.robot.symbols:
+        values = zip(found.kept, base_values(model.robot, found))
+        named = ((f"{column.name}r{column.link + 1}", value, _unit(column.name)) for column, value in values)
+        rows = tuple((name, f"{float(value):.10g}", unit) for name, value, unit in named)
+        items.append(Table(("base parameter", "value", "unit"), rows))
+    if found.without_effect:
+        items.append(Paragraph("Without effect: " + ", ".join(map(str, found.without_effect))))
+    return Section("base", "Base parameters", tuple(items))
+
+
+def _unit(name: str) -> str:
+    """Of an inertia, a first moment or a mass; SI, of a turning joint's drive."""
+    return "kg" if name == "M" else "kg m" if name in ("MX", "MY", "MZ") else "kg m^2"
+
+
+def _parameter(column: Column) -> Label:
+    return Label(column.name, str(column.link + 1))
+
+
+def regressor(model: Model, _: Choice) -> Section:
+    """Y with tau = Y pi for the base parameters."""
+    found = regressor_formulas(model.robot, base=True, max_terms=model.algebra.max_terms)
+    names = ", ".join(f"{k} {column.name}r{column.link + 1}" for k, column in enumerate(found.columns, 1))
+    items = (Paragraph(f"Columns: {names}"), MatrixEquation(Label("Y"), found.Y))
+    return Section("regressor", "Regressor Y of the base parameters: tau = Y pi", items)
+
+
+def found_relations(model: Model, _: Choice) -> Section:
+    """Counts, and every relation among the coefficients."""
+    found = relations(model)
+    head = ("", "possible", "after the general rules", "nonzero", "distinct", "up to sign", "up to a multiple")
+    counts = Table(head, (_row("Christoffel symbols", found.christoffel), _row("dM_ij/dq_k", found.derivatives)))
+    items: list[Item] = [counts, Paragraph("Coefficients that remain: " + ", ".join(found.independent))]
+    items += _related("By the general rules", [r for r in found.coefficients if r.rule == "general"])
+    items += _related("Due to this robot", [r for r in found.coefficients if r.rule == "geometry"])
+    items += _related("Derivatives of M, due to this robot", found.equal_derivatives)
+    items += _related("Mass matrix", found.mass_matrix)
+    if found.constant:
+        items.append(Paragraph("Constant entries of M: " + ", ".join(found.constant)))
+    items += _related("Gravity", found.gravity)
+    return Section("relations", "Relations among the coefficients", tuple(items))
+
+
+def _row(what: str, tally: Tally) -> tuple[str, ...]:
+    numbers = (
+        tally.possible,
+        tally.after_general_rules,
+        tally.nonzero,
+        tally.distinct,
+        tally.up_to_sign,
+        tally.up_to_multiple,
+    )
+    return (what, *(str(number) for number in numbers))
+
+
+def _related(what: str, found: Iterable[EntryRelation]) -> list[Item]:
+    zeros = [relation.name for relation in found if relation.of is None]
+    others = [str(relation) for relation in found if relation.of is not None]
+    items: list[Item] = []
+    if zeros:
+        items.append(Paragraph(f"{what}, zero: {', '.join(zeros)}"))
+    if others:
+        items.append(Paragraph(f"{what}: {'; '.join(others)}"))
+    return items
