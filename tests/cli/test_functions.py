@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from emdeg.mechanics import KINDS
 from emdeg.mechanics.functions import CATALOGUE
-from emdeg.mechanics.kinds import KINDS
 from tests.commands import run
 
 

@@ -5,8 +5,8 @@ import pytest
 
 import emdeg
 from emdeg.errors import UnknownFunction
+from emdeg.mechanics import KINDS, kind_of
 from emdeg.mechanics.functions import FUNCTIONS, INPUTS, WITH_FRICTION, evaluate, functions_of, known_functions
-from emdeg.mechanics.kinds import KINDS, kind_of
 from emdeg.programs.build import plain_program
 from emdeg.programs.verification import verify_program
 

@@ -13,9 +13,9 @@ import emdeg
 from emdeg.algebra import Floats
 from emdeg.codegen.c import emit_c
 from emdeg.errors import Refuted
+from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import functions_of
 from emdeg.mechanics.functions.numeric import drive_jacobian
-from emdeg.mechanics.kinds import kind_of
 from emdeg.mechanics.loops.views import reduced_model
 from emdeg.programs.ir import Dependence, count
 from emdeg.programs.search.fingerprint import Points, fingerprints

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import emdeg
 from emdeg.errors import Refuted
+from emdeg.mechanics import TREE
 from emdeg.mechanics.formulations import coriolis_composite
 from emdeg.mechanics.functions import FUNCTIONS
-from emdeg.mechanics.kinds import TREE
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Kind, Op, Program, count
 from emdeg.programs.search.formulation import options, plain_formulation, write

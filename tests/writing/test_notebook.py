@@ -49,6 +49,7 @@ PLAIN = {
     "RowObjective",
     "SharedEfforts",
     "Stated",
+    "StatedModel",
     "Effort",
     "ProgramError",
 }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.mechanics.kinds import KINDS, TREE, kind_of
+    from emdeg.mechanics.functions.lookup import KINDS, kind_of
     from emdeg.mechanics.mechanism import (
         Frames,
         Mechanism,
@@ -37,6 +37,6 @@ if TYPE_CHECKING:
         total,
         transpose,
     )
-    from emdeg.mechanics.state import Inputs, Outputs, State, Surroundings, stacked
+    from emdeg.mechanics.state import TREE, Inputs, Outputs, State, Surroundings, stacked
 
 on_demand(globals())

@@ -421,3 +421,6 @@ def _turned(angle):
     if isinstance(angle, float):
         return float(np.sin(angle)), float(np.cos(angle))
     return np.sin(angle), np.cos(angle)
+
+
+TREE = Tree()

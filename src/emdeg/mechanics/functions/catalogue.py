@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from emdeg.mechanics.functions.derived import derivatives_of
 from emdeg.mechanics.functions.function import Function, Output, Ways
-from emdeg.mechanics.kinds import CLOSED_LOOPS, TREE
 from emdeg.mechanics.loops import functions as of_loops
+from emdeg.mechanics.loops.kind import CLOSED_LOOPS
+from emdeg.mechanics.state import TREE
 from emdeg.mechanics.trees import classical
 from emdeg.mechanics.trees import functions as of_trees
 

@@ -1,4 +1,9 @@
-"""Entries of the catalogue by name, for a robot; what is wrong where there is none."""
+"""Entries of the catalogue by name, for a robot of either kind; what is wrong where there is none.
+
+This is the one place that asks whether a robot has closed loops. A free base would be one more kind: its q holds a
+position and an orientation, its speeds a twist; the methods `size` and `state` of its `MechanismKind` are where that
+difference would live.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +16,17 @@ from emdeg.mechanics.formulations.friction import need_friction
 from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
 from emdeg.mechanics.functions.derived import COTANGENT, TANGENT
 from emdeg.mechanics.functions.function import INPUTS, Function, Output, Ways
-from emdeg.mechanics.kinds import CLOSED_LOOPS, kind_of
+from emdeg.mechanics.loops.kind import CLOSED_LOOPS
 from emdeg.mechanics.loops.views import MEASURES
-from emdeg.mechanics.state import Measure
+from emdeg.mechanics.state import TREE, Measure, MechanismKind
 from emdeg.robot import BASE, Robot
+
+KINDS: tuple[MechanismKind, ...] = (TREE, CLOSED_LOOPS)
+
+
+def kind_of(robot: Robot) -> MechanismKind:
+    """Which kind of mechanism a robot is."""
+    return TREE if robot.loops is None else CLOSED_LOOPS
 
 
 def functions_of(robot: Robot) -> dict[str, Function]:

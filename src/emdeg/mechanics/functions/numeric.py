@@ -22,11 +22,10 @@ from emdeg.mechanics.formulations.friction import need_friction
 from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
 from emdeg.mechanics.functions.derived import derived_outputs
 from emdeg.mechanics.functions.function import Function
-from emdeg.mechanics.functions.lookup import input_sizes, ways_of
-from emdeg.mechanics.kinds import TREE, kind_of
+from emdeg.mechanics.functions.lookup import input_sizes, kind_of, ways_of
 from emdeg.mechanics.parameters.base import BaseParameters
 from emdeg.mechanics.parameters.symbolic_regressor import chosen_columns
-from emdeg.mechanics.state import checked_arrays, stacked
+from emdeg.mechanics.state import TREE, checked_arrays, stacked
 from emdeg.robot import Robot, RobotLike, as_robot
 
 

@@ -134,3 +134,6 @@ def numeric_loop_state(found: Ready, position: list[Position], given: Mapping[st
     lists = {name: [array[..., k] for k in range(array.shape[-1])] for name, array in given.items() if name != "q"}
     known = coordinate_positions(found.link, given["q"])
     return NumericLoopState(found.link, known, position, found.plan, reach_root, **lists)
+
+
+CLOSED_LOOPS = ClosedLoops()
