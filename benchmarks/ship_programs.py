@@ -11,8 +11,8 @@ import argparse
 from pathlib import Path
 
 import emdeg
+from emdeg.mechanics import TREE, kind_of
 from emdeg.mechanics.functions import functions_of
-from emdeg.mechanics.kinds import TREE, kind_of
 from emdeg.programs.ir import count
 from emdeg.programs.store import INDEX, file_name, filed_text, index, shipped
 from emdeg.writing.files import write_whole

@@ -12,10 +12,10 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-from emdeg.mechanics.kinds import TREE, kind_of
 
 import emdeg
 from emdeg.codegen.artefact import Request
+from emdeg.mechanics import TREE, kind_of
 from emdeg.mechanics import functions as catalogue
 from emdeg.programs import Program
 from emdeg.robot import Robot
