@@ -7,7 +7,7 @@ import pytest
 
 import emdeg
 from emdeg.errors import ClosureError, RobotError
-from emdeg.mechanics.kinds import kind_of
+from emdeg.mechanics import kind_of
 from emdeg.mechanics.loops.closing import ready
 from tests.mechanics.invented import INVENTED, crane
 from tests.mechanics.kkt import constrained_accelerations, openings

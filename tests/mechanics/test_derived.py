@@ -5,8 +5,8 @@ import pytest
 
 import emdeg
 from emdeg.errors import CannotJoin, StateError
+from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import CATALOGUE, FUNCTIONS, evaluate, functions_of, input_sizes
-from emdeg.mechanics.kinds import kind_of
 
 ROBOTS = ["planar2r", "scara", "fivebar"]
 KINDS = ["jvp", "vjp", "hvp", "hessian"]

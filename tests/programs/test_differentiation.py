@@ -7,9 +7,9 @@ import pinocchio as pin
 import pytest
 
 import emdeg
+from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.mechanics.functions import evaluate as numbers
-from emdeg.mechanics.kinds import kind_of
 from emdeg.programs import count, evaluate, verify_program
 from emdeg.programs.build import plain_program
 from emdeg.programs.differentiation import cotangents, tangents
