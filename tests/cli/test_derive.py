@@ -9,7 +9,8 @@ import sys
 import pytest
 
 import emdeg
-from emdeg.equations import derive, from_json
+from emdeg.equations import PARTS, derive, from_json
+from tests import commands
 
 
 def run(*words):
@@ -85,3 +86,16 @@ def test_what_cannot_be_done_has_an_exit_code_and_a_reason(words, code, message)
     assert done.returncode == code
     assert message in done.stderr
     assert not done.stdout
+
+
+def test_interrupted_it_prints_the_parts_that_are_ready(monkeypatch):
+    def interrupted(model, choice):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(PARTS, "b", interrupted)
+    done = commands.run("derive", "planar2r", "--only", "M,g,b,c")
+    assert done.returncode == 130
+    assert "M11 = " in done.stdout
+    assert "g2 = " in done.stdout
+    assert "interrupted while working out b: the parts before it are complete" in done.stderr
+    assert commands.run("derive", "planar2r", "--only", "b").returncode == 130

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -164,3 +165,18 @@ def test_the_page_on_the_papers_arm_is_written_with_its_claims():
     text = (Path(__file__).parents[2] / "docs" / "kane_stanford.md").read_text(encoding="utf-8")
     assert "| torques from motion, the paper's count | 646 | 394 |" in text
     assert text.count("\n| Z") == 196
+
+
+def test_interrupted_it_prints_the_speeds_that_were_tried(monkeypatch):
+    def interrupted(robot, setups=None, tell=lambda title: None):
+        signal.raise_signal(signal.SIGINT)
+        return choose(robot, setups, tell)
+
+    monkeypatch.setattr("emdeg.cli.kane.choose", interrupted)
+    done = commands.run("kane", "planar2r", "--json")
+    assert done.returncode == 130, done.stderr
+    assert "interrupted" in done.stderr
+    found = json.loads(done.stdout)["result"]
+    assert found["interrupted"]
+    assert len(found["tried"]) == 1
+    assert set(found["programs"]) == {"torques", "accelerations", "equations", "rates"}

@@ -262,6 +262,29 @@ def test_progress_is_told():
         assert shares[-1] == pytest.approx(1)
 
 
+@pytest.mark.parametrize("options", [{"method": "rk4", "step": 1e-3, "output_step": 0.01}, {}])
+def test_a_run_that_is_told_to_stop_is_the_beginning_of_the_whole_run(options):
+    given = (emdeg.load("planar2r"), None, [0.4, 0.3], None, 0.5)
+    whole = simulate(*given, **options)
+    part = simulate(*given, progress=lambda share: share > 0.4, **options)
+    assert (whole.interrupted, part.interrupted) == (False, True)
+    records = len(part.t)
+    assert 1 < records < len(whole.t)
+    for name in ("t", "q", "qd", "tau"):
+        np.testing.assert_allclose(getattr(part, name), getattr(whole, name)[:records], rtol=0, atol=1e-9)
+    assert not simulate(*given, progress=lambda share: share == 1, **options).interrupted
+
+
+def test_a_law_in_python_that_is_told_to_stop_keeps_what_it_did():
+    robot = emdeg.load("planar2r")
+    conditioning = Conditioning(period=0.01)
+    options = {"method": "rk4", "step": 1e-3, "conditioning": conditioning, "output_step": 0.01}
+    part = simulate(robot, lambda t, q, qd: -q, [0.4, 0.3], None, 0.5, progress=lambda share: share > 0.4, **options)
+    assert part.interrupted
+    assert part.tau.shape == part.q.shape
+    assert part.t[-1] == pytest.approx(0.2)
+
+
 def test_the_old_spelling_of_the_semi_implicit_method_is_still_understood():
     robot = emdeg.load("planar2r")
     runs = [

@@ -151,7 +151,7 @@ def command(
     weighed = chosen_weights(weights)
     motion = _motion(robot, hold, trajectory)
     terms = average_error is not None or only is not None or tables_ or bool(neglect)
-    with promised(seconds) as (time, clock):
+    with promised(seconds) as (time, stop):
         try:
             ranges = joint_ranges(range_ or []) | _ends(robot, _numbers(lower), _numbers(upper))
             where = workspace(robot, ranges, speed=_numbers(speed), acceleration=_numbers(acceleration))
@@ -167,7 +167,7 @@ def command(
                 found = of_program(
                     robot, function, _numbers(worst_error), absolute, at_most, significance, where, seed, weighed, time
                 )
-                present(found, flops, ratio, motion, hold, processors, emit, best_effort, force, json, clock.stopped)
+                present(found, flops, ratio, motion, hold, processors, emit, best_effort, force, json, stop.asked)
                 return
             with working(f"abbreviating {robot.name}") as tell:
                 short = abbreviate(
@@ -201,20 +201,20 @@ def command(
                         data["holding"] = {"steps": hold, **holding_error(program, *motion, hold)}
                     if processors:
                         data["processors"] = split_program(program, processors).data()
-                    if emit is not None and (best_effort or not (short.missed or clock.stopped)):
+                    if emit is not None and (best_effort or not (short.missed or stop.asked)):
                         data["emitted"] = _emitted(short, program, emit, force)
         except ValueError as problem:
             raise UsageError(str(problem)) from None
         except OverBudget as problem:
-            if not clock.stopped:
+            if not stop.asked:
                 raise
             raise KeyboardInterrupt from problem
-    data["interrupted"] = clock.stopped
+    data["interrupted"] = stop.asked
     if json:
         print_json(data)
     else:
         _print(data)
-    end_if_missed(short.missed, best_effort, emit is not None, clock.stopped)
+    end_if_missed(short.missed, best_effort, emit is not None, stop.asked)
 
 
 def _emitted(short: Abbreviated, program: Program, path: Path, force: bool) -> dict[str, str]:

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from emdeg.algebra import DEFAULT_MAX_TERMS
-from emdeg.cli.common import Json, UsageError, as_json, say, write_new
+from emdeg.cli.common import INTERRUPTED, Json, UsageError, as_json, say, write_new
+from emdeg.cli.progress import working
 from emdeg.equations import DEFAULT_PARTS, NEEDS, PARTS, document, model_data, with_symbolic_payload
 from emdeg.equations import derive as derive_
 from emdeg.equations.loops import (
@@ -109,12 +110,19 @@ def derive(
     if symbolic_payload is not None:
         at_tool = symbolic_payload == "tool" and all(place.name != "tool" for place in robot.frames)
         robot = with_symbolic_payload(robot, None if at_tool else symbolic_payload)
-    model = derive_(robot, {need for part in parts for need in NEEDS.get(part, ())}, symbolic=symbolic, budget=budget)
-    if json or format == "json":
-        written = as_json(model_data(model, parts, **axes))
-    else:
-        written = WRITERS[format](document(model, parts, **axes))
+    needs = {need for part in parts for need in NEEDS.get(part, ())}
+    with working(f"deriving {robot.name}") as tell:
+        model = derive_(robot, needs, symbolic=symbolic, budget=budget)
+        ready = len(parts)
+        if json or format == "json":
+            written = as_json(model_data(model, parts, **axes))
+        else:
+            found = document(model, parts, **axes, tell=tell)
+            written, ready = WRITERS[format](found), len(found.sections)
     _put(written, out_file, force)
+    if ready < len(parts):
+        say(f"interrupted while working out {parts[ready]}: the parts before it are complete")
+        raise typer.Exit(INTERRUPTED)
 
 
 def _put(written: str, out_file: Path | None, force: bool) -> None:
@@ -142,10 +150,12 @@ def _derive_loops(
     chosen = None if only == DEFAULT else chosen_parts(only, EXPANDED_PARTS if expand else LOOP_PARTS)
     if expand:
         parts = chosen or [part for part in EXPANDED_PARTS if part != "C_vw"]
-        found = expanded_document(expand_loops(robot, budget=budget), parts)
+        with working(f"expanding {robot.name}"):
+            found = expanded_document(expand_loops(robot, budget=budget), parts)
     else:
-        model = derive_loops(robot, budget=budget)
-        found = loop_document(model, chosen or default_parts(model))
+        with working(f"deriving {robot.name}"):
+            model = derive_loops(robot, budget=budget)
+            found = loop_document(model, chosen or default_parts(model))
     if json or format == "json":
         written = as_json(sections_data(found))
     else:

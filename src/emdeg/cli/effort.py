@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Annotated
 
 import click
 import typer
 
 from emdeg.cli.common import UsageError
-from emdeg.cli.progress import working
+from emdeg.cli.progress import Stop, stoppable, working
 from emdeg.programs import WEIGHTS, Program, Progress, Weights, parsed
 from emdeg.programs import Effort as ProgramEffort
 from emdeg.programs import program as best_program
@@ -56,39 +53,16 @@ LATE = 1e12
 """Later than any end that a budget has [s]."""
 
 
-class Stoppable:
-    """The processor's clock; stopped, it is later than every end, and what looks at it ends with what it has."""
-
-    def __init__(self) -> None:
-        self.stopped = False
-
-    def __call__(self) -> float:
-        return LATE if self.stopped else time.process_time()
-
-
 @contextmanager
-def promised(seconds: float) -> Iterator[tuple[ProgramEffort, Stoppable]]:
+def promised(seconds: float) -> Iterator[tuple[ProgramEffort, Stop]]:
     """The budget of a command that promised to take so many seconds of processor time, its start included.
 
-    An interrupt stops its clock; a second one interrupts as usual.
+    Once it is stopped its time is over: what looks at it ends with what it has.
     """
-    clock = Stoppable()
-    context = click.get_current_context(silent=True)
-    budget = ProgramEffort(seconds, clock, start=context.find_root().obj if context else None)
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if clock.stopped:
-            raise KeyboardInterrupt
-        clock.stopped = True
-
-    if threading.current_thread() is not threading.main_thread():  # signals are not its business
-        yield budget, clock
-        return
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield budget, clock
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with stoppable() as stop:
+        context = click.get_current_context(silent=True)
+        start = context.find_root().obj if context else None
+        yield ProgramEffort(seconds, lambda: LATE if stop.asked else time.process_time(), start), stop
 
 
 def checked_effort(effort: float | None) -> float | None:

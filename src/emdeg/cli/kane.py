@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import Json, UsageError, out, print_json, say
+from emdeg.cli.common import INTERRUPTED, Json, UsageError, out, print_json, say
+from emdeg.cli.progress import stoppable, working
 from emdeg.cli.robots import Chosen
 from emdeg.codegen import identifier
 from emdeg.codegen.c import COptions, emit_c
@@ -56,9 +57,11 @@ def kane(
         raise UsageError(f"--emit takes {', '.join(INPUTS)}, not {emit!r}")
     loaded = robot.load()
     ranking: list[Candidate] = []
+    stopped = False
     if speeds == "auto":
-        ranking = choose(loaded)
-        setup = ranking[0].setup
+        with working(f"Kane's equations of {loaded.name}") as tell, stoppable() as stop:
+            ranking = choose(loaded, tell=lambda title: tell(title) or stop.asked)
+        setup, stopped = ranking[0].setup, stop.asked
     else:
         setup = load_setup(speeds, loaded)
     kinematics = speed_inverse(loaded, setup) if loaded.is_tree else None
@@ -81,21 +84,32 @@ def kane(
     found = None if kinematics is None else describe(loaded, setup, parts)
     names = list(setup.names) or [f"u{i + 1}" for i in range(len(setup.speeds))]
     result: dict[str, Any] = {"speeds": names} if found is None else kane_data(found, as_latex=format == "latex")
-    result["programs"] = {name: _program(loaded, setup, kinematics, name) for name in PROBLEMS}
+    programs: dict[str, Any] = {}
+    with working(f"Kane's equations of {loaded.name}") as tell, stoppable() as stop:
+        for name in PROBLEMS:
+            if stop.asked:
+                break
+            tell(_WORDS[name])
+            programs[name] = _program(loaded, setup, kinematics, name)
+        stopped |= stop.asked
+    result |= {"programs": programs, "interrupted": stopped}
     if ranking:
         result["tried"] = [_tried(one) for one in ranking]
     if json or format == "json":
         print_json(result)
-        return
-    if ranking and format == "text":
-        _print_ranking(ranking)
-    if found is not None:
-        typer.echo(WRITERS[format](kane_document(found)), nl=False)
-    elif format == "text":
-        typer.echo(f"{loaded.name}: generalized speeds {', '.join(names)} ({setup.title or 'no title'})")
-    if format == "text":
-        typer.echo()
-        _print_programs(result["programs"])
+    else:
+        if ranking and format == "text":
+            _print_ranking(ranking)
+        if found is not None:
+            typer.echo(WRITERS[format](kane_document(found)), nl=False)
+        elif format == "text":
+            typer.echo(f"{loaded.name}: generalized speeds {', '.join(names)} ({setup.title or 'no title'})")
+        if format == "text":
+            typer.echo()
+            _print_programs(programs)
+    if stopped:
+        say("interrupted: what is printed is complete, other speeds or programs were not tried")
+        raise typer.Exit(INTERRUPTED)
 
 
 def _parts(text: str) -> list[Part]:

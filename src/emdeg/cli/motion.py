@@ -12,7 +12,8 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from emdeg.cli.common import Json, UsageError, as_json, err, out, print_json, say
+from emdeg.cli.common import INTERRUPTED, Json, UsageError, as_json, err, out, print_json, say
+from emdeg.cli.progress import stoppable
 from emdeg.cli.terminal import SafeConsole
 from emdeg.codegen import write_files
 from emdeg.errors import RobotError
@@ -100,16 +101,21 @@ def simulate(
     if plan.written_for and plan.written_for != robot.name:
         say(f"note: the scenario is written for {plan.written_for}, not for {robot.name}")
     files = _files(plan, folder, form, animation, force)
-    with _progress(plan) as told:
-        outcome = perform(plan, told)
+    with _progress(plan) as told, stoppable() as stop:
+        outcome = perform(plan, lambda share: told(share) or stop.asked)
     _finish(replace(outcome, deg=deg), files, json)
+    if outcome.motion is not None and outcome.motion.interrupted:
+        say(
+            f"interrupted at t = {outcome.motion.t[-1]:g} s of {plan.duration:g} s: what was run until then is complete"
+        )
+        raise typer.Exit(INTERRUPTED)
 
 
 @contextmanager
-def _progress(plan: Scenario) -> Iterator[Callable[[float], None] | None]:
+def _progress(plan: Scenario) -> Iterator[Callable[[float], None]]:
     """A bar on stderr, on a terminal only."""
     if not err.is_terminal or plan.mode == "torques":
-        yield None
+        yield lambda share: None
         return
     with Progress(console=err, transient=True) as bar:
         task = bar.add_task("simulating", total=1.0)

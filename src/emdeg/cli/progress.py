@@ -1,9 +1,12 @@
-"""What a command is doing, on one line of the terminal while it does it; silent elsewhere."""
+"""What a command is doing, on one line of the terminal while it does it; silent elsewhere. How it is stopped."""
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -28,3 +31,30 @@ def working(what: str) -> Iterator[Tell]:
             line.update(task, description=f"{what}: {text}")
 
         yield tell
+
+
+class Stop:
+    """Whether somebody has asked the command to stop."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+
+@contextmanager
+def stoppable() -> Iterator[Stop]:
+    """An interrupt asks for a stop, for work that looks whether it is asked for; a second one interrupts as usual."""
+    stop = Stop()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if stop.asked:
+            raise KeyboardInterrupt
+        stop.asked = True
+
+    if threading.current_thread() is not threading.main_thread():  # signals are not its business
+        yield stop
+        return
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -49,6 +49,7 @@ def report(
     options = [f"--range={text}" for text in ranges or []]
     options += [] if effort is None else [f"--effort={effort:g}"]
     folder = out_dir or Path(f"{name}_report")
+    # An interrupt leaves nothing behind: the report's files are written together, at its end.
     with _progress() as progress:
         made = make(
             loaded,

@@ -60,11 +60,13 @@ def document(
     frame: FrameName | None = None,
     rows: Sequence[int] | None = None,
     standard: bool = False,
+    tell: Callable[[str], None] = lambda part: None,
 ) -> Document:
     """The parts asked for, in their order; ValueError for an unknown one.
 
     With "constants" among them M, b, c and g are written in those constants, otherwise as expanded formulas.
-    `frame` and `rows` are for J and Jinv, `standard` frames for U.
+    `frame` and `rows` are for J and Jinv, `standard` frames for U. `tell` is told each part when it begins; an
+    interrupt leaves the parts that are ready, if there are any.
     """
     parts = tuple(parts)
     choice = Choice("constants" in parts, frame, None if rows is None else tuple(rows), standard)
@@ -72,7 +74,13 @@ def document(
     for part in parts:
         if part not in PARTS:
             raise ValueError(f"there is no part {part!r}; parts: {', '.join(PARTS)}")
-        sections.append(PARTS[part](model, choice))
+        tell(part)
+        try:
+            sections.append(PARTS[part](model, choice))
+        except KeyboardInterrupt:
+            if not sections:
+                raise
+            break
     title = f"Equations of motion of {model.robot.title or model.robot.name}"
     return unmistakable(resolved(Document(title, tuple(sections))), model)
 

@@ -47,6 +47,8 @@ class Motion(Brief):
     evaluations: int = 0
     notes: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
+    interrupted: bool = False
+    """Whether it was told to stop before its end: the times until then are all that it has."""
 
     @property
     def drift(self) -> dict[str, float]:

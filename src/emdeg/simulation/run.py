@@ -18,7 +18,7 @@ from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw, UserLaw
 from emdeg.simulation.controllers.linearisation import closed_loop, sampled_poles
-from emdeg.simulation.integrators.adaptive import SOLVERS, AdaptiveRun, Rigid
+from emdeg.simulation.integrators.adaptive import SOLVERS, AdaptiveRun, Progress, Rigid
 from emdeg.simulation.integrators.fixed_step import FixedRun, make_grid
 from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, need_stable_step
 from emdeg.simulation.motion import Event, Motion
@@ -57,7 +57,7 @@ def simulate(
     drift_tolerance: float = 1e-6,
     check_step: bool = True,
     threads: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Motion:
     """The motion of `robot` under `law` from q0, qd0 [rad, m, 1/s] over `duration` seconds.
 
@@ -336,14 +336,15 @@ def _adaptive(
         result.evaluations,
         (),
         settings,
+        result.interrupted,
     )
 
 
 def _fixed_motion(robot, grid, states, tau, single, method, stops, settings) -> Motion:
     n = robot.freedoms
-    t, events = grid.times, []
+    t, events = grid.times[: states.shape[1]], []
     limits = _rigid_limits(robot, stops)
-    kept = len(t)
+    kept = ended = len(t)
     for k, limit, side in limits:
         passed = np.argwhere(side * (states[..., k] - limit) > 0)
         if len(passed):
@@ -370,6 +371,7 @@ def _fixed_motion(robot, grid, states, tau, single, method, stops, settings) -> 
         0,
         (),
         settings,
+        kept == ended <= grid.records,
     )
 
 

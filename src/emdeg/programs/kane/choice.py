@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import cast
@@ -72,10 +72,17 @@ def natural_setups(robot: Robot) -> list[Setup]:
     return list(found.values())
 
 
-def choose(robot: Robot, setups: Sequence[Setup] | None = None) -> list[Candidate]:
-    """The natural sets, smallest programs first (both problems together); the best few simplified to the end."""
+def choose(
+    robot: Robot, setups: Sequence[Setup] | None = None, tell: Callable[[str], bool | None] = lambda text: None
+) -> list[Candidate]:
+    """The natural sets, smallest programs first (both problems together); the best few simplified to the end.
+
+    `tell` is told which set is tried; where it answers with True no further one is.
+    """
     tried: list[tuple[Candidate, SpeedInverse | None]] = []
     for setup in natural_setups(robot) if setups is None else setups:
+        if tell(setup.title) and tried:
+            break
         if not robot.is_tree:
             tried.append((_counted(robot, setup, None, False), None))
             continue

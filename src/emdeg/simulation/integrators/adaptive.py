@@ -20,7 +20,8 @@ from emdeg.simulation.plant.loops import Followed, is_analytic, where_it_broke
 from emdeg.simulation.plant.passive import Passive
 from emdeg.simulation.plant.programs import Compiled
 
-Progress = Callable[[float], None]
+Progress = Callable[[float], bool | None]
+"""Told the share of a run that is done; what it answers with True ends there."""
 
 SOLVERS: dict[str, tuple[Any, int]] = {"DOP853": (DOP853, 7), "Radau": (Radau, 3), "RK45": (RK45, 4)}
 """Name -> SciPy's solver and the degree of its interpolating polynomial."""
@@ -56,6 +57,7 @@ class Result:
     events: tuple[Event, ...]
     steps: int
     evaluations: int
+    interrupted: bool
 
 
 class AdaptiveRun:
@@ -85,6 +87,7 @@ class AdaptiveRun:
         self.pieces: list[Any] = []
         self.evaluations = 0
         self.bounces = 0
+        self.interrupted = False
 
     def efforts(self, t: Any, q: Array, qd: Array) -> Array:
         """Of the controller, as they reach the joints."""
@@ -139,6 +142,7 @@ class AdaptiveRun:
             tuple(self.events),
             len(self.pieces),
             self.evaluations,
+            self.interrupted,
         )
 
     def _advance(self, solver: Any, end: float, duration: float) -> tuple[float, Array, bool]:
@@ -157,10 +161,12 @@ class AdaptiveRun:
                     "a method of fixed step (rk4, gauss4) is meant for long runs",
                     body=self.robot.name,
                 )
-            if self.progress is not None:
-                self.progress(solver.t / duration)
+            told_to_stop = self.progress is not None and self.progress(solver.t / duration)
             hit = self._hit(piece)
             if hit is None:
+                if told_to_stop and solver.t < duration:
+                    self.interrupted = True
+                    return solver.t, solver.y, True
                 continue
             at, joint, limit, side = hit
             x = piece(at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,14 +13,13 @@ from emdeg.robot import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.controllers.conditioning import Conditioning, Held, instants
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw
+from emdeg.simulation.integrators.adaptive import Progress
 from emdeg.simulation.integrators.control_loop import Hold, Loop
 from emdeg.simulation.integrators.methods import METHODS, Gauss, nodes
 from emdeg.simulation.integrators.rollout import Rollout, compiled_rollout
 from emdeg.simulation.plant.loops import where_it_broke
 from emdeg.simulation.plant.passive import Passive
 from emdeg.simulation.plant.programs import accelerations, drive_rates, momenta, momentum_rates, velocities
-
-Progress = Callable[[float], None]
 
 CHUNKS = 50
 """Progress is told about so often in a run."""
@@ -72,7 +70,10 @@ class FixedRun:
     threads: int | None = None
 
     def __call__(self, q: Array, qd: Array, grid: Grid, progress: Progress | None = None) -> tuple[Array, Array]:
-        """(states, efforts): (trajectories, records + 1, entries) and (..., n), from q, qd (trajectories, n)."""
+        """(states, efforts): (trajectories, records + 1, entries) and (..., n), from q, qd (trajectories, n).
+
+        There are fewer records where `progress` ended the run.
+        """
         n, count = self.robot.freedoms, len(q)
         entries = 2 * n + 1 + len(self.impulses)
         x = np.zeros((count, entries))
@@ -81,9 +82,10 @@ class FixedRun:
         states[:, 0] = x
         tau = None
         if isinstance(self.law, ProgramLaw | NoEffort):
-            tau = self._compiled(x, grid, states, progress)
+            tau, records = self._compiled(x, grid, states, progress)
         else:
-            tau = self._asked(x, grid, states, progress)
+            tau, records = self._asked(x, grid, states, progress)
+        states = states[:, :records]
         if not np.isfinite(states).all():
             bad = np.argwhere(~np.isfinite(states).all(axis=(0, 2)))[0, 0]
             which = int(np.argmax(~np.isfinite(states[:, bad]).all(axis=-1)))
@@ -97,11 +99,11 @@ class FixedRun:
         states[:, 0, n : 2 * n] = qd
         if tau is None:
             measured = self.conditioning.measured(states[..., :n])
-            tau = self.conditioning.applied(self.law(grid.times, measured, states[..., n : 2 * n]))
+            tau = self.conditioning.applied(self.law(grid.times[:records], measured, states[..., n : 2 * n]))
         return states, tau
 
-    def _compiled(self, x: Array, grid: Grid, states: Array, progress: Progress | None) -> Array | None:
-        """No Python in the loop; of a sampled law the efforts too."""
+    def _compiled(self, x: Array, grid: Grid, states: Array, progress: Progress | None) -> tuple[Array | None, int]:
+        """No Python in the loop; (of a sampled law the efforts too, how many records there are)."""
         law = self.law if isinstance(self.law, ProgramLaw) else None
         hold = self._hold(grid.step) if law is not None else None
         rollout = self._rollout(None if law is None else law.program, hold)
@@ -110,19 +112,19 @@ class FixedRun:
             references = self._references(law, grid, 0, grid.records, (0.0,))
             out = rollout(x, grid.step, grid.per_record, grid.records, references, threads=self.threads)
             states[:, 1:] = out[..., : x.shape[1]]
-            return self._held_efforts(law, grid, hold, states, out[..., x.shape[1] :])
+            return self._held_efforts(law, grid, hold, states, out[..., x.shape[1] :]), grid.records + 1
         chunk = max(1, -(-grid.records // CHUNKS)) if progress is not None else grid.records
         for start in range(0, grid.records, chunk):
             stop = min(start + chunk, grid.records)
             at = None if law is None else self._references(law, grid, start, stop, nodes(METHODS[self.method]))
             out = rollout(states[:, start], grid.step, grid.per_record, stop - start, at, threads=self.threads)
             states[:, start + 1 : stop + 1] = out
-            if progress is not None:
-                progress(stop / grid.records)
-        return None
+            if progress is not None and progress(stop / grid.records):
+                return None, stop + 1
+        return None, grid.records + 1
 
-    def _asked(self, x: Array, grid: Grid, states: Array, progress: Progress | None) -> Array:
-        """A law in Python, asked at its samples; the way from sample to sample is compiled."""
+    def _asked(self, x: Array, grid: Grid, states: Array, progress: Progress | None) -> tuple[Array, int]:
+        """A law in Python, asked at its samples; the way from sample to sample is compiled. (efforts, records)."""
         if self.conditioning.period is None:
             raise ScenarioError(
                 f"the law '{self.law.name}' is a Python function and cannot be compiled into a fixed-step loop: "
@@ -149,9 +151,9 @@ class FixedRun:
             steps = whole(float(end - t), grid.step, "an interval between samples")
             reference = np.broadcast_to(held.tau, (1, count, n))
             now = rollout(now, grid.step, steps, 1, reference, threads=1)[:, 0]
-            if progress is not None:
-                progress(float(end / duration))
-        return efforts
+            if progress is not None and progress(float(end / duration)):
+                break
+        return efforts[:, :record], record
 
     def _rollout(self, law: Program | None, hold: Hold | None) -> Rollout:
         symplectic = isinstance(METHODS[self.method], Gauss)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
 from emdeg.runtime import compile as compile_program
+from emdeg.simulation.integrators.adaptive import Progress
 from emdeg.simulation.motion import Motion
 from emdeg.simulation.plant.constants_of_motion import DriftWarning, StiffWarning
 from emdeg.simulation.plant.loops import all_joints, distances
@@ -85,7 +85,7 @@ def torques(robot: Robot, trajectory: Trajectory, times: Array) -> Prescribed:
     return Prescribed(robot, np.asarray(times, dtype=np.float64), q, qd, qdd, tau, tuple(found))
 
 
-def perform(scenario: Scenario, progress: Callable[[float], None] | None = None) -> Outcome:
+def perform(scenario: Scenario, progress: Progress | None = None) -> Outcome:
     """Carry a scenario out; an error names its file."""
     try:
         return _performed(scenario, progress)
@@ -93,7 +93,7 @@ def perform(scenario: Scenario, progress: Callable[[float], None] | None = None)
         raise problem.at(file=scenario.file) from None
 
 
-def _performed(scenario: Scenario, progress: Callable[[float], None] | None) -> Outcome:
+def _performed(scenario: Scenario, progress: Progress | None) -> Outcome:
     if scenario.mode == "torques":
         assert scenario.trajectory is not None
         count = max(1, round(scenario.duration / scenario.output_step))
@@ -187,6 +187,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "evaluations": motion.evaluations,
         "drift": motion.drift,
         "free_joints": [robot.coordinates[k].name for k in motion.invariants.joints],
+        "interrupted": motion.interrupted,
         "events": [{"t": event.t, "joint": event.joint, "what": event.what} for event in motion.events],
     }
     if robot.hidden:
