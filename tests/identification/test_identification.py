@@ -138,7 +138,7 @@ def last_cell(lines: list[str], text: str) -> list[str]:
         (lambda lines: [lines[0].replace("q1", "a").replace("q2", "b"), *lines[1:]], "lacks the columns q1, q2"),
         (lambda lines: ["x" + lines[0], *lines[1:]], "lacks the column t"),
         (lambda lines: last_cell(lines, ""), "6.*has a gap: no value of tau2"),
-        (lambda lines: last_cell(lines, "nan"), "6.*has a gap: tau2 is nan"),
+        (lambda lines: last_cell(lines, "nan"), "6.*has a gap: no value of tau2"),
         (lambda lines: last_cell(lines, "much"), "'much' in column tau2"),
         (lambda lines: [*lines[:4], "", "", *lines[4:9], *lines[30:]], "12.*has a gap: .* s between two samples"),
         (lambda lines: [line.replace(",", ";") for line in lines], "lacks the column t.*set apart by commas"),

@@ -48,6 +48,7 @@ COMMANDS = {
     "analyse": "Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, "
     "measurements.",
     "measure": "Bench readings to a robot file: every number with its tolerance and its trail.",
+    "identify": "From logs to numbers: base parameters and friction with 95% intervals, validated on another log.",
     "tolerance": "Which measurement to improve: every stated tolerance's share of constants and efforts, ranked.",
     "judge": "Judge a printed model: the certified error of every entry over the workspace; exit code 1 where a claim "
     "fails.",
@@ -100,6 +101,10 @@ def _function(name: str) -> Callable[..., None]:
             from emdeg.cli.measure import measure
 
             return measure
+        case "identify":
+            from emdeg.cli.identify import identify
+
+            return identify
         case "tolerance":
             from emdeg.cli.tolerance import tolerance
 

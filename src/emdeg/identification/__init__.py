@@ -8,9 +8,12 @@ if TYPE_CHECKING:
     from emdeg.identification.campaign import Campaign, Reading, read_campaign
     from emdeg.identification.campaign_template import CAMPAIGN
     from emdeg.identification.comparison import comparison_part
+    from emdeg.identification.identifying import Identification, identify
     from emdeg.identification.measured import Comparison, Estimate, FrictionFit, JointDeviation, compare, fit_friction
     from emdeg.identification.measuring import CampaignOutcome, MeasuredFigure, measure
-    from emdeg.identification.recording import Recording, doubts, read_motion, read_recording
+    from emdeg.identification.recording import Log, Recording, doubts, read_log, read_motion, read_recording
+    from emdeg.identification.samples import Samples
     from emdeg.identification.trials import Trial, run_trials
+    from emdeg.identification.validation import JointValidation, Validation, validated
 
 on_demand(globals())

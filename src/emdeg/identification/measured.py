@@ -6,7 +6,8 @@ Stribeck law subtracted from the measured ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -48,6 +49,8 @@ class FrictionFit(Shown):
     """A constant torque left over: a sensor's zero, an unmodelled weight."""
     noise: float
     """Standard deviation of what is left [N m, N]."""
+    further: Mapping[str, Estimate] = field(default_factory=dict)
+    """Terms that this law does not have, by name, each as its own column has it."""
 
     def torque(self, qd: Array) -> Array:
         """The friction torque at the speeds qd, the offset included."""

@@ -1,19 +1,19 @@
-"""A recorded motion from a CSV file: positions, measured torques, and rates taken from it or computed here."""
+"""Recorded motions: the columns of a log by the robot's joints, and rates taken from it or computed here."""
 
 from __future__ import annotations
 
-import csv
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis import SampledMotion
-from emdeg.errors import RobotError, TooLarge
-from emdeg.robot import BUDGET, Robot
+from emdeg.errors import RobotError
+from emdeg.identification.log_tables import LogTable, read_table
+from emdeg.robot import Joint, Robot
 from emdeg.writing import Shown
 
 JUMP = 1.5
@@ -22,6 +22,9 @@ LONG_STEP = 0.5
 """Samples further apart than this [s] are doubted."""
 MANY_TURNS = 4 * math.pi
 """Angles beyond this [rad] are doubted where a joint has no limits."""
+EFFORT, CURRENT = ("tau",), ("current", "i")
+"""What columns of efforts [N m, N] and of currents [A] are called, before the joint's name or number."""
+MOTION = ("q", "qd", "qdd")
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,76 @@ class Recording(Shown):
     """Which of qd, qdd were computed here by differentiation."""
 
 
+@dataclass(frozen=True)
+class Log(Shown):
+    """A log as it was written: t (m) [s], positions q and efforts (m, n), rates where they were recorded.
+
+    NaN where a value is missing. Efforts are N m or N at the joints, or amperes where `in_amperes` says so.
+    """
+
+    file: str
+    t: Array
+    q: Array
+    qd: Array | None
+    qdd: Array | None
+    effort: Array | None
+    in_amperes: bool
+    table: LogTable
+
+    @property
+    def step(self) -> float:
+        """The usual time between samples [s]."""
+        return float(np.nanmedian(np.diff(self.t)))
+
+
+def read_log(path: str | PathLike[str], robot: Robot, *, efforts: bool = True) -> Log:
+    """The log in a CSV or Parquet file with a header: t, q_NAME, tau_NAME (or current_NAME), and qd_, qdd_ if recorded.
+
+    NAME is a joint's; its number serves too (q1, tau1, i1). Of a mechanism with closed loops positions are those of
+    the coordinates, efforts those of the driven joints. RobotError names the line or column at fault.
+    """
+    letters = (*MOTION, *EFFORT, *CURRENT)
+    joints = (*robot.joints, *robot.coordinates)
+    wanted = {"t", *(name for letter in letters for names in _names(letter, joints) for name in names)}
+    table = read_table(path, wanted.__contains__)
+    if "t" not in table.header:
+        hint = "; columns are set apart by commas" if ";" in "".join(table.header[:1]) else ""
+        words = f"lacks the column t [s]; it has {', '.join(table.header)}{hint}"
+        raise RobotError(words, file=table.file, line=1)
+    q, qd, qdd = (_find((letter,), table, robot.coordinates) for letter in MOTION)
+    if q is None:
+        raise _lacking(table, _names("q", robot.coordinates)[0])
+    effort = _find(EFFORT, table, robot.driven) if efforts else None
+    current = _find(CURRENT, table, robot.driven) if efforts and effort is None else None
+    if efforts and effort is None and current is None:
+        also = f" (or currents {_names('i', robot.driven)[0][0]}, ...)"
+        raise _lacking(table, _names("tau", robot.driven)[0], also)
+    t = table.column("t")
+    return Log(table.file, t, q, qd, qdd, current if effort is None else effort, current is not None, table)
+
+
+def _lacking(table: LogTable, names: Sequence[str], also: str = "") -> RobotError:
+    words = f"lacks the columns {', '.join(names)}{also}; it has {', '.join(table.header)}"
+    return RobotError(words, file=table.file, line=1)
+
+
+def _names(letter: str, joints: Sequence[Joint]) -> list[list[str]]:
+    """The ways in which the columns of one quantity may be named."""
+    numbered = [f"{letter}{k + 1}" for k in range(len(joints))]
+    return [numbered, *([f"{letter}{mark}{joint.name}" for joint in joints] for mark in "_.")]
+
+
+def _find(letters: Sequence[str], table: LogTable, joints: Sequence[Joint]) -> Array | None:
+    for names in (names for letter in letters for names in _names(letter, joints)):
+        present = [name for name in names if name in table.names]
+        if len(present) == len(names):
+            return table.columns(names)
+        if present:
+            missing = ", ".join(name for name in names if name not in table.names)
+            raise RobotError(f"has {', '.join(present)} but lacks {missing}", file=table.file, line=1)
+    return None
+
+
 def read_recording(
     path: str | PathLike[str],
     robot: Robot,
@@ -44,34 +117,24 @@ def read_recording(
     torque_constants: list[float] | None = None,
     window: float | None = None,
 ) -> Recording:
-    """The recording in a CSV file with a header: t, q1..qn, tau1..taun (or i1..in), and qd, qdd if recorded.
+    """The recording in a log (see `read_log`) without gaps.
 
-    Columns may also be named after the joints (q_shoulder). Currents need `torque_constants` [N m/A at the joint].
-    Rates that are not recorded come from a Savitzky-Golay filter over `window` [s] (default: eleven samples), which
-    smooths the positions too. Torques stay as measured: the filter shifts nothing in time, and smoothing the jump of
-    dry friction where a joint turns back would falsify what is identified. RobotError names the line or column at
-    fault.
+    Currents need `torque_constants` [N m/A at the joint]. Rates that are not recorded come from a Savitzky-Golay filter
+    over `window` [s] (default: eleven samples), which smooths the positions too. Torques stay as measured: the filter
+    shifts nothing in time, and smoothing the jump of dry friction where a joint turns back would falsify what is
+    identified. RobotError names the line or column at fault.
     """
-    header, rows = _table(Path(path))
-    file = str(path)
-    t, step = _times(header, rows, file)
-    q = _need("q", header, rows, robot, file)
-    tau = _find("tau", header, rows, robot, file)
-    if tau is None:
-        current = _find("i", header, rows, robot, file)
-        if current is None:
-            raise RobotError(
-                f"lacks the columns {', '.join(_names('tau', robot))} (or currents {_names('i', robot)[0]}, ...); "
-                f"it has {', '.join(header)}",
-                file=file,
-                line=1,
-            )
-        if torque_constants is None or len(torque_constants) != robot.n:
-            raise RobotError(f"has currents: give {robot.n} torque constants [N m/A at the joint]", file=file)
-        tau = current * np.array(torque_constants)
-    qd, qdd = _find("qd", header, rows, robot, file), _find("qdd", header, rows, robot, file)
-    derived = tuple(name for name, value in (("qd", qd), ("qdd", qdd)) if value is None)
-    t, q, qd, qdd, tau = _with_rates(t, step, q, qd, qdd, tau, window, file)
+    log = read_log(path, robot)
+    step = _steady_step(log)
+    tau = log.effort
+    assert tau is not None
+    if log.in_amperes:
+        if torque_constants is None or len(torque_constants) != robot.freedoms:
+            words = f"has currents: give {robot.freedoms} torque constants [N m/A at the joint]"
+            raise RobotError(words, file=log.file)
+        tau = tau * np.array(torque_constants)
+    derived = tuple(name for name, value in (("qd", log.qd), ("qdd", log.qdd)) if value is None)
+    t, q, qd, qdd, tau = _with_rates(log.t, step, log.q, log.qd, log.qdd, tau, window, log.file)
     return Recording(t, q, qd, qdd, tau, derived)
 
 
@@ -96,13 +159,9 @@ def doubts(recording: Recording | SampledMotion, robot: Robot) -> list[str]:
 
 
 def read_motion(path: str | PathLike[str], robot: Robot, *, window: float | None = None) -> SampledMotion:
-    """The motion in a CSV file: t, q1..qn, and qd, qdd where they are given; else they are computed as above."""
-    header, rows = _table(Path(path))
-    file = str(path)
-    t, step = _times(header, rows, file)
-    q = _need("q", header, rows, robot, file)
-    qd, qdd = (_find(name, header, rows, robot, file) for name in ("qd", "qdd"))
-    t, q, qd, qdd, _ = _with_rates(t, step, q, qd, qdd, None, window, file)
+    """The motion in a log: t, positions, and qd, qdd where they are given; else they are computed as above."""
+    log = read_log(path, robot, efforts=False)
+    t, q, qd, qdd, _ = _with_rates(log.t, _steady_step(log), log.q, log.qd, log.qdd, None, window, log.file)
     return SampledMotion(t, q, qd, qdd)
 
 
@@ -138,83 +197,19 @@ def _with_rates(
     return t[inner], smooth(q, 0)[inner], qd[inner], qdd[inner], torque[inner]
 
 
-def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    file = str(path)
-    try:
-        if path.stat().st_size > 64 * BUDGET.bytes:
-            raise TooLarge(f"it is larger than {64 * BUDGET.bytes // 2**20} MiB", file=file)
-        with path.open(newline="", encoding="utf-8-sig") as handle:
-            lines = [(number, row) for number, row in enumerate(csv.reader(handle), 1) if row]
-    except OSError as problem:
-        raise RobotError(f"cannot be read: {problem.strerror or problem}", file=file) from None
-    except (UnicodeDecodeError, csv.Error) as problem:
-        raise RobotError(f"is not a CSV file: {problem}", file=file) from None
-    if len(lines) < 8:
-        raise RobotError(f"holds {max(0, len(lines) - 1)} samples below its header; at least 7 are needed", file=file)
-    header = [cell.strip() for cell in lines[0][1]]
-    doubled = sorted({name for name in header if header.count(name) > 1})
-    if doubled:
-        raise RobotError(f"has two columns {doubled[0]!r}", file=file, line=1)
-    return header, lines[1:]
-
-
-def _names(letter: str, robot: Robot) -> list[str]:
-    return [f"{letter}{k + 1}" for k in range(robot.n)]
-
-
-def _need(letter: str, header: list[str], rows: list[tuple[int, list[str]]], robot: Robot, file: str) -> Array:
-    found = _find(letter, header, rows, robot, file)
-    if found is None:
-        raise RobotError(
-            f"lacks the columns {', '.join(_names(letter, robot))}; it has {', '.join(header)}", file=file, line=1
-        )
-    return found
-
-
-def _find(letter: str, header: list[str], rows: list[tuple[int, list[str]]], robot: Robot, file: str) -> Array | None:
-    numbered = _names(letter, robot)
-    for names in (numbered, [f"{letter}_{joint.name}" for joint in robot.joints]):
-        present = [name for name in names if name in header]
-        if len(present) == len(names):
-            return _columns(header, rows, names, file)
-        if present:
-            missing = ", ".join(name for name in names if name not in header)
-            raise RobotError(f"has {', '.join(present)} but lacks {missing}", file=file, line=1)
-    return None
-
-
-def _columns(header: list[str], rows: list[tuple[int, list[str]]], names: list[str], file: str) -> Array:
-    places = [header.index(name) for name in names]
-    values = []
-    for number, row in rows:
-        one = []
-        for name, place in zip(names, places):
-            cell = row[place].strip() if place < len(row) else ""
-            if not cell:
-                raise RobotError(f"has a gap: no value of {name}", file=file, line=number)
-            try:
-                value = float(cell)
-            except ValueError:
-                raise RobotError(f"{cell!r} in column {name} is not a number", file=file, line=number) from None
-            if not math.isfinite(value):
-                raise RobotError(f"has a gap: {name} is {cell}", file=file, line=number)
-            one.append(value)
-        values.append(one)
-    return np.array(values)
-
-
-def _times(header: list[str], rows: list[tuple[int, list[str]]], file: str) -> tuple[Array, float]:
-    """(the times, the step between them), which must be steady."""
-    if "t" not in header:
-        hint = "; columns are set apart by commas" if ";" in header[0] else ""
-        raise RobotError(f"lacks the column t [s]; it has {', '.join(header)}{hint}", file=file, line=1)
-    t = _columns(header, rows, ["t"], file)[:, 0]
-    steps = np.diff(t)
-    usual = float(np.median(steps))
+def _steady_step(log: Log) -> float:
+    """The time between samples [s]; RobotError where a value is missing or the time does not pass steadily."""
+    table = log.table
+    if np.isnan(table.values).any():
+        row, column = (int(v) for v in np.argwhere(np.isnan(table.values))[0])
+        words = f"has a gap: no value of {table.names[column]}"
+        raise RobotError(words, file=log.file, line=table.line(row))
+    steps, usual = np.diff(log.t), log.step
     if np.any(steps <= 0):
-        raise RobotError("the time does not increase", file=file, line=rows[int(np.argmax(steps <= 0)) + 1][0])
+        line = table.line(int(np.argmax(steps <= 0)) + 1)
+        raise RobotError("the time does not increase", file=log.file, line=line)
     if np.any(steps > JUMP * usual):
         k = int(np.argmax(steps > JUMP * usual))
-        rule = f"has a gap: {steps[k]:g} s between two samples, where {usual:g} s is usual"
-        raise RobotError(rule, file=file, line=rows[k + 1][0])
-    return t, float(np.mean(steps))
+        words = f"has a gap: {steps[k]:g} s between two samples, where {usual:g} s is usual"
+        raise RobotError(words, file=log.file, line=table.line(k + 1))
+    return float(np.mean(steps))

@@ -1,0 +1,138 @@
+"""`emdeg identify`: a robot's parameters and friction from logs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say
+from emdeg.cli.progress import working
+from emdeg.robot import Robot
+
+if TYPE_CHECKING:
+    from emdeg.identification import Estimate, FrictionFit, Identification, Validation
+
+FRICTION = ("auto", "stribeck", "coulomb", "none")
+
+
+def identify(
+    robot: Robot,
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs, .csv or .parquet.")],
+    validate: Annotated[
+        Path | None, typer.Option(metavar="LOG", help="A log that is not identified: how well is it explained?")
+    ] = None,
+    friction: Annotated[
+        str, typer.Option(metavar="|".join(FRICTION), help="Terms that earn their place, a law, or no friction.")
+    ] = "auto",
+    torque_constant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=VALUE", help="[N m/A, N/A] at the joint, where currents are logged. Repeatable."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """From logs to numbers: base parameters and friction with 95% intervals, validated on another log.
+
+    A log has a header: t, q_NAME, tau_NAME (or current_NAME), and qd_NAME, qdd_NAME where they were recorded; SI units,
+    radians.
+
+    Examples:
+
+      emdeg identify panda.urdf log1.csv log2.csv --validate log3.csv
+
+      emdeg identify puma560 log.parquet --json
+    """
+    from emdeg.identification import identify as identify_logs
+    from emdeg.identification import read_log, validated
+
+    if friction not in FRICTION:
+        raise UsageError(f"--friction is one of {', '.join(FRICTION)}; got {friction!r}")
+    try:
+        constants = {name: float(v) for name, v in assignments(torque_constant or [], "--torque-constant").items()}
+    except ValueError:
+        raise UsageError(f"--torque-constant needs JOINT=NUMBER; got {torque_constant}") from None
+    with working(f"identifying {robot.name}") as tell:
+        found = identify_logs(
+            robot,
+            logs,
+            friction=friction,  # type: ignore[arg-type]
+            torque_constants=constants,
+            progress=tell,
+        )
+        checked = None if validate is None else validated(found, read_log(validate, found.robot))
+    for note in found.notes:
+        say(f"note: {note}")
+    if json:
+        print_json(as_data(found, checked))
+    else:
+        _print(found, checked)
+
+
+def as_data(found: Identification, checked: Validation | None) -> dict[str, Any]:
+    """{"parameters": {name: value, low, high}, "friction": {joint: ...}, "validation": {"relative_error": [...]}}."""
+    return {
+        "robot": found.robot.name,
+        "parameters": {
+            name: asdict(value) | {"combination": found.combinations[name]} for name, value in found.parameters.items()
+        },
+        "friction": {fit.joint: _friction_data(fit) for fit in found.friction},
+        "motor_constants": {name: asdict(value) for name, value in found.constants.items()},
+        "not_identified": list(found.hidden),
+        "notes": list(found.notes),
+        "logs": [_log_data(one) for one in found.logs],
+        "rows": found.fit.rows,
+        "rows_that_count_less": found.fit.far,
+        "validation": None if checked is None else _validation_data(checked),
+    }
+
+
+def _friction_data(fit: FrictionFit) -> dict[str, Any]:
+    return {name: value for name, value in asdict(fit).items() if name != "joint"}
+
+
+def _log_data(one: Any) -> dict[str, Any]:
+    return {
+        "file": one.file,
+        "samples": len(one),
+        "step": one.step,
+        "band": one.band,
+        "position_noise": one.position_noise.tolist(),
+    }
+
+
+def _validation_data(checked: Validation) -> dict[str, Any]:
+    joints = [asdict(joint) | {"dominated_by": joint.dominated_by} for joint in checked.joints]
+    return {"file": checked.file, "relative_error": checked.relative_error, "joints": joints}
+
+
+def _print(found: Identification, checked: Validation | None) -> None:
+    table = Table("parameter", "value", "95% from", "to", "stands for", title=f"{found.robot.name}: base parameters")
+    for name, value in found.parameters.items():
+        table.add_row(name, *_numbers(value), found.combinations[name])
+    out.print(table)
+    table = Table("joint", "law", "viscous", "Coulomb", "at rest", "Stribeck velocity", "offset", title="friction")
+    for fit in found.friction:
+        cells = (fit.viscous, fit.coulomb, fit.stribeck, fit.stribeck_velocity, fit.offset)
+        table.add_row(fit.joint, fit.law, *("" if cell is None else _plus(cell) for cell in cells))
+    out.print(table)
+    for words in found.hidden:
+        out.print(f"not identified: {words}", soft_wrap=True)
+    if checked is not None:
+        table = Table("joint", "rms of what is left", "relative", "worst", "noise", "model error", "dominated by")
+        table.title = f"validation: {checked.file}"
+        for joint in checked.joints:
+            sizes = (f"{v:.3g}" for v in (joint.worst, joint.noise, joint.model_error))
+            cells = (f"{joint.rms:.3g} {joint.unit}", f"{joint.relative:.2%}", *sizes, joint.dominated_by)
+            table.add_row(joint.joint, *cells)
+        out.print(table)
+
+
+def _numbers(value: Estimate) -> tuple[str, str, str]:
+    return f"{value.value:.5g}", f"{value.low:.5g}", f"{value.high:.5g}"
+
+
+def _plus(value: Estimate) -> str:
+    return f"{value.value:.4g} +- {value.high - value.value:.2g}"

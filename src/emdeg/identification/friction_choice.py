@@ -1,0 +1,133 @@
+"""Which terms of friction a log can tell: those that every joint has, and those that earn their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from emdeg.algebra import Array
+from emdeg.identification.linear_model import (
+    Evaluate,
+    FrictionColumn,
+    LinearModel,
+    noise_by_size,
+    noise_model,
+    solve,
+    stretches,
+    triangle,
+    white_residuals,
+    white_rows,
+)
+from emdeg.identification.samples import Samples
+
+FrictionChoice = Literal["auto", "stribeck", "coulomb", "none"]
+"""Which terms may be found: every one that earns its place, Stribeck's peak whether or not, Coulomb's law, none."""
+EXCERPT = 20_000
+"""Samples by which terms are chosen."""
+EARNED = 15.0
+"""A term stays if it lowers the sum of squares of white rows by so many times their variance."""
+SAME = 1e-6
+"""Of a column's square, left behind the others: below it says nothing new."""
+
+
+def choose_friction(
+    regressor: Evaluate, base: int, logs: Sequence[Samples], prior: Array, friction: FrictionChoice
+) -> tuple[tuple[FrictionColumn, ...], dict[int, float], Sequence[Samples]]:
+    """(the columns of friction, the Stribeck velocity of each joint that has one, of its fastest speed, the samples).
+
+    The samples come back with the loads that rub, as far as they are known by then.
+    """
+    if friction == "none":
+        return (), {}, logs
+    columns, levels, always = _candidates(logs, friction)
+    if all(always):
+        return tuple(columns), {}, logs
+    some = [_excerpt(one, EXCERPT // len(logs)) for one in logs]
+    model = LinearModel(regressor, base, tuple(columns))
+    plain = [*range(base), *(base + c for c, has in enumerate(always) if has)]
+    start = np.concatenate([prior, np.zeros(len(columns))])
+    noise, chosen, theta = [noise_by_size(one) for one in some], plain, start
+    for turn in range(3):
+        usable = [
+            [np.isfinite(w).astype(float) for _, w in white_residuals(one, one.tau, n)] for one, n in zip(some, noise)
+        ]
+        blocks = (block for one, n, w in zip(some, noise, usable) for block in white_rows(model, one, n, w))
+        R, rows = triangle(blocks, model.size)
+        least = 0.0 if friction == "stribeck" else EARNED
+        joints = [None if level is None else column.joint for level, column in zip(levels, columns)]
+        if turn:  # the first fit is for the noise and the loads
+            chosen = _forward(R, rows, plain, [None] * base + joints, least)
+        theta = np.zeros(model.size)
+        theta[chosen] = solve(R, rows, start[chosen], chosen).theta
+        some = [model.with_loads(theta, one) for one in some]
+        noise = [noise_model(one, one.tau - model.predicted(theta, one)) for one in some]
+    found = [c - base for c in chosen if c >= base]
+    with_level = {columns[c].joint: level for c in found if (level := levels[c]) is not None}
+    return tuple(columns[c] for c in found), with_level, [model.with_loads(theta, one) for one in logs]
+
+
+def _candidates(
+    logs: Sequence[Samples], friction: FrictionChoice
+) -> tuple[list[FrictionColumn], list[float | None], list[bool]]:
+    """(columns, the Stribeck level of each or None, whether every joint has it); at rest there are offsets alone."""
+    columns: list[FrictionColumn] = []
+    levels: list[float | None] = []
+    always: list[bool] = []
+    for j, terms in enumerate(logs[0].terms):
+        still = all(one.still[j] for one in logs)
+        for k, term in enumerate(terms):
+            may = term.always or friction == "auto" or (friction == "stribeck" and term.level is not None)
+            if may and not (still and term.name != "offset"):
+                columns.append(FrictionColumn(j, term.name, np.eye(len(terms))[k]))
+                levels.append(term.level)
+                always.append(term.always)
+    return columns, levels, always
+
+
+def _forward(R: Array, rows: int, plain: Sequence[int], peak_of: Sequence[int | None], least: float) -> list[int]:
+    """The plain columns, and of the others one after the other what explains most, while it earns its place.
+
+    `peak_of` says which joint a column is Stribeck's peak of: each has one at most.
+    """
+    chosen = list(plain)
+    size = R.shape[1] - 1
+    left = set(range(size)) - set(chosen)
+    while left:
+        Q, _ = np.linalg.qr(R[:, chosen])
+        rest = R - Q @ (Q.T @ R)
+        y = rest[:, size]
+        gain = least * float(y @ y) / max(1, rows - len(chosen))
+        best = -1
+        for c in left:
+            own = float(rest[:, c] @ rest[:, c])
+            if own > SAME * float(R[:, c] @ R[:, c]) and (one := float(rest[:, c] @ y) ** 2 / own) > gain:
+                best, gain = c, one
+        if best < 0:
+            break
+        chosen.append(best)
+        left.discard(best)
+        if (joint := peak_of[best]) is not None:
+            left -= {c for c in left if peak_of[c] == joint}
+    return chosen
+
+
+def _excerpt(one: Samples, most: int) -> Samples:
+    """About so many samples, in ten stretches spread over the log."""
+    if len(one) <= most:
+        return one
+    long = max(1, most // 10)
+    places = np.linspace(0, len(one) - long, 10).astype(int)
+    rows, pieces = [], []
+    for place in places:
+        end = min([last for first, last in stretches(one) if first <= place < last] + [place + long])
+        if end - place > 50:
+            pieces.append(sum(map(len, rows)))
+            rows.append(np.arange(place, end))
+    if not rows:
+        return one
+    at = np.concatenate(rows)
+    arrays = {name: getattr(one, name)[at] for name in ("t", "q", "qd", "qdd", "tau", "friction", "used")}
+    return replace(one, **arrays, pieces=tuple(pieces))

@@ -1,0 +1,206 @@
+"""From logs to numbers: base parameters and friction with 95% intervals, and how well they explain another log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+
+import numpy as np
+
+from emdeg.algebra import Array
+from emdeg.errors import RobotError
+from emdeg.identification.estimation import NORMAL, Fit, estimate
+from emdeg.identification.friction_choice import FrictionChoice
+from emdeg.identification.linear_model import Evaluate, LinearModel
+from emdeg.identification.measured import Estimate, FrictionFit
+from emdeg.identification.motor_constants import in_newton_metres
+from emdeg.identification.recording import Log, read_log
+from emdeg.identification.samples import Samples, fastest_speeds, prepare
+from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values, combination_text
+from emdeg.programs import program
+from emdeg.robot import Robot, choose, geometry, need_numbers
+from emdeg.runtime import compile
+from emdeg.writing import Shown
+
+Told = Callable[[str], None]
+Path = str | PathLike[str]
+
+
+@dataclass(frozen=True)
+class Identification(Shown):
+    """What logs say of a robot: parameters by name, friction by joint, what the logs do not show, in words."""
+
+    robot: Robot = field(repr=False)
+    """With its loops described by the motors' positions, where it has any."""
+    base: BaseParameters = field(repr=False)
+    fit: Fit = field(repr=False)
+    logs: tuple[Samples, ...] = field(repr=False)
+    parameters: Mapping[str, Estimate]
+    """Base parameters that the logs show [kg m^2, kg m, kg]."""
+    combinations: Mapping[str, str] = field(repr=False)
+    """Of every base parameter: what it stands for."""
+    friction: tuple[FrictionFit, ...]
+    hidden: tuple[str, ...]
+    """What the motion cannot tell apart, in words."""
+    constants: Mapping[str, Estimate]
+    """Motor constants [N m/A, N/A], where currents were logged."""
+    notes: tuple[str, ...]
+
+    @property
+    def values(self) -> Array:
+        """(p) every base parameter's value; what the logs do not show is as the robot's file has it."""
+        return self.fit.theta[: self.fit.model.base]
+
+    @property
+    def covariance(self) -> Array:
+        """(p, p) of the base parameters."""
+        p = self.fit.model.base
+        return self.fit.covariance[:p, :p]
+
+    def predicted(self, samples: Samples) -> Array:
+        """(m, n) the efforts along samples [N m, N]."""
+        model = self.fit.model
+        return model.predicted(self.fit.theta, model.with_loads(self.fit.theta, samples))
+
+
+def identify(
+    robot: Robot,
+    logs: Sequence[Path | Log],
+    *,
+    friction: FrictionChoice = "auto",
+    torque_constants: Mapping[str, float] | None = None,
+    progress: Told = lambda text: None,
+) -> Identification:
+    """The robot's base parameters and friction from its logs: t, positions, efforts or currents, rates if recorded.
+
+    `friction`: "auto" finds the terms that earn their place, "stribeck" and "coulomb" are those laws, "none" has none.
+    `torque_constants` {joint: N m/A or N/A at the joint} are for currents; where they are not given, they are those
+    with which the file's own numbers explain the currents best.
+    """
+    if not logs:
+        raise RobotError("no log is given", body=robot.name)
+    robot = by_motors(robot)
+    read = [one if isinstance(one, Log) else read_log(one, robot) for one in logs]
+    fastest = np.max([fastest_speeds(log) for log in read], axis=0)
+    progress("smoothing")
+    samples = [prepare(log, robot, fastest) for log in read]
+    samples, constants, words = in_newton_metres(robot, samples, torque_constants or {})
+    base = base_parameters(robot)
+    prior = prior_values(robot, base)
+    fit = estimate(base_regressor(robot), len(base), samples, prior, friction, progress)
+    names = [str(column) for column in base.kept]
+    notes = [f"{one.file}: {note}" for one in samples for note in one.notes] + words
+    return Identification(
+        robot,
+        base,
+        fit,
+        tuple(samples),
+        {name: interval(fit, k) for k, name in enumerate(names) if fit.told[k]},
+        {str(column): combination_text(column, parts) for column, parts in base.grouping.items()},
+        tuple(_friction(robot, fit, samples, j) for j in range(len(robot.driven))),
+        hidden_words(robot, base, fit),
+        constants,
+        tuple(notes),
+    )
+
+
+def by_motors(robot: Robot) -> Robot:
+    """The robot, its loops described by the positions of its driven joints: what a motor's encoder shows."""
+    if robot.loops is None or robot.coordinates == robot.driven:
+        return robot
+    return choose.with_coordinates(robot, [joint.name for joint in robot.driven])
+
+
+def base_regressor(robot: Robot) -> Evaluate:
+    """The base regressor's program, compiled: q, qd, qdd (m, n) -> Y (m, n, p)."""
+    shape = geometry(robot) if robot.is_tree else robot
+    need_numbers(shape)
+    return compile(program(shape, "regressor", base=True, effort=0))
+
+
+def prior_values(robot: Robot, base: BaseParameters) -> Array:
+    """(p) the base parameters of the robot's file; zero where its masses are symbols."""
+    if robot.symbols:
+        return np.zeros(len(base))
+    return np.array([float(value) for value in base_values(robot, base)])
+
+
+def interval(fit: Fit, *columns: int) -> Estimate:
+    """The sum of some columns' coefficients with its 95% interval."""
+    at = list(columns)
+    value = float(fit.theta[at].sum())
+    reach = NORMAL * float(np.sqrt(max(0.0, fit.covariance[np.ix_(at, at)].sum())))
+    return Estimate(value, value - reach, value + reach)
+
+
+def _friction(robot: Robot, fit: Fit, logs: Sequence[Samples], joint: int) -> FrictionFit:
+    base = fit.model.base
+    at = {c.name: base + k for k, c in enumerate(fit.model.friction) if c.joint == joint and fit.told[base + k]}
+    names = {"viscous": "viscous", "coulomb": "Coulomb", "stribeck": "Stribeck"}
+    found = {name: interval(fit, k) for name, k in at.items()}
+    velocity = None
+    if "stribeck" in at:
+        if "coulomb" in at:
+            found["stribeck"] = interval(fit, at["coulomb"], at["stribeck"])
+        place = fit.model.size + list(fit.levels).index(joint)
+        fastest = float(logs[0].fastest[joint])
+        value = fit.levels[joint] * fastest
+        reach = NORMAL * fastest * float(np.sqrt(max(0.0, fit.covariance[place, place])))
+        velocity = Estimate(value, value - reach, value + reach)
+    left = np.concatenate([one.tau[:, joint] for one in logs]) - np.concatenate(
+        [fit.model.predicted(fit.theta, fit.model.with_loads(fit.theta, one))[:, joint] for one in logs]
+    )
+    further = {name: value for name, value in found.items() if name not in (*names, "offset")}
+    words = [names.get(name, name.replace("_", " ")) for name in found if name != "offset"]
+    return FrictionFit(
+        robot.driven[joint].name,
+        " + ".join(words) or "none",
+        found.get("viscous"),
+        found.get("coulomb"),
+        found.get("stribeck"),
+        velocity,
+        found.get("offset"),
+        float(np.std(left)),
+        further,
+    )
+
+
+LARGE = 1e-4
+"""Of the largest part of a hidden combination: parts that are smaller are not named."""
+
+
+def hidden_words(robot: Robot, base: BaseParameters, fit: Fit) -> tuple[str, ...]:
+    """What the logs do not tell apart: a sentence for each combination of parameters."""
+    names = [str(column) for column in base.kept]
+    names += [f"{robot.driven[c.joint].name}.{c.name}" for c in fit.model.friction]
+    names += [f"{robot.driven[joint].name}.stribeck_velocity" for joint in fit.levels]
+    sentences = []
+    for row in _echelon(fit.hidden.T):
+        parts = [name for name, value in zip(names, row) if abs(value) > LARGE * np.max(np.abs(row))]
+        if len(parts) == 1:
+            sentences.append(f"{parts[0]} has no effect in this motion")
+        else:
+            sentences.append(f"{', '.join(parts[:-1])} and {parts[-1]} cannot be told apart by this motion")
+    return tuple(sentences)
+
+
+def _echelon(rows: Array) -> Array:
+    """The same combinations, each with a parameter of its own: what is shown is short."""
+    rows = rows.copy()
+    done = 0
+    for _ in range(len(rows)):
+        rest = np.abs(rows[done:])
+        if not rest.size or rest.max() == 0:
+            break
+        row, column = np.unravel_index(int(np.argmax(rest)), rest.shape)
+        rows[[done, done + row]] = rows[[done + row, done]]
+        rows[done] /= rows[done, column]
+        others = [k for k in range(len(rows)) if k != done]
+        rows[others] -= np.outer(rows[others, column], rows[done])
+        rows[np.abs(rows) < 1e-9] = 0.0
+        done += 1
+    return rows[:done]
+
+
+__all__ = ["Identification", "LinearModel", "identify"]

@@ -1,0 +1,124 @@
+"""How well an identified model explains a log that it has not seen, joint by joint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from emdeg.algebra import Array
+from emdeg.errors import RobotError
+from emdeg.identification.identifying import Identification
+from emdeg.identification.linear_model import LinearModel
+from emdeg.identification.recording import Log
+from emdeg.identification.samples import Samples, prepare
+from emdeg.identification.smoothing import signal_band
+from emdeg.writing import Shown
+
+LAGS = 20
+"""Of the test whether what is left is white."""
+WHITE = 0.01
+"""A probability below which what is left is not white."""
+SHOWN = 2000
+"""Rows of a curve on a page."""
+
+
+@dataclass(frozen=True)
+class JointValidation(Shown):
+    """What is left of one joint's efforts [N m, N]."""
+
+    joint: str
+    unit: str
+    rms: float
+    relative: float
+    """rms over the measured effort's."""
+    worst: float
+    noise: float
+    """The share of `rms` that is white: the sensor's."""
+    model_error: float
+    """The share of `rms` that is not."""
+    white: float
+    """The probability that white noise is as correlated as what is left is (Ljung and Box)."""
+    parts: Mapping[str, float]
+    """rms of what the model's parts give: inertia, velocity, gravity, friction."""
+
+    @property
+    def dominated_by(self) -> str:
+        return "model error" if self.model_error > self.noise else "noise"
+
+
+@dataclass(frozen=True)
+class Validation(Shown):
+    """Measured against predicted efforts along a log."""
+
+    file: str
+    joints: tuple[JointValidation, ...]
+    samples: Samples = field(repr=False)
+    predicted: Array = field(repr=False)
+
+    @property
+    def relative_error(self) -> list[float]:
+        return [joint.relative for joint in self.joints]
+
+
+def validated(found: Identification, log: Log) -> Validation:
+    """The identified model along another log: every sample counts as it was measured, nothing is smoothed but q."""
+    samples = prepare(log, found.robot, found.logs[0].fastest, thinned=False)
+    factors = np.array([found.constants[j.name].value if found.constants else 1.0 for j in found.robot.driven])
+    if log.in_amperes:
+        if not found.constants:
+            raise RobotError("it holds currents, and the logs that were identified efforts", file=log.file)
+        samples = samples.in_efforts(factors)
+    predicted = found.predicted(samples)
+    parts = _parts(found, samples, predicted)
+    joints = []
+    for j, joint in enumerate(found.robot.driven):
+        good = samples.used[:, j]
+        rest = (samples.tau[:, j] - predicted[:, j])[good]
+        size = _rms(samples.tau[good, j])
+        rms = _rms(rest)
+        _, floor = signal_band(rest, samples.step)
+        noise = min(floor, rms)
+        joints.append(
+            JointValidation(
+                joint.name,
+                "N m" if joint.kind == "revolute" else "N",
+                rms,
+                rms / size if size else 0.0,
+                float(np.abs(rest).max()),
+                noise,
+                float(np.sqrt(max(0.0, rms * rms - noise * noise))),
+                whiteness(rest),
+                {name: _rms(part[good, j]) for name, part in parts.items()},
+            )
+        )
+    return Validation(log.file, tuple(joints), samples, predicted)
+
+
+def _parts(found: Identification, samples: Samples, predicted: Array) -> dict[str, Array]:
+    """(m, n) what the bodies ask for because of accelerations, speeds and gravity, and what friction does."""
+    bodies = LinearModel(found.fit.model.regressor, found.fit.model.base, ())
+    zero = np.zeros_like(samples.qd)
+    weight = bodies.predicted(found.values, samples.moving(zero, zero))
+    still = bodies.predicted(found.values, samples.moving(zero, samples.qdd))
+    whole = bodies.predicted(found.values, samples)
+    parts = {"inertia": still - weight, "velocity": whole - still, "gravity": weight}
+    return parts | {"friction": predicted - whole}
+
+
+def whiteness(x: Array) -> float:
+    """The probability that white noise has autocorrelations as large as these, over some lags (Ljung and Box)."""
+    from scipy.stats import chi2
+
+    n = len(x)
+    x = x - x.mean()
+    size = float(x @ x)
+    if size <= 0 or n <= 2 * LAGS:
+        return 1.0
+    r = np.array([float(x[k:] @ x[:-k]) / size for k in range(1, LAGS + 1)])
+    return float(chi2.sf(n * (n + 2) * np.sum(r * r / (n - np.arange(1, LAGS + 1))), LAGS))
+
+
+def _rms(x: Array) -> float:
+    return float(np.sqrt(np.mean(x * x))) if len(x) else 0.0
