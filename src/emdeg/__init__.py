@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg import errors, kane, loops
+    from emdeg import errors, jax, kane, loops, torch
     from emdeg._version import __version__
     from emdeg.analysis import analyse
     from emdeg.codegen import generate, verify

@@ -7,6 +7,7 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.programs.best import program
     from emdeg.programs.build import base_places, function_inputs, joined_functions, plain_program
+    from emdeg.programs.differentiation import cotangents
     from emdeg.programs.formulations import Formulated, compared_formulations
     from emdeg.programs.ir import (
         LAWS,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from emdeg.programs.search.optimise import on_file, optimise
     from emdeg.programs.simplification import (
         angles_first,
+        included,
         prune,
         retrace,
         schedule,

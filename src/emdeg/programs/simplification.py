@@ -7,7 +7,7 @@ once for a robot, values of the configuration alone at a lower rate than torques
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from emdeg.programs.ir import (
     Dependence,
@@ -69,6 +69,22 @@ def retraced(program: Program, tracer: Tracer, values: Sequence[Traced]) -> Prog
         for group in program.outputs
     )
     return prune(Program(program.name, program.inputs, tuple(tracer.ops), outputs))
+
+
+def included(tracer: Tracer, program: Program, inputs: Mapping[str, Sequence[Traced]]) -> list[list[Traced]]:
+    """The outputs of a program written into `tracer`, its inputs replaced by traced values."""
+    values: list[Traced] = []
+    for op in program.ops:
+        if op.kind is Kind.INPUT:
+            group, place = op.slot
+            values.append(inputs[group][place])
+        else:
+            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
+    zero = tracer.number(0)
+    return [
+        [signed(values[ref.value], ref.sign) if ref.sign else zero for ref in group.entries]
+        for group in program.outputs
+    ]
 
 
 def fold_signs(program: Program) -> Program:

@@ -197,15 +197,12 @@ ARITHMETIC: Functions = {
     Kind.DIV: operator.truediv,
     Kind.NEG: operator.neg,
 }
-NUMPY: Functions = {
-    **ARITHMETIC,
-    Kind.SIN: np.sin,
-    Kind.COS: np.cos,
-    Kind.SQRT: np.sqrt,
-    Kind.SIGN: np.sign,
-    Kind.EXP: np.exp,
-    Kind.TANH: np.tanh,
-}
+
+
+def array_functions(xp: Any) -> Functions:
+    """Operations on the arrays of a library that has NumPy's names."""
+    waves = {Kind.SIN: xp.sin, Kind.COS: xp.cos, Kind.SQRT: xp.sqrt}
+    return {**ARITHMETIC, **waves, Kind.SIGN: xp.sign, Kind.EXP: xp.exp, Kind.TANH: xp.tanh}
 
 
 def values(program: Program, leaf: Callable[[int], Any], functions: Functions) -> list[Any]:
@@ -242,12 +239,15 @@ def constants(program: Program) -> dict[int, Fraction]:
     return known
 
 
-def evaluate(program: Program, inputs: Mapping[str, ArrayLike], dtype: Any = np.float64) -> dict[str, NDArray]:
+def evaluate(
+    program: Program, inputs: Mapping[str, ArrayLike], dtype: Any = np.float64, xp: Any = np
+) -> dict[str, NDArray]:
     """The outputs at `inputs`, arrays of shape (..., size) by name; outputs have shape (..., *shape).
 
-    Every operation is one NumPy operation in `dtype`; nothing is fused or reordered.
+    Every operation is one NumPy operation in `dtype`; nothing is fused or reordered. `xp`: another library that has
+    NumPy's names, such as `jax.numpy`.
     """
-    arrays = {group.name: np.asarray(inputs[group.name], dtype) for group in program.inputs}
+    arrays = {group.name: xp.asarray(inputs[group.name], dtype) for group in program.inputs}
     for group in program.inputs:
         shape = arrays[group.name].shape
         if not shape or shape[-1] != group.size:
@@ -262,15 +262,16 @@ def evaluate(program: Program, inputs: Mapping[str, ArrayLike], dtype: Any = np.
             return arrays[op.slot[0]][..., op.slot[1]]
         return dtype(float(op.angle)) if op.kind is Kind.ANGLE else fixed.get(index)
 
-    results = values(program, leaf, NUMPY)
-    outputs = {}
-    for group in program.outputs:
-        array = np.zeros((*batch, len(group.entries)), dtype)
-        for position, ref in enumerate(group.entries):
-            if ref.sign:
-                array[..., position] = results[ref.value] if ref.sign > 0 else -results[ref.value]
-        outputs[group.name] = array.reshape((*batch, *group.shape))
-    return outputs
+    results = values(program, leaf, array_functions(xp))
+    zero = dtype(0)
+
+    def gathered(entries: Sequence[Ref]) -> Any:
+        columns = [results[r.value] if r.sign > 0 else -results[r.value] if r.sign else zero for r in entries]
+        if not columns:
+            return xp.zeros((*batch, 0), dtype)
+        return xp.stack([xp.broadcast_to(column, batch) for column in columns], axis=-1)
+
+    return {group.name: gathered(group.entries).reshape((*batch, *group.shape)) for group in program.outputs}
 
 
 BITS = 256

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from emdeg.errors import ScenarioError
-from emdeg.programs import Dependence, Program, Traced, Tracer, simplify
+from emdeg.programs import Dependence, Program, Traced, Tracer, included, simplify
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.runtime import machine_available
 from emdeg.simulation.controllers.conditioning import Conditioning
-from emdeg.simulation.controllers.laws import NoEffort, ProgramLaw, included
+from emdeg.simulation.controllers.laws import NoEffort, ProgramLaw
 from emdeg.simulation.integrators.control_loop import Loop
 from emdeg.simulation.integrators.fixed_step import held_program
 from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, Gauss, nodes

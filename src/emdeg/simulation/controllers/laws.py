@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.algebra.linear import solve_system
 from emdeg.errors import ScenarioError
-from emdeg.programs import Dependence, Program, Traced, Tracer, simplify, split_rates
+from emdeg.programs import Dependence, Program, Traced, Tracer, included, simplify, split_rates
 from emdeg.reduce import JOINT_SIGNIFICANCE, SIGNIFICANCE, full_model, significant
 from emdeg.reduce import program as short_program
 from emdeg.robot import Robot, workspace
@@ -212,22 +212,6 @@ def feed_forward(robot: Robot, trajectory: Trajectory, model: Program | None = N
     """The efforts of the wanted motion, whatever the robot does: open loop."""
     inverse = compile_program(_inverse_model(robot, model), threads=1)
     return UserLaw(lambda t, q, qd: inverse(*trajectory(t)), robot.freedoms, "feed-forward")
-
-
-def included(tracer: Tracer, program: Program, inputs: dict[str, Any]) -> list[list[Traced]]:
-    """The outputs of a program written into `tracer`, its inputs replaced by traced values."""
-    values: list[Traced] = []
-    for op in program.ops:
-        if op.kind.value == "input":
-            group, place = op.slot
-            values.append(inputs[group][place])
-        else:
-            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
-    zero = tracer.number(0)
-    return [
-        [zero if not r.sign else values[r.value] if r.sign > 0 else -values[r.value] for r in group.entries]
-        for group in program.outputs
-    ]
 
 
 def need_gains(robot: Robot, gains: dict[str, ArrayLike]) -> list[Array]:
