@@ -33,6 +33,7 @@ def _of_any_robot(function: Callable[Concatenate[Robot, _P], _R]) -> Callable[Co
 
 
 branches = _of_any_robot(_modes.branches)
+closure = _numeric.closure
 closure_error = _of_any_robot(_views.closure_error)
 coordinates_of = _of_any_robot(_views.coordinates_of)
 drive_friction = _of_any_robot(_views.drive_friction)
@@ -44,6 +45,7 @@ mode = _of_any_robot(_modes.mode)
 motor_inertias = _of_any_robot(_views.motor_inertias)
 named_jacobians = _of_any_robot(_views.named_jacobians)
 reduced_model = _of_any_robot(_views.reduced_model)
+reachable = _of_any_robot(_views.reachable)
 singularity = _of_any_robot(_views.singularity)
 singularity_map = _of_any_robot(_views.singularity_map)
 state_rate = _of_any_robot(_views.state_rate)
@@ -58,6 +60,7 @@ __all__ = [
     "Branch",
     "FollowedPath",
     "branches",
+    "closure",
     "closure_error",
     "coordinates_of",
     "drive_friction",
@@ -68,6 +71,7 @@ __all__ = [
     "mode",
     "motor_inertias",
     "named_jacobians",
+    "reachable",
     "reduced_model",
     "singularity",
     "singularity_map",

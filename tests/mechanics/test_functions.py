@@ -36,6 +36,8 @@ def sizes(robot):
     n = robot.freedoms
     bodies = robot.n + len(robot.rods)
     known = {"n": n, "links": robot.n, "11 bodies": 11 * bodies, "n n": n * n, "4": 4, "6": 6}
+    if robot.loops is not None:
+        known["loops"] = len(robot.loops.names)
     return known | {"n (n + 1) / 2": n * (n + 1) // 2, "n n (n - 1) / 2": n * n * (n - 1) // 2}
 
 

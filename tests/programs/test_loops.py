@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 from fractions import Fraction
@@ -11,6 +12,7 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Floats
+from emdeg.codegen.artefact import Request, make_artefact
 from emdeg.codegen.c import emit_c
 from emdeg.errors import Refuted
 from emdeg.mechanics import kind_of
@@ -28,6 +30,9 @@ from emdeg.programs.verification import verify_program
 from emdeg.robot.choose import with_coordinates
 from emdeg.runtime import compile as compile_program
 from tests.asadi_heydari import procedure, torques
+from tests.emitted import COMPILERS, c_library, run_c
+from tests.mechanics.invented import tilting_table
+from tests.mechanics.linkages import built
 from tests.mechanics.test_loops import PLACES, circle, robot_of, states
 
 PROVABLE = [
@@ -172,7 +177,7 @@ int main(void) {
 def test_functions_and_closures_that_have_no_program_are_refused():
     with pytest.raises(ValueError, match="no function 'drive_rates' of tree"):
         emdeg.program(emdeg.load("planar2r"), "drive_rates")
-    with pytest.raises(emdeg.RobotError, match="do not close analytically"):
+    with pytest.raises(emdeg.RobotError, match="close numerically, not by steps"):
         emdeg.program(with_coordinates(robot_of("rrr3"), ["q1", "q2", "q3"]), "mass_matrix")
 
 
@@ -186,3 +191,44 @@ def test_a_program_on_file_serves_though_roots_fail_at_some_points(tmp_path, mon
     assert count(emdeg.program(robot, "gravity")).total == count(found).total
     keep(emdeg.program(robot_of("delta"), "gravity"), robot, ["gravity"], found={})  # another function
     assert count(emdeg.program(robot, "gravity")).total == count(plain).total
+
+
+@pytest.mark.parametrize("name", ["delta", "fivebar", "palletiser", "tilting_table"])
+def test_a_flag_says_in_a_batch_where_loops_cannot_close(name, tmp_path):
+    """A pose is reached where no entry of `closure` is below zero; elsewhere nothing that comes out is a number."""
+    robot = built(tilting_table(7), tmp_path) if name == "tilting_table" else emdeg.load(name)
+    rng, home = np.random.default_rng(0), kind_of(robot).home(robot)
+    q = home + rng.uniform(-1, 1, (200, robot.freedoms))
+    qd, qdd = rng.normal(size=(2, 200, robot.freedoms))
+    tau, closure = emdeg.compile(emdeg.program(robot, "inverse_dynamics+closure"))(q, qd, qdd)
+    assert closure.shape == (200, len(robot.loops.names))
+    reached = (closure >= 0).all(axis=-1)
+    np.testing.assert_array_equal(reached, emdeg.loops.reachable(robot, q))
+    assert np.isfinite(tau[reached]).all()
+    assert np.isnan(tau[~reached]).all()
+    assert name == "palletiser" or not reached.all()
+    np.testing.assert_allclose(emdeg.loops.closure(robot, q[reached]), closure[reached], atol=1e-12)
+    assert closure[reached].max() <= 1 + 1e-12
+
+
+def test_the_flag_is_the_sine_squared_of_an_angle_between_links():
+    """The five-bar's left forearm against the line between its knees."""
+    robot, q = emdeg.load("fivebar"), np.array([2.0, 1.0])
+    places = emdeg.link_transforms(robot, q)[:, :3, 3]
+    names = [joint.name for joint in robot.joints]
+    left, right = places[names.index("p1")], places[names.index("p2")]
+    line, forearm = right - left, emdeg.forward_kinematics(robot, q)[:3, 3] - left
+    sine = np.linalg.norm(np.cross(line, forearm)) / np.linalg.norm(line) / np.linalg.norm(forearm)
+    assert emdeg.loops.closure(robot, q)[0] == pytest.approx(sine**2, abs=1e-12)
+
+
+def test_emitted_c_has_the_flag_beside_the_torques(tmp_path):
+    robot = emdeg.load("delta")
+    made = make_artefact(robot, Request(("inverse_dynamics", "closure"), robot_name="delta"))
+    library = ctypes.CDLL(str(c_library(made.text, tmp_path, COMPILERS[0])))
+    still = np.zeros(3)
+    for z, there in ((-0.45, True), (-0.9, False)):
+        given = [np.array([0.0, 0.0, z]), still, still]
+        tau, closure = run_c(library, "delta_inverse_dynamics_closure", given, [(3,), (3,)])
+        assert bool((closure >= 0).all()) is there
+        assert bool(np.isfinite(tau).all()) is there

@@ -12,6 +12,7 @@ from dataclasses import replace
 from emdeg.mechanics.functions.derived import derivatives_of
 from emdeg.mechanics.functions.function import Function, Output, Ways
 from emdeg.mechanics.loops import functions as of_loops
+from emdeg.mechanics.loops import margins
 from emdeg.mechanics.loops.kind import CLOSED_LOOPS
 from emdeg.mechanics.state import TREE
 from emdeg.mechanics.trees import classical
@@ -278,6 +279,19 @@ _ALL = (
                     "derivatives of the joints' positions through the closure",
                     of_loops.drive_rates_from_positions,
                 ),
+            ),
+        },
+        regroups=False,
+    ),
+    Function(
+        "closure",
+        "how far every loop is from where it cannot close: 1 at most, 0 at a dead point, below 0 (or NaN) out of reach",
+        ("q",),
+        (Output("closure", ("loops",), "1"),),
+        {
+            loops: Ways(
+                {"what roots ask for": margins.margins},
+                reference=("angles between links", margins.margins_from_positions),
             ),
         },
         regroups=False,

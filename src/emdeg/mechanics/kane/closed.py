@@ -72,7 +72,9 @@ def loop_system(
     check_loop_setup(robot, setup)
     found = closing_of(robot)
     if found.plan is None:
-        raise RobotError("its loops do not close analytically, so there are no programs of its speeds", body=robot.name)
+        raise RobotError(
+            "its loops close numerically, not by steps, so there are no programs of its speeds", body=robot.name
+        )
     link = linkage_of(robot, algebra, found.mobility.rows)
     known = dict(zip((*setup.free(robot), *setup.prescribed), (*of_free, *of_given)))
     position = solve(link, found.plan, known, root)

@@ -162,6 +162,10 @@ class Place:
         inner = link_frame(self.mech, k, self.zero(k))
         return matmul(R, inner[0]), add(p, mul(R, inner[1]))
 
+    def forget(self, joints: Sequence[int]) -> None:
+        """Frames that were found with these joints at a place where they do not stay."""
+        self._world = {k: at for k, at in self._world.items() if not set(joints) & set(path(self.mech, k))}
+
     def zero(self, k: int) -> Position:
         zero, one = self.mech.zero, self.mech.one
         return (zero, one) if self.mech.revolute[k] else zero
@@ -340,12 +344,12 @@ def _write(place: Place, step: Drawn) -> None:
 
 
 def _slide(place: Place, step: Slide, loop: Bar | Meeting, root: Root) -> None:
-    along, across, reach = _stretch(place, step, loop)
+    along, across, reach = stretch(place, step, loop)
     h = root(reach - across, step.loop)
     place.position[step.joint] = along + h if step.sign > 0 else along - h
 
 
-def _stretch(place: Place, step: Slide, loop: Bar | Meeting) -> tuple[Scalar, Scalar, Scalar]:
+def stretch(place: Place, step: Slide, loop: Bar | Meeting) -> tuple[Scalar, Scalar, Scalar]:
     """What a slide's point has to go to where its distance is measured from, along the slide and, squared, across it.
 
     The third is the distance's square.
@@ -404,11 +408,22 @@ def _point(place: Place, step: Point, loop: Bar | Meeting, root: Root) -> None:
     place.position[k] = h - start
 
 
-def _trilaterate(place: Place, step: Trilaterate, loops: Sequence[Any], root: Root) -> None:
-    """The intersection of three spheres."""
+@dataclass(frozen=True, slots=True)
+class Spheres:
+    """Three spheres about S, S + u and S + v: their points are S + (P +- sqrt(radicand) N) / N.N with N = u x v."""
+
+    S: Vec3
+    P: Vec3
+    N: Vec3
+    NN: FieldScalar
+    length_squared: Scalar
+    radicand: Scalar
+
+
+def spheres(place: Place, step: Trilaterate, loops: Sequence[Any]) -> Spheres:
+    """Where the three slides must be for each rod's length alone."""
     for k in step.joints:
         place.position[k] = place.mech.zero
-    z = [column(place.world(k)[0], 2) for k in step.joints]
     S, l2 = [], []
     for bar in loops:
         moving, fixed = ends(place, step.joints[2], bar)
@@ -416,6 +431,7 @@ def _trilaterate(place: Place, step: Trilaterate, loops: Sequence[Any], root: Ro
         l2.append(bar.length_squared)
     for k in step.joints:
         del place.position[k]
+    place.forget(step.joints)
     u, v = sub(S[1], S[0]), sub(S[2], S[0])
     # Y = X - S1:  Y.Y = l1^2,  u.Y = f,  v.Y = g.
     f = (dot(u, u) + (l2[0] - l2[1])) / 2
@@ -423,10 +439,15 @@ def _trilaterate(place: Place, step: Trilaterate, loops: Sequence[Any], root: Ro
     N = cross(u, v)
     NN = cast(FieldScalar, dot(N, N))
     P = add(scale(f, cross(v, N)), scale(g, cross(N, u)))
-    h = root(l2[0] * NN - dot(P, P) / NN, step.loops[0])
+    return Spheres(S[0], P, N, NN, l2[0], l2[0] * NN - dot(P, P) / NN)
+
+
+def _trilaterate(place: Place, step: Trilaterate, loops: Sequence[Any], root: Root) -> None:
+    """The intersection of three spheres."""
+    three = spheres(place, step, loops)
+    h = root(three.radicand, step.loops[0])
     h = h if step.sign > 0 else -h
-    Y = scale(1 / NN, add(P, scale(h, N)))
-    X = add(S[0], Y)
-    for k, axis in zip(step.joints, z):
+    X = add(three.S, scale(1 / three.NN, add(three.P, scale(h, three.N))))
+    for k in step.joints:
+        axis = column(place.rest(k)[0], 2)
         place.position[k] = dot(axis, X)
-    place._world = {BASE: place.mech.base}

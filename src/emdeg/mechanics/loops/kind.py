@@ -47,7 +47,8 @@ class ClosedLoops:
         looked = closing_of(robot)
         if looked.plan is None:
             raise RobotError(
-                "its loops do not close analytically, so there is no program in its independent coordinates",
+                "its loops close numerically, not by steps, so there is no program in its independent coordinates; "
+                "emdeg eval, analyse and simulate (adaptive) serve it",
                 body=robot.name,
             )
         link = linkage_of(robot, inputs.algebra, looked.mobility.rows)
