@@ -122,7 +122,8 @@ def output_shape(output: Output, robot: Robot) -> tuple[int, ...]:
     """The letters of an output's shape as numbers."""
     kind = kind_of(robot)
     n, bodies = kind.size(robot, "qd"), robot.n + len(robot.rods)
-    known = {"n": n, "links": robot.n, "11 bodies": 11 * bodies, "n n": n * n}
+    closed = 0 if robot.loops is None else len(robot.loops.names)
+    known = {"n": n, "links": robot.n, "11 bodies": 11 * bodies, "n n": n * n, "loops": closed}
     known |= {"n (n + 1) / 2": n * (n + 1) // 2, "n n (n - 1) / 2": n * n * (n - 1) // 2}
     shape = [known[letter] if letter in known else int(letter) for letter in output.shape]
     for axis in output.efforts:
