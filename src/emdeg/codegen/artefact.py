@@ -16,7 +16,7 @@ from secrets import randbits
 from typing import Any, Literal
 
 from emdeg._version import __version__
-from emdeg.codegen.execution import Run
+from emdeg.codegen.execution import Executed, Run
 from emdeg.codegen.identity import SIGNATURE, robot_data, signed, stored_robot
 from emdeg.codegen.infix import escaped, identifier
 from emdeg.codegen.targets import TARGETS, Target
@@ -123,9 +123,16 @@ def rounding_of(
     named = [index for index, whose in proof.divides_by if whose == PLAIN]
     looked = probed(program, request.functions)
     states = states_of(looked, robot, seed, reference.size)
-    if run is not None:
-        run = probing(run, program, request.functions)
-    return check_rounding(looked, reference, states, run=run, single=request.single, named=named)
+    others = run.others if isinstance(run, Executed) else {}
+    return check_rounding(
+        looked,
+        reference,
+        states,
+        run=None if run is None else probing(run, program, request.functions),
+        others={name: probing(other, program, request.functions) for name, other in others.items()},
+        single=request.single,
+        named=named,
+    )
 
 
 def emit(program: Program, robot: str, request: Request) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from emdeg._version import __version__
 from emdeg.codegen.artefact import FORMAT, Artefact, measured_errors
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.codegen.execution import Run, compiled_c
+from emdeg.codegen.execution import Executed, Run, compiled_c
 from emdeg.codegen.identity import robot_data, stored_robot
 from emdeg.codegen.infix import identifier
 from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
@@ -81,7 +81,9 @@ def make_short_artefact(
 
 def _rounding(program: Program, reference: Program, robot: Robot, seed: int, run: Run | None = None) -> Rounding:
     """How a program of a short model rounds; `reference` says exactly what it computes."""
-    return check_rounding(program, reference, states_of(program, robot, seed, reference.size), run=run)
+    others = run.others if isinstance(run, Executed) else {}
+    states = states_of(program, robot, seed, reference.size)
+    return check_rounding(program, reference, states, run=run, others=others)
 
 
 def make_short_program_artefact(found: ShortProgram, *, file: str, command: str = "", seed: int = 0) -> Artefact:
@@ -145,7 +147,7 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
         if certificate.get("operations") != count(program).as_dict():
             raise NotCertified("the certificate was changed: its operations are not the program's")
         try:
-            run = compiled_c(text.decode(), identifier(Path(words[1]).stem), program)
+            run = compiled_c(text.decode(), identifier(Path(words[1]).stem), program, multirate=b"_rates(" in text)
             _rounding(program, program, robot, randbits(60), run)
         except (Refuted, ValueError) as problem:
             raise NotCertified(f"the artefact is wrong: {problem}") from None
@@ -155,7 +157,7 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
         proof = verify(
             program, inverse_dynamics_of(model.short), formulations=FORMULATIONS, grounds=list, artefact=text
         )
-        run = compiled_c(text.decode(), identifier(Path(words[1]).stem), program)
+        run = compiled_c(text.decode(), identifier(Path(words[1]).stem), program, multirate=b"_rates(" in text)
         _rounding(program, inverse_dynamics_of(model.short), robot, randbits(60), run)
     except (Refuted, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None

@@ -8,6 +8,7 @@ from typing import Literal
 
 from emdeg.codegen.c import c_text
 from emdeg.codegen.execution import Run, compiled_c
+from emdeg.codegen.interpreted import executed_jax, executed_numpy, executed_python
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.js import emit_js
 from emdeg.codegen.numpy import emit_numpy
@@ -33,9 +34,9 @@ class Printing:
 
 TARGETS: Mapping[str, Printing] = {
     "c": Printing(".c", c_text, frozenset({"trig", "batch", "casadi", "multirate", "single"}), compiled_c),
-    "numpy": Printing(".py", emit_numpy),
-    "python": Printing(".py", emit_python),
-    "jax": Printing(".py", emit_jax),
+    "numpy": Printing(".py", emit_numpy, execute=executed_numpy),
+    "python": Printing(".py", emit_python, execute=executed_python),
+    "jax": Printing(".py", emit_jax, execute=executed_jax),
     "js": Printing(".mjs", emit_js, frozenset({"multirate"})),
     "ptx": Printing(".ptx", emit_ptx, frozenset({"single", "layout", "sm", "loader"}), executed_ptx, beside_ptx),
 }
