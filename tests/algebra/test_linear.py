@@ -18,6 +18,7 @@ from emdeg.algebra.linear import (
     eliminate,
     first_dependent_row,
     independent_rows,
+    invert_symmetric,
     null_space,
     product,
     rational_echelon,
@@ -85,6 +86,7 @@ def test_a_symmetric_positive_system_is_solved(L, right):
     M = congruent([[ONE if i == j else ZERO for j in range(4)] for i in range(4)], L, ZERO)
     M = [[x + (i == j) for j, x in enumerate(row)] for i, row in enumerate(M)]
     assert times(M, solve_symmetric(M, right, ONE), ZERO) == right
+    assert times(invert_symmetric(M, ONE), right, ZERO) == solve_symmetric(M, right, ONE)
 
 
 @given(squares(3), squares(3))

@@ -74,6 +74,14 @@ def test_an_adjoint_costs_at_most_three_times_the_function(name, function):
     assert count(plain_program(robot, f"{function}_vjp", factored=False)).total <= 3 * of
 
 
+def test_the_derivatives_of_a_seven_joint_arm_stay_small():
+    """Plain programs, before any search: Hessians of this arm have filled megabytes elsewhere."""
+    robot = emdeg.load("iiwa14")
+    most = {"forward_dynamics_derivatives": 4100, "forward_dynamics_vjp": 1950, "forward_dynamics_hessian": 12800}
+    for function, limit in most.items():
+        assert count(plain_program(robot, function, factored=False)).total <= limit
+
+
 def test_adjoints_are_the_weighted_rows_of_pinocchios_derivatives():
     file = Path(__file__).parents[2] / "examples" / "arm.urdf"
     robot = emdeg.load(file, snap=0)

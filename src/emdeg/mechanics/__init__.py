@@ -37,6 +37,6 @@ if TYPE_CHECKING:
         total,
         transpose,
     )
-    from emdeg.mechanics.state import TREE, Inputs, Outputs, State, Surroundings, stacked
+    from emdeg.mechanics.state import TREE, Balance, Inputs, Outputs, State, Surroundings, stacked
 
 on_demand(globals())

@@ -105,6 +105,21 @@ class State(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """An equation r(x, y) = 0 that a function's outputs y make true, with -dr/dy = A symmetric and free of y.
+
+    Its derivatives are those of r and solutions with A: what led to y need not be differentiated. `solve` yields
+    A^-1 b, `inverse` A^-1, and `slopes` dr/dx, rows along r and columns along all inputs, where a way is known that is
+    shorter than differentiating r.
+    """
+
+    residual: Sequence[Scalar]
+    solve: Callable[[Sequence[Scalar]], Sequence[Scalar]]
+    inverse: Callable[[], Sequence[Sequence[Scalar]]]
+    slopes: Callable[[], Sequence[Sequence[Scalar]]] | None = None
+
+
 class FramedState:
     """What the states of all kinds have in common: frames, rest, and unit speeds."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from emdeg.errors import BadRequest, CannotJoin, singular_mass_matrix
 from emdeg.mechanics import TREE, Inputs, Outputs, State, kind_of
-from emdeg.mechanics.functions import CATALOGUE, INPUTS, Run, input_sizes, known_functions, ways_of
+from emdeg.mechanics.functions import CATALOGUE, INPUTS, Derivation, Run, input_sizes, known_functions, ways_of
 from emdeg.mechanics.parameters import base_parameters as find_base_parameters
 from emdeg.mechanics.parameters import regrouped_mechanism
 from emdeg.mechanics.trees import tree_state
@@ -160,9 +160,15 @@ def run_together(trace: Trace, names: Sequence[str], runs: Sequence[Run], regrou
         if found is None:
             return None
         if entry.derivation is not None:
-            found = derived(entry.derivation, found, trace.arrays, trace.tracer)
+            found = derivative_of(entry.derivation, found, states[grouped], trace)
         results = joined(results, found, names, trace.names)
     return results
+
+
+def derivative_of(how: Derivation, found: Outputs, state: State, trace: Trace) -> Outputs:
+    """The outputs of a function's derivative in a trace, from those that were found of the function at a state."""
+    balance = ways_of(how.of.name, trace.robot).balance
+    return derived(how, found, trace.arrays, trace.tracer, None if balance is None else balance(state, found))
 
 
 def joined(results: Outputs, found: Outputs, names: Sequence[str], inputs: Collection[str]) -> dict[str, Any]:

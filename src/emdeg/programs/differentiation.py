@@ -7,48 +7,137 @@ shares with it whatever it can; a Hessian is the tangents, in every direction, o
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from emdeg.mechanics import Outputs, total
+from emdeg.algebra.linear import product, transposed
+from emdeg.mechanics import Balance, Outputs, total
 from emdeg.mechanics.functions import COTANGENT, TANGENT, Derivation, flat
 from emdeg.programs.ir import Kind
 from emdeg.programs.trace import Traced, Tracer
 
-Arrays = Mapping[str, Sequence[Traced]]
+Values = Sequence[Traced]
+Arrays = Mapping[str, Values]
 
 
-def derived(how: Derivation, outputs: Outputs, arrays: Arrays, tracer: Tracer) -> Outputs:
-    """The outputs of a function's derivative, from those of the function; `arrays` are the inputs of both."""
-    inputs = how.of.inputs
+def derived(
+    how: Derivation, outputs: Outputs, arrays: Arrays, tracer: Tracer, balance: Balance | None = None
+) -> Outputs:
+    """The outputs of a function's derivative, from those of the function; `arrays` are the inputs of both.
+
+    Where the outputs keep a `balance`, that is differentiated in their place.
+    """
+    x = [x for name in how.of.inputs for x in arrays[name]]
+    y = [lifted(tracer, v) for one in how.of.outputs for v in flat(outputs[one.name])]
+    t = [t for name in how.of.inputs for t in arrays.get(name + TANGENT, ())]
+    c = [c for one in how.of.outputs for c in arrays.get(one.name + COTANGENT, ())]
+    sweeps = Sweeps(tracer, x, y) if balance is None else BalancedSweeps(tracer, x, y, balance)
     if how.kind == "jvp":
-        seeds = [(x, t) for name in inputs for x, t in zip(arrays[name], arrays[name + TANGENT])]
-        values = {one.name: outputs[one.name] for one in how.of.outputs}
-        slopes = iter(tangents(tracer, seeds, flat(list(values.values()))))
-        return {name + TANGENT: _refilled(value, slopes) for name, value in values.items()}
-    weighted = [
-        (y, c)
-        for one in how.of.outputs
-        for y, c in zip(flat(outputs[one.name]), arrays[one.name + COTANGENT], strict=True)
-    ]
-    x = [x for name in inputs for x in arrays[name]]
-    gradient = cotangents(tracer, weighted, x)
+        slopes = iter(sweeps.jvp(t))
+        return {one.name + TANGENT: _refilled(outputs[one.name], slopes) for one in how.of.outputs}
     if how.kind == "hessian":
-        columns = [tangents(tracer, [(x[j], tracer.number(1))], gradient[j:]) for j in range(len(x))]
-        return {"H": [columns[j][i - j] for i in range(len(x)) for j in range(i + 1)]}
-    ending = COTANGENT
-    if how.kind == "hvp":
-        along = [t for name in inputs for t in arrays[name + TANGENT]]
-        gradient, ending = tangents(tracer, list(zip(x, along)), gradient), COTANGENT + TANGENT
-    left = iter(gradient)
-    return {name + ending: [next(left) for _ in arrays[name]] for name in inputs}
+        return {"H": sweeps.hessian(c)}
+    found, ending = (sweeps.vjp(c), COTANGENT) if how.kind == "vjp" else (sweeps.hvp(c, t), COTANGENT + TANGENT)
+    left = iter(found)
+    return {name + ending: [next(left) for _ in arrays[name]] for name in how.of.inputs}
 
 
-def tangents(tracer: Tracer, seeds: Iterable[tuple[Traced, Traced]], of: Sequence[Traced]) -> list[Traced]:
-    """How these values change where inputs change as the seeds, (input, rate), say."""
-    rates = {x.index: rate * x.sign for x, rate in seeds if not rate.is_zero}
-    for index in _needed(tracer, of):
-        if index not in rates:
+@dataclass(frozen=True)
+class Sweeps:
+    """The derivatives of y by x, both of a tracer."""
+
+    tracer: Tracer
+    x: Values
+    y: Values
+
+    def jvp(self, t: Values) -> list[Traced]:
+        return tangents(self.tracer, zip(self.x, t), self.y)
+
+    def vjp(self, c: Values) -> list[Traced]:
+        return cotangents(self.tracer, zip(self.y, c), self.x)
+
+    def hvp(self, c: Values, t: Values) -> list[Traced]:
+        return tangents(self.tracer, zip(self.x, t), self.vjp(c))
+
+    def hessian(self, c: Values) -> list[Traced]:
+        """The lower triangle row by row."""
+        return _triangle(self._columns(self.vjp(c)))
+
+    def _columns(self, gradient: Values, held: Values = ()) -> list[list[Traced]]:
+        """Of every column of the gradient's derivatives what stands on the diagonal and below."""
+        one = self.tracer.number(1)
+        return [tangents(self.tracer, [(x, one)], gradient[j:], held) for j, x in enumerate(self.x)]
+
+
+@dataclass(frozen=True)
+class BalancedSweeps(Sweeps):
+    """The same for y that keep r(x, y) = 0, A = -dr/dy.
+
+    With m = A^-1 c and G = m . r: the gradient is dG/dx; along a change t of x, y changes by A^-1 (dr/dx) t, m by
+    A^-1 (d2G/dy dx) t; and with Y = A^-1 dr/dx the Hessian is d2G/dx2 + (d2G/dx dy) Y + its transpose.
+    """
+
+    balance: Balance
+
+    def jvp(self, t: Values) -> list[Traced]:
+        return self._solved(tangents(self.tracer, zip(self.x, t), self._residual, self.y))
+
+    def vjp(self, c: Values) -> list[Traced]:
+        return self._gradients(self._solved(c))[0]
+
+    def hvp(self, c: Values, t: Values) -> list[Traced]:
+        m, along = self._solved(c), [*zip(self.x, t)]
+        by_x, by_y = self._gradients(m)
+        along += zip(self.y, self.jvp(t))
+        m_t = self._solved(tangents(self.tracer, along, by_y, m))
+        return tangents(self.tracer, [*along, *zip(m, m_t)], by_x)
+
+    def hessian(self, c: Values) -> list[Traced]:
+        tracer, m, zero, one = self.tracer, self._solved(c), self.tracer.number(0), self.tracer.number(1)
+        by_x, _ = self._gradients(m)
+        columns = self._columns(by_x, [*self.y, *m])
+        mixed = transposed([tangents(tracer, [(y, one)], by_x, [*self.x, *self.y, *m]) for y in self.y])
+        if self.balance.slopes is None:
+            slopes = transposed([tangents(tracer, [(x, one)], self._residual, self.y) for x in self.x])
+        else:
+            slopes = self.balance.slopes()
+        P = product(mixed, product(self.balance.inverse(), slopes, zero), zero)
+        return _triangle([[v + P[i + j][j] + P[j][i + j] for i, v in enumerate(own)] for j, own in enumerate(columns)])
+
+    @property
+    def _residual(self) -> list[Traced]:
+        return [lifted(self.tracer, r) for r in self.balance.residual]
+
+    def _solved(self, b: Values) -> list[Traced]:
+        return [lifted(self.tracer, v) for v in self.balance.solve(b)]
+
+    def _gradients(self, m: Values) -> tuple[list[Traced], list[Traced]]:
+        """(dG/dx, dG/dy), x and y taken apart."""
+        found = cotangents(self.tracer, zip(self._residual, m), [*self.x, *self.y])
+        return found[: len(self.x)], found[len(self.x) :]
+
+
+def _triangle(columns: Sequence[Sequence[Traced]]) -> list[Traced]:
+    return [columns[j][i - j] for i in range(len(columns)) for j in range(i + 1)]
+
+
+def lifted(tracer: Tracer, value: Any) -> Traced:
+    """A formulation's scalar as one of the tracer's."""
+    found = tracer.lift(value)
+    assert found is not None
+    return found
+
+
+def tangents(
+    tracer: Tracer, seeds: Iterable[tuple[Traced, Traced]], of: Sequence[Traced], held: Sequence[Traced] = ()
+) -> list[Traced]:
+    """How these values change where others change as the seeds, (value, rate), say, and those that are held do not."""
+    seeds = list(seeds)
+    rates = {x.index: rate * x.sign for x, rate in seeds if not rate.is_zero and not x.is_zero}
+    ends = {x.index for x, _ in seeds if not x.is_zero} | {x.index for x in held if not x.is_zero}
+    for index in _needed(tracer, of, ends):
+        if index not in ends:
             parts = [slope * rates[arg] for arg, slope in _slopes(tracer, index, rates)]
             if parts:
                 rates[index] = total(parts)
@@ -57,9 +146,13 @@ def tangents(tracer: Tracer, seeds: Iterable[tuple[Traced, Traced]], of: Sequenc
 
 
 def cotangents(tracer: Tracer, weighted: Iterable[tuple[Traced, Traced]], by: Sequence[Traced]) -> list[Traced]:
-    """The derivatives of the sum of value times weight, over (value, weight), by inputs."""
+    """The derivatives of the sum of value times weight, over (value, weight), by other values taken as independent."""
     zero, weighted = tracer.number(0), list(weighted)
-    varying = _varying(tracer, [y for y, _ in weighted], by)
+    ends = {x.index for x in by if not x.is_zero}
+    varying = set(ends)
+    for index in _needed(tracer, [y for y, _ in weighted], ends):
+        if any(arg in varying for arg in tracer.ops[index].args):
+            varying.add(index)
     weights: dict[int, Traced] = {}
 
     def give(index: int, weight: Traced) -> None:
@@ -68,7 +161,7 @@ def cotangents(tracer: Tracer, weighted: Iterable[tuple[Traced, Traced]], by: Se
 
     for y, weight in weighted:
         give(y.index, weight * y.sign)
-    for index in sorted(varying, reverse=True):
+    for index in sorted(varying - ends, reverse=True):
         weight = weights.get(index, zero)
         if weight.is_zero:
             continue
@@ -122,23 +215,17 @@ def _per(tracer: Tracer, index: int) -> Traced:
     return tracer.number(1) / Traced(tracer, index, 1)
 
 
-def _needed(tracer: Tracer, of: Iterable[Traced]) -> list[int]:
-    """What these values are made of, themselves included, in order."""
+def _needed(tracer: Tracer, of: Iterable[Traced], ends: Container[int]) -> list[int]:
+    """What these values are made of, themselves included, in order; what the ends are made of is not looked at."""
     found = {y.index for y in of if not y.is_zero}
     stack = list(found)
     while stack:
-        for arg in tracer.ops[stack.pop()].args:
+        index = stack.pop()
+        for arg in () if index in ends else tracer.ops[index].args:
             if arg not in found:
                 found.add(arg)
                 stack.append(arg)
     return sorted(found)
-
-
-def _varying(tracer: Tracer, of: Iterable[Traced], by: Iterable[Traced]) -> set[int]:
-    """What of these values' making changes with inputs."""
-    varying = {x.index for x in by}
-    varying.update(i for i in _needed(tracer, of) if any(arg in varying for arg in tracer.ops[i].args))
-    return varying
 
 
 def _refilled(like: Any, values: Iterator[Traced]) -> Any:

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
         transposed,
         triangular_blocks,
     )
-    from emdeg.algebra.linear.systems import Elimination, Rows, eliminate, solve_symmetric, solve_system
+    from emdeg.algebra.linear.systems import (
+        Elimination,
+        Rows,
+        eliminate,
+        invert_symmetric,
+        solve_symmetric,
+        solve_system,
+    )
 
 on_demand(globals())

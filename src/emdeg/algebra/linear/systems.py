@@ -166,7 +166,39 @@ def _least_filling(live: Sequence[Sequence[bool]], rows: set[int], columns: set[
 
 
 def solve_symmetric(M: Rows, right: Sequence[Scalar], one: Scalar) -> list[Scalar]:
-    """x with M x = right, M symmetric and positive definite: M = L^T D L from the tip, where zeros stay zeros.
+    """x with M x = right, M symmetric and positive definite."""
+    L, per_D = _factors_from_the_tip(M, one)
+    n = len(M)
+    x = list(right)
+    for k in reversed(range(n)):  # L^T y = right
+        for i in range(k):
+            if L[k][i] is not None:
+                x[i] = x[i] - L[k][i] * x[k]
+    x = [value * inverse for value, inverse in zip(x, per_D)]
+    for k in range(n):  # L x = D^-1 y
+        for i in range(k):
+            if L[k][i] is not None:
+                x[k] = x[k] - L[k][i] * x[i]
+    return x
+
+
+def invert_symmetric(M: Rows, one: Scalar) -> Matrix:
+    """M^-1 of a symmetric and positive definite M, both triangles from one: W D^-1 W^T with W = L^-1."""
+    L, per_D = _factors_from_the_tip(M, one)
+    n = len(M)
+    zero: Any = one - one
+    W = [[one if i == k else zero for k in range(n)] for i in range(n)]
+    for i in range(n):
+        for k in range(i):
+            parts = [L[i][m] * W[m][k] for m in range(k, i) if L[i][m] is not None and (m == k or W[m][k])]
+            W[i][k] = -total(parts) if parts else zero
+    V = [[W[i][k] * per_D[k] for k in range(i + 1)] for i in range(n)]
+    lower = [[total([W[i][k] * V[j][k] for k in range(j)] + [V[i][j]]) for j in range(i + 1)] for i in range(n)]
+    return [[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+
+
+def _factors_from_the_tip(M: Rows, one: Scalar) -> tuple[list[list[Any]], list[Scalar]]:
+    """(L, D^-1) with M = L^T D L, L's diagonal being ones, where zeros stay zeros (None).
 
     Featherstone, 'Efficient factorization of the joint-space inertia matrix for branched kinematic trees', 2005.
     """
@@ -184,14 +216,4 @@ def solve_symmetric(M: Rows, right: Sequence[Scalar], one: Scalar) -> list[Scala
                 if A[k][j]:
                     A[i][j] = A[i][j] - factor * A[k][j]
             L[k][i] = factor
-    x = list(right)
-    for k in reversed(range(n)):  # L^T y = right
-        for i in range(k):
-            if L[k][i] is not None:
-                x[i] = x[i] - L[k][i] * x[k]
-    x = [value * inverse for value, inverse in zip(x, per_D)]
-    for k in range(n):  # L x = D^-1 y
-        for i in range(k):
-            if L[k][i] is not None:
-                x[k] = x[k] - L[k][i] * x[i]
-    return x
+    return L, per_D

@@ -62,7 +62,7 @@ def coriolis_matrix(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> lis
     for j in range(mech.n):
         F = I[j] @ Sd[j] + _factor_times_axis(flow[j], S[j])
         G = I[j] @ S[j]
-        H = _axis_times_factor(flow[j], S[j])
+        H = axis_times_factor(flow[j], S[j])
         C[j][j] = S[j].dot(F)
         for k, i in links_before(mech, j):
             F, G, H = X[k].T @ F, X[k].T @ G, mul(X[k].R, H)
@@ -95,7 +95,7 @@ def _factor_times_axis(flow: Flow, S: Axis) -> Spatial:
     return Spatial((-D[0][2], -D[1][2], D[0][0] + D[1][1]), (-P[1], P[0], zero))
 
 
-def _axis_times_factor(flow: Flow, S: Axis) -> Vec3:
+def axis_times_factor(flow: Flow, S: Axis) -> Vec3:
     """B^T S: what a turn w at the other joint is weighted with."""
     P, D = flow.P, flow.D
     if S.revolute:  # tr(D) z - D^T z

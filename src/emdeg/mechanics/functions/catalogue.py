@@ -70,10 +70,12 @@ _ALL = (
                 searched=("composite bodies",),
                 numbers=of_trees.accelerations_of_articulated_bodies,
                 rotors=of_trees.forward_dynamics,
+                balance=of_trees.balance_of_efforts,
             ),
             loops: Ways(
                 {"reduction": of_loops.forward_dynamics},
                 reference=("virtual work", of_loops.forward_dynamics_by_work),
+                balance=of_loops.balance_of_efforts,
             ),
         },
         divides=True,
@@ -323,8 +325,13 @@ _ALL = (
         ),
         {
             tree: Ways(
-                {"dual numbers through Newton-Euler": of_trees.inverse_dynamics_derivatives},
+                {
+                    "dual numbers through Newton-Euler": of_trees.inverse_dynamics_derivatives,
+                    "composite bodies": of_trees.inverse_dynamics_derivatives_by_composites,
+                },
                 reference=("derivatives of M qdd + C qd + g", of_trees.derivatives_of_matrices),
+                plain=("dual numbers through Newton-Euler", "composite bodies"),
+                searched=("composite bodies",),
             ),
             loops: Ways(
                 {"dual numbers through the reduction": of_loops.inverse_dynamics_derivatives},
@@ -344,7 +351,12 @@ _ALL = (
         ),
         {
             tree: Ways(
-                {"from those of the efforts": of_trees.forward_dynamics_derivatives},
+                {
+                    "from those of the efforts": of_trees.forward_dynamics_derivatives,
+                    "composite bodies": of_trees.forward_dynamics_derivatives_by_composites,
+                },
+                plain=("from those of the efforts", "composite bodies"),
+                searched=("composite bodies",),
                 reference=("derivatives of articulated bodies", of_trees.derivatives_of_articulated_bodies),
             ),
             loops: Ways(
@@ -427,6 +439,7 @@ _ALL = (
             tree: Ways(
                 {"composite bodies": of_trees.velocities},
                 reference=("articulated bodies", of_trees.velocities_of_articulated_bodies),
+                balance=of_trees.balance_of_momenta,
             ),
             loops: Ways({"reduction": of_loops.velocities}, reference=("virtual work", of_loops.velocities_by_work)),
         },

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from emdeg.mechanics.state import Outputs
+from emdeg.mechanics.state import Balance, Outputs
 
 Run = Callable[[Any], Outputs | None]
 """A state -> the outputs, over any algebra; None where a formulation does not serve such a mechanism."""
@@ -56,7 +56,8 @@ class Ways:
     `formulations`: name -> run. `plain` names those that are tried for the plain program, the smallest of which is
     taken (by default the first); `searched` those that an optimiser starts from, all of which bear variation
     (`emdeg.mechanics.variants`). `reference` is independent of every formulation: what proves a program. `numbers`
-    is what doubles run, by default the first formulation; `rotors` the same with gyroscopic terms.
+    is what doubles run, by default the first formulation; `rotors` the same with gyroscopic terms. `balance` is what
+    the outputs satisfy, where a function is the solution of an equation.
     """
 
     formulations: Mapping[str, Run]
@@ -65,6 +66,7 @@ class Ways:
     searched: tuple[str, ...] = ()
     numbers: Run | None = None
     rotors: Run | None = None
+    balance: Callable[[Any, Outputs], Balance] | None = None
 
     def __post_init__(self) -> None:
         first = next(iter(self.formulations))

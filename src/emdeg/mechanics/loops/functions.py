@@ -29,7 +29,7 @@ from emdeg.mechanics.loops.linkage import Columns, anchor_point, world_frames
 from emdeg.mechanics.loops.state import LoopState
 from emdeg.mechanics.mechanism import Position, frames, led
 from emdeg.mechanics.spatial import Scalar, Vec3, add, cross, scale, total
-from emdeg.mechanics.state import Outputs
+from emdeg.mechanics.state import Balance, Outputs
 
 
 def inverse_dynamics(s: LoopState) -> Outputs:
@@ -60,11 +60,7 @@ def inverse_dynamics_derivatives(s: LoopState) -> Outputs:
 def forward_dynamics_derivatives(s: LoopState) -> Outputs:
     """From r = J^T tau - (M qdd + C qd + g) = 0: M dqdd/dx = dr/dx at the acceleration found, and dr/dtau = J^T."""
     qdd = forward_dynamics(s)["qdd"]
-    move, efforts = _moving(varied := _varying(replace(s, qdd=qdd)))
-    left = [-e for e in efforts]
-    for k, t in zip(s.link.driven, s.tau):
-        left[k] = left[k] + t
-    r = times(transposed(move.W), left, varied.tree.zero)
+    r = _unbalanced(_varying(replace(s, qdd=qdd)))
     right = [[*a, *b, *c] for a, b, c in zip(_slopes(s, r, 0), _slopes(s, r, 1), transposed(s.driven))]
     solved, n = solve_system(_mass_matrix(s), right, s.link.algebra), s.n
     return {
@@ -73,6 +69,26 @@ def forward_dynamics_derivatives(s: LoopState) -> Outputs:
         "dqdd_dqd": [row[n : 2 * n] for row in solved],
         "dqdd_dtau": [row[2 * n :] for row in solved],
     }
+
+
+def _unbalanced(s: LoopState) -> list[Scalar]:
+    """J^T tau - (M qdd + C qd + g)."""
+    move, efforts = _moving(s)
+    left = [-e for e in efforts]
+    for k, t in zip(s.link.driven, s.tau):
+        left[k] = left[k] + t
+    return times(transposed(move.W), left, s.tree.zero)
+
+
+def balance_of_efforts(s: LoopState, found: Outputs) -> Balance:
+    """J^T tau - (M qdd + C qd + g) at the accelerations found."""
+    M = _mass_matrix(s)
+    units = [s.unit(k) for k in range(s.n)]
+    return Balance(
+        _unbalanced(replace(s, qdd=found["qdd"])),
+        lambda b: _solved(s, M, b),
+        lambda: solve_system(M, units, s.link.algebra),
+    )
 
 
 def _varying(s: LoopState) -> LoopState:

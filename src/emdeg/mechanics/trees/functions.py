@@ -13,11 +13,20 @@ from fractions import Fraction
 from typing import cast
 
 from emdeg.algebra import Dual, Floats, derivative
-from emdeg.algebra.linear import Rows, adjugate_of, determinant_of, solve_symmetric, solve_system
+from emdeg.algebra.linear import (
+    Rows,
+    adjugate_of,
+    determinant_of,
+    invert_symmetric,
+    product,
+    solve_symmetric,
+    solve_system,
+)
 from emdeg.mechanics.formulations import (
     articulated_body,
     composite_body,
     coriolis_composite,
+    derivatives_composite,
     differentiation,
     energy,
     kinematics,
@@ -33,7 +42,7 @@ from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path, varying,
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.mechanics.parameters.regressor import regressor as regressor_by_bodies
 from emdeg.mechanics.spatial import BodyInertia, Mat3, Scalar, Transform, Vec3, add, dot, mul, scale, total, zeros
-from emdeg.mechanics.state import LawAlgebra, Outputs, State, TreeState
+from emdeg.mechanics.state import Balance, LawAlgebra, Outputs, State, TreeState
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors
 from emdeg.robot import BASE
@@ -164,23 +173,63 @@ def _pushed(s: TreeState) -> Sequence[Scalar]:
 
 def forward_dynamics_derivatives(s: TreeState) -> Outputs:
     """From tau(q, qd, qdd(q, qd, tau)) = tau: dqdd/dx = -M^-1 dtau/dx at the acceleration found, and M^-1."""
-    n, M = s.n, s.mass_matrix()
+    return _from_those_of_efforts(s, inverse_dynamics_derivatives)
+
+
+def forward_dynamics_derivatives_by_composites(s: TreeState) -> Outputs:
+    return _from_those_of_efforts(s, inverse_dynamics_derivatives_by_composites)
+
+
+def _from_those_of_efforts(s: TreeState, derivatives: Callable[[TreeState], Outputs]) -> Outputs:
     qdd = forward_dynamics(s)["qdd"]  # type: ignore[index]
-    by_q, by_qd = differentiation.inverse_dynamics_derivatives(s.tree, s.position, s.qd, qdd, link_frame_recursion)
+    of_efforts = derivatives(replace(s, qdd=qdd))
+    by_q, by_qd = of_efforts["dtau_dq"], of_efforts["dtau_dqd"]
 
-    def response(columns: list[list[Scalar]]) -> Matrix:
-        return [list(row) for row in zip(*solved(s, M, columns))]
+    inverse = _inverse(s, s.mass_matrix())
 
-    return {
-        "qdd": qdd,
-        "dqdd_dq": response([[-by_q[i][k] for i in range(n)] for k in range(n)]),
-        "dqdd_dqd": response([[-by_qd[i][k] for i in range(n)] for k in range(n)]),
-        "dqdd_dtau": response([s.unit(k) for k in range(n)]),
-    }
+    def response(slopes: Matrix) -> Matrix:
+        return [[-x for x in row] for row in product(inverse, slopes, s.tree.zero)]
+
+    return {"qdd": qdd, "dqdd_dq": response(by_q), "dqdd_dqd": response(by_qd), "dqdd_dtau": inverse}
+
+
+def balance_of_efforts(s: TreeState, found: Outputs) -> Balance:
+    """tau - (M qdd + C qd + g) at the accelerations found."""
+    at, M = replace(s, qdd=found["qdd"]), s.mass_matrix()
+
+    def slopes() -> Matrix:
+        by = inverse_dynamics_derivatives_by_composites(at)
+        rows = zip(by["dtau_dq"], by["dtau_dqd"])
+        return [[*(-x for x in a), *(-x for x in b), *s.unit(i)] for i, (a, b) in enumerate(rows)]
+
+    return Balance(
+        [t - e for t, e in zip(_pushed(s), s.efforts(s.qd, at.qdd))],
+        lambda b: solved(s, M, [b])[0],
+        lambda: _inverse(s, M),
+        slopes,
+    )
+
+
+def balance_of_momenta(s: TreeState, found: Outputs) -> Balance:
+    """p - M qd at the speeds found."""
+    M = s.mass_matrix()
+    momenta = s.efforts(s.rest, found["qd"], gravity=False)
+    return Balance([p - m for p, m in zip(s.p, momenta)], lambda b: solved(s, M, [b])[0], lambda: _inverse(s, M))
+
+
+def _inverse(s: TreeState, M: Matrix) -> Matrix:
+    if isinstance(s.tree.algebra, Floats):
+        return solve_system(M, [s.unit(k) for k in range(s.n)], s.tree.algebra)
+    return invert_symmetric(cast(Rows, M), s.tree.one)
 
 
 def inverse_dynamics_derivatives(s: TreeState) -> Outputs:
     by_q, by_qd = differentiation.inverse_dynamics_derivatives(s.tree, s.position, s.qd, s.qdd, link_frame_recursion)
+    return {"dtau_dq": by_q, "dtau_dqd": by_qd}
+
+
+def inverse_dynamics_derivatives_by_composites(s: TreeState) -> Outputs:
+    by_q, by_qd = derivatives_composite.inverse_dynamics_derivatives(s.tree, s.frame, s.qd, s.qdd)
     return {"dtau_dq": by_q, "dtau_dqd": by_qd}
 
 

@@ -22,8 +22,7 @@ from emdeg.mechanics.variants import (
     turn_back_choices,
     varied,
 )
-from emdeg.programs.build import joined, open_trace
-from emdeg.programs.differentiation import derived
+from emdeg.programs.build import derivative_of, joined, open_trace
 from emdeg.programs.ir import Program
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Tracer
@@ -123,7 +122,7 @@ def write(robot: Robot, functions: Sequence[str], formulation: Formulation) -> P
         if found is None:
             raise CannotVary(f"{method} does not serve this robot")
         if entry.derivation is not None:
-            found = derived(entry.derivation, found, trace.arrays, trace.tracer)
+            found = derivative_of(entry.derivation, found, written, trace)
         results = joined(results, found, functions, trace.names)
     return trace.tracer.program("_".join(functions), results)
 
