@@ -265,3 +265,22 @@ def test_budgets_are_kept() -> None:
 @pytest.mark.parametrize("file", sorted(FILES.glob("*.xml")), ids=lambda file: file.stem)
 def test_our_own_files_are_read_snapped_too(file: Path) -> None:
     assert robot_of(file.read_text()).n >= 3
+
+
+LEGGED = """<mujoco><worldbody><body name="torso" pos="0 0 1">{torso}{legs}</body>{more}</worldbody></mujoco>"""
+MASSIVE = """<inertial pos="0 0 0" mass="{mass}" diaginertia="1 1 1"/>"""
+LEG = """<body name="{name}"><joint name="j{name}" axis="0 1 0"/>
+  <inertial pos="0 0 -0.2" mass="1" diaginertia="0.1 0.1 0.1"/></body>"""
+
+
+@pytest.mark.parametrize(
+    ("mass", "inside", "outside", "told"), [(10, "lr", "", True), (10, "l", "r", False), (10, "", "lr", False)]
+)
+def test_a_torso_on_which_several_legs_hang_is_said_to_be_held(tmp_path, mass, inside, outside, told):
+    legs, more = ("".join(LEG.format(name=name) for name in some) for some in (inside, outside))
+    file = tmp_path / "legged.xml"
+    file.write_text(LEGGED.format(torso=MASSIVE.format(mass=mass), legs=legs, more=more))
+    notes = emdeg.load(file).notes
+    words = "'torso', on which 2 limbs hang, is held in its place: a free base is not modelled, its 10 kg do not count"
+    assert (words in notes) == told
+    assert any("held in its place" in note for note in notes) == told

@@ -15,7 +15,7 @@ from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from emdeg._version import __version__
-from emdeg.cli.common import BAD_INPUT, CHECK_FAILED, INTERRUPTED, OVER_BUDGET, USAGE, say
+from emdeg.cli.common import BAD_INPUT, BEGAN, CHECK_FAILED, INTERRUPTED, OVER_BUDGET, USAGE, say
 from emdeg.cli.terminal import TerminalOutput
 from emdeg.errors import (
     BadRequest,
@@ -228,10 +228,7 @@ def _note(message: Warning | str, category: type[Warning], *place: object) -> No
 
 
 def main(began: float = 0.0) -> None:
-    """The program `emdeg`; `began`: when it did on the processor's clock, if not with the process.
-
-    What a command promises to take is counted from there.
-    """
+    """The program `emdeg`; `began`: when it did on the processor's clock [s], if not with the process."""
     sys.stdout = stdout = TerminalOutput(sys.stdout)  # type: ignore[assignment]
     sys.stderr = TerminalOutput(sys.stderr)  # type: ignore[assignment]
     with warnings.catch_warnings():
@@ -240,7 +237,8 @@ def main(began: float = 0.0) -> None:
         warnings.showwarning = _note
         try:
             try:
-                _run(began)
+                BEGAN.set(began)
+                _run()
             finally:
                 stdout.flush()
         except OSError as problem:  # what is raised while reading or writing files has become another error before
@@ -250,10 +248,10 @@ def main(began: float = 0.0) -> None:
             sys.exit(BAD_INPUT)
 
 
-def _run(began: float) -> None:
+def _run() -> None:
     """The command, and the exit code that belongs to what it raises."""
     try:
-        app(obj=began)
+        app()
     except Refuted as problem:
         say(f"NOT VERIFIED, nothing is written: {problem}")
         sys.exit(CHECK_FAILED)

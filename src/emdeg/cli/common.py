@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,9 @@ SCHEMA_VERSION = 1
 
 DONE, CHECK_FAILED, USAGE, BAD_INPUT, OVER_BUDGET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """The exit codes; see docs/command_line.md."""
+
+BEGAN: ContextVar[float | None] = ContextVar("BEGAN", default=None)
+"""When the program began on the processor's clock [s]: what a command promises to take is counted from there."""
 
 # Names from robot files are printed as they are: neither tags nor emoji codes mean anything in them, nor do control
 # codes reach the terminal.

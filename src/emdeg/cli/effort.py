@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-import click
 import typer
 
-from emdeg.cli.common import UsageError
+from emdeg.cli.common import BEGAN, UsageError
 from emdeg.cli.progress import Stop, stoppable, working
 from emdeg.programs import WEIGHTS, Program, Progress, Weights, parsed
 from emdeg.programs import Effort as ProgramEffort
@@ -60,9 +59,7 @@ def promised(seconds: float) -> Iterator[tuple[ProgramEffort, Stop]]:
     Once it is stopped its time is over: what looks at it ends with what it has.
     """
     with stoppable() as stop:
-        context = click.get_current_context(silent=True)
-        start = context.find_root().obj if context else None
-        yield ProgramEffort(seconds, lambda: LATE if stop.asked else time.process_time(), start), stop
+        yield ProgramEffort(seconds, lambda: LATE if stop.asked else time.process_time(), BEGAN.get()), stop
 
 
 def checked_effort(effort: float | None) -> float | None:

@@ -175,8 +175,11 @@ def gravity(model: Model, choice: Choice) -> Section:
     return Section("g", "Gravity g [N m, N]", _entries(model, "g", choice))
 
 
-def hierarchical(model: Model) -> Section:
-    """Burdick's form: entries in brackets V and products T, and what those and the constants K are."""
+def hierarchical(model: Model, choice: Choice) -> Section:
+    """Burdick's form: entries in brackets V and products T, and what those and the constants K are.
+
+    The lumped constants that K consist of are defined here too, unless they have a section of their own.
+    """
     form = model.hierarchy()
     total = form.count
     blocks = (form.brackets, form.products, form.constants)
@@ -193,6 +196,8 @@ def hierarchical(model: Model) -> Section:
         items += _equations({name: form.steps[name] for name in names}, in_full)
     for definitions in (form.products, form.constants):
         items += _equations(definitions, in_full)
+    if not choice.compact:
+        items += [item for item in constants(model).items if isinstance(item, Equation)]
     return Section("hierarchy", f"Hierarchical form: entries, {V}, {T}, {K}", tuple(items))
 
 
@@ -202,7 +207,7 @@ PARTS: dict[str, Builder] = {
     "b": coriolis,
     "c": centrifugal,
     "g": gravity,
-    "hierarchy": lambda model, _: hierarchical(model),
+    "hierarchy": hierarchical,
     "C": coriolis_matrix,
     "T": transforms,
     "J": jacobian,

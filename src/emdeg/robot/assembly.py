@@ -7,7 +7,7 @@ double's round-off are taken away on reading, and reported.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -49,6 +49,8 @@ class Draft:
     bodies: tuple[Body, ...]
     root: str = "base"
     """The name of the body that does not move."""
+    root_mass: Exact = Exact()
+    """What that body weighs [kg], where the file says so; it does not count."""
     base: ExactTransform = ExactTransform()
     """Denavit-Hartenberg files only: frame 0 in the base frame."""
     tool: tuple[str, Pose] | None = None
@@ -100,6 +102,33 @@ def assemble(
         raise problem.at(file=draft.file) from None
 
 
+def _held(draft: Draft) -> Iterator[str]:
+    """A word on each body with a mass that stands still though several limbs hang on it, as a legged robot's would.
+
+    What is fixed to a massless root is a body of its own: a world may carry many that stand apart.
+    """
+    world = "" if draft.root_mass.is_number and not draft.root_mass.number else draft.root
+    part_of: dict[str | None, str] = {None: world}
+    mass: dict[str, float] = {world: float(draft.root_mass) if draft.root_mass.is_number else 0.0}
+    limbs: dict[str, int] = {}
+    for body in depth_first(draft.bodies):
+        if body.parent not in part_of:
+            continue
+        carrier = part_of[body.parent]
+        if body.kind != "fixed":
+            limbs[carrier] = limbs.get(carrier, 0) + 1
+            continue
+        part_of[body.name] = carrier or body.name
+        weight = body.inertia.mass
+        mass[part_of[body.name]] = mass.get(part_of[body.name], 0.0) + (float(weight) if weight.is_number else 0.0)
+    for name, count in limbs.items():
+        if count > 1 and mass[name] > 0:
+            yield (
+                f"{name!r}, on which {count} limbs hang, is held in its place: a free base is not modelled, its "
+                f"{mass[name]:.4g} kg do not count"
+            )
+
+
 def _assemble(
     draft: Draft,
     tip: str | None,
@@ -121,7 +150,7 @@ def _assemble(
         raise RobotError(
             f"{first.rule}{more}; correct it, or pass --allow-nonphysical to go on", line=first.line, body=first.body
         )
-    notes = [*draft.notes, *(f"nonphysical: {finding}" for finding in own + added)]
+    notes = [*draft.notes, *_held(draft), *(f"nonphysical: {finding}" for finding in own + added)]
     ordered = depth_first(draft.bodies)
     locked = lock(ordered, locks)
     form = normal_form(locked, draft.base)

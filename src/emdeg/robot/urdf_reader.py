@@ -5,7 +5,6 @@ Only what the dynamics needs is read; meshes are never opened. Each error says w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -85,24 +84,16 @@ class _Reader:
             if joint.name in ratios and joint.kind != "fixed":
                 body = replace(body, drive=replace(body.drive, gear_ratio=Exact.of(ratios[joint.name])))
             bodies.append(body)
-        self.inertia(links[root])  # the base does not move, but what it says must make sense
-        self.still(root, links, joints)
+        held = self.inertia(links[root])  # the base does not move, but what it says must make sense
         name = plain(robot.attributes.get("name", "")).strip() or "robot"
-        return Draft(name=clipped(name, 200), bodies=tuple(bodies), root=root, notes=tuple(self.notes), file=file)
-
-    def still(self, root: str, links: Mapping[str, Element], joints: Sequence[_UrdfJoint]) -> None:
-        """A note where several limbs hang on a body with a mass: that of a legged robot, say, which really moves."""
-        fixed, more = {root}, True
-        while more:
-            more = {j.child for j in joints if j.kind == "fixed" and j.parent in fixed} - fixed
-            fixed |= more
-        limbs = [joint for joint in joints if joint.kind != "fixed" and joint.parent in fixed]
-        mass = sum(float(self.inertia(links[name]).mass) for name in fixed)
-        if len(limbs) > 1 and mass > 0:
-            self.notes.append(
-                f"{root!r}, on which {len(limbs)} limbs hang, is held in its place: a free base is not modelled, its "
-                f"{mass:.4g} kg do not count"
-            )
+        return Draft(
+            name=clipped(name, 200),
+            bodies=tuple(bodies),
+            root=root,
+            root_mass=held.mass,
+            notes=tuple(self.notes),
+            file=file,
+        )
 
     def body(self, joint: _UrdfJoint, link: Element, root: str) -> Body:
         element = joint.element

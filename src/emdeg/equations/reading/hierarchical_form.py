@@ -133,13 +133,22 @@ class _Letters:
 def hierarchy(lumped: Lumped) -> Hierarchy:
     """The hierarchical form of a model in lumped constants: of the ways to write its functions the cheapest."""
     symbol = {c.name: f"K{k}" for k, c in enumerate(lumped.constants, 1)}
-    forms = [_built(entries, symbol) for entries in _sums_of_products(lumped, symbol)]
-    return _apart(min(forms, key=lambda form: form.count.total), lumped.algebra.parameters, tuple(symbol))
+    forms = [
+        _built(entries, symbol, size) for entries in _sums_of_products(lumped, symbol) for size in (_operations, len)
+    ]
+    return _named(min(forms, key=lambda form: form.count.total), lumped.algebra.parameters, tuple(symbol))
 
 
-def _built(entries: dict[str, Polynomial], symbol: Mapping[str, str]) -> Hierarchy:
+def _operations(table: Polynomial) -> int:
+    """What a sum costs, written out; a constant's multiple is a constant."""
+    alone = sum(abs(c) != 1 and len(key) == 1 and key[0].kind[0] != "K" for key, c in table.items())
+    return alone + sum(map(len, table)) - 1
+
+
+def _built(entries: dict[str, Polynomial], symbol: Mapping[str, str], size: Callable[[Polynomial], int]) -> Hierarchy:
+    """The form with entries related where that makes their `size` smaller."""
     constants: dict[str, tuple[Fraction, str]] = {k: (Fraction(1), c) for c, k in symbol.items()}
-    steps, order = _related(entries)
+    steps, order = _related(entries, size)
     if sum(map(len, steps.values())) <= MOST_TERMS:
         order = _bracketed(steps, order, _Letters(steps.values()))
     _fold_multiples(steps, constants)
@@ -155,17 +164,20 @@ def _built(entries: dict[str, Polynomial], symbol: Mapping[str, str]) -> Hierarc
     )
 
 
-def _apart(form: Hierarchy, symbols: Sequence[str], constants: Sequence[str]) -> Hierarchy:
-    """The form with other letters for K, T and V where one of them looks like a symbol or a constant of the robot."""
-    blocks = {"K": form.constants, "T": form.products, "V": form.brackets}
+def _named(form: Hierarchy, symbols: Sequence[str], constants: Sequence[str]) -> Hierarchy:
+    """The form with K, T and V numbered without gaps: K in the order in which a reader meets them, T and V computed.
+
+    They have other letters where one of them would look like a symbol or a constant of the robot.
+    """
+    read = [form.steps[name] for name in (*form.entries, *form.brackets)]
+    met = dict.fromkeys(atom.kind for expression in read for atom in _in_order(expression))
+    blocks = {"K": [name for name in met if name in form.constants], "T": form.products, "V": form.brackets}
     taken = (*symbols, *constants)
     new = {
-        name: own_letter(letter, (one[1:] for one in names), taken) + name[1:]
+        name: own_letter(letter, map(str, range(1, len(names) + 1)), taken) + str(number)
         for letter, names in blocks.items()
-        for name in names
+        for number, name in enumerate(names, 1)
     }
-    if all(name == other for name, other in new.items()):
-        return form
 
     def renamed(expression: Sum) -> Sum:
         def factor(one: Atom | Sum) -> Atom | Sum:
@@ -176,11 +188,18 @@ def _apart(form: Hierarchy, symbols: Sequence[str], constants: Sequence[str]) ->
         return Sum(tuple(Product(t.coefficient, tuple(map(factor, t.factors))) for t in expression.terms))
 
     return Hierarchy(
-        {new[name]: expression for name, expression in form.constants.items()},  # in lumped constants
+        {new[name]: form.constants[name] for name in blocks["K"]},  # in lumped constants
         {new[name]: renamed(expression) for name, expression in form.products.items()},
         {new.get(name, name): renamed(expression) for name, expression in form.steps.items()},
         form.entries,
     )
+
+
+def _in_order(expression: Sum) -> Iterator[Atom]:
+    """An expression's letters as they are read."""
+    for term in expression.terms:
+        for factor in term.factors:
+            yield from (factor,) if isinstance(factor, Atom) else _in_order(factor)
 
 
 def _sums_of_products(lumped: Lumped, symbol: Mapping[str, str]) -> Iterator[dict[str, Polynomial]]:
@@ -225,8 +244,10 @@ def _factors(form: WrittenForm, exponents: Exponents, displacements: Sequence[in
         yield from [Atom("q", ((joint, 1),))] * power
 
 
-def _related(entries: Mapping[str, Polynomial]) -> tuple[dict[str, Polynomial], list[str]]:
-    """Entries written as a multiple of an earlier one plus a remainder where that is shorter; shortest first."""
+def _related(
+    entries: Mapping[str, Polynomial], size: Callable[[Polynomial], int]
+) -> tuple[dict[str, Polynomial], list[str]]:
+    """Entries written as a multiple of an earlier one plus a remainder where that is smaller; shortest first."""
     order = sorted(entries, key=lambda name: len(entries[name]))
     steps: dict[str, Polynomial] = {}
     for at, name in enumerate(order):
@@ -237,13 +258,13 @@ def _related(entries: Mapping[str, Polynomial]) -> tuple[dict[str, Polynomial], 
             if len(theirs) < 2 and theirs != mine:
                 continue
             shared = mine.keys() & theirs.keys()
-            for factor in sorted({mine[k] / theirs[k] for k in shared}) if len(shared) * 2 > len(theirs) else ():
+            for factor in sorted({mine[k] / theirs[k] for k in shared}):
                 rest = dict(mine)
                 for key, c in theirs.items():
                     rest[key] = rest.get(key, Fraction(0)) - factor * c
-                rest = {key: c for key, c in rest.items() if c}
-                if len(rest) + 1 < len(best):
-                    best = {(Atom(other),): factor, **rest}
+                tried = {(Atom(other),): factor, **{key: c for key, c in rest.items() if c}}
+                if size(tried) < size(best):
+                    best = tried
         steps[name] = best
     return steps, order
 
