@@ -13,8 +13,9 @@ import pytest
 import emdeg
 from emdeg.codegen.artefact import Request, emit
 from emdeg.programs.ir import count
+from emdeg.programs.proof import FALSE_PASS
 from emdeg.programs.store import from_data
-from emdeg.programs.verification import FALSE_PASS, verify_program
+from emdeg.programs.verification import verify_program
 from tests.commands import run
 
 

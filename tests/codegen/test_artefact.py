@@ -14,8 +14,8 @@ import pytest
 import emdeg
 from emdeg.codegen.artefact import Request, emit, make_artefact, recheck
 from emdeg.errors import Refuted
+from emdeg.programs.proof import FALSE_PASS
 from emdeg.programs.simplification import split_constants
-from emdeg.programs.verification import FALSE_PASS
 from emdeg.robot import assemble
 from emdeg.robot.toml_reader import read_toml
 from tests.emitted import (

@@ -88,7 +88,7 @@ def test_an_entry_says_what_goes_in_and_comes_out(kind):
         "hessian": ("H",),
     }
     assert tuple(one.name for one in entry.outputs) == yields[kind]
-    assert all(entry.array(name).unit and entry.array(name).meaning for name in entry.inputs)
+    assert all(entry.arrays[name].unit and entry.arrays[name].meaning for name in entry.inputs)
 
 
 def test_every_differentiable_function_has_its_four():

@@ -10,8 +10,9 @@ from emdeg.mechanics.functions import functions_of
 from emdeg.mechanics.parameters.base import base_values
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Dependence, InputGroup, count
+from emdeg.programs.proof import FALSE_PASS
 from emdeg.programs.values import evaluate
-from emdeg.programs.verification import FALSE_PASS, verify_program
+from emdeg.programs.verification import verify_program
 from emdeg.robot.loading import load
 from tests.program_samples import mutants
 

@@ -8,7 +8,7 @@ import typer
 
 from emdeg.cli.common import Json, head, out, print_json
 from emdeg.mechanics import KINDS
-from emdeg.mechanics.functions import CATALOGUE, Function, known_functions
+from emdeg.mechanics.functions import CATALOGUE, Function, known_functions, proved_by
 
 
 def functions(
@@ -49,9 +49,9 @@ def as_data(entry: Function) -> dict[str, Any]:
         "inputs": [
             {
                 "name": name,
-                "shape": list(entry.array(name).shape),
-                "unit": entry.array(name).unit,
-                "meaning": entry.array(name).meaning,
+                "shape": list(entry.arrays[name].shape),
+                "unit": entry.arrays[name].unit,
+                "meaning": entry.arrays[name].meaning,
             }
             for name in entry.inputs
         ],
@@ -59,7 +59,7 @@ def as_data(entry: Function) -> dict[str, Any]:
             {"name": output.name, "shape": list(output.shape), "unit": output.unit} for output in entry.outputs
         ],
         "kinds": {
-            kind: {"formulations": list(ways.formulations), "reference": entry.proof(kind)}
+            kind: {"formulations": list(ways.formulations), "reference": proved_by(entry, kind)}
             for kind, ways in entry.ways.items()
         },
     }
@@ -68,11 +68,11 @@ def as_data(entry: Function) -> dict[str, Any]:
 def _print(entry: Function) -> None:
     head(entry.name, entry.meaning)
     for name in entry.inputs:
-        array = entry.array(name)
+        array = entry.arrays[name]
         shape = ", ".join(array.shape) or "1"
         out.print(f"takes {name} ({shape}) [{array.unit}]: {array.meaning}", soft_wrap=True)
     for output in entry.outputs:
         shape = f" ({', '.join(output.shape)})" if output.shape else ""
         out.print(f"yields {output.name}{shape} [{output.unit}]", soft_wrap=True)
     for kind, ways in entry.ways.items():
-        out.print(f"{kind}: by {', '.join(ways.formulations)}; proved by {entry.proof(kind)}", soft_wrap=True)
+        out.print(f"{kind}: by {', '.join(ways.formulations)}; proved by {proved_by(entry, kind)}", soft_wrap=True)

@@ -194,7 +194,7 @@ def _certificate(
 def _units(request: Request) -> dict[str, str]:
     """The unit of every input and output, as the catalogue has it."""
     entries = [CATALOGUE[name] for name in request.functions]
-    inputs = {array: entry.array(array).unit for entry in entries for array in entry.inputs}
+    inputs = {array: entry.arrays[array].unit for entry in entries for array in entry.inputs}
     return inputs | {one.name: one.unit for entry in entries for one in entry.outputs}
 
 

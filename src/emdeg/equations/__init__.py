@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from emdeg.equations.coefficient_relations import EntryRelation, Relations, Tally, relations
     from emdeg.equations.formulas import Formulas, descendants
     from emdeg.equations.jacobian_inverse import InverseJacobian, determinant, inverse_jacobian
-    from emdeg.equations.json_form import formula, from_json, to_json
+    from emdeg.equations.json_form import formula, from_json, model_data, to_json
     from emdeg.equations.kinematics import Kinematics
     from emdeg.equations.model import Model, derive, entry_name, lumped_constants
     from emdeg.equations.reading import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         indices,
         lump,
     )
-    from emdeg.equations.sections import DEFAULT_PARTS, NEEDS, PARTS, document, model_data, write
+    from emdeg.equations.sections import DEFAULT_PARTS, NEEDS, PARTS, document, write
     from emdeg.equations.singular import Singularity, singularities
     from emdeg.robot import Known, symbolize, with_symbolic_payload
 

@@ -7,17 +7,24 @@ have the names of `Model.entries`, M with the drives' inertias in it; these stan
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
 from typing import Any
 
-from emdeg.algebra import Angle, Generator, TrigAlgebra, TrigPoly
+from emdeg.algebra import Angle, Generator, Sum, TrigAlgebra, TrigPoly, written_out
 from emdeg.equations.formulas import DYNAMICS, Formulas, Triple
 from emdeg.equations.json_data import decode, encode, fraction
+from emdeg.equations.kinematics import FrameName
 from emdeg.equations.model import Model, entry_name
+from emdeg.equations.sections import DEFAULT_PARTS, document
 from emdeg.errors import BadData
 from emdeg.robot import Known, Robot
-from emdeg.writing import terms_data
+from emdeg.writing import (
+    line,
+    sections_data,
+    terms_data,
+)
 
 FORMAT = "emdeg model 1"
 
@@ -138,3 +145,60 @@ def formula(algebra: TrigAlgebra, by_letter: dict[str, Generator], terms: Any, w
         exponents = {by_letter[name]: exponent for name, exponent in monomial.items()}
         found.append((fraction(coefficient, where), exponents))
     return algebra.from_terms(found)
+
+
+def model_data(
+    model: Model,
+    parts: Iterable[str] = DEFAULT_PARTS,
+    *,
+    frame: FrameName | None = None,
+    rows: Sequence[int] | None = None,
+    standard: bool = False,
+) -> dict[str, Any]:
+    """The model as `emdeg.equations.from_json` reads it, and the other parts asked for beside it."""
+    parts = tuple(parts)
+    data = to_data(model)
+    if "constants" in parts:
+        data["constants"] = constants_data(model)
+        data["compact"] = compact_data(model, parts)
+    if "hierarchy" in parts:
+        data["hierarchy"] = hierarchy_data(model)
+    others = [part for part in parts if part not in ("constants", "hierarchy", *DYNAMICS)]
+    if others:
+        data["sections"] = sections_data(document(model, others, frame=frame, rows=rows, standard=standard))
+    return data
+
+
+def constants_data(model: Model) -> list[dict[str, Any]]:
+    """The constants as JSON data; a formula as terms with exact rationals and as text."""
+    return [
+        {
+            "name": c.name,
+            "formula": terms_data(c.formula),
+            "text": line(c.expression),
+            "value": c.value,
+            "tolerance": c.tolerance,
+            "unit": c.unit,
+            "uses": list(c.uses),
+        }
+        for c in model.constants
+    ]
+
+
+def compact_data(model: Model, parts: Iterable[str]) -> dict[str, str]:
+    """{entry: its reading form}."""
+    wanted = set(parts)
+    return {name: entry.text for name, entry in model.compact().entries.items() if name[0] in wanted}
+
+
+def hierarchy_data(model: Model) -> dict[str, Any]:
+    """The definitions as text, each block in the order of evaluation."""
+    form = model.hierarchy()
+
+    in_full = not model.lumped.algebra.short
+
+    def block(definitions: Mapping[str, Sum]) -> dict[str, str]:
+        return {name: line(written_out(e) if in_full else e) for name, e in definitions.items()}
+
+    count = {"mul": form.count.mul, "add": form.count.add}
+    return {"K": block(form.constants), "T": block(form.products), "steps": block(form.steps), "count": count}

@@ -1,15 +1,16 @@
-"""What a model can show: part name -> section. The command line and the notebook take theirs from here."""
+"""What a model can show: part name -> section. The command line and the notebook take theirs from here.
+
+No name of our own looks like a symbol of the robot: where one would, it has another letter, and a word says so.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from emdeg.algebra import Sum, written_out
+from emdeg.algebra import Atom, Product, Sum, look, written_out
 from emdeg.equations.coefficient_relations import EntryRelation, compare, relations
-from emdeg.equations.formulas import DYNAMICS
-from emdeg.equations.json_form import to_data
 from emdeg.equations.kinematic_sections import (
     Choice,
     base,
@@ -23,27 +24,26 @@ from emdeg.equations.kinematic_sections import (
     uicker,
 )
 from emdeg.equations.kinematics import FrameName
-from emdeg.equations.labels import unmistakable
 from emdeg.equations.model import Model
-from emdeg.equations.reading import ABBREVIATIONS
+from emdeg.equations.reading import ABBREVIATIONS, own_letter
 from emdeg.equations.reading.lumped import Constant
 from emdeg.writing import (
     WRITERS,
     Document,
     Equation,
     Format,
+    Formula,
     Item,
     Label,
+    MatrixEquation,
     Paragraph,
     Reference,
     Section,
     Table,
     Zeros,
     label,
-    line,
+    labels_of,
     resolved,
-    sections_data,
-    terms_data,
 )
 
 USES = 5
@@ -101,28 +101,6 @@ def write(
     M22 = 1/3
     """
     return WRITERS[format](document(model, parts, frame=frame, rows=rows))
-
-
-def model_data(
-    model: Model,
-    parts: Iterable[str] = DEFAULT_PARTS,
-    *,
-    frame: FrameName | None = None,
-    rows: Sequence[int] | None = None,
-    standard: bool = False,
-) -> dict[str, Any]:
-    """The model as `emdeg.equations.from_json` reads it, and the other parts asked for beside it."""
-    parts = tuple(parts)
-    data = to_data(model)
-    if "constants" in parts:
-        data["constants"] = constants_data(model)
-        data["compact"] = compact_data(model, parts)
-    if "hierarchy" in parts:
-        data["hierarchy"] = hierarchy_data(model)
-    others = [part for part in parts if part not in ("constants", "hierarchy", *DYNAMICS)]
-    if others:
-        data["sections"] = sections_data(document(model, others, frame=frame, rows=rows, standard=standard))
-    return data
 
 
 def constants(model: Model) -> Section:
@@ -284,41 +262,6 @@ def _label(name: str) -> Label:
     return Label(name[0], name[1:])
 
 
-def constants_data(model: Model) -> list[dict[str, Any]]:
-    """The constants as JSON data; a formula as terms with exact rationals and as text."""
-    return [
-        {
-            "name": c.name,
-            "formula": terms_data(c.formula),
-            "text": line(c.expression),
-            "value": c.value,
-            "tolerance": c.tolerance,
-            "unit": c.unit,
-            "uses": list(c.uses),
-        }
-        for c in model.constants
-    ]
-
-
-def compact_data(model: Model, parts: Iterable[str]) -> dict[str, str]:
-    """{entry: its reading form}."""
-    wanted = set(parts)
-    return {name: entry.text for name, entry in model.compact().entries.items() if name[0] in wanted}
-
-
-def hierarchy_data(model: Model) -> dict[str, Any]:
-    """The definitions as text, each block in the order of evaluation."""
-    form = model.hierarchy()
-
-    in_full = not model.lumped.algebra.short
-
-    def block(definitions: Mapping[str, Sum]) -> dict[str, str]:
-        return {name: line(written_out(e) if in_full else e) for name, e in definitions.items()}
-
-    count = {"mul": form.count.mul, "add": form.count.add}
-    return {"K": block(form.constants), "T": block(form.products), "steps": block(form.steps), "count": count}
-
-
 def _equations(definitions: Mapping[str, Sum], in_full: bool) -> list[Item]:
     written = written_out if in_full else lambda expression: expression
     items: list[Item] = [Equation(label(name), written(e)) for name, e in definitions.items() if e.terms]
@@ -337,3 +280,102 @@ def _tolerance(constant: Constant) -> str:
 def _uses(constant: Constant) -> str:
     more = len(constant.uses) - USES
     return ", ".join(constant.uses[:USES]) + (f" and {more} more" if more > 0 else "")
+
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+def unmistakable(document: Document, model: Model) -> Document:
+    """The document with other letters for entries and matrices that look like a symbol of the robot, and a legend."""
+    source = model.general or model
+    angles = (angle.symbol for angle in source.algebra.constant_angles)
+    symbols = {*model.algebra.parameters, *source.algebra.parameters, *(name for name in angles if name)}
+    letters = _letters(document, symbols)
+    if letters:
+        sections = (replace(s, items=tuple(_items(s, letters))) for s in document.sections)
+        document = replace(document, sections=tuple(sections))
+    legend = list(_legend(document, letters, source))
+    if not legend or not document.sections:
+        return document
+    first, *others = document.sections
+    return replace(document, sections=(replace(first, items=(Paragraph(" ".join(legend)), *first.items)), *others))
+
+
+def _labels(document: Document) -> list[Label]:
+    return [one for item in document.items for one in labels_of(item)]
+
+
+def _letters(document: Document, symbols: Iterable[str]) -> dict[str, str]:
+    """Letter of ours -> the one to take its place."""
+    families: dict[str, list[str]] = {}
+    for one in _labels(document):
+        families.setdefault(one.letter, []).append(one.subscript)
+    chosen = {letter: own_letter(letter, subscripts, symbols) for letter, subscripts in families.items()}
+    return {letter: new for letter, new in chosen.items() if new != letter}
+
+
+def _items(section: Section, letters: Mapping[str, str]) -> Iterable[Item]:
+    def renamed(one: Label) -> Label:
+        return replace(one, letter=letters.get(one.letter, one.letter))
+
+    def formula(value: Formula) -> Formula:
+        if isinstance(value, Reference):
+            return replace(value, of=renamed(value.of))
+        # Entries stand in the hierarchical form's equations; no other section has both.
+        return _renamed(value, letters) if isinstance(value, Sum) and section.key == "hierarchy" else value
+
+    def text(value: str) -> str:
+        return _WORD.sub(lambda word: str(renamed(label(word[0]))) if _is_entry(word[0]) else word[0], value)
+
+    for item in section.items:
+        if isinstance(item, Equation):
+            yield Equation(renamed(item.label), formula(item.value))
+        elif isinstance(item, MatrixEquation):
+            yield replace(item, label=renamed(item.label))
+        elif isinstance(item, Zeros):
+            yield Zeros(tuple(map(renamed, item.labels)))
+        elif isinstance(item, Table):
+            rows = (tuple(text(cell) if isinstance(cell, str) else cell for cell in row) for row in item.rows)
+            yield replace(item, rows=tuple(rows))
+        elif isinstance(item, Paragraph):
+            yield Paragraph(text(item.text))
+        else:
+            yield item
+
+
+def _is_entry(word: str) -> bool:
+    """Whether a word is the name of an entry or matrix with indices: other words of a sentence stay."""
+    tail = look(word)[1]
+    return bool(tail) and tail.replace(",", "").isdigit()
+
+
+def _renamed(expression: Sum, letters: Mapping[str, str]) -> Sum:
+    def factor(one: Atom | Sum) -> Atom | Sum:
+        if isinstance(one, Sum):
+            return _renamed(one, letters)
+        head = label(one.kind)
+        return one if one.angle else Atom(str(replace(head, letter=letters.get(head.letter, head.letter))))
+
+    return Sum(tuple(Product(t.coefficient, tuple(map(factor, t.factors))) for t in expression.terms))
+
+
+def _legend(document: Document, letters: Mapping[str, str], source: Model) -> Iterable[str]:
+    """Sentences about letters that are not the usual ones."""
+    own = [f"{new} stands for {old}" for old, new in letters.items()]
+    heads = {one.letter for one in _labels(document)}
+    own += [f"{head} stands for {head.rstrip('o')}" for head in sorted(heads) if _is_longer(head)]
+    if own:
+        yield f"{'; '.join(own)}, because symbols of the robot look like names with {_these(letters, heads)}."
+    if not source.algebra.short:
+        yield "Sines and cosines are written out, because abbreviations would look like other names."
+    if alike := sorted(source.algebra.alike):
+        yield f"Typeset, {', '.join(alike)} stand letter by letter, because other names look like them."
+
+
+def _is_longer(head: str) -> bool:
+    return re.fullmatch(r"(I|G|Im|K|T|V)o+", head) is not None
+
+
+def _these(letters: Mapping[str, str], heads: Iterable[str]) -> str:
+    old: Sequence[str] = sorted({*letters, *(head.rstrip("o") for head in heads if _is_longer(head))})
+    return ", ".join(old)

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
         count,
         count_by_dependence,
         dependences,
+        digest_text,
         live,
         uses,
     )
     from emdeg.programs.network import signed
-    from emdeg.programs.probes import probed, probing
-    from emdeg.programs.proof import PLAIN
+    from emdeg.programs.proof import FALSE_PASS, PLAIN, Certificate, verify
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
     from emdeg.programs.search.optimise import on_file, optimise
     from emdeg.programs.simplification import (
@@ -45,14 +45,7 @@ if TYPE_CHECKING:
     from emdeg.programs.store import from_data, keep, normal_digest, robot_digest, to_data, wrong_format
     from emdeg.programs.trace import Traced, Tracer
     from emdeg.programs.values import angle_atoms, constants, evaluate, evaluate_residues
-    from emdeg.programs.verification import (
-        FALSE_PASS,
-        Certificate,
-        digest_text,
-        reference_program,
-        verify,
-        verify_program,
-    )
+    from emdeg.programs.verification import probed, probing, reference_program, verify_program
     from emdeg.programs.weights import OPERATIONS, WEIGHTS, Effort, Progress, Weights, as_text, cost, label, parsed
 
 on_demand(globals())

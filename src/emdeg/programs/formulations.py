@@ -12,8 +12,9 @@ from emdeg.mechanics.functions import CATALOGUE, Run, known_functions, ways_of
 from emdeg.mechanics.parameters import COLUMNS
 from emdeg.programs.build import open_trace, run_together
 from emdeg.programs.ir import Count, Program, count
+from emdeg.programs.proof import Certificate
 from emdeg.programs.simplification import retrace, simplify
-from emdeg.programs.verification import Certificate, verify_program
+from emdeg.programs.verification import verify_program
 from emdeg.robot import BASE, Drive, Inertia, Pose, Robot
 from emdeg.writing import Shown
 

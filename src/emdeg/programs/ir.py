@@ -297,3 +297,14 @@ def count_by_dependence(program: Program) -> dict[Dependence, Count]:
             tanh=kinds.count(Kind.TANH),
         )
     return result
+
+
+def digest_text(program: Program) -> str:
+    """The program as text, one operation a line: what a digest of a bare program is taken of."""
+    lines = [program.name]
+    lines += [f"{group.name} {group.size} {group.depends.name}" for group in program.inputs]
+    for op in program.ops:
+        lines.append(" ".join([op.kind.value, *map(str, op.args), "" if op.payload is None else repr(op.payload)]))
+    for group in program.outputs:
+        lines.append(f"{group.name} {group.shape} " + " ".join(f"{r.sign}*{r.value}" for r in group.entries))
+    return "\n".join(lines) + "\n"

@@ -1,19 +1,28 @@
-"""A proof under way: what is compared, at which points, and what these have shown about roots and divisors."""
+"""Proof that a program computes what an independent formulation computes, and a certificate that says so.
+
+Both are evaluated modulo primes, drawn from a large set when the proof is made, at random points, and must agree
+exactly. `docs/verification.md` states the theorem; its hypotheses are checked here: two different functions agree at a
+point with a probability that their degree and the height of their numbers bound; a root is one that the independent
+formulation takes too, and roots are independent or taken with every sign; a divisor is one of the independent or the
+plain formulations', or a number that is not zero; an angle stands in sines and cosines alone.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, PrimeField, Residue, prime_of, root_of
+from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, MODULO, REMAINDER, PrimeField, Residue, prime_of, root_of
 from emdeg.errors import NotGrounded, OffTheVariety, Refuted, UnluckyPoint
 from emdeg.programs.height import difference_size
-from emdeg.programs.ir import Kind, Program, live
+from emdeg.programs.ir import Kind, Program, digest_text, live
 from emdeg.programs.values import field_values, numbers_not_zero, output_residues
+from emdeg.writing import Shown
 
 Residues = Mapping[str, tuple[int, ...]]
 Direct = Callable[[PrimeField], Mapping[str, Any]]
@@ -32,6 +41,72 @@ INDEPENDENT, PLAIN = "the independent formulation", "the plain formulation"
 """Whose divisors a program may have."""
 OPEN_LOOPS = "open_loops"
 """An output of an independent formulation that must be zero: what its loops lack to being closed."""
+FALSE_PASS = 1e-15
+"""The probability of a false pass that a certificate must stay below."""
+DRAWN = f"between 2^60 and 2^63, {REMAINDER} modulo {MODULO}, drawn when the proof is made"
+"""What a certificate says about its primes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate(Shown):
+    """What was checked and how to check it again. `digest` is the sha256 of the artefact's bytes.
+
+    `points` were drawn anew, each with a prime of its own; one more comes from the `seed`, so that a failure there can
+    be repeated. `height_bound` is the number of bits of the largest number in a difference. `divides_by` names, for
+    each divisor that is no number, the operation of the program and the formulation that divides by the same.
+    """
+
+    program: str
+    formulations: tuple[str, str]
+    primes: str
+    seed: int
+    points: int
+    degree_bound: int
+    height_bound: int
+    false_pass_probability: float
+    divides_by: tuple[tuple[int, str], ...]
+    digest: str
+
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def verify(
+    program: Program,
+    independent: Program,
+    *,
+    formulations: tuple[str, str] = ("program", "reference"),
+    seed: int = 0,
+    points: int | None = None,
+    grounds: Callable[[], Sequence[Program]] | None = None,
+    direct: Direct | None = None,
+    artefact: bytes | None = None,
+) -> Certificate:
+    """A certificate that both compute the same outputs; raises `Refuted` at the first point that differs.
+
+    `points` defaults to as many as FALSE_PASS needs. `grounds` yields further programs whose divisors and radicands are
+    as good as the independent one's; None: any divisor and radicand will do. `direct` is the independent formulation
+    without a trace: at one point it must yield what its trace does.
+    """
+    proof = Proof(program, independent, grounds)
+    degree, bits, miss = proof.chance()
+    if miss > LUCK:
+        raise ValueError(
+            f"{program.name}: its degree, {degree}, or its numbers, {bits} bits, are too large for a proof"
+        )
+    if points is None:
+        points = 1
+        while miss**points >= FALSE_PASS:
+            points += 1
+    proof.check(f"{seed} and 0", "the seed's point")
+    for number in range(points):
+        proof.check(secrets.token_hex(32), f"point {number}", direct if number == 0 else None)
+    proof.show_roots_independent(points)
+    digest = hashlib.sha256(artefact if artefact is not None else digest_text(program).encode()).hexdigest()
+    probability = max(miss**points, 1e-300)
+    return Certificate(
+        program.name, formulations, DRAWN, seed, points, degree, bits, probability, proof.divides_by, digest
+    )
 
 
 class Roots:

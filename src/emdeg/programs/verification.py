@@ -1,120 +1,43 @@
-"""Proof that a program computes what an independent formulation computes, and a certificate that says so.
+"""A program of a robot's function, proved against the function's independent formulation.
 
-Both are evaluated modulo primes, drawn from a large set when the proof is made, at random points, and must agree
-exactly. `docs/verification.md` states the theorem; its hypotheses are checked here: two different functions agree at a
-point with a probability that their degree and the height of their numbers bound; a root is one that the independent
-formulation takes too, and roots are independent or taken with every sign; a divisor is one of the independent or the
-plain formulations', or a number that is not zero; an angle stands in sines and cosines alone.
+Of gradients and Hessians a proof looks at one number along a direction that the program does not know: a gradient g is
+right if g . p is, for every p; a symmetric H if p . H p is. Both are derivatives of the function along a line, which
+dual numbers of an independent formulation have at little cost (`emdeg.mechanics.functions.derived`); p, a probe, is one
+more input of what is proved.
 """
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from emdeg.algebra import MODULO, REMAINDER, PrimeField, Residue
+import numpy as np
+from numpy.typing import NDArray
+
+from emdeg.algebra import PrimeField, Residue
 from emdeg.errors import OffTheVariety, Refuted, TooLarge
 from emdeg.mechanics import Inputs, Outputs, State, kind_of
 from emdeg.mechanics.functions import (
     CATALOGUE,
     INPUTS,
+    PROBE,
+    Derivation,
     input_sizes,
     inputs_of,
     known_functions,
+    probe_name,
     probed_outputs,
+    proved_by,
     ways_of,
 )
 from emdeg.programs.build import base_places, of_base_parameters, open_trace, plain_programs
-from emdeg.programs.ir import Program
-from emdeg.programs.probes import probe_sizes, probed
-from emdeg.programs.proof import LUCK, OPEN_LOOPS, Direct, Proof
+from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref, Slot, digest_text
+from emdeg.programs.proof import OPEN_LOOPS, Certificate, verify
 from emdeg.programs.simplification import prune
-from emdeg.programs.values import input_residue
+from emdeg.programs.values import evaluate, input_residue
 from emdeg.robot import Robot
-from emdeg.writing import Shown
-
-FALSE_PASS = 1e-15
-"""The probability of a false pass that a certificate must stay below."""
-DRAWN = f"between 2^60 and 2^63, {REMAINDER} modulo {MODULO}, drawn when the proof is made"
-"""What a certificate says about its primes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate(Shown):
-    """What was checked and how to check it again. `digest` is the sha256 of the artefact's bytes.
-
-    `points` were drawn anew, each with a prime of its own; one more comes from the `seed`, so that a failure there can
-    be repeated. `height_bound` is the number of bits of the largest number in a difference. `divides_by` names, for
-    each divisor that is no number, the operation of the program and the formulation that divides by the same.
-    """
-
-    program: str
-    formulations: tuple[str, str]
-    primes: str
-    seed: int
-    points: int
-    degree_bound: int
-    height_bound: int
-    false_pass_probability: float
-    divides_by: tuple[tuple[int, str], ...]
-    digest: str
-
-    def as_dict(self) -> dict[str, object]:
-        return asdict(self)
-
-
-def verify(
-    program: Program,
-    independent: Program,
-    *,
-    formulations: tuple[str, str] = ("program", "reference"),
-    seed: int = 0,
-    points: int | None = None,
-    grounds: Callable[[], Sequence[Program]] | None = None,
-    direct: Direct | None = None,
-    artefact: bytes | None = None,
-) -> Certificate:
-    """A certificate that both compute the same outputs; raises `Refuted` at the first point that differs.
-
-    `points` defaults to as many as FALSE_PASS needs. `grounds` yields further programs whose divisors and radicands are
-    as good as the independent one's; None: any divisor and radicand will do. `direct` is the independent formulation
-    without a trace: at one point it must yield what its trace does.
-    """
-    proof = Proof(program, independent, grounds)
-    degree, bits, miss = proof.chance()
-    if miss > LUCK:
-        raise ValueError(
-            f"{program.name}: its degree, {degree}, or its numbers, {bits} bits, are too large for a proof"
-        )
-    if points is None:
-        points = 1
-        while miss**points >= FALSE_PASS:
-            points += 1
-    proof.check(f"{seed} and 0", "the seed's point")
-    for number in range(points):
-        proof.check(secrets.token_hex(32), f"point {number}", direct if number == 0 else None)
-    proof.show_roots_independent(points)
-    digest = hashlib.sha256(artefact if artefact is not None else digest_text(program).encode()).hexdigest()
-    probability = max(miss**points, 1e-300)
-    return Certificate(
-        program.name, formulations, DRAWN, seed, points, degree, bits, probability, proof.divides_by, digest
-    )
-
-
-def digest_text(program: Program) -> str:
-    """The program as text, one operation a line: what a digest of a bare program is taken of."""
-    lines = [program.name]
-    lines += [f"{group.name} {group.size} {group.depends.name}" for group in program.inputs]
-    for op in program.ops:
-        lines.append(" ".join([op.kind.value, *map(str, op.args), "" if op.payload is None else repr(op.payload)]))
-    for group in program.outputs:
-        lines.append(f"{group.name} {group.shape} " + " ".join(f"{r.sign}*{r.value}" for r in group.entries))
-    return "\n".join(lines) + "\n"
-
 
 MOST_JOINTS = 48
 """Of a robot whose program is proved: what the reference costs grows with the cube of the joints and more."""
@@ -151,7 +74,7 @@ def verify_program(
     return verify(
         probed(program, names),
         reference_program(robot, tuple(names), places),
-        formulations=("traced program", ", ".join(CATALOGUE[name].proof(kind_of(robot).name) for name in names)),
+        formulations=("traced program", ", ".join(proved_by(CATALOGUE[name], kind_of(robot).name) for name in names)),
         seed=seed,
         points=points,
         grounds=lambda: [
@@ -219,3 +142,88 @@ def _outputs(state: State, robot: Robot, names: Sequence[str], given: Mapping[st
         assert found is not None
         results |= found
     return results
+
+
+def _looked_at(names: Sequence[str]) -> list[Derivation]:
+    """The derivatives among functions that are not compared entry by entry."""
+    found = [CATALOGUE[name].derivation for name in names]
+    return [one for one in found if one is not None and one.kind != "jvp"]
+
+
+def probe_sizes(names: Sequence[str], robot: Robot) -> dict[str, int]:
+    """The probes that a proof of these functions has, by name, with their sizes."""
+    return {
+        array + PROBE: size for how in _looked_at(names) for array, size in input_sizes([how.of.name], robot).items()
+    }
+
+
+def probed(program: Program, names: Sequence[str]) -> Program:
+    """The program with its gradients and Hessians along probes in their place; its own operations stay first."""
+    if not _looked_at(names):
+        return program
+    ops, inputs = list(program.ops), {group.name: group for group in program.inputs}
+    given = {group.name: group for group in program.outputs}
+    outputs: list[OutputGroup] = []
+
+    def put(kind: Kind, *args: int, payload: Slot | None = None) -> int:
+        ops.append(Op(kind, args, payload))
+        return len(ops) - 1
+
+    for name in names:
+        how, own = CATALOGUE[name].derivation, [one.name for one in CATALOGUE[name].outputs]
+        if how is None or how.kind == "jvp":
+            outputs += [given[one] for one in own if one in given]
+            continue
+        for array in how.of.inputs:
+            size = inputs[array].size if array in inputs else 0
+            inputs.setdefault(array + PROBE, InputGroup(array + PROBE, size, Dependence.RATES))
+        p = [
+            put(Kind.INPUT, payload=(array + PROBE, k))
+            for array in how.of.inputs
+            for k in range(inputs[array + PROBE].size)
+        ]
+        entries = [ref for one in own if one in given for ref in given[one].entries]
+        if how.kind == "hessian":
+            products = [(i, j, put(Kind.MUL, p[i], p[j])) for i in range(len(p)) for j in range(i + 1)]
+            p = [at if i == j else put(Kind.ADD, at, at) for i, j, at in products]
+        if len(p) != len(entries):
+            raise Refuted(f"{program.name}: the outputs of {name} have {len(entries)} entries, not {len(p)}")
+        total: Ref = NOTHING
+        for factor, ref in zip(p, entries):
+            if ref.sign:
+                term = put(Kind.MUL, factor, ref.value)
+                if not total.sign:
+                    total = Ref(term, ref.sign)
+                else:  # total.sign (total +- term)
+                    kind = Kind.ADD if ref.sign == total.sign else Kind.SUB
+                    total = Ref(put(kind, total.value, term), total.sign)
+        outputs.append(OutputGroup(probe_name(how), (), (total,)))
+    return replace(program, inputs=tuple(inputs.values()), ops=tuple(ops), outputs=tuple(outputs))
+
+
+Run = Callable[[Mapping[str, NDArray]], dict[str, NDArray]]
+
+
+def probing(run: Run, program: Program, names: Sequence[str]) -> Run:
+    """What computes the outputs of `program`, made to compute those of `probed(program, names)`."""
+    if not _looked_at(names):
+        return run
+    # A program that hands on what was computed, looked at as any other is.
+    groups = [InputGroup(f"computed_{one.name}", len(one.entries), Dependence.RATES) for one in program.outputs]
+    slots = [(group.name, k) for group in groups for k in range(group.size)]
+    places = {slot: k for k, slot in enumerate(slots)}
+    handed = tuple(
+        replace(one, entries=tuple(Ref(places[group.name, k]) for k in range(group.size)))
+        for one, group in zip(program.outputs, groups)
+    )
+    ops = tuple(Op(Kind.INPUT, payload=slot) for slot in slots)
+    looking = probed(Program(program.name, (*program.inputs, *groups), ops, handed), names)
+
+    def looked(states: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        own = {group.name: states[group.name] for group in program.inputs}
+        found = run(own)
+        rows = len(next(iter(states.values())))
+        computed = {group.name: np.reshape(found[one.name], (rows, -1)) for one, group in zip(program.outputs, groups)}
+        return evaluate(looking, {**states, **computed}, next(iter(computed.values())).dtype.type)
+
+    return looked

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         inputs_of,
         known_functions,
         measures_of,
+        proved_by,
         ways_of,
     )
     from emdeg.mechanics.functions.numeric import (

@@ -89,7 +89,7 @@ class Function:
     `ways`: kind of mechanism -> how it is computed there. `regroups`: base parameters may stand for the inertias,
     since only efforts count. `divides`: it has no value where the mass matrix is singular. `rubs`: robots whose files
     state no friction do not have it. `square`: robots whose Jacobian is not 6 x 6 do not. A function that is a
-    `derivation` of another has the other's `ways`, and says in `arrays` what it takes beyond a state's.
+    `derivation` of another has the other's `ways`. `arrays` say what the inputs are; those of a state may be left out.
     """
 
     name: str
@@ -104,14 +104,5 @@ class Function:
     derivation: Derivation | None = None
     arrays: Mapping[str, Input] = field(default_factory=dict, repr=False)
 
-    def array(self, name: str) -> Input:
-        """What an input of this function is."""
-        return self.arrays[name] if name in self.arrays else INPUTS[name]
-
-    def proof(self, kind: str) -> str:
-        """What proves a program of this function, for a kind of mechanism."""
-        reference = self.ways[kind].reference[0]
-        if self.derivation is None:
-            return reference
-        order = "" if self.derivation.kind in ("jvp", "vjp") else " of second order"
-        return f"dual numbers{order} through {reference}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arrays", {name: self.arrays.get(name) or INPUTS[name] for name in self.inputs})

@@ -89,6 +89,15 @@ def ways_of(name: str, robot: Robot) -> Ways:
     return CATALOGUE[name].ways[kind]
 
 
+def proved_by(entry: Function, kind: str) -> str:
+    """What proves a program of a function, for a kind of mechanism."""
+    reference = entry.ways[kind].reference[0]
+    if entry.derivation is None:
+        return reference
+    order = "" if entry.derivation.kind in ("jvp", "vjp") else " of second order"
+    return f"dual numbers{order} through {reference}"
+
+
 def inputs_of(names: Sequence[str]) -> tuple[str, ...]:
     """The arrays that these functions take together, in their order: a state's, then cotangents and tangents."""
     taken = [name for one in names for name in CATALOGUE[one].inputs]
@@ -103,6 +112,8 @@ def input_sizes(names: Sequence[str], robot: Robot) -> dict[str, int]:
     for name in names:
         derivation = CATALOGUE[name].derivation
         for array, about in CATALOGUE[name].arrays.items():
+            if array in INPUTS:
+                continue
             if about.like is not None:
                 size = kind.size(robot, about.like)
             else:

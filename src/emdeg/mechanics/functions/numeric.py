@@ -116,7 +116,7 @@ def _text(entry: Function) -> str:
     yields = ", ".join(
         f"{output.name} ({', '.join(('...', *output.shape))}) [{output.unit}]" for output in entry.outputs
     )
-    arrays = {name: entry.array(name) for name in entry.inputs}
+    arrays = {name: entry.arrays[name] for name in entry.inputs}
     sizes = {name: " x ".join(array.shape) or "1" for name, array in arrays.items()}
     takes = "; ".join(f"{name} (..., {sizes[name]}): {one.meaning} [{one.unit}]" for name, one in arrays.items())
     return (

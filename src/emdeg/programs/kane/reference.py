@@ -18,9 +18,9 @@ from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.kane.build import drives_of, turning_variables
 from emdeg.programs.kane.closed import CLOSED_FORMULATION, closed_reference
 from emdeg.programs.kane.inputs import INPUTS, Function, KaneInputs
+from emdeg.programs.proof import Certificate, verify
 from emdeg.programs.simplification import prune
 from emdeg.programs.trace import Tracer
-from emdeg.programs.verification import Certificate, verify
 from emdeg.robot import BASE, Frame, Robot, Vector
 
 FORMULATION = "M qdd + C qd + dV/dq, M from Newton-Euler, A eliminated and differentiated"

@@ -16,14 +16,13 @@ from secrets import randbits
 from emdeg.errors import OffTheVariety, Refuted, RobotError
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
 from emdeg.programs.ir import Count, Program, count
-from emdeg.programs.probes import probed
-from emdeg.programs.proof import PLAIN
+from emdeg.programs.proof import PLAIN, Certificate
 from emdeg.programs.rounding import WORK, check_rounding, states_of
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.simplification import fold_signs, prune, retrace, schedule, simplify
 from emdeg.programs.store import filed, keep, set_aside, shipped
-from emdeg.programs.verification import MOST_JOINTS, Certificate, reference_program, verify_program
+from emdeg.programs.verification import MOST_JOINTS, probed, reference_program, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.writing import Shown
