@@ -21,7 +21,7 @@ from emdeg.errors import RobotError, StateError, singular_mass_matrix
 from emdeg.mechanics.formulations.friction import need_friction
 from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
 from emdeg.mechanics.functions.derived import derived_outputs
-from emdeg.mechanics.functions.function import Function
+from emdeg.mechanics.functions.function import INPUTS, Function
 from emdeg.mechanics.functions.lookup import input_sizes, kind_of, ways_of
 from emdeg.mechanics.parameters.base import BaseParameters
 from emdeg.mechanics.parameters.symbolic_regressor import chosen_columns
@@ -52,13 +52,13 @@ def evaluate(
         raise StateError(f"{name} takes no wrench on the tool")
     if entry.rubs:
         need_friction(robot)
-    of_state = {one: array for one, array in arrays.items() if one not in entry.arrays}
+    of_state = {one: array for one, array in arrays.items() if one in INPUTS}
     if "q" not in arrays:  # a state has a place, wherever that is
         of_state = {"q": np.zeros(robot.freedoms), **of_state}
     state, shape = kind_of(robot).numbers(robot, of_state, rotors=gyroscopic, wrench=wrench)
     assert run is not None
     if entry.derivation is not None:
-        further = {one: arrays[one] for one in entry.arrays}
+        further = {one: arrays[one] for one in entry.inputs if one not in INPUTS}
         checked, own = checked_arrays(further, input_sizes([name], robot).__getitem__, lambda one: f"entry of {one}")
         shape = np.broadcast_shapes(shape, own)
         given = {one: [array[..., k] for k in range(array.shape[-1])] for one, array in zip(further, checked)}
