@@ -15,6 +15,8 @@ from emdeg.codegen.infix import parts
 from emdeg.programs import OutputGroup, Program
 
 SECONDS = 600
+MADE = ("constants", "x")
+"""Arrays that one function of a file computes for another."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,7 @@ class Ran:
     def given(self) -> list[tuple[str, int]]:
         """Name and size of the arrays that no function of the file computes."""
         sizes = {group.name: group.size for part in self.functions for group in part.inputs}
-        made = {"constants", "x"}
-        return [(name, size) for name, size in sizes.items() if name not in made]
+        return [(name, size) for name, size in sizes.items() if name not in MADE]
 
     @property
     def stem(self) -> str:
@@ -108,3 +109,35 @@ def run_js(files: Sequence[Ran], folder: Path):
     (folder / "numbers.txt").write_text(numbers_of(files))
     (folder / "driver.mjs").write_text("\n".join(lines))
     return gathered(files, map(float, told(["node", "driver.mjs"], folder).split()))
+
+
+def run_cpp(files: Sequence[Ran], folder: Path):
+    """What g++ makes of headers of templates, warnings being errors."""
+    need("g++")
+    strict = ["-std=c++17", "-O0", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"]
+    lines = ["#include <cstdio>", "#include <cstddef>"]
+    steps = []
+    for k, one in enumerate(files):
+        (folder / f"f{k}.hpp").write_text(one.text)
+        lines.append(f'#include "f{k}.hpp"')
+        steps += [f"static void run{k}() {{ for (int k = 0; k < {len(one.states)}; ++k) {{"]
+        steps += [f"    const auto {name} = read<{size}>();" for name, size in one.given]
+        for place, part in enumerate(one.functions):
+            made = [
+                group.name if group.name in ("constants", "x") else f"{group.name}_{place}" for group in part.outputs
+            ]
+            call = f"emdeg::{part.name}<double>({', '.join(group.name for group in part.inputs)})"
+            steps.append(f"    const auto {made[0] if len(made) == 1 else '[' + ', '.join(made) + ']'} = {call};")
+            steps += [f"    tell({name});" for name in made]
+        steps.append("} }")
+    lines += [
+        "template <std::size_t N> std::array<double, N> read() { std::array<double, N> a{}; for (auto &x : a)"
+        ' if (std::scanf("%lf", &x) != 1) std::puts("short"); return a; }',
+        "template <std::size_t N> void tell(const std::array<double, N> &a)",
+        '{ for (auto x : a) std::printf("%.17g\\n", x); }',
+        *steps,
+        f"int main() {{ {' '.join(f'run{k}();' for k in range(len(files)))} }}",
+    ]
+    (folder / "driver.cpp").write_text("\n".join(lines))
+    told(["g++", *strict, "driver.cpp", "-o", "driver"], folder)
+    return gathered(files, map(float, told([folder / "driver"], folder, input=numbers_of(files)).split()))

@@ -18,7 +18,7 @@ from emdeg.codegen.infix import escaped
 from emdeg.programs import Dependence, Kind, Tracer, evaluate, simplify
 from emdeg.programs.ir import Count, Op, count
 from tests.emitted import close, expected_of, functions_of, request_of, states_of, with_numbers
-from tests.languages import ran, run_js
+from tests.languages import ran, run_cpp, run_js
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
 
@@ -35,6 +35,7 @@ class Spoken:
 
 
 LANGUAGES = {
+    "cpp": Spoken(run_cpp, r"\n[^\n]* {name}\([^{{}}]*\)\n{{\n(.*?)\n}}"),
     "js": Spoken(run_js, r"export function {name}\([^{{]*\) {{\n(.*?)\n}}"),
 }
 each_language = pytest.mark.parametrize("target", LANGUAGES)

@@ -21,15 +21,23 @@ from emdeg.cli.effort import (
 from emdeg.cli.robots import Chosen
 from emdeg.codegen import CERTIFICATE, Target
 from emdeg.codegen import generate as generate_code
+from emdeg.errors import BadRequest
 
 
 def generate(
     robot: Chosen,
-    function: Annotated[
-        list[str],
-        typer.Option("--function", "-f", metavar="FUNCTION", help="What to emit; A+B for one program. Repeatable."),
-    ],
     out_dir: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the files go.")],
+    function: Annotated[
+        list[str] | None,
+        typer.Option("--function", "-f", metavar="FUNCTION", help="What to emit; A+B for one program. Repeatable."),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every function of the robot, instead of --function.")] = False,
+    library: Annotated[
+        bool,
+        typer.Option(
+            "--library", help="Also what makes one library of the functions (C: header, CMake, shared parts)."
+        ),
+    ] = False,
     target: Annotated[Target, typer.Option(help="The language.")] = "c",
     trig: Annotated[
         Literal["libm", "inline"] | None,
@@ -59,6 +67,9 @@ def generate(
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Instead of the robot's name, in files and functions.")
     ] = None,
+    prefix: Annotated[
+        str, typer.Option(metavar="TEXT", help="In front of the names of files and functions: TEXT<robot>_<function>.")
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace files that emdeg did not generate.")] = False,
     sign: Annotated[
         Path | None, typer.Option(metavar="KEY", help="Sign the certificates: an Ed25519 private key (PEM, OpenSSH).")
@@ -75,12 +86,16 @@ def generate(
 
       emdeg generate panda -f forward_dynamics --target ptx --sm 90 --float --loader --out code
 
+      emdeg generate ur5e --all --library --out ur5e_code
+
       emdeg generate puma560 -f inverse_dynamics --payload mass=mL,com=xL:yL:zL --out code
     """
+    if every == bool(function):
+        raise BadRequest("say either --function FUNCTION or --all")
     with progress_line(weights) as progress:
         made = generate_code(
             robot.load(),
-            function,
+            None if every else function,
             target,
             out=out_dir,
             trig=trig,
@@ -98,6 +113,8 @@ def generate(
             seed=seed,
             weights=checked_weights(weights),
             name=name,
+            prefix=prefix,
+            library=library,
             force=force,
             sign=sign,
             words=robot.words,

@@ -75,6 +75,10 @@ def verify(
     if json:
         print_json({"verified": True, **result})
         return
+    if "members" in result:
+        out.print(f"verified: {robot.argument}, printed from {', '.join(result['members'])}, each proved again")
+        out.print(f"  sha256 {result['digest']}")
+        return
     errors = ", ".join(f"{name} {error:g}" for name, error in result["float_error_ulps"].items())
     out.print(f"verified: {robot.argument} {function or ''}".rstrip())
     out.print(f"  {result['formulations'][0]} = {result['formulations'][1]}")

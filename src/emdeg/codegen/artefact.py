@@ -74,11 +74,15 @@ class Request:
     layout: Literal["rows", "entries"] = "rows"
     sm: int = 75
     loader: bool = False
+    prefix: str = ""
+    """Stands in front of the robot's name."""
 
     @property
     def name(self) -> str:
         """The function's name and the file's stem."""
-        return identifier("_".join([self.robot_name, *(name.removesuffix(WITH_FRICTION) for name in self.functions)]))
+        return identifier(
+            "_".join([self.prefix + self.robot_name, *(name.removesuffix(WITH_FRICTION) for name in self.functions)])
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ class Artefact:
     certificate: dict[str, Any] = field(repr=False)
     path: Path | None = None
     beside: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Texts of further files, by name: C's header."""
 
 
 def make_artefact(
@@ -149,7 +154,10 @@ def _options(request: Request) -> dict[str, Any]:
 def beside(text: str, program: Program, request: Request) -> dict[str, str]:
     """Further files, by name, that go with an artefact's text."""
     making = TARGETS[request.target].beside
-    return {} if making is None else making(text, program, name=request.name, **_options(request))
+    if making is None:
+        return {}
+    meaning = "; ".join(CATALOGUE[name].meaning for name in request.functions)
+    return making(text, program, name=request.name, meaning=meaning, units=_units(request), **_options(request))
 
 
 def beside_stored(text: bytes, certificate: Mapping[str, Any]) -> dict[str, str]:
@@ -320,6 +328,7 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
         **{name: "" for name, on in flags.items() if on},
         **{name: value for name, value in chosen.items() if name in given or value != plain[name]},
         **({"--name": request.robot_name} if "--name" in given else {}),
+        **({"--prefix": request.prefix} if request.prefix else {}),
     }
     said = {name: value for name, value in given.items() if name not in _CHOICES | _SEARCH}
     names = [part.strip() for part in said.get("--function", "").split("+")]
@@ -388,7 +397,7 @@ _KEYS = {
     ),
     SIGNATURE,
 }
-_LATER = {"layout", "sm", "loader"}
+_LATER = {"layout", "sm", "loader", "prefix"}
 """Of a request: what certificates written before it was there do not say."""
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 
@@ -410,7 +419,7 @@ def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
     strange = [
         each.name
         for each in fields(Request)
-        if each.name in _LATER - TARGETS[given["target"]].options and given[each.name] != each.default
+        if each.name in _LATER - TARGETS[given["target"]].options - {"prefix"} and given[each.name] != each.default
     ]
     if strange or given["layout"] not in ("rows", "entries"):
         raise ValueError(f"its request has options that its target has not: {', '.join(strange) or 'layout'}")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from emdeg.codegen.c import c_text
+from emdeg.codegen.c import beside_c, c_library, c_text
+from emdeg.codegen.cpp import emit_cpp
 from emdeg.codegen.execution import Run, compiled_c
 from emdeg.codegen.interpreted import executed_jax, executed_numpy, executed_python
 from emdeg.codegen.jax import emit_jax
@@ -15,7 +16,7 @@ from emdeg.codegen.numpy import emit_numpy
 from emdeg.codegen.ptx import beside_ptx, emit_ptx, executed_ptx
 from emdeg.codegen.python import emit_python
 
-Target = Literal["c", "numpy", "python", "jax", "js", "ptx"]
+Target = Literal["c", "cpp", "numpy", "python", "jax", "js", "ptx"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,16 @@ class Printing:
     execute: Callable[..., Run | None] | None = None
     """`execute(text, name, program, **options)` runs the text itself; None where that cannot be done here."""
     beside: Callable[..., dict[str, str]] | None = None
-    """`beside(text, program, name=, **options)`: further files, by name, that go with the text."""
+    """`beside(text, program, name=, meaning=, units=, **options)`: further files, by name, that go with the text."""
+    library: Callable[..., Mapping[str, str]] | None = None
+    """What makes one library of many functions: `(name, {function's name: program}, **options)` is text by file."""
 
 
 TARGETS: Mapping[str, Printing] = {
-    "c": Printing(".c", c_text, frozenset({"trig", "batch", "casadi", "multirate", "single"}), compiled_c),
+    "c": Printing(
+        ".c", c_text, frozenset({"trig", "batch", "casadi", "multirate", "single"}), compiled_c, beside_c, c_library
+    ),
+    "cpp": Printing(".hpp", emit_cpp, frozenset({"multirate"})),
     "numpy": Printing(".py", emit_numpy, execute=executed_numpy),
     "python": Printing(".py", emit_python, execute=executed_python),
     "jax": Printing(".py", emit_jax, execute=executed_jax),

@@ -25,10 +25,11 @@ from emdeg.codegen.artefact import (
     same_format,
 )
 from emdeg.codegen.identity import library_note, need_same_robot, signer
+from emdeg.codegen.library import LIBRARY, recheck_library, with_library
 from emdeg.codegen.short import recheck_short
 from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
-from emdeg.mechanics.functions import RUBBING, WITH_FRICTION
+from emdeg.mechanics.functions import RUBBING, WITH_FRICTION, functions_of
 from emdeg.programs import OPERATIONS, Progress, Weights, as_text, count, joined_functions, program, verify_program
 from emdeg.robot import SUFFIXES, Robot, RobotLike, as_robot, library_names
 from emdeg.writing import held, read_plain, write_whole
@@ -39,7 +40,7 @@ LONGEST_NAME = 160
 
 def generate(
     robot: RobotLike,
-    function: str | Sequence[str],
+    function: str | Sequence[str] | None,
     target: Target = "c",
     *,
     out: str | PathLike[str] | None = None,
@@ -58,12 +59,17 @@ def generate(
     seed: int = 0,
     weights: Weights | str = OPERATIONS,
     name: str | None = None,
+    prefix: str = "",
+    library: bool = False,
     force: bool = False,
     sign: str | PathLike[str] | None = None,
     words: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> tuple[Artefact, ...]:
     """The code of each function (or of several in one program, "A+B"), proved, with its certificate; SI units.
+
+    None asks for every function of the robot, derivatives of others left out, and for `mass_matrix+bias`. `library`
+    adds what makes one library of them: C's header over all, CMake's words, what they share computed once.
 
     With `out` the files are written into that folder, all or none, and each artefact knows its `path`; a file that
     emdeg did not generate is replaced only with `force`. `trig` (the library's sine or polynomials in the file),
@@ -72,8 +78,9 @@ def generate(
     and a driver alone) are PTX's. `effort`, `otherwise`, `seed` and `weights` choose the program as in `emdeg.program`;
     `base`: a regressor's columns of the base parameters only. `friction`: the drives' friction is in the efforts
     (inverse dynamics, bias), or taken from those that act (forward dynamics). `sign` is the file of an Ed25519 private
-    key, whose signature the certificates then bear. `name` replaces the robot's in files and functions. `words` are
-    those of a command that chooses the robot, for the header's line `command`; a robot's name or path is one by itself.
+    key, whose signature the certificates then bear. `name` replaces the robot's in files and functions, `prefix` stands
+    in front of it. `words` are those of a command that chooses the robot, for the header's line `command`; a robot's
+    name or path is one by itself.
 
     >>> import emdeg
     >>> (code,) = emdeg.generate("planar2r", "gravity")
@@ -93,7 +100,12 @@ def generate(
     loaded = as_robot(robot)
     if not words and not isinstance(robot, Robot):
         words = [fspath(robot)]
+    if function is None:
+        function = every_function(loaded, friction)
     texts = [function] if isinstance(function, str) else list(function)
+    if library and TARGETS[target].library is None:
+        able = ", ".join(each for each, one in TARGETS.items() if one.library)
+        raise BadRequest(f"--library: for --target {able} only, not for {target}")
     asked = dict.fromkeys(texts)
     if friction:
         asked = {rubbing(text): text for text in texts}
@@ -110,6 +122,7 @@ def generate(
             choices += [_written(option) + ("" if value is True else f"={value}")] if value else []
         choices += ["--base"] if of_base else []
         choices += [f"--name={name}"] if name else []
+        choices += [f"--prefix={prefix}"] if prefix else []
         choices += [] if effort is None else [f"--effort={effort:g}"]
         choices += [f"--seed={seed}"] if seed else []
         choices += [] if weights in ("operations", OPERATIONS) else [f"--weights={as_text(weights)}"]
@@ -127,6 +140,7 @@ def generate(
             layout=layout or "rows",
             sm=sm or 75,
             loader=loader,
+            prefix=prefix,
         )
         if len(request.name) > LONGEST_NAME:
             raise BadRequest(f"{request.name[:40]}... has more than {LONGEST_NAME} characters: give a shorter --name")
@@ -141,7 +155,21 @@ def generate(
             progress=progress,
         )
         made.append(make_artefact(loaded, request, program=found, key=None if sign is None else Path(sign)))
+    if library:
+        made = with_library(made, CERTIFICATE, None if sign is None else Path(sign))
     return tuple(made) if out is None else write(made, Path(out), force)
+
+
+def every_function(robot: Robot, friction: bool = False) -> list[str]:
+    """The functions of a robot, derivatives of others left out, and mass matrix and bias in one.
+
+    `friction`: those that friction may be in.
+    """
+    plain = [name for name in functions_of(robot) if not name.endswith((*_DERIVED, WITH_FRICTION))]
+    return [name for name in plain if name in RUBBING] if friction else [*plain, "mass_matrix+bias"]
+
+
+_DERIVED = ("_jvp", "_vjp", "_hvp", "_hessian")
 
 
 def _written(option: str) -> str:
@@ -217,7 +245,10 @@ def _of_file(path: RobotLike, of: Robot | None, signed_by: Path | None) -> dict[
     shown = {"robot": about["name"], "robot_digest": about["digest"], "robot_note": library_note(about)}
     if of is not None:
         shown["robot_note"] = f"it is {of.name}"
-    shown |= {"signed_by": signer(certificate, signed_by)} | {key: certificate[key] for key in _SHOWN}
+    shown |= {"signed_by": signer(certificate, signed_by)}
+    if LIBRARY in certificate:
+        return shown | {"digest": certificate["digest"], "members": certificate[LIBRARY]["members"]}
+    shown |= {key: certificate[key] for key in _SHOWN}
     if "short" in certificate:
         shown["short"] = {key: value for key, value in certificate["short"].items() if key in _SHORT}
     return shown
@@ -291,6 +322,9 @@ def recheck_file(path: Path) -> dict[str, Any]:
     if isinstance(certificate, dict) and "short" in certificate:
         same_format(certificate)
         return recheck_short(text, certificate)
+    if isinstance(certificate, dict) and LIBRARY in certificate:
+        same_format(certificate)
+        return recheck_library(path, certificate, recheck_file, _read)
     recheck(text, certificate)
     for name, expected in beside_stored(text, certificate).items():
         file = path.with_name(name)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         simplify,
         split_constants,
         split_rates,
+        split_shared,
     )
     from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
     from emdeg.programs.store import from_data, keep, normal_digest, robot_digest, to_data, wrong_format

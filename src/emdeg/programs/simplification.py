@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from emdeg.programs.ir import (
     Dependence,
@@ -60,7 +61,11 @@ def retrace(program: Program) -> Program:
 
 def retraced(program: Program, tracer: Tracer, values: Sequence[Traced]) -> Program:
     """The program whose values are now these of the tracer's, without what no output needs."""
-    outputs = tuple(
+    return prune(Program(program.name, program.inputs, tuple(tracer.ops), _outputs_of(program, values)))
+
+
+def _outputs_of(program: Program, values: Sequence[Traced]) -> tuple[OutputGroup, ...]:
+    return tuple(
         OutputGroup(
             group.name,
             group.shape,
@@ -68,7 +73,6 @@ def retraced(program: Program, tracer: Tracer, values: Sequence[Traced]) -> Prog
         )
         for group in program.outputs
     )
-    return prune(Program(program.name, program.inputs, tuple(tracer.ops), outputs))
 
 
 def included(tracer: Tracer, program: Program, inputs: Mapping[str, Sequence[Traced]]) -> list[list[Traced]]:
@@ -262,6 +266,58 @@ def split(program: Program, level: Dependence, name: str) -> tuple[Program, Prog
         Program(f"{program.name}_{_SUFFIX[level]}", first, *_copied(program, {}, (passed,))),
         Program(program.name + suffix, (*second, handed), *_copied(program, leaves, program.outputs)),
     )
+
+
+def split_shared(programs: Sequence[Program], name: str) -> tuple[Program, list[Program]]:
+    """(configuration -> x, each program with `x` as a further input): what two or more need is computed once.
+
+    `x` holds values of the configuration, sines and cosines among them, that several programs compute, and what depends
+    on open parameters alone; the first part is called `name`. Inputs of one name are the same array in all.
+    """
+    inputs = {group.name: group for program in programs for group in program.inputs}
+    tracer = Tracer.like(Program(name, tuple(inputs.values()), (), ()))
+    written: list[tuple[OutputGroup, ...]] = []
+    for program in programs:
+        values: list[Traced] = []
+        for op in program.ops:
+            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
+        written.append(_outputs_of(program, values))
+    ops = tuple(tracer.ops)
+    # One program's output may have the name of another's input.
+    apart = [tuple(replace(group, name=f"output_{group.name}") for group in outputs) for outputs in written]
+    whole = [Program(one.name, tuple(inputs.values()), ops, outputs) for one, outputs in zip(programs, apart)]
+    needed = [live(one) for one in whole]
+    classes, numbers = dependences(whole[0]), constants(whole[0])
+    common = {
+        index
+        for index, op in enumerate(ops)
+        if index not in numbers
+        and op.kind is not Kind.ANGLE
+        and (
+            classes[index] is Dependence.CONSTANTS
+            or (
+                (classes[index] is Dependence.CONFIGURATION and op.kind is not Kind.INPUT)
+                and sum(one[index] for one in needed) > 1
+            )
+        )
+    }
+    read = {root for one in whole for root in one.roots()}
+    for one in needed:
+        read.update(arg for index, op in enumerate(ops) if one[index] and index not in common for arg in op.args)
+    crossing = sorted(read & common)
+    passed = OutputGroup("x", (len(crossing),), tuple(Ref(value) for value in crossing))
+    leaves = {value: Op(Kind.INPUT, payload=("x", place)) for place, value in enumerate(crossing)}
+    handed = InputGroup("x", len(crossing), Dependence.CONFIGURATION)
+    first = tuple(group for group in inputs.values() if group.depends <= Dependence.CONFIGURATION)
+    rests = [
+        Program(
+            f"{one.name}_shared",
+            (*(group for group in one.inputs if group.depends is not Dependence.CONSTANTS), handed),
+            *_copied(whole[0], leaves, outputs),
+        )
+        for one, outputs in zip(programs, written)
+    ]
+    return Program(name, first, *_copied(whole[0], {}, (passed,))), rests
 
 
 _SUFFIX = {Dependence.CONSTANTS: "constants", Dependence.CONFIGURATION: "configuration"}

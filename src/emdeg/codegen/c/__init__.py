@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.codegen.c.template import COptions, c_text, emit_c
+    from emdeg.codegen.c.library import c_library
+    from emdeg.codegen.c.template import COptions, beside_c, c_header, c_text, emit_c
 
 on_demand(globals())
