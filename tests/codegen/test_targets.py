@@ -18,7 +18,7 @@ from emdeg.codegen.infix import escaped
 from emdeg.programs import Dependence, Kind, Tracer, evaluate, simplify
 from emdeg.programs.ir import Count, Op, count
 from tests.emitted import close, expected_of, functions_of, request_of, states_of, with_numbers
-from tests.languages import ran, run_cpp, run_js
+from tests.languages import ran, run_cpp, run_fortran, run_js, run_octave, run_rust
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
 
@@ -36,6 +36,9 @@ class Spoken:
 
 LANGUAGES = {
     "cpp": Spoken(run_cpp, r"\n[^\n]* {name}\([^{{}}]*\)\n{{\n(.*?)\n}}"),
+    "rust": Spoken(run_rust, r"pub fn {name}\([^{{]*\) {{\n(.*?)\n}}", sincos=r"let \((\w+), (\w+)\) = sincos"),
+    "octave": Spoken(run_octave, r"function [^\n]* = {name}\([^\n]*\)\n(.*?)\nend", index=r"\([\d:, ]*\)"),
+    "fortran": Spoken(run_fortran, r"subroutine {name}\([^)]*\)\n(.*?)\n  end subroutine", index=r"\([\d:, ]*\)"),
     "js": Spoken(run_js, r"export function {name}\([^{{]*\) {{\n(.*?)\n}}"),
 }
 each_language = pytest.mark.parametrize("target", LANGUAGES)
@@ -70,9 +73,9 @@ def test_any_program_runs_as_it_does_here(target, tmp_path):
     ]
     files = [
         ran(
+            target,
             program,
             program.name,
-            TARGETS[target].suffix,
             emitted(target, program, multirate=True),
             at[program.name],
             True,
@@ -115,6 +118,7 @@ def test_recounting_the_operators_in_the_text_gives_the_count(target):
     programs = [pendulum_pair()[0], kitchen_sink()[0]]
     for program in programs + [simplify(random_program(seed, divisions=True)) for seed in range(20)]:
         text, name = emitted(target, program, multirate=True), program.name
+        text += "\n".join(ran(target, program, name, text, (), True).beside.values())
         assert recount(target, text, name) == count(program)
         rates = recount(target, text, f"{name}_configuration") + recount(target, text, f"{name}_rates")
         assert rates == count(program)
@@ -134,7 +138,7 @@ def test_hostile_names_stay_in_the_comment(target, tmp_path):
         labelled = replace(program, inputs=(replace(program.inputs[0], labels=(name, name)), *program.inputs[1:]))
         text = emitted(target, labelled, robot=name, command=name)
         assert "evil" not in text.replace(escaped(name), "")
-        files.append(ran(labelled, program.name, TARGETS[target].suffix, text, states(program, 1)))
+        files.append(ran(target, labelled, program.name, text, states(program, 1)))
     LANGUAGES[target].run(files, tmp_path)
 
 
@@ -175,7 +179,7 @@ def check_robots(target: str, names, folder) -> None:
         request = request_of(whose, function, target=target, multirate=True)
         robot, program, given, _, _ = known(name, function)
         text = emit(program, robot.name, request)
-        files.append(ran(program, request.name, TARGETS[target].suffix, text, given, True))
+        files.append(ran(target, program, request.name, text, given, True))
     for (name, function), one, found in zip(cases, files, LANGUAGES[target].run(files, folder), strict=True):
         _, program, _, expected, rounding = known(name, function)
         for k, outputs in enumerate(found):

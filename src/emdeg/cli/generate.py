@@ -46,7 +46,7 @@ def generate(
     batch: Annotated[bool, typer.Option("--batch", help="C: also a loop over many states.")] = False,
     casadi: Annotated[bool, typer.Option("--casadi", help="C: also CasADi's entry point.")] = False,
     multirate: Annotated[
-        bool, typer.Option("--multirate", help="Also the parts of configuration and of rates apart (C, js).")
+        bool, typer.Option("--multirate", help="Also the parts of configuration and of rates apart (text targets).")
     ] = False,
     single: Annotated[bool, typer.Option("--float", help="float instead of double (C, ptx).")] = False,
     layout: Annotated[

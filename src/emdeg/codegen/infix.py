@@ -47,6 +47,7 @@ class Language:
     """`sign`, `exp` or `tanh` of an expression."""
     temporary: Callable[[int], str] = "t{}".format
     times: str = " * "
+    slash: str = " / "
     over: Callable[[str, str], str] | None = None
     """A quotient; None: with a slash between."""
     longest: int = 87
@@ -231,7 +232,7 @@ class _Printer:
             case Kind.DIV:
                 if language.over is not None:
                     return Operand(language.over(args[0].text, args[1].text))
-                return Operand(f"{args[0].at(1)}{'/' if language.for_people else ' / '}{args[1].at(0)}", 1)
+                return Operand(f"{args[0].at(1)}{'/' if language.for_people else language.slash}{args[1].at(0)}", 1)
             case Kind.NEG:
                 return Operand(self._negative(args[0]), 3)
             case Kind.SIGN | Kind.EXP | Kind.TANH:

@@ -9,14 +9,17 @@ from typing import Literal
 from emdeg.codegen.c import beside_c, c_library, c_text
 from emdeg.codegen.cpp import emit_cpp
 from emdeg.codegen.execution import Run, compiled_c
+from emdeg.codegen.fortran import emit_fortran
 from emdeg.codegen.interpreted import executed_jax, executed_numpy, executed_python
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.js import emit_js
 from emdeg.codegen.numpy import emit_numpy
+from emdeg.codegen.octave import beside_octave, emit_octave, octave_class
 from emdeg.codegen.ptx import beside_ptx, emit_ptx, executed_ptx
 from emdeg.codegen.python import emit_python
+from emdeg.codegen.rust import emit_rust, rust_crate
 
-Target = Literal["c", "cpp", "numpy", "python", "jax", "js", "ptx"]
+Target = Literal["c", "cpp", "numpy", "python", "jax", "js", "rust", "octave", "fortran", "ptx"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,5 +47,8 @@ TARGETS: Mapping[str, Printing] = {
     "python": Printing(".py", emit_python, execute=executed_python),
     "jax": Printing(".py", emit_jax, execute=executed_jax),
     "js": Printing(".mjs", emit_js, frozenset({"multirate"})),
+    "rust": Printing(".rs", emit_rust, frozenset({"multirate", "single"}), library=rust_crate),
+    "octave": Printing(".m", emit_octave, frozenset({"multirate"}), None, beside_octave, octave_class),
+    "fortran": Printing(".f90", emit_fortran, frozenset({"multirate", "single"})),
     "ptx": Printing(".ptx", emit_ptx, frozenset({"single", "layout", "sm", "loader"}), executed_ptx, beside_ptx),
 }

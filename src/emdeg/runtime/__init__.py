@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from emdeg.runtime.kernel import cores, machine_available
     from emdeg.runtime.llvm_memory import Rows
     from emdeg.runtime.llvm_text import operations
-    from emdeg.runtime.llvm_writer import PRECISIONS, Writer
+    from emdeg.runtime.llvm_writer import EXPONENTIALS, LOG2_E, PRECISIONS, TANH_SERIES, Writer
     from emdeg.runtime.random_streams import UniformRows, mixed, stream_key, uniform_at
     from emdeg.runtime.statistics import Fold
 
