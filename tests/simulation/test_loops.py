@@ -30,6 +30,7 @@ from emdeg.simulation import (
 )
 from emdeg.simulation.scenarios.scenario import read_scenario
 from tests.mechanics.kkt import constrained_accelerations
+from tests.mechanics.linkages import SLIDER_CRANK
 from tests.mechanics.test_loops import PLACES, robot_of
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delta_reference.json").read_text())
@@ -326,4 +327,55 @@ def test_motors_beyond_the_freedoms_and_undriven_friction_are_refused_in_words()
     rubbing = emdeg.loops.with_driven(emdeg.loops.with_coordinates("fivebar", ["q1", "p1"]), ["q1", "p1"])
     q = emdeg.loops.joint_positions("fivebar", [2.1, 1.05])[:2]
     with pytest.raises(emdeg.errors.ScenarioError, match="undriven joints q2 rub"):
-        simulate(rubbing, None, q, [0.0, 0.0], 0.1, friction=True)
+        simulate(rubbing, None, q, [0.0, 0.0], 0.1, friction=True, method="rk4", step=1e-3)
+
+
+ROUGH = """
+schema = 1
+name = "rough"
+convention = "modified"
+[base]
+rpy = ["90 deg", 0, 0]
+[[link]]
+name = "crank"
+parent = "base"
+joint = { name = "q", type = "revolute" }
+inertia = { about = "com", mass = 1, com = [0.05, 0, 0], Izz = 0.002, Ixx = 0.002, Iyy = 0.002 }
+[[link]]
+name = "rocker"
+parent = "base"
+joint = { name = "p", type = "revolute", a = 0.4 }
+inertia = { about = "com", mass = 2, com = [0.1, 0, 0], Izz = 0.02, Ixx = 0.02, Iyy = 0.02 }
+drive = { viscous = 0.4 }
+[[rod]]
+name = "rod"
+length = 0.4
+from = { link = "crank", xyz = [0.1, 0, 0] }
+to = { link = "rocker", xyz = [0.25, 0, 0] }
+[loops]
+coordinates = ["q"]
+driven = ["q"]
+start = { q = 1, p = 1.6 }
+"""
+ROUGH_PISTON = SLIDER_CRANK.replace(
+    "Iyy = 0.006, Izz = 0.006 }", "Iyy = 0.006, Izz = 0.006 }\ndrive = { viscous = 0.05 }"
+)
+"""Its loop closes numerically."""
+
+
+@pytest.mark.parametrize("text", [ROUGH, ROUGH_PISTON], ids=["by a rod", "in a cylinder"])
+def test_joints_that_nothing_drives_rub(text):
+    """Against the state-space form with every joint's friction, integrated by itself; and the power goes somewhere."""
+    robot = assemble(read_toml(text, "rough.toml"))
+    start = np.array([1.0, 0.5])
+    motion = simulate(robot, None, start[:1], start[1:], 0.3, friction=True, rtol=1e-9, atol=1e-9)
+    form = solve_ivp(
+        lambda t, x: emdeg.loops.state_rate(robot, x, [0.0], friction=True), (0, 0.3), start, rtol=1e-9, atol=1e-9
+    )
+    np.testing.assert_allclose([motion.q[-1, 0], motion.qd[-1, 0]], form.y[:, -1], atol=1e-6)
+    free = simulate(robot, None, start[:1], start[1:], 0.3)
+    assert abs(free.qd[-1, 0] - motion.qd[-1, 0]) > 0.05
+    assert motion.tau.shape == (101, 1)
+    balance = motion.invariants.power_balance
+    assert np.abs(balance - balance[0]).max() < 1e-6
+    assert motion.invariants.energy[-1] < free.invariants.energy[-1] - 1e-3

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,8 @@ def _outputs(
     words = [sys.executable, "-I", "-c", _CALLER, target, name, "" if constants is None else "parameters", *inputs]
     with tempfile.TemporaryDirectory(prefix="emdeg-") as folder:
         Path(folder, "artefact.py").write_text(text, encoding="utf-8")
-        np.savez(Path(folder, "inputs.npz"), **{key: np.asarray(array, float) for key, array in states.items()})
+        given: dict[str, Any] = {key: np.asarray(array, float) for key, array in states.items()}
+        np.savez(Path(folder, "inputs.npz"), **given)
         environment = {**os.environ, "JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}
         try:
             subprocess.run(words, check=True, capture_output=True, timeout=SECONDS, cwd=folder, env=environment)

@@ -107,13 +107,13 @@ def simulate(
         raise ScenarioError(f"stops must be record, halt, bounce, spring or ignore; got {stops!r}")
     if stops != "ignore":
         need_start_within_limits(robot, q, qd)
-    passive = passive_of(robot, friction, stops, stiffness, damping)
     if hasattr(control, "reset"):
         control.reset()  # type: ignore[attr-defined]
     stiff = False
     if isinstance(control, ProgramLaw) and robot.is_tree:  # a function of the user's may remember its calls
         stiff = _stiff(robot, control, np.atleast_2d(q)[0], np.atleast_2d(qd)[0], duration, method, conditioning)
     method = ("Radau" if stiff else "DOP853") if method is None else OLD_NAMES.get(method, method)
+    passive = passive_of(robot, friction, stops, stiffness, damping, adaptive=method in SOLVERS)
     settings = {"method": method, "duration": duration, "stops": stops, "law": control.name}
     if method in SOLVERS:
         if q.ndim != 1:
@@ -272,23 +272,25 @@ def _law(robot: Robot, law: Law | Callable[..., ArrayLike] | None) -> Law:
     return law if hasattr(law, "name") else UserLaw(law, robot.freedoms)  # type: ignore[return-value, arg-type]
 
 
-def passive_of(robot: Robot, friction: bool | Passive, stops: Stops, stiffness: float, damping: float) -> Passive:
+def passive_of(
+    robot: Robot, friction: bool | Passive, stops: Stops, stiffness: float, damping: float, *, adaptive: bool = False
+) -> Passive:
     """What acts on the joints without being asked; ScenarioError where there is no such thing."""
     if isinstance(friction, Passive):
         passive = friction
     else:
-        undriven = [joint.name for joint in robot.joints if joint not in robot.driven]
-        rough = [joint.name for joint in robot.joints if joint.name in undriven and not joint.drive.friction.is_none]
-        if friction and rough:
+        undriven = [joint for joint in robot.joints if joint not in robot.driven]
+        rough = [joint for joint in undriven if friction and not joint.drive.friction.is_none]
+        if rough and not adaptive:
             raise ScenarioError(
-                f"its undriven joints {', '.join(rough)} rub, which a simulation does not know, "
-                "though emdeg.loops.state_rate does",
+                f"its undriven joints {', '.join(joint.name for joint in rough)} rub, which a run of fixed step does "
+                f"not know: an adaptive one does ({', '.join(SOLVERS)})",
                 body=robot.name,
             )
-        passive = Passive(friction_laws(robot.driven) if friction else None)
+        laws = friction_laws([*robot.driven, *rough]) if friction else None
+        passive = Passive(laws, also=tuple(joint.name for joint in rough))
         if friction and passive.is_none:
             need_friction(robot)
-            raise ScenarioError("friction is asked for, but its driven joints have none", body=robot.name)
     if stops == "spring":
         if not (stiffness > 0 and damping >= 0):
             raise ScenarioError(f"a stop needs stiffness > 0 and damping >= 0; got {stiffness}, {damping}")

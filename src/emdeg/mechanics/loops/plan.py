@@ -156,7 +156,7 @@ def _candidates(
         elif isinstance(loop, Meeting) and len(unknown) == 3 and _points(place, *unknown):
             i, j, k = unknown
             yield Point((i, j, k), loop.name), [loop], {i, j, k}
-        elif isinstance(loop, Meeting) and len(unknown) == 2:
+        elif isinstance(loop, Meeting) and len(unknown) == 2 and loop.kind != "prismatic":
             for k, elbow in (unknown, unknown[::-1]):
                 if not revolute[k] and revolute[elbow] and _upright(place, k, elbow):
                     yield Slide(k, loop.name, elbow=elbow), [], {k}

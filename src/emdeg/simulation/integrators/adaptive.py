@@ -12,7 +12,7 @@ from scipy.integrate import DOP853, RK45, Radau
 from emdeg.algebra import Array
 from emdeg.errors import SimulationError, TooLarge
 from emdeg.mechanics.functions import kinetic_energy, mass_matrix
-from emdeg.robot import Robot
+from emdeg.robot import Robot, choose
 from emdeg.simulation.controllers.conditioning import Conditioning, Held, instants
 from emdeg.simulation.controllers.laws import Law
 from emdeg.simulation.motion import Dense, Event
@@ -81,7 +81,10 @@ class AdaptiveRun:
         self.solver, self.degree = SOLVERS[method]
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.held: Held | None = None
-        self._plant: Compiled | Followed | None = Compiled(robot) if is_analytic(robot) else None
+        # A joint that rubs though nothing drives it is one whose motor gives nothing.
+        names = [*(joint.name for joint in robot.driven), *passive.also]
+        self._rubbing = choose.with_driven(robot, names) if passive.also else robot
+        self._plant: Compiled | Followed | None = Compiled(self._rubbing) if is_analytic(robot) else None
         self.stall = STALL if robot.is_tree else LOOPS_STALL
         self.events: list[Event] = []
         self.pieces: list[Any] = []
@@ -101,6 +104,8 @@ class AdaptiveRun:
         assert self._plant is not None
         tau = self.efforts(t, q, qd)
         v = self._plant.drive_rates(q, qd)
+        if self.passive.also:
+            tau = np.concatenate([tau, np.zeros(len(self.passive.also))])
         if not self.passive.is_none:
             tau = tau + self.passive.efforts(q, qd, v)
         qdd = self._plant.accelerations(q, qd, tau)
@@ -112,7 +117,7 @@ class AdaptiveRun:
             self.held = Held(self.law, self.conditioning, self.robot.freedoms)
         n = self.robot.freedoms
         if self._plant is None:
-            self._plant = Followed(self.robot, x[:n])
+            self._plant = Followed(self._rubbing, x[:n])
         states, efforts = np.empty((len(grid), len(x))), np.empty((len(grid), n))
         done, t, halted = 0, 0.0, False
         edges = instants(duration, self.conditioning)

@@ -30,20 +30,27 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Passive(Shown):
-    """Friction by driven joint (None: without), fading out below `rest_speed` [rad/s, m/s], and elastic stops."""
+    """Friction by driven joint (None: without), fading out below `rest_speed` [rad/s, m/s], and elastic stops.
+
+    Behind the driven joints' laws stand those of the joints `also`, which nothing drives and which rub.
+    """
 
     friction: tuple[FrictionLaw, ...] | None = None
     stops: tuple[Stop, ...] = ()
     rest_speed: float = REST_SPEED
+    also: tuple[str, ...] = ()
 
     @property
     def is_none(self) -> bool:
         return not self.stops and (self.friction is None or all(law.is_none for law in self.friction))
 
     def efforts(self, q: Array, qd: Array, driven: Array | None = None) -> Array:
-        """(..., n) [N m, N]: acting on the driven joints at the state q, qd (..., n); `driven` are their rates."""
+        """(..., joints) [N m, N]: acting on the driven joints, and on those that rub `also`, at q, qd (..., n).
+
+        `driven` are these joints' rates, by default qd.
+        """
         rubbed = qd if driven is None else driven
-        result = np.zeros(np.broadcast_shapes(q.shape, qd.shape))
+        result = np.zeros((*np.broadcast_shapes(q.shape, qd.shape)[:-1], rubbed.shape[-1]))
         sign = smooth_sign(self.rest_speed, np.sqrt)
         for k, law in enumerate(self.friction or ()):
             result[..., k] -= law.effort(rubbed[..., k], sign, np.exp, np.tanh)

@@ -46,8 +46,8 @@ class Compiled:
     """Accelerations and the driven joints' rates at one state, compiled, without allocation of arguments."""
 
     def __init__(self, robot: Robot) -> None:
-        n = robot.freedoms
-        self._plant = compile_program(accelerations(robot), threads=1).bind(np.zeros(n), np.zeros(n), np.zeros(n))
+        n, motors = robot.freedoms, len(robot.driven)
+        self._plant = compile_program(accelerations(robot), threads=1).bind(np.zeros(n), np.zeros(n), np.zeros(motors))
         drives = drive_rates(robot)
         self._drives = None if drives is None else compile_program(drives, threads=1).bind(np.zeros(n), np.zeros(n))
 
