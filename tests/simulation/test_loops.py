@@ -80,11 +80,12 @@ def test_computed_torque_leads_every_mechanism_along_a_move(name):
 
 
 @pytest.mark.parametrize("name", [name for name in MOVES if name != "delta_lumped"])
-def test_ten_seconds_of_every_mechanism_on_springs(name):
+@pytest.mark.parametrize("seconds", [2.0, pytest.param(10.0, marks=pytest.mark.slow)])
+def test_every_mechanism_on_springs(name, seconds):
     robot = robot_of(name)
     start, target = MOVES[name]
     stiff = np.diag(emdeg.mass_matrix(robot, target)) * 25.0
-    motion = simulate(robot, pd(robot, stiff, 0, np.array(start)), target, duration=10.0)
+    motion = simulate(robot, pd(robot, stiff, 0, np.array(start)), target, duration=seconds)
     assert motion.drift["closure"] < 1e-10
     assert motion.drift["energy_relative"] < 1e-7
 

@@ -89,15 +89,16 @@ def test_going_back_in_time_a_gauss_method_returns_to_its_start():
     np.testing.assert_allclose(back.q[-1], start, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["scara", pytest.param("puma560", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", FIXED)
-def test_a_batch_is_its_trajectories_one_by_one(method):
-    robot = emdeg.load("puma560")
+def test_a_batch_is_its_trajectories_one_by_one(method, name):
+    robot = emdeg.load(name)
     rng = np.random.default_rng(3)
-    q, qd = rng.uniform(-0.5, 0.5, (11, 6)), rng.uniform(-0.5, 0.5, (11, 6))
-    law = pd(robot, 200, 20, np.zeros(6))
+    q, qd = rng.uniform(-0.5, 0.5, (11, robot.n)), rng.uniform(-0.5, 0.5, (11, robot.n))
+    law = pd(robot, 200, 20, np.zeros(robot.n))
     options = {"method": method, "step": 1e-3, "stops": "ignore", "drift_tolerance": 1, "check_step": False}
     together = simulate(robot, law, q, qd, 0.05, output_step=0.01, **options)
-    assert together.q.shape == (11, 6, 6)
+    assert together.q.shape == (11, 6, robot.n)
     for k in (0, 10):
         alone = simulate(robot, law, q[k], qd[k], 0.05, output_step=0.01, **options)
         np.testing.assert_allclose(together.q[k], alone.q, rtol=0, atol=1e-12)

@@ -48,13 +48,14 @@ def killed(study: Path, folder: Path, more: int, delay: float, how: signal.Signa
     return process.returncode
 
 
-def test_a_local_run_killed_ten_times_at_random_moments_ends_with_the_same_bits(tmp_path):
+@pytest.mark.parametrize("times", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_a_local_run_killed_at_random_moments_ends_with_the_same_bits(times, tmp_path):
     study = tmp_path / "many.toml"
     study.write_text(MANY_CHUNKS.format(states=40_000, draws=80))
     folder = tmp_path / "killed"
     rng = random.Random(8)
     seen: set[str] = set()
-    for _ in range(10):
+    for _ in range(times):
         code = killed(study, folder, rng.randrange(0, 20), rng.uniform(0, 0.1), signal.SIGKILL)
         assert code in (-signal.SIGKILL, 0)
         now = chunks(folder)
