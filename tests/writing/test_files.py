@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from emdeg.writing import files, held, read_plain, write_whole
+from emdeg.writing import files, held, part_of, read_plain, write_whole
 
 
 def test_a_planted_link_is_not_followed(tmp_path: Path) -> None:
@@ -39,15 +43,15 @@ def test_a_name_that_was_guessed_right_is_an_error_and_no_way_in(tmp_path: Path,
 def test_either_all_files_change_or_none(tmp_path: Path, monkeypatch, failing: int) -> None:
     paths = [tmp_path / "a.c", tmp_path / "a.c.certificate.json"]
     write_whole(dict.fromkeys(paths, b"old"))
-    real, calls = files._written_beside, []
+    real, calls = files._fill, []
 
-    def full(path: Path, *rest):
+    def full(stream, content: bytes, path: Path, durable: bool):
         calls.append(path)
         if len(calls) - 1 == failing:
             raise OSError(28, "No space left on device", str(path))
-        return real(path, *rest)
+        return real(stream, content, path, durable)
 
-    monkeypatch.setattr(files, "_written_beside", full)
+    monkeypatch.setattr(files, "_fill", full)
     with pytest.raises(OSError, match="No space left"):
         write_whole(dict.fromkeys(paths, b"new"))
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {path.name: b"old" for path in paths}
@@ -93,3 +97,38 @@ def test_a_folder_that_somebody_holds_for_ever_is_used_all_the_same(tmp_path: Pa
     with held([tmp_path]):
         write_whole({tmp_path / "a": b"x"})
     assert (tmp_path / "a").read_bytes() == b"x"
+
+
+def test_what_a_killed_writer_left_is_taken_away_by_the_next(tmp_path):
+    """A writer is killed between its new file and the file's name; another one still writes."""
+    killed = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom emdeg.writing import files\n"
+        "files.held = lambda folders: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "files.write_whole({Path(sys.argv[1]): b'half'})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", killed, str(tmp_path / "out.c")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    (left,) = tmp_path.glob(".*.part")
+    hours_ago = time.time() - 7200
+    other = tmp_path / ".not_ours.part"
+    other.write_text("kept")
+    with part_of(tmp_path / "slow.png") as busy:
+        for old in (left, other, busy):
+            os.utime(old, (hours_ago, hours_ago))
+        write_whole({tmp_path / "out.c": b"whole"})
+        assert not left.exists()
+        assert busy.exists()
+        assert other.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [other.name, "out.c"]
+
+
+def test_a_link_or_a_young_file_with_such_a_name_is_left_alone(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("kept")
+    link, young = tmp_path / f".{'a' * 16}.part", tmp_path / f".{'b' * 16}.part"
+    link.symlink_to(victim)
+    young.write_text("just begun")
+    write_whole({tmp_path / "out.c": b"whole"})
+    assert victim.read_text() == "kept"
+    assert link.is_symlink()
+    assert young.exists()

@@ -1,8 +1,9 @@
 """Files that are written whole or not at all, never through a stranger's link, and that change together.
 
 A new content is written under a random name beside its place, in a file that did not exist before, and then takes the
-place's name. Where several files belong together the names change while their folders are held, so that neither
-another writer nor a reader who holds them too ever sees one's old content beside the other's new one.
+place's name; what a writer that was killed left there, the next one takes away. Where several files belong together the
+names change while their folders are held, so that neither another writer nor a reader who holds them too ever sees
+one's old content beside the other's new one.
 """
 
 from __future__ import annotations
@@ -10,16 +11,24 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
+from typing import IO
 
 PATIENCE = 5.0
 """Seconds to wait for a folder that another process holds; whoever can read a folder can hold it, so not for ever."""
 MODE = 0o666
 """Of a new file, less what the umask takes away."""
+_PART = re.compile(r"\.[0-9a-f]{16}\.part")
+YOUNG = 2.0
+"""Seconds in which a new file that nobody holds may be one that its writer is about to hold."""
+MOST_LOOKED_AT = 10_000
+"""Names of a folder among which files that were left are looked for."""
 
 
 def write_whole(files: Mapping[Path, bytes], *, mode: int = MODE, durable: bool = False) -> None:
@@ -27,33 +36,66 @@ def write_whole(files: Mapping[Path, bytes], *, mode: int = MODE, durable: bool 
 
     `durable`: the bytes and the names are on the disk when this returns.
     """
-    waiting: dict[Path, Path] = {}
-    try:
+    with contextlib.ExitStack() as parts:
+        waiting: dict[Path, tuple[Path, IO[bytes]]] = {}
         for path, content in files.items():
             _check_replaceable(path)
-            waiting[path] = _written_beside(path, content, mode, durable)
-        with held({path.parent for path in files}):
-            for path, part in waiting.items():
+            part, stream = parts.enter_context(_new_part(path, mode))
+            _fill(stream, content, path, durable)
+            waiting[path] = part, stream
+        folders = {path.parent for path in files}
+        with held(folders):
+            for path, (part, stream) in waiting.items():
+                stream.close()  # some systems do not rename what is open
                 part.replace(path)
+            for folder in folders:
+                _clear(folder)
         if durable:
-            for folder in {path.parent for path in files}:
+            for folder in folders:
                 flush(folder)
-    finally:
-        for part in waiting.values():
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def part_of(path: Path) -> Iterator[Path]:
     """An empty file of a random name beside `path`, to be filled and renamed; gone at the end if it was not."""
-    part, handle = _opened_beside(path, MODE)
-    os.close(handle)
-    try:
+    with _new_part(path, MODE) as (part, _):
         yield part
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _new_part(path: Path, mode: int) -> Iterator[tuple[Path, IO[bytes]]]:
+    """A new file beside `path`, open and held, so that nobody takes it for one that was left."""
+    part, handle = _opened_beside(path, mode)
+    with os.fdopen(handle, "wb") as stream:
+        try:
+            with contextlib.suppress(OSError, ImportError):
+                _lock(handle, shared=False)
+            yield part, stream
+        finally:
+            with contextlib.suppress(OSError):
+                stream.close()
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+def _clear(folder: Path) -> None:
+    """Take away new files of ours that a writer left when it was killed: those that nobody holds."""
+    with contextlib.suppress(OSError, ImportError):
+        import fcntl  # not on every system
+
+        with os.scandir(folder) as names:
+            left = [Path(one.path) for one in islice(names, MOST_LOOKED_AT) if _PART.fullmatch(one.name)]
+        for part in left:
+            with contextlib.suppress(OSError):
+                handle = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+                try:
+                    found = os.fstat(handle)
+                    old = time.time() - found.st_mtime > YOUNG
+                    if old and stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid():
+                        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        part.unlink()
+                finally:
+                    os.close(handle)
 
 
 def _check_replaceable(path: Path) -> None:
@@ -81,21 +123,16 @@ def _opened_beside(path: Path, mode: int) -> tuple[Path, int]:
         raise
 
 
-def _written_beside(path: Path, content: bytes, mode: int, durable: bool) -> Path:
-    part, handle = _opened_beside(path, mode)
+def _fill(stream: IO[bytes], content: bytes, path: Path, durable: bool) -> None:
+    """Write the content of what is to be `path`; OSError, of a full disk for one, names that."""
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            if durable:
-                os.fsync(stream.fileno())
-    except BaseException as problem:  # a full disk, Ctrl-C
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-        if isinstance(problem, OSError):
-            problem.filename = str(path)
+        stream.write(content)
+        stream.flush()
+        if durable:
+            os.fsync(stream.fileno())
+    except OSError as problem:
+        problem.filename = str(path)
         raise
-    return part
 
 
 def flush(path: Path) -> None:
