@@ -32,6 +32,9 @@ def identify(
         list[str] | None,
         typer.Option(metavar="JOINT=VALUE", help="[N m/A, N/A] at the joint, where currents are logged. Repeatable."),
     ] = None,
+    accept_doubts: Annotated[
+        bool, typer.Option("--accept-doubts", help="Go on with a log that seems to be wrong.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """From logs to numbers: base parameters and friction with 95% intervals, validated on another log.
@@ -60,6 +63,7 @@ def identify(
             logs,
             friction=friction,  # type: ignore[arg-type]
             torque_constants=constants,
+            accept_doubts=accept_doubts,
             progress=tell,
         )
         checked = None if validate is None else validated(found, read_log(validate, found.robot))
@@ -82,6 +86,7 @@ def as_data(found: Identification, checked: Validation | None) -> dict[str, Any]
         "motor_constants": {name: asdict(value) for name, value in found.constants.items()},
         "not_identified": list(found.hidden),
         "notes": list(found.notes),
+        "doubts": [asdict(doubt) for doubt in found.doubts],
         "logs": [_log_data(one) for one in found.logs],
         "rows": found.fit.rows,
         "rows_that_count_less": found.fit.far,

@@ -17,6 +17,7 @@ from emdeg.identification.measured import Estimate, FrictionFit
 from emdeg.identification.motor_constants import in_newton_metres
 from emdeg.identification.recording import Log, read_log
 from emdeg.identification.samples import Samples, fastest_speeds, prepare
+from emdeg.identification.suspicions import Doubt, explained_doubts, log_doubts, rate_doubts
 from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values, combination_text
 from emdeg.programs import program
 from emdeg.robot import Robot, choose, geometry, need_numbers
@@ -46,6 +47,8 @@ class Identification(Shown):
     constants: Mapping[str, Estimate]
     """Motor constants [N m/A, N/A], where currents were logged."""
     notes: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
+    """What is not as it should be in the logs."""
 
     @property
     def values(self) -> Array:
@@ -70,27 +73,36 @@ def identify(
     *,
     friction: FrictionChoice = "auto",
     torque_constants: Mapping[str, float] | None = None,
+    accept_doubts: bool = False,
     progress: Told = lambda text: None,
 ) -> Identification:
     """The robot's base parameters and friction from its logs: t, positions, efforts or currents, rates if recorded.
 
     `friction`: "auto" finds the terms that earn their place, "stribeck" and "coulomb" are those laws, "none" has none.
     `torque_constants` {joint: N m/A or N/A at the joint} are for currents; where they are not given, they are those
-    with which the file's own numbers explain the currents best.
+    with which the file's own numbers explain the currents best. A log that seems to be in other units, to have columns
+    exchanged or signs turned is refused with RobotError, unless `accept_doubts`.
     """
     if not logs:
         raise RobotError("no log is given", body=robot.name)
     robot = by_motors(robot)
     read = [one if isinstance(one, Log) else read_log(one, robot) for one in logs]
     fastest = np.max([fastest_speeds(log) for log in read], axis=0)
+    doubted = [(log.file, doubt) for log in read for doubt in (*log_doubts(log, robot), *rate_doubts(log, robot))]
+    refuse(doubted, accept_doubts)
     progress("smoothing")
     samples = [prepare(log, robot, fastest) for log in read]
+    regressor = base_regressor(robot)
+    progress("looking for other explanations")
+    doubted += [(one.file, doubt) for one in samples for doubt in explained_doubts(robot, regressor, one)]
+    refuse(doubted, accept_doubts)
     samples, constants, words = in_newton_metres(robot, samples, torque_constants or {})
     base = base_parameters(robot)
     prior = prior_values(robot, base)
-    fit = estimate(base_regressor(robot), len(base), samples, prior, friction, progress)
+    fit = estimate(regressor, len(base), samples, prior, friction, progress)
     names = [str(column) for column in base.kept]
     notes = [f"{one.file}: {note}" for one in samples for note in one.notes] + words
+    notes += [f"{file}: {doubt.words}" for file, doubt in doubted]
     return Identification(
         robot,
         base,
@@ -102,7 +114,18 @@ def identify(
         hidden_words(robot, base, fit),
         constants,
         tuple(notes),
+        tuple(doubt for _, doubt in doubted),
     )
+
+
+def refuse(doubted: Sequence[tuple[str, Doubt]], accept: bool) -> None:
+    """RobotError where a log's numbers cannot be meant, unless that is accepted."""
+    grave = [(file, doubt) for file, doubt in doubted if doubt.grave]
+    if grave and not accept:
+        file, first = grave[0]
+        more = "".join(f"; {other}: {doubt.words}" for other, doubt in grave[1:4])
+        rule = f"{first.words}{more}. Nothing is identified; mend the log, or pass --accept-doubts to go on"
+        raise RobotError(rule, file=file)
 
 
 def by_motors(robot: Robot) -> Robot:

@@ -138,14 +138,14 @@ def read_recording(
     return Recording(t, q, qd, qdd, tau, derived)
 
 
-def doubts(recording: Recording | SampledMotion, robot: Robot) -> list[str]:
+def doubts(recording: Recording | SampledMotion | Log, robot: Robot) -> list[str]:
     """What suggests that a recording is in other units than s and rad: steps and positions that no robot has."""
     found = []
-    step = float(np.median(np.diff(recording.t)))
+    step = float(np.nanmedian(np.diff(recording.t)))
     if step > LONG_STEP:
         found.append(f"its samples are {step:g} s apart: is t in seconds?")
-    for k, joint in enumerate(robot.joints):
-        low, high = float(recording.q[:, k].min()), float(recording.q[:, k].max())
+    for k, joint in enumerate(robot.coordinates):
+        low, high = float(np.nanmin(recording.q[:, k])), float(np.nanmax(recording.q[:, k]))
         ends = [None if end is None else float(end) for end in (joint.limits.lower, joint.limits.upper)]
         first, last = (fallback if end is None else end for end, fallback in zip(ends, (-MANY_TURNS, MANY_TURNS)))
         if joint.kind == "prismatic" and None in ends:

@@ -1,0 +1,228 @@
+"""What is wrong with a log: units, signs, columns that changed places, clocks, limits, joints at rest; in words.
+
+Some can be seen in the columns. Others leave a log that looks like any other, so they are tried out: if the bodies'
+equations explain the efforts far better with two columns exchanged, a sign turned or degrees for radians, that is what
+happened. Signs and units that no equation can tell are held against the masses of the robot's own file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from emdeg.algebra import Array
+from emdeg.identification.linear_model import Evaluate
+from emdeg.identification.recording import MANY_TURNS, Log, doubts
+from emdeg.identification.samples import BRIDGED, JUMP, Samples, flat_tops
+from emdeg.mechanics.functions import inverse_dynamics
+from emdeg.robot import Robot
+from emdeg.writing import Shown
+
+ROWS = 500
+"""States at which explanations are tried out."""
+WELL = 0.08
+"""Of the efforts: an explanation that leaves less needs no other."""
+BETTER = 0.5
+"""What another explanation may leave at most, of what the log as it stands leaves, to be the likelier one."""
+PLAIN = 3
+"""The friction terms that every joint has stand first."""
+FAR_OUT = 3.0
+"""Of a joint's limits: angles beyond are degrees."""
+FAR = 8.0
+"""Efforts so many times larger or smaller than the file's masses ask for are in other units."""
+UNITS = {
+    1000.0: "mN m or N mm",
+    100.0: "N cm",
+    9.80665: "kgf m",
+    180 / math.pi: "per degree",
+    0.001: "kN m",
+}
+
+
+@dataclass(frozen=True)
+class Doubt(Shown):
+    """What seems wrong, and what it would change; a grave one makes every number wrong."""
+
+    what: str
+    words: str
+    grave: bool
+
+
+def log_doubts(log: Log, robot: Robot) -> list[Doubt]:
+    """What can be seen in a log's columns."""
+    found: list[Doubt] = []
+    for text in doubts(log, robot):
+        if "in seconds" in text:
+            found.append(Doubt("time", f"{text} Else every speed and acceleration would be wrong", True))
+        else:
+            words = f"{text} In degrees, gravity's angles and speeds would be 57 times off"
+            found.append(Doubt("degrees", words, _far_out(log, robot)))
+    found += _clock(log)
+    missing = int(np.isnan(log.table.values).sum()) if log.table is not None else 0
+    if missing:
+        words = f"{missing} values are missing: up to {BRIDGED} in a row are interpolated, longer gaps part the log"
+        found.append(Doubt("missing", words, False))
+    if log.effort is not None:
+        flat = flat_tops(log.effort)
+        for k, joint in enumerate(robot.driven):
+            if flat[:, k].any():
+                most = float(np.nanmax(np.abs(log.effort[flat[:, k], k])))
+                unit = "A" if log.in_amperes else "N m" if joint.kind == "revolute" else "N"
+                where = f"stands at {most:.4g} {unit} in {int(flat[:, k].sum())} samples"
+                words = f"the effort of {joint.name} {where}: its drive gives no more"
+                words += "; they are left out, fitted they would make bodies lighter"
+                found.append(Doubt("saturated", words, False))
+    return found
+
+
+def _far_out(log: Log, robot: Robot) -> bool:
+    """Whether a joint turns so far beyond its limits, or so many times, that no robot does."""
+    for k, joint in enumerate(robot.coordinates):
+        ends = [abs(float(end)) for end in (joint.limits.lower, joint.limits.upper) if end is not None]
+        most = FAR_OUT * max([*ends, math.pi]) if ends else MANY_TURNS
+        if joint.kind == "revolute" and float(np.nanmax(np.abs(log.q[:, k]))) > most:
+            return True
+    return False
+
+
+def _clock(log: Log) -> Iterator[Doubt]:
+    steps = np.diff(log.t)
+    back, far = steps <= 0, steps > (BRIDGED + JUMP) * log.step
+    for mask, what in ((back, "goes back"), (far, "jumps ahead")):
+        if mask.any():
+            k = int(np.argmax(mask))
+            times = f" ({int(mask.sum())} times in all)" if mask.sum() > 1 else ""
+            words = f"the clock {what} by {abs(steps[k]):.3g} s at t = {log.t[k]:.6g} s{times}: the log is parted there"
+            yield Doubt("clock", words, False)
+    short = (steps > JUMP * log.step) & ~far
+    if short.any():
+        lost = int(np.sum(np.round(steps[short] / log.step) - 1))
+        yield Doubt("missing", f"{lost} samples are missing in short gaps: they are interpolated", False)
+
+
+def rate_doubts(log: Log, robot: Robot) -> list[Doubt]:
+    """Whether recorded speeds are the positions' derivatives."""
+    found = []
+    if log.qd is None:
+        return []
+    with np.errstate(invalid="ignore"):
+        slope = np.gradient(log.q, axis=0) / log.step
+    for k, joint in enumerate(robot.coordinates):
+        good = np.isfinite(slope[:, k]) & np.isfinite(log.qd[:, k])
+        own = float(slope[good, k] @ slope[good, k])
+        ratio = float(slope[good, k] @ log.qd[good, k]) / own if own > 0 else 1.0
+        if own > 1e-8 * good.sum() and not 0.8 < ratio < 1.25:
+            unit = " (degrees?)" if 40 < ratio < 80 else " (another sign?)" if ratio < 0 else ""
+            words = f"the speed of {joint.name} is {ratio:.3g} times its position's derivative{unit}"
+            found.append(Doubt("rates", f"{words}: friction and accelerations would be wrong by that", True))
+    return found
+
+
+def explained_doubts(robot: Robot, regressor: Evaluate, samples: Samples) -> list[Doubt]:
+    """What the equations say: rest, exchanged columns, signs, degrees, units."""
+    found = [
+        Doubt(
+            "still", f"{joint.name} did not move: neither its friction nor what only its motion shows is found", False
+        )
+        for joint, rests in zip(robot.coordinates, samples.still)
+        if rests
+    ]
+    some = _some(samples)
+    left = _left(regressor, some)
+    if left > WELL:
+        best = min(((_left(regressor, one), words) for one, words in _others(robot, some)), default=(1.0, ""))
+        if best[0] < BETTER * left:
+            words = f"{best[1]}: as it stands the model leaves {left:.0%} of the efforts, so {best[0]:.0%}"
+            found.append(Doubt(best[1].split()[0], words, True))
+            return found
+    return found + _against_the_file(robot, regressor, some)
+
+
+def _some(samples: Samples) -> Samples:
+    rows = np.unique(np.linspace(0, len(samples) - 1, ROWS).astype(int))
+    arrays = {name: getattr(samples, name)[rows] for name in ("t", "q", "qd", "qdd", "tau", "friction", "used")}
+    return replace(samples, **arrays, pieces=(0,))
+
+
+def _left(regressor: Evaluate, some: Samples) -> float:
+    """The share of the efforts that bodies and plain friction cannot explain, all joints counting alike."""
+    Y = regressor(some.q, some.qd, some.qdd)
+    m, n, p = Y.shape
+    X = np.zeros((m, n, p + PLAIN * n))
+    X[..., :p] = Y
+    for j in range(n):
+        X[:, j, p + PLAIN * j : p + PLAIN * (j + 1)] = some.friction[:, j, :PLAIN]
+    spread = np.maximum(np.std(some.tau, axis=0), 1e-12)
+    X, y = X / spread[:, None], (some.tau - some.tau.mean(axis=0)) / spread
+    if not np.isfinite(X).all():
+        return math.inf
+    rest = _without(y.reshape(-1), X.reshape(m * n, -1))
+    return float(np.sqrt(np.mean(rest**2)))
+
+
+def _without(y: Array, A: Array) -> Array:
+    length = np.linalg.norm(A, axis=0)
+    A = A[:, length > 0] / length[length > 0]
+    x, *_ = np.linalg.lstsq(A, y, rcond=1e-9)
+    return y - A @ x
+
+
+def _others(robot: Robot, some: Samples) -> Iterator[tuple[Samples, str]]:
+    """Other explanations of a log: the samples as they would be, and in words."""
+    drives, places = [j.name for j in robot.driven], [j.name for j in robot.coordinates]
+    n = len(drives)
+    for a, b in combinations(range(n), 2):
+        order = list(range(n))
+        order[a], order[b] = b, a
+        yield replace(some, tau=some.tau[:, order]), f"swapped columns: the efforts of {drives[a]} and {drives[b]}"
+        moved = {name: getattr(some, name)[:, order] for name in ("q", "qd", "qdd")}
+        words = f"swapped columns: the positions of {places[a]} and {places[b]}"
+        yield replace(some, **moved, friction=some.friction[:, order]), words
+    for j in range(n):
+        turned = np.where(np.arange(n) == j, -1.0, 1.0)
+        yield replace(some, tau=some.tau * turned), f"sign: the effort of {drives[j]} points the other way"
+        yield (
+            replace(some, q=some.q * turned, qd=some.qd * turned, qdd=some.qdd * turned, friction=some.friction),
+            f"sign: the position of {places[j]} counts the other way",
+        )
+    turns = np.array([math.pi / 180 if joint.kind == "revolute" else 1.0 for joint in robot.coordinates])
+    yield (
+        replace(some, q=some.q * turns, qd=some.qd * turns, qdd=some.qdd * turns),
+        "degrees: positions are not in radians",
+    )
+
+
+def _against_the_file(robot: Robot, regressor: Evaluate, some: Samples) -> list[Doubt]:
+    """Signs and units, by the efforts that the file's own masses ask for; they may be wrong, but not so wrong."""
+    if robot.symbols:
+        return []
+    asked = inverse_dynamics(robot, some.q, some.qd, some.qdd)
+    factors = []
+    for j in range(some.tau.shape[1]):
+        A = np.column_stack([asked[:, j], some.friction[:, j, :PLAIN]])
+        rest = _without(some.tau[:, j], A[:, 1:])
+        own = _without(asked[:, j], A[:, 1:])
+        size = float(own @ own)
+        factor = float(own @ rest) / size if size > 0 else 1.0
+        left = rest - factor * own
+        sure = size > 0 and factor**2 * size > 0.5 * float(rest @ rest) and float(left @ left) < float(rest @ rest)
+        factors.append(factor if sure else math.nan)
+    known = [(joint, factor) for joint, factor in zip(robot.driven, factors) if not math.isnan(factor)]
+    turned = [joint.name for joint, factor in known if factor < 0]
+    found = []
+    if turned:
+        whose = "every joint" if len(turned) == len(known) else ", ".join(turned)
+        words = f"sign: the efforts of {whose} point against what the file's masses ask for"
+        found.append(Doubt("sign", f"{words}; identified so, masses would be negative", True))
+    for joint, factor in known:
+        size = abs(factor)
+        if not some.in_amperes and not 1 / FAR < size < FAR:
+            near = min(UNITS, key=lambda unit: abs(math.log(size / unit)))
+            unit = f" ({UNITS[near]}?)" if abs(math.log(size / near)) < 0.5 else " (at the motor, before the gear?)"
+            words = f"units: the efforts of {joint.name} are {size:.3g} times what the file's masses ask for{unit}"
+            found.append(Doubt("units", f"{words}; every mass would be wrong by that", True))
+    return found

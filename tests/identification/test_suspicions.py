@@ -1,0 +1,91 @@
+"""Logs that are wrong get words: what is the matter, and what it would change; right ones get none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from emdeg.errors import RobotError
+from emdeg.identification import identify
+from tests.commands import run
+from tests.identification.campaigns import arm_text, recorded
+
+DEGREES = 180 / np.pi
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    # Its masses are not those of the file: what is wrong must be told from what is only unknown.
+    folder = tmp_path_factory.mktemp("logs")
+    run_ = recorded(arm_text(1.25), folder, 1)
+    (folder / "arm.urdf").write_text(arm_text())
+    return folder, run_
+
+
+SPOILED = {
+    "degrees": (lambda q, tau: {"q": q * DEGREES}, "in rad"),
+    "efforts exchanged": (lambda q, tau: {"tau": tau[:, [0, 2, 1]]}, "swapped columns: the efforts of j2 and j3"),
+    "positions exchanged": (lambda q, tau: {"q": q[:, [1, 0, 2]]}, "swapped columns: the positions of j1 and j2"),
+    "one sign": (lambda q, tau: {"tau": tau * [1, -1, 1]}, "sign: the effort of j2"),
+    "every sign": (lambda q, tau: {"tau": -tau}, "sign: the efforts of every joint"),
+    "milli": (lambda q, tau: {"tau": 1000 * tau}, "mN m"),
+    "speeds in degrees": (lambda q, tau: {"qd": np.gradient(q, axis=0) * 100 * DEGREES}, r"degrees\?"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_a_wrong_log_is_named_and_nothing_is_identified(example, name):
+    folder, run_ = example
+    spoil, words = SPOILED[name]
+    path = run_.write(folder / "log.csv", **spoil(run_.q, run_.tau))
+    with pytest.raises(RobotError, match=words):
+        identify(run_.robot, [path])
+
+
+def test_the_command_ends_with_3_and_says_what_to_do(example):
+    folder, run_ = example
+    path = run_.write(folder / "log.csv", tau=-run_.tau)
+    done = run("identify", str(folder / "arm.urdf"), str(path), "--json")
+    assert done.returncode == 3
+    assert not done.stdout
+    assert "--accept-doubts" in done.stderr
+    assert run("identify", str(folder / "arm.urdf"), str(path), "--json", "--accept-doubts").returncode == 0
+
+
+def test_clock_gaps_and_saturation_are_said_and_left_out(example):
+    folder, run_ = example
+    t, tau, q = run_.t.copy(), run_.tau.copy(), run_.q.copy()
+    t[700:] += 0.4
+    q[300] = np.nan
+    most = np.quantile(tau[:, 1], 0.97)
+    tau[:, 1] = np.minimum(tau[:, 1], most)
+    found = identify(run_.robot, [run_.write(folder / "log.csv", t=t, q=q, tau=tau)])
+    words = " ".join(doubt.words for doubt in found.doubts)
+    assert "the clock jumps ahead by 0.41 s at t = 6.99 s" in words
+    assert "3 values are missing" in words
+    assert "the effort of j2 stands at" in words
+    plain = identify(run_.robot, [run_.write(folder / "log.csv")])
+    for name, value in plain.parameters.items():  # what is left gives the same numbers, a little less sharply
+        other = found.parameters[name]
+        assert abs(value.value - other.value) < 3 * (other.high - other.value)
+
+
+def test_spikes_do_not_matter(example):
+    folder, run_ = example
+    tau = run_.tau.copy()
+    tau[np.arange(50, 2000, 217), 1] += 300
+    found = identify(run_.robot, [run_.write(folder / "log.csv", tau=tau)])
+    plain = identify(run_.robot, [run_.write(folder / "log.csv")])
+    assert any("spikes" in note for note in found.notes)
+    for name, value in plain.parameters.items():
+        assert found.parameters[name].value == pytest.approx(value.value, abs=value.high - value.low)
+
+
+def test_a_right_log_is_not_doubted(example):
+    folder, run_ = example
+    found = identify(run_.robot, [run_.write(folder / "log.csv")])
+    assert found.doubts == ()
+    still = run_.q.copy()
+    still[:, 2] = 0.3
+    held = identify(run_.robot, [run_.write(folder / "log.csv", q=still)], accept_doubts=True)
+    assert any(doubt.what == "still" and "j3 did not move" in doubt.words for doubt in held.doubts)
