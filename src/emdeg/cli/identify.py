@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say
-from emdeg.cli.progress import working
-from emdeg.robot import Robot
+from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say, write_new
+from emdeg.cli.progress import Tell, working
+from emdeg.cli.robots import Chosen
+from emdeg.errors import RobotError
 
 if TYPE_CHECKING:
     from emdeg.identification import Estimate, FrictionFit, Identification, Validation
@@ -20,7 +21,7 @@ FRICTION = ("auto", "stribeck", "coulomb", "none")
 
 
 def identify(
-    robot: Robot,
+    robot: Chosen,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs, .csv or .parquet.")],
     validate: Annotated[
         Path | None, typer.Option(metavar="LOG", help="A log that is not identified: how well is it explained?")
@@ -32,6 +33,11 @@ def identify(
         list[str] | None,
         typer.Option(metavar="JOINT=VALUE", help="[N m/A, N/A] at the joint, where currents are logged. Repeatable."),
     ] = None,
+    out_file: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="NEW.toml|NEW.urdf", help="Write the robot: bodies that can exist."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     accept_doubts: Annotated[
         bool, typer.Option("--accept-doubts", help="Go on with a log that seems to be wrong.")
     ] = False,
@@ -46,7 +52,7 @@ def identify(
 
       emdeg identify panda.urdf log1.csv log2.csv --validate log3.csv
 
-      emdeg identify puma560 log.parquet --json
+      emdeg identify puma560 log.parquet --out new.toml --json
     """
     from emdeg.identification import identify as identify_logs
     from emdeg.identification import read_log, validated
@@ -57,9 +63,11 @@ def identify(
         constants = {name: float(v) for name, v in assignments(torque_constant or [], "--torque-constant").items()}
     except ValueError:
         raise UsageError(f"--torque-constant needs JOINT=NUMBER; got {torque_constant}") from None
-    with working(f"identifying {robot.name}") as tell:
+    _need_writable(robot, out_file, force)
+    start = robot.load()
+    with working(f"identifying {start.name}") as tell:
         found = identify_logs(
-            robot,
+            start,
             logs,
             friction=friction,  # type: ignore[arg-type]
             torque_constants=constants,
@@ -67,12 +75,44 @@ def identify(
             progress=tell,
         )
         checked = None if validate is None else validated(found, read_log(validate, found.robot))
+        distance = None if out_file is None else _written(found, robot, out_file, force, tell)
     for note in found.notes:
         say(f"note: {note}")
     if json:
-        print_json(as_data(found, checked))
+        bodies = None if distance is None else {"file": str(out_file), "distance": distance}
+        print_json(as_data(found, checked) | {"robot_file": bodies})
     else:
         _print(found, checked)
+    if distance is not None:
+        say(f"wrote {out_file}: its bodies' base parameters lie {distance:.2g} standard deviations from those found")
+
+
+def _need_writable(robot: Chosen, out_file: Path | None, force: bool) -> None:
+    """What cannot be written is said before anything is worked out."""
+    if out_file is None:
+        return
+    if out_file.suffix not in (".toml", ".urdf"):
+        raise UsageError(f"--out is a .toml or .urdf file; got {out_file.name!r}")
+    if out_file.suffix == ".urdf" and (not robot.argument.endswith(".urdf") or robot.options["lock"]):
+        raise UsageError("--out NEW.urdf replaces the inertials of a URDF: ROBOT must be one, without --lock")
+    if out_file.exists() and not force:
+        raise RobotError("it exists already; pass --force to replace it", file=str(out_file))
+
+
+def _written(found: Identification, robot: Chosen, out_file: Path, force: bool, tell: Tell) -> float:
+    """Writes the identified robot; how far its bodies are from what was found, in standard deviations."""
+    from emdeg.identification import identified_robot, identified_urdf
+    from emdeg.robot import to_toml
+
+    tell("bodies that can exist")
+    new, bodies = identified_robot(found)
+    if out_file.suffix == ".toml":
+        write_new(out_file, to_toml(new), force)
+    else:
+        if any(joint.drive.inertia for joint in new.joints):
+            say("note: a URDF has no place for the drives' inertias; --out NEW.toml keeps them")
+        write_new(out_file, identified_urdf(new, Path(robot.argument).read_text(encoding="utf-8-sig")), force)
+    return bodies.distance
 
 
 def as_data(found: Identification, checked: Validation | None) -> dict[str, Any]:

@@ -274,7 +274,7 @@ def _robot(campaign: Campaign, bodies: Mapping[str, BodyInertia], found: list[Me
     links = []
     for link in start.links:
         if link.name in bodies:
-            link = _with_inertia(link, in_link_frame(campaign, link.name, bodies), tolerances)
+            link = with_inertia(link, in_link_frame(campaign, link.name, bodies), tolerances)
             sources |= {path: _words(one) for path, one in at.items() if path.startswith(f"{link.name}.")}
         links.append(replace(link, joint=replace(link.joint, drive=_drive(link, at, tolerances, sources))))
     why = campaign.nonphysical or ("accepted with --allow-nonphysical" if allow else "")
@@ -307,20 +307,20 @@ def _measured(path: str, campaign: Campaign, names: list[str]) -> bool:
     return any(path == f"{joint}.drive" or path.startswith(f"{joint}.drive.") for joint in drives)
 
 
-def _with_inertia(link: Link, body: BodyInertia, tolerances: dict[str, Fraction]) -> Link:
+def with_inertia(link: Link, body: BodyInertia, tolerances: dict[str, Fraction]) -> Link:
     m, com, tensor = central(body)
     paths = ["mass", *(f"com.{axis}" for axis in AXES), *MOMENTS]
     for path, value in zip(paths, (m, *com, *tensor)):
         if value.tolerance:
             tolerances[f"{link.name}.{path}"] = parse_number(f"{value.tolerance:.4g}")
-    x, y, z = map(_exact, com)
-    six = tuple(map(_exact, tensor))
-    mass = _exact(m)
+    x, y, z = map(nine_digits, com)
+    six = tuple(map(nine_digits, tensor))
+    mass = nine_digits(m)
     stated = Stated("com", mass, (x, y, z), None, six)
     return replace(link, inertia=Inertia.about_mass_center(mass, (x, y, z), six), stated=stated)
 
 
-def _exact(value: Measured) -> Exact:
+def nine_digits(value: Measured) -> Exact:
     """To nine digits: more than any instrument reads."""
     return Exact.of(parse_number(f"{value.value:.9g}"))
 
@@ -334,7 +334,7 @@ def _drive(
         if path not in at:
             continue
         one = at[path]
-        value = _exact(one.value)
+        value = nine_digits(one.value)
         if key in ("break_away", "viscous", "coulomb"):
             friction = replace(friction, **{key: value})
         else:

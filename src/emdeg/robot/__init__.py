@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from emdeg.robot.toml_reader import read_toml
     from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable, kind_of
     from emdeg.robot.toml_writer import to_toml
+    from emdeg.robot.urdf_writer import with_inertials
     from emdeg.robot.workspaces import ACCELERATION, SPEED, Range, Workspace, joint_number, workspace
 
 on_demand(globals())
