@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from emdeg.identification.campaign_template import CAMPAIGN
     from emdeg.identification.comparison import comparison_part
     from emdeg.identification.consistency import Bodies, consistent_bodies
-    from emdeg.identification.identified_robot import identified_robot, identified_urdf
     from emdeg.identification.identifying import Identification, identify
     from emdeg.identification.measured import Comparison, Estimate, FrictionFit, JointDeviation, compare, fit_friction
     from emdeg.identification.measuring import CampaignOutcome, MeasuredFigure, measure
     from emdeg.identification.recording import Log, Recording, doubts, read_log, read_motion, read_recording
+    from emdeg.identification.robot_files import identified_robot, identified_urdf
     from emdeg.identification.samples import Samples
     from emdeg.identification.suspicions import Doubt
     from emdeg.identification.trials import Trial, run_trials
