@@ -1,55 +1,87 @@
-"""The entry point that CasADi and acados load: CasADi's C interface over the emitted function.
+"""The entry points that CasADi loads: its C interface over the emitted function and over its derivatives.
 
-CasADi stores matrices column by column and may leave out an input (zeros) or an output (not wanted).
+CasADi stores matrices column by column and may leave out an input (zeros) or an output (not wanted). Beside a function
+it looks for the function's Jacobian, its forward and adjoint derivatives, and the Jacobian of the adjoint.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
 
-from emdeg.programs import OutputGroup, Program
+from emdeg.programs import Companion, OutputGroup, Pattern, Program, companions_of, matrix_shape
+
+Named = tuple[str, Pattern]
 
 
 def entry_point(program: Program, name: str, constants: Program | None) -> str:
     """C text; `constants` computes the constants where parameters are inputs of the CasADi function."""
     outer = _outer_inputs(program, constants)
-    entry = f"{name}_casadi"
     calls = []
     if constants is not None:
-        calls.append(f"    {name}_constants({_joined(constants)});")
+        calls += [
+            f"    double constants[{max(len(constants.outputs[0].entries), 1)}];",
+            f"    {name}_constants({_joined(constants)});",
+        ]
     calls.append(f"    {name}({_joined(program)});")
-    lines = [
-        "#ifndef EMDEG_FLOAT",
-        f"int {entry}(const double **arg, double **res, long long int *iw, double *w, int mem);",
-        f"int {entry}(const double **arg, double **res, long long int *iw, double *w, int mem)",
-        "{",
-        *(f"    double {group_name}[{max(size, 1)}];" for group_name, size in outer),
-        *(f"    double {group.name}[{max(len(group.entries), 1)}];" for group in program.outputs),
-    ]
-    if constants is not None:
-        lines.append(f"    double constants[{max(len(constants.outputs[0].entries), 1)}];")
-    lines += ["    size_t i;", "    (void)iw; (void)w; (void)mem;"]
-    for place, (group_name, size) in enumerate(outer):
-        lines.append(f"    for (i = 0; i < {size}; ++i) {group_name}[i] = arg[{place}] ? arg[{place}][i] : 0.0;")
+    inputs = [(group_name, Pattern.dense(size)) for group_name, size in outer]
+    outputs = [(group.name, Pattern.dense(*matrix_shape(group.shape))) for group in program.outputs]
+    orders = [_row_by_row(group) for group in program.outputs]
+    return _wrapped(_entry(f"{name}_casadi", inputs, outputs, calls, orders))
+
+
+def derivative_entry_points(program: Program, name: str, function: Callable[[Program], str]) -> str:
+    """C text of what CasADi looks for beside `<name>_casadi`; `function` writes a program's own C function."""
+    texts = []
+    for one in companions_of(program):
+        inner = f"{name}_{one.prefix}"
+        own = Program(inner, one.program.inputs, one.program.ops, one.program.outputs)
+        given = ", ".join(group.name for group in (*own.inputs, *own.outputs))
+        orders = ["i" for _ in one.outputs]
+        texts += [
+            function(own),
+            _entry(f"{one.prefix}_{name}_casadi", *_faces(one), [f"    {inner}({given});"], orders),
+        ]
+    return _wrapped("\n".join(texts))
+
+
+def _faces(one: Companion) -> tuple[Sequence[Named], Sequence[Named]]:
+    return one.inputs, one.outputs
+
+
+def _wrapped(text: str) -> str:
+    return f"#ifndef EMDEG_FLOAT\n{text}\n#endif\n"
+
+
+def _entry(
+    entry: str, inputs: Sequence[Named], outputs: Sequence[Named], calls: Sequence[str], orders: Sequence[str]
+) -> str:
+    """The entry point: inputs copied, zeros for those left out; the call; outputs copied where they are wanted."""
+    signature = f"int {entry}(const double **arg, double **res, long long int *iw, double *w, int mem)"
+    lines = [f"{signature};", signature, "{"]
+    taken = [(place, name, len(one.places)) for place, (name, one) in enumerate(inputs) if one.places]
+    given = [(place, name, len(one.places)) for place, (name, one) in enumerate(outputs) if one.places]
+    lines += [f"    double {name}[{size}];" for _, name, size in [*taken, *given]]
+    # What has no entry may still be an argument of the function.
+    lines += [f"    double {name}[1];" for name, one in [*inputs, *outputs] if not one.places and _names(calls, name)]
+    lines += ["    size_t i;", "    (void)arg; (void)res; (void)iw; (void)w; (void)mem;"]
+    for place, name, size in taken:
+        lines.append(f"    for (i = 0; i < {size}; ++i) {name}[i] = arg[{place}] ? arg[{place}][i] : 0.0;")
     lines += calls
-    for place, group in enumerate(program.outputs):
-        rows, columns = _matrix(group)
-        if not group.entries:
-            continue
-        lines.append(
-            f"    if (res[{place}]) for (i = 0; i < {rows * columns}; ++i) "
-            f"res[{place}][i] = {group.name}[(i % {rows}) * {columns} + i / {rows}];"
-        )
-    lines += ["    return 0;", "}"]
-    lines += _questions(entry, [(n, (s, 1)) for n, s in outer], [(g.name, _matrix(g)) for g in program.outputs])
-    lines.append("#endif")
-    return "\n".join(lines) + "\n"
+    for place, name, size in given:
+        copied = f"res[{place}][i] = {name}[{orders[place]}];"
+        lines.append(f"    if (res[{place}]) for (i = 0; i < {size}; ++i) {copied}")
+    if not taken and not given:
+        lines.append("    (void)i;")
+    lines += ["    return 0;", "}", *_questions(entry, inputs, outputs)]
+    return "\n".join(lines)
 
 
-def _questions(
-    entry: str, inputs: list[tuple[str, tuple[int, int]]], outputs: list[tuple[str, tuple[int, int]]]
-) -> list[str]:
-    """What CasADi asks of a function it loads: counts, names, shapes, work space."""
+def _names(calls: Sequence[str], name: str) -> bool:
+    return any(f" {name}," in call.replace("(", " ") or f" {name})" in call.replace("(", " ") for call in calls)
+
+
+def _questions(entry: str, inputs: Sequence[Named], outputs: Sequence[Named]) -> list[str]:
+    """What CasADi asks of a function it loads: counts, names, patterns, work space."""
     lines = []
     for direction, groups in (("in", inputs), ("out", outputs)):
         lines += [
@@ -64,15 +96,14 @@ def _questions(
             f"const long long int *{entry}_sparsity_{direction}(long long int i);",
             f"const long long int *{entry}_sparsity_{direction}(long long int i)",
             "{",
-            # Rows, columns, 1: CasADi's short form of a dense matrix.
-            *(
-                f"    static const long long int dense_{name}[3] = {{{rows}, {columns}, 1}};"
-                for name, (rows, columns) in groups
-            ),
-            *(f"    if (i == {place}) return dense_{name};" for place, (name, _) in enumerate(groups)),
-            "    return 0;",
-            "}",
         ]
+        for name, one in groups:
+            numbers = sparsity(one)
+            lines.append(
+                f"    static const long long int of_{name}[{len(numbers)}] = {{{', '.join(map(str, numbers))}}};"
+            )
+        lines += [f"    if (i == {place}) return of_{name};" for place, (name, _) in enumerate(groups)]
+        lines += ["    return 0;", "}"]
     work = "long long int *sz_arg, long long int *sz_res, long long int *sz_iw, long long int *sz_w"
     lines += [
         f"int {entry}_work({work});",
@@ -88,6 +119,14 @@ def _questions(
     return lines
 
 
+def sparsity(pattern: Pattern) -> list[int]:
+    """CasADi's compressed columns: rows, columns, where each column starts, the rows; a short form if it is dense."""
+    if pattern.is_dense:
+        return [pattern.rows, pattern.columns, 1]
+    starts = [sum(place[1] < j for place in pattern.places) for j in range(pattern.columns + 1)]
+    return [pattern.rows, pattern.columns, *starts, *(row for row, _ in pattern.places)]
+
+
 def _outer_inputs(program: Program, constants: Program | None) -> list[tuple[str, int]]:
     inner = [(g.name, g.size) for g in program.inputs if constants is None or g.name != "constants"]
     return inner + [(g.name, g.size) for g in (constants.inputs if constants else ())]
@@ -97,7 +136,7 @@ def _joined(program: Program) -> str:
     return ", ".join(group.name for group in (*program.inputs, *program.outputs))
 
 
-def _matrix(group: OutputGroup) -> tuple[int, int]:
-    if len(group.shape) == 2:
-        return group.shape[0], group.shape[1]
-    return math.prod(group.shape), 1
+def _row_by_row(group: OutputGroup) -> str:
+    """Where entry i of the columns stands in the rows."""
+    rows, columns = matrix_shape(group.shape)
+    return f"(i % {rows}) * {columns} + i / {rows}"

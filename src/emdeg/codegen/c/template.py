@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from emdeg.codegen.c.casadi import entry_point
+from emdeg.codegen.c.casadi import derivative_entry_points, entry_point
 from emdeg.codegen.infix import Language, body, escaped, header, identifier, parts, unused
 from emdeg.programs import DOUBLE, SINGLE, InputGroup, Program, TrigTable, angles_first, split_constants
 
@@ -42,6 +42,9 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
         texts.append(_batch(main))
     if options.casadi:
         texts.append(entry_point(main, name, constants))
+        texts.append(
+            derivative_entry_points(program, name, lambda one: _function(one, options.trig == "inline", "static "))
+        )
     lines = header(program, name, options.robot, options.command, options.multirate)
     if options.batch:
         lines += ["", f"{name}_batch takes arrays component by component: entry j of state i at [j*count + i]."]
@@ -140,8 +143,8 @@ _SINGLE = """\
 """
 
 
-def _function(program: Program, together: bool) -> str:
-    signature = f"void {program.name}({parameters(program)})"
+def _function(program: Program, together: bool, scope: str = "") -> str:
+    signature = f"{scope}void {program.name}({parameters(program)})"
     lines = [f"{signature};", signature, "{"]
     lines += ["    " + line for line in _void(program) + _body(program, one_state, together)]
     return "\n".join([*lines, "}"]) + "\n"

@@ -1,0 +1,54 @@
+"""What CasADi looks for beside a function: blocks of nonzeros that are the function's derivatives."""
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.mechanics.functions import evaluate as numbers
+from emdeg.programs import companions_of, evaluate
+from emdeg.programs.build import plain_program
+
+
+def full(pattern, entries):
+    matrix = np.zeros((pattern.rows, pattern.columns))
+    for (i, j), value in zip(pattern.places, entries, strict=True):
+        matrix[i, j] = value
+    return matrix
+
+
+def outputs_of(one, given):
+    found = evaluate(one.program, {group.name: given[group.name] for group in one.program.inputs})
+    return {name: full(pattern, found[name]) if name in found else full(pattern, ()) for name, pattern in one.outputs}
+
+
+@pytest.mark.parametrize(("name", "function"), [("scara", "forward_dynamics"), ("puma560", "gravity")])
+def test_companions_are_the_derivatives_by_dual_numbers(name, function):
+    robot = emdeg.load(name)
+    program = plain_program(robot, function)
+    (y,) = (group.name for group in program.outputs)
+    rng = np.random.default_rng(1)
+    x = {group.name: rng.uniform(-1, 1, group.size) for group in program.inputs}
+    c, t = rng.standard_normal(robot.n), {a: rng.standard_normal(len(v)) for a, v in x.items()}
+    given = {**x, f"adj_{y}": c, **{f"fwd_{a}": v for a, v in t.items()}}
+    found = {one.prefix: outputs_of(one, given) for one in companions_of(program)}
+    jvp = numbers(f"{function}_jvp", robot, {**x, **{f"{a}_t": v for a, v in t.items()}})
+    np.testing.assert_allclose(found["fwd1"][f"fwd_{y}"][:, 0], jvp, atol=1e-9)
+    blocks = [found["jac"][f"jac_{y}_{a}"] for a in x]
+    np.testing.assert_allclose(sum(J @ t[a] for J, a in zip(blocks, x)), jvp, atol=1e-9)
+    for J, a in zip(blocks, x):
+        np.testing.assert_allclose(found["adj1"][f"adj_{a}"][:, 0], c @ J, atol=1e-9)
+        np.testing.assert_allclose(found["jac_adj1"][f"jac_adj_{a}_adj_{y}"], J.T, atol=1e-9)
+        assert not found["jac_adj1"][f"jac_adj_{a}_out_{y}"].any()
+    lower = numbers(f"{function}_hessian", robot, {**x, f"{y}_c": c})
+    H = np.block([[found["jac_adj1"][f"jac_adj_{a}_{b}"] for b in x] for a in x])
+    np.testing.assert_allclose(H[np.tril_indices(len(H))], lower, atol=1e-8)
+    np.testing.assert_allclose(H, H.T)
+
+
+def test_what_is_zero_for_every_state_is_left_out():
+    (jacobian, *_) = companions_of(plain_program(emdeg.load("puma560"), "gravity"))
+    ((name, pattern),) = jacobian.outputs
+    assert (name, pattern.rows, pattern.columns) == ("jac_g_q", 6, 6)
+    # Turning about gravity, or about the last axis, changes nothing; nothing turns the last joint.
+    assert all(row != 5 and column not in (0, 5) for row, column in pattern.places)
+    assert list(pattern.places) == sorted(pattern.places, key=lambda place: place[::-1])
