@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 import emdeg
 from emdeg.cli import app, main
 from emdeg.errors import ClosureError
+from tests.mechanics.linkages import SLIDER_CRANK
+from tests.mechanics.overconstrained import BENNETT, SARRUS, bricard
 
 runner = CliRunner()
 
@@ -248,3 +250,27 @@ def test_a_new_mechanism_closes_and_moves(tmp_path):
     robot = emdeg.load(file)
     assert emdeg.loops.closure_error(robot, emdeg.loops.joint_positions(robot, [2.0])) < 1e-12
     assert runner.invoke(app, ["check", str(file)]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "text", [BENNETT, SARRUS, bricard(), SLIDER_CRANK], ids=["bennett", "sarrus", "bricard", "piston"]
+)
+def test_what_closes_numerically_has_numbers_and_no_program(text, tmp_path, monkeypatch, capfd):
+    """Every command that would write or count a program says why there is none, and what serves."""
+    file = tmp_path / "linkage.toml"
+    file.write_text(text)
+    robot = emdeg.load(file)
+    q = "--q=" + ",".join(str(float(robot.loops.start[k]) - 0.1) for k in robot.loops.coordinates)
+    assert np.isfinite(result("eval", str(file), "gravity", q)).all()
+    for words in (
+        ["count", str(file), "gravity"],
+        ["generate", str(file), "--function", "gravity", "--out", str(tmp_path)],
+    ):
+        monkeypatch.setattr(sys, "argv", ["emdeg", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 3
+        said = capfd.readouterr().err
+        assert "its loops close numerically, not by steps, so there is no program" in said
+        assert "emdeg eval, analyse and simulate" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["linkage.toml"]

@@ -136,3 +136,48 @@ def built(text: str, folder) -> emdeg.Robot:
     file = folder / "linkage.toml"
     file.write_text(text)
     return emdeg.load(file)
+
+
+CUSPIDAL = """
+schema = 1
+name = "cuspidal"
+convention = "modified"
+[[link]]
+name = "one"
+parent = "base"
+joint = { name = "q1", type = "revolute" }
+inertia = { about = "com", mass = 1, com = [0.5, 0, 0], Ixx = 0.1, Iyy = 0.1, Izz = 0.1 }
+[[link]]
+name = "two"
+parent = "one"
+joint = { name = "q2", type = "revolute", a = 1, alpha = "-90 deg", d = 1 }
+inertia = { about = "com", mass = 1, com = [1, 0, 0], Ixx = 0.1, Iyy = 0.1, Izz = 0.1 }
+[[link]]
+name = "three"
+parent = "two"
+joint = { name = "q3", type = "revolute", a = 2, alpha = "90 deg" }
+inertia = { about = "com", mass = 1, com = [0.7, 0, 0], Ixx = 0.1, Iyy = 0.1, Izz = 0.1 }
+[[link]]
+name = "carriage_x"
+parent = "base"
+joint = { name = "x", type = "prismatic", gamma = "90 deg", alpha = "90 deg" }
+[[link]]
+name = "carriage_y"
+parent = "carriage_x"
+joint = { name = "y", type = "prismatic", gamma = "90 deg", alpha = "90 deg" }
+[[link]]
+name = "carriage"
+parent = "carriage_y"
+joint = { name = "z", type = "prismatic", gamma = "90 deg", alpha = "90 deg" }
+inertia = { about = "com", mass = 1 }
+[[closure]]
+name = "hand"
+type = "spherical"
+from = { link = "three", xyz = [1.5, 0, 0] }
+to = { link = "carriage" }
+[loops]
+coordinates = ["x", "y", "z"]
+driven = ["q1", "q2", "q3"]
+start = { q1 = "-50.92 deg", q2 = "-46.17 deg", q3 = "141.16 deg", x = 2.5, z = 0.5 }
+"""
+"""Wenger's arm of three orthogonal axes that changes its posture without passing a singular one, its hand on slides."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import root
 
 import emdeg
 from emdeg.errors import ClosureError
-from tests.mechanics.linkages import SLIDER_CRANK, built
+from tests.mechanics.kkt import Bodies
+from tests.mechanics.linkages import CUSPIDAL, SLIDER_CRANK, built
 from tests.mechanics.overconstrained import SPHERICAL, chain
 
 
@@ -89,3 +91,27 @@ def test_a_path_beyond_the_reach_says_where_it_ends():
     robot = emdeg.load("delta")
     with pytest.raises(ClosureError, match=r"from pose 1 to pose 2: it ends at \(0, 0, -0\.[67]"):
         emdeg.loops.follow_path(robot, [[0, 0, -0.45], [0, 0, -0.5], [0, 0, -0.9]])
+
+
+def test_a_closed_path_that_exchanges_modes_says_so(tmp_path):
+    """Wenger's cuspidal arm: from one posture to another of the same hand, its determinant never zero on the way."""
+    robot = built(CUSPIDAL, tmp_path)
+
+    def hand(q):
+        T = Bodies(robot, [*q, 0, 0, 0]).T[2]
+        return T[:3, :3] @ [1.5, 0, 0] + T[:3, 3]
+
+    def posture(degrees):
+        return root(lambda q: hand(q) - [2.5, 0, 0.5], np.radians(degrees), tol=1e-13).x
+
+    first, second = posture([-49.5, -38.7, 143.1]), posture([-165.3, -171.7, -14.1])
+    path = [hand(first + share * (second - first)) for share in np.linspace(0, 1, 20)]
+    robot = emdeg.loops.with_start(robot, dict(zip(("q1", "q2", "q3"), first)))
+    found = emdeg.loops.follow_path(robot, path)
+    np.testing.assert_allclose(found.joints[-1, :3], second, atol=1e-8)
+    assert found.closed
+    assert not found.returned
+    assert not found.meetings
+    assert found.begin != found.end
+    assert found.begin[0] == found.end[0]  # one sign: the determinant keeps it
+    assert {found.begin, found.end} <= {one.label for one in emdeg.loops.branches(robot, path[0])}
