@@ -321,10 +321,10 @@ def test_motion_is_roughly_that_of_mujoco_with_stiff_constraints(name):
     np.testing.assert_allclose(theirs, ours, atol=0.005 * moved)
 
 
-def test_motors_beyond_the_freedoms_and_undriven_friction_are_refused_in_words():
+def test_a_run_of_fixed_step_refuses_motors_beyond_the_freedoms_and_undriven_friction():
     robot = emdeg.loops.with_driven("fivebar", ["q1", "q2", "p1"])
     with pytest.raises(emdeg.errors.ScenarioError, match="3 motors for 2 freedoms"):
-        simulate(robot, None, [2.1, 1.05], [0.0, 0.0], 0.1)
+        simulate(robot, None, [2.1, 1.05], [0.0, 0.0], 0.1, method="rk4", step=1e-3)
     rubbing = emdeg.loops.with_driven(emdeg.loops.with_coordinates("fivebar", ["q1", "p1"]), ["q1", "p1"])
     q = emdeg.loops.joint_positions("fivebar", [2.1, 1.05])[:2]
     with pytest.raises(emdeg.errors.ScenarioError, match="undriven joints q2 rub"):
@@ -359,24 +359,63 @@ driven = ["q"]
 start = { q = 1, p = 1.6 }
 """
 ROUGH_PISTON = SLIDER_CRANK.replace(
-    "Iyy = 0.006, Izz = 0.006 }", "Iyy = 0.006, Izz = 0.006 }\ndrive = { viscous = 0.05 }"
+    "Iyy = 0.006, Izz = 0.006 }", "Iyy = 0.006, Izz = 0.006 }\ndrive = { viscous = 0.5 }"
 )
 """Its loop closes numerically."""
 
 
-@pytest.mark.parametrize("text", [ROUGH, ROUGH_PISTON], ids=["by a rod", "in a cylinder"])
-def test_joints_that_nothing_drives_rub(text):
+@pytest.mark.parametrize(("text", "duration"), [(ROUGH, 0.3), (ROUGH_PISTON, 0.04)], ids=["by a rod", "in a cylinder"])
+def test_joints_that_nothing_drives_rub(text, duration):
     """Against the state-space form with every joint's friction, integrated by itself; and the power goes somewhere."""
     robot = assemble(read_toml(text, "rough.toml"))
     start = np.array([1.0, 0.5])
-    motion = simulate(robot, None, start[:1], start[1:], 0.3, friction=True, rtol=1e-9, atol=1e-9)
+    motion = simulate(robot, None, start[:1], start[1:], duration, friction=True, rtol=1e-7, atol=1e-7)
     form = solve_ivp(
-        lambda t, x: emdeg.loops.state_rate(robot, x, [0.0], friction=True), (0, 0.3), start, rtol=1e-9, atol=1e-9
+        lambda t, x: emdeg.loops.state_rate(robot, x, [0.0], friction=True), (0, duration), start, rtol=1e-7, atol=1e-7
     )
-    np.testing.assert_allclose([motion.q[-1, 0], motion.qd[-1, 0]], form.y[:, -1], atol=1e-6)
-    free = simulate(robot, None, start[:1], start[1:], 0.3)
-    assert abs(free.qd[-1, 0] - motion.qd[-1, 0]) > 0.05
+    np.testing.assert_allclose([motion.q[-1, 0], motion.qd[-1, 0]], form.y[:, -1], atol=1e-5)
+    free = simulate(robot, None, start[:1], start[1:], duration, rtol=1e-7, atol=1e-7)
+    assert abs(free.qd[-1, 0] - motion.qd[-1, 0]) > 0.01
     assert motion.tau.shape == (101, 1)
     balance = motion.invariants.power_balance
     assert np.abs(balance - balance[0]).max() < 1e-6
-    assert motion.invariants.energy[-1] < free.invariants.energy[-1] - 1e-3
+    assert motion.invariants.energy[-1] < free.invariants.energy[-1] - 1e-4
+
+
+@pytest.mark.parametrize("shares", [{}, {"p1": 0.25}])
+def test_more_motors_than_freedoms_move_as_their_forces_say(shares):
+    """Three motors on a five-bar: laws move it as two would, each motor with its share; efforts of one's own add up."""
+    two = emdeg.load("fivebar")
+    three = emdeg.loops.with_allocation(emdeg.loops.with_driven(two, ["q1", "q2", "p1"]), shares)
+    start, goal = np.array([2.1, 1.05]), np.array([1.9, 1.2])
+    laws = [
+        lambda robot: pd(robot, 8, 2, goal),
+        lambda robot: computed_torque(robot, 80, 18, cycloidal(start, goal, 0.2)),
+    ]
+    for law in laws:
+        one, other = (simulate(r, law(r), start, [0.2, -0.1], 0.1, rtol=1e-9, atol=1e-9) for r in (two, three))
+        np.testing.assert_allclose(other.q, one.q, atol=1e-6)
+        assert other.tau.shape == (101, 3)
+        J = emdeg.loops.drive_jacobian(three, other.q)
+        force = np.einsum("kji,kj->ki", emdeg.loops.drive_jacobian(two, one.q), one.tau)
+        np.testing.assert_allclose(np.einsum("kji,kj->ki", J, other.tau), force, atol=1e-4)
+        # The least sum of tau^2 / share: tau / share is made of J's columns.
+        wanted = other.tau / [1, 1, shares.get("p1", 1.0)]
+        left = wanted - np.einsum("kij,kj->ki", J, np.linalg.lstsq(J[0], wanted[0], rcond=None)[0][None])
+        np.testing.assert_allclose(left[0], 0, atol=1e-9)
+        assert np.abs(one.invariants.power_balance - one.invariants.power_balance[0]).max() < 1e-5
+        assert np.abs(other.invariants.power_balance - other.invariants.power_balance[0]).max() < 1e-5
+
+
+def test_efforts_of_ones_own_on_more_motors_than_freedoms():
+    robot = emdeg.loops.with_driven("fivebar", ["q1", "q2", "p1"])
+    tau = np.array([0.5, -0.3, 0.4])
+    motion = simulate(robot, lambda t, q, qd: tau, [2.1, 1.05], [0.0, 0.0], 0.1, rtol=1e-9, atol=1e-9)
+
+    def rates(t, x):
+        return np.concatenate([x[2:], constrained_accelerations(robot, x[:2], x[2:], tau)])
+
+    expected = solve_ivp(rates, (0, 0.1), [2.1, 1.05, 0, 0], rtol=1e-9, atol=1e-9).y[:2, -1]
+    np.testing.assert_allclose(motion.q[-1], expected, atol=1e-7)
+    with pytest.raises(ScenarioError, match=r"efforts of shape \(2,\); expected \(3,\)"):
+        simulate(robot, lambda t, q, qd: tau[:2], [2.1, 1.05], [0.0, 0.0], 0.1)

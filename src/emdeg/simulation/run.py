@@ -89,13 +89,8 @@ def simulate(
     need_numbers(robot)
     q, qd = _initial(robot, q0, qd0)
     kind_of(robot).need_possible(robot, q)
-    if len(robot.driven) != robot.freedoms:
-        raise ScenarioError(
-            f"it has {len(robot.driven)} motors for {robot.freedoms} freedoms: a simulation has as many of either",
-            body=robot.name,
-        )
     positive(duration)
-    conditioning.need(robot.freedoms)
+    conditioning.need(robot.freedoms, len(robot.driven))
     control = _law(robot, law)
     if effort_limits and law is not None and conditioning.max_effort is None:
         limits = drive_limits(robot)
@@ -113,6 +108,12 @@ def simulate(
     if isinstance(control, ProgramLaw) and robot.is_tree:  # a function of the user's may remember its calls
         stiff = _stiff(robot, control, np.atleast_2d(q)[0], np.atleast_2d(qd)[0], duration, method, conditioning)
     method = ("Radau" if stiff else "DOP853") if method is None else OLD_NAMES.get(method, method)
+    if len(robot.driven) != robot.freedoms and method in METHODS:
+        raise ScenarioError(
+            f"it has {len(robot.driven)} motors for {robot.freedoms} freedoms: a run of fixed step has as many of "
+            f"either, an adaptive one ({', '.join(SOLVERS)}) takes more",
+            body=robot.name,
+        )
     passive = passive_of(robot, friction, stops, stiffness, damping, adaptive=method in SOLVERS)
     settings = {"method": method, "duration": duration, "stops": stops, "law": control.name}
     if method in SOLVERS:
@@ -268,8 +269,8 @@ def _initial(robot: Robot, q0: ArrayLike | None, qd0: ArrayLike | None) -> tuple
 
 def _law(robot: Robot, law: Law | Callable[..., ArrayLike] | None) -> Law:
     if law is None:
-        return NoEffort(robot.freedoms)
-    return law if hasattr(law, "name") else UserLaw(law, robot.freedoms)  # type: ignore[return-value, arg-type]
+        return NoEffort(len(robot.driven))
+    return law if hasattr(law, "name") else UserLaw(law, len(robot.driven))  # type: ignore[return-value, arg-type]
 
 
 def passive_of(

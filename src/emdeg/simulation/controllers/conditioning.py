@@ -47,12 +47,12 @@ class Conditioning(Shown):
             if values is not None and any(not value >= 0 for value in values):
                 raise ScenarioError(f"{name} must not be negative; got {values}")
 
-    def need(self, n: int) -> None:
-        """All tuples must have one entry a joint."""
-        for name in ("max_effort", "effort_step", "position_step"):
+    def need(self, n: int, motors: int) -> None:
+        """All tuples must have one entry a joint: those of efforts one a motor."""
+        for name, many in (("max_effort", motors), ("effort_step", motors), ("position_step", n)):
             values = getattr(self, name)
-            if values is not None and len(values) != n:
-                raise ScenarioError(f"{name} has {len(values)} entries; the robot has {n} joints")
+            if values is not None and len(values) != many:
+                raise ScenarioError(f"{name} has {len(values)} entries; the robot has {many} joints")
 
     def measured(self, q: Array) -> Array:
         """Positions as the converter reports them."""

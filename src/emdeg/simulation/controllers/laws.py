@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol, cast
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
-from emdeg.algebra.linear import solve_system
+from emdeg.algebra.linear import product, solve_system, transposed
 from emdeg.errors import ScenarioError
 from emdeg.programs import Dependence, Program, Traced, Tracer, included, simplify, split_rates
 from emdeg.reduce import JOINT_SIGNIFICANCE, SIGNIFICANCE, full_model, significant
@@ -123,12 +124,23 @@ def pd(
         P, D = gains
         force = [P[k] * (wanted[k] - q[k]) + D[k] * (wanted[n + k] - qd[k]) + held[k] for k in range(n)]
         if drives is not None:
-            J = included(tracer, drives, {"q": q})[0]
-            Jt = [[J[n * i + k] for i in range(n)] for k in range(n)]
-            force = [cast(Traced, x[0]) for x in solve_system(Jt, [[f] for f in force], tracer)]
+            entries = included(tracer, drives, {"q": q})[0]
+            J = [entries[n * i : n * (i + 1)] for i in range(len(robot.driven))]
+            force = _of_motors(robot, tracer, J, force)
         return [tracer.number(0) if k in off else f for k, f in enumerate(force)]
 
     return ProgramLaw(_law_program(robot, "pd", law), trajectory, "pd with gravity compensation" if model else "pd")
+
+
+def _of_motors(robot: Robot, tracer: Tracer, J: Any, force: list[Any]) -> list[Any]:
+    """The motors' efforts with J^T tau = force; of more motors than freedoms the least sum of tau^2 / share."""
+    right, stated = [[f] for f in force], robot.loops.allocation if robot.loops is not None else ()
+    if len(J) == len(force):
+        return [cast(Traced, x[0]) for x in solve_system(transposed(J), right, tracer)]
+    shares = [tracer.number(share) for share in stated or (Fraction(1),) * len(J)]
+    weighted = [[share * x for x in row] for share, row in zip(shares, J)]
+    inner = solve_system(product(transposed(J), weighted, tracer.number(0)), right, tracer)
+    return [x[0] for x in product(weighted, inner, tracer.number(0))]
 
 
 def computed_torque(
@@ -211,7 +223,7 @@ def abbreviated_model(
 def feed_forward(robot: Robot, trajectory: Trajectory, model: Program | None = None) -> UserLaw:
     """The efforts of the wanted motion, whatever the robot does: open loop."""
     inverse = compile_program(_inverse_model(robot, model), threads=1)
-    return UserLaw(lambda t, q, qd: inverse(*trajectory(t)), robot.freedoms, "feed-forward")
+    return UserLaw(lambda t, q, qd: inverse(*trajectory(t)), len(robot.driven), "feed-forward")
 
 
 def need_gains(robot: Robot, gains: dict[str, ArrayLike]) -> list[Array]:

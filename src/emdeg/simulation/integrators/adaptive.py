@@ -95,7 +95,7 @@ class AdaptiveRun:
     def efforts(self, t: Any, q: Array, qd: Array) -> Array:
         """Of the controller, as they reach the joints."""
         if self.held is not None:
-            return np.broadcast_to(self.held.tau, q.shape)
+            return np.broadcast_to(self.held.tau, (*q.shape[:-1], len(self.held.tau)))
         return self.conditioning.applied(self.law(t, self.conditioning.measured(q), qd))
 
     def rates(self, t: float, x: Array) -> Array:
@@ -114,11 +114,11 @@ class AdaptiveRun:
     def run(self, x: Array, duration: float, grid: Array) -> Result:
         """Integrate from x over `duration`, recording at `grid`."""
         if self.conditioning.period is not None:
-            self.held = Held(self.law, self.conditioning, self.robot.freedoms)
+            self.held = Held(self.law, self.conditioning, len(self.robot.driven))
         n = self.robot.freedoms
         if self._plant is None:
             self._plant = Followed(self._rubbing, x[:n])
-        states, efforts = np.empty((len(grid), len(x))), np.empty((len(grid), n))
+        states, efforts = np.empty((len(grid), len(x))), np.empty((len(grid), len(self.robot.driven)))
         done, t, halted = 0, 0.0, False
         edges = instants(duration, self.conditioning)
         for end in edges[1:]:

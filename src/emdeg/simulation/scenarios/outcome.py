@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
-from emdeg.errors import RobotError
+from emdeg.errors import RobotError, ScenarioError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
@@ -94,6 +94,13 @@ def perform(scenario: Scenario, progress: Progress | None = None) -> Outcome:
 
 
 def _performed(scenario: Scenario, progress: Progress | None) -> Outcome:
+    robot = scenario.robot
+    if len(robot.driven) != robot.freedoms:
+        raise ScenarioError(
+            f"it has {len(robot.driven)} motors for {robot.freedoms} freedoms: a scenario has as many of either; "
+            "in Python emdeg.simulate takes more",
+            body=robot.name,
+        )
     if scenario.mode == "torques":
         assert scenario.trajectory is not None
         count = max(1, round(scenario.duration / scenario.output_step))

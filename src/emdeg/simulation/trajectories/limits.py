@@ -38,20 +38,24 @@ def excesses(
 ) -> list[Excess]:
     """The worst breach of each limit of each joint along a motion sampled at t (k), arrays (k, n)."""
     found: list[Excess] = []
-    effort = drive_limits(robot)
-    for k, (joint, motor) in enumerate(zip(robot.coordinates, robot.driven)):
+    for k, joint in enumerate(robot.coordinates):
         limits = joint.limits
         low, high = (None if v is None else float(v) for v in (limits.lower, limits.upper))
         speed = None if limits.velocity is None else float(limits.velocity)
-        for what, values, lower, upper in (
-            ("position", q, low, high),
-            ("speed", qd, None if speed is None else -speed, speed),
-            ("effort", tau, -effort[k], effort[k]),
-        ):
-            if values is not None:
-                name = motor.name if what == "effort" else joint.name
-                found += _beyond(name, what, t, values[:, k], lower, upper)
+        if q is not None:
+            found += _beyond(joint.name, "position", t, q[:, k], low, high)
+        if qd is not None:
+            found += _beyond(joint.name, "speed", t, qd[:, k], None if speed is None else -speed, speed)
+        if tau is not None and k < len(robot.driven):
+            found += _efforts_beyond(robot, t, tau, k)
+    for k in range(len(robot.coordinates), len(robot.driven)):
+        found += [] if tau is None else _efforts_beyond(robot, t, tau, k)
     return found
+
+
+def _efforts_beyond(robot: Robot, t: Array, tau: Array, k: int) -> list[Excess]:
+    limit = drive_limits(robot)[k]
+    return _beyond(robot.driven[k].name, "effort", t, tau[:, k], -limit, limit)
 
 
 def hidden_excesses(robot: Robot, t: Array, q: Array, qd: Array) -> list[Excess]:
