@@ -28,9 +28,6 @@ def loops_study(
     folder: Path | None = None,
 ) -> tuple[dict[str, Any], list[Path]]:
     """(what is said of a robot with closed loops, files written); `over` are two coordinates' places for the map."""
-    rays = ray_ranges(robot, ranges or {})
-    where = workspace(robot, {**rays, **(ranges or {})})
-    found = poses(robot, where, samples, margin)
     files: list[Path] = []
     result: dict[str, Any] = {
         "robot": robot.name,
@@ -41,6 +38,11 @@ def loops_study(
         "start": home(robot).tolist(),
         "margin": margin,
     }
+    if not parts:
+        return result, files
+    rays = ray_ranges(robot, ranges or {})
+    where = workspace(robot, {**rays, **(ranges or {})})
+    found = poses(robot, where, samples, margin)
     if "workspace" in parts:
         result["workspace"] = _workspace(robot, found, rays)
     if "singularities" in parts:

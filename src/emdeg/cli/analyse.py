@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
@@ -26,20 +27,22 @@ from emdeg.cli.common import (
     UsageError,
     assignments,
     end_if_missed,
-    head,
     out,
     print_json,
     say,
 )
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges, quantity
+from emdeg.cli.plain_print import print_plain
 from emdeg.cli.progress import working
 from emdeg.errors import RobotError, UnknownEntry
-from emdeg.identification import comparison_part, doubts, read_motion, read_recording
+from emdeg.identification import Recording, comparison_part, doubts, read_motion, read_recording
 from emdeg.robot import Robot, joint_number, workspace
 from emdeg.writing import write_whole
 
 GAP = 1e-3
 """The relative gap that certified bounds are sought to where none is asked for."""
+
+FrictionName = Literal["auto", "stribeck", "coulomb", "none"]
 
 
 def analyse(
@@ -83,7 +86,7 @@ def analyse(
     measured: Annotated[
         Path | None, typer.Option(metavar="CSV", help="t, q1.., tau1.. (or i1..): model and friction against it.")
     ] = None,
-    law: Annotated[Literal["auto", "stribeck", "coulomb", "none"], typer.Option(help="Friction to identify.")] = "auto",
+    law: Annotated[FrictionName, typer.Option(help="Friction to identify.")] = "auto",
     slowest: Annotated[
         float, typer.Option(min=0.0, help="Speed [rad/s, m/s] below which friction is not fitted.")
     ] = 0.0,
@@ -124,6 +127,8 @@ def analyse(
       emdeg analyse my_arm.urdf --measured log.csv --law stribeck --json
 
       emdeg analyse delta --range z=-0.6:-0.3 --over x,z --out figures
+
+      emdeg analyse delta --measured log.csv --law stribeck
     """
     _finite({"--share": share, "--slowest": slowest, "--window": window, "--gap": gap, "--seconds": seconds})
     if out_folder is not None:
@@ -134,17 +139,17 @@ def analyse(
             "--formula": formula,
             "--ratio": ratios,
             "--hold": hold,
-            "--measured": measured,
             "--trajectory": trajectory,
         }
-        analyse_loops(robot, ranges, only, over, samples, margin, out_folder, json, refused)
+        recording = None if measured is None else _recording(measured, robot, torque_constants, window)
+        against = None if recording is None else partial(_compared, robot, recording, law, slowest, measured)
+        analyse_loops(robot, ranges, only, over, samples, margin, out_folder, json, refused, against)
         return
     asked = any(option is not None for option in (formula, ratios, hold, measured, servo))
     parts = _parts(only, asked)
     pair = None if over is None else _pair(over)
     motion = None if trajectory is None else _motion(trajectory, robot, window)
-    constants = None if torque_constants is None else [quantity(x) for x in torque_constants.split(",")]
-    recording = None if measured is None else read_recording(measured, robot, torque_constants=constants, window=window)
+    recording = None if measured is None else _recording(measured, robot, torque_constants, window)
     with _aside(out_folder) as aside:
         try:
             with working(f"analysing {robot.name}") as tell:
@@ -174,10 +179,8 @@ def analyse(
             if row["unbounded"]:
                 say(f"note: {row['ratio']} has no largest value: its denominator passes through zero")
         if recording is not None and found.interrupted is None:
-            result["measured"], written = comparison_part(robot, recording, law, slowest, aside)
+            result["measured"], written = _compared(robot, recording, law, slowest, measured, aside)
             files += written
-            for doubt in result["measured"]["doubts"]:
-                say(f"note: {measured}: {doubt}")
         if servo is not None:
             result["servo_loop"] = _servo_loop(robot, servo, _configuration(robot, at), ranges)
         missed = [] if gap is None else list(_wider(result, gap))
@@ -196,6 +199,21 @@ def analyse(
         say(f"interrupted while working out {found.interrupted}: the parts before it are complete")
         raise typer.Exit(INTERRUPTED)
     end_if_missed(missed, best_effort, files=out_folder is not None)
+
+
+def _recording(path: Path, robot: Robot, torque_constants: str | None, window: float | None) -> Recording:
+    constants = None if torque_constants is None else [quantity(x) for x in torque_constants.split(",")]
+    return read_recording(path, robot, torque_constants=constants, window=window)
+
+
+def _compared(
+    robot: Robot, recording: Recording, law: FrictionName, slowest: float, path: Path | None, folder: Path | None
+) -> tuple[dict[str, Any], list[Path]]:
+    """(the recording against the model, figures); doubts are said."""
+    found, written = comparison_part(robot, recording, law, slowest, folder)
+    for doubt in found["doubts"]:
+        say(f"note: {path}: {doubt}")
+    return found, written
 
 
 @contextmanager
@@ -360,7 +378,7 @@ def _print(robot: Robot, result: dict[str, Any]) -> None:
         _print_velocity(result["ratios"].get("velocity", ()))
     for key in ("formulas", "restricted", "servo", "servo_loop", "importance", "capability", "measured"):
         if key in result:
-            _print_plain(key, result[key])
+            print_plain(key, result[key])
 
 
 def _print_velocity(rows: Sequence[dict[str, Any]]) -> None:
@@ -420,34 +438,3 @@ def _print_published(printed: dict[str, Any]) -> None:
         numbers = f"{row['printed']:g}", "", f"{row['certified']['value']:.6g}"
         table.add_row(str(row["table"]), row["quantity"], load, *numbers, "", off)
     out.print(table)
-
-
-def _print_plain(key: str, data: Any) -> None:
-    head(key)
-    for line in _lines(data):
-        out.print("  " + line, soft_wrap=True)
-
-
-def _lines(data: Any) -> list[str]:
-    if isinstance(data, dict):
-        lines = []
-        for name, value in data.items():
-            if isinstance(value, (list, tuple)) and value and isinstance(value[0], (dict, str)):
-                lines.append(f"{name}:")
-                lines += ["  " + line for line in _lines(value)]
-            else:
-                lines.append(f"{name}: {_short(value)}")
-        return lines
-    return [_short(one) for one in data]
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{k} {_short(v)}" for k, v in value.items() if v is not None)
-    if isinstance(value, float):
-        return f"{value:.5g}"
-    if hasattr(value, "tolist"):
-        return _short(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_short(v) for v in value) + "]"
-    return str(value)

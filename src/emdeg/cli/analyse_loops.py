@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from rich.table import Table
 from emdeg.analysis import LOOP_PARTS as PARTS
 from emdeg.analysis import analyse
 from emdeg.cli.common import UsageError, head, out, print_json, say
+from emdeg.cli.plain_print import print_plain
 from emdeg.cli.progress import working
 from emdeg.robot import Robot
 
@@ -25,22 +26,29 @@ def analyse_loops(
     folder: Path | None,
     json: bool,
     refused: dict[str, object],
+    against: Callable[[Path | None], tuple[dict[str, Any], list[Path]]] | None = None,
 ) -> None:
-    """`refused` are options that closed loops do not know, by name."""
+    """`refused` are options that closed loops do not know, by name; `against` holds a recording against the model."""
     for option, value in refused.items():
         if value:
             raise UsageError(f"{option} is not known for closed loops; parts: {', '.join(PARTS)}")
-    parts, pair = _parts(only), _over(robot, over)
+    parts, pair = () if against and only is None else _parts(only), _over(robot, over)
     with working(f"analysing {robot.name}") as tell:
         found = analyse(
             robot, parts, ranges=ranges, over=pair, samples=samples, margin=margin, folder=folder, tell=tell
         )
-    result = {**found.data, "files": [str(path) for path in found.files]}
-    say_written(found.files)
+    data, files = dict(found.data), list(found.files)
+    if against:
+        data["measured"], written = against(folder)
+        files += written
+    result = {**data, "files": [str(path) for path in files]}
+    say_written(files)
     if json:
         print_json(result)
-    else:
-        _print(result)
+        return
+    _print(result)
+    if against:
+        print_plain("measured", result["measured"])
 
 
 def say_written(files: Iterable[Path]) -> None:

@@ -38,10 +38,10 @@ def comparison_part(
 
 def measured_figure(robot: Robot, found: Comparison, folder: Path, stem: str) -> list[Path]:
     """Measured, friction subtracted, and predicted torque of every joint."""
-    n = robot.n
+    n = len(robot.driven)
     figure, axes = new_figure(8.0, 2.0 * n + 0.6, n)
     t, clean = found.recording.t, found.frictionless
-    for k, joint in enumerate(robot.joints):
+    for k, joint in enumerate(robot.driven):
         ax = axes[k, 0]
         ax.plot(t, found.recording.tau[:, k], color="#999999", linewidth=0.9, label="measured")
         ax.plot(t, clean[:, k], color=COLOURS[0], linewidth=1.2, label="measured less friction")
@@ -50,7 +50,7 @@ def measured_figure(robot: Robot, found: Comparison, folder: Path, stem: str) ->
     axes[-1, 0].set_xlabel("time [s]")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=9)
-    names = [joint.name for joint in robot.joints]
+    names = [joint.name for joint in robot.driven]
     header = ["t [s]", *(f"{what} {x}" for what in ("measured", "less friction", "model") for x in names)]
     rows = np.column_stack([t, found.recording.tau, clean, found.predicted]).tolist()
     return save_figure(figure, folder, stem, header, rows)

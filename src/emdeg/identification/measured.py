@@ -7,16 +7,16 @@ Stribeck law subtracted from the measured ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
-from emdeg.algebra import Array
+from emdeg.algebra import Array, Exact
 from emdeg.identification.recording import Recording
 from emdeg.mechanics.formulations import FrictionLaw
-from emdeg.mechanics.functions import inverse_dynamics, jacobian, jacobian_rate
-from emdeg.robot import Robot
+from emdeg.mechanics.functions import drive_rates, inverse_dynamics
+from emdeg.robot import Payload, Robot
 from emdeg.writing import Shown
 
 Law = Literal["auto", "stribeck", "coulomb", "none"]
@@ -79,6 +79,8 @@ class JointDeviation(Shown):
 @dataclass(frozen=True)
 class Comparison(Shown):
     recording: Recording
+    speeds: Array
+    """(m, n) of the driven joints [rad/s, m/s]"""
     predicted: Array
     """(m, n) the model's torque along the recorded motion, without friction."""
     friction: tuple[FrictionFit, ...]
@@ -87,7 +89,7 @@ class Comparison(Shown):
     @property
     def frictionless(self) -> Array:
         """(m, n) the measured torque less the identified friction."""
-        lost = [fit.torque(self.recording.qd[:, k]) for k, fit in enumerate(self.friction)]
+        lost = [fit.torque(self.speeds[:, k]) for k, fit in enumerate(self.friction)]
         return self.recording.tau - np.stack(lost, axis=1)
 
 
@@ -99,13 +101,13 @@ def compare(robot: Robot, recording: Recording, law: Law = "auto", *, slowest: f
     """
     predicted = inverse_dynamics(robot, recording.q, recording.qd, recording.qdd)
     rest = recording.tau - predicted
+    speeds = motor_speeds(robot, recording)
     fits = tuple(
-        fit_friction(joint.name, recording.qd[:, k], rest[:, k], law, slowest=slowest)
-        for k, joint in enumerate(robot.joints)
+        fit_friction(joint.name, speeds[:, k], rest[:, k], law, slowest=slowest) for k, joint in enumerate(robot.driven)
     )
     errors = []
-    for k, (joint, fit) in enumerate(zip(robot.joints, fits)):
-        after = rest[:, k] - fit.torque(recording.qd[:, k])
+    for k, (joint, fit) in enumerate(zip(robot.driven, fits)):
+        after = rest[:, k] - fit.torque(speeds[:, k])
         size = _rms(recording.tau[:, k])
         errors.append(
             JointDeviation(
@@ -117,7 +119,14 @@ def compare(robot: Robot, recording: Recording, law: Law = "auto", *, slowest: f
                 _rms(after) / size if size else 0.0,
             )
         )
-    return Comparison(recording, predicted, fits, tuple(errors))
+    return Comparison(recording, speeds, predicted, fits, tuple(errors))
+
+
+def motor_speeds(robot: Robot, recording: Recording) -> Array:
+    """(m, n) [rad/s, m/s]: the driven joints' speeds, which are not the coordinates' in a mechanism with loops."""
+    if robot.driven == robot.coordinates:
+        return recording.qd
+    return drive_rates(robot, recording.q, recording.qd)
 
 
 @dataclass(frozen=True)
@@ -135,15 +144,15 @@ def hidden_load(robot: Robot, recording: Recording) -> HiddenLoad | None:
 
     Both explanations have the same viscous and Coulomb friction; one adds a constant to every joint, the other a mass.
     """
-    q, qd, qdd = recording.q, recording.qd, recording.qdd
-    J = jacobian(robot, q)
-    a = np.einsum("tij,tj->ti", J, qdd) + np.einsum("tij,tj->ti", jacobian_rate(robot, q, qd), qd)
-    felt = np.einsum("tij,ti->tj", J[:, :3], a[:, :3] - np.array([float(g) for g in robot.gravity]))
-    rest = recording.tau - inverse_dynamics(robot, q, qd, qdd)
+    state = recording.q, recording.qd, recording.qdd
+    modelled = inverse_dynamics(robot, *state)
+    felt = inverse_dynamics(_with_a_kilogram(robot), *state) - modelled  # efforts are linear in a mass
+    rest = recording.tau - modelled
+    speeds = motor_speeds(robot, recording)
     offsets, bare, weights = [], [], []
-    for k in range(robot.n):
-        rubbed = np.stack([qd[:, k], np.sign(qd[:, k])], axis=1)
-        offsets.append(_without(rest[:, k], np.column_stack([rubbed, np.ones(len(qd))])))
+    for k in range(len(robot.driven)):
+        rubbed = np.stack([speeds[:, k], np.sign(speeds[:, k])], axis=1)
+        offsets.append(_without(rest[:, k], np.column_stack([rubbed, np.ones(len(speeds))])))
         bare.append(_without(rest[:, k], rubbed))
         weights.append(_without(felt[:, k], rubbed))
     u, r = np.concatenate(weights), np.concatenate(bare)
@@ -152,6 +161,13 @@ def hidden_load(robot: Robot, recording: Recording) -> HiddenLoad | None:
     mass = float(u @ r / (u @ u))
     left, other = _rms(r - mass * u), _rms(np.concatenate(offsets))
     return HiddenLoad(mass, left / other) if other > 0 and left < LIKELIER * other else None
+
+
+def _with_a_kilogram(robot: Robot) -> Robot:
+    """The robot with a point mass of 1 kg at the tool's origin."""
+    place = replace(robot.tool, name=f"{robot.tool.name}+")
+    load = Payload(place.name, Exact.of(1))
+    return replace(robot, frames=(*robot.frames, place), payloads=(*robot.payloads, load))
 
 
 LIKELIER = 0.7

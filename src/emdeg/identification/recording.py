@@ -13,6 +13,7 @@ from emdeg.algebra import Array
 from emdeg.analysis import SampledMotion
 from emdeg.errors import RobotError
 from emdeg.identification.log_tables import LogTable, read_table
+from emdeg.identification.motor_angles import coordinate_rates, coordinates_from_motors
 from emdeg.robot import Joint, Robot
 from emdeg.writing import Shown
 
@@ -66,7 +67,8 @@ def read_log(path: str | PathLike[str], robot: Robot, *, efforts: bool = True) -
     """The log in a CSV or Parquet file with a header: t, q_NAME, tau_NAME (or current_NAME), and qd_, qdd_ if recorded.
 
     NAME is a joint's; its number serves too (q1, tau1, i1). Of a mechanism with closed loops positions are those of
-    the coordinates, efforts those of the driven joints. RobotError names the line or column at fault.
+    the coordinates, or of the driven joints where these are named; efforts are the driven joints'. RobotError names the
+    line or column at fault.
     """
     letters = (*MOTION, *EFFORT, *CURRENT)
     joints = (*robot.joints, *robot.coordinates)
@@ -76,7 +78,7 @@ def read_log(path: str | PathLike[str], robot: Robot, *, efforts: bool = True) -
         hint = "; columns are set apart by commas" if ";" in "".join(table.header[:1]) else ""
         words = f"lacks the column t [s]; it has {', '.join(table.header)}{hint}"
         raise RobotError(words, file=table.file, line=1)
-    q, qd, qdd = (_find((letter,), table, robot.coordinates) for letter in MOTION)
+    q, qd, qdd = _motors(table, robot) or [_find((letter,), table, robot.coordinates) for letter in MOTION]
     if q is None:
         raise _lacking(table, _names("q", robot.coordinates)[0])
     effort = _find(EFFORT, table, robot.driven) if efforts else None
@@ -86,6 +88,24 @@ def read_log(path: str | PathLike[str], robot: Robot, *, efforts: bool = True) -
         raise _lacking(table, _names("tau", robot.driven)[0], also)
     t = table.column("t")
     return Log(table.file, t, q, qd, qdd, current if effort is None else effort, current is not None, table)
+
+
+def _motors(table: LogTable, robot: Robot) -> tuple[Array, Array | None, None] | None:
+    """(positions, rates if recorded, None) of the coordinates from those of the driven joints; None if not named.
+
+    A driven joint may be called q1 itself; what the coordinates are called goes first.
+    """
+    named = [names for names in _names("q", robot.coordinates)[1:] if set(names) <= set(table.names)]
+    if robot.driven == robot.coordinates or named:
+        return None
+    own = [joint.name for joint in robot.driven]
+    ways = [*_names("q", robot.driven)[1:], *([own] if own == _names("q", robot.driven)[0] else [])]
+    found = next((names for names in ways if set(names) <= set(table.names)), None)
+    if found is None:
+        return None
+    q = coordinates_from_motors(robot, table.columns(found))
+    rates = next((names for names in _names("qd", robot.driven) if set(names) <= set(table.names)), None)
+    return q, None if rates is None else coordinate_rates(robot, q, table.columns(rates)), None
 
 
 def _lacking(table: LogTable, names: Sequence[str], also: str = "") -> RobotError:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         bias,
         coriolis_matrix,
         drive_jacobian,
+        drive_rates,
         elements,
         evaluate,
         forward_dynamics,
