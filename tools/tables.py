@@ -242,6 +242,22 @@ def gpu() -> str:
     return table(head, lines) + words + rollouts + made_by("gpu")
 
 
+SPILLING = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives", "regressor")
+
+
+def registers() -> str:
+    """docs/gpu: registers of a thread, and the bytes that it spills, as NVIDIA's assembler finds them."""
+    found = figures("ptx")
+    lines = []
+    for robot, kernels in found["robots"].items():
+        for bits in ("float32", "float64"):
+            uses = [kernels[f"{function} {bits}"] for function in SPILLING]
+            spilt = [f" + {use['spill_bytes']} B" if use["spill_bytes"] else "" for use in uses]
+            lines.append((f"{robot} {bits}", *(f"{use['registers']}{more}" for use, more in zip(uses, spilt))))
+    words = f"\nFor sm_{found['sm']}; every function of these robots is in `docs/data/ptx.json`.\n"
+    return table(("robot, precision", *(f"`{function}`" for function in SPILLING)), lines) + words + made_by("ptx")
+
+
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
@@ -255,6 +271,7 @@ TABLES: dict[str, Callable[[], str]] = {
         sweep,
         walk,
         gpu,
+        registers,
     )
 }
 

@@ -14,13 +14,14 @@ from emdeg.mechanics import TREE
 from emdeg.mechanics.formulations import coriolis_composite
 from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.build import plain_program
-from emdeg.programs.ir import Kind, Op, Program, count
+from emdeg.programs.ir import Dependence, Kind, Op, Program, count
 from emdeg.programs.search.formulation import options, plain_formulation, write
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.search.resubstitute import Resubstitution, resubstitute
 from emdeg.programs.simplification import retrace
+from emdeg.programs.trace import Tracer
 from emdeg.programs.verification import verify_program
-from emdeg.programs.weights import CYCLES, OPERATIONS, Weights, cost, label, parsed
+from emdeg.programs.weights import CYCLES, GPU, OPERATIONS, ROOM, Weights, cost, fullest, label, parsed
 from tests.random_robots import random_robot, random_state, robots
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
@@ -200,8 +201,28 @@ def test_weights_are_the_users():
 
 
 def test_weights_are_read_as_they_are_written():
-    for weights in (OPERATIONS, CYCLES, Weights(div=20), Weights(fused=0.5, sincos=3)):
+    for weights in (OPERATIONS, CYCLES, GPU, Weights(div=20), Weights(fused=0.5, sincos=3)):
         assert parsed(label(weights)) == weights
     for wrong in ("", "div", "div=", "div=-1", "div=x", "div=nan", "dif=3", "div=1,div=2", "cycle"):
         with pytest.raises(ValueError, match="weight"):
             parsed(wrong)
+
+
+def test_registers_are_a_weight_of_their_own():
+    """n products that are all read at the end must be kept; added up as they come, two at a time are enough."""
+    many = ROOM + 50
+    tracer = Tracer()
+    x = tracer.inputs("x", 1, Dependence.CONFIGURATION)[0]
+    powers = [x]
+    for _ in range(many):
+        powers.append(powers[-1] * x)
+    at_once = tracer.program("kept", {"y": [sum(reversed(powers[:-1]), powers[-1])]})
+    assert fullest(at_once) >= many
+    running, y = Tracer(), None
+    x = running.inputs("x", 1, Dependence.CONFIGURATION)[0]
+    y = x
+    for _ in range(many):
+        y = y * x + x
+    assert fullest(running.program("run", {"y": [y]})) <= 3
+    spilled = fullest(at_once) - ROOM
+    assert cost(at_once, GPU) - cost(at_once, Weights(div=9, sqrt=9, sincos=32, fused=1)) == 4 * spilled

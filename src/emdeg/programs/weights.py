@@ -12,7 +12,10 @@ from emdeg.programs.ir import Kind, Program, count, live, uses
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The cost of each operation. `fused`: of an addition that takes in a product read nowhere else; None: no such."""
+    """The cost of each operation. `fused`: of an addition that takes in a product read nowhere else; None: no such.
+
+    `spill`: of each value beyond `ROOM` that must be kept at the program's fullest moment; None: there is room for all.
+    """
 
     mul: float = 1
     add: float = 1
@@ -20,6 +23,7 @@ class Weights:
     sqrt: float = 1
     sincos: float = 0
     fused: float | None = None
+    spill: float | None = None
 
     def of(self, kind: Kind | None) -> float:
         """The cost of one operation; sines and cosines are weighed by `cost` alone."""
@@ -39,11 +43,16 @@ OPERATIONS = Weights()
 CYCLES = Weights(mul=1, add=1, div=6, sqrt=8, sincos=18, fused=1)
 """Rough reciprocal throughputs on a current 64-bit core, a sine-cosine pair inlined."""
 
-WEIGHTS: Mapping[str, Weights] = {"operations": OPERATIONS, "cycles": CYCLES}
+GPU = Weights(mul=1, add=1, div=9, sqrt=9, sincos=32, fused=1, spill=4)
+"""Issue slots of a GPU's thread in single precision, and its registers: a value that has none is stored and loaded."""
+ROOM = 200
+"""Values that a GPU's thread can hold: of its 255 registers, those that addresses and constants leave."""
+
+WEIGHTS: Mapping[str, Weights] = {"operations": OPERATIONS, "cycles": CYCLES, "gpu": GPU}
 
 
 def as_weights(weights: Weights | str) -> Weights:
-    """The weights themselves, or those that a text says: operations, cycles, or "mul=1,add=1,div=6,..."."""
+    """The weights themselves, or those that a text says: operations, cycles, gpu, or "mul=1,add=1,div=6,..."."""
     return parsed(weights) if isinstance(weights, str) else weights
 
 
@@ -95,7 +104,27 @@ def cost(program: Program, weights: Weights = OPERATIONS) -> float:
     )
     if weights.fused is not None:
         total -= _fusable(program) * (weights.mul + weights.add - weights.fused)
+    if weights.spill is not None:
+        total += max(0, fullest(program) - ROOM) * weights.spill
     return total
+
+
+def fullest(program: Program) -> int:
+    """The most values that must be kept at once, in the order of the operations; an output leaves when it is there."""
+    needed = live(program)
+    last: dict[int, int] = {}
+    for index, op in enumerate(program.ops):
+        if needed[index]:
+            last |= dict.fromkeys(op.args, index)
+    held = {value: end for value, end in last.items() if program.ops[value].kind is not Kind.NUMBER}
+    ending: dict[int, int] = {}
+    for end in held.values():
+        ending[end] = ending.get(end, 0) + 1
+    kept = most = 0
+    for index in range(len(program.ops)):
+        kept += (index in held) - ending.get(index, 0)
+        most = max(most, kept)
+    return most
 
 
 def _fusable(program: Program) -> int:
