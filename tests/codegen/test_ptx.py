@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import re
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,10 +15,11 @@ from emdeg.codegen import CERTIFICATE
 from emdeg.codegen.artefact import Request, emit
 from emdeg.codegen.infix import escaped
 from emdeg.codegen.ptx import emit_loader, emit_ptx, executed_ptx
-from emdeg.codegen.ptx.execution import HOME, PtxExecution, PtxMemory, read_ptx
+from emdeg.codegen.ptx.execution import read_ptx
 from emdeg.errors import NotCertified, Refuted
 from tests.commands import run
 from tests.emitted import close, expected_of, functions_of, python_module, request_of, states_of, with_numbers
+from tests.paper_device import DeviceOfPaper
 from tests.program_samples import kitchen_sink, random_program, samples
 
 STATES = 75
@@ -164,40 +163,6 @@ def test_a_certificate_from_before_there_were_kernels_still_holds():
     strange = made.certificate | {"request": made.certificate["request"] | {"loader": True}}
     with pytest.raises(NotCertified, match="loader"):
         emdeg.codegen.artefact.recheck(made.text.encode(), strange)
-
-
-class DeviceOfPaper:
-    """A device whose memory is here and whose kernels are executed here, with the driver's own names."""
-
-    def __init__(self):
-        self.memory_of_all = PtxMemory()
-
-    def stream(self):
-        return 0
-
-    def wait(self, stream):
-        pass
-
-    def memory(self, size):
-        place, whole = self.memory_of_all.taken(size), self.memory_of_all
-        at = slice(place - HOME, place - HOME + size)
-
-        def take(host, stream):
-            whole.bytes[at] = np.frombuffer(ctypes.string_at(host, size), np.uint8)
-
-        def give(host, stream):
-            ctypes.memmove(host, whole.bytes[at].tobytes(), size)
-
-        return SimpleNamespace(place=place, take=take, give=give)
-
-    def load(self, text, name):
-        kernel = read_ptx(text, name)
-
-        def prepared(pointers, states, blocks, threads, stream):
-            assert threads == kernel.threads
-            return PtxExecution(kernel, self.memory_of_all, [*pointers, states]).blocks(blocks)
-
-        return SimpleNamespace(prepared=lambda *given: lambda: prepared(*given))
 
 
 @pytest.mark.parametrize("layout", ["rows", "entries"])

@@ -30,6 +30,7 @@ from emdeg.runtime.cuda import (
 )
 from emdeg.runtime.cuda.kernel_text import CONFLICTS, LARGEST_TILE, pieces
 from emdeg.runtime.engine import machine_engine
+from tests.paper_device import DeviceOfPaper
 
 STATES = 75
 """Two warps and a part of one."""
@@ -197,6 +198,37 @@ def test_ptxas_takes_every_architecture_that_it_knows():
             assert register_use(ptx(program, "k", bits=32, sm=sm, layout=layout)[0], sm).spill_bytes == 0
     with pytest.raises(DeviceError, match="ptxas refused"):
         register_use("nonsense", 80)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_arrays_of_numpy_go_there_and_back(dtype, monkeypatch):
+    """The whole way of a call: shapes, memory, launch; on a device of paper, whose kernels are the PTX executed."""
+    paper = DeviceOfPaper()
+    monkeypatch.setattr("emdeg.runtime.cuda.program.device", lambda number: paper)
+    program = emdeg.program("planar2r", "inverse_dynamics_derivatives")
+    run = emdeg.compile(program, dtype=dtype, backend="cuda")
+    inputs = states_of(program)
+    close(run(*inputs), emdeg.compile(program)(*inputs), 32 if dtype == "float32" else 64)
+    one = [inputs[0], inputs[1], inputs[2][0]]  # one acceleration for all states: a kernel of its own
+    close(run(*one), emdeg.compile(program)(*one), 32 if dtype == "float32" else 64)
+    run(*inputs)
+    assert len(paper.loaded) == 2
+    assert run(*(array[:0] for array in inputs))[0].shape == (0, 2, 2)
+    several = [array[:72].reshape(8, 9, 2) for array in inputs]
+    close(run(*several), emdeg.compile(program)(*several), 32 if dtype == "float32" else 64)
+    with pytest.raises(StateError, match="do not fit"):
+        run(inputs[0][:3], inputs[1][:4], inputs[2])
+
+
+def test_parameters_of_a_robot_a_state_go_there(monkeypatch):
+    paper = DeviceOfPaper()
+    monkeypatch.setattr("emdeg.runtime.cuda.program.device", lambda number: paper)
+    program = emdeg.program("puma560_symbolic", "gravity")
+    rng = np.random.default_rng(3)
+    q, each = rng.uniform(-1, 1, (STATES, 6)), rng.uniform(0.5, 2, (STATES, 65))
+    run, expected = emdeg.compile(program, backend="cuda"), emdeg.compile(program)
+    close([run(q, each)], [expected(q, each)], 64)
+    close([run(q, each[0])], [expected(q, each[0])], 64)
 
 
 def test_a_mix_of_kinds_is_refused():

@@ -33,7 +33,8 @@ WeightsText = Annotated[
     typer.Option(
         "--weights",
         metavar="WEIGHTS",
-        help="What to make small: operations, cycles (estimated), gpu (issue slots, registers), or mul=1,add=1,div=6,sqrt=8,sincos=18,fused=1.",
+        help="What to make small: operations, cycles (estimated), gpu (issue slots, registers), or "
+        "mul=1,add=1,div=6,sqrt=8,sincos=18,fused=1.",
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="The search is the same for the same seed.")]

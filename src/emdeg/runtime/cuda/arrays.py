@@ -123,6 +123,37 @@ def _of_dlpack(array: Any, program: str, name: str) -> Borrowed:
     return Borrowed(place, shape, dtype, on, stream, (capsule, array))
 
 
+@dataclass(frozen=True, slots=True)
+class PlainTensors:
+    """torch's tensors of one GPU, row by row, of the precision asked for: their shapes, and torch's present stream."""
+
+    number: int
+    shapes: tuple[tuple[int, ...], ...]
+    stream: int
+    like: Any
+
+    def emptied(self, shape: tuple[int, ...]) -> Any:
+        """A new tensor there."""
+        return self.like.new_empty(shape)
+
+
+def plain_tensors(arrays: Sequence[Any], dtype: np.dtype) -> PlainTensors | None:
+    """What torch's own tensors are, found out with few calls; None where some array is anything else."""
+    torch = sys.modules.get("torch")
+    if torch is None or not arrays:
+        return None
+    kind = torch.float32 if dtype.itemsize == 4 else torch.float64
+    number, plain = -1, torch.Tensor
+    for array in arrays:
+        if type(array) is not plain or array.dtype is not kind or not array.is_cuda or not array.is_contiguous():
+            return None
+        if number not in (-1, array.get_device()):
+            return None
+        number = array.get_device()
+    stream = torch.cuda.current_stream(number).cuda_stream
+    return PlainTensors(number, tuple(array.shape for array in arrays), stream, arrays[0])
+
+
 def namespace(library: Library, array: Any) -> Any:
     """The functions of the library whose array this is; NumPy's names, `concatenate` and `asarray` among them."""
     if library in ("torch", "cupy"):

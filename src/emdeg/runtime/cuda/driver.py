@@ -130,6 +130,11 @@ class Device:
         return value.value
 
     @property
+    def context(self) -> int | None:
+        """The primary context, as the driver names it."""
+        return self._context.value
+
+    @property
     def name(self) -> str:
         text = ctypes.create_string_buffer(256)
         cuda_driver()("cuDeviceGetName", text, 256, self._handle)
@@ -224,14 +229,35 @@ class Launchable:
 
     def __init__(self, on: Device, module: ctypes.c_void_p, function: ctypes.c_void_p) -> None:
         self.device, self._module, self._function = on, module, function
+        self._own = threading.local()
+
+    def begin(self, pointers: Sequence[int], states: int, blocks: int, threads: int, stream: int) -> None:
+        """Begin the kernel on these arrays; it is not waited for. The driver copies arguments before it returns."""
+        held = getattr(self._own, "held", None)
+        if held is None or len(held[0]) != len(pointers) + 1:
+            held = self._own.held = _arguments(len(pointers) + 1)
+        values, places = held
+        values[:] = (*pointers, states)
+        call = cuda_driver()
+        if call.context() == self.device.context:
+            call.launch(self._function, blocks, 1, 1, threads, 1, 1, 0, stream, places, None)
+            return
+        with self.device.current():
+            call.launch(self._function, blocks, 1, 1, threads, 1, 1, 0, stream, places, None)
 
     def prepared(self, pointers: Sequence[int], states: int, blocks: int, threads: int, stream: int) -> Launch:
         """The kernel on these arrays, over `states` states, in the stream's order: ready to be begun."""
-        values = (ctypes.c_uint64 * (len(pointers) + 1))(*pointers, states)
-        start = ctypes.addressof(values)
-        places = (ctypes.c_void_p * len(values))(*(start + 8 * k for k in range(len(values))))
+        values, places = _arguments(len(pointers) + 1)
+        values[:] = (*pointers, states)
         fixed = (self._function, blocks, 1, 1, threads, 1, 1, 0, stream, places, None)
         return Launch(self.device, fixed, (self, values))
+
+
+def _arguments(count: int) -> tuple[Any, Any]:
+    """(words for a kernel's arguments, their places as cuLaunchKernel takes them)."""
+    values = (ctypes.c_uint64 * count)()
+    start = ctypes.addressof(values)
+    return values, (ctypes.c_void_p * count)(*(start + 8 * k for k in range(count)))
 
 
 class Launch:

@@ -5,16 +5,44 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from emdeg.errors import StateError
 from emdeg.programs import Program
-from emdeg.runtime.cuda.arrays import Borrowed, borrowed, emptied, handed_back, library_of, place_of
+from emdeg.runtime.cuda.arrays import (
+    Borrowed,
+    PlainTensors,
+    borrowed,
+    emptied,
+    handed_back,
+    library_of,
+    place_of,
+    plain_tensors,
+)
 from emdeg.runtime.cuda.assembler import architecture, ptx
 from emdeg.runtime.cuda.driver import Device, Launch, Launchable, device
 from emdeg.runtime.cuda.kernel_text import KernelShape, Layout
+
+MOST_PLANS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPlan:
+    """A kernel for inputs of some shapes: how it is launched, and the shapes of its results."""
+
+    kernel: Launchable
+    states: int
+    blocks: int
+    threads: int
+    shapes: tuple[tuple[int, ...], ...]
+
+    def begin(self, places: Sequence[int], stream: int) -> None:
+        """Begin it on inputs and outputs that lie there; nothing is to be done without states."""
+        if self.states:
+            self.kernel.begin(places, self.states, self.blocks, self.threads, stream)
 
 
 class CudaProgram:
@@ -29,22 +57,33 @@ class CudaProgram:
         self.layout: Layout = layout
         self._number = number
         self._kernels: dict[tuple[int, frozenset[str]], tuple[Launchable, KernelShape]] = {}
+        self._plans: dict[tuple[int, tuple[tuple[int, ...], ...]], LaunchPlan] = {}
         self._lock = threading.Lock()
 
     def __call__(self, *given: Any) -> Any:
         groups = self.program.inputs
         if len(given) != len(groups):
             raise TypeError(f"{self.program.name} takes {', '.join(group.name for group in groups)}")
+        rows = plain_tensors(given, self.dtype)
+        if rows is not None:
+            return self._of_tensors(given, rows)
         library = library_of(given)
         if library == "numpy":
             return self._copied([np.asarray(array, self.dtype) for array in given])
         arrays = [borrowed(array, group.name, self.dtype, self.program.name) for array, group in zip(given, groups)]
         on = self._one_device(arrays)
-        batch = self._batch([array.shape for array in arrays])
-        outputs = [emptied(library, (*batch, *group.shape), self.dtype, on, given) for group in self.program.outputs]
-        self._launch(on, arrays, outputs, batch, arrays[0].stream)
+        plan = self._plan(on, tuple(array.shape for array in arrays))
+        outputs = [emptied(library, shape, self.dtype, on, given) for shape in plan.shapes]
+        plan.begin([array.place for array in (*arrays, *outputs)], arrays[0].stream)
         results = tuple(handed_back(library, output) for output in outputs)
         return results[0] if len(results) == 1 else results
+
+    def _of_tensors(self, given: Sequence[Any], rows: PlainTensors) -> Any:
+        """The short way for torch's tensors that lie as they should: a call costs little more than its launch."""
+        plan = self._plan(device(rows.number), rows.shapes)
+        outputs = [rows.emptied(shape) for shape in plan.shapes]
+        plan.begin([array.data_ptr() for array in (*given, *outputs)], rows.stream)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def bind(self, *arrays: Any) -> Launch:
         """A call without arguments on arrays that stay where they are: inputs, then outputs, all of one library.
@@ -59,15 +98,12 @@ class CudaProgram:
             if array.owner is not given and library_of([given]) in ("torch", "cupy") and array.place != place_of(given):
                 raise StateError(f"{self.program.name}: {group.name} does not lie row by row")
         inputs, outputs = held[: len(self.program.inputs)], held[len(self.program.inputs) :]
-        on, batch = self._one_device(held), self._batch([array.shape for array in inputs])
-        for array, group in zip(outputs, self.program.outputs):
-            if array.shape != (*batch, *group.shape):
-                expected = (*batch, *group.shape)
+        plan = self._plan(self._one_device(held), tuple(array.shape for array in inputs))
+        for array, group, expected in zip(outputs, self.program.outputs, plan.shapes):
+            if array.shape != expected:
                 raise StateError(f"{self.program.name}: {group.name} has shape {array.shape}, expected {expected}")
-        states = math.prod(batch)
-        kernel, shape = self._kernel(on, self._ones(inputs, states))
         places = [array.place for array in held]
-        launch = kernel.prepared(places, states, shape.blocks(states), shape.threads, held[0].stream)
+        launch = plan.kernel.prepared(places, plan.states, plan.blocks, plan.threads, held[0].stream)
         launch.kept = (launch.kept, held)
         return launch
 
@@ -77,30 +113,34 @@ class CudaProgram:
         batch = self._batch([array.shape for array in arrays])
         kept = [np.ascontiguousarray(self._full(array, batch)) for array in arrays]
         inputs = [Borrowed.taken(array, on, stream) for array in kept]
-        outputs = [emptied("numpy", (*batch, *group.shape), self.dtype, on, ()) for group in self.program.outputs]
-        self._launch(on, inputs, outputs, batch, stream)
+        plan = self._plan(on, tuple(array.shape for array in inputs))
+        outputs = [emptied("numpy", shape, self.dtype, on, ()) for shape in plan.shapes]
+        plan.begin([array.place for array in (*inputs, *outputs)], stream)
         results = tuple(output.fetched(stream) for output in outputs)
         return results[0] if len(results) == 1 else results
 
     def _full(self, array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
         return array if math.prod(array.shape[:-1]) == 1 else np.broadcast_to(array, (*batch, array.shape[-1]))
 
-    def _launch(
-        self, on: Device, inputs: Sequence[Borrowed], outputs: Sequence[Borrowed], batch: tuple[int, ...], stream: int
-    ) -> None:
-        states = math.prod(batch)
-        if not states:
-            return
-        kernel, shape = self._kernel(on, self._ones(inputs, states))
-        pointers = [array.place for array in (*inputs, *outputs)]
-        kernel.prepared(pointers, states, shape.blocks(states), shape.threads, stream)()
+    def _plan(self, on: Device, shapes: tuple[tuple[int, ...], ...]) -> LaunchPlan:
+        """How inputs of these shapes are computed on a device; thought out once."""
+        key = on.number, shapes
+        found = self._plans.get(key)
+        if found is None:
+            batch = self._batch(shapes)
+            states = math.prod(batch)
+            kernel, shape = self._kernel(on, self._ones(shapes, states))
+            results = tuple((*batch, *group.shape) for group in self.program.outputs)
+            found = LaunchPlan(kernel, states, shape.blocks(states), shape.threads, results)
+            if len(self._plans) >= MOST_PLANS:
+                self._plans.clear()
+            self._plans[key] = found
+        return found
 
-    def _ones(self, inputs: Sequence[Borrowed], states: int) -> frozenset[str]:
+    def _ones(self, shapes: Sequence[tuple[int, ...]], states: int) -> frozenset[str]:
         """The inputs of which one state serves all."""
         return frozenset(
-            group.name
-            for group, array in zip(self.program.inputs, inputs)
-            if states > 1 and math.prod(array.shape[:-1]) == 1
+            group.name for group, shape in zip(self.program.inputs, shapes) if states > 1 and math.prod(shape[:-1]) == 1
         )
 
     def _kernel(self, on: Device, shared: frozenset[str]) -> tuple[Launchable, KernelShape]:
