@@ -46,7 +46,7 @@ test-targets-all: $(VENV)/.targets   ## every library robot and function in ever
 	$(BIN)/python -m pytest -q -n $(JOBS) -m 'targets or every_target'
 
 test-gpu:        ## kernels on this machine's NVIDIA GPU, with the Python that has torch, JAX and CuPy (GPU_PYTHON)
-	PYTHONPATH=src:. $(GPU_PYTHON) -m pytest -q -m gpu -p no:cacheprovider
+	XLA_PYTHON_CLIENT_PREALLOCATE=false PYTHONPATH=src:. $(GPU_PYTHON) -m pytest -q -m gpu -p no:cacheprovider
 
 $(VENV)/.docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,docs]'

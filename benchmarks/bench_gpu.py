@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import tempfile
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -144,6 +146,33 @@ def rollouts(name: str, dtype: str, law: str) -> float:
     return trajectories * steps / min(seconds) / 1e9
 
 
+def chain(joints: int) -> emdeg.Robot:
+    """A serial arm of that many joints, axes in turn across and along: longer than any robot of the library."""
+    text = ["schema = 1", f'name = "chain{joints}"', 'convention = "modified"']
+    for k in range(joints):
+        twist, length = ("90 deg" if k % 2 else "-90 deg", 0.1) if k else ("0 deg", 0)
+        joint = f'name = "q{k + 1}", type = "revolute", alpha = "{twist}", a = {length}, d = 0.1'
+        inertia = 'about = "com", mass = 1, com = [0.05, 0.01, 0.02], Ixx = 0.01, Iyy = 0.02, Izz = 0.03'
+        text += ["[[link]]", f'name = "link{k + 1}"', f"joint = {{ {joint} }}", f"inertia = {{ {inertia} }}"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"chain{joints}.toml")
+        path.write_text("\n".join(text), encoding="utf-8")
+        return emdeg.load(path)
+
+
+def long_arms() -> dict[str, dict[str, float]]:
+    """Million states a second of arms of 12 and 30 joints in float32; one thread a state spills there."""
+    found: dict[str, dict[str, float]] = {}
+    for joints in (12, 30):
+        robot = chain(joints)
+        for function in ("inverse_dynamics", "forward_dynamics"):
+            program = emdeg.program(robot, function)
+            row = {str(states): round(rate(program, "float32", states), 1) for states in (1024, 16_384, 1_048_576)}
+            found[f"{joints} joints {function}"] = {"operations": len(program.ops), **row}
+            print(joints, function, found[f"{joints} joints {function}"], flush=True)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robots", nargs="+", default=["puma560", "iiwa14", "panda"])
@@ -174,6 +203,7 @@ def main() -> None:
         for dtype in ("float32", "float64")
     }
     print(found["giga_steps_per_s"], flush=True)
+    found["long_arms"] = long_arms()
     found["peers"] = {"grid-rbd": importlib.util.find_spec("grid_rbd") is not None}
     record("gpu", found)
 

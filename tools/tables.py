@@ -237,9 +237,20 @@ def gpu() -> str:
         f"{calls['bound_call_us']} us, the bare launch {calls['bare_launch_us']} us; from a stored program's name to "
         f"its first result it takes {found['first_call_s']} s.\n"
     )
+    whole = f"{calls['call_us']} us"
+    words = words.replace(", the bare launch", f", a call that makes its results {whole}, the bare launch")
     steps = [(name, f"{rate:.1f}") for name, rate in found["giga_steps_per_s"].items()]
     rollouts = "\n" + table(("rollouts: robot, law, precision", "10^9 steps a second"), steps)
-    return table(head, lines) + words + rollouts + made_by("gpu")
+    return table(head, lines) + words + rollouts + _long_arms(found.get("long_arms", {})) + made_by("gpu")
+
+
+def _long_arms(found: dict[str, dict[str, float]]) -> str:
+    if not found:
+        return ""
+    sizes = [size for size in next(iter(found.values())) if size.isdigit()]
+    head = ("long arms, float32", "operations", *(f"N = {int(size):,}" for size in sizes))
+    lines = [(name, row["operations"], *(f"{row[size]:,.0f}" for size in sizes)) for name, row in found.items()]
+    return "\n" + table(head, lines)
 
 
 SPILLING = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives", "regressor")
