@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 GPU_PYTHON ?= python3
 
-.PHONY: demo install-all test test-slow test-robots test-targets test-targets-all test-gpu test-docs docs notebooks lint bench clean help
+.PHONY: demo install-all test test-slow test-robots test-targets test-targets-all test-studio test-gpu test-docs docs notebooks lint bench clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -44,6 +44,9 @@ test-targets: $(VENV)/.targets   ## every library robot and function in C, Pytho
 
 test-targets-all: $(VENV)/.targets   ## every library robot and function in every language
 	$(BIN)/python -m pytest -q -n $(JOBS) -m 'targets or every_target'
+
+test-studio: $(STAMP)   ## the live page in a real Chromium: every panel, by clicks and keys
+	$(BIN)/python -m pytest -q -m studio
 
 test-gpu:        ## kernels on this machine's NVIDIA GPU, with the Python that has torch, JAX and CuPy (GPU_PYTHON)
 	XLA_PYTHON_CLIENT_PREALLOCATE=false PYTHONPATH=src:. $(GPU_PYTHON) -m pytest -q -m gpu -p no:cacheprovider

@@ -62,6 +62,7 @@ COMMANDS = {
     "verify": "Check by exact arithmetic modulo random primes that a program computes what it should.",
     "kane": "Kane's equations with generalized speeds of your choice: formulas, programs, their operations.",
     "report": "Write a report: one HTML page that needs no network, and the same as LaTeX.",
+    "studio": "Start a local page where the robot, its equations, its code and its motion are one thing.",
 }
 """Every command, in the order in which `--help` lists them, with the first paragraph of its own help."""
 
@@ -145,10 +146,14 @@ def _function(name: str) -> Callable[..., None]:
             from emdeg.cli.report import report
 
             return report
+        case "studio":
+            from emdeg.cli.studio import studio
+
+            return studio
     raise KeyError(name)
 
 
-_WITHOUT_ROBOT = ("robots", "new", "check", "functions", "judge", "measure", "sweep")
+_WITHOUT_ROBOT = ("robots", "new", "check", "functions", "judge", "measure", "sweep", "studio")
 """Commands that load no robot by the common options."""
 
 

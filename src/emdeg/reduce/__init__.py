@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from emdeg.reduce.efforts import OF_LINKS
     from emdeg.reduce.processors import Split, split
     from emdeg.reduce.program_error import ProgramError
-    from emdeg.reduce.programs import LARGE, program
+    from emdeg.reduce.programs import LARGE, program, term_program
     from emdeg.reduce.rates_apart import Multirate, holding_error, multirate
     from emdeg.reduce.row_error import RowObjective, row, search
     from emdeg.reduce.shared import SharedEfforts

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import Atom, Sum, add_angles
+from emdeg.algebra import Atom, Product, Sum, add_angles
 from emdeg.algebra.linear import solve_symmetric
 from emdeg.equations import entry_name, indices
 from emdeg.programs import (
@@ -30,6 +30,7 @@ from emdeg.reduce.efforts import OF_LINKS, traces
 from emdeg.reduce.phases import Phase, folded, phases
 from emdeg.reduce.shared import SharedEfforts
 from emdeg.reduce.short_model import ShortModel
+from emdeg.robot import Robot
 
 OF_CONFIGURATION = {"mass_matrix": "M", "gravity": "g"}
 """Functions of the configuration alone, with the letter of the entries that they consist of."""
@@ -172,44 +173,38 @@ def _outputs(
     return {"tau": [h[i] + _sum(M[i][j] * rates["qdd"][j] for j in inside[i]) for i in range(n)]}
 
 
-class Entries:
-    """A short model's entries as traced values, each formed when asked for.
+def term_program(robot: Robot, terms: Sequence[Product], numbers: Mapping[str, Fraction]) -> Program:
+    """q -> T: the value of every term of the reading form, its constants being `numbers`."""
+    tracer = Tracer()
+    labels = tuple(joint.name for joint in robot.joints)
+    q = tracer.inputs("q", robot.n, Dependence.CONFIGURATION, labels)
+    sums = ReadingSums(tracer, q, numbers)
+    return tracer.program("terms", {"T": [sums(Sum((term,))) for term in terms]})
+
+
+class ReadingSums:
+    """Sums of the reading form as traced values, their constants being `numbers`.
 
     With `using` pairs of terms become one by a phase; `apart`, they are two terms with constants r cos p and r sin p,
     for programs to be proved against.
     """
 
     def __init__(
-        self, short: ShortModel, tracer: Tracer, q: Sequence[Traced], using: Sequence[Phase] = (), apart: bool = False
+        self,
+        tracer: Tracer,
+        q: Sequence[Traced],
+        numbers: Mapping[str, Fraction],
+        using: Sequence[Phase] = (),
+        apart: bool = False,
     ) -> None:
-        self._short = short
         self._using = {phase.joint: phase for phase in using}
-        self._numbers = dict(short.numbers) | {phase.name: phase.norm for phase in using}
+        self._numbers = dict(numbers) | {phase.name: phase.norm for phase in using}
         self._apart = apart
-        self.one_sided = {indices(name)[1] for name in short.one_sided}
         self._tracer = tracer
         self._q = q
         self._atoms: dict[Atom, Traced] = {}
-        self._known: dict[str, Traced] = {}
 
-    def __call__(self, letter: str, *of: int) -> Traced:
-        name = entry_name(letter, *of)
-        if name not in self._known:
-            entry = self._short.compact.entries.get(name)
-            if entry is None:
-                self._known[name] = self._tracer.number(0)
-            elif entry.alias is not None:
-                factor, other = entry.alias
-                self._known[name] = self._named(other) * factor
-            else:
-                self._known[name] = self._expression(folded(entry.expression, list(self._using.values())))
-        return self._known[name]
-
-    def _named(self, name: str) -> Traced:
-        letter, of = indices(name)
-        return self(letter, *of)
-
-    def _expression(self, expression: Sum) -> Traced:
+    def __call__(self, expression: Sum) -> Traced:
         """Constants folded: a product's number once, whatever it is made of."""
         total = self._tracer.number(0)
         still = Fraction(0)
@@ -217,7 +212,7 @@ class Entries:
             number, factors = term.coefficient, []
             for factor in term.factors:
                 if isinstance(factor, Sum):
-                    factors.append(self._expression(factor))
+                    factors.append(self(factor))
                 elif factor.angle:
                     factors.append(self._atom(factor))
                 else:
@@ -249,6 +244,37 @@ class Entries:
         if self._apart:
             return add_angles(self._tracer.sincos_of(angle), self._tracer.sincos(turned))
         return self._tracer.sincos_of(angle + self._tracer.angle(turned))
+
+
+class Entries:
+    """A short model's entries as traced values, each formed when asked for; `using` and `apart` as `ReadingSums`."""
+
+    def __init__(
+        self, short: ShortModel, tracer: Tracer, q: Sequence[Traced], using: Sequence[Phase] = (), apart: bool = False
+    ) -> None:
+        self._short = short
+        self._using = list(using)
+        self._sums = ReadingSums(tracer, q, short.numbers, using, apart)
+        self.one_sided = {indices(name)[1] for name in short.one_sided}
+        self._tracer = tracer
+        self._known: dict[str, Traced] = {}
+
+    def __call__(self, letter: str, *of: int) -> Traced:
+        name = entry_name(letter, *of)
+        if name not in self._known:
+            entry = self._short.compact.entries.get(name)
+            if entry is None:
+                self._known[name] = self._tracer.number(0)
+            elif entry.alias is not None:
+                factor, other = entry.alias
+                self._known[name] = self._named(other) * factor
+            else:
+                self._known[name] = self._sums(folded(entry.expression, self._using))
+        return self._known[name]
+
+    def _named(self, name: str) -> Traced:
+        letter, of = indices(name)
+        return self(letter, *of)
 
 
 def _by_outer_speeds(entries: Entries, qd: Sequence[Traced], i: int, n: int) -> Traced:

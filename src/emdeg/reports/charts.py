@@ -21,7 +21,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     step = 10.0 ** math.floor(math.log10(span / about))
     step *= min((m for m in (1, 2, 5, 10) if span / (m * step) <= about + 1.5), default=10)
     first = math.ceil(low / step - 1e-9)
-    return [round(k * step, 12) + 0.0 for k in range(first, math.floor(high / step + 1e-9) + 1)]
+    return [float(f"{k * step:.12g}") + 0.0 for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
 def readable(value: float) -> str:

@@ -14,7 +14,7 @@ from emdeg.errors import OverBudget
 from emdeg.reduce import FullModel, full_model
 from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.reports.subject import Subject
-from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, tradeoff
+from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, sampled_sizes, tradeoff
 from emdeg.writing import (
     Equation,
     Folded,
@@ -88,10 +88,14 @@ class EquationsFound:
     section: Section
     tradeoff: Tradeoff | None = None
     constants: int = 0
+    full: FullModel | None = None
 
 
-def equations(subject: Subject, command: str) -> EquationsFound:
-    """The section for a chain or a tree, or the named blocks of a mechanism with loops."""
+def equations(subject: Subject, command: str, levels: bool = True) -> EquationsFound:
+    """The section for a chain or a tree, or the named blocks of a mechanism with loops.
+
+    Without `levels` there is no threshold slider, which takes the longest; terms are shaded by sampled sizes.
+    """
     if subject.closed:
         return EquationsFound(_loops(subject, command))
     subject.progress("explicit equations")
@@ -108,9 +112,9 @@ def equations(subject: Subject, command: str) -> EquationsFound:
             _section(subject, lumped, compact(lumped), None, None, command), None, len(lumped.constants)
         )
     full = full_model(model if model.general else subject.robot)
-    found = tradeoff(subject, full)
-    section = _section(subject, full.lumped, compact(full.lumped), found, full, command)
-    return EquationsFound(section, found, len(full.lumped.constants))
+    found = tradeoff(subject, full) if levels else Tradeoff((), {}, sampled_sizes(subject, full), ())
+    section = _section(subject, full.lumped, compact(full.lumped), found, full, command, levels)
+    return EquationsFound(section, found, len(full.lumped.constants), full)
 
 
 def _without(why: str, command: str) -> Section:
@@ -124,7 +128,13 @@ def _without(why: str, command: str) -> Section:
 
 
 def _section(
-    subject: Subject, lumped: Lumped, form: Compact, found: Tradeoff | None, full: FullModel | None, command: str
+    subject: Subject,
+    lumped: Lumped,
+    form: Compact,
+    found: Tradeoff | None,
+    full: FullModel | None,
+    command: str,
+    levels: bool = True,
 ) -> Section:
     items: list[Item] = [
         Paragraph(
@@ -136,7 +146,7 @@ def _section(
     ]
     if found is not None and found.levels:
         items.append(_slider(subject, found))
-    elif found is not None:
+    elif found is not None and levels:
         items.append(
             Note(
                 f"The equations have {len(full.functions) if full else 0} terms, more than {MOST_TERMS}: the threshold "
@@ -144,7 +154,7 @@ def _section(
                 f"with its error: emdeg abbreviate {command}"
             )
         )
-    else:
+    elif found is None:
         items.append(
             Note(
                 "Its parameters are symbols: terms have no size, so there is no shading and no threshold. "
@@ -189,7 +199,8 @@ def _constants(lumped: Lumped) -> Table:
     return Table(tuple(head[k] for k in kept), cells, title, folded=len(rows) > 45)
 
 
-def _slider(subject: Subject, found: Tradeoff) -> Slider:
+def slider_levels(subject: Subject, found: Tradeoff) -> list[dict[str, Any]]:
+    """What each position of the threshold slider costs and saves, as plain data."""
     names = [joint.name for joint in subject.robot.joints]
     levels = []
     whole = found.levels[0]
@@ -211,6 +222,10 @@ def _slider(subject: Subject, found: Tradeoff) -> Slider:
                 "found_text": percent(seen),
             }
         )
+    return levels
+
+
+def _slider(subject: Subject, found: Tradeoff) -> Slider:
     where = subject.where
     text = (
         "Hide the terms that stay below a share of the greatest in their equation, or below a tenth of that share of "
@@ -219,7 +234,7 @@ def _slider(subject: Subject, found: Tradeoff) -> Slider:
         f"{where.acceleration[0]:g} (rad or m, s). Operations are those of the inverse dynamics written from these "
         "equations, without further search."
     )
-    return Slider(tuple(levels), text)
+    return Slider(tuple(slider_levels(subject, found)), text)
 
 
 def _entries(
@@ -240,7 +255,12 @@ def _entries(
             own = {c: sizes.sizes.get((entry.name, c), 0.0) for c, _ in products} if sizes else {}
             most = max(own.values(), default=0.0)
             terms = tuple(
-                ShadedTerm(product, own[c] / most if most else None, sizes.goes.get((entry.name, c)) if sizes else None)
+                ShadedTerm(
+                    product,
+                    own[c] / most if most else None,
+                    sizes.goes.get((entry.name, c)) if sizes else None,
+                    c,
+                )
                 for c, product in products
             )
             entries.append(ShadedEntry(label(entry.name), terms))

@@ -177,4 +177,5 @@ def _term(term: ShadedTerm, first: bool) -> str:
     level = "" if term.level is None else f' data-goes="{term.level}"'
     share = "" if term.share is None else f' title="{100 * term.share:.2g} % of the greatest"'
     body = " ".join(inline(piece) for piece in mathml.term_pieces(term.product, first))
-    return f'<span class="{kind}"{level}{share}>{body}</span> '
+    constant = f' data-constant="{escape(term.constant)}"' if term.constant else ""
+    return f'<span class="{kind}"{constant}{level}{share}>{body}</span> '

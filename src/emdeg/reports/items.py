@@ -42,6 +42,8 @@ class ShadedTerm:
     product: Product
     share: float | None = None
     level: int | None = None
+    constant: str = ""
+    """The lumped constant in it."""
 
     @property
     def shade(self) -> int | None:

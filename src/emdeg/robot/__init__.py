@@ -7,7 +7,7 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.robot import choose
     from emdeg.robot.algebra import algebra_of, branch, geometry, massless, parallel_joints, positions, state
-    from emdeg.robot.assembly import Draft, assemble, findings, loaded_inertias
+    from emdeg.robot.assembly import GRAVITY, Draft, assemble, findings, loaded_inertias
     from emdeg.robot.checks import BUDGET
     from emdeg.robot.fields import (
         as_joints,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         check,
         library_names,
         load,
+        load_text,
         parse_locks,
         read_draft,
         read_text,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from emdeg.robot.symbols import (
         Known,
         Opened,
+        letter_paths,
         opened,
         parameter_paths,
         stated_tolerances,
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
     from emdeg.robot.template import LOOP_TEMPLATE, TEMPLATE
     from emdeg.robot.toml_reader import read_toml
     from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable, kind_of
-    from emdeg.robot.toml_writer import to_toml
+    from emdeg.robot.toml_writer import quoted, to_toml
     from emdeg.robot.urdf_writer import with_inertials
     from emdeg.robot.workspaces import ACCELERATION, SPEED, Range, Workspace, joint_number, workspace
 

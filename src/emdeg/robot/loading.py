@@ -114,10 +114,23 @@ def _draft_as_written(name_or_path: str | PathLike[str], snap: float) -> Draft:
     if name in library_names():
         file = f"{name}.toml"
         return read_toml(resources.files("emdeg.robot.library").joinpath(file).read_text("utf-8"), file)
-    suffix = Path(name).suffix.lower()
-    if suffix not in SUFFIXES:
+    if Path(name).suffix.lower() not in SUFFIXES:
         raise _unknown(name)
-    text = read_text(name)
+    return _draft_of_text(read_text(name), name, snap)
+
+
+def load_text(text: str, file: str, *, snap: float = SNAP, allow_nonphysical: bool = False) -> Robot:
+    """The robot that a file's text describes; the suffix of `file` says how to read it, and messages name it."""
+    if Path(file).suffix.lower() not in SUFFIXES:
+        raise _unknown(file)
+    if len(text.encode()) > BUDGET.bytes:
+        raise TooLarge(f"the file is larger than the budget of {BUDGET.bytes} bytes", file=file)
+    draft = _draft_of_text(text, file, snap)
+    return assemble(without_round_off(draft) if snap > 0 else draft, allow_nonphysical=allow_nonphysical)
+
+
+def _draft_of_text(text: str, name: str, snap: float) -> Draft:
+    suffix = Path(name).suffix.lower()
     if suffix == ".toml":
         return read_toml(text, name)
     if suffix == ".urdf":

@@ -142,6 +142,13 @@ def parameter_paths(robot: Robot) -> list[str]:
     return list(_places(robot))
 
 
+def letter_paths(robot: Robot) -> dict[str, str]:
+    """Letter -> the path of the number it stands for where equations are read in the robot's parameters."""
+    return {
+        letter: path for group in _groups(robot) if group.read for letter, path in zip(group.letters, group.paths)
+    } | ({"g": "gravity"} if any(robot.gravity) else {})
+
+
 def stated_tolerances(robot: Robot) -> dict[str, Fraction]:
     """Path -> its +-, SI: what the robot's source states of numbers that may be opened; of a number that is a symbol
     now its symbol's tolerance is known (`symbolize`)."""

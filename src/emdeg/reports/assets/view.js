@@ -265,7 +265,7 @@ const emdeg = (function () {
 
   const position = (slides) => (slides ? (v) => v.toFixed(3) + " m" : (v) => (v * 180 / Math.PI).toFixed(0) + "°");
   // Four digits, without the exponent where that is short.
-  const digits = (v) => (v === 0 || Math.abs(v) < 1e-12 ? "0" : Math.abs(v) >= 1e-4 && Math.abs(v) < 1e6 ? String(+v.toPrecision(4)) : v.toExponential(2));
+  const digits = (v) => (v === 0 ? "0" : Math.abs(v) >= 1e-4 && Math.abs(v) < 1e6 ? String(+v.toPrecision(4)) : v.toExponential(2));
 
   // M(q), g(q) and the effort at a state, by the robot's own programs; `changed` is told of speeds typed in.
   function live(box, d, programs, changed) {
@@ -305,7 +305,9 @@ const emdeg = (function () {
       const M = table(["mass matrix", ...kinds.map((l, k) => String(k + 1))]);
       kinds.forEach((l, i) => { const row = made("tr"); row.append(made("th", i + 1 + " " + l.name)); kinds.forEach(() => sums.M.push(cell(row))); M.append(row); });
     }
-    const put = (cells, values) => cells.forEach((c, k) => { const t = digits(values[k]); if (c.firstChild ? c.firstChild.data !== t : t) c.textContent = t; });
+    // What is zero but for rounding is zero.
+    const clean = (values) => { const most = values.reduce((m, v) => Math.max(m, Math.abs(v)), 0); return values.map((v) => (Math.abs(v) < 1e-14 * most ? 0 : v)); };
+    const put = (cells, found) => { const values = clean(found); cells.forEach((c, k) => { const t = digits(values[k]); if (c.firstChild ? c.firstChild.data !== t : t) c.textContent = t; }); };
     me.update = (q) => {
       put(sums.q, q);
       if (programs.gravity) put(sums.g, programs.gravity(q));
