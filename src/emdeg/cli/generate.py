@@ -44,7 +44,12 @@ def generate(
         typer.Option(help="C: the library's sine and cosine (default), or polynomials in the file."),
     ] = None,
     batch: Annotated[bool, typer.Option("--batch", help="C: also a loop over many states.")] = False,
-    casadi: Annotated[bool, typer.Option("--casadi", help="C: also CasADi's entry point.")] = False,
+    casadi: Annotated[
+        bool, typer.Option("--casadi", help="C: also CasADi's entry point, and its derivatives' beside it.")
+    ] = False,
+    acados: Annotated[
+        bool, typer.Option("--acados", help="C: also acados' functions of a model, of forward or inverse dynamics.")
+    ] = False,
     multirate: Annotated[
         bool, typer.Option("--multirate", help="Also the parts of configuration and of rates apart (text targets).")
     ] = False,
@@ -101,6 +106,7 @@ def generate(
             trig=trig,
             batch=batch,
             casadi=casadi,
+            acados=acados,
             multirate=multirate,
             single=single,
             layout=layout,

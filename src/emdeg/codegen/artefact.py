@@ -69,6 +69,7 @@ class Request:
     trig: Literal["libm", "inline"] = "libm"
     batch: bool = False
     casadi: bool = False
+    acados: bool = False
     multirate: bool = False
     single: bool = False
     layout: Literal["rows", "entries"] = "rows"
@@ -317,7 +318,12 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
         if name in given and name not in _CHOICES:
             raise ValueError(f"its command says {name} twice")
         given[name] = value
-    flags = {"--batch": request.batch, "--casadi": request.casadi, "--multirate": request.multirate}
+    flags = {
+        "--batch": request.batch,
+        "--casadi": request.casadi,
+        "--acados": request.acados,
+        "--multirate": request.multirate,
+    }
     flags |= {"--float": request.single, "--base": request.base, "--loader": request.loader}
     chosen = {"--trig": request.trig, "--layout": request.layout, "--sm": str(request.sm)}
     plain = {"--trig": "libm", "--layout": "rows", "--sm": "75"}

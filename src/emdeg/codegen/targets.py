@@ -40,7 +40,12 @@ class Printing:
 
 TARGETS: Mapping[str, Printing] = {
     "c": Printing(
-        ".c", c_text, frozenset({"trig", "batch", "casadi", "multirate", "single"}), compiled_c, beside_c, c_library
+        ".c",
+        c_text,
+        frozenset({"trig", "batch", "casadi", "acados", "multirate", "single"}),
+        compiled_c,
+        beside_c,
+        c_library,
     ),
     "cpp": Printing(".hpp", emit_cpp, frozenset({"multirate"})),
     "numpy": Printing(".py", emit_numpy, execute=executed_numpy),

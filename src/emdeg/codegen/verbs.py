@@ -24,6 +24,7 @@ from emdeg.codegen.artefact import (
     rounding_of,
     same_format,
 )
+from emdeg.codegen.c.acados import EXPLICIT, IMPLICIT
 from emdeg.codegen.identity import library_note, need_same_robot, signer
 from emdeg.codegen.library import LIBRARY, recheck_library, with_library
 from emdeg.codegen.short import recheck_short
@@ -47,6 +48,7 @@ def generate(
     trig: Literal["libm", "inline"] | None = None,
     batch: bool = False,
     casadi: bool = False,
+    acados: bool = False,
     multirate: bool = False,
     single: bool = False,
     layout: Literal["rows", "entries"] | None = None,
@@ -73,14 +75,14 @@ def generate(
 
     With `out` the files are written into that folder, all or none, and each artefact knows its `path`; a file that
     emdeg did not generate is replaced only with `force`. `trig` (the library's sine or polynomials in the file),
-    `batch`, `casadi`, `multirate` and `single` (float instead of double) are some targets' only; `layout` (arrays row
-    by row or entry by entry), `sm` (compute capability times ten) and `loader` (also a Python file that needs NumPy
-    and a driver alone) are PTX's. `effort`, `otherwise`, `seed` and `weights` choose the program as in `emdeg.program`;
-    `base`: a regressor's columns of the base parameters only. `friction`: the drives' friction is in the efforts
-    (inverse dynamics, bias), or taken from those that act (forward dynamics). `sign` is the file of an Ed25519 private
-    key, whose signature the certificates then bear. `name` replaces the robot's in files and functions, `prefix` stands
-    in front of it. `words` are those of a command that chooses the robot, for the header's line `command`; a robot's
-    name or path is one by itself.
+    `batch`, `casadi`, `acados` (of forward or inverse dynamics), `multirate` and `single` (float instead of double)
+    are some targets' only; `layout` (arrays row by row or entry by entry), `sm` (compute capability times ten) and
+    `loader` (also a Python file that needs NumPy and a driver alone) are PTX's. `effort`, `otherwise`, `seed` and
+    `weights` choose the program as in `emdeg.program`; `base`: a regressor's columns of the base parameters only.
+    `friction`: the drives' friction is in the efforts (inverse dynamics, bias), or taken from those that act (forward
+    dynamics). `sign` is the file of an Ed25519 private key, whose signature the certificates then bear. `name`
+    replaces the robot's in files and functions, `prefix` stands in front of it. `words` are those of a command that
+    chooses the robot, for the header's line `command`; a robot's name or path is one by itself.
 
     >>> import emdeg
     >>> (code,) = emdeg.generate("planar2r", "gravity")
@@ -89,14 +91,16 @@ def generate(
     >>> code.certificate["false_pass_probability"] < 1e-15
     True
     """
-    options = {"trig": trig, "batch": batch, "casadi": casadi, "multirate": multirate, "single": single}
+    options = {"trig": trig, "batch": batch, "casadi": casadi, "acados": acados}
+    options |= {"multirate": multirate, "single": single}
     options |= {"layout": layout, "sm": sm, "loader": loader}
     for option in (option for option, value in options.items() if value):
         if option not in TARGETS[target].options:
             able = ", ".join(name for name, one in TARGETS.items() if option in one.options)
             raise BadRequest(f"{_written(option)}: for --target {able} only, not for {target}")
-    if casadi and single:
-        raise BadRequest("--casadi and --float exclude each other: CasADi's interface is of doubles")
+    for option, on in (("--casadi", casadi), ("--acados", acados)):
+        if on and single:
+            raise BadRequest(f"{option} and --float exclude each other: CasADi's interface is of doubles")
     loaded = as_robot(robot)
     if not words and not isinstance(robot, Robot):
         words = [fspath(robot)]
@@ -113,6 +117,8 @@ def generate(
     wanted = {text: tuple(joined_functions(text, loaded, base and "regressor" in text)) for text in texts}
     if base and not any("regressor" in names for names in wanted.values()):
         raise BadRequest("--base applies to regressor, which is not among the functions")
+    if acados and any(text not in (EXPLICIT, IMPLICIT) for text in wanted):
+        raise BadRequest(f"--acados applies to {EXPLICIT} (explicit model) and {IMPLICIT} (implicit model), one a file")
     made = []
     for text, names in wanted.items():
         of_base = base and "regressor" in names
@@ -135,6 +141,7 @@ def generate(
             trig=trig or "libm",
             batch=batch,
             casadi=casadi,
+            acados=acados,
             multirate=multirate,
             single=single,
             layout=layout or "rows",

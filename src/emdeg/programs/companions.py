@@ -13,7 +13,7 @@ from itertools import product
 from typing import Literal
 
 from emdeg.programs.differentiation import Sweeps, cotangents, tangents
-from emdeg.programs.ir import Dependence, Kind, Op, Program
+from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, Program
 from emdeg.programs.simplification import retrace
 from emdeg.programs.trace import Traced, Tracer
 
@@ -192,3 +192,38 @@ def _by_columns(tracer: Tracer, x: Sequence[Traced], y: Sequence[Traced]) -> lis
 def _entry(tracer: Tracer, name: str, place: int) -> Traced:
     """One scalar of an input array, whether the program reads it or not."""
     return tracer.apply(Op(Kind.INPUT, payload=(name, place)), ())
+
+
+def dense_derivatives(
+    program: Program, name: str, needed: Sequence[Literal["jacobian", "adjoint", "hessian"]]
+) -> Iterator[Program]:
+    """Derivatives of a program of one output by all its inputs but parameters, dense, column by column.
+
+    `<name>_jacobian` yields J, `<name>_adjoint` takes the weights c and yields g, `<name>_hessian` g and H.
+    """
+    for which in needed:
+        tracer = Tracer.like(program)
+        values: list[Traced] = []
+        for op in program.ops:
+            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
+        (group,) = program.outputs
+        y = [values[ref.value] * ref.sign if ref.sign else tracer.number(0) for ref in group.entries]
+        x = [_entry(tracer, one.name, k) for one in program.inputs if one.depends for k in range(one.size)]
+        outputs: dict[str, list[Traced]] = {}
+        if which == "jacobian":
+            outputs["J"] = [entry for column in _by_columns(tracer, x, y) for entry in column]
+        else:
+            c = list(tracer.inputs("c", len(y), Dependence.RATES))
+            sweeps = Sweeps(tracer, x, y)
+            outputs["g"] = sweeps.vjp(c)
+            if which == "hessian":
+                lower = iter(sweeps.hessian(c))
+                H = {(i, j): next(lower) for i in range(len(x)) for j in range(i + 1)}
+                outputs["H"] = [H[max(i, j), min(i, j)] for j in range(len(x)) for i in range(len(x))]
+        made = retrace(tracer.program(f"{name}_{which}", outputs))
+        yield Program(made.name, _parameters_before_weights(made), made.ops, made.outputs)
+
+
+def _parameters_before_weights(program: Program) -> tuple[InputGroup, ...]:
+    """The inputs with the weights at the end."""
+    return tuple(sorted(program.inputs, key=lambda group: group.name == "c"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
+from emdeg.codegen.c.acados import acados_functions
 from emdeg.codegen.c.casadi import derivative_entry_points, entry_point
 from emdeg.codegen.infix import Language, body, escaped, header, identifier, parts, unused
 from emdeg.programs import DOUBLE, SINGLE, InputGroup, Program, TrigTable, angles_first, split_constants
@@ -20,6 +21,7 @@ class COptions:
     trig: Literal["libm", "inline"] = "libm"
     batch: bool = False
     casadi: bool = False
+    acados: bool = False
     multirate: bool = False
     single: bool = False
     """Float unless the compiler is told otherwise, instead of double."""
@@ -45,6 +47,8 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
         texts.append(
             derivative_entry_points(program, name, lambda one: _function(one, options.trig == "inline", "static "))
         )
+    if options.acados:
+        texts.append(acados_functions(program, name, lambda one: _function(one, options.trig == "inline", "static ")))
     lines = header(program, name, options.robot, options.command, options.multirate)
     if options.batch:
         lines += ["", f"{name}_batch takes arrays component by component: entry j of state i at [j*count + i]."]
