@@ -86,6 +86,13 @@ def verify(
         f"  modulo {result['points']} primes {result['primes']}, at a random point each (and seed {result['seed']})"
     )
     out.print(f"  probability of a false pass: {result['false_pass_probability']:.1g}")
+    if divisors := result["divides_by"]:
+        sure = len(result.get("nowhere_zero", ()))
+        out.print(
+            f"  divides by {len(divisors)} values that are no numbers, as the formulations it is held against do; "
+            f"{sure} of them certainly not zero within the joints' limits",
+            soft_wrap=True,
+        )
     rounding = result["rounding"]
     out.print(
         f"  executed at {rounding['states']} states: rounding errors at most {rounding['largest']:g} times what one "

@@ -37,7 +37,9 @@ from emdeg.programs import (
     float_error,
     from_data,
     function_inputs,
+    limits_box,
     normal_digest,
+    nowhere_zero,
     plain_program,
     probed,
     probing,
@@ -205,6 +207,18 @@ def _units(request: Request) -> dict[str, str]:
     entries = [CATALOGUE[name] for name in request.functions]
     inputs = {array: entry.arrays[array].unit for entry in entries for array in entry.inputs}
     return inputs | {one.name: one.unit for entry in entries for one in entry.outputs}
+
+
+def nonzero_divisors(program: Program, robot: Robot, divides_by: Sequence[Sequence[Any]]) -> list[int]:
+    """Which of a proof's `divides_by` are certainly not zero wherever the joints' limits let the robot be."""
+    wanted = [int(one[0]) for one in divides_by]
+    return sorted(nowhere_zero(program, wanted, limits_box(robot))) if wanted else []
+
+
+def nonzero_stored(certificate: Mapping[str, Any]) -> list[int]:
+    """The same of an artefact whose certificate was found to hold."""
+    _, robot, program = _stored(certificate)
+    return nonzero_divisors(program, robot, certificate["divides_by"])
 
 
 def measured_errors(program: Program, robot: Robot) -> dict[str, float]:

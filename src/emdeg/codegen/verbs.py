@@ -20,6 +20,8 @@ from emdeg.codegen.artefact import (
     beside_stored,
     make_artefact,
     measured_errors,
+    nonzero_divisors,
+    nonzero_stored,
     recheck,
     rounding_of,
     same_format,
@@ -211,6 +213,8 @@ def verify(
 ) -> dict[str, Any]:
     """What a proof says: formulations, primes, points, the probability of a false pass, errors of doubles [ulps].
 
+    `divides_by` names the program's divisors, `nowhere_zero` those that are certainly not zero within joints' limits.
+
     With a robot and a function (or "A+B") its program, chosen as in `emdeg.program`, is proved equal to an independent
     formulation modulo random primes at random points, and at one drawn from `seed`. With the path of a generated file
     alone, the proof in the certificate beside it is repeated, and the text executed; `of` is the robot that it must be
@@ -234,6 +238,7 @@ def verify(
     return {
         "robot": loaded.name,
         **{key: proof[key] for key in _SHOWN if key in proof},
+        "nowhere_zero": nonzero_divisors(found, loaded, proof["divides_by"]),
         "float_error_ulps": measured_errors(found, loaded),
         "operations": count(found).as_dict(),
     }
@@ -256,7 +261,9 @@ def _of_file(path: RobotLike, of: Robot | None, signed_by: Path | None) -> dict[
     if LIBRARY in certificate:
         return shown | {"digest": certificate["digest"], "members": certificate[LIBRARY]["members"]}
     shown |= {key: certificate[key] for key in _SHOWN}
-    if "short" in certificate:
+    if "short" not in certificate:
+        shown["nowhere_zero"] = nonzero_stored(certificate)
+    else:
         shown["short"] = {key: value for key, value in certificate["short"].items() if key in _SHORT}
     return shown
 

@@ -278,8 +278,8 @@ BITS = 256
 """The working precision."""
 
 
-def ball_values(program: Program, inputs: Mapping[Slot, Fraction | float], bits: int = BITS) -> list[arb]:
-    """Every value at exact inputs; not finite where an operation fails, or may fail for all that `bits` tell.
+def ball_values(program: Program, inputs: Mapping[Slot, Fraction | float | arb], bits: int = BITS) -> list[arb]:
+    """Every value at exact inputs, or for all inputs in balls; not finite where an operation fails, or may fail.
 
     What depends on an input that is not given is not finite either.
     """
@@ -291,7 +291,9 @@ def ball_values(program: Program, inputs: Mapping[Slot, Fraction | float], bits:
                 return _exact(op.number)
             case Kind.INPUT:
                 given = inputs.get(op.slot)
-                return arb.nan() if given is None else _exact(Fraction(given))
+                if given is None or isinstance(given, arb):
+                    return arb.nan() if given is None else given
+                return _exact(Fraction(given))
             case Kind.ANGLE:
                 return _angle(op.angle)
             case _:
