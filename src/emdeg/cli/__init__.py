@@ -21,6 +21,7 @@ from emdeg.errors import (
     BadRequest,
     CannotJoin,
     NotInvertible,
+    NotSerial,
     NumberTooLong,
     OldFormat,
     OverBudget,
@@ -269,7 +270,7 @@ def _run() -> None:
     except (MemoryError, RecursionError):
         say("error: it needs more memory than there is")
         sys.exit(OVER_BUDGET)
-    except (RobotError, StateError, UnboundSymbol, NotInvertible, NumberTooLong) as problem:
+    except (RobotError, StateError, UnboundSymbol, NotInvertible, NotSerial, NumberTooLong) as problem:
         say(f"error: {problem}")
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:

@@ -59,6 +59,10 @@ def derive(
         Literal["modified", "standard"],
         typer.Option(help="Link frames of U and P: Denavit-Hartenberg as Craig's, or as Bejczy's and Paul's."),
     ] = "modified",
+    scheme: Annotated[
+        Literal["diagonal", "across", "down"],
+        typer.Option(help="Burdick's recursion of the part `extended`."),
+    ] = "diagonal",
     account: Annotated[
         bool,
         typer.Option("--account", help="What each step of the derivation saves; --out names a folder for the figure."),
@@ -93,6 +97,8 @@ def derive(
       emdeg derive puma560 --account
 
       emdeg derive jpl_rrp --only U --frames standard
+
+      emdeg derive puma560_emdeg --only extended --scheme across
     """
     if account:
         # It writes the model in nine ways and looks for its programs: twice what deriving needs to start.
@@ -106,7 +112,7 @@ def derive(
     if expand:
         raise UsageError("--expand is for closed loops; leave `constants` out of --only to have formulas expanded")
     parts = chosen_parts(only)
-    axes = {"frame": frame, "rows": chosen_rows(rows), "standard": frames == "standard"}
+    axes = {"frame": frame, "rows": chosen_rows(rows), "standard": frames == "standard", "scheme": scheme}
     if symbolic_payload is not None:
         at_tool = symbolic_payload == "tool" and all(place.name != "tool" for place in robot.frames)
         robot = with_symbolic_payload(robot, None if at_tool else symbolic_payload)

@@ -50,6 +50,8 @@ class Choice:
     """Which rows (1-6) of the Jacobian."""
     standard: bool = False
     """Whether U and P are of standard Denavit-Hartenberg frames, instead of modified ones."""
+    scheme: str = "diagonal"
+    """Which of Burdick's recursions reaches the dyadics of extended bodies."""
 
 
 def coriolis_matrix(model: Model, _: Choice) -> Section:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from emdeg.algebra import Atom, Product, Sum, look, written_out
 from emdeg.equations.coefficient_relations import EntryRelation, compare, relations
+from emdeg.equations.extended_sections import extended
 from emdeg.equations.kinematic_sections import (
     Choice,
     base,
@@ -60,16 +61,17 @@ def document(
     frame: FrameName | None = None,
     rows: Sequence[int] | None = None,
     standard: bool = False,
+    scheme: str = "diagonal",
     tell: Callable[[str], None] = lambda part: None,
 ) -> Document:
     """The parts asked for, in their order; ValueError for an unknown one.
 
     With "constants" among them M, b, c and g are written in those constants, otherwise as expanded formulas.
-    `frame` and `rows` are for J and Jinv, `standard` frames for U. `tell` is told each part when it begins; an
-    interrupt leaves the parts that are ready, if there are any.
+    `frame` and `rows` are for J and Jinv, `standard` frames for U, `scheme` for extended. `tell` is told each part when
+    it begins; an interrupt leaves the parts that are ready, if there are any.
     """
     parts = tuple(parts)
-    choice = Choice("constants" in parts, frame, None if rows is None else tuple(rows), standard)
+    choice = Choice("constants" in parts, frame, None if rows is None else tuple(rows), standard, scheme)
     sections = []
     for part in parts:
         if part not in PARTS:
@@ -192,6 +194,7 @@ PARTS: dict[str, Builder] = {
     "Jinv": inverse,
     "singularities": singular,
     "U": uicker,
+    "extended": extended,
     "relations": found_relations,
     "base": base,
     "regressor": regressor,

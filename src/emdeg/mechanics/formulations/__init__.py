@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from emdeg.mechanics.formulations import energy
     from emdeg.mechanics.formulations.composite_body import mass_matrix
     from emdeg.mechanics.formulations.energy import potential_energy
+    from emdeg.mechanics.formulations.extended_body import Extended, Scheme, dyadic_entry, dyadics, extended_bodies
     from emdeg.mechanics.formulations.friction import (
         FrictionLaw,
         friction_laws,

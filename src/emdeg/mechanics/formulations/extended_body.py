@@ -12,6 +12,7 @@ momentum of extended body j per unit rate of its joint. Indices count from 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -112,7 +113,13 @@ class Chain:
         return step.alpha is None and step.beta is None
 
 
-def extended_bodies(mech: Mechanism, frame: Frames) -> Chain:
+NameBody = Callable[[int, Extended], Extended]
+"""What a body is called in the next one's equations: a printer puts letters in the place of its formulas."""
+NameDyadic = Callable[[int, int, Mat3], Mat3]
+"""Likewise of I_ij."""
+
+
+def extended_bodies(mech: Mechanism, frame: Frames, named: NameBody = lambda j, body: body) -> Chain:
     """The extended bodies from the tip inwards (the 'diagonal' recursion) and the frames in one another."""
     if any(parent != i - 1 for i, parent in enumerate(mech.parent)):
         raise NotSerial("extended bodies are for serial robots; this one branches (use Lagrange's or Kane's equations)")
@@ -121,7 +128,7 @@ def extended_bodies(mech: Mechanism, frame: Frames) -> Chain:
     for j in reversed(range(n)):
         m, mr, J = mech.inertia[j].m, mech.inertia[j].mr, mech.inertia[j].J
         if not bodies:
-            bodies.append(Extended(m, mr, mr, J, J))
+            bodies.append(named(j, Extended(m, mr, mr, J, J)))
             continue
         beyond, P, R = bodies[-1], frame.p[j + 1], frame.R[j + 1]
         first = add(mr, scale(beyond.mass, P))
@@ -129,7 +136,7 @@ def extended_bodies(mech: Mechanism, frame: Frames) -> Chain:
         K = msub(J, hats(scale(beyond.mass, P), P))  # Burdick (20)
         turned = matmul(matmul(R, beyond.I), transpose(R))
         inertia = madd(msub(K, braces(P, U)), turned)  # Burdick (19), first line
-        bodies.append(Extended(m + beyond.mass, first, add(first, U), K, inertia))
+        bodies.append(named(j, Extended(m + beyond.mass, first, add(first, U), K, inertia)))
     R_all: list[tuple[Mat3, ...]] = []
     L_all: list[tuple[Vec3, ...]] = []
     unit = ((one, zero, zero), (zero, one, zero), (zero, zero, one))
@@ -141,20 +148,22 @@ def extended_bodies(mech: Mechanism, frame: Frames) -> Chain:
     return Chain(mech, frame, tuple(reversed(bodies)), tuple(R_all), tuple(L_all))
 
 
-def dyadics(chain: Chain, scheme: Scheme = "diagonal") -> dict[tuple[int, int], Mat3]:
+def dyadics(
+    chain: Chain, scheme: Scheme = "diagonal", named: NameDyadic = lambda i, j, dyadic: dyadic
+) -> dict[tuple[int, int], Mat3]:
     """I_ij, i <= j, in frame j, by one of the recursions (Burdick (18), (19), (21))."""
     n, revolute = chain.mech.n, chain.mech.revolute
     found: dict[tuple[int, int], Mat3] = {}
     for i in range(n):
         if scheme == "across":
-            across = _across_row(chain, i)
+            across = _across_row(chain, i, named)
             found.update({(i, j): across[j] for j in range(i, n) if revolute[j]})
         for j in range(i, n):
             if (i, j) not in found and scheme != "down":
-                found[i, j] = _dyadic(chain, i, j)
+                found[i, j] = named(i, j, _dyadic(chain, i, j))
     if scheme == "down":
         for j in range(n):
-            found.update(_down_column(chain, j))
+            found.update(_down_column(chain, j, named))
     return found
 
 
@@ -171,27 +180,32 @@ def _dyadic(chain: Chain, i: int, j: int) -> Mat3:
     return hats(scale(-body.mass, chain.y(j, i)), y)
 
 
-def _across_row(chain: Chain, i: int) -> dict[int, Mat3]:
+def _across_row(chain: Chain, i: int, named: NameDyadic) -> dict[int, Mat3]:
     """I_ij of row i from the tip inwards, as for revolute j (Burdick (19), second line; (21), first line)."""
     mech = chain.mech
     row: dict[int, Mat3] = {}
+
+    def own(j: int, dyadic: Mat3) -> Mat3:
+        return named(i, j, dyadic) if mech.revolute[j] else dyadic  # of a prismatic j it is a step on the way
+
     for j in reversed(range(i, mech.n)):
         body, L = chain.body[j], chain.L[j][i]
         if j == mech.n - 1:
             slid = hats(neg(chain.y(j, i)), body.U)
-            row[j] = msub(body.I, hats(L, body.U)) if mech.revolute[i] else slid
+            row[j] = own(j, msub(body.I, hats(L, body.U)) if mech.revolute[i] else slid)
             continue
         P, R = chain.frame.p[j + 1], chain.frame.R[j + 1]
         turned = matmul(matmul(R, row[j + 1]), transpose(R))
         if mech.revolute[i]:
             U = mul(R, chain.body[j + 1].U)
-            row[j] = madd(msub(body.K, madd(hats(L, body.first), hats(U, P))), turned)
+            now = madd(msub(body.K, madd(hats(L, body.first), hats(U, P))), turned)
         else:
-            row[j] = msub(turned, hats(chain.y(j, i), body.first))
+            now = msub(turned, hats(chain.y(j, i), body.first))
+        row[j] = own(j, now)
     return row
 
 
-def _down_column(chain: Chain, j: int) -> dict[tuple[int, int], Mat3]:
+def _down_column(chain: Chain, j: int, named: NameDyadic) -> dict[tuple[int, int], Mat3]:
     """I_ij of column j from the diagonal up (Burdick (19), fourth line; (21), second line)."""
     mech, body = chain.mech, chain.body[j]
     y = (mech.zero, mech.one, mech.zero)
@@ -202,11 +216,14 @@ def _down_column(chain: Chain, j: int) -> dict[tuple[int, int], Mat3]:
             P = sub(chain.L[j][i], chain.L[j][i + 1])
             by = hats(P, body.U) if mech.revolute[j] else hats(scale(body.mass, P), y)
             current = msub(current, by)
-        column[i, j] = current if mech.revolute[i] else _dyadic(chain, i, j)
+        if mech.revolute[i]:
+            current = column[i, j] = named(i, j, current)
+        else:
+            column[i, j] = named(i, j, _dyadic(chain, i, j))
     return column
 
 
-def entry(chain: Chain, dyadic: Mat3, i: int, j: int) -> Scalar:
+def dyadic_entry(chain: Chain, dyadic: Mat3, i: int, j: int) -> Scalar:
     """M_ij without drives from its dyadic (Burdick (17), (18))."""
     left = chain.z(j, i) if chain.mech.revolute[i] else chain.x(j, i)
     return dot(left, column(dyadic, 2 if chain.mech.revolute[j] else 0))
@@ -236,7 +253,7 @@ def link_masses(chain: Chain, scheme: Scheme, parallel_rules: bool) -> list[list
             elif ruled[j]:
                 value = M[i][j + 1] + _last_link_step(chain, i, j)
             else:
-                value = entry(chain, table[i, j] if table else _dyadic(chain, i, j), i, j)
+                value = dyadic_entry(chain, table[i, j] if table else _dyadic(chain, i, j), i, j)
             M[i][j] = M[j][i] = value
     return M
 
