@@ -17,6 +17,7 @@ from functools import cached_property
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.bounds.tensors import Range, Tensor, Variable, tensor
@@ -49,7 +50,7 @@ class Family:
         return len(self.variables)
 
     @cached_property
-    def _used(self) -> tuple[int, Array, Array, Array]:
+    def _used(self) -> tuple[int, NDArray[np.intp], NDArray[np.intp], Array]:
         """(variables on the left, each used product's place in the left and the right basis, its coefficients).
 
         Most products of all variables' bases occur in no formula.

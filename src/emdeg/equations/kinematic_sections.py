@@ -26,7 +26,7 @@ from emdeg.mechanics.formulations import (
 from emdeg.mechanics.parameters import Column, base_parameters, base_values, regressor_formulas
 from emdeg.robot import Pose, parallel_joints
 from emdeg.writing import (
-    Abbreviated,
+    AbbreviatedFormula,
     Combination,
     Equation,
     Item,
@@ -80,7 +80,7 @@ def _matrix(model: Model, label: Label, rows: Matrix) -> MatrixEquation:
 def _with_legend(model: Model, items: Sequence[Item]) -> tuple[Item, ...]:
     """The items, and what the abbreviations among them mean."""
     matrices = [item for item in items if isinstance(item, MatrixEquation)]
-    short = any(isinstance(entry, Abbreviated) for item in matrices for row in item.rows for entry in row)
+    short = any(isinstance(entry, AbbreviatedFormula) for item in matrices for row in item.rows for entry in row)
     return (*items, Paragraph(ABBREVIATIONS)) if short and model.algebra.short else tuple(items)
 
 

@@ -18,7 +18,7 @@ from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET, Finding
 from emdeg.robot.loops import LoopsDraft
 from emdeg.robot.loops_toml import resolved
-from emdeg.robot.model import BASE, Frame, Inertia, Link, Payload, Pose, Robot, Stated, Vector
+from emdeg.robot.model import BASE, Frame, Inertia, Link, Payload, Pose, Robot, Vector
 from emdeg.robot.normal_form import Body, NormalForm, depth_first, lock, normal_form
 from emdeg.robot.transform import (
     NOISE,
@@ -378,20 +378,12 @@ def _cleaned(body: Body) -> tuple[Body, list[str]]:
         if not (found or more):
             return body, []
         new = replace(stated, com=_vector(com), tensor=tensor)
-        return replace(body, stated=new, inertia=_inertia(new)), found + more
+        return replace(body, stated=new, inertia=new.inertia), found + more
     tensor, found = _tensor(body.inertia.tensor, "{}")
     moments, more = _zeros(body.inertia.first_moment, ("MX", "MY", "MZ"))
     if not (found or more):
         return body, []
     return replace(body, inertia=Inertia(body.inertia.mass, _vector(moments), tensor)), found + more
-
-
-def _inertia(stated: Stated) -> Inertia:
-    assert stated.com is not None
-    if stated.about == "com":
-        return Inertia.about_mass_center(stated.mass, stated.com, stated.tensor)
-    x, y, z = (stated.mass * r for r in stated.com)
-    return Inertia(stated.mass, (x, y, z), stated.tensor)
 
 
 def _vector(values: Sequence[Exact]) -> Vector:

@@ -181,6 +181,15 @@ class Stated:
     first_moment: Vector | None
     tensor: tuple[Exact, ...]
 
+    @property
+    def inertia(self) -> Inertia:
+        """The same about the frame's origin; it must state a mass centre."""
+        assert self.com is not None
+        if self.about == "com":
+            return Inertia.about_mass_center(self.mass, self.com, self.tensor)
+        x, y, z = (self.mass * r for r in self.com)
+        return Inertia(self.mass, (x, y, z), self.tensor)
+
 
 @dataclass(frozen=True, slots=True)
 class Link(Shown):

@@ -360,7 +360,7 @@ def _inertias(robot: Robot, i: int) -> Iterator[_Group]:
 def _stated(link: Link) -> Stated | None:
     """The inertia as the file states it; where it does not, about the mass centre, in the joint's frame."""
     stated, own = link.stated, link.inertia
-    if stated is not None and stated.com is not None and _inertia(stated) == own:
+    if stated is not None and stated.com is not None and stated.inertia == own:
         return stated
     if not own.mass or not all(value.is_number for value in own.parameters):
         return None
@@ -369,14 +369,6 @@ def _stated(link: Link) -> Stated | None:
     # The parallel-axis theorem backwards: what a body of minus the mass at the same place would add.
     centre = Inertia.about_mass_center(-own.mass, (x, y, z), own.tensor)
     return Stated("com", own.mass, (x, y, z), None, centre.tensor)
-
-
-def _inertia(stated: Stated) -> Inertia:
-    assert stated.com is not None
-    if stated.about == "com":
-        return Inertia.about_mass_center(stated.mass, stated.com, stated.tensor)
-    x, y, z = (stated.mass * r for r in stated.com)
-    return Inertia(stated.mass, (x, y, z), stated.tensor)
 
 
 def _round_last_links(robot: Robot) -> frozenset[str]:
@@ -412,7 +404,7 @@ def _with_stated(link: Link, values: tuple[Any, ...]) -> Link:
     assert old is not None
     mass, x, y, z, *tensor = values
     stated = replace(old, mass=mass, com=(x, y, z), tensor=tuple(tensor))
-    return replace(link, stated=stated, inertia=_inertia(stated))
+    return replace(link, stated=stated, inertia=stated.inertia)
 
 
 def _put_base(robot: Robot, values: tuple[Any, ...]) -> Robot:

@@ -11,7 +11,7 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.writing import document, html, latex, mathml, text
     from emdeg.writing.document import (
-        Abbreviated,
+        AbbreviatedFormula,
         Combination,
         Document,
         Equation,

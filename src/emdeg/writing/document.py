@@ -94,7 +94,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Abbreviated:
+class AbbreviatedFormula:
     """A formula with a shorter way to write it, for people; programs take the formula."""
 
     shown: Sum
@@ -126,7 +126,7 @@ def _fraction(value: Fraction) -> str:
     return str(value) if value.denominator == 1 else rf"\tfrac{{{value.numerator}}}{{{value.denominator}}}"
 
 
-Formula = TrigPoly | Quotient | Sum | SquareRoot | Combination | Written | Abbreviated | Reference
+Formula = TrigPoly | Quotient | Sum | SquareRoot | Combination | Written | AbbreviatedFormula | Reference
 
 
 @dataclass(frozen=True, slots=True)

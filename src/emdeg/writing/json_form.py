@@ -7,7 +7,7 @@ from typing import Any
 from emdeg.algebra import Quotient, TrigPoly
 from emdeg.writing import text
 from emdeg.writing.document import (
-    Abbreviated,
+    AbbreviatedFormula,
     Document,
     Equation,
     Formula,
@@ -49,7 +49,7 @@ def sections_data(document: Document) -> dict[str, Any]:
 
 def formula_data(value: Formula) -> Any:
     """Terms; of a quotient those above and below the line; of anything else its text."""
-    if isinstance(value, (Reference, Abbreviated)):
+    if isinstance(value, (Reference, AbbreviatedFormula)):
         return formula_data(value.value)
     if isinstance(value, TrigPoly):
         return terms_data(value)

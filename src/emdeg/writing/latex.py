@@ -8,7 +8,7 @@ from typing import assert_never
 
 from emdeg.algebra import Quotient, Sum, TrigPoly
 from emdeg.writing.document import (
-    Abbreviated,
+    AbbreviatedFormula,
     Cell,
     Combination,
     Document,
@@ -129,7 +129,7 @@ def formula(value: Formula) -> list[str]:
             return [r"\bigl(" + top[0], *top[1:], r"\bigr) \big/ \bigl(" + bottom[0], *bottom[1:], r"\bigr)"]
         case SquareRoot():
             return [rf"\sqrt{{{line(value.of)}}}"]
-        case Abbreviated():
+        case AbbreviatedFormula():
             return formula(value.shown)
         case Written():
             return _BREAK.split(value.latex) if r"\frac" not in value.latex else [value.latex]

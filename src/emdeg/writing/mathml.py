@@ -26,7 +26,7 @@ from emdeg.algebra import (
     angle_name,
 )
 from emdeg.writing import notation, text
-from emdeg.writing.document import Abbreviated, Combination, Formula, Label, Reference, SquareRoot, Written
+from emdeg.writing.document import AbbreviatedFormula, Combination, Formula, Label, Reference, SquareRoot, Written
 from emdeg.writing.markup import escape
 from emdeg.writing.notation import mantissa_and_exponent, readable
 
@@ -63,7 +63,7 @@ def formula(value: Formula) -> str:
             return _over(value.numerator, value.denominator, NOTATION)
         case SquareRoot():
             return f"<msqrt>{formula(value.of)}</msqrt>"
-        case Abbreviated():
+        case AbbreviatedFormula():
             return formula(value.shown)
         case Written():
             return value.mathml or f"<mtext>{escape(value.text)}</mtext>"
@@ -183,7 +183,7 @@ def pieces(value: Formula) -> list[str]:
     match value:
         case Sum():
             return [piece for k, term in enumerate(value.terms) for piece in term_pieces(term, k == 0)] or [_ZERO]
-        case Abbreviated():
+        case AbbreviatedFormula():
             return pieces(value.shown)
         case TrigPoly() | Combination():
             found = [_broken_sign(m, k == 0) + size for k, (m, size) in enumerate(notation.terms(value, NOTATION))]

@@ -10,7 +10,7 @@ from typing import Any
 from emdeg.algebra import WRITTEN_OUT, Atom, Quotient, Sum, TrigPoly
 from emdeg.writing import text
 from emdeg.writing.document import (
-    Abbreviated,
+    AbbreviatedFormula,
     Combination,
     Document,
     Equation,
@@ -166,7 +166,7 @@ def expression(value: Formula) -> Any:
                 size = sympy.Integer(1) if isinstance(factor, int) else expression(factor)
                 total += size * sympy.Symbol(str(name), real=True)
             return total
-        case Reference() | Abbreviated():
+        case Reference() | AbbreviatedFormula():
             return expression(value.value)
         case _:
             raise TypeError(f"{text.line(value)} has no SymPy form")

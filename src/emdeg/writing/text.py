@@ -9,7 +9,7 @@ from typing import assert_never
 
 from emdeg.algebra import Quotient, Sum, TrigPoly
 from emdeg.writing.document import (
-    Abbreviated,
+    AbbreviatedFormula,
     Cell,
     Combination,
     Document,
@@ -101,7 +101,7 @@ def formula(value: Formula, notation: Notation = NOTATION) -> list[str]:
             return [_bracketed(" ".join(top), len(top)), "/ " + _bracketed(bottom, 2)]
         case SquareRoot():
             return [f"sqrt({line(value.of, notation)})"]
-        case Abbreviated():
+        case AbbreviatedFormula():
             return formula(value.shown, notation)
         case Written():
             return _BREAK.split(value.text)

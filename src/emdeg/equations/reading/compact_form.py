@@ -33,7 +33,7 @@ from emdeg.algebra import (
 )
 from emdeg.algebra.factoring import LONG, Nester, content
 from emdeg.equations.reading.lumped import Lumped
-from emdeg.writing import Abbreviated, Brief, Shown, label, latex, listing, text
+from emdeg.writing import AbbreviatedFormula, Brief, Shown, label, latex, listing, text
 
 ABBREVIATIONS = (
     "S and C are sine and cosine of the sum of the joint angles that follow: S2 = sin q2, C23 = cos(q2 + q3), "
@@ -199,7 +199,7 @@ class _Printer:
 
 def abbreviated(
     rows: Sequence[Sequence[TrigPoly]], groups: Sequence[ParallelJoints]
-) -> tuple[tuple[Abbreviated | TrigPoly, ...], ...]:
+) -> tuple[tuple[AbbreviatedFormula | TrigPoly, ...], ...]:
     """A matrix of formulas with sines and cosines of sums of parallel joints' angles; as it is where none occurs."""
     algebra = rows[0][0].algebra
     if not groups or any(g.kind in ("rate", "acceleration") for row in rows for f in row for g in f.generators):
@@ -212,7 +212,7 @@ def abbreviated(
     in_full = not algebra.short
     return tuple(
         tuple(
-            Abbreviated(written_out(short) if in_full else short, formula)
+            AbbreviatedFormula(written_out(short) if in_full else short, formula)
             for short, formula in zip(line, row)
             if short is not None
         )
