@@ -50,7 +50,9 @@ PLAIN = {
     "SharedEfforts",
     "Stated",
     "StatedModel",
+    "Companion",
     "Effort",
+    "Pattern",
     "ProgramError",
 }
 """Parts of which a program is made, and workers: their own `repr` is enough."""
