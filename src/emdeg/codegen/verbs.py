@@ -238,7 +238,7 @@ def verify(
     return {
         "robot": loaded.name,
         **{key: proof[key] for key in _SHOWN if key in proof},
-        "nowhere_zero": nonzero_divisors(found, loaded, proof["divides_by"]),
+        "nowhere_zero": nonzero_divisors(found, loaded, certificate.divides_by),
         "float_error_ulps": measured_errors(found, loaded),
         "operations": count(found).as_dict(),
     }
