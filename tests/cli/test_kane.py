@@ -180,3 +180,38 @@ def test_interrupted_it_prints_the_speeds_that_were_tried(monkeypatch):
     assert found["interrupted"]
     assert len(found["tried"]) == 1
     assert set(found["programs"]) == {"torques", "accelerations", "equations", "rates"}
+
+
+HOSTILE = """schema = 1
+name = "hostile"
+convention = "modified"
+
+[base]
+rpy = ["90 deg", 0, 0]
+
+[[link]]
+name = "link1"
+joint = { name = "q1", type = "revolute", alpha = 0, a = 0, d = 0 }
+inertia = { about = "com", mass = "X11", com = ["H1", 0, 0], Izz = "R1" }
+
+[[link]]
+name = "link2"
+joint = { name = "q2", type = "revolute", alpha = 0, a = "T12", d = 0 }
+inertia = { about = "com", mass = "G2", com = ["E1", 0, 0], Izz = 1 }
+"""
+
+
+def test_entries_of_kane_s_equations_do_not_look_like_symbols_of_the_robot(tmp_path):
+    file = tmp_path / "hostile.toml"
+    file.write_text(HOSTILE)
+    robot = emdeg.load(file)
+    assert {"X11", "H1", "R1", "T12", "G2", "E1"} <= set(robot.symbols)
+    done = commands.run("kane", str(file), "--show", "forces,equations")
+    assert done.returncode == 0, done.stderr
+    defined = re.findall(r"^([A-Z][a-z]*[0-9_]+) = ", done.stdout, re.MULTILINE)
+    assert len(defined) > 5
+    assert not set(defined) & set(robot.symbols)
+    assert "X is written Xo" in done.stdout
+    assert "Xo ud = Ro" in done.stdout
+    latex = commands.run("kane", str(file), "--show", "equations", "--format", "latex").stdout
+    assert r"\mathrm{Xo}_{rs}" in latex

@@ -87,6 +87,8 @@ class Dynamics:
     G: tuple[Written, ...]
     E: tuple[Written, ...]
     right: tuple[Written, ...]
+    symbols: tuple[str, ...] = ()
+    """The robot's own, and the speeds' names: what no entry may look like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +309,9 @@ def _dynamics(to: _Letters) -> Dynamics:
         (Label(own_letter("Z", [k], to.robot.symbols), str(k)), Written(*both))
         for k, both in enumerate(zip(text.statements, latex.statements), 1)
     )
-    return Dynamics(steps, matrix("X"), matrix("T"), entries("H"), entries("G"), entries("E"), right=entries("rhs"))
+    taken = (*sorted(to.robot.symbols), *to.names)
+    parts = matrix("X"), matrix("T"), entries("H"), entries("G"), entries("E"), entries("rhs")
+    return Dynamics(steps, *parts, taken)
 
 
 def _language(to: _Letters, latex: bool) -> Language:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from emdeg.equations.reading import own_letter
 from emdeg.reports.kane import BodyMotion, Description, Dynamics, Velocities
 from emdeg.writing import (
     Document,
@@ -22,11 +23,8 @@ from emdeg.writing import (
     text,
 )
 
-FORCES = Written(
-    "K*_r = -sum X_rs ud_s - H_r; K_r = sum T_rk tau_k + G_r (gravity) + E_r (other forces)",
-    r"K^*_r = -\sum_s X_{rs}\dot u_s - H_r,\qquad K_r = \sum_k T_{rk}\tau_k + G_r + E_r",
-)
-EQUATIONS = Written("X ud = R", r"\sum_s X_{rs}\dot u_s = R_r")
+LETTERS = "XTHGER"
+"""Kane's letters for what the equations consist of; a robot's symbol may look like one of their entries."""
 NOT_CLOSED = "straight-line solution"
 """What stands for the formula of a rate that has none of sensible length."""
 
@@ -44,8 +42,11 @@ def kane_document(found: Description) -> Document:
         if "forces" in found.show:
             sections.append(_forces(found.dynamics, with_X="equations" not in found.show))
         if "equations" in found.show:
-            right = _entries("R", found.dynamics.right, zeros=True)
-            items = (Statement(EQUATIONS), *_matrix("X", found.dynamics.X), *right)
+            own = _own_letters(found.dynamics)
+            X, R = own["X"], own["R"]
+            right = _entries(R, found.dynamics.right, zeros=True)
+            statement = Written(f"{X} ud = {R}", rf"\sum_s {_tex(X, 'rs')}\dot u_s = {_tex(R, 'r')}")
+            items = (Statement(statement), *_matrix(X, found.dynamics.X), *right, *_renamed(own, "XR"))
             sections.append(Section("equations", "Equations of motion", items))
     return Document(f"{found.robot}: {found.title or 'generalized speeds'}", tuple(sections))
 
@@ -94,10 +95,42 @@ def _partials(body: BodyMotion) -> Section:
 
 
 def _forces(found: Dynamics, with_X: bool) -> Section:
-    items: list[Item] = [Statement(FORCES), *_matrix("T", found.T, symmetric=False)]
-    for name, values in (("H", found.H), ("G", found.G), ("E", found.E)):
-        items += _entries(name, values)
-    return Section("forces", "Generalized forces", (*items, *_matrix("X", found.X)) if with_X else tuple(items))
+    own = _own_letters(found)
+    items: list[Item] = [Statement(_meaning(own)), *_matrix(own["T"], found.T, symmetric=False)]
+    for letter, values in (("H", found.H), ("G", found.G), ("E", found.E)):
+        items += _entries(own[letter], values)
+    items += _matrix(own["X"], found.X) if with_X else []
+    return Section("forces", "Generalized forces", (*items, *_renamed(own, "XTHGE")))
+
+
+def _meaning(own: Mapping[str, str]) -> Written:
+    """What the generalized forces consist of, in these letters."""
+    X, T, H, G, E = (own[letter] for letter in "XTHGE")
+    tex = {letter: _tex(own[letter], {"X": "rs", "T": "rk"}.get(letter, "r")) for letter in LETTERS}
+    return Written(
+        f"K*_r = -sum {X}_rs ud_s - {H}_r; K_r = sum {T}_rk tau_k + {G}_r (gravity) + {E}_r (other forces)",
+        rf"K^*_r = -\sum_s {tex['X']}\dot u_s - {tex['H']},\qquad "
+        rf"K_r = \sum_k {tex['T']}\tau_k + {tex['G']} + {tex['E']}",
+    )
+
+
+def _own_letters(found: Dynamics) -> dict[str, str]:
+    """Kane's letters, or longer ones where an entry would look like a symbol of the robot or like a speed."""
+    one = [str(r) for r in range(1, max(map(len, (found.X, found.T))) + 1)]
+    apart = "_" if len(found.X) > 9 else ""
+    two = [f"{r}{apart}{s}" for r in one for s in one]
+    return {letter: own_letter(letter, two if letter in "XT" else one, found.symbols) for letter in LETTERS}
+
+
+def _renamed(own: dict[str, str], letters: str) -> list[Paragraph]:
+    """A word on the letters that are not Kane's."""
+    changed = [f"{letter} is written {own[letter]}" for letter in letters if own[letter] != letter]
+    why = "because a symbol of the robot looks like one of its entries"
+    return [Paragraph(f"{', '.join(changed)}, {why}.")] if changed else []
+
+
+def _tex(letter: str, subscript: str) -> str:
+    return f"{Label(letter).latex}_{{{subscript}}}"
 
 
 def _entries(name: str, values: Sequence[Written], zeros: bool = False) -> list[Equation]:
@@ -158,7 +191,7 @@ def kane_data(found: Description, as_latex: bool = False) -> dict[str, Any]:
         X = [vector(row) for row in dynamics.X]
         if "forces" in found.show:
             data["forces"] = {
-                "meaning": FORCES.text,
+                "meaning": _meaning({letter: letter for letter in LETTERS}).text,
                 "X": X,
                 "H": vector(dynamics.H),
                 "T": [vector(row) for row in dynamics.T],
