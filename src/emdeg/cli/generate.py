@@ -53,7 +53,9 @@ def generate(
     multirate: Annotated[
         bool, typer.Option("--multirate", help="Also the parts of configuration and of rates apart (text targets).")
     ] = False,
-    single: Annotated[bool, typer.Option("--float", help="float instead of double (C, ptx).")] = False,
+    single: Annotated[
+        bool, typer.Option("--float", help="float instead of double (c, rust, fortran, object, ptx).")
+    ] = False,
     layout: Annotated[
         Literal["rows", "entries"] | None,
         typer.Option(help="ptx: arrays row by row, (states, size), the default; or entry by entry, (size, states)."),
@@ -64,6 +66,13 @@ def generate(
     loader: Annotated[
         bool, typer.Option("--loader", help="ptx: also a Python file that runs it; needs NumPy and a driver alone.")
     ] = False,
+    cpu: Annotated[
+        str,
+        typer.Option(
+            metavar="CPU",
+            help="object: cortex-m4f, cortex-m7, x86-64; untested: cortex-m33, cortex-a53, rv64gc.",
+        ),
+    ] = "",
     base: Base = False,
     friction: Annotated[bool, typer.Option("--friction", help="With the drives' friction in the efforts.")] = False,
     effort: Effort = None,
@@ -93,6 +102,8 @@ def generate(
 
       emdeg generate ur5e --all --library --out ur5e_code
 
+      emdeg generate puma560 -f inverse_dynamics --target object --cpu cortex-m4f --float --out code
+
       emdeg generate puma560 -f inverse_dynamics --payload mass=mL,com=xL:yL:zL --out code
     """
     if every == bool(function):
@@ -112,6 +123,7 @@ def generate(
             layout=layout,
             sm=sm,
             loader=loader,
+            cpu=cpu,
             base=base,
             friction=friction,
             effort=checked_effort(effort),

@@ -79,6 +79,7 @@ class Request:
     loader: bool = False
     prefix: str = ""
     """Stands in front of the robot's name."""
+    cpu: str = ""
 
     @property
     def name(self) -> str:
@@ -93,7 +94,7 @@ class Artefact:
     """A file's name and text, its certificate's data, where it was written, if it was, and files that go with it."""
 
     file: str
-    text: str = field(repr=False)
+    text: str | bytes = field(repr=False)
     certificate: dict[str, Any] = field(repr=False)
     path: Path | None = None
     beside: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -111,7 +112,7 @@ def make_artefact(
     built = plain_program(robot, request.functions, base=request.base) if program is None else program
     built = replace(built, inputs=_inputs(robot, request))  # the labels that whoever reads the certificate expects
     text = emit(built, robot.name, request)
-    proof = verify_program(built, robot, request.functions, base=request.base, seed=seed, artefact=text.encode())
+    proof = verify_program(built, robot, request.functions, base=request.base, seed=seed, artefact=as_bytes(text))
     rounding = rounding_of(built, robot, request, proof, seed=seed)
     certificate = _certificate(robot_data(robot), request, built, proof, rounding, measured_errors(built, robot))
     signed_or_not = certificate if key is None else signed(certificate, key)
@@ -143,10 +144,15 @@ def rounding_of(
     )
 
 
-def emit(program: Program, robot: str, request: Request) -> str:
-    """The text of a program in the target's language."""
+def emit(program: Program, robot: str, request: Request) -> str | bytes:
+    """The text of a program in the target's language, or the bytes of an object."""
     emitting = TARGETS[request.target].emit
     return emitting(program, name=request.name, robot=robot, command=request.command, **_options(request))
+
+
+def as_bytes(text: str | bytes) -> bytes:
+    """What is written to a file."""
+    return text.encode() if isinstance(text, str) else text
 
 
 def _options(request: Request) -> dict[str, Any]:
@@ -154,7 +160,7 @@ def _options(request: Request) -> dict[str, Any]:
     return {option: getattr(request, option) for option in TARGETS[request.target].options}
 
 
-def beside(text: str, program: Program, request: Request) -> dict[str, str]:
+def beside(text: str | bytes, program: Program, request: Request) -> dict[str, str]:
     """Further files, by name, that go with an artefact's text."""
     making = TARGETS[request.target].beside
     if making is None:
@@ -168,13 +174,13 @@ def beside_stored(text: bytes, certificate: Mapping[str, Any]) -> dict[str, str]
     if "short" in certificate:
         return {}
     request, _, program = _stored(certificate)
-    return beside(text.decode(), program, request)
+    return beside(text.decode() if TARGETS[request.target].is_text else text, program, request)
 
 
-def _executed(text: str, program: Program, request: Request) -> Run | None:
+def _executed(text: bytes, program: Program, request: Request) -> Run | None:
     """What executes the text itself, where that can be done here."""
     execute = TARGETS[request.target].execute
-    return None if execute is None else execute(text, request.name, program, **_options(request))
+    return None if execute is None else execute(text.decode(), request.name, program, **_options(request))
 
 
 def _certificate(
@@ -250,7 +256,7 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
     if hashlib.sha256(text).hexdigest() != stated["digest"]:
         raise NotCertified("the artefact was changed: its digest is not the certificate's")
     try:
-        printed = emit(program, name, request).encode()
+        printed = as_bytes(emit(program, name, request))
     except (ValueError, OverflowError, BadRequest) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
     if printed != text:
@@ -271,7 +277,7 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
             points=stated["points"],
             artefact=text,
         )
-        run = _executed(text.decode(), program, request)
+        run = _executed(text, program, request)
         rounding = rounding_of(program, robot, request, proof, seed=randbits(60), run=run)
     except OverBudget:
         raise
@@ -340,7 +346,8 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
     }
     flags |= {"--float": request.single, "--base": request.base, "--loader": request.loader}
     chosen = {"--trig": request.trig, "--layout": request.layout, "--sm": str(request.sm)}
-    plain = {"--trig": "libm", "--layout": "rows", "--sm": "75"}
+    chosen |= {"--cpu": request.cpu}
+    plain = {"--trig": "libm", "--layout": "rows", "--sm": "75", "--cpu": ""}
     wanted = {
         "--function": "+".join(request.functions),
         "--target": request.target,
@@ -417,7 +424,7 @@ _KEYS = {
     ),
     SIGNATURE,
 }
-_LATER = {"layout", "sm", "loader", "prefix"}
+_LATER = {"layout", "sm", "loader", "prefix", "cpu"}
 """Of a request: what certificates written before it was there do not say."""
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 

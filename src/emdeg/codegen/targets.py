@@ -14,20 +14,21 @@ from emdeg.codegen.interpreted import executed_jax, executed_numpy, executed_pyt
 from emdeg.codegen.jax import emit_jax
 from emdeg.codegen.js import emit_js
 from emdeg.codegen.numpy import emit_numpy
+from emdeg.codegen.object import beside_object, emit_object
 from emdeg.codegen.octave import beside_octave, emit_octave, octave_class
 from emdeg.codegen.ptx import beside_ptx, emit_ptx, executed_ptx
 from emdeg.codegen.python import emit_python
 from emdeg.codegen.rust import emit_rust, rust_crate
 
-Target = Literal["c", "cpp", "numpy", "python", "jax", "js", "rust", "octave", "fortran", "ptx"]
+Target = Literal["c", "cpp", "numpy", "python", "jax", "js", "rust", "octave", "fortran", "object", "ptx"]
 
 
 @dataclass(frozen=True, slots=True)
 class Printing:
-    """How a target writes a program: `emit(program, name=, robot=, command=, **options)` is the file's text."""
+    """How a target writes a program: `emit(program, name=, robot=, command=, **options)` is its text or bytes."""
 
     suffix: str
-    emit: Callable[..., str]
+    emit: Callable[..., str | bytes]
     options: frozenset[str] = frozenset()
     """Names of a request's options that `emit` takes; any other one is refused."""
     execute: Callable[..., Run | None] | None = None
@@ -36,6 +37,8 @@ class Printing:
     """`beside(text, program, name=, meaning=, units=, **options)`: further files, by name, that go with the text."""
     library: Callable[..., Mapping[str, str]] | None = None
     """What makes one library of many functions: `(name, {function's name: program}, **options)` is text by file."""
+    is_text: bool = True
+    """Whether the file is text that a person reads."""
 
 
 TARGETS: Mapping[str, Printing] = {
@@ -55,5 +58,8 @@ TARGETS: Mapping[str, Printing] = {
     "rust": Printing(".rs", emit_rust, frozenset({"multirate", "single"}), library=rust_crate),
     "octave": Printing(".m", emit_octave, frozenset({"multirate"}), None, beside_octave, octave_class),
     "fortran": Printing(".f90", emit_fortran, frozenset({"multirate", "single"})),
+    "object": Printing(
+        ".o", emit_object, frozenset({"multirate", "single", "cpu"}), None, beside_object, is_text=False
+    ),
     "ptx": Printing(".ptx", emit_ptx, frozenset({"single", "layout", "sm", "loader"}), executed_ptx, beside_ptx),
 }

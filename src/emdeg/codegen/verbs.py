@@ -17,6 +17,7 @@ from emdeg.codegen.artefact import (
     PROOF,
     Artefact,
     Request,
+    as_bytes,
     beside_stored,
     make_artefact,
     measured_errors,
@@ -56,6 +57,7 @@ def generate(
     layout: Literal["rows", "entries"] | None = None,
     sm: int | None = None,
     loader: bool = False,
+    cpu: str = "",
     base: bool = False,
     friction: bool = False,
     effort: float | None = None,
@@ -79,8 +81,8 @@ def generate(
     emdeg did not generate is replaced only with `force`. `trig` (the library's sine or polynomials in the file),
     `batch`, `casadi`, `acados` (of forward or inverse dynamics), `multirate` and `single` (float instead of double)
     are some targets' only; `layout` (arrays row by row or entry by entry), `sm` (compute capability times ten) and
-    `loader` (also a Python file that needs NumPy and a driver alone) are PTX's. `effort`, `otherwise`, `seed` and
-    `weights` choose the program as in `emdeg.program`; `base`: a regressor's columns of the base parameters only.
+    `loader` (also a Python file that needs NumPy and a driver alone) are PTX's, `cpu` is the objects'. `effort`,
+    `otherwise`, `seed` and `weights` choose the program as in `emdeg.program`; `base`: a regressor's columns of the base parameters only.
     `friction`: the drives' friction is in the efforts (inverse dynamics, bias), or taken from those that act (forward
     dynamics). `sign` is the file of an Ed25519 private key, whose signature the certificates then bear. `name`
     replaces the robot's in files and functions, `prefix` stands in front of it. `words` are those of a command that
@@ -95,7 +97,7 @@ def generate(
     """
     options = {"trig": trig, "batch": batch, "casadi": casadi, "acados": acados}
     options |= {"multirate": multirate, "single": single}
-    options |= {"layout": layout, "sm": sm, "loader": loader}
+    options |= {"layout": layout, "sm": sm, "loader": loader, "cpu": cpu}
     for option in (option for option, value in options.items() if value):
         if option not in TARGETS[target].options:
             able = ", ".join(name for name, one in TARGETS.items() if option in one.options)
@@ -150,6 +152,7 @@ def generate(
             sm=sm or 75,
             loader=loader,
             prefix=prefix,
+            cpu=cpu,
         )
         if len(request.name) > LONGEST_NAME:
             raise BadRequest(f"{request.name[:40]}... has more than {LONGEST_NAME} characters: give a shorter --name")
@@ -280,7 +283,7 @@ def write(artefacts: Sequence[Artefact], folder: Path, force: bool = False) -> t
     """
     files: dict[str, bytes] = {}
     for one in artefacts:
-        files[one.file] = one.text.encode()
+        files[one.file] = as_bytes(one.text)
         files[one.file + CERTIFICATE] = (json.dumps(one.certificate, indent=1) + "\n").encode()
         files |= {name: text.encode() for name, text in one.beside.items()}
     if len(files) != sum(2 + len(one.beside) for one in artefacts):

@@ -114,11 +114,16 @@ def c_prototypes(
 ) -> str:
     """The text of the header `<name>.h`: `comment`, and a declaration for each program, and `more`."""
     real, guard, single = f"{name}_real", f"EMDEG_{name.upper()}_H", options.get("single", False)
-    lines = [
-        *[_comment(comment), f"#ifndef {guard}", f"#define {guard}", "", "#include <stddef.h>", ""],
-        f"/* {'float' if single else 'double'}; define as {name}.c is compiled */",
+    kind = "float" if single else "double"
+    choice = [
+        f"/* {kind}; define as {name}.c is compiled */",
         "#ifndef EMDEG_DOUBLE" if single else "#ifdef EMDEG_FLOAT",
-        *[f"typedef float {real};", "#else", f"typedef double {real};", "#endif", ""],
+        *[f"typedef float {real};", "#else", f"typedef double {real};", "#endif"],
+    ]
+    if options.get("made_as"):
+        choice = [f"/* as {options['made_as']} was made */", f"typedef {kind} {real};"]
+    lines = [
+        *[_comment(comment), f"#ifndef {guard}", f"#define {guard}", "", "#include <stddef.h>", "", *choice, ""],
         *[*_FROM_C, "", *(_prototype(program, real) for program in programs), *more, "", *_TO_C, ""],
         *[f"#endif /* {guard} */", ""],
     ]
