@@ -269,6 +269,18 @@ def registers() -> str:
     return table(("robot, precision", *(f"`{function}`" for function in SPILLING)), lines) + words + made_by("ptx")
 
 
+def microcontrollers() -> str:
+    """Instructions of a call, bytes of stack and of code, for each robot, model and core."""
+    rows = []
+    for row in figures("microcontrollers"):
+        operations = row["operations"]
+        for core, (instructions, stack, code) in row["cores"].items():
+            adds = f"{operations['mul']} x, {operations['add']} +"
+            rows.append([row["robot"], row["model"], adds, core, instructions, stack, code])
+    head = ["robot", "model", "operations", "core", "instructions", "stack [bytes]", "code [bytes]"]
+    return table(head, rows) + made_by("microcontrollers")
+
+
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
@@ -283,6 +295,7 @@ TABLES: dict[str, Callable[[], str]] = {
         walk,
         gpu,
         registers,
+        microcontrollers,
     )
 }
 

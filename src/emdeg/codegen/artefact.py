@@ -424,7 +424,7 @@ _KEYS = {
     ),
     SIGNATURE,
 }
-_LATER = {"layout", "sm", "loader", "prefix", "cpu"}
+_LATER = {"layout", "sm", "loader", "prefix", "cpu", "acados"}
 """Of a request: what certificates written before it was there do not say."""
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 

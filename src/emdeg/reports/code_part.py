@@ -39,10 +39,11 @@ def code(
         proof = json.dumps(one.certificate, indent=1) + "\n"
         made.append(one)
         rows.append(_proof(name, one))
-        if len(one.text) + len(proof) > LARGEST:
+        code = str(one.text)
+        if len(code) + len(proof) > LARGEST:
             notes += [Note(f"{one.file} is too long for the page. It is written by"), Verbatim(line)]
             continue
-        files.append(File(one.file, one.text, f"{len(one.text.splitlines())} lines of C99"))
+        files.append(File(one.file, code, f"{len(code.splitlines())} lines of C99"))
         files.append(File(one.file + CERTIFICATE, proof, "its certificate"))
     head = ("function", "formulations compared", "points", "degree", "false pass", "rounding [ulp]")
     text = (

@@ -18,12 +18,12 @@ class Processor:
     tested: bool = False
 
 
-_THUMB = "thumbv7em-none-eabihf"
+_THUMB = "thumbv7em-none-unknown-eabihf"
 PROCESSORS: Mapping[str, Processor] = {
     "cortex-m4f": Processor(_THUMB, "cortex-m4", "+vfp4d16sp", double=False, tested=True),
     "cortex-m7": Processor(_THUMB, "cortex-m7", "+fp-armv8d16", tested=True),
     "x86-64": Processor("x86_64-unknown-linux-gnu", "x86-64", reloc="pic", tested=True),
-    "cortex-m33": Processor("thumbv8m.main-none-eabihf", "cortex-m33", "+fp-armv8d16sp", double=False),
-    "cortex-a53": Processor("aarch64-none-elf", "cortex-a53"),
+    "cortex-m33": Processor("thumbv8m.main-none-unknown-eabihf", "cortex-m33", "+fp-armv8d16sp", double=False),
+    "cortex-a53": Processor("aarch64-none-unknown-elf", "cortex-a53"),
     "rv64gc": Processor("riscv64-unknown-none-elf", "generic-rv64", "+m,+a,+f,+d,+c"),
 }
