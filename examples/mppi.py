@@ -1,6 +1,6 @@
 """Model-predictive path integral control: a Panda swings its hand past an obstacle to a target.
 
-    python examples/mppi.py [--rollouts 2000] [--seconds 1.4] [--cuda] [--gif swing.gif]
+    python examples/mppi.py [--rollouts 2000] [--seconds 1.4] [--cuda] [--gif swing.gif] [--figure swing.png]
 
 Every 20 ms the controller tries many effort sequences at once in one call of `emdeg.rollout`, robot, integrator and
 cost being one compiled function, and takes their mean, weighted by how little each costs. Without `--cuda` it runs on
@@ -104,12 +104,33 @@ def swing(rollouts: int = 2000, seconds: float = 1.4, cuda: bool = False, seed: 
     return {"t": STEP * np.arange(len(path)), "q": path, "hand": hand, "looks": np.array(looks)}
 
 
+def figure(found: dict[str, Any]) -> Any:
+    """The hand's way from above, past the obstacle, and its distance from the target over time."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Circle
+
+    drawn = Figure(figsize=(9, 3.6), layout="constrained")
+    above, over_time = drawn.subplots(1, 2)
+    hand = found["hand"]
+    above.plot(hand[:, 0], hand[:, 1], label="hand")
+    above.add_patch(Circle((OBSTACLE[0], OBSTACLE[1]), RADIUS, alpha=0.3, label="obstacle"))
+    above.plot(*TARGET[:2], "x", label="target")
+    above.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    above.legend()
+    over_time.plot(found["t"], np.linalg.norm(hand - TARGET, axis=1), label="to the target")
+    over_time.plot(found["t"], np.linalg.norm(hand - OBSTACLE, axis=1) - RADIUS, label="clear of the obstacle")
+    over_time.set(xlabel="t [s]", ylabel="distance [m]", ylim=(0, None))
+    over_time.legend()
+    return drawn
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rollouts", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=1.4)
     parser.add_argument("--cuda", action="store_true")
     parser.add_argument("--gif", type=Path)
+    parser.add_argument("--figure", type=Path)
     given = parser.parse_args()
     found = swing(given.rollouts, given.seconds, given.cuda)
     left = np.linalg.norm(found["hand"][-1] - TARGET)
@@ -118,6 +139,8 @@ def main() -> None:
     print(f"{1000 * left:.0f} mm from the target, {1000 * clear:.0f} mm clear of the obstacle")
     usual, most = 1000 * np.median(looks), 1000 * looks.max()
     print(f"a look ahead of {given.rollouts} rollouts: {usual:.1f} ms, at most {most:.1f} ms")
+    if given.figure:
+        figure(found).savefig(given.figure, dpi=110)
     if given.gif:
         from emdeg.simulation.pictures.stick_figures import animate
 
