@@ -303,7 +303,7 @@ def test_uploaded_robots_have_every_panel(browser: Page, url: str, name: str) ->
     assert text(browser, "problem") == ""
     browser.wait("document.getElementById('status').textContent === ''")
     browser.wait(IDLE)
-    assert browser.value("document.querySelectorAll('.t[data-kind]').length") > 10
+    browser.wait("document.querySelectorAll('.t[data-kind]').length > 10")
     press(browser, "tab-numbers")
     assert browser.value("document.querySelectorAll('#live td.n').length") > 12
     press(browser, "emit")

@@ -167,7 +167,8 @@ const studio = (function () {
     if (every !== found.terms || shown.length !== every) terms = null;
     const entries = new Map();
     shown.forEach((t, k) => { const e = t.closest(".entry"); if (!entries.has(e)) entries.set(e, []); entries.get(e).push(k); });
-    shown.entries_ = entries;
+    shown.entries_ = entries; kinds = shown.map((t) => t.dataset.most); values = null;
+    seen.clear(); sight.disconnect(); entries.forEach((places, e) => sight.observe(e));
     $("thresholds").hidden = !(terms && found.terms <= 700);
     $("shading").disabled = !terms;
     if (!terms && shown.length) $("equations-body").prepend(made("p", "There are " + found.terms + " terms: they are shaded by their largest size over the workspace alone.", "note"));
@@ -180,34 +181,39 @@ const studio = (function () {
     shade(coordinates(), true);
   }
   const LEAST = [0.3, 0.1, 0.03, 0.01, 0.001, 0];
-  let last = null, pending = false;
+  let last = null, pending = false, kinds = [], values = null;
+  const seen = new Set();
+  const sight = new IntersectionObserver((list) => { list.forEach((one) => { if (one.isIntersecting) seen.add(one.target); else seen.delete(one.target); }); if (view) shade(coordinates()); }, { rootMargin: "200px" });
   // Shades what is open and near the window; the rest when it comes into sight.
   function shade(q, now) {
     if (!terms || !shown.length) return;
     last = q;
     if (pending && !now) return;
     pending = true;
-    requestAnimationFrame(() => {
+    // Some times a second, between frames: the picture goes first.
+    setTimeout(() => {
       pending = false;
       if (!terms || $("equations-panel").hidden) return;
-      const here = $("shading").value === "now", T = terms(last), high = window.innerHeight;
-      shown.entries_.forEach((places, entry) => {
-        if (entry.tagName === "DETAILS" && !entry.open) return;
-        const box = entry.getBoundingClientRect();
-        if (box.bottom < -200 || box.top > high + 200) return;
-        const most = Math.max(...places.map((k) => Math.abs(T[k]))) || 1;
-        places.forEach((k) => {
-          const t = shown[k], share = Math.abs(T[k]) / most, kind = here ? "s" + LEAST.findIndex((v) => share >= v) : t.dataset.most;
-          if (t.dataset.kind !== kind) { if (t.dataset.kind || t.dataset.most) t.classList.remove(t.dataset.kind || t.dataset.most); if (kind) t.classList.add(kind); t.dataset.kind = kind; }
-          t.dataset.value = T[k];
-        });
+      const here = $("shading").value === "now", T = values = terms(last);
+      seen.forEach((entry) => {
+        const places = shown.entries_.get(entry);
+        if (!places || (entry.tagName === "DETAILS" && !entry.open)) return;
+        let most = 0;
+        for (const k of places) most = Math.max(most, Math.abs(T[k]));
+        for (const k of places) {
+          const t = shown[k], share = Math.abs(T[k]) / (most || 1), kind = here ? "s" + LEAST.findIndex((v) => share >= v) : t.dataset.most;
+          if (kinds[k] === kind && t.dataset.kind) continue;
+          if (kinds[k]) t.classList.remove(kinds[k]);
+          if (kind) t.classList.add(kind);
+          t.dataset.kind = kinds[k] = kind;
+        }
       });
-    });
+    }, now ? 0 : 80);
   }
   function hovered(t) {
-    const c = constants[t.dataset.constant];
-    if (!c || t.dataset.value === undefined) return;
-    t.title = "value here " + emdeg.digits(+t.dataset.value) + "; " + t.dataset.constant + " = " + emdeg.digits(c.value) + " " + c.unit + (t.dataset.share ? "; at most " + t.dataset.share : "");
+    const c = constants[t.dataset.constant], k = shown.indexOf(t);
+    if (!c || !values || k < 0) return;
+    t.title = "value here " + emdeg.digits(values[k]) + "; " + t.dataset.constant + " = " + emdeg.digits(c.value) + " " + c.unit + (t.dataset.share ? "; at most " + t.dataset.share : "");
   }
   function chosen(name) {
     const c = constants[name], box = $("constant");
@@ -402,7 +408,6 @@ const studio = (function () {
     click("remember", () => { beside = { scene: model.scene, programs, q: coordinates(), name: model.name }; $("forget").disabled = false; moved(); });
     click("forget", () => { beside = null; $("forget").disabled = true; $("beside").replaceChildren(); });
     click("thresholds", thresholds); $("level").addEventListener("input", level); $("shading").addEventListener("change", () => shade(coordinates(), true));
-    window.addEventListener("scroll", () => { if (view && !$("equations-panel").hidden) shade(coordinates()); }, { passive: true });
     const body = $("equations-body");
     body.addEventListener("pointerover", (e) => { const t = e.target.closest(".t[data-constant]"); if (t) hovered(t); });
     body.addEventListener("focusin", (e) => { const t = e.target.closest(".t[data-constant]"); if (t) hovered(t); });

@@ -1,0 +1,115 @@
+"""The studio's moving picture in README, and how long a dragged joint takes, from the real page in a real browser.
+
+PYTHONPATH=. python tools/studio_pictures.py picture     writes docs/images/studio.webp
+PYTHONPATH=. python tools/studio_pictures.py frames      prints milliseconds from an input event to its painted frame
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PIL import Image
+from tests.reports.browser import Page, page
+
+HOME = Path(__file__).parents[1]
+PICTURE = HOME / "docs" / "images" / "studio.webp"
+FRAMES, SECONDS, MOST = 36, 6.0, 3_000_000
+SIZE = (1280, 760)
+READY = "!!document.documentElement && document.documentElement.dataset.ready === '1'"
+SHADED = (
+    "document.querySelectorAll('.t[data-kind]').length > 10 && document.getElementById('status').textContent === ''"
+)
+MEASURE = """
+  window.took = [];
+  document.addEventListener('input', (e) => requestAnimationFrame(() => {
+    const after = new MessageChannel();  // its message comes when the frame is painted
+    after.port1.onmessage = () => took.push(performance.now() - e.timeStamp);
+    after.port2.postMessage(0);
+  }), true);
+"""
+
+
+@contextmanager
+def studio(robot: str) -> Iterator[Page]:
+    """The page of a studio of its own."""
+    command = [sys.executable, "-m", "emdeg.cli", "studio", robot, "--no-browser", "--json"]
+    with tempfile.TemporaryDirectory() as folder:
+        server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+        try:
+            assert server.stdout is not None
+            address = json.loads(server.stdout.readline())["result"]["url"]
+            with page(Path(folder) / "profile") as one:
+                size = {"width": SIZE[0], "height": SIZE[1], "deviceScaleFactor": 1, "mobile": False}
+                one.call("Emulation.setDeviceMetricsOverride", **size)
+                for _ in range(60):
+                    one.call("Page.navigate", url=address)
+                    if "token" not in one.value("location.href"):
+                        break
+                one.wait(READY)
+                one.wait(SHADED)
+                yield one
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+def joint(k: int, value: float) -> str:
+    return (
+        f"(() => {{ const i = document.querySelectorAll('#joints input')[{k}]; i.value = {value};"
+        " i.dispatchEvent(new Event('input', { bubbles: true })); })()"
+    )
+
+
+def picture() -> None:
+    """A robot moves, and its terms' shades follow."""
+    drawn = []
+    with studio("puma560") as one:
+        one.value("document.querySelector('#equations-body .entry').scrollIntoView()")
+        for k in range(FRAMES):
+            turn = 2 * math.pi * k / FRAMES
+            for number, (middle, reach, phase) in enumerate(
+                ((0.2, 0.9, 0), (-0.8, 0.6, 1), (0.6, 0.8, 2), (0, 1.2, 3))
+            ):
+                one.value(joint(number, middle + reach * math.sin(turn + phase)))
+            one.value("new Promise((done) => setTimeout(() => done(0), 250))")  # the shades come after the picture
+            shot = Image.open(io.BytesIO(one.picture())).convert("RGB")
+            drawn.append(shot.resize((SIZE[0] * 3 // 4, SIZE[1] * 3 // 4), Image.Resampling.LANCZOS))
+    for quality in (70, 50, 35, 20):
+        drawn[0].save(
+            PICTURE,
+            save_all=True,
+            append_images=drawn[1:],
+            duration=round(1000 * SECONDS / FRAMES),
+            loop=0,
+            quality=quality,
+            method=4,
+        )
+        if PICTURE.stat().st_size <= MOST:
+            break
+    print(f"{PICTURE.relative_to(HOME)}: {PICTURE.stat().st_size / 1e6:.2f} MB")
+
+
+def frames(robot: str = "iiwa14", count: int = 200) -> None:
+    """Milliseconds from an input event to its painted frame, a joint dragged: middle and 95 %, by panel."""
+    with studio(robot) as one:
+        one.value(MEASURE)
+        for panel in ("equations", "numbers"):
+            one.value(f"document.getElementById('tab-{panel}').click(), took.length = 0")
+            for k in range(count):
+                one.value(joint(k % 7, math.sin(0.1 * k)))
+                one.value("new Promise((done) => setTimeout(() => done(0), 16))")
+            one.wait(f"took.length >= {count}")
+            took = sorted(one.value("took"))
+            print(f"{robot}, {panel}: middle {took[count // 2]:.1f} ms, 95 % {took[int(0.95 * count)]:.1f} ms")
+
+
+if __name__ == "__main__":
+    {"picture": picture, "frames": frames}[sys.argv[1] if len(sys.argv) > 1 else "frames"]()
