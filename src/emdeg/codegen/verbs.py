@@ -85,8 +85,8 @@ def generate(
     `otherwise`, `seed` and `weights` choose the program as in `emdeg.program`; `base`: a regressor's columns of the
     base parameters only. `friction`: the drives' friction is in the efforts (inverse dynamics, bias), or taken from
     those that act (forward dynamics). `sign` is the file of an Ed25519 private key, whose signature the certificates
-    then bear. `name` replaces the robot's in files and functions, `prefix` stands in front of it. `words` are those of a
-    command that chooses the robot, for the header's line `command`; a robot's name or path is one by itself.
+    then bear. `name` replaces the robot's in files and functions, `prefix` stands in front of it. `words` are those of
+    a command that chooses the robot, for the header's line `command`; a robot's name or path is one by itself.
 
     >>> import emdeg
     >>> (code,) = emdeg.generate("planar2r", "gravity")
