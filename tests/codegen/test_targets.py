@@ -175,7 +175,8 @@ def check_robots(target: str, names, folder) -> None:
     cases = [(name, function) for name in names for function in functions_of(name)]
     files = []
     for name, function in cases:
-        whose = f"{name}_base" if "--base" in function else name  # no two files of one name
+        # No two files of one name: `momentum` at the faster rate is called as the function `momentum_rates` is.
+        whose = name + {"regressor --base": "_base", "momentum": "_linear"}.get(function, "")
         request = request_of(whose, function, target=target, multirate=True)
         robot, program, given, _, _ = known(name, function)
         text = emit(program, robot.name, request)

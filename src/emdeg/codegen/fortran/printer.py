@@ -90,8 +90,9 @@ def _subroutine(program: Program) -> list[str]:
     shapes = {group.name: ", ".join(map(str, group.shape)) or "1" for group in program.outputs}
     lines += [f"  real(wp), intent(out) :: {name}({shape})" for name, shape in shapes.items()]
     lines += [f"  real(wp) :: {', '.join(local[k : k + 12])}" for k in range(0, len(local), 12)]
-    # Compilers warn of arguments that nothing mentions.
+    # Compilers warn of arguments that nothing mentions, arrays without entries among them.
     lines += [f"  if (size({name}) < 0) return" for name in unused(program) if name not in shapes]
+    lines += [f"  {name} = 0.0_wp" for name in unused(program) if name in shapes]
     return [*lines, *(f"  {line}" for line in statements), f"end subroutine {program.name}"]
 
 
