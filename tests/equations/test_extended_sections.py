@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -49,3 +50,9 @@ def test_the_schemes_differ():
     texts = [commands.run("derive", "scara", "--only", "extended", "--scheme", one).stdout for one in SCHEMES]
     assert len(set(texts)) == 3
     assert all("U1 =" in text and "I12" in text and "M11 = " in text for text in texts)
+
+
+def test_json_has_them_too():
+    done = commands.run("derive", "scara", "--only", "extended", "--scheme", "down", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "extended" in json.loads(done.stdout)["result"]["sections"]

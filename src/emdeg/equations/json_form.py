@@ -154,6 +154,7 @@ def model_data(
     frame: FrameName | None = None,
     rows: Sequence[int] | None = None,
     standard: bool = False,
+    scheme: str = "diagonal",
 ) -> dict[str, Any]:
     """The model as `emdeg.equations.from_json` reads it, and the other parts asked for beside it."""
     parts = tuple(parts)
@@ -165,7 +166,8 @@ def model_data(
         data["hierarchy"] = hierarchy_data(model)
     others = [part for part in parts if part not in ("constants", "hierarchy", *DYNAMICS)]
     if others:
-        data["sections"] = sections_data(document(model, others, frame=frame, rows=rows, standard=standard))
+        written = document(model, others, frame=frame, rows=rows, standard=standard, scheme=scheme)
+        data["sections"] = sections_data(written)
     return data
 
 
