@@ -55,6 +55,10 @@ class OverBudget(EmdegError, RuntimeError):
     """Something is larger than emdeg is willing to read or work on, or a computation grew past its limit."""
 
 
+class NotProvable(OverBudget, ValueError):
+    """A program's roots, degree or numbers are more than a proof can follow; says which."""
+
+
 class TooLarge(RobotError, OverBudget):
     """A file or a description is larger than emdeg is willing to read; says which."""
 

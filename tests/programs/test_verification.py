@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.errors import Refuted
+from emdeg.errors import OverBudget, Refuted
 from emdeg.programs import evaluate, probed, probing, verify_program
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Ref
@@ -67,3 +67,9 @@ def test_what_a_machine_computed_is_looked_at_as_the_program_is():
     assert list(found) == list(expected) == ["h", "bias_vjp_probe", "kinetic_energy_hessian_probe"]
     for name in expected:
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-12)
+
+
+def test_more_roots_than_a_proof_can_follow_are_said_and_are_over_a_budget(monkeypatch):
+    monkeypatch.setattr("emdeg.programs.proof.MOST_ROOTS", 2)
+    with pytest.raises(OverBudget, match="it has 3 roots, and a proof can follow 2"):
+        emdeg.verify("delta", "gravity", effort=0)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, MODULO, REMAINDER, PrimeField, Residue, prime_of, root_of
-from emdeg.errors import NotGrounded, OffTheVariety, Refuted, UnluckyPoint
+from emdeg.errors import NotGrounded, NotProvable, OffTheVariety, Refuted, UnluckyPoint
 from emdeg.programs.height import difference_size
 from emdeg.programs.ir import Kind, Program, digest_text, live
 from emdeg.programs.values import field_values, numbers_not_zero, output_residues
@@ -91,7 +91,7 @@ def verify(
     proof = Proof(program, independent, grounds)
     degree, bits, miss = proof.chance()
     if miss > LUCK:
-        raise ValueError(
+        raise NotProvable(
             f"{program.name}: its degree, {degree}, or its numbers, {bits} bits, are too large for a proof"
         )
     if points is None:
@@ -162,7 +162,7 @@ class Proof:
         counted = self.sources if self.grounds is not None else [*self.sources, self.program]
         self.roots = sum(op.kind is Kind.SQRT for one in counted for op in one.ops)
         if self.roots > MOST_ROOTS:
-            raise ValueError(f"{self.program.name}: it has {self.roots} roots, and a proof can follow {MOST_ROOTS}")
+            raise NotProvable(f"{self.program.name}: it has {self.roots} roots, and a proof can follow {MOST_ROOTS}")
         self.attempts = ATTEMPTS << self.roots
         self._own_divisors = _divisors(self.program)
         if self.grounds is not None:
