@@ -74,6 +74,15 @@ def test_an_adjoint_costs_at_most_three_times_the_function(name, function):
     assert count(plain_program(robot, f"{function}_vjp", factored=False)).total <= 3 * of
 
 
+def test_the_adjoint_of_a_program_on_file_is_at_most_three_times_as_long():
+    """The smallest program is differentiated where that is shorter than the formulation's own derivative."""
+    robot = emdeg.load("puma560")
+    found = emdeg.program(robot, "inverse_dynamics_vjp")
+    assert count(found).total <= 3 * count(emdeg.program(robot, "inverse_dynamics")).total
+    assert count(found).total < count(plain_program(robot, "inverse_dynamics_vjp")).total
+    assert verify_program(found, robot, "inverse_dynamics_vjp").false_pass_probability < 1e-15
+
+
 def test_the_derivatives_of_a_seven_joint_arm_stay_small():
     """Plain programs, before any search: Hessians of this arm have filled megabytes elsewhere."""
     robot = emdeg.load("iiwa14")

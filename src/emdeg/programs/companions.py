@@ -17,8 +17,9 @@ from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, Program
 from emdeg.programs.simplification import retrace
 from emdeg.programs.trace import Traced, Tracer
 
-MOST_OPERATIONS = 60_000
-"""Of the second derivatives; longer ones are not written: a compiler would take minutes."""
+MOST_OPERATIONS, MOST_SWEPT = 25_000, 40_000
+"""Of derivatives, and of a program times its inputs before second derivatives are taken: what is longer is not written,
+for a compiler would take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ def companions_of(program: Program) -> Iterator[Companion]:
 
 
 def _companion(program: Program, prefix: Literal["jac", "fwd1", "adj1", "jac_adj1"]) -> Companion | None:
+    if prefix == "jac_adj1" and program.size * sum(group.size for group in program.inputs) > MOST_SWEPT:
+        return None
     tracer = Tracer.like(program)
     values: list[Traced] = []
     for op in program.ops:

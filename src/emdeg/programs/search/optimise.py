@@ -14,7 +14,9 @@ from pathlib import Path
 from secrets import randbits
 
 from emdeg.errors import OffTheVariety, Refuted, RobotError
+from emdeg.mechanics.functions import CATALOGUE
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
+from emdeg.programs.differentiation import derivative_program
 from emdeg.programs.ir import Count, Program, count
 from emdeg.programs.proof import PLAIN, Certificate
 from emdeg.programs.rounding import WORK, check_rounding, states_of
@@ -226,6 +228,7 @@ def cheapest(
     filed = on_file(robot, plain, names, weights)
     if filed is not None:
         candidates.append(filed)
+    candidates += _from_what_is_differentiated(robot, plain, names, weights)
     unasked = filed is None and effort is None
     if unasked:
         effort = otherwise
@@ -244,6 +247,16 @@ def cheapest(
             with suppress(RobotError):  # a folder that cannot be written
                 keep(found.program, robot, names, found=data, weights=label(weights))
     return min(candidates, key=lambda candidate: cost(candidate, weights))
+
+
+def _from_what_is_differentiated(robot: Robot, plain: Program, names: Sequence[str], weights: Weights) -> list[Program]:
+    """The derivative of a function from the cheapest program of the function that is on file, if there is one."""
+    how = CATALOGUE[names[0]].derivation
+    if len(names) > 1 or how is None or plain.size > LARGE:
+        return []
+    bare = plain_program(robot, how.of.name)
+    short = on_file(robot, bare, [how.of.name], weights)
+    return [] if short is None else [_with_face(tidied(derivative_program(short, how, plain), weights), plain)]
 
 
 def on_file(
