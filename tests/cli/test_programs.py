@@ -86,6 +86,11 @@ def generate(folder: Path, *words: str) -> Path:
         ["--target=numpy"],
         ["--target=python"],
         ["--target=jax"],
+        ["--target=js", "--multirate"],
+        ["--target=rust", "--float"],
+        ["--target=fortran"],
+        ["--target=octave"],
+        ["--target=cpp", "--prefix=lab_"],
         ["--target=c", "--payload=mass=m,com=x:0:0", "--name=Loaded arm"],
     ],
     ids=" ".join,
@@ -99,9 +104,11 @@ def test_the_same_command_gives_the_same_bytes_and_verifies(words, tmp_path):
         assert done.returncode == 0, done.stderr
         files.append({path.name: path.read_bytes() for path in (tmp_path / seed).iterdir()})
     assert files[0] == files[1]
-    assert len(files[0]) == 2
-    (artefact,) = (name for name in files[0] if not name.endswith(".json"))
+    (artefact,) = (name for name in files[0] if not name.endswith((".json", ".h")))
+    headers = {f"{Path(artefact).stem}.h"} if artefact.endswith(".c") else set()
+    assert set(files[0]) == {artefact, f"{artefact}.certificate.json"} | headers
     stem = "loaded_arm" if "--name=Loaded arm" in words else "planar2r"
+    stem = f"lab_{stem}" if "--prefix=lab_" in words else stem
     assert Path(artefact).stem == f"{stem}_inverse_dynamics"
     text = files[0][artefact].decode()
     certificate = json.loads(files[0][f"{artefact}.certificate.json"])
