@@ -49,6 +49,7 @@ COMMANDS = {
     "analyse": "Analyse a design: certified inertia and gravity loads, couplings, servo view, capability, "
     "measurements.",
     "measure": "Bench readings to a robot file: every number with its tolerance and its trail.",
+    "excite": "A periodic motion that shows the parameters best, and how well each will be known before it is made.",
     "identify": "From logs to numbers: base parameters and friction with 95% intervals, validated on another log.",
     "tolerance": "Which measurement to improve: every stated tolerance's share of constants and efforts, ranked.",
     "judge": "Judge a printed model: the certified error of every entry over the workspace; exit code 1 where a claim "
@@ -103,6 +104,10 @@ def _function(name: str) -> Callable[..., None]:
             from emdeg.cli.measure import measure
 
             return measure
+        case "excite":
+            from emdeg.cli.excite import excite
+
+            return excite
         case "identify":
             from emdeg.cli.identify import identify
 

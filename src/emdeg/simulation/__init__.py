@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from emdeg.simulation.scenarios.outcome import Outcome, perform, summary, torques
     from emdeg.simulation.scenarios.scenario import Scenario, load_scenario, load_trajectory, scenario_names
     from emdeg.simulation.trajectories.joint_space import (
+        Fourier,
         PointToPoint,
         Still,
         Trajectory,

@@ -1,0 +1,96 @@
+"""Motions that show parameters: within every limit, and the deviations that they promise are those that are found."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.identification import excitation_files, excite, identify
+from emdeg.simulation import load_trajectory
+from tests.commands import run
+from tests.identification.campaigns import RecordedRun, arm_text, coulomb, oracle, true_values
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("motion")
+    (folder / "arm.urdf").write_text(arm_text())
+    robot = emdeg.load(str(folder / "arm.urdf"))
+    return folder, robot, excite(robot, 20.0, noise=[0.2, 0.3, 0.1])
+
+
+def test_it_keeps_every_limit_and_rests_at_its_ends(example):
+    _, robot, found = example
+    q, qd, qdd = found.trajectory(np.linspace(0, 20, 4001))
+    assert np.abs(q).max() <= 3
+    assert np.abs(qd).max() <= 4
+    assert np.abs(qdd).max() <= 5
+    assert np.abs(emdeg.inverse_dynamics(robot, q, qd, qdd)).max() <= 80
+    assert np.abs(qd[[0, -1]]).max() < 1e-9
+    assert np.abs(qdd[[0, -1]]).max() < 1e-9
+
+
+def test_it_shows_more_than_motions_that_were_not_climbed(example):
+    folder, _, found = example
+    robot = emdeg.load(str(folder / "arm.urdf"))
+    base = emdeg.base_parameters(robot)
+
+    def log_det(q, qd, qdd):
+        Y = emdeg.regressor(robot, q, qd, qdd, base=base) / np.array([0.2, 0.3, 0.1])[:, None]
+        return np.linalg.slogdet(np.einsum("tip,tiq->pq", Y, Y))[1]
+
+    t = np.linspace(0, 20, 400)
+    own = log_det(*found.trajectory(t))
+    rng = np.random.default_rng(0)
+    w = 2 * np.pi / 10 * np.arange(1, 7)
+    s, c = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
+    for _ in range(10):  # of the same frequencies, as large as the limits allow
+        a, b = rng.normal(size=(2, 6, 3))
+        q, qd, qdd = (s / w) @ a - (c / w) @ b, c @ a + s @ b, -(s * w) @ a + (c * w) @ b
+        size = np.maximum.reduce([np.abs(q).max(axis=0) / 3, np.abs(qd).max(axis=0) / 4, np.abs(qdd).max(axis=0) / 5])
+        assert own > log_det(q / size, qd / size, qdd / size)
+
+
+def test_what_it_promises_is_what_identification_finds(example, tmp_path):
+    """The deviations are predicted before anything moves; logs that Pinocchio makes have them."""
+    _, robot, found = example
+    truth = true_values(arm_text(), tmp_path)
+    t = np.arange(2000) / 100
+    q, qd, qdd = found.trajectory(t)
+    known = oracle(arm_text(), robot)
+    bodies = np.array([known.inverse_dynamics(*state) for state in zip(q, qd, qdd)])
+    rng = np.random.default_rng(3)
+    tau = bodies + coulomb(qd, bodies) + np.array([0.2, 0.3, 0.1]) * rng.normal(size=q.shape)
+    log = RecordedRun(robot, t, q + 1e-6 * rng.normal(size=q.shape), tau, (q, qd, qdd)).write(tmp_path / "log.csv")
+    result = identify(robot, [log], friction="coulomb")
+    ratios = []
+    for one in found.parameters:
+        estimate = result.parameters[one.name]
+        ratios.append((estimate.high - estimate.value) / 1.96 / one.deviation)
+        assert abs(estimate.value - truth[one.name]) < 5 * one.deviation
+    assert 0.8 < np.median(ratios) < 1.6
+
+
+def test_csv_and_scenario_are_the_same_motion(example, tmp_path):
+    _, robot, found = example
+    table, scenario = excitation_files(found)
+    (tmp_path / "motion.toml").write_text(scenario)
+    trajectory, _ = load_trajectory(str(tmp_path / "motion.toml"), robot)
+    rows = np.loadtxt(table.splitlines(), delimiter=",", skiprows=1)
+    np.testing.assert_allclose(trajectory(rows[:, 0])[0], rows[:, 1:4], atol=1e-9)
+
+
+def test_the_command_writes_both_or_nothing(tmp_path):
+    words = ("excite", "fivebar", "--seconds", "10", "--out", str(tmp_path / "motion.csv"), "--json")
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)["result"]
+    assert len(result["parameters"]) == len(emdeg.base_parameters("fivebar"))
+    assert all(one["deviation"] > 0 for one in result["parameters"].values())
+    assert (tmp_path / "motion.csv").read_text().startswith("t,q_")
+    assert run(*words).returncode == 3
+    assert run("excite", "fivebar", "--out", str(tmp_path / "motion.png")).returncode == 2
+    assert run("excite", "rx90").returncode == 3
