@@ -25,7 +25,7 @@ from emdeg.identification.samples import Samples
 
 FrictionChoice = Literal["auto", "stribeck", "coulomb", "none"]
 """Which terms may be found: every one that earns its place, Stribeck's peak whether or not, Coulomb's law, none."""
-EXCERPT = 20_000
+EXCERPT = 5_000
 """Samples by which terms are chosen."""
 EARNED = 15.0
 """A term stays if it lowers the sum of squares of white rows by so many times their variance."""
