@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.errors import RobotError
+from emdeg.errors import BadRequest, RobotError
 from emdeg.reduce import term_program
 from emdeg.reports import Subject, equations
 from emdeg.robot import to_toml
@@ -69,6 +69,17 @@ def test_a_constant_is_followed_down_to_the_table_and_its_source() -> None:
     made = {one["letter"]: (one["path"], one["source"]) for one in found["constants"]["I5"]["made_of"]}
     assert made["m3"] == ("link3.mass", "Table 4")
     assert made["a2"][0] == "q3.a"
+
+
+def test_every_target_of_the_page_is_text_that_is_emitted() -> None:
+    text = to_toml(emdeg.load("planar2r"))
+    targets = TASKS["model"]({"text": text}, quiet)["targets"]
+    assert {"c", "js", "python"} <= set(targets)
+    for target in targets:
+        found = TASKS["code"]({"text": text, "function": "gravity", "target": target}, quiet)
+        assert "gravity" in found["code"]
+    with pytest.raises(BadRequest):
+        TASKS["code"]({"text": text, "function": "gravity", "target": "object"}, quiet)
 
 
 def test_a_rule_of_physics_newly_broken_is_an_error_and_an_old_one_is_not() -> None:

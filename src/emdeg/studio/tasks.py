@@ -45,6 +45,8 @@ MOST_LIVE_TERMS = 8_000
 MOST_LEVELS = 700
 """Terms of a model up to which its short models are worked out."""
 FILE = "robot.toml"
+_SHOWN = frozenset(name for name, printing in TARGETS.items() if printing.is_text)
+"""Targets whose files a page can show."""
 BROKEN = "nonphysical: "
 """How a note begins that says which rule of physics a body breaks."""
 
@@ -98,7 +100,7 @@ def model(data: Data, tell: Tell) -> Data:
         "tables": tables(str(data["text"])),
         "emitted": sorted(name for name in functions_of(robot) if not name.endswith(WITH_FRICTION)),
         "rubbing": [name for name in RUBBING if name + WITH_FRICTION in functions_of(robot)],
-        "targets": sorted(TARGETS),
+        "targets": sorted(_SHOWN),
     }
 
 
@@ -168,7 +170,7 @@ def code(data: Data, tell: Tell) -> Data:
     """A function's code in a target language with its certificate."""
     robot = robot_of(data)
     target = str(data["target"])
-    if target not in TARGETS:
+    if target not in _SHOWN:
         raise BadRequest(f"there is no target {target!r}")
     (made,) = generate(
         robot,
@@ -183,7 +185,7 @@ def code(data: Data, tell: Tell) -> Data:
 def search(data: Data, tell: Tell) -> Data:
     """The smallest program found in `seconds`, or on file; its code and certificate. `tell` hears the count falling."""
     robot, name, target = robot_of(data), str(data["function"]), str(data["target"])
-    if target not in TARGETS:
+    if target not in _SHOWN:
         raise BadRequest(f"there is no target {target!r}")
     seconds = min(max(float(data.get("seconds", 20.0)), 0.0), 600.0)
     before = program(robot, name)
