@@ -7,9 +7,12 @@ import json
 import numpy as np
 import pytest
 
+import emdeg
 from emdeg.identification import identify, read_log, validated
+from emdeg.mechanics.parameters import base_values
+from emdeg.robot import choose
 from tests.commands import run
-from tests.identification.campaigns import arm_text, coulomb, foreign, recorded, stribeck, true_values
+from tests.identification.campaigns import RecordedRun, arm_text, coulomb, foreign, recorded, stribeck, true_values
 
 CAD = 1.3
 """The file's masses are wrong by so much."""
@@ -116,3 +119,26 @@ def test_the_command_prints_what_the_conventions_say(tmp_path):
     assert len(result["validation"]["relative_error"]) == 3
     assert run("identify", str(tmp_path / "arm.urdf"), log, "--friction", "much").returncode == 2
     assert run("identify", str(tmp_path / "arm.urdf"), str(tmp_path / "no.csv")).returncode == 3
+
+
+def test_a_delta_is_identified_from_its_motors_angles_and_currents(tmp_path):
+    robot = emdeg.load("delta")
+    motors = choose.with_coordinates(robot, ["q1", "q2", "q3"])
+    assert motors.loops is not None
+    middle = np.array([float(motors.loops.start[k]) for k in motors.loops.coordinates])
+    rng = np.random.default_rng(2)
+    t = np.arange(3000) / 150
+    w = 2 * np.pi * np.array([[0.2, 0.5, 0.9], [0.3, 0.6, 1.1], [0.25, 0.7, 1.0]]).T
+    wave, size = t[:, None, None] * w + rng.uniform(0, 6, size=(3, 3)), np.array([[0.3], [0.15], [0.08]])
+    q = middle + (size * np.sin(wave)).sum(axis=1)
+    qd, qdd = (size * w * np.cos(wave)).sum(axis=1), -(size * w**2 * np.sin(wave)).sum(axis=1)
+    tau = emdeg.inverse_dynamics(motors, q, qd, qdd) + 0.05 * qd + 0.1 * np.sign(qd)
+    current = (tau + 0.02 * rng.normal(size=q.shape)) / 0.4
+    log = RecordedRun(motors, t, q + 1e-5 * rng.normal(size=q.shape), tau, (q, qd, qdd))
+    path = log.write(tmp_path / "log.csv", current=current)
+    found = identify(robot, [path], torque_constants={"q1": 0.4, "q2": 0.4, "q3": 0.4})
+    truth = dict(zip(map(str, found.base.kept), map(float, base_values(motors))))
+    assert sum(value.holds(truth[name]) for name, value in found.parameters.items()) >= 0.75 * len(truth)
+    for fit in found.friction:
+        assert fit.coulomb is not None
+        assert fit.coulomb.value == pytest.approx(0.1, abs=0.02)
