@@ -8,7 +8,8 @@ import pytest
 import emdeg
 from emdeg.programs import count, evaluate, plain_program
 from emdeg.reduce.program_error import EFFORTS, written_rates
-from emdeg.reduce.pruning import Pruning, backward, forward, outputs
+from emdeg.reduce.pruning import Pruning
+from emdeg.reduce.slopes import backward, forward, outputs
 from emdeg.reduce.steering import random_states
 from emdeg.robot import workspace
 
@@ -20,6 +21,10 @@ def setting(name: str, count_: int = 200):
     program = plain_program(robot, "inverse_dynamics")
     states = random_states(workspace(robot), NAMES, count_, np.random.default_rng(0))
     return program, states, evaluate(program, states)["tau"].T
+
+
+def truth(program):
+    return lambda states: evaluate(program, states)["tau"]
 
 
 def test_values_forwards_are_the_programs_and_slopes_backwards_are_differences():
@@ -36,7 +41,7 @@ def test_values_forwards_are_the_programs_and_slopes_backwards_are_differences()
 def test_a_pruned_program_is_shorter_within_its_limits_and_still_efforts(name):
     program, states, tau = setting(name)
     limits = 0.1 * np.abs(tau).max(axis=1)
-    short = Pruning(states, tau, limits).run(program, 1.0)
+    short, _ = Pruning(states, truth(program), limits).run(program, 1.0)
     assert count(short).total < count(program).total
     assert (np.abs(evaluate(short, states)["tau"].T - tau) <= limits[:, None] * (1 + 1e-9)).all()
     assert written_rates(short) <= EFFORTS
@@ -44,5 +49,5 @@ def test_a_pruned_program_is_shorter_within_its_limits_and_still_efforts(name):
 
 def test_without_room_nothing_goes():
     program, states, tau = setting("planar2r")
-    short = Pruning(states, tau, np.full(2, 1e-9)).run(program, 1.0)
+    short, _ = Pruning(states, truth(program), np.full(2, 1e-9)).run(program, 1.0)
     np.testing.assert_allclose(evaluate(short, states)["tau"].T, tau, atol=1e-8)

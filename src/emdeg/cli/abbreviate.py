@@ -17,10 +17,10 @@ from emdeg.cli.common import BestEffort, Json, UsageError, end_if_missed, out, p
 from emdeg.cli.effort import Seed, WeightsText, chosen_weights, promised
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
-from emdeg.cli.short_programs import is_long, of_program, present, print_verdict
+from emdeg.cli.short_programs import as_near, emitted, is_long, of_program, present, print_verdict
 from emdeg.codegen import CERTIFICATE, make_short_artefact, may_replace, write
 from emdeg.errors import OverBudget, RobotError
-from emdeg.programs import Effort, Program, Weights, count
+from emdeg.programs import Effort, Program, Weights, cost, count
 from emdeg.programs import program as exact_program
 from emdeg.reduce import (
     JOINT_SIGNIFICANCE,
@@ -158,7 +158,8 @@ def command(
             if tradeoff is not None:
                 _draw(robot, where, tradeoff, time, force, json)
                 return
-            if at_most is not None or absolute or function != "inverse_dynamics" or (not terms and is_long(robot)):
+            asked = at_most is not None or absolute or function != "inverse_dynamics"
+            if asked or (not terms and (worst_error is not None or is_long(robot))):
                 if terms:
                     raise ValueError(
                         "--only, --average-error, --neglect and --tables are about terms of a model's entries; they do "
@@ -187,9 +188,15 @@ def command(
                 if short.errors:
                     tell("a small program")
                     parts = 4 if tables_ else 1
-                    program = short.program(effort=time.part(0.7 / parts), weights=weighed)
-                    matrix = short.program("mass_matrix", effort=time.part(1 / parts), weights=weighed)
+                    program = short.program(effort=time.part(0.4 / parts), weights=weighed)
+                    matrix = short.program("mass_matrix", effort=time.part(0.2 / parts), weights=weighed)
                     data |= _model_data(short, program, matrix, weighed)
+                    better = as_near(short, program, seed, weighed, time.part(1 / parts))
+                    if better is not None:
+                        program = better.program
+                        data["entries_operations"] = data["operations"]
+                        data |= {key: better.data()[key] for key in ("operations", "certified_error", "errors")}
+                        data["programs"] |= totals({"inverse_dynamics": count(program)})
                     if tables_:
                         tell("tables")
                         left = time.left()
@@ -202,7 +209,9 @@ def command(
                     if processors:
                         data["processors"] = split_program(program, processors).data()
                     if emit is not None and (best_effort or not (short.missed or stop.asked)):
-                        data["emitted"] = _emitted(short, program, emit, force)
+                        data["emitted"] = (
+                            _emitted(short, program, emit, force) if better is None else emitted(better, emit, force)
+                        )
         except ValueError as problem:
             raise UsageError(str(problem)) from None
         except OverBudget as problem:
@@ -306,7 +315,9 @@ def _data(short: Abbreviated) -> dict[str, Any]:
 
 def _model_data(short: Abbreviated, program: Program, matrix: Program, weights: Weights) -> dict[str, Any]:
     """Of a short model of the efforts: what it costs and how wrong it can be."""
-    exact = exact_program(short.short.full.robot, "inverse_dynamics", weights=weights)
+    robot = short.short.full.robot
+    exact = exact_program(robot, "inverse_dynamics", weights=weights)
+    matrix = min(matrix, exact_program(robot, "mass_matrix", weights=weights), key=lambda one: cost(one, weights))
     named = {"inverse_dynamics": program, "mass_matrix": matrix, "exact_inverse_dynamics": exact}
     counts = {name: count(p) for name, p in named.items()}
     return {

@@ -13,8 +13,8 @@ from rich.table import Table
 from emdeg.cli.common import UsageError, end_if_missed, out, print_json, say
 from emdeg.cli.effort import default_effort, progress_line
 from emdeg.codegen import CERTIFICATE, make_short_program_artefact, write
-from emdeg.programs import Effort, Weights, count, label, plain_program
-from emdeg.reduce import ShortProgram, holding_error, multirate, rule_limits, shortest
+from emdeg.programs import Effort, Program, Weights, cost, count, label, plain_program
+from emdeg.reduce import Abbreviated, ShortProgram, holding_error, multirate, rule_limits, shortest
 from emdeg.reduce import split as split_program
 from emdeg.robot import Robot, Workspace
 
@@ -64,6 +64,26 @@ def of_program(
         )
 
 
+def as_near(short: Abbreviated, program: Program, seed: int, weights: Weights, time: Effort) -> ShortProgram | None:
+    """The shortest program found that is certified to be as near as the short model is; None if the model's is shorter.
+
+    The rule says what may be left out, and so how wrong a program may be; which operations then go is searched for.
+    """
+    bounds = [e.bound for e in short.errors]
+    least = max(1e-6 * max(bounds), 1e-9 * max(short.largest), 1e-12)
+    found = shortest(
+        short.short.full.robot,
+        worst_error=[max(bound, least) for bound in bounds],
+        absolute=True,
+        where=short.where,
+        effort=default_effort(),
+        seed=seed,
+        weights=weights,
+        time=time,
+    )
+    return found if cost(found.program, weights) < cost(program, weights) else None
+
+
 def present(
     found: ShortProgram,
     flops: float,
@@ -87,7 +107,7 @@ def present(
         data["processors"] = split_program(found.program, processors).data()
     data["interrupted"] = interrupted
     if emit is not None and (best_effort or not (found.missed or interrupted)):
-        data["emitted"] = _emitted(found, emit, force)
+        data["emitted"] = emitted(found, emit, force)
     if json:
         print_json(data)
     else:
@@ -98,7 +118,7 @@ def present(
     end_if_missed(found.missed, best_effort, emit is not None, interrupted)
 
 
-def _emitted(found: ShortProgram, path: Path, force: bool) -> dict[str, str]:
+def emitted(found: ShortProgram, path: Path, force: bool) -> dict[str, str]:
     """Writes the program's C with the certificate beside it, both or none; what was written."""
     command = shlex.join(["emdeg", *sys.argv[1:]])
     made = make_short_program_artefact(found, file=path.name, command=command)

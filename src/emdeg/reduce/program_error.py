@@ -20,6 +20,7 @@ from emdeg.algebra import Array, P, PrimeField, Residue, residue_inverse
 from emdeg.bounds import Bounded, Variable, interpolated, joint_variable, nested_supremum, node_states, trimmed
 from emdeg.errors import OverBudget
 from emdeg.programs import Kind, Program, angle_atoms, constants, evaluate_residues
+from emdeg.reduce.moves import rate_terms
 from emdeg.reduce.row_error import EffortRow, RowObjective
 from emdeg.reduce.steering import States
 from emdeg.robot import Workspace
@@ -131,16 +132,7 @@ def _least_degree(values: Sequence[int], places: Sequence[int], most: int, turns
 
 def written_rates(program: Program) -> set[tuple[int, int]]:
     """The degrees in (speeds, accelerations) of the terms that the outputs are written in."""
-    found: list[frozenset[tuple[int, int]]] = []
-    for op in program.ops:
-        if op.kind is Kind.INPUT:
-            mine = frozenset({(int(op.slot[0] == "qd"), int(op.slot[0] == "qdd"))})
-        elif op.kind is Kind.MUL:
-            first, second = (found[arg] for arg in op.args)
-            mine = frozenset((a + c, b + d) for a, b in first for c, d in second)
-        else:
-            mine = frozenset().union(*(found[arg] for arg in op.args)) if op.args else frozenset({(0, 0)})
-        found.append(mine)
+    found = rate_terms(program)
     return {term for root in program.roots() for term in found[root]}
 
 

@@ -29,14 +29,18 @@ from emdeg.runtime import compile
 from emdeg.writing import Brief, table
 
 SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
-STATES = 800
-ROUNDS = 6
-"""Prunings, each with the worst states of those before."""
-AIM = 0.68
+STATES = 600
+SEARCHING = 0.6
+"""The share of the time that may have passed when certification begins."""
+RUNS, WORK, NOISE = 2, 2e5, 0.4
+"""Prunings by different ways at most, their work for a second of effort, and how different they are."""
+AIM = 0.8
 """The part of a limit that errors at states may use: the certified bound is above what is found."""
-ATTEMPTS = 3
+LONG, LONG_AIM = 1_200_000, 0.68
+"""Work beyond which numbers are tuned at the end alone, and what then is aimed at: bounds of many joints are looser."""
+ATTEMPTS = 4
 """Searches until one is certified within its limits."""
-NEAR = 8
+NEAR = 1
 """States near a worst one that join the search with it."""
 
 
@@ -99,6 +103,7 @@ class ShortProgram(Brief):
             "exact_operations": count(self.exact).as_dict(),
             "certified_error": list(self.relative),
             "errors": rows,
+            "within_target": not self.missed,
             "missed": list(self.missed),
         }
 
@@ -199,9 +204,9 @@ class _Search:
         best = self._made(self.exact, tuple(Bounded(0.0, 0.0, {}) for _ in limits), limits)
         if not self._bounded():
             return best
-        goal = np.array(limits)
+        goal, short = np.array(limits), None
         for _ in range(ATTEMPTS):
-            short = self.pruned(goal)
+            short = (short and self._retuned(short, goal)) or self.pruned(goal)
             if self.over() or cost(short, self.weights) >= cost(best.program, self.weights):
                 break  # it could only be certified, not shorter
             try:
@@ -211,12 +216,8 @@ class _Search:
             over = np.array([e.bound / limit for e, limit in zip(errors, limits)])
             self.tell("certified", cost(short, self.weights))
             if (over <= 1).all():
-                best = self._made(short, errors, limits)
-                if over.max(initial=0.0) > ENOUGH:
-                    break
-                goal = goal * np.minimum(SLACK, 0.97 / np.maximum(over, 0.5))
-            else:
-                goal = goal * np.where(over > 1, 0.95 / over, 1.0)
+                return self._made(short, errors, limits)
+            goal = goal * np.where(over > 1, 0.97 / over, 1.0)
         return best
 
     def of_length(self, at_most: int) -> ShortProgram:
@@ -246,20 +247,41 @@ class _Search:
         return written_rates(self.exact) <= EFFORTS
 
     def pruned(self, limits: Array) -> Program:
-        """The shortest program found by steering alone, its errors at states and climbs within `AIM` of the limits."""
+        """The shortest program found by steering alone, its errors at states and climbs within an aim of the limits."""
         floor = 1e-9 * max(float(self.largest.max()), 1e-12)
         limits = np.maximum(limits, floor)
-        states, short = self.states, self.exact
-        for _ in range(ROUNDS):
-            found = Pruning(states, self.outputs(states).T, limits).run(self.exact, AIM, until=self.over)
-            self.tell("pruned", cost(found, self.weights))
-            error = ProgramError(self.exact, found, self.where, self.revolute)
-            worst, at = worst_states(error.errors, self.where, self.names, self.random)
-            short = found
-            if self.over() or (worst <= 1.08 * AIM * limits).all():
+        best = self.exact
+        search = Pruning(self.states, self.outputs, limits, self._worst, self.time.until(SEARCHING), self._work <= LONG)
+        for run in range(self._runs()):
+            if search.until() and run:
                 break
-            states = joined(states, at, *(self._near(at) for _ in range(NEAR)))
-        return self._compacted(short)
+            found, search = replace(search, noise=NOISE * (run > 0), seed=self.seed + run).run(self.exact, self._aim)
+            self.tell("pruned", cost(found, self.weights))
+            best = min(best, found, key=lambda one: cost(one, self.weights))
+        return self._compacted(best)
+
+    def _retuned(self, short: Program, limits: Array) -> Program | None:
+        """The same operations with other numbers, for limits a little lower; None where that is not enough."""
+        search = Pruning(joined(self.states, self._worst(short)), self.outputs, limits, self._worst, self.over)
+        return search.challenged(search.repaired(short), self._aim)[1]
+
+    def _runs(self) -> int:
+        """How many prunings the effort allows for: the work of one grows with the square of the program's length."""
+        return int(np.clip(self.effort * WORK / max(self._work, 1), 1, RUNS))
+
+    @property
+    def _work(self) -> int:
+        return count(self.exact).total ** 2 * len(self.largest)
+
+    @property
+    def _aim(self) -> float:
+        return AIM if self._work <= LONG else LONG_AIM
+
+    def _worst(self, program: Program) -> dict[str, Array]:
+        """The states where a program errs most, and some near them."""
+        errors = ProgramError(self.exact, program, self.where, self.revolute).errors
+        _, at = worst_states(errors, self.where, self.names, self.random, points=8_000, starts=6)
+        return joined(at, *(self._near(at) for _ in range(NEAR)))
 
     def _near(self, at: dict[str, Array]) -> dict[str, Array]:
         lower, upper = np.array(self.where.ranges).T
@@ -285,10 +307,6 @@ class _Search:
         error = ProgramError(self.exact, short, self.where, self.revolute)
         found, _ = worst_states(error.errors, self.where, self.names, self.random, points=100_000, starts=40)
         return error.bounds([float(x) for x in found], enough=[float(x) for x in limits], until=self.over)
-
-
-ENOUGH, SLACK = 0.85, 1.25
-"""A certified error so near to its limit ends the search; else limits grow by so much at most for another."""
 
 
 def rule_limits(robot: Robot, where: Workspace, significance: float, seed: int = 0) -> tuple[float, ...]:

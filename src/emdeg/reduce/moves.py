@@ -1,0 +1,184 @@
+"""Moves that make a program shorter and wrong by a little: one value becomes another that is cheaper.
+
+A value may become nothing, its mean (of the configuration alone), one of the two that it is made of, or a multiple of
+another value that varies as it does. Rates stay what they are: no value that depends on rates becomes a number, no
+factor that does is left out, and a value's stand-in is of its kind in the rates. So what remains still is gravity, plus
+a linear function of the accelerations, plus a quadratic one of the speeds, which is what its certified error rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emdeg.algebra import Array
+from emdeg.programs import (
+    Dependence,
+    Kind,
+    OutputGroup,
+    Program,
+    Tracer,
+    dependences,
+    prune,
+    signed,
+    uses,
+)
+
+RateTerms = frozenset[tuple[int, int]]
+"""Degrees in (speeds, accelerations) of the terms that a value is written in."""
+COUNTED = (Kind.ADD, Kind.SUB, Kind.MUL)
+
+
+@dataclass(frozen=True)
+class Move:
+    """Value `at` becomes a number, or (`keeps`) one of its two arguments, or `number` times the value `like`."""
+
+    at: int
+    saves: int
+    number: Fraction | None = None
+    keeps: int | None = None
+    like: int | None = None
+
+
+class Graph:
+    """Who reads whom in a program, and what goes when a value is no longer needed."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.depends = dependences(program)
+        self.uses = uses(program)
+        self.readers: list[list[int]] = [[] for _ in program.ops]
+        in_angle = [False] * program.size
+        for index in range(program.size - 1, -1, -1):
+            op = program.ops[index]
+            for arg in op.args:
+                self.readers[arg].append(index)
+                in_angle[arg] |= op.kind in (Kind.SIN, Kind.COS) or in_angle[index]
+        self.counted = [
+            op.kind in COUNTED and depends is not Dependence.CONSTANTS for op, depends in zip(program.ops, self.depends)
+        ]
+        self.rates = rate_terms(program)
+        self.movable = [counted and not angle for counted, angle in zip(self.counted, in_angle)]
+
+    def cone(self, index: int) -> int:
+        """How many operations only this value needs, its own among them."""
+        left: dict[int, int] = {}
+        total, waiting = 0, [index]
+        while waiting:
+            here = waiting.pop()
+            total += self.counted[here]
+            for arg in self.program.ops[here].args:
+                left[arg] = left.get(arg, self.uses[arg]) - 1
+                if not left[arg]:
+                    waiting.append(arg)
+        return total
+
+    def folded(self, index: int) -> int:
+        """How many operations fold with a value that is nothing: sums with it, products with it and what they enter."""
+        total = 0
+        for reader in self.readers[index]:
+            total += 1
+            if self.program.ops[reader].kind is Kind.MUL:
+                total += len(self.readers[reader])
+        return total
+
+    def moves(self, values: Array) -> list[tuple[Move, Array]]:
+        """Every move, and by how much it changes its value (states,)."""
+        found: list[tuple[Move, Array]] = []
+        cones = [self.cone(index) if movable else 0 for index, movable in enumerate(self.movable)]
+        for index, op in enumerate(self.program.ops):
+            if not self.movable[index]:
+                continue
+            mine = values[index]
+            found.append((Move(index, cones[index] + self.folded(index), Fraction(0)), -mine))
+            if self.depends[index] is not Dependence.RATES:
+                mean = _short_number(float(mine.mean()))
+                if abs(float(mean)) > 1e-3 * np.abs(mine).max():
+                    found.append((Move(index, cones[index], mean), float(mean) - mine))
+            for keeps, (kept, left) in enumerate((op.args, op.args[::-1])):
+                if op.kind is Kind.MUL and self.depends[left] is Dependence.RATES:
+                    continue
+                sign = -1.0 if op.kind is Kind.SUB and keeps else 1.0
+                saves = 1 if self.uses[left] > 1 else max(1, cones[index] - (self.uses[kept] == 1) * cones[kept])
+                found.append((Move(index, saves, keeps=keeps), sign * values[kept] - mine))
+        return found
+
+    def stand_ins(self, values: Array, slopes: NDArray[np.float32]) -> list[tuple[Move, Array]]:
+        """For each value that costs more than an operation the multiple of an earlier one that is most like it.
+
+        Likeness is weighed at some of the states by how the outputs depend on the value there.
+        """
+        found: list[tuple[Move, Array]] = []
+        some = slice(None, None, max(1, values.shape[1] // LIKENESS))
+        sample = values[:, some]
+        moving = np.array([depends is not Dependence.CONSTANTS for depends in self.depends])
+        for index, movable in enumerate(self.movable):
+            if not movable or (cone := self.cone(index)) < 2:
+                continue
+            alike = [k for k in np.flatnonzero(moving[:index]) if self.rates[k] <= self.rates[index]]
+            if not alike:
+                continue
+            weights = np.square(slopes[index][:, some]).sum(axis=0)
+            mine, others = sample[index], sample[alike]
+            weighted = others * weights
+            sizes = np.maximum((weighted * others).sum(axis=1), 1e-300)
+            along = weighted @ mine
+            best = int(np.argmax(along * along / sizes))
+            factor = float(along[best] / sizes[best])
+            other = int(alike[best])
+            kept = self.cone(other) if self.uses[other] == 1 else 0
+            for number in {_short_number(factor), Fraction(1 if factor > 0 else -1)}:
+                saves = cone - kept - (abs(number) != 1)
+                if saves > 0:
+                    change = float(number) * values[other] - values[index]
+                    found.append((Move(index, saves, number, like=other), change))
+        return found
+
+
+LIKENESS = 160
+"""States at which values are compared, about."""
+
+
+def _short_number(value: float) -> Fraction:
+    return Fraction(f"{value:.6g}")
+
+
+def rate_terms(program: Program) -> list[RateTerms]:
+    """By value: the degrees in the rates of its terms."""
+    found: list[RateTerms] = []
+    for op in program.ops:
+        if op.kind is Kind.INPUT:
+            mine = frozenset({(int(op.slot[0] == "qd"), int(op.slot[0] == "qdd"))})
+        elif op.kind is Kind.MUL:
+            first, second = (found[arg] for arg in op.args)
+            mine = frozenset((a + c, b + d) for a, b in first for c, d in second)
+        else:
+            mine = frozenset().union(*(found[arg] for arg in op.args)) if op.args else frozenset({(0, 0)})
+        found.append(mine)
+    return found
+
+
+def moved(program: Program, moves: Mapping[int, Move]) -> Program:
+    """The program after some moves, equal values merged and numbers folded."""
+    tracer = Tracer.like(program)
+    values = []
+    for index, op in enumerate(program.ops):
+        move = moves.get(index)
+        if move is None:
+            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
+        elif move.like is not None:
+            values.append(values[move.like] * (move.number or Fraction(0)))
+        elif move.keeps is None:
+            values.append(tracer.number(move.number or Fraction(0)))
+        else:
+            kept = values[op.args[move.keeps]]
+            values.append(-kept if op.kind is Kind.SUB and move.keeps else kept)
+    groups = []
+    for group in program.outputs:
+        entries = [signed(values[ref.value], ref.sign).ref if ref.sign else ref for ref in group.entries]
+        groups.append(OutputGroup(group.name, group.shape, tuple(entries)))
+    return prune(Program(program.name, program.inputs, tuple(tracer.ops), tuple(groups)))
