@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from emdeg.reports import report
     from emdeg.robot import Robot, library_names, load, substitute
     from emdeg.runtime import compile
-    from emdeg.runtime.operators import casadi_function as casadi
+    from emdeg.runtime.operators import casadi
     from emdeg.simulation import inverse_kinematics, linearise, rollout, simulate
     from emdeg.sweeps import sweep
 

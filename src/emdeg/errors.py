@@ -180,3 +180,7 @@ class DeviceError(EmdegError, RuntimeError):
     def __init__(self, message: str, code: int | None = None) -> None:
         super().__init__(message)
         self.code = code
+
+
+class Stopped(EmdegError):
+    """The work was ended by who asked for it, or by newer work of the same kind."""

@@ -30,7 +30,7 @@ def test_no_command_stands_outside_a_block_that_is_run(page):
 
 def test_few_snippets_are_left_out_and_each_says_why():
     left_out = [s for page in pages() for s in snippets(page) if s.not_run is not None]
-    assert len(left_out) <= 8
+    assert len(left_out) <= 12
     assert all(len(s.not_run.split()) >= 3 for s in left_out)
 
 

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from emdeg.errors import EmdegError, OverBudget
+from emdeg.errors import EmdegError, OverBudget, Stopped
 from emdeg.studio.tasks import TASKS
 
 BYTES = 4 * 2**30
@@ -30,10 +30,6 @@ LONG = frozenset({"significance", "search", "report"})
 """Work of minutes: it leaves a processor to the others."""
 
 Tell = Callable[[Any], None]
-
-
-class Stopped(EmdegError):
-    """The work was ended by who asked for it, or by newer work of the same kind."""
 
 
 @dataclass

@@ -12,7 +12,7 @@ from emdeg.robot import RobotLike, as_robot
 _NAMES = {Kind.SIN: "sin", Kind.COS: "cos", Kind.SQRT: "sqrt", **{law: law.value for law in LAWS}}
 
 
-def casadi_function(robot: RobotLike, function: str) -> Any:
+def casadi(robot: RobotLike, function: str) -> Any:
     """A `casadi.Function` of SX: `function` (or "A+B") of the robot, inputs and outputs by their names; SI units.
 
     It is the program of `emdeg.program`, operation by operation, so CasADi differentiates it, maps it and generates its
@@ -24,11 +24,11 @@ def casadi_function(robot: RobotLike, function: str) -> Any:
     ['q']
     """
     try:
-        casadi = import_module("casadi")
+        library = import_module("casadi")
     except ImportError:
         raise BadRequest("emdeg.casadi needs CasADi, which is not installed: pip install 'emdeg[casadi]'") from None
     traced = program(as_robot(robot), function)
-    inputs = {group.name: casadi.SX.sym(group.name, group.size) for group in traced.inputs}
+    inputs = {group.name: library.SX.sym(group.name, group.size) for group in traced.inputs}
     # The sine of a constant angle is rounded once, from its 60 digits.
     fixed = {index: float(value) for index, value in constants(traced).items()}
 
@@ -38,7 +38,7 @@ def casadi_function(robot: RobotLike, function: str) -> Any:
             return inputs[op.slot[0]][op.slot[1]]
         return float(op.angle) if op.kind is Kind.ANGLE else fixed.get(index)
 
-    functions = {**ARITHMETIC, **{kind: getattr(casadi, name) for kind, name in _NAMES.items()}}
+    functions = {**ARITHMETIC, **{kind: getattr(library, name) for kind, name in _NAMES.items()}}
     known: list[Any] = []
     for index, op in enumerate(traced.ops):
         value = leaf(index)
@@ -48,7 +48,7 @@ def casadi_function(robot: RobotLike, function: str) -> Any:
         entries = [known[ref.value] * ref.sign if ref.sign else 0 for ref in group.entries]
         rows, columns = matrix_shape(group.shape)
         outputs.append(
-            casadi.vertcat(*(casadi.horzcat(*entries[i * columns : (i + 1) * columns]) for i in range(rows)))
+            library.vertcat(*(library.horzcat(*entries[i * columns : (i + 1) * columns]) for i in range(rows)))
         )
     names = [list(inputs), [group.name for group in traced.outputs]]
-    return casadi.Function(traced.name, list(inputs.values()), outputs, *names)
+    return library.Function(traced.name, list(inputs.values()), outputs, *names)
