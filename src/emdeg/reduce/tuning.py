@@ -71,7 +71,7 @@ class Tuning:
         self.weighted = self.rows * (weights / max(weights.mean(), 1e-30))
         square = (self.weighted @ self.rows.T).astype(np.float64)
         square[np.diag_indices_from(square)] += STIFFNESS**2 * len(flat)
-        self.factor = cho_factor(square) if len(square) else None
+        self.factor = _factor(square)
 
     def changes(self, error: Errors) -> NDArray[np.float32]:
         """(errors, numbers): the relative changes of numbers that take up most of each of some errors."""
@@ -84,13 +84,23 @@ class Tuning:
 
     def absorbed(self, errors: Errors) -> Errors:
         """Some errors (..., outputs, states), to first order, after the numbers have taken up what they can."""
+        if self.factor is None:
+            return errors
         return np.asarray(errors + (self.changes(errors) @ self.rows).reshape(errors.shape), np.float32)
 
     def changed(self, error: Errors, share: float) -> Program:
         """The program with a share of the best change made."""
-        (each,) = self.changes(error[None])
+        each = self.changes(error[None])[0]
         ops = list(self.program.ops)
         for index, change in zip(self.numbers, each):
             number = float(ops[index].number) * (1 + share * float(change))
             ops[index] = Op(Kind.NUMBER, payload=Fraction(f"{number:.{DIGITS}g}"))
         return Program(self.program.name, self.program.inputs, tuple(ops), self.program.outputs)
+
+
+def _factor(square: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool] | None:
+    """Cholesky's factor; None where there is nothing to solve, or single precision leaves nothing that can be."""
+    try:
+        return cho_factor(square) if len(square) else None
+    except np.linalg.LinAlgError:  # a limit of nearly nothing: slopes over it are as large as rounding allows
+        return None
