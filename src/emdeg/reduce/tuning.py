@@ -102,5 +102,5 @@ def _factor(square: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool] | N
     """Cholesky's factor; None where there is nothing to solve, or single precision leaves nothing that can be."""
     try:
         return cho_factor(square) if len(square) else None
-    except np.linalg.LinAlgError:  # a limit of nearly nothing: slopes over it are as large as rounding allows
+    except ValueError:  # not definite or not finite: a limit of nearly nothing makes slopes too large for their digits
         return None
