@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from emdeg.cli.common import BEGAN, UsageError
-from emdeg.cli.progress import Stop, stoppable, working
+from emdeg.cli.progress import StopRequest, stoppable, working
 from emdeg.programs import WEIGHTS, Program, Progress, Weights, parsed
 from emdeg.programs import Effort as ProgramEffort
 from emdeg.programs import program as best_program
@@ -54,7 +54,7 @@ LATE = 1e12
 
 
 @contextmanager
-def promised(seconds: float) -> Iterator[tuple[ProgramEffort, Stop]]:
+def promised(seconds: float) -> Iterator[tuple[ProgramEffort, StopRequest]]:
     """The budget of a command that promised to take so many seconds of processor time, its start included.
 
     Once it is stopped its time is over: what looks at it ends with what it has.

@@ -33,7 +33,7 @@ def working(what: str) -> Iterator[Tell]:
         yield tell
 
 
-class Stop:
+class StopRequest:
     """Whether somebody has asked the command to stop."""
 
     def __init__(self) -> None:
@@ -41,9 +41,9 @@ class Stop:
 
 
 @contextmanager
-def stoppable() -> Iterator[Stop]:
+def stoppable() -> Iterator[StopRequest]:
     """An interrupt asks for a stop, for work that looks whether it is asked for; a second one interrupts as usual."""
-    stop = Stop()
+    stop = StopRequest()
 
     def ask(number: int, frame: FrameType | None) -> None:
         if stop.asked:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from emdeg.identification.measuring import CampaignOutcome, MeasuredFigure, measure
     from emdeg.identification.recording import Log, Recording, doubts, read_log, read_motion, read_recording
     from emdeg.identification.robot_files import identified_robot, identified_urdf
-    from emdeg.identification.samples import Samples
+    from emdeg.identification.samples import LogSamples
     from emdeg.identification.suspicions import Doubt
     from emdeg.identification.trials import Trial, run_trials
     from emdeg.identification.validation import JointValidation, Validation, validated

@@ -33,7 +33,7 @@ from emdeg.identification.linear_model import (
     white_residuals,
     white_rows,
 )
-from emdeg.identification.samples import Mask, Samples
+from emdeg.identification.samples import LogSamples, Mask
 
 ROUNDS = 3
 """Fits behind the choice of terms: each makes the noise, the weights and the Stribeck velocities better."""
@@ -72,7 +72,7 @@ class Fit:
 def estimate(
     regressor: Evaluate,
     base: int,
-    logs: Sequence[Samples],
+    logs: Sequence[LogSamples],
     prior: Array,
     friction: FrictionChoice = "auto",
     progress: Told = lambda text: None,
@@ -122,7 +122,7 @@ def estimate(
     )
 
 
-def _weights(one: Samples, residual: Array, noise: NoiseModel) -> list[Array]:
+def _weights(one: LogSamples, residual: Array, noise: NoiseModel) -> list[Array]:
     """Huber's, of every white row; zero where an effort is known to be wrong."""
     found = []
     for _, white in white_residuals(one, residual, noise):
@@ -158,7 +158,7 @@ def _with_level(column: FrictionColumn, levels: dict[int, float]) -> FrictionCol
 
 def _covariance(
     model: LinearModel,
-    logs: Sequence[Samples],
+    logs: Sequence[LogSamples],
     noise: Sequence[NoiseModel],
     weights: Sequence[Sequence[Array]],
     solution: Solution,
@@ -196,7 +196,7 @@ NORMAL = 1.959964
 """Standard deviations of a normal distribution that hold 95%."""
 
 
-def _stretch_numbers(one: Samples, order: int) -> NDArray[np.intp]:
+def _stretch_numbers(one: LogSamples, order: int) -> NDArray[np.intp]:
     """Which stretch every white row belongs to; of a periodic motion the same phases are one stretch."""
     rows = np.concatenate([np.arange(first + order, last) for first, last in stretches(one) if last - first > order])
     count = int(np.clip(len(rows) // 20, 4, STRETCHES))
@@ -211,7 +211,7 @@ REPEATED = 2e-3
 """A motion repeats itself if it comes back to within this share of its size."""
 
 
-def period_of(one: Samples) -> float | None:
+def period_of(one: LogSamples) -> float | None:
     """The time [s] after which the motion repeats itself; None where it does not within the log."""
     first, last = max(stretches(one), key=lambda ends: ends[1] - ends[0])
     q = one.q[first:last] - one.q[first:last].mean(axis=0)

@@ -21,7 +21,7 @@ from emdeg.identification.linear_model import (
     white_residuals,
     white_rows,
 )
-from emdeg.identification.samples import Samples
+from emdeg.identification.samples import LogSamples
 
 FrictionChoice = Literal["auto", "stribeck", "coulomb", "none"]
 """Which terms may be found: every one that earns its place, Stribeck's peak whether or not, Coulomb's law, none."""
@@ -34,8 +34,8 @@ SAME = 1e-6
 
 
 def choose_friction(
-    regressor: Evaluate, base: int, logs: Sequence[Samples], prior: Array, friction: FrictionChoice
-) -> tuple[tuple[FrictionColumn, ...], dict[int, float], Sequence[Samples]]:
+    regressor: Evaluate, base: int, logs: Sequence[LogSamples], prior: Array, friction: FrictionChoice
+) -> tuple[tuple[FrictionColumn, ...], dict[int, float], Sequence[LogSamples]]:
     """(the columns of friction, the Stribeck velocity of each joint that has one, of its fastest speed, the samples).
 
     The samples come back with the loads that rub, as far as they are known by then.
@@ -70,7 +70,7 @@ def choose_friction(
 
 
 def _candidates(
-    logs: Sequence[Samples], friction: FrictionChoice
+    logs: Sequence[LogSamples], friction: FrictionChoice
 ) -> tuple[list[FrictionColumn], list[float | None], list[bool]]:
     """(columns, the Stribeck level of each or None, whether every joint has it); at rest there are offsets alone."""
     columns: list[FrictionColumn] = []
@@ -114,7 +114,7 @@ def _forward(R: Array, rows: int, plain: Sequence[int], peak_of: Sequence[int | 
     return chosen
 
 
-def _excerpt(one: Samples, most: int) -> Samples:
+def _excerpt(one: LogSamples, most: int) -> LogSamples:
     """About so many samples, in ten stretches spread over the log."""
     if len(one) <= most:
         return one

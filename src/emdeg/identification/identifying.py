@@ -16,7 +16,7 @@ from emdeg.identification.linear_model import Evaluate, LinearModel
 from emdeg.identification.measured import Estimate, FrictionFit
 from emdeg.identification.motor_constants import in_newton_metres
 from emdeg.identification.recording import Log, read_log
-from emdeg.identification.samples import Samples, fastest_speeds, prepare
+from emdeg.identification.samples import LogSamples, fastest_speeds, prepare
 from emdeg.identification.suspicions import Doubt, explained_doubts, log_doubts, rate_doubts
 from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values, combination_text
 from emdeg.programs import program
@@ -36,7 +36,7 @@ class Identification(Shown):
     """With its loops described by the motors' positions, where it has any."""
     base: BaseParameters = field(repr=False)
     fit: Fit = field(repr=False)
-    logs: tuple[Samples, ...] = field(repr=False)
+    logs: tuple[LogSamples, ...] = field(repr=False)
     parameters: Mapping[str, Estimate]
     """Base parameters that the logs show [kg m^2, kg m, kg]."""
     combinations: Mapping[str, str] = field(repr=False)
@@ -61,7 +61,7 @@ class Identification(Shown):
         p = self.fit.model.base
         return self.fit.covariance[:p, :p]
 
-    def predicted(self, samples: Samples) -> Array:
+    def predicted(self, samples: LogSamples) -> Array:
         """(m, n) the efforts along samples [N m, N]."""
         model = self.fit.model
         return model.predicted(self.fit.theta, model.with_loads(self.fit.theta, samples))
@@ -157,7 +157,7 @@ def interval(fit: Fit, *columns: int) -> Estimate:
     return Estimate(value, value - reach, value + reach)
 
 
-def _friction(robot: Robot, fit: Fit, logs: Sequence[Samples], joint: int) -> FrictionFit:
+def _friction(robot: Robot, fit: Fit, logs: Sequence[LogSamples], joint: int) -> FrictionFit:
     base = fit.model.base
     at = {c.name: base + k for k, c in enumerate(fit.model.friction) if c.joint == joint and fit.told[base + k]}
     names = {"viscous": "viscous", "coulomb": "Coulomb", "stribeck": "Stribeck"}

@@ -9,7 +9,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.identification.friction_terms import COULOMB_PLACE, LOAD_PLACE
-from emdeg.identification.samples import Mask, Samples
+from emdeg.identification.samples import LogSamples, Mask
 
 BLOCK = 4096
 """States whose rows are at hand at once."""
@@ -48,7 +48,7 @@ class LinearModel:
     def size(self) -> int:
         return self.base + len(self.friction)
 
-    def rows(self, samples: Samples, part: slice) -> Array:
+    def rows(self, samples: LogSamples, part: slice) -> Array:
         """(m, n, size) of some samples."""
         Y = self.regressor(samples.q[part], samples.qd[part], samples.qdd[part])
         found = np.zeros((*Y.shape[:2], self.size))
@@ -57,7 +57,7 @@ class LinearModel:
             found[:, column.joint, k] = samples.friction[part, column.joint] @ column.mix
         return found
 
-    def with_loads(self, theta: Array, samples: Samples) -> Samples:
+    def with_loads(self, theta: Array, samples: LogSamples) -> LogSamples:
         """The samples whose friction by load rubs with the efforts that the bodies ask for."""
         if not any(column.mix[LOAD_PLACE] for column in self.friction):
             return samples
@@ -67,7 +67,7 @@ class LinearModel:
         friction[..., LOAD_PLACE] = np.abs(bodies) * friction[..., COULOMB_PLACE]
         return replace(samples, friction=friction)
 
-    def predicted(self, theta: Array, samples: Samples) -> Array:
+    def predicted(self, theta: Array, samples: LogSamples) -> Array:
         """(m, n) the efforts that parameters give."""
         parts = [slice(a, a + BLOCK) for a in range(0, len(samples), BLOCK)]
         return np.concatenate([self.rows(samples, part) @ theta for part in parts])
@@ -97,13 +97,13 @@ class NoiseModel:
         return np.einsum("ij,tj...->ti...", self.unmix, found)
 
 
-def stretches(samples: Samples) -> list[tuple[int, int]]:
+def stretches(samples: LogSamples) -> list[tuple[int, int]]:
     """[first, last) rows of every piece."""
     ends = [*samples.pieces[1:], len(samples)]
     return list(zip(samples.pieces, ends))
 
 
-def usable(samples: Samples, order: int, first: int, last: int) -> Mask:
+def usable(samples: LogSamples, order: int, first: int, last: int) -> Mask:
     """(last - first - order) which rows of a piece, made white, hold no effort known to be wrong."""
     good: Mask = np.all(samples.used[first:last], axis=1)  # type: ignore[assignment]
     found = good[order:].copy()
@@ -112,7 +112,7 @@ def usable(samples: Samples, order: int, first: int, last: int) -> Mask:
     return found
 
 
-def white_residuals(samples: Samples, residual: Array, noise: NoiseModel) -> list[tuple[int, Array]]:
+def white_residuals(samples: LogSamples, residual: Array, noise: NoiseModel) -> list[tuple[int, Array]]:
     """(the first row, what is left made white (m, n)) of every piece; rows that do not count are NaN."""
     found = []
     for first, last in stretches(samples):
@@ -124,7 +124,7 @@ def white_residuals(samples: Samples, residual: Array, noise: NoiseModel) -> lis
 
 
 def white_rows(
-    model: LinearModel, samples: Samples, noise: NoiseModel, weights: Sequence[Array]
+    model: LinearModel, samples: LogSamples, noise: NoiseModel, weights: Sequence[Array]
 ) -> Iterator[tuple[Array, Array]]:
     """(X (m, n, size), y (m, n)) made white and weighted, block by block; `weights` (m, n) piece by piece."""
     p = noise.order
@@ -202,14 +202,14 @@ def solve(R: Array, rows: int, prior: Array, columns: Sequence[int] | None = Non
     return Solution(theta, root @ root.T, (Vt[~kept] / scale).T, told, left, rows)
 
 
-def noise_by_size(samples: Samples) -> NoiseModel:
+def noise_by_size(samples: LogSamples) -> NoiseModel:
     """Before anything is known: every joint's noise is a share of its efforts."""
     size = np.sqrt(np.mean(samples.tau**2, axis=0))
     least = 1e-9 * max(float(size.max()), 1e-12)
     return NoiseModel(np.zeros((len(size), 0)), np.diag(1 / np.maximum(size, least)))
 
 
-def noise_model(samples: Samples, residual: Array) -> NoiseModel:
+def noise_model(samples: LogSamples, residual: Array) -> NoiseModel:
     """What makes a residual white: a model of each joint's memory, its order by Akaike, then the joints' covariance."""
     from scipy.linalg import solve_toeplitz
 

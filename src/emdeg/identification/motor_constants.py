@@ -8,7 +8,7 @@ import numpy as np
 
 from emdeg.errors import RobotError
 from emdeg.identification.measured import Estimate
-from emdeg.identification.samples import Samples
+from emdeg.identification.samples import LogSamples
 from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
 
@@ -19,8 +19,8 @@ MOST = 20_000
 
 
 def in_newton_metres(
-    robot: Robot, samples: Sequence[Samples], given: Mapping[str, float]
-) -> tuple[list[Samples], dict[str, Estimate], list[str]]:
+    robot: Robot, samples: Sequence[LogSamples], given: Mapping[str, float]
+) -> tuple[list[LogSamples], dict[str, Estimate], list[str]]:
     """(the samples with efforts [N m, N], the constants [N m/A, N/A] that made them, what is to be said of these)."""
     names = [joint.name for joint in robot.driven]
     for name, value in given.items():
@@ -45,7 +45,7 @@ def in_newton_metres(
     return [one.in_efforts(factors) for one in samples], {name: constants[name] for name in names}, words
 
 
-def _fitted(robot: Robot, samples: Sequence[Samples]) -> dict[str, Estimate]:
+def _fitted(robot: Robot, samples: Sequence[LogSamples]) -> dict[str, Estimate]:
     """current = (the model's effort + friction) / constant, joint by joint, by least squares."""
     if robot.symbols:
         raise RobotError("logs hold currents, and without masses of its own constants are needed", body=robot.name)

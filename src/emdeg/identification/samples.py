@@ -45,7 +45,7 @@ FLAT = 4
 
 
 @dataclass(frozen=True)
-class Samples(Shown):
+class LogSamples(Shown):
     """Rows for least squares: t (m) [s]; q, qd, qdd, tau (m, n); the efforts of every friction term (m, n, terms).
 
     `pieces` are the rows at which a stretch without gaps begins; `used` (m, n) is False where an effort is known to be
@@ -78,17 +78,17 @@ class Samples(Shown):
     def __len__(self) -> int:
         return len(self.t)
 
-    def in_efforts(self, constants: Array) -> Samples:
+    def in_efforts(self, constants: Array) -> LogSamples:
         """The samples with efforts for currents, by constants (n) [N m/A, N/A]."""
         return replace(self, tau=self.tau * constants, in_amperes=False) if self.in_amperes else self
 
-    def moving(self, qd: Array, qdd: Array) -> Samples:
+    def moving(self, qd: Array, qdd: Array) -> LogSamples:
         """The samples at the same places with other rates."""
         return replace(self, qd=qd, qdd=qdd)
 
 
 @dataclass(frozen=True)
-class Piece:
+class LogPiece:
     """Even samples without a gap; `good` (m, n) is False where an effort is known to be wrong."""
 
     t: Array
@@ -107,7 +107,7 @@ def fastest_speeds(log: Log) -> Array:
     return np.nan_to_num(np.nanquantile(speeds, 0.999, axis=0))
 
 
-def prepare(log: Log, robot: Robot, fastest: Array, *, thinned: bool = True) -> Samples:
+def prepare(log: Log, robot: Robot, fastest: Array, *, thinned: bool = True) -> LogSamples:
     """The log's samples with rates; `fastest` (n) [rad/s, m/s] sets the Stribeck velocities that can be told.
 
     Not `thinned`, every sample stays with its effort as it was measured, unless there are too many.
@@ -143,7 +143,7 @@ def prepare(log: Log, robot: Robot, fastest: Array, *, thinned: bool = True) -> 
     if lost > 0.2 * len(log.t):
         notes.append(f"{lost} of {len(log.t)} samples fall to the filter's ends")
     rows = _Rows(*(np.concatenate(parts) for parts in zip(*(vars(each).values() for each in kept))))  # type: ignore[arg-type]
-    return Samples(
+    return LogSamples(
         log.file,
         rows.t,
         rows.q,
@@ -177,7 +177,7 @@ def _still(q: Array, kind: str) -> bool:
     return bool(high - low < STILL["prismatic" if kind == "prismatic" else "revolute"])
 
 
-def even_pieces(log: Log, notes: list[str]) -> list[Piece]:
+def even_pieces(log: Log, notes: list[str]) -> list[LogPiece]:
     """The log in stretches of even steps, short gaps and spikes bridged; what was done is noted."""
     assert log.effort is not None
     step = log.step
@@ -205,7 +205,7 @@ def even_pieces(log: Log, notes: list[str]) -> list[Piece]:
     return pieces
 
 
-def _evened(t: Array, arrays: dict[str, Array], good: Mask, step: float) -> Piece:
+def _evened(t: Array, arrays: dict[str, Array], good: Mask, step: float) -> LogPiece:
     """The samples on even steps: as they are where they lie there already, else interpolated."""
     count = round((t[-1] - t[0]) / step) + 1
     even = t[0] + (t[-1] - t[0]) * np.arange(count) / max(count - 1, 1)
@@ -219,7 +219,7 @@ def _evened(t: Array, arrays: dict[str, Array], good: Mask, step: float) -> Piec
         rates = {k: CubicSpline(t, arrays[k])(even) if k in arrays else None for k in ("qd", "qdd")}
         nearest = np.clip(np.searchsorted(t, even), 0, len(t) - 1)
         good = good[nearest]
-    return Piece(even, q, rates["qd"], rates["qdd"], tau, good)
+    return LogPiece(even, q, rates["qd"], rates["qdd"], tau, good)
 
 
 def _spikes(x: Array) -> Mask:
@@ -260,7 +260,7 @@ def _runs(mask: Mask) -> list[tuple[int, int]]:
     return list(zip(edges[::2].tolist(), edges[1::2].tolist()))
 
 
-def _rates(piece: Piece, smooth: SmoothingFilter, still: tuple[bool, ...]) -> tuple[Array, Array, Array, Array]:
+def _rates(piece: LogPiece, smooth: SmoothingFilter, still: tuple[bool, ...]) -> tuple[Array, Array, Array, Array]:
     """(t, q, qd, qdd) smoothed at every sample that has its neighbours; a joint at rest stands where it stood."""
     m = smooth.reach
     if len(piece.t) <= 2 * m:
@@ -290,7 +290,7 @@ class _Rows:
 
 
 def _thinned(
-    piece: Piece,
+    piece: LogPiece,
     t: Array,
     q: Array,
     qd: Array,

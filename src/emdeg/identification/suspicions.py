@@ -17,7 +17,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.identification.linear_model import Evaluate
 from emdeg.identification.recording import MANY_TURNS, Log, doubts
-from emdeg.identification.samples import BRIDGED, JUMP, Samples, flat_tops
+from emdeg.identification.samples import BRIDGED, JUMP, LogSamples, flat_tops
 from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
 from emdeg.writing import Shown
@@ -122,7 +122,7 @@ def rate_doubts(log: Log, robot: Robot) -> list[Doubt]:
     return found
 
 
-def explained_doubts(robot: Robot, regressor: Evaluate, samples: Samples) -> list[Doubt]:
+def explained_doubts(robot: Robot, regressor: Evaluate, samples: LogSamples) -> list[Doubt]:
     """What the equations say: rest, exchanged columns, signs, degrees, units."""
     found = [
         Doubt(
@@ -142,13 +142,13 @@ def explained_doubts(robot: Robot, regressor: Evaluate, samples: Samples) -> lis
     return found + _against_the_file(robot, regressor, some)
 
 
-def _some(samples: Samples) -> Samples:
+def _some(samples: LogSamples) -> LogSamples:
     rows = np.unique(np.linspace(0, len(samples) - 1, ROWS).astype(int))
     arrays = {name: getattr(samples, name)[rows] for name in ("t", "q", "qd", "qdd", "tau", "friction", "used")}
     return replace(samples, **arrays, pieces=(0,))
 
 
-def _left(regressor: Evaluate, some: Samples) -> float:
+def _left(regressor: Evaluate, some: LogSamples) -> float:
     """The share of the efforts that bodies and plain friction cannot explain, all joints counting alike."""
     Y = regressor(some.q, some.qd, some.qdd)
     m, n, p = Y.shape
@@ -171,7 +171,7 @@ def _without(y: Array, A: Array) -> Array:
     return y - A @ x
 
 
-def _others(robot: Robot, some: Samples) -> Iterator[tuple[Samples, str]]:
+def _others(robot: Robot, some: LogSamples) -> Iterator[tuple[LogSamples, str]]:
     """Other explanations of a log: the samples as they would be, and in words."""
     drives, places = [j.name for j in robot.driven], [j.name for j in robot.coordinates]
     n = len(drives)
@@ -196,7 +196,7 @@ def _others(robot: Robot, some: Samples) -> Iterator[tuple[Samples, str]]:
     )
 
 
-def _against_the_file(robot: Robot, regressor: Evaluate, some: Samples) -> list[Doubt]:
+def _against_the_file(robot: Robot, regressor: Evaluate, some: LogSamples) -> list[Doubt]:
     """Signs and units, by the efforts that the file's own masses ask for; they may be wrong, but not so wrong."""
     if robot.symbols:
         return []

@@ -12,7 +12,7 @@ from emdeg.errors import RobotError
 from emdeg.identification.identifying import Identification
 from emdeg.identification.linear_model import LinearModel
 from emdeg.identification.recording import Log
-from emdeg.identification.samples import Samples, prepare
+from emdeg.identification.samples import LogSamples, prepare
 from emdeg.identification.smoothing import signal_band
 from emdeg.writing import Shown
 
@@ -54,7 +54,7 @@ class Validation(Shown):
 
     file: str
     joints: tuple[JointValidation, ...]
-    samples: Samples = field(repr=False)
+    samples: LogSamples = field(repr=False)
     predicted: Array = field(repr=False)
 
     @property
@@ -96,7 +96,7 @@ def validated(found: Identification, log: Log) -> Validation:
     return Validation(log.file, tuple(joints), samples, predicted)
 
 
-def _parts(found: Identification, samples: Samples, predicted: Array) -> dict[str, Array]:
+def _parts(found: Identification, samples: LogSamples, predicted: Array) -> dict[str, Array]:
     """(m, n) what the bodies ask for because of accelerations, speeds and gravity, and what friction does."""
     bodies = LinearModel(found.fit.model.regressor, found.fit.model.base, ())
     zero = np.zeros_like(samples.qd)
