@@ -40,6 +40,7 @@ def chain(joints: int) -> str:
     )
 
 
+@pytest.mark.slow
 def test_the_longest_chain_that_may_be_read_has_its_plain_program_soon(tmp_path: Path) -> None:
     (tmp_path / "chain.toml").write_text(chain(511))
     robot = emdeg.load(tmp_path / "chain.toml")

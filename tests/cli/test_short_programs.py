@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests import commands
 
 
+@pytest.mark.slow
 def test_a_short_mass_matrix_with_its_code_is_verified_and_tampering_shows(tmp_path):
     code = tmp_path / "short.c"
     words = ("ur5e", "--function", "mass_matrix", "--worst-error", "0.05", "--emit", str(code), "--json")

@@ -10,7 +10,7 @@ from emdeg.algebra import Angle
 from emdeg.programs.height import degree_bound, difference_size
 from emdeg.programs.ir import Dependence
 from emdeg.programs.trace import Tracer
-from tests.programs.test_verification import configuration
+from tests.programs.test_proof import configuration
 
 
 def test_the_degree_bound_is_at_least_the_degree():

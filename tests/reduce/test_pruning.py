@@ -37,7 +37,7 @@ def test_values_forwards_are_the_programs_and_slopes_backwards_are_differences()
     np.testing.assert_allclose(slopes[place], evaluate(program, moved)["tau"].T - tau, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["planar3r", "puma560"])
+@pytest.mark.parametrize("name", ["planar3r", pytest.param("puma560", marks=pytest.mark.slow)])
 def test_a_pruned_program_is_shorter_within_its_limits_and_still_efforts(name):
     program, states, tau = setting(name)
     limits = 0.1 * np.abs(tau).max(axis=1)
