@@ -6,8 +6,10 @@ function: one entry here. To add a formulation: one line in an entry's `formulat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from emdeg.mechanics.functions.derived import derivatives_of
 from emdeg.mechanics.functions.function import Function, Output, Ways
@@ -537,7 +539,15 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 """Name -> function, in the order in which people are told of them."""
 
-CATALOGUE: Mapping[str, Function] = FUNCTIONS | {
-    one.name: one for entry in FUNCTIONS.values() if not entry.rubs for one in derivatives_of(entry)
-}
+
+class _WithDerivatives(ChainMap[str, Function]):
+    """The functions first, then their derivatives; what joins the functions is here too."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(chain(*self.maps)))
+
+
+CATALOGUE: Mapping[str, Function] = _WithDerivatives(
+    FUNCTIONS, {one.name: one for entry in FUNCTIONS.values() if not entry.rubs for one in derivatives_of(entry)}
+)
 """The same with the derivatives of each: `<f>_jvp`, `<f>_vjp`, `<f>_hvp` and `<f>_hessian`."""
