@@ -35,8 +35,9 @@ from tests.emitted import (
 QUICK = ("planar2r", "scara", "stanford_arm")
 STATES = 5
 JAX = ["jax"] if importlib.util.find_spec("jax") else []
+LONG = ("regressor", "regressor --base", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 CASES = [
-    pytest.param(name, function, marks=() if name in QUICK else pytest.mark.targets)
+    pytest.param(name, function, marks=() if name in QUICK and function not in LONG else pytest.mark.targets)
     for name in emdeg.library_names()
     for function in functions_of(name)
 ]

@@ -47,7 +47,9 @@ def check(robot: Robot, *, printed: bool = True) -> emdeg.Model:
     return model
 
 
-@pytest.mark.parametrize("name", NUMERIC)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "panda" else []) for name in NUMERIC]
+)
 def test_every_printed_coefficient_of_a_library_robot_equals_the_numeric_mechanics(name):
     robot = emdeg.load(name)
     model = check(robot, printed=robot.n < 7)

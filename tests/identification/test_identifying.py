@@ -55,6 +55,7 @@ def test_friction_put_in_comes_out(tmp_path):
     assert any(fit.stribeck is not None for fit in identify(run_.robot, [tmp_path / "log.csv"]).friction)
 
 
+@pytest.mark.slow
 def test_several_logs_recorded_rates_and_parquet_serve_too(tmp_path):
     truth = true_values(arm_text(), tmp_path)
     runs = [recorded(arm_text(), tmp_path, seed, seconds=12, rate=100 + 25 * seed) for seed in range(2)]

@@ -151,19 +151,19 @@ def test_count_is_the_numerical_rank_for_every_robot_of_example_robot_data(name:
         assert len(base_parameters(robot, drives)) == rank(robot, drives)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(chains, st.booleans())
 def test_count_is_the_numerical_rank_for_random_chains(robot: Robot, drives: bool) -> None:
     assert len(base_parameters(robot, drives)) == numerical_rank(robot, drives)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(trees(), st.booleans())
 def test_count_is_the_numerical_rank_for_random_trees(robot: Robot, drives: bool) -> None:
     assert len(base_parameters(robot, drives)) == numerical_rank(robot, drives)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.one_of(chains, trees()))
 def test_regrouped_robots_have_the_same_torques_and_zero_for_all_but_the_kept(robot: Robot) -> None:
     base = base_parameters(robot)

@@ -81,7 +81,9 @@ def test_a_wrong_program_is_refuted():
         verify_program(program, robot, "inverse_dynamics")
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "stewart" else []) for name in PLACES]
+)
 def test_programs_compute_what_the_mechanics_computes(name):
     robot = robot_of(name)
     q, qd, other = states(name, 4)

@@ -183,6 +183,7 @@ def test_a_wrong_program_is_never_handed_out(monkeypatch):
     assert optimise(robot, "mass_matrix", 1.0).program == right
 
 
+@pytest.mark.slow
 def test_the_optimiser_wins_on_robots_it_was_not_written_for():
     for seed in (3, 8):
         robot = random_robot(seed, 5)

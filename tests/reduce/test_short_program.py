@@ -41,6 +41,7 @@ def test_the_same_seed_gives_the_same_program():
     assert count(first.program).total <= count(first.exact).total
 
 
+@pytest.mark.slow
 def test_fewer_operations_are_a_larger_error_and_too_few_are_missed():
     exact = shortest("planar3r", at_most=1000, effort=0.2)
     assert exact.program == exact.exact

@@ -24,7 +24,7 @@ from emdeg.robot.urdf_reader import read_urdf
 from tests.plain_robots import PlainRobot, draft_of, for_emdeg, link_poses, names, plain_robots, rotation
 
 FILES = Path(__file__).parents[1] / "data" / "robots"
-settled = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settled = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NOTHING = Angle()
 
 angles = st.one_of(

@@ -68,7 +68,9 @@ def test_ten_seconds_of_swinging_keep_loops_and_energy():
     np.testing.assert_allclose(np.linalg.norm(held - tip, axis=-1), 0.52, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", MOVES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "stewart" else []) for name in MOVES]
+)
 def test_computed_torque_leads_every_mechanism_along_a_move(name):
     robot = robot_of(name)
     way = cycloidal(*MOVES[name], duration=1.0)

@@ -74,6 +74,7 @@ def cluster(tmp_path):
             process.wait()
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_changes_no_bit(cluster, tmp_path):
     address, (_, worker, _) = cluster
     study = tmp_path / "many.toml"
