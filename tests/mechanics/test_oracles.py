@@ -22,7 +22,7 @@ from tests.plain_robots import PlainRobot, for_emdeg, for_mujoco, for_pinocchio,
 FILES = Path(__file__).parents[1] / "data" / "robots"
 CLOSE = 1e-10
 
-many = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 some = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

@@ -92,6 +92,7 @@ def test_a_worker_killed_in_the_middle_changes_no_bit(cluster, tmp_path):
     assert json.loads((folder / "manifest.json").read_text())["chunk_sha256"] == whole.manifest["chunk_sha256"]
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_away_is_an_error_and_loses_nothing(cluster, tmp_path):
     address, (scheduler, *_) = cluster
     study = tmp_path / "many.toml"
