@@ -32,7 +32,7 @@ from tests.emitted import (
     with_numbers,
 )
 
-QUICK = ("planar2r", "scara", "stanford_arm")
+QUICK = ("planar2r", "scara")
 STATES = 5
 JAX = ["jax"] if importlib.util.find_spec("jax") else []
 LONG = ("regressor", "regressor --base", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")

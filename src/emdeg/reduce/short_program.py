@@ -167,7 +167,8 @@ def shortest(
     each = np.array(given * (n if len(given) == 1 else 1), dtype=float)
     if function == "mass_matrix":
         each = np.sqrt(np.outer(each, each)).reshape(-1)
-    return search.within(each if absolute else each * search.largest)
+    # A few roundings lower, so that the share that comes out of a division is not above what was asked for.
+    return search.within(each if absolute else each * search.largest * (1 - 1e-15))
 
 
 class _Search:
