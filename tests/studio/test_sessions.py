@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from emdeg.errors import EmdegError
-from emdeg.studio.sessions import MOST_SESSIONS, Folder, Session, Sessions, read_shared
+from emdeg.studio.sessions import MOST_SESSIONS, Session, Sessions, StudioFolder, read_shared
 
 
 def test_undo_and_redo_walk_through_the_past() -> None:
@@ -49,7 +49,7 @@ def test_a_file_that_is_no_page_is_refused(content: str) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
+def folder(tmp_path: Path) -> StudioFolder:
     inside = tmp_path / "inside"
     inside.mkdir()
     (inside / "arm.toml").write_text("x = 1\n")
@@ -58,10 +58,10 @@ def folder(tmp_path: Path) -> Folder:
     (inside / "link.toml").symlink_to(tmp_path / "outside.toml")
     (inside / "sub").mkdir()
     (inside / "sub" / "deep.toml").write_text("y = 1\n")
-    return Folder(inside)
+    return StudioFolder(inside)
 
 
-def test_only_robots_files_of_the_folder_itself_are_read(folder: Folder) -> None:
+def test_only_robots_files_of_the_folder_itself_are_read(folder: StudioFolder) -> None:
     assert folder.files() == ["arm.toml"]
     assert folder.read("arm.toml") == "x = 1\n"
     foreign = ("../outside.toml", "link.toml", "notes.txt", "sub/deep.toml", "/etc/passwd", "", ".", "arm.toml/", "\0")
@@ -70,7 +70,7 @@ def test_only_robots_files_of_the_folder_itself_are_read(folder: Folder) -> None
             folder.read(name)
 
 
-def test_nothing_is_written_elsewhere_or_over_what_was_there(folder: Folder, tmp_path: Path) -> None:
+def test_nothing_is_written_elsewhere_or_over_what_was_there(folder: StudioFolder, tmp_path: Path) -> None:
     page, other = Session("a"), Session("b")
     bad = ("../new.toml", "/tmp/new.toml", "new.urdf", "sub/new.toml", ".hidden.toml", "", "new.toml\n", "ä.toml")
     for name in bad:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from emdeg.errors import BadRequest, EmdegError
-from emdeg.studio.sessions import Folder, Session
+from emdeg.studio.sessions import Session, StudioFolder
 from emdeg.studio.tasks import TASKS
 from emdeg.studio.verbs import Desk
 
@@ -24,7 +24,7 @@ class Here:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    return Desk(Session("key"), Here(), Folder(tmp_path))  # type: ignore[arg-type]
+    return Desk(Session("key"), Here(), StudioFolder(tmp_path))  # type: ignore[arg-type]
 
 
 def ask(desk: Desk, verb: str, **data: Any) -> dict[str, Any]:

@@ -34,10 +34,10 @@ def studio(
     if not 0 <= port <= 65535:
         raise UsageError(f"--port must lie between 0 and 65535; got {port}")
     # The server takes as long to import as other commands take to run.
-    from emdeg.studio import Address, Folder, serve
+    from emdeg.studio import Address, StudioFolder, serve
 
     if robot is not None and robot not in library_names():
-        Folder.here().read(robot)  # what is wrong is said before a page is
+        StudioFolder.here().read(robot)  # what is wrong is said before a page is
 
     def ready(address: Address) -> None:
         if json:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
+    from emdeg.mechanics.arrays import Surroundings, stacked
     from emdeg.mechanics.functions.lookup import KINDS, kind_of
     from emdeg.mechanics.mechanism import (
         Frames,
@@ -37,6 +38,6 @@ if TYPE_CHECKING:
         total,
         transpose,
     )
-    from emdeg.mechanics.state import TREE, Balance, Inputs, Outputs, State, Surroundings, stacked
+    from emdeg.mechanics.state import TREE, Balance, Inputs, Outputs, State
 
 on_demand(globals())

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Algebra, Array, Dual, Floats
-from emdeg.errors import RobotError, StateError
+from emdeg.errors import RobotError
+from emdeg.mechanics.arrays import Surroundings, checked_arrays
 from emdeg.mechanics.formulations import composite_body, kinematics
 from emdeg.mechanics.formulations.friction import friction
 from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position, Rates, frames, led, mechanism_of, seeded
@@ -162,26 +163,6 @@ class Measure:
     run: Callable[..., Array]
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Where states are drawn at random: q about `home` (n,) by `room` (n,) at most [rad, m]; numbers for symbols.
-
-    A symbol that is not named may have any number.
-    """
-
-    home: Array
-    room: Array
-    symbols: Mapping[str, float]
-
-    def place(self, drawn: Array) -> Array:
-        """q (..., n) from numbers between -1 and 1."""
-        return self.home + self.room * drawn
-
-    def numbers(self, names: Sequence[str], drawn: Array, reach: float = 0.02) -> Array:
-        """Numbers (..., symbols) for symbols from numbers between -1 and 1: about their own, by `reach` of it."""
-        return np.array([self.symbols.get(name, 1.0) for name in names]) * (1 + reach * drawn)
-
-
 class MechanismKind(Protocol):
     """What is common to everything that moves."""
 
@@ -251,41 +232,6 @@ class MechanismKind(Protocol):
     def mobility(self, robot: Robot) -> str | None:
         """How freely it moves, in words; None where that is plain."""
         ...
-
-
-def checked_arrays(
-    arrays: Mapping[str, ArrayLike], size: int | Callable[[str], int], entry: Callable[[str], str]
-) -> tuple[list[Array], tuple[int, ...]]:
-    """The arrays as doubles of shape (..., size), and the shape their states have together; StateError otherwise.
-
-    `size` may differ by the array's name; `entry` says what one entry of the named array stands for.
-    """
-    checked = []
-    for name, values in arrays.items():
-        n = size if isinstance(size, int) else size(name)
-        try:
-            array = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise StateError(f"{name} is not an array of numbers") from None
-        if array.ndim == 0 or array.shape[-1] != n:
-            raise StateError(
-                f"{name} has shape {array.shape}; its last axis must have {n} entries, one a {entry(name)}"
-            )
-        checked.append(array)
-    try:
-        return checked, np.broadcast_shapes(*(array.shape[:-1] for array in checked))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(arrays, checked))
-        raise StateError(f"the states do not fit together: {shapes}") from None
-
-
-def stacked(values: Any, shape: tuple[int, ...]) -> Array:
-    """Nested lists of scalars as one array, the states' axes first."""
-    if not isinstance(values, list | tuple):
-        return np.array(np.broadcast_to(values, shape), dtype=np.float64)
-    if shape == () or not values:
-        return np.array(np.broadcast_to(np.array(values, dtype=np.float64), (*shape, *np.shape(values))))
-    return np.stack([stacked(value, shape) for value in values], axis=len(shape))
 
 
 def joint_loads(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         included,
         prune,
         retrace,
+        retraced,
         schedule,
         simplify,
         split_constants,

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Literal
 
 from emdeg.programs.differentiation import Sweeps, cotangents, tangents
-from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, Program
+from emdeg.programs.ir import Dependence, InputGroup, Program
 from emdeg.programs.simplification import retrace
 from emdeg.programs.trace import Traced, Tracer
 
@@ -78,19 +78,13 @@ def _companion(program: Program, prefix: Literal["jac", "fwd1", "adj1", "jac_adj
     if prefix == "jac_adj1" and program.size * sum(group.size for group in program.inputs) > MOST_SWEPT:
         return None
     tracer = Tracer.like(program)
-    values: list[Traced] = []
-    for op in program.ops:
-        values.append(tracer.apply(op, [values[arg] for arg in op.args]))
-    x = {group.name: [_entry(tracer, group.name, k) for k in range(group.size)] for group in program.inputs}
+    entries = tracer.outputs_of(program, tracer.replay(program))
+    x = {group.name: [tracer.entry(group.name, k) for k in range(group.size)] for group in program.inputs}
     shapes = {group.name: matrix_shape(group.shape) for group in program.outputs}
-    zero = tracer.number(0)
     # An output column by column, as CasADi keeps it.
     y = {
-        group.name: [
-            values[ref.value] * ref.sign if ref.sign else zero
-            for ref in (group.entries[i * columns + j] for j in range(columns) for i in range(rows))
-        ]
-        for group, (rows, columns) in ((group, shapes[group.name]) for group in program.outputs)
+        name: [entries[name][i * columns + j] for j in range(columns) for i in range(rows)]
+        for name, (rows, columns) in shapes.items()
     }
     plain = [(name, Pattern.dense(len(entries))) for name, entries in x.items()]
     nominal = [(f"out_{name}", Pattern.empty(*shape)) for name, shape in shapes.items()]
@@ -192,11 +186,6 @@ def _by_columns(tracer: Tracer, x: Sequence[Traced], y: Sequence[Traced]) -> lis
     return [tangents(tracer, [(each, one)], y) for each in x]
 
 
-def _entry(tracer: Tracer, name: str, place: int) -> Traced:
-    """One scalar of an input array, whether the program reads it or not."""
-    return tracer.apply(Op(Kind.INPUT, payload=(name, place)), ())
-
-
 def dense_derivatives(
     program: Program, name: str, needed: Sequence[Literal["jacobian", "adjoint", "hessian"]]
 ) -> Iterator[Program]:
@@ -206,12 +195,8 @@ def dense_derivatives(
     """
     for which in needed:
         tracer = Tracer.like(program)
-        values: list[Traced] = []
-        for op in program.ops:
-            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
-        (group,) = program.outputs
-        y = [values[ref.value] * ref.sign if ref.sign else tracer.number(0) for ref in group.entries]
-        x = [_entry(tracer, one.name, k) for one in program.inputs if one.depends for k in range(one.size)]
+        (y,) = tracer.outputs_of(program, tracer.replay(program)).values()
+        x = [tracer.entry(one.name, k) for one in program.inputs if one.depends for k in range(one.size)]
         outputs: dict[str, list[Traced]] = {}
         if which == "jacobian":
             outputs["J"] = [entry for column in _by_columns(tracer, x, y) for entry in column]

@@ -14,7 +14,7 @@ from typing import Any
 from emdeg.algebra.linear import product, transposed
 from emdeg.mechanics import Balance, Outputs, total
 from emdeg.mechanics.functions import COTANGENT, TANGENT, Derivation, flat
-from emdeg.programs.ir import Kind, Op, OutputGroup, Program
+from emdeg.programs.ir import Kind, OutputGroup, Program
 from emdeg.programs.trace import Traced, Tracer
 
 Values = Sequence[Traced]
@@ -45,17 +45,9 @@ def derived(
 
 def derivative_program(program: Program, how: Derivation, like: Program) -> Program:
     """A function's derivative by sweeps over a program of the function; `like` has the derivative's inputs and name."""
-    tracer, values = Tracer.like(like), list[Traced]()
-    for op in program.ops:
-        values.append(tracer.apply(op, [values[arg] for arg in op.args]))
-    arrays = {
-        group.name: [tracer.apply(Op(Kind.INPUT, payload=(group.name, k)), ()) for k in range(group.size)]
-        for group in like.inputs
-    }
-    outputs = {
-        group.name: [values[ref.value] * ref.sign if ref.sign else tracer.number(0) for ref in group.entries]
-        for group in program.outputs
-    }
+    tracer = Tracer.like(like)
+    outputs = tracer.outputs_of(program, tracer.replay(program))
+    arrays = {group.name: [tracer.entry(group.name, k) for k in range(group.size)] for group in like.inputs}
     found = derived(how, outputs, arrays, tracer)
     entries = {name: tuple(lifted(tracer, value).ref for value in flat(own)) for name, own in found.items()}
     shaped = tuple(OutputGroup(group.name, group.shape, entries[group.name]) for group in like.outputs)

@@ -53,10 +53,7 @@ def prune(program: Program) -> Program:
 def retrace(program: Program) -> Program:
     """The program with equal values merged, also up to sign, and numbers folded."""
     tracer = Tracer.like(program)
-    values: list[Traced] = []
-    for op in program.ops:
-        values.append(tracer.apply(op, [values[arg] for arg in op.args]))
-    return retraced(program, tracer, values)
+    return retraced(program, tracer, tracer.replay(program))
 
 
 def retraced(program: Program, tracer: Tracer, values: Sequence[Traced]) -> Program:
@@ -77,18 +74,8 @@ def _outputs_of(program: Program, values: Sequence[Traced]) -> tuple[OutputGroup
 
 def included(tracer: Tracer, program: Program, inputs: Mapping[str, Sequence[Traced]]) -> list[list[Traced]]:
     """The outputs of a program written into `tracer`, its inputs replaced by traced values."""
-    values: list[Traced] = []
-    for op in program.ops:
-        if op.kind is Kind.INPUT:
-            group, place = op.slot
-            values.append(inputs[group][place])
-        else:
-            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
-    zero = tracer.number(0)
-    return [
-        [signed(values[ref.value], ref.sign) if ref.sign else zero for ref in group.entries]
-        for group in program.outputs
-    ]
+    values = tracer.replay(program, lambda slot: inputs[slot[0]][slot[1]])
+    return list(tracer.outputs_of(program, values).values())
 
 
 def fold_signs(program: Program) -> Program:
@@ -278,10 +265,7 @@ def split_shared(programs: Sequence[Program], name: str) -> tuple[Program, list[
     tracer = Tracer.like(Program(name, tuple(inputs.values()), (), ()))
     written: list[tuple[OutputGroup, ...]] = []
     for program in programs:
-        values: list[Traced] = []
-        for op in program.ops:
-            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
-        written.append(_outputs_of(program, values))
+        written.append(_outputs_of(program, tracer.replay(program)))
     ops = tuple(tracer.ops)
     # One program's output may have the name of another's input.
     apart = [tuple(replace(group, name=f"output_{group.name}") for group in outputs) for outputs in written]

@@ -7,12 +7,12 @@ addition or an output can take it. Numbers fold exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra import Angle, sincos_from_pieces, square_root
-from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
+from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref, Slot
 
 
 class Traced:
@@ -137,6 +137,27 @@ class Tracer:
                 return self.tanh(args[0])
             case _:
                 return self._value(op)
+
+    def replay(self, program: Program, given: Callable[[Slot], Traced | None] | None = None) -> list[Traced]:
+        """Every value of another program, written into this trace; `given` may have others in the place of inputs."""
+        values: list[Traced] = []
+        for op in program.ops:
+            value = given(op.slot) if given is not None and op.kind is Kind.INPUT else None
+            values.append(self.apply(op, [values[arg] for arg in op.args]) if value is None else value)
+        return values
+
+    def outputs_of(self, program: Program, values: Sequence[Traced]) -> dict[str, list[Traced]]:
+        """The entries of another program's outputs by name, flat, from its replayed values."""
+        return {group.name: [self._entry_of(ref, values) for ref in group.entries] for group in program.outputs}
+
+    def _entry_of(self, ref: Ref, values: Sequence[Traced]) -> Traced:
+        if not ref.sign:
+            return self._zero
+        return -values[ref.value] if ref.sign < 0 else values[ref.value]
+
+    def entry(self, name: str, place: int) -> Traced:
+        """One scalar of an input array that is declared, whether anything reads it or not."""
+        return self._value(Op(Kind.INPUT, payload=(name, place)))
 
     def inputs(self, name: str, size: int, depends: Dependence, labels: Sequence[str] = ()) -> tuple[Traced, ...]:
         """The scalars of a new input array."""

@@ -19,12 +19,10 @@ from emdeg.algebra import Array
 from emdeg.programs import (
     Dependence,
     Kind,
-    OutputGroup,
     Program,
     Tracer,
     dependences,
-    prune,
-    signed,
+    retraced,
     uses,
 )
 
@@ -177,8 +175,4 @@ def moved(program: Program, moves: Mapping[int, Move]) -> Program:
         else:
             kept = values[op.args[move.keeps]]
             values.append(-kept if op.kind is Kind.SUB and move.keeps else kept)
-    groups = []
-    for group in program.outputs:
-        entries = [signed(values[ref.value], ref.sign).ref if ref.sign else ref for ref in group.entries]
-        groups.append(OutputGroup(group.name, group.shape, tuple(entries)))
-    return prune(Program(program.name, program.inputs, tuple(tracer.ops), tuple(groups)))
+    return retraced(program, tracer, values)

@@ -7,6 +7,6 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.studio.guard import Guard
     from emdeg.studio.server import Address, serve
-    from emdeg.studio.sessions import Folder
+    from emdeg.studio.sessions import StudioFolder
 
 on_demand(globals())

@@ -14,7 +14,7 @@ from typing import Any
 from emdeg.errors import EmdegError, RobotError
 from emdeg.reports import asset
 from emdeg.studio.guard import Guard
-from emdeg.studio.sessions import Folder, Sessions
+from emdeg.studio.sessions import Sessions, StudioFolder
 from emdeg.studio.verbs import Desk
 from emdeg.studio.work import Workshop
 
@@ -49,7 +49,7 @@ def serve(robot: str | None = None, port: int = 0, *, ready: Callable[[Address],
     listening = _listening(port)
     address = Address(listening.getsockname()[1], token_urlsafe(24))
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    _routes(app, robot, Folder.here())
+    _routes(app, robot, StudioFolder.here())
     look = {"title": "emdeg studio", "dark": None, "tailwind": False, "show_welcome_message": False}
     ui.run_with(app, reconnect_timeout=60.0, **look)
     core.sio.eio.max_http_buffer_size = LARGEST_MESSAGE
@@ -69,7 +69,7 @@ def _listening(port: int) -> socket.socket:
     return found
 
 
-def _routes(app: Any, robot: str | None, folder: Folder) -> None:
+def _routes(app: Any, robot: str | None, folder: StudioFolder) -> None:
     """The page, its own files, and what was worked out for it."""
     from fastapi import Response
     from nicegui import app as nicegui_app

@@ -123,13 +123,13 @@ class Sessions:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class StudioFolder:
     """The folder the studio was started in: the only one from which it reads and into which it writes."""
 
     path: Path
 
     @classmethod
-    def here(cls) -> Folder:
+    def here(cls) -> StudioFolder:
         """The working directory."""
         return cls(Path.cwd())
 

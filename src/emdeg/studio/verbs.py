@@ -9,7 +9,7 @@ from typing import Any
 from emdeg.errors import BadRequest
 from emdeg.robot import library_names
 from emdeg.studio.parameters import edited, with_payload
-from emdeg.studio.sessions import Folder, Session, read_shared
+from emdeg.studio.sessions import Session, StudioFolder, read_shared
 from emdeg.studio.work import Tell, Workshop
 
 SECONDS = {"open": 60.0, "check": 60.0, "model": 120.0, "equations": 300.0, "significance": 900.0, "code": 300.0}
@@ -24,7 +24,7 @@ class Desk:
 
     session: Session
     workshop: Workshop
-    folder: Folder
+    folder: StudioFolder
 
     async def answer(self, verb: str, data: Mapping[str, Any], tell: Tell) -> Data:
         """What the verb yields; BadRequest where there is no such verb."""

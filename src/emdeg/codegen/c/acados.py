@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from emdeg.codegen.c.casadi import work_function
 from emdeg.errors import BadRequest
 from emdeg.programs import Program, dense_derivatives, split_constants
 
@@ -227,16 +228,4 @@ def _entry(entry: str, inputs: Sequence[Array], outputs: Sequence[Array], work: 
             f"    return i >= 0 && i < {len(arrays)} ? dense[i] : 0;",
             "}",
         ]
-    work_sizes = "int *sz_arg, int *sz_res, int *sz_iw, int *sz_w"
-    lines += [
-        f"int {entry}_work({work_sizes});",
-        f"int {entry}_work({work_sizes})",
-        "{",
-        f"    if (sz_arg) *sz_arg = {len(inputs)};",
-        f"    if (sz_res) *sz_res = {len(outputs)};",
-        "    if (sz_iw) *sz_iw = 0;",
-        "    if (sz_w) *sz_w = 0;",
-        "    return 0;",
-        "}",
-    ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *work_function(entry, "int", len(inputs), len(outputs))])

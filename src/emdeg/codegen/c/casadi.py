@@ -104,19 +104,23 @@ def _questions(entry: str, inputs: Sequence[Named], outputs: Sequence[Named]) ->
             )
         lines += [f"    if (i == {place}) return of_{name};" for place, (name, _) in enumerate(groups)]
         lines += ["    return 0;", "}"]
-    work = "long long int *sz_arg, long long int *sz_res, long long int *sz_iw, long long int *sz_w"
-    lines += [
+    return [*lines, *work_function(entry, "long long int", len(inputs), len(outputs))]
+
+
+def work_function(entry: str, integer: str, inputs: int, outputs: int) -> list[str]:
+    """`<entry>_work`, which tells a caller how much room to hand over: pointers to arrays, nothing else."""
+    work = ", ".join(f"{integer} *{name}" for name in ("sz_arg", "sz_res", "sz_iw", "sz_w"))
+    return [
         f"int {entry}_work({work});",
         f"int {entry}_work({work})",
         "{",
-        f"    if (sz_arg) *sz_arg = {len(inputs)};",
-        f"    if (sz_res) *sz_res = {len(outputs)};",
+        f"    if (sz_arg) *sz_arg = {inputs};",
+        f"    if (sz_res) *sz_res = {outputs};",
         "    if (sz_iw) *sz_iw = 0;",
         "    if (sz_w) *sz_w = 0;",
         "    return 0;",
         "}",
     ]
-    return lines
 
 
 def sparsity(pattern: Pattern) -> list[int]:

@@ -6,7 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.mechanics.functions import numeric
-    from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS, RUBBING, WITH_FRICTION
+    from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
     from emdeg.mechanics.functions.derived import (
         COTANGENT,
         PROBE,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         proved_by,
         ways_of,
     )
+    from emdeg.mechanics.functions.names import RUBBING, WITH_FRICTION
     from emdeg.mechanics.functions.numeric import (
         NumericFunction,
         bias,

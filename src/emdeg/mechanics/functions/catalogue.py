@@ -13,6 +13,7 @@ from itertools import chain
 
 from emdeg.mechanics.functions.derived import derivatives_of
 from emdeg.mechanics.functions.function import Function, Output, Ways
+from emdeg.mechanics.functions.names import RUBBING, WITH_FRICTION
 from emdeg.mechanics.loops import functions as of_loops
 from emdeg.mechanics.loops import margins
 from emdeg.mechanics.loops.kind import CLOSED_LOOPS
@@ -465,9 +466,6 @@ _ALL = (
     ),
 )
 
-WITH_FRICTION = "_with_friction"
-"""Ends the name of a function that has friction in it."""
-
 
 def _rubbing(entry: Function) -> Function:
     """A tree's function of efforts with friction in it."""
@@ -531,9 +529,6 @@ _SQUARE = (
     ),
 )
 _NAMED = {entry.name: entry for entry in _ALL}
-RUBBING = ("inverse_dynamics", "forward_dynamics", "bias")
-"""The functions that friction may be in."""
-
 FUNCTIONS: Mapping[str, Function] = {
     entry.name: entry for entry in (*_ALL, *_SQUARE, _FRICTION, *(_rubbing(_NAMED[name]) for name in RUBBING))
 }

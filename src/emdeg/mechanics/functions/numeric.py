@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError, StateError, singular_mass_matrix
+from emdeg.mechanics.arrays import checked_arrays, stacked
 from emdeg.mechanics.formulations.friction import need_friction
 from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
 from emdeg.mechanics.functions.derived import derived_outputs
@@ -25,7 +26,7 @@ from emdeg.mechanics.functions.function import INPUTS, Function
 from emdeg.mechanics.functions.lookup import input_sizes, kind_of, ways_of
 from emdeg.mechanics.parameters.base import BaseParameters
 from emdeg.mechanics.parameters.symbolic_regressor import chosen_columns
-from emdeg.mechanics.state import TREE, checked_arrays, stacked
+from emdeg.mechanics.state import TREE
 from emdeg.robot import Robot, RobotLike, as_robot
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from emdeg.algebra import Array, Floats, PrimeField, Quotient, TrigAlgebra
 from emdeg.algebra.linear import Matrix, Row, product, transposed
 from emdeg.errors import ClosureError
+from emdeg.mechanics.arrays import stacked
 from emdeg.mechanics.loops import parameters, reduction
 from emdeg.mechanics.loops.closing import closing_of, positions
 from emdeg.mechanics.loops.closure import Plan, root_count, solve
@@ -38,7 +39,6 @@ from emdeg.mechanics.parameters.regressor import (
     parameters_of,
 )
 from emdeg.mechanics.spatial import Scalar, Transform
-from emdeg.mechanics.state import stacked
 from emdeg.robot import BASE, Robot, geometry, massless, substitute
 
 _AT = {name: c for c, name in enumerate(COLUMNS)}

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array, Floats
 from emdeg.errors import ClosureError, RobotError
+from emdeg.mechanics.arrays import Surroundings
 from emdeg.mechanics.loops.closure import Plan, solve
 from emdeg.mechanics.loops.continuation import follow, followed
 from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage_of, loops_of, world_frames
 from emdeg.mechanics.loops.mobility import Mobility, check, generic_places, mobility
 from emdeg.mechanics.loops.newton import closed_by_newton, open_rows, positions_of, size_of, whole
 from emdeg.mechanics.loops.plan import find_plan, moded, settled
-from emdeg.mechanics.state import Surroundings
 from emdeg.robot import Loops, Robot, massless, need_numbers, remembered, substitute
 
 REACHED = 1e-13

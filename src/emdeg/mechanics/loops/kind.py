@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.algebra.linear import times, transposed
 from emdeg.errors import RobotError
+from emdeg.mechanics.arrays import Surroundings, checked_arrays, stacked
 from emdeg.mechanics.formulations.friction import friction
 from emdeg.mechanics.loops import reduction
 from emdeg.mechanics.loops.closing import (
@@ -29,7 +30,7 @@ from emdeg.mechanics.loops.linkage import linkage_of, loops_of
 from emdeg.mechanics.loops.singularity import require_regular
 from emdeg.mechanics.loops.state import LoopState, NumericLoopState
 from emdeg.mechanics.mechanism import Position
-from emdeg.mechanics.state import Inputs, Surroundings, checked_arrays, joint_loads, stacked
+from emdeg.mechanics.state import Inputs, joint_loads
 from emdeg.robot import Robot
 
 

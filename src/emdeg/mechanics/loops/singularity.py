@@ -9,11 +9,11 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError
+from emdeg.mechanics.arrays import stacked
 from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
 from emdeg.mechanics.loops.newton import row_sizes
 from emdeg.mechanics.loops.reduction import constraint_jacobian
 from emdeg.mechanics.mechanism import Position
-from emdeg.mechanics.state import stacked
 
 SINGULAR = 1e-9
 """A pose counts as singular if the smallest singular value of its equations, each scaled to one, is below this."""

@@ -24,7 +24,7 @@ class OperatorPrograms:
 
     def second(self) -> tuple[Program, Program]:
         """(`<f>_jvp`, `<f>_hvp`): the adjoint's derivatives along its cotangents, and along the inputs."""
-        return _program(self.robot, f"{self.function}_jvp"), _program(self.robot, f"{self.function}_hvp")
+        return program(self.robot, f"{self.function}_jvp"), program(self.robot, f"{self.function}_hvp")
 
     @property
     def has_parameters(self) -> bool:
@@ -34,18 +34,14 @@ class OperatorPrograms:
 @lru_cache(maxsize=64)
 def operator_programs(robot: Robot, function: str) -> OperatorPrograms:
     """The programs of one function; UnknownFunction where there is none of that name."""
-    forward = _program(robot, function)
+    forward = program(robot, function)
     if any(group.name == "parameters" for group in forward.inputs):
         return OperatorPrograms(robot, function, forward, adjoint_of(forward))
     try:
-        adjoint = _program(robot, f"{function}_vjp")
+        adjoint = program(robot, f"{function}_vjp")
     except UnknownFunction:
         adjoint = None
     return OperatorPrograms(robot, function, forward, adjoint)
-
-
-def _program(robot: Robot, function: str) -> Program:
-    return program(robot, function)
 
 
 def adjoint_of(forward: Program) -> Program:
