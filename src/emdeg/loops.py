@@ -53,6 +53,7 @@ with_allocation = _of_any_robot(_choose.with_allocation)
 with_branch = _of_any_robot(_modes.with_branch)
 with_coordinates = _of_any_robot(_choose.with_coordinates)
 with_driven = _of_any_robot(_choose.with_driven)
+with_mode = _of_any_robot(_modes.with_mode)
 with_modes = _of_any_robot(_choose.with_modes)
 with_start = _of_any_robot(_choose.with_start)
 
@@ -80,6 +81,7 @@ __all__ = [
     "with_branch",
     "with_coordinates",
     "with_driven",
+    "with_mode",
     "with_modes",
     "with_start",
 ]

@@ -57,6 +57,58 @@ def test_eval_knows_what_only_closed_loops_have():
     assert runner.invoke(app, ["eval", "planar2r", "singularity", "--q=0,0"]).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        ("joint_positions", [["q1", "q2", "q3", "x", "y", "z"]]),
+        ("drive_jacobian", [["q1", "q2", "q3"], ["x", "y", "z"]]),
+        ("mass_matrix", [["x", "y", "z"], ["x", "y", "z"]]),
+        ("closure", [["forearm1", "forearm2", "forearm3"]]),
+        ("forward_kinematics", [None, None]),
+    ],
+)
+def test_entries_of_every_array_have_names(function, names):
+    found = result("eval", "delta", function, Q, "--names")
+    assert found["names"] == names
+    assert found["value"] == result("eval", "delta", function, Q)
+
+
+def test_names_of_several_states_and_several_outputs(tmp_path):
+    (tmp_path / "q.csv").write_text("2,1\n2.1,1.1\n")
+    found = result("eval", "fivebar", "gravity", f"--q={tmp_path / 'q.csv'}", "--names")
+    assert found["names"] == [None, ["q1", "q2"]]
+    assert np.shape(found["value"]) == (2, 2)
+    found = result("eval", "delta", "inverse_dynamics_derivatives", Q, QD, "--qdd=0,0,0", "--names")
+    assert found["dtau_dqd"]["names"] == [["q1", "q2", "q3"], ["x", "y", "z"]]
+
+
+def test_a_mode_is_asked_for_by_its_label():
+    listed = result("loops", "delta", "--branches", Q)["branches"]
+    assert len(listed) == 8
+    for one in listed:
+        joints = result("eval", "delta", "joint_positions", Q, f"--mode={one['label']}")
+        np.testing.assert_allclose(joints, list(one["joints"].values()), atol=1e-14)
+    by_loop = result("eval", "delta", "joint_positions", Q, "--mode=forearm1=-1,forearm3=-1")
+    np.testing.assert_array_equal(by_loop, emdeg.loops.joint_positions(emdeg.loops.with_mode("delta", "-+-"), POSE))
+
+
+@pytest.mark.parametrize(
+    ("robot", "mode", "word"),
+    [
+        ("delta", "+", "at the start there are +++, ++-"),
+        ("delta", "forearm1=2", "a mode is 1 or -1"),
+        ("delta", "elbow=1", "there is no loop 'elbow'"),
+        ("planar2r", "+", "no closed loops"),
+    ],
+)
+def test_a_mode_that_is_none_is_refused(robot, mode, word, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["emdeg", "show", robot, f"--mode={mode}"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 3
+    assert word in capsys.readouterr().err
+
+
 def test_a_force_on_the_tool_is_carried_by_the_motors():
     """For the Delta J^T tau changes by -F, for a serial arm tau by -J^T F."""
     words = ("eval", "delta", "inverse_dynamics", Q, QD, "--qdd=1,-2,0.5")

@@ -17,7 +17,7 @@ from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.errors import RobotError, StateError, TooLarge, UnknownFunction
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.formulations import need_friction
-from emdeg.mechanics.functions import CATALOGUE, FUNCTIONS, input_sizes, known_functions, measures_of
+from emdeg.mechanics.functions import CATALOGUE, FUNCTIONS, axis_names, input_sizes, known_functions, measures_of
 from emdeg.mechanics.functions import evaluate as evaluate_function
 from emdeg.mechanics.loops import mode
 from emdeg.mechanics.parameters import base_parameters
@@ -57,6 +57,10 @@ def evaluate(
         str | None, typer.Option(metavar="NUMBERS", help="Force and moment on the tool, base axes: fx,fy,fz,mx,my,mz.")
     ] = None,
     base: Annotated[bool, typer.Option("--base", help="The regressor's columns of the base parameters only.")] = False,
+    names: Annotated[
+        bool,
+        typer.Option("--names", help="With --json: what the entries along each axis are called, beside the numbers."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Evaluate a function of the model at a state.
@@ -70,6 +74,8 @@ def evaluate(
 
       emdeg eval my_arm.urdf mass_matrix --q=states.csv --lock "gripper=0" --json
 
+      emdeg eval delta joint_positions --q=0,0,-0.45 --json --names
+
       emdeg eval planar2r gravity_vjp --q=0.1,0.4 --along g_c=1,0
     """
     given = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
@@ -81,18 +87,20 @@ def evaluate(
             )
         given[name] = values
     result = compute(robot, function, given, deg, friction, gyroscopic, wrench)
+    called = _called(robot, function)
     if base:
         if function != "regressor":
             raise UsageError(f"--base applies to regressor, not to {function}")
         kept = base_parameters(robot).kept
         say(f"columns: {' '.join(map(str, kept))}")
         result = result[..., [column.place for column in kept]]
+        called = {name: (rows, list(map(str, kept))) for name, (rows, _) in called.items()}
     if not robot.is_tree:
         _say_how_it_closes(robot, function, q)
     if json:
-        print_json(result)
+        print_json(_with_names(result, called) if names else result)
     else:
-        _print(robot, function, result)
+        _print(robot, function, result, called)
 
 
 def compute(
@@ -280,22 +288,37 @@ def _columns(header: list[str], name: str, robot: Robot, path: Path) -> list[int
     raise RobotError(f"lacks the columns {', '.join(numbered)}; it has {', '.join(header)}", file=str(path), line=1)
 
 
-def _print(robot: Robot, function: str, result: Any) -> None:
+def _called(robot: Robot, function: str) -> dict[str, tuple[list[str] | None, ...]]:
+    """What the entries along each axis of every output are called."""
+    measures = measures_of(robot)
+    if function in measures:
+        return {function: (measures[function].named(robot),)}
+    return {output.name: axis_names(output, robot) for output in CATALOGUE[function].outputs}
+
+
+def _with_names(result: Any, called: Mapping[str, tuple[list[str] | None, ...]]) -> dict[str, Any]:
+    """{"value": numbers, "names": a list an axis, null for one without}, of each output where there are several."""
+    if isinstance(result, dict):
+        return {name: _with_names(value, {name: called[name]}) for name, value in result.items()}
+    (names,) = called.values()
+    states = np.ndim(result) - len(names)
+    return {"value": result, "names": [*[None] * states, *names]}
+
+
+def _print(robot: Robot, function: str, result: Any, called: Mapping[str, tuple[list[str] | None, ...]]) -> None:
     if isinstance(result, dict):
         for part, value in result.items():
-            _print_array(f"{robot.name} {function}: {part}", np.asarray(value))
+            _print_array(f"{robot.name} {function}: {part}", np.asarray(value), called[part])
     else:
-        _print_array(f"{robot.name} {function}", np.asarray(result), robot)
+        (names,) = called.values()
+        _print_array(f"{robot.name} {function}", np.asarray(result), names)
 
 
-def _print_array(title: str, value: Array, robot: Robot | None = None) -> None:
-    named = () if robot is None else robot.driven if title.endswith("inverse_dynamics") else robot.coordinates
-    if robot is not None and title.endswith("joint_positions"):
-        named = robot.joints
-    if value.ndim == 1 and named and value.shape == (len(named),):
+def _print_array(title: str, value: Array, names: tuple[list[str] | None, ...]) -> None:
+    if value.ndim == 1 and len(names) == 1 and names[0] is not None:
         table = Table("joint", "value", title=title)
-        for joint, entry in zip(named, value):
-            table.add_row(joint.name, f"{entry:.10g}")
+        for name, entry in zip(names[0], value):
+            table.add_row(name, f"{entry:.10g}")
         out.print(table)
         return
     out.print(title)

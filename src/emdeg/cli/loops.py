@@ -40,13 +40,15 @@ def loops(
     """Say how a mechanism's loops close: joints, modes, branches, singularities, workspace.
 
     Positions of all joints carry their names, in the order of the file along each chain, depth first. A mode is asked
-    for in the robot's file ([loops] modes = { LOOP = -1 }) or in Python (emdeg.loops.with_branch).
+    for with --mode LABEL, in the robot's file ([loops] modes = { LOOP = -1 }) or in Python (emdeg.loops.with_mode).
 
     Examples:
 
       emdeg loops delta --modes
 
       emdeg loops delta --branches --q=0.05,-0.08,-0.45 --json
+
+      emdeg loops delta --mode=-++ --modes
 
       emdeg loops fivebar --singularities --map --out figures
     """

@@ -12,6 +12,7 @@ import typer
 
 from emdeg.algebra import Exact, parse_number
 from emdeg.cli.common import UsageError, assignments, say
+from emdeg.mechanics import loops
 from emdeg.robot import SNAP, Robot, Vector, choose, load, substitute
 
 ROBOT = typer.Argument(metavar="ROBOT", help="A library robot's name, or a file's path.")
@@ -77,6 +78,17 @@ _COMMON: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
+    "mode": (
+        Annotated[
+            str | None,
+            typer.Option(
+                metavar="LABEL",
+                help="Closed loops: another way to close, as `emdeg loops ROBOT --branches` lists them, or LOOP=-1,...",
+                rich_help_panel=_OPTIONS,
+            ),
+        ],
+        None,
+    ),
     "snap": (
         Annotated[
             float,
@@ -128,6 +140,7 @@ def load_robot(
     payload: str | None = None,
     set_: list[str] | None = None,
     coordinates: str | None = None,
+    mode: str | None = None,
     snap: float = SNAP,
     allow_nonphysical: bool = False,
     notes: bool = False,
@@ -153,6 +166,8 @@ def load_robot(
         found = substitute(found, numbers)
     if coordinates is not None:
         found = choose.with_coordinates(found, [name.strip() for name in coordinates.split(",")])
+    if mode is not None:
+        found = loops.with_mode(found, mode)
     # Of inertias that no body can have the file itself says so, and why.
     say_notes([note for note in found.notes if not (found.nonphysical and note.startswith("nonphysical"))], notes)
     return found

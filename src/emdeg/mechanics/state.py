@@ -157,10 +157,14 @@ class FramedState:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Something known of a mechanism over doubles alone: `run(robot, *inputs)`, arrays (..., n) in, one array out."""
+    """Something known of a mechanism over doubles alone: `run(robot, *inputs)`, arrays (..., n) in, one array out.
+
+    `named(robot)` says what the entries along the last axis are called.
+    """
 
     inputs: tuple[str, ...]
     run: Callable[..., Array]
+    named: Callable[[Robot], list[str]]
 
 
 class MechanismKind(Protocol):

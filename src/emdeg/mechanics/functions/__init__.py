@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from emdeg.mechanics.functions.function import INPUTS, Derivation, Function, Input, Output, Run, Ways
     from emdeg.mechanics.functions.lookup import (
+        axis_names,
         functions_of,
         input_sizes,
         inputs_of,

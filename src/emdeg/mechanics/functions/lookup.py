@@ -18,6 +18,7 @@ from emdeg.mechanics.functions.derived import COTANGENT, TANGENT
 from emdeg.mechanics.functions.function import INPUTS, Function, Output, Ways
 from emdeg.mechanics.loops.kind import CLOSED_LOOPS
 from emdeg.mechanics.loops.views import MEASURES
+from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.mechanics.state import TREE, Measure, MechanismKind
 from emdeg.robot import BASE, Robot
 
@@ -140,3 +141,22 @@ def output_shape(output: Output, robot: Robot) -> tuple[int, ...]:
     for axis in output.efforts:
         shape[axis] = kind.size(robot, "tau")
     return tuple(shape)
+
+
+Names = list[str] | None
+"""What the entries along an axis are called; None where they have no names."""
+_SIX = ["x", "y", "z", "about x", "about y", "about z"]
+
+
+def axis_names(output: Output, robot: Robot) -> tuple[Names, ...]:
+    """What the entries along each axis of an output are called: joints, links, loops, parameters."""
+    coordinates, driven = ([joint.name for joint in joints] for joints in (robot.coordinates, robot.driven))
+    bodies = [*(link.name for link in robot.links), *(rod.name for rod in robot.rods)]
+    known: dict[str, Names] = {
+        "n": coordinates,
+        "links": [link.name for link in robot.links],
+        "loops": [] if robot.loops is None else list(robot.loops.names),
+        "11 bodies": [f"{body} {column}" for body in bodies for column in COLUMNS],
+        "6": _SIX,
+    }
+    return tuple(driven if axis in output.efforts else known.get(letter) for axis, letter in enumerate(output.shape))

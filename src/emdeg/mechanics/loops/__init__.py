@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         rate_of,
         world_frames,
     )
-    from emdeg.mechanics.loops.modes import Branch, FollowedPath, branches, follow_path, mode, with_branch
+    from emdeg.mechanics.loops.modes import Branch, FollowedPath, branches, follow_path, mode, with_branch, with_mode
     from emdeg.mechanics.loops.newton import closed_by_newton, evaluated, positions_of
     from emdeg.mechanics.loops.singularity import conditions
     from emdeg.mechanics.loops.state import LoopState

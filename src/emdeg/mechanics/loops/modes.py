@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
-from emdeg.errors import ClosureError, StateError
-from emdeg.mechanics.loops.closing import OPEN, Ready, coordinate_positions, positions, ready
+from emdeg.errors import ClosureError, RobotError, StateError
+from emdeg.mechanics.loops.closing import OPEN, Ready, closing_of, coordinate_positions, positions, ready
 from emdeg.mechanics.loops.closure import Place, Plan, Point, Slide, Step, Trilaterate, Turn, solve, take
 from emdeg.mechanics.loops.continuation import march, roots_at, signs
 from emdeg.mechanics.loops.linkage import Linkage
@@ -82,6 +82,36 @@ def with_branch(robot: Robot, branch: Branch) -> Robot:
         return choose.with_modes(robot, branch.modes)
     names = [joint.name for joint in robot.joints]
     return choose.with_start(robot, dict(zip(names, branch.joints.tolist())))
+
+
+def with_mode(robot: Robot, label: str) -> Robot:
+    """The robot in the mode of this label, as `branches` and `emdeg loops --branches` list them.
+
+    Signs may also be asked for by loop, "forearm1=-1"; of ways that close numerically the label is the start's pose's.
+    """
+    if "=" in label:
+        return choose.with_modes(robot, _asked_signs(label))
+    found = closing_of(robot)
+    if found.plan is not None and set(label) <= {"+", "-"}:
+        signs = signs_of(found.plan)
+        if len(label) == len(signs):
+            return choose.with_modes(robot, {loop: 1 if sign == "+" else -1 for loop, sign in zip(signs, label)})
+    known = [] if robot.symbols else branches(robot, found.home)
+    for one in known:
+        if one.label == label:
+            return with_branch(robot, one)
+    listed = f"; at the start there are {', '.join(one.label for one in known)}" if known else ""
+    raise RobotError(f"there is no mode {label[:60]!r}{listed}", body=robot.name)
+
+
+def _asked_signs(text: str) -> dict[str, int]:
+    signs: dict[str, int] = {}
+    for part in text.split(","):
+        loop, _, sign = part.rpartition("=")
+        if sign.strip() not in ("1", "+1", "-1"):
+            raise RobotError(f"a mode is 1 or -1, not {sign.strip()[:20]!r}", body=loop.strip())
+        signs[loop.strip()] = int(sign)
+    return signs
 
 
 @dataclass(frozen=True, slots=True)

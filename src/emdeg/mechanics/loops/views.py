@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ from emdeg.mechanics.loops.newton import evaluated, positions_of
 from emdeg.mechanics.loops.singularity import conditions, scaled_jacobian
 from emdeg.mechanics.loops.state import LoopState
 from emdeg.mechanics.state import Measure
-from emdeg.robot import Robot
+from emdeg.robot import Joint, Robot
 
 
 def _state(robot: Robot, **arrays: ArrayLike) -> tuple[LoopState, tuple[int, ...]]:
@@ -195,10 +195,21 @@ def _state_rate(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, **opt
     return state_rate(robot, np.concatenate(np.broadcast_arrays(q, qd), -1), tau, **options)
 
 
+def _names(joints: Sequence[Joint]) -> list[str]:
+    return [joint.name for joint in joints]
+
+
+def _state_names(robot: Robot) -> list[str]:
+    names = _names(robot.coordinates)
+    return [f"{name} {rate}" for rate in ("rate", "acceleration") for name in names]
+
+
 MEASURES: Mapping[str, Measure] = {
-    "joint_positions": Measure(("q",), joint_positions),
-    "motor_inertias": Measure(("q",), motor_inertias),
-    "singularity": Measure(("q",), lambda robot, q: np.stack(singularity(robot, q), -1)),
-    "state_rate": Measure(("q", "qd", "tau"), _state_rate),
+    "joint_positions": Measure(("q",), joint_positions, lambda robot: _names(robot.joints)),
+    "motor_inertias": Measure(("q",), motor_inertias, lambda robot: _names(robot.driven)),
+    "singularity": Measure(
+        ("q",), lambda robot, q: np.stack(singularity(robot, q), -1), lambda _: ["first kind", "second kind"]
+    ),
+    "state_rate": Measure(("q", "qd", "tau"), _state_rate, _state_names),
 }
 """Every joint's position, the motors' inertias, both distances from a singularity, the state-space form."""
