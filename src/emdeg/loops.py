@@ -40,6 +40,7 @@ drive_friction = _of_any_robot(_views.drive_friction)
 drive_jacobian = _numeric.drive_jacobian
 drive_rates = _numeric.drive_rates
 joint_positions = _of_any_robot(_views.joint_positions)
+generalized_friction = _numeric.generalized_friction
 follow_path = _of_any_robot(_modes.follow_path)
 mode = _of_any_robot(_modes.mode)
 motor_inertias = _of_any_robot(_views.motor_inertias)
@@ -68,6 +69,7 @@ __all__ = [
     "drive_jacobian",
     "drive_rates",
     "follow_path",
+    "generalized_friction",
     "joint_positions",
     "mode",
     "motor_inertias",

@@ -52,6 +52,24 @@ def test_degrees_in_and_out():
     assert qdd == pytest.approx(np.degrees(plain).tolist())
 
 
+def test_degrees_of_a_mechanism_and_of_what_has_none():
+    pose, speed = np.array([115.0, 60.0]), np.array([4.0, -3.0])
+    q, qd = np.radians(pose), np.radians(speed)
+    given = ["--q=115,60", "--qd=4,-3", "--deg"]
+    joints = result("eval", "fivebar", "joint_positions", "--q=115,60", "--deg")
+    assert joints == pytest.approx(np.degrees(emdeg.loops.joint_positions("fivebar", q)).tolist())
+    assert result("eval", "fivebar", "drive_rates", *given) == pytest.approx(speed.tolist())
+    rate = result("eval", "fivebar", "state_rate", *given, "--tau=0.1,0.2")
+    expected = emdeg.loops.state_rate("fivebar", np.concatenate([q, qd]), [0.1, 0.2])
+    assert rate == pytest.approx(np.degrees(expected).tolist())
+    refused = run("eval", "planar2r", "forward_dynamics_derivatives", "--q=1,2", "--qd=0,0", "--tau=0,0", "--deg")
+    assert (refused.returncode, "radians" in refused.stderr) == (2, True)
+    elements = [
+        result("eval", "planar2r", "elements", *given) for given in (["--q=90,0", "--deg"], [f"--q={np.pi / 2},0"])
+    ]
+    assert elements[0] == elements[1]
+
+
 def test_states_from_a_csv_file(tmp_path):
     (tmp_path / "states.csv").write_text("t,q1,q2\n0,0.1,0.2\n1,0.3,0.4\n")
     (tmp_path / "bare.csv").write_text("0.1,0.2\n0.3,0.4\n")

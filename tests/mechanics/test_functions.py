@@ -45,8 +45,9 @@ def sizes(robot):
 def test_outputs_have_the_shapes_that_the_entry_states(name, function):
     robot, entry = emdeg.load(name), FUNCTIONS[function]
     rng = np.random.default_rng(2)
-    arrays = {one: rng.uniform(-0.1, 0.1, (3, robot.freedoms)) for one in entry.inputs}
-    arrays["q"] = arrays["q"] + kind_of(robot).home(robot)
+    arrays = {one: rng.uniform(-0.1, 0.1, (3, robot.freedoms)) for one in entry.inputs_of(kind_of(robot).name)}
+    if "q" in arrays:
+        arrays["q"] = arrays["q"] + kind_of(robot).home(robot)
     found = evaluate(function, robot, arrays)
     known = sizes(robot)
     shapes = [one.shape for one in (found if isinstance(found, tuple) else (found,))]
@@ -57,9 +58,10 @@ def test_outputs_have_the_shapes_that_the_entry_states(name, function):
 def test_every_formulation_of_a_function_is_the_same_function(function):
     from emdeg.programs.build import open_trace, run_together
 
-    tree = "puma560" if FUNCTIONS[function].rubs else "stanford_arm"
-    robot = emdeg.load(tree if "tree" in FUNCTIONS[function].ways else "fourbar")
-    for run in FUNCTIONS[function].ways[kind_of(robot).name].formulations.values():
+    entry = FUNCTIONS[function]
+    tree, mechanism = ("puma560", "fivebar") if entry.rubs else ("stanford_arm", "fourbar")
+    robot = emdeg.load(tree if "tree" in entry.ways else mechanism)
+    for run in entry.ways[kind_of(robot).name].formulations.values():
         trace = open_trace(robot, [function])
         outputs = run_together(trace, [function], [run], regroup=True)
         if outputs is not None:

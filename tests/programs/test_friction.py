@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import shutil
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import emdeg
+from emdeg.algebra import Exact
 from emdeg.errors import BadRequest, Refuted, RobotError
-from emdeg.mechanics.functions import RUBBING, WITH_FRICTION
+from emdeg.mechanics.formulations import friction_laws
+from emdeg.mechanics.functions import CATALOGUE, RUBBING, WITH_FRICTION, inputs_of
 from emdeg.mechanics.functions import evaluate as numbers
 from emdeg.programs import count, evaluate, verify_program
-from emdeg.robot import assemble, read_toml, to_toml
+from emdeg.robot import Friction, assemble, read_toml, to_toml
 from tests.emitted import c_library, python_module, run_c
 
 LAWS = {
@@ -95,6 +99,81 @@ def test_c_and_python_compute_it(law, flags, tmp_path):
             assert run_c(library, "arm_friction", [np.array(qd)], [(2,)])[0] == pytest.approx(expected, abs=1e-14)
 
 
+MECHANISMS = ("fivebar", "fourbar", "delta", "twin_driven")
+
+
+def mechanism(name: str) -> emdeg.Robot:
+    """A library mechanism, or one with a motor too many, every joint of which rubs by another law."""
+    robot = emdeg.load("fourbar" if name == "twin_driven" else name)
+    if name == "twin_driven":
+        robot = emdeg.loops.with_driven(robot, [joint.name for joint in robot.joints[:2]])
+    laws = [
+        Friction(viscous=Exact.of(Fraction(3, 10)), coulomb=Exact.of(Fraction(1, 2))),
+        Friction(coulomb=Exact.of(1), stribeck=Exact.of(2), stribeck_velocity=Exact.of(Fraction(1, 5))),
+        Friction(viscous=Exact.of(Fraction(1, 7)), coulomb=Exact.of(1), rest_speed=Exact.of(Fraction(1, 10))),
+    ]
+    links = [
+        replace(link, joint=replace(link.joint, drive=replace(link.joint.drive, friction=laws[k % 3])))
+        for k, link in enumerate(robot.links)
+    ]
+    return replace(robot, links=tuple(links))
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_of_closed_loops_the_motors_give_the_power_that_every_joint_loses(name):
+    robot = mechanism(name)
+    q = emdeg.mechanics.kind_of(robot).home(robot)
+    qd = np.random.default_rng(2).normal(0, 1, q.size)
+    h = 1e-6
+    joints = [emdeg.loops.joint_positions(robot, q + h * k * unit) for unit in np.eye(q.size) for k in (1, -1)]
+    W = np.array([np.angle(np.exp(1j * (a - b))) for a, b in zip(joints[::2], joints[1::2])]).T / (2 * h)
+    f = [float(friction_laws([joint])[0].effort(v, np.sign, np.exp)) for joint, v in zip(robot.joints, W @ qd)]
+    tau = emdeg.friction(robot, q, qd)
+    np.testing.assert_allclose(emdeg.loops.drive_jacobian(robot, q).T @ tau, W.T @ f, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(numbers("generalized_friction", robot, {"q": q, "qd": qd}), W.T @ f, rtol=1e-6)
+    qdd, efforts = np.cos(q), np.sin(1 + np.arange(tau.size))
+    states = {"q": q, "qd": qd, "qdd": qdd, "tau": efforts}
+    expected = {
+        "inverse_dynamics": emdeg.inverse_dynamics(robot, q, qd, qdd) + tau,
+        "bias": emdeg.bias(robot, q, qd) + W.T @ f,
+        "forward_dynamics": emdeg.forward_dynamics(robot, q, qd, efforts - tau),
+        "friction": tau,
+    }
+    for function, value in expected.items():
+        full = function + WITH_FRICTION * (function in RUBBING)
+        given = {array: states[array] for array in inputs_of([full], robot)}
+        np.testing.assert_allclose(numbers(full, robot, given), value, rtol=1e-5, atol=1e-6)
+        if name != "delta" or function == "friction":
+            found = emdeg.program(robot, full)
+            assert verify_program(found, robot, full).false_pass_probability < 1e-12
+            (computed,) = evaluate(found, {array: one[None] for array, one in given.items()}).values()
+            np.testing.assert_allclose(computed[0], numbers(full, robot, given), rtol=1e-9, atol=1e-10)
+
+
+def test_a_mechanism_with_friction_in_its_undriven_joints_is_emitted(tmp_path):
+    robot = mechanism("fivebar")
+    (code,) = emdeg.generate(robot, "inverse_dynamics", "python", friction=True, name="five")
+    q, qd, qdd = np.array([2.0, 1.0]), np.array([0.3, -0.5]), np.array([0.2, 0.4])
+    found = python_module(code.text, tmp_path).five_inverse_dynamics(list(q), list(qd), list(qdd))
+    bare = emdeg.inverse_dynamics(robot, q, qd, qdd)
+    assert found == pytest.approx(bare + emdeg.friction(robot, q, qd), abs=1e-12)
+    assert np.abs(np.array(found) - bare).max() > 0.1
+
+
+@pytest.mark.parametrize("names", [("forward_dynamics", "bias"), ("momentum_rates", "bias")])
+def test_functions_that_share_a_program_have_friction_each_where_it_belongs(names):
+    robot = arm(LAWS["coulomb"])
+    asked = [name + WITH_FRICTION * (name in RUBBING) for name in names]
+    found = emdeg.program(robot, asked)
+    verify_program(found, robot, asked)
+    states = {group.name: np.random.default_rng(3).uniform(-1, 1, (1, 2)) for group in found.inputs}
+    values = evaluate(found, states)
+    for name in asked:
+        (output,) = CATALOGUE[name].outputs
+        alone = {array: states[array] for array in inputs_of([name], robot)}
+        np.testing.assert_allclose(values[output.name], numbers(name, robot, alone), atol=1e-11)
+
+
 def test_another_law_is_refuted():
     robot, other = arm(LAWS["stribeck"]), arm(LAWS["stribeck"].replace("2.25", "2.5"))
     with pytest.raises(Refuted):
@@ -108,6 +187,9 @@ def test_a_robot_without_data_is_an_error_that_says_so(tmp_path):
         lambda: emdeg.program("planar2r", "friction"),
         lambda: emdeg.friction("planar2r", [1.0, 1.0]),
         lambda: emdeg.generate("planar2r", "inverse_dynamics", friction=True),
+        lambda: emdeg.program("delta", "friction"),
+        lambda: emdeg.friction("delta", [0.0, 0.0, -0.7], [0.1, 0.1, 0.1]),
+        lambda: emdeg.generate("delta", "inverse_dynamics", friction=True),
         lambda: emdeg.simulate("planar2r", friction=True, duration=0.1),
     ):
         with pytest.raises(RobotError, match="its file states none"):

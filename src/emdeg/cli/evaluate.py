@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,16 +15,26 @@ from rich.table import Table
 from emdeg.algebra import Array
 from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.errors import RobotError, StateError, TooLarge, UnknownFunction
-from emdeg.mechanics import kind_of
 from emdeg.mechanics.formulations import need_friction
-from emdeg.mechanics.functions import CATALOGUE, FUNCTIONS, axis_names, input_sizes, known_functions, measures_of
+from emdeg.mechanics.functions import (
+    CATALOGUE,
+    FUNCTIONS,
+    INPUTS,
+    RUBBING,
+    WITH_FRICTION,
+    axis_names,
+    input_sizes,
+    inputs_of,
+    known_functions,
+    measures_of,
+)
 from emdeg.mechanics.functions import evaluate as evaluate_function
 from emdeg.mechanics.loops import mode
 from emdeg.mechanics.parameters import base_parameters
-from emdeg.robot import BUDGET, Robot
+from emdeg.robot import BUDGET, Joint, Robot
 
 ROTOR_FUNCTIONS = tuple(name for name, entry in FUNCTIONS.items() if any(w.rotors for w in entry.ways.values()))
-FRICTION_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "bias", "state_rate")
+FRICTION_FUNCTIONS = (*RUBBING, "state_rate")
 WRENCH_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "state_rate")
 OPTIONS = ("q", "qd", "qdd", "tau")
 """The arrays that have an option of their own."""
@@ -50,8 +60,14 @@ def evaluate(
             help="An array that has no option of its own: a tangent q_t=..., a cotangent tau_c=... Repeatable.",
         ),
     ] = None,
-    deg: Annotated[bool, typer.Option("--deg", help="Revolute joints in degrees, on input and output.")] = False,
-    friction: Annotated[bool, typer.Option("--friction", help="Include the drives' friction.")] = False,
+    deg: Annotated[
+        bool,
+        typer.Option(
+            "--deg",
+            help="Positions, speeds, accelerations of revolute joints in degrees, in and out; per radian stays.",
+        ),
+    ] = False,
+    friction: Annotated[bool, typer.Option("--friction", help="Include the joints' friction.")] = False,
     gyroscopic: Annotated[bool, typer.Option("--gyroscopic", help="Include the rotors' gyroscopic terms.")] = False,
     wrench: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Force and moment on the tool, base axes: fx,fy,fz,mx,my,mz.")
@@ -119,7 +135,7 @@ def compute(
             known_functions(function, robot, besides=measures)
         except UnknownFunction as problem:
             raise UsageError(str(problem)) from None
-    names = measures[function].inputs if function in measures else CATALOGUE[function].inputs
+    names = measures[function].inputs if function in measures else inputs_of([function], robot)
     sizes = {} if function in measures else input_sizes([function], robot)
     for name in dict.fromkeys((*given, *names)):
         if name in given and given[name] is not None and name not in names:
@@ -127,10 +143,9 @@ def compute(
         if given.get(name) is None and name in names:
             needed = _places(robot, name, sizes)
             raise UsageError(f"{function} needs {_option(name)} ({len(needed)} numbers: {', '.join(needed)})")
-    revolute = np.array([joint.kind == "revolute" for joint in robot.coordinates])
-    to_radians = np.where(revolute, math.pi / 180, 1.0) if deg else np.ones(robot.freedoms)
+    to_radians = _degrees(robot.coordinates) if deg else np.ones(robot.freedoms)
     states = {}
-    if deg and any(name not in OPTIONS for name in names):
+    if deg and (any(name not in OPTIONS for name in names) or function.endswith("_derivatives")):
         raise UsageError(f"--deg does not apply to {function}: its further arrays are in radians")
     for name in names:
         text = given[name] or ""
@@ -147,24 +162,36 @@ def compute(
         options["gyroscopic"] = True
     if friction and function not in FRICTION_FUNCTIONS:
         raise UsageError(f"--friction applies to {', '.join(FRICTION_FUNCTIONS)}, not to {function}")
-    if friction:
-        need_friction(robot)
-    if friction and "tau" in states:
-        states["tau"] = states["tau"] - _friction(robot, states)
     push = None if wrench is None else _wrench(wrench, function)
     if push is not None:
         options["wrench"] = push
+    if friction:
+        need_friction(robot)
     if function in measures:
+        if friction:
+            options["friction"] = True
         value = measures[function].run(robot, *states.values(), **options)
     else:
-        value = evaluate_function(function, robot, states, **options)
-    if friction and "tau" not in states:
-        value = value + _friction(robot, states, generalized=function == "bias")
-    if deg and function == "forward_dynamics":
-        value = value / to_radians
+        value = evaluate_function(function + WITH_FRICTION * friction, robot, states, **options)
     if isinstance(value, tuple):
         return dict(zip((output.name for output in CATALOGUE[function].outputs), value))
-    return value
+    return value / _radians(robot, function) if deg else value
+
+
+def _degrees(joints: Sequence[Joint]) -> Array:
+    """(n,) [rad, 1]: what a degree of each turning joint is, a metre of a sliding one staying one."""
+    return np.array([math.pi / 180 if joint.kind == "revolute" else 1.0 for joint in joints])
+
+
+def _radians(robot: Robot, function: str) -> Array | float:
+    """By what positions, speeds and accelerations that come out are divided under --deg; all else stays."""
+    if function == "joint_positions":
+        return _degrees(robot.joints)
+    if function == "state_rate":
+        return np.tile(_degrees(robot.coordinates), 2)
+    rates = (INPUTS["qd"].unit, INPUTS["qdd"].unit)
+    found = [output for output in CATALOGUE[function].outputs if output.unit in rates] if function in CATALOGUE else []
+    return _degrees(robot.driven if found[0].efforts else robot.coordinates) if found else 1.0
 
 
 def _say_how_it_closes(robot: Robot, function: str, q: str | None) -> None:
@@ -188,11 +215,6 @@ def _wrench(text: str, function: str) -> Array:
     if values.shape != (6,) or not np.isfinite(values).all():
         raise UsageError(f"--wrench needs six finite numbers, force [N] and moment [N m]; got {text!r}")
     return values
-
-
-def _friction(robot: Robot, states: dict[str, Any], generalized: bool = False) -> Array:
-    """The drives' friction: efforts of the driven joints, or of the coordinates where loops make them differ."""
-    return kind_of(robot).friction(robot, states["q"], states["qd"], generalized=generalized)
 
 
 def read_state(text: str, name: str, robot: Robot) -> Array:

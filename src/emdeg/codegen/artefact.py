@@ -211,7 +211,7 @@ def _certificate(
 def _units(request: Request) -> dict[str, str]:
     """The unit of every input and output, as the catalogue has it."""
     entries = [CATALOGUE[name] for name in request.functions]
-    inputs = {array: entry.arrays[array].unit for entry in entries for array in entry.inputs}
+    inputs = {name: array.unit for entry in entries for name, array in entry.arrays.items()}
     return inputs | {one.name: one.unit for entry in entries for one in entry.outputs}
 
 

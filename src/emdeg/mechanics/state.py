@@ -19,7 +19,6 @@ from emdeg.algebra import Algebra, Array, Dual, Floats
 from emdeg.errors import RobotError
 from emdeg.mechanics.arrays import Surroundings, checked_arrays
 from emdeg.mechanics.formulations import composite_body, kinematics
-from emdeg.mechanics.formulations.friction import friction
 from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position, Rates, frames, led, mechanism_of, seeded
 from emdeg.mechanics.spatial import Scalar, total
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
@@ -34,14 +33,6 @@ class RootAlgebra(Algebra, Protocol):
     """An algebra that also takes square roots: closed loops need them."""
 
     def sqrt(self, value: Any) -> Any: ...
-
-
-class LawAlgebra(Algebra, Protocol):
-    """An algebra that also has what laws of friction are made of."""
-
-    def sign(self, value: Any) -> Any: ...
-    def exp(self, value: Any) -> Any: ...
-    def tanh(self, value: Any) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +182,6 @@ class MechanismKind(Protocol):
         """
         ...
 
-    def friction(self, robot: Robot, q: ArrayLike, qd: ArrayLike, *, generalized: bool = False) -> Array:
-        """(..., n) [N m, N]: the driven joints' efforts that overcome friction; `generalized`: the speeds'."""
-        ...
-
     def home(self, robot: Robot) -> Array:
         """q (n,) of a place where the robot can be."""
         ...
@@ -331,9 +318,6 @@ class Tree:
             return state, shape
         load, shape = joint_loads(state.tree, state.frame, wrench, shape)
         return replace(state, load=load), shape
-
-    def friction(self, robot: Robot, q: ArrayLike, qd: ArrayLike, *, generalized: bool = False) -> Array:
-        return friction(robot, qd)
 
     def home(self, robot: Robot) -> Array:
         return np.zeros(robot.n)

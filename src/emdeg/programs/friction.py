@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from emdeg.mechanics.functions import WITH_FRICTION, known_functions
+from emdeg.mechanics import kind_of
+from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION, known_functions, law_name
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import OutputGroup, Program, Slot
 from emdeg.programs.simplification import fold_signs, prune, schedule
@@ -16,22 +17,31 @@ def with_friction(robot: Robot, names: Sequence[str], smallest: Callable[[Sequen
     """The program of functions with friction in them; `smallest` finds that of the functions without."""
     known_functions(names, robot)
     bare = smallest([name.removesuffix(WITH_FRICTION) for name in names])
-    law = plain_program(robot, "friction")
     tracer = Tracer.like(bare)
-    (lost,) = tracer.outputs_of(law, tracer.replay(law)).values()
-    acts = any(group.name == "tau" for group in bare.inputs)
+
+    def lost(law: str) -> list[Traced]:
+        traced = plain_program(robot, law)
+        (efforts,) = tracer.outputs_of(traced, tracer.replay(traced)).values()
+        return list(efforts)
+
+    friction = lost("friction")
 
     def acting(slot: Slot) -> Traced | None:
         """Where efforts go in, what is lost of them does not act."""
-        return tracer.entry(*slot) - lost[slot[1]] if slot[0] == "tau" else None
+        return tracer.entry(*slot) - friction[slot[1]] if slot[0] == "tau" else None
 
-    outputs = tracer.outputs_of(bare, tracer.replay(bare, acting))
-    if not acts:
-        rubbed = {"inverse_dynamics": "tau", "bias": "h"}
-        for name in names:
-            output = rubbed.get(name.removesuffix(WITH_FRICTION)) if name.endswith(WITH_FRICTION) else None
-            if output is not None:
-                outputs[output] = [x + f for x, f in zip(outputs[output], lost)]
+    outputs = dict(tracer.outputs_of(bare, tracer.replay(bare)))
+    rubbed = tracer.outputs_of(bare, tracer.replay(bare, acting))
+    for name in names:
+        if not name.endswith(WITH_FRICTION):
+            continue
+        (output,) = (one.name for one in CATALOGUE[name].outputs)
+        if "tau" in CATALOGUE[name].inputs:
+            outputs[output] = rubbed[output]
+        else:
+            along = law_name(name, kind_of(robot).name)
+            added = friction if along == "friction" else lost(along)
+            outputs[output] = [x + f for x, f in zip(outputs[output], added)]
     shaped = {group.name: _shaped(group, outputs[group.name]) for group in bare.outputs}
     return schedule(fold_signs(prune(tracer.program("_".join(names), shaped))))
 

@@ -125,7 +125,7 @@ def field_state(robot: Robot, field: PrimeField, names: Sequence[str]) -> State:
             field,
             lambda name, place: input_residue(field, (name, place)),
             field.joint_sincos,
-            tuple(name for name in inputs_of(names) if name != "q" and name in INPUTS),
+            tuple(name for name in inputs_of(names, robot) if name != "q" and name in INPUTS),
         ),
     )
     for loop, value in state.open_loops():

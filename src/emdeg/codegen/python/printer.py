@@ -43,7 +43,7 @@ def emit_python(program: Program, *, name: str | None = None, robot: str = "", c
     names += [law.value for law in (Kind.TANH,) if law in used]
     lines += ["", f"from math import {', '.join(names)}  # noqa: F401", ""]
     if Kind.SIGN in used:
-        lines += ["", "def sign(x):", "    return (x > 0) - (x < 0)", ""]
+        lines += ["", "def sign(x):", "    return float(x > 0) - float(x < 0)", ""]
     for part in parts(program, name):
         lines += ["", *_function(part), ""]
     return "\n".join(lines).rstrip() + "\n"

@@ -11,21 +11,29 @@ rest alone, where this law is zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from emdeg.algebra import ONE, ZERO, Array, Exact, FieldScalar
+from emdeg.algebra import ONE, ZERO, Algebra, Exact, FieldScalar
 from emdeg.errors import RobotError
+from emdeg.mechanics.mechanism import Mechanism, written
 from emdeg.mechanics.spatial import Scalar
 from emdeg.robot import Friction, Joint, Robot
 
 V = TypeVar("V", bound=Scalar)
 Function = Callable[[Any], Scalar]
 """From the caller's scalars to the same kind."""
+
+
+class LawAlgebra(Algebra, Protocol):
+    """An algebra that also has what laws of friction are made of."""
+
+    def sign(self, value: Any) -> Any: ...
+    def exp(self, value: Any) -> Any: ...
+    def tanh(self, value: Any) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +105,19 @@ def need_friction(robot: Robot) -> None:
         )
 
 
-def friction(robot: Robot, qd: ArrayLike) -> Array:
-    """(..., n) [N m, N]: the effort that overcomes friction at the speeds qd; zero at rest."""
-    speed = np.asarray(qd, dtype=np.float64)
-    laws = enumerate(friction_laws(robot.joints))
-    return np.stack([law.effort(speed[..., k], np.sign, np.exp, np.tanh) for k, law in laws], axis=-1)
+def joint_friction(tree: Mechanism, speeds: Sequence[Scalar]) -> list[Scalar]:
+    """[N m, N] of every joint at its speed: what a drive there would give to overcome friction."""
+    algebra = cast(LawAlgebra, tree.algebra)
+    laws = [law_of(one, lambda value: written(algebra, value)) for one in tree.friction]
+    return [law.effort(v, algebra.sign, algebra.exp, algebra.tanh) for law, v in zip(laws, speeds)]
+
+
+def friction_term_by_term(tree: Mechanism, speeds: Sequence[Scalar]) -> list[Scalar]:
+    """The same with the law multiplied out, each term at its own speed: what proves it."""
+    algebra, efforts = cast(LawAlgebra, tree.algebra), []
+    for one, v in zip(tree.friction, speeds):
+        law = law_of(one, lambda value: written(algebra, value))
+        way = algebra.sign(v) if law.rest_speed is None else algebra.tanh(v / law.rest_speed)
+        fall = algebra.exp(-(v * v) / (law.stribeck_velocity * law.stribeck_velocity)) if law.peak else tree.zero
+        efforts.append(way * law.peak * fall + law.coulomb * way + v * law.viscous)
+    return efforts

@@ -10,14 +10,15 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 from emdeg.mechanics.functions.derived import derivatives_of
-from emdeg.mechanics.functions.function import Function, Output, Ways
+from emdeg.mechanics.functions.function import Function, Output, Run, Ways
 from emdeg.mechanics.functions.names import RUBBING, WITH_FRICTION
 from emdeg.mechanics.loops import functions as of_loops
 from emdeg.mechanics.loops import margins
 from emdeg.mechanics.loops.kind import CLOSED_LOOPS
-from emdeg.mechanics.state import TREE
+from emdeg.mechanics.state import TREE, Outputs
 from emdeg.mechanics.trees import classical
 from emdeg.mechanics.trees import functions as of_trees
 
@@ -467,33 +468,86 @@ _ALL = (
 )
 
 
+def _with_friction(run: Run, lost: Run, acts: bool) -> Run:
+    """The same function with friction in it: in the efforts that come out or, `acts`, taken from those that act."""
+
+    def rubbed(s: Any) -> Outputs | None:
+        rubbing = lost(s)
+        assert rubbing is not None
+        (efforts,) = rubbing.values()
+        if acts:
+            return run(replace(s, tau=[t - f for t, f in zip(s.tau, efforts)]))
+        found = run(s)
+        return None if found is None else {k: [x + f for x, f in zip(v, efforts)] for k, v in found.items()}
+
+    return rubbed
+
+
 def _rubbing(entry: Function) -> Function:
-    """A tree's function of efforts with friction in it."""
-    ways = entry.ways[tree]
-    named = {name: of_trees.with_friction(run) for name, run in ways.formulations.items()}
-    title, reference = ways.reference
+    """A function of efforts with friction in it."""
+    acts = "tau" in entry.inputs
+
+    def rubbing(kind: str, ways: Ways) -> Ways:
+        law = _LAWS[law_name(entry.name, kind)].ways[kind]
+        (lost,) = law.formulations.values()
+        title, reference = ways.reference
+        return replace(
+            ways,
+            formulations={name: _with_friction(run, lost, acts) for name, run in ways.formulations.items()},
+            reference=(f"{title}, and friction {law.reference[0]}", _with_friction(reference, law.reference[1], acts)),
+            searched=(),
+            numbers=None if ways.numbers is None else _with_friction(ways.numbers, lost, acts),
+            rotors=None if ways.rotors is None else _with_friction(ways.rotors, lost, acts),
+            balance=None,
+        )
+
     return replace(
         entry,
         name=entry.name + WITH_FRICTION,
-        meaning=f"{entry.meaning}, with the drives' friction",
-        ways={tree: Ways(named, (f"{title}, and friction", of_trees.with_friction(reference)))},
+        meaning=f"{entry.meaning}, with the joints' friction",
+        ways={kind: rubbing(kind, ways) for kind, ways in entry.ways.items()},
         rubs=True,
     )
 
 
+def law_name(function: str, kind: str) -> str:
+    """Which law a function with friction has in it: the motors', or the coordinates' if its efforts are theirs."""
+    along = function.removesuffix(WITH_FRICTION) == "bias" and kind == loops
+    return "generalized_friction" if along else "friction"
+
+
 _FRICTION = Function(
     "friction",
-    "the efforts that overcome the drives' friction; zero at rest",
+    "the efforts of the driven joints that overcome every joint's friction; zero at rest",
     ("qd",),
-    (Output("tau", ("n",), EFFORT),),
+    (Output("tau", ("n",), EFFORT, (0,)),),
     {
-        tree: Ways(
-            {"by joints": of_trees.friction},
-            reference=("term by term", of_trees.friction_term_by_term),
-        )
+        tree: Ways({"by joints": of_trees.friction}, reference=("term by term", of_trees.friction_by_terms)),
+        loops: Ways(
+            {"by joints": of_loops.friction},
+            reference=("term by term, rates from derivatives through the closure", of_loops.friction_from_positions),
+            inputs=("q", "qd"),
+        ),
     },
     rubs=True,
 )
+_GENERALIZED = Function(
+    "generalized_friction",
+    "the coordinates' efforts that overcome every joint's friction; zero at rest",
+    ("q", "qd"),
+    (Output("f", ("n",), EFFORT),),
+    {
+        loops: Ways(
+            {"by joints": of_loops.generalized_friction},
+            reference=(
+                "term by term, rates from derivatives through the closure",
+                of_loops.generalized_friction_from_positions,
+            ),
+        ),
+    },
+    rubs=True,
+)
+_LAWS = {entry.name: entry for entry in (_FRICTION, _GENERALIZED)}
 _SEEN_FROM = {f"seen from link {place + 1}": place for place in (2, 3, 4, 1)}
 _SQUARE = (
     Function(
@@ -530,7 +584,7 @@ _SQUARE = (
 )
 _NAMED = {entry.name: entry for entry in _ALL}
 FUNCTIONS: Mapping[str, Function] = {
-    entry.name: entry for entry in (*_ALL, *_SQUARE, _FRICTION, *(_rubbing(_NAMED[name]) for name in RUBBING))
+    entry.name: entry for entry in (*_ALL, *_SQUARE, *_LAWS.values(), *(_rubbing(_NAMED[name]) for name in RUBBING))
 }
 """Name -> function, in the order in which people are told of them."""
 

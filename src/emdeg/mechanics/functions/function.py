@@ -57,7 +57,8 @@ class Ways:
     taken (by default the first); `searched` those that an optimiser starts from, all of which bear variation
     (`emdeg.mechanics.variants`). `reference` is independent of every formulation: what proves a program. `numbers`
     is what doubles run, by default the first formulation; `rotors` the same with gyroscopic terms. `balance` is what
-    the outputs satisfy, where a function is the solution of an equation.
+    the outputs satisfy, where a function is the solution of an equation. `inputs` are what this kind takes, where that
+    is not what the function says.
     """
 
     formulations: Mapping[str, Run]
@@ -67,6 +68,7 @@ class Ways:
     numbers: Run | None = None
     rotors: Run | None = None
     balance: Callable[[Any, Outputs], Balance] | None = None
+    inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         first = next(iter(self.formulations))
@@ -105,4 +107,9 @@ class Function:
     arrays: Mapping[str, Input] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arrays", {name: self.arrays.get(name) or INPUTS[name] for name in self.inputs})
+        taken = dict.fromkeys((*self.inputs, *(name for way in self.ways.values() for name in way.inputs)))
+        object.__setattr__(self, "arrays", {name: self.arrays.get(name) or INPUTS[name] for name in taken})
+
+    def inputs_of(self, kind: str) -> tuple[str, ...]:
+        """The arrays that the function of a kind of mechanism takes."""
+        return self.ways[kind].inputs or self.inputs

@@ -99,9 +99,9 @@ def proved_by(entry: Function, kind: str) -> str:
     return f"dual numbers{order} through {reference}"
 
 
-def inputs_of(names: Sequence[str]) -> tuple[str, ...]:
+def inputs_of(names: Sequence[str], robot: Robot) -> tuple[str, ...]:
     """The arrays that these functions take together, in their order: a state's, then cotangents and tangents."""
-    taken = [name for one in names for name in CATALOGUE[one].inputs]
+    taken = [name for one in names for name in CATALOGUE[one].inputs_of(kind_of(robot).name)]
     further = dict.fromkeys(name for name in taken if name not in INPUTS)
     tangents = [name for name in further if name.endswith(TANGENT)]
     return (*(name for name in INPUTS if name in taken), *(n for n in further if n not in tangents), *tangents)
@@ -122,7 +122,7 @@ def input_sizes(names: Sequence[str], robot: Robot) -> dict[str, int]:
                 size = _sizes_of_outputs(derivation.of, robot)[array.removesuffix(COTANGENT)]
             if sizes.setdefault(array, size) != size:
                 raise CannotJoin(f"{' and '.join(names)} cannot be one program: {array} is two arrays")
-    return {array: sizes[array] for array in inputs_of(names)}
+    return {array: sizes[array] for array in inputs_of(names, robot)}
 
 
 def _sizes_of_outputs(entry: Function, robot: Robot) -> dict[str, int]:

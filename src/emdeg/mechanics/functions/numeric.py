@@ -9,7 +9,7 @@ tau the driven joints' efforts.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
 from emdeg.mechanics.functions.derived import derived_outputs
 from emdeg.mechanics.functions.function import INPUTS, Function
 from emdeg.mechanics.functions.lookup import input_sizes, kind_of, ways_of
+from emdeg.mechanics.functions.names import WITH_FRICTION
 from emdeg.mechanics.parameters.base import BaseParameters
 from emdeg.mechanics.parameters.symbolic_regressor import chosen_columns
 from emdeg.mechanics.state import TREE
@@ -49,7 +50,7 @@ def evaluate(
         if ways.rotors is None:
             raise RobotError(f"the rotors' gyroscopic terms are not known for its {name}", body=robot.name)
         run = ways.rotors
-    if wrench is not None and name not in ("inverse_dynamics", "forward_dynamics"):
+    if wrench is not None and name.removesuffix(WITH_FRICTION) not in ("inverse_dynamics", "forward_dynamics"):
         raise StateError(f"{name} takes no wrench on the tool")
     if entry.rubs:
         need_friction(robot)
@@ -86,13 +87,7 @@ class NumericFunction:
         self.entry = entry
         self.__name__ = self.__qualname__ = entry.name
         self.__doc__ = _text(entry)
-        arrays = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in entry.inputs]
-        robot = inspect.Parameter("robot", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        options = [
-            inspect.Parameter("gyroscopic", inspect.Parameter.KEYWORD_ONLY, default=False),
-            inspect.Parameter("wrench", inspect.Parameter.KEYWORD_ONLY, default=None),
-        ]
-        self.__signature__ = inspect.Signature([robot, *arrays, *options])
+        self.__signature__ = _signature(entry.inputs)
 
     def __call__(
         self,
@@ -102,14 +97,27 @@ class NumericFunction:
         wrench: ArrayLike | None = None,
         **named: ArrayLike,
     ) -> Any:
-        if named or len(arrays) != len(self.entry.inputs):
-            bound = self.__signature__.bind(robot, *arrays, **named).arguments
-            arrays = tuple(bound[name] for name in self.entry.inputs)
-        given = dict(zip(self.entry.inputs, arrays))
-        return evaluate(self.entry.name, as_robot(robot), given, gyroscopic=gyroscopic, wrench=wrench)
+        loaded = as_robot(robot)
+        ways_of(self.entry.name, loaded)  # says what is wrong with a function that such a robot has not
+        taken = self.entry.inputs_of(kind_of(loaded).name)
+        if named or len(arrays) != len(taken):
+            bound = _signature(taken).bind(robot, *arrays, **named).arguments
+            arrays = tuple(bound[name] for name in taken)
+        given = dict(zip(taken, arrays))
+        return evaluate(self.entry.name, loaded, given, gyroscopic=gyroscopic, wrench=wrench)
 
     def __repr__(self) -> str:
         return f"<function {self.__name__}{self.__signature__}: {self.entry.meaning}>"
+
+
+def _signature(arrays: Sequence[str]) -> inspect.Signature:
+    """(robot, the arrays, *, gyroscopic=False, wrench=None)."""
+    places = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("robot", *arrays)]
+    options = [
+        inspect.Parameter("gyroscopic", inspect.Parameter.KEYWORD_ONLY, default=False),
+        inspect.Parameter("wrench", inspect.Parameter.KEYWORD_ONLY, default=None),
+    ]
+    return inspect.Signature([*places, *options])
 
 
 def _text(entry: Function) -> str:
@@ -131,7 +139,7 @@ def _example(entry: Function) -> str:
     where, name = ("emdeg", "planar2r") if TREE.name in entry.ways else ("emdeg.loops", "fivebar")
     if entry.square:
         return f'>>> import emdeg\n>>> value = emdeg.{entry.name}("puma560", [0.1, 0.2, 0, 0, 0.5, -0.3])'
-    if entry.rubs:
+    if entry.rubs and entry.inputs == ("qd",):
         return f'>>> import emdeg\n>>> tau = emdeg.{entry.name}("puma560", [0.1, 0.2, 0, 0, 0, -0.3])'
     arrays = ", ".join("[2.0, 1.0]" if array == "q" else "[0.1, 0.2]" for array in entry.inputs)
     outputs = ", ".join(output.name for output in entry.outputs)
@@ -150,6 +158,7 @@ coriolis_matrix = NumericFunction(FUNCTIONS["coriolis_matrix"])
 bias = NumericFunction(FUNCTIONS["bias"])
 gravity = NumericFunction(FUNCTIONS["gravity"])
 friction = NumericFunction(FUNCTIONS["friction"])
+generalized_friction = NumericFunction(FUNCTIONS["generalized_friction"])
 inverse_jacobian = NumericFunction(FUNCTIONS["inverse_jacobian"])
 jacobian_determinant = NumericFunction(FUNCTIONS["jacobian_determinant"])
 elements = NumericFunction(FUNCTIONS["elements"])

@@ -6,7 +6,7 @@ with the formulations that programs are traced from but the closure and the cons
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,6 +16,7 @@ from emdeg.algebra.linear import Matrix, product, solve_system, summed, times, t
 from emdeg.mechanics.formulations import energy, kinematics
 from emdeg.mechanics.formulations.coefficients import packed
 from emdeg.mechanics.formulations.differentiation import matrix_of_symbols, symbols_of
+from emdeg.mechanics.formulations.friction import friction_term_by_term, joint_friction
 from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
 from emdeg.mechanics.formulations.virtual_work import (
     equations_by_virtual_work,
@@ -192,6 +193,20 @@ def drive_rates(s: LoopState) -> Outputs:
     return {"v": times(s.driven, s.qd, s.tree.zero)}
 
 
+def friction(s: LoopState) -> Outputs:
+    """Every joint's friction, the undriven ones' too: the loops hand it to the motors."""
+    return {"tau": reduction.motor_efforts(s.link, s.W, _joint_friction(s))}
+
+
+def generalized_friction(s: LoopState) -> Outputs:
+    """The same along the coordinates, W^T f."""
+    return {"f": times(transposed(s.W), _joint_friction(s), s.tree.zero)}
+
+
+def _joint_friction(s: LoopState) -> list[Scalar]:
+    return joint_friction(s.tree, times(s.W, s.qd, s.tree.zero))
+
+
 def momenta(s: LoopState) -> Outputs:
     return {"p": times(_mass_matrix(s), s.qd, s.tree.zero)}
 
@@ -324,13 +339,13 @@ def elements_from_derivatives(s: LoopState) -> Outputs:
 
 
 def drive_jacobian_from_positions(s: LoopState) -> Outputs:
-    return {"J_drive": _varied_drives(s)}
+    return {"J_drive": _varied_joints(s, s.link.driven)}
 
 
-def _varied_drives(s: LoopState) -> Matrix:
-    """How the driven joints follow the coordinates: d(angle) = c ds - s dc."""
+def _varied_joints(s: LoopState, joints: Iterable[int]) -> Matrix:
+    """How joints follow the coordinates: d(angle) = c ds - s dc."""
     zero, position, rows = s.tree.zero, s.seeded(), []
-    for k in s.link.driven:
+    for k in joints:
         at: Any = position[k]
         if s.tree.revolute[k]:
             sine, cosine = (part.value if isinstance(part, Dual) else part for part in at)
@@ -342,7 +357,27 @@ def _varied_drives(s: LoopState) -> Matrix:
 
 
 def drive_rates_from_positions(s: LoopState) -> Outputs:
-    return {"v": [total([x * v for x, v in zip(row, s.qd)]) for row in _varied_drives(s)]}
+    return {"v": _rates(_varied_joints(s, s.link.driven), s.qd)}
+
+
+def _rates(rows: Matrix, qd: Sequence[Scalar]) -> list[Scalar]:
+    return [total([x * v for x, v in zip(row, qd)]) for row in rows]
+
+
+def friction_from_positions(s: LoopState) -> Outputs:
+    W = _varied_joints(s, range(s.link.n))
+    force = [[f] for f in _friction_along(s, W)]
+    return {"tau": [x[0] for x in reduction.allocated(s.link, [W[k] for k in s.link.driven], force)]}
+
+
+def generalized_friction_from_positions(s: LoopState) -> Outputs:
+    return {"f": _friction_along(s, _varied_joints(s, range(s.link.n)))}
+
+
+def _friction_along(s: LoopState, W: Matrix) -> list[Scalar]:
+    """Friction's power per coordinate's rate, term by term."""
+    efforts = friction_term_by_term(s.tree, _rates(W, s.qd))
+    return [total([row[i] * f for row, f in zip(W, efforts)]) for i in range(s.n)]
 
 
 def jacobian_from_pose(s: LoopState) -> Outputs:

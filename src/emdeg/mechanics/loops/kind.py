@@ -11,11 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
-from emdeg.algebra.linear import times, transposed
 from emdeg.errors import RobotError
-from emdeg.mechanics.arrays import Surroundings, checked_arrays, stacked
-from emdeg.mechanics.formulations.friction import friction
-from emdeg.mechanics.loops import reduction
+from emdeg.mechanics.arrays import Surroundings, checked_arrays
 from emdeg.mechanics.loops.closing import (
     Ready,
     closing_of,
@@ -81,16 +78,6 @@ class ClosedLoops:
             return state, shape
         load, shape = joint_loads(state.tree, state.frame, wrench, shape)
         return replace(state, load=load), shape
-
-    def friction(self, robot: Robot, q: ArrayLike, qd: ArrayLike, *, generalized: bool = False) -> Array:
-        """Every joint's friction, the undriven ones' too: the loops hand it to the motors."""
-        s, shape = self.numbers(robot, {"q": q, "qd": qd})
-        rates = stacked(times(s.W, s.qd, s.tree.zero), shape)
-        rubbed = friction(robot, rates)
-        efforts = [rubbed[..., k] for k in range(s.link.n)]
-        if generalized:
-            return stacked(times(transposed(s.W), efforts, s.tree.zero), shape)
-        return stacked(reduction.motor_efforts(s.link, s.W, efforts), shape)
 
     def home(self, robot: Robot) -> Array:
         return closing_of(robot).home

@@ -88,7 +88,8 @@ def reduced_model(robot: Robot, q: ArrayLike, qd: ArrayLike, *, route: str = "re
 
 def drive_friction(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
     """(..., n): the driven joints' efforts that overcome every joint's friction (viscous, Coulomb, Stribeck)."""
-    return ClosedLoops().friction(robot, q, qd)
+    s, shape = _state(robot, q=q, qd=qd)
+    return stacked(functions.friction(s)["tau"], shape)
 
 
 def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> dict[str, Array]:

@@ -34,15 +34,15 @@ from emdeg.mechanics.formulations import (
 )
 from emdeg.mechanics.formulations.coefficients import Coefficients, packed
 from emdeg.mechanics.formulations.extended_body_rates import extended_body_coefficients
-from emdeg.mechanics.formulations.friction import law_of
+from emdeg.mechanics.formulations.friction import friction_term_by_term, joint_friction
 from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients
 from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
 from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
-from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path, varying, written
+from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path, varying
 from emdeg.mechanics.parameters.regressor import COLUMNS
 from emdeg.mechanics.parameters.regressor import regressor as regressor_by_bodies
 from emdeg.mechanics.spatial import BodyInertia, Mat3, Scalar, Transform, Vec3, add, dot, mul, scale, total, zeros
-from emdeg.mechanics.state import Balance, LawAlgebra, Outputs, State, TreeState
+from emdeg.mechanics.state import Balance, Outputs, State, TreeState
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors
 from emdeg.robot import BASE
@@ -55,39 +55,12 @@ def inverse_dynamics(s: TreeState) -> Outputs:
     return {"tau": tau if s.load is None else [t - f for t, f in zip(tau, s.load)]}
 
 
-def rubbing(s: TreeState) -> list[Scalar]:
-    """What the drives give to overcome friction."""
-    algebra = cast(LawAlgebra, s.tree.algebra)
-    laws = [law_of(one, lambda value: written(algebra, value)) for one in s.tree.friction]
-    return [law.effort(v, algebra.sign, algebra.exp, algebra.tanh) for law, v in zip(laws, s.qd)]
-
-
 def friction(s: TreeState) -> Outputs:
-    return {"tau": rubbing(s)}
+    return {"tau": joint_friction(s.tree, s.qd)}
 
 
-def friction_term_by_term(s: TreeState) -> Outputs:
-    """The law multiplied out, each term at its own speed."""
-    algebra, tau = cast(LawAlgebra, s.tree.algebra), []
-    for one, v in zip(s.tree.friction, s.qd):
-        law = law_of(one, lambda value: written(algebra, value))
-        way = algebra.sign(v) if law.rest_speed is None else algebra.tanh(v / law.rest_speed)
-        fall = algebra.exp(-(v * v) / (law.stribeck_velocity * law.stribeck_velocity)) if law.peak else s.tree.zero
-        tau.append(way * law.peak * fall + law.coulomb * way + v * law.viscous)
-    return {"tau": tau}
-
-
-def with_friction(run: Callable[[TreeState], Outputs | None]) -> Callable[[TreeState], Outputs | None]:
-    """The same function with friction in it: in the efforts that come out, or taken from those that act."""
-
-    def rubbed(s: TreeState) -> Outputs | None:
-        lost = rubbing(s)
-        if s.tau:
-            return run(replace(s, tau=[t - f for t, f in zip(s.tau, lost)]))
-        found = run(s)
-        return None if found is None else {k: [x + f for x, f in zip(v, lost)] for k, v in found.items()}
-
-    return rubbed
+def friction_by_terms(s: TreeState) -> Outputs:
+    return {"tau": friction_term_by_term(s.tree, s.qd)}
 
 
 def bias(s: TreeState) -> Outputs:
