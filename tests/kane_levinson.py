@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 FILE = Path(__file__).parent / "data" / "kane_levinson.txt"
-_TOKEN = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*|[0-9.]+|[-+*/^()])")
+_TOKEN = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*|[0-9.]+|[-+*/^()])")
 
 
 @dataclass
@@ -42,6 +42,25 @@ def values(letters: dict[str, float]) -> dict[str, float]:
     for definition in definitions():
         known[definition.name] = _Reader(definition.text, known).whole()
     return known
+
+
+def printed_efforts(printed, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> list[float]:
+    """The entries of a judged file of the arm in doubles, one definition after the other as it is asked for."""
+    order = ("q1", "q2", "q6", "q3", "q4", "q5")
+    known: dict[str, float] = {name: float(value) for name, value in printed.constants.items()}
+    for name, *each in zip(order, q, qd, qdd):
+        known |= dict(zip((name, f"qd_{name}", f"qdd_{name}"), map(float, each)))
+    for k in range(1, 6):
+        known |= {f"s{k}": float(np.sin(known[f"q{k}"])), f"c{k}": float(np.cos(known[f"q{k}"]))}
+    texts = {name: str(text) for name, text in printed.define.items() if name not in known}
+
+    class Lazy(dict):
+        def __missing__(self, name: str) -> float:
+            self[name] = _Reader(texts[name], self).whole()
+            return self[name]
+
+    lazy = Lazy(known)
+    return [_Reader(entry.text, lazy).whole() for entry in printed.entries.values()]
 
 
 class _Reader:

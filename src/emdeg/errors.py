@@ -142,6 +142,10 @@ class NotCertified(EmdegError):
     """An artefact is not what its certificate says, or the certificate does not hold."""
 
 
+class NotBounded(EmdegError):
+    """A divisor is not away from zero: what is divided by it has no bound over the workspace."""
+
+
 class UnluckyPoint(EmdegError, ZeroDivisionError):
     """At this point of the field a radicand has no root: draw another, as where a divisor is zero."""
 

@@ -9,6 +9,7 @@ import pytest
 import emdeg
 from emdeg.analysis import judge, read_printed, workspace
 from emdeg.errors import RobotError
+from tests import kane_levinson
 from tests.bejczy import CUBE
 
 FOLDER = Path(__file__).parents[2] / "examples" / "judged"
@@ -122,6 +123,20 @@ def test_constants_build_on_constants_and_may_be_replaced(tmp_path):
         ('[entries]\nM22 = { correct = "1" }\n', "printed is missing"),
         ("[entries]\nM22 = 1\n[other]\n", "unknown key 'other'"),
         ("entries = 3\n", "must be a table"),
+        ('[entries]\nM22 = "1/(cos(q1)*0)"\n', "divides by zero"),
+        ('[entries]\nM22 = "1/0"\nM11 = "qd_q1"\n', "may have no rates"),
+        ('[entries]\ntau_q1 = "1/qd_q1"\n', "a rate may not be divided by"),
+        ('[entries]\ntau_q1 = "qd_q1*qdd_q1"\n', "at most quadratic in the speeds"),
+        ('[entries]\nC11 = "qd_q1*qd_q2"\n', "linear in the speeds"),
+        ('[entries]\ntau_q1 = "qd_q1^5"\n', "rates to a power above 4"),
+        ('[entries]\ntau_q1 = "qd_q3"\n', "'q3' is no constant"),
+        ('[constants]\na = "1/(2 - 2)"\n[entries]\nM22 = 1\n', "zero"),
+        ('[constants]\na = "sin(pi/3)"\n[entries]\nM22 = 1\n', "no constant angle"),
+        ('[entries]\nM22 = "cos(pi/0)"\nM11 = "x"\n', "'x' is no constant"),
+        (
+            "[define]\n" + "".join(f'a{k} = "a{k + 1} + 1"\n' for k in range(300)) + '[entries]\nM22 = "a0"\n',
+            "itself|deep",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, text, words):
@@ -137,3 +152,130 @@ def test_an_entry_of_another_robot_is_said(tmp_path):
 def test_code_is_not_run(tmp_path):
     (one,) = verdict(tmp_path, "[entries]\nM22 = \"__import__('os')\"\n").entries
     assert "unexpected '_'" in one.problem
+
+
+# Quotients, rates and constant angles.
+
+PLANAR = """
+[define]
+h = "sin(q2)/2"
+G = "9.81*(3*cos(q1)/2 + cos(q1 + q2)/2)"
+[entries]
+tau_q1 = "(5/3 + cos(q2))*qdd_q1 + (1/3 + cos(q2)/2)*qdd_q2 - 2*h*qd_q1*qd_q2 - h*qd2^2 + G"
+tau_q2 = "(1/3 + cos(q2)/2)*qdd1 + qdd2/3 + h*qd1*qd1 + 9.81*cos(q1 + q2)/2"
+C11 = "-h*qd_q2"
+C12 = "-h*(qd_q1 + qd_q2)"
+M21 = "1/3 + cos(q2 + pi/3 - pi/3)/2"
+b121 = "-sin(q2)"
+M22 = "(1 - cos(q2)^2)/(3*sin(q2)^2)"
+"""
+
+
+def test_whole_efforts_and_christoffels_matrix_are_exact(tmp_path):
+    found = verdict(tmp_path, PLANAR)
+    assert [one.name for one in found.entries if not one.exact] == []
+    assert found.efforts == (0.0, 0.0)
+
+
+def test_an_effort_off_by_friction_and_a_square_is_off_by_their_largest(tmp_path):
+    """Speeds of at most 2: 0.1 * 2 + 0.05 * 4; one in the other's sign reaches the sum too."""
+    text = PLANAR.replace('tau_q2 = "', 'tau_q2 = "0.1*qd_q1 - 0.05*qd_q2^2 + ')
+    one = next(one for one in verdict(tmp_path, text).entries if one.name == "tau_q2")
+    assert one.wrong == ("c22", "a term in the speed 1")
+    assert 0.4 <= one.error.bound < 0.41
+    assert 0.38 < one.error.value <= 0.4
+
+
+def test_an_efforts_bound_holds_at_random_states_and_is_nearly_reached(tmp_path):
+    text = PLANAR.replace("(5/3 +", "(1.6 +").replace("- 2*h*", "- 1.9*h*").replace("9.81*(3", "9.8*(3")
+    found = {one.name: one for one in verdict(tmp_path, text).entries}
+    robot = emdeg.load("planar2r")
+    q, qd, qdd = workspace(robot).sample_states(40_000, 1)
+    h = np.sin(q[:, 1]) / 2
+    off = (1.6 - 5 / 3) * qdd[:, 0] + 0.1 * h * qd[:, 0] * qd[:, 1]
+    off += (9.8 - 9.81) * (1.5 * np.cos(q[:, 0]) + 0.5 * np.cos(q[:, 0] + q[:, 1]))
+    assert 0.9 * found["tau_q1"].error.value < np.abs(off).max() <= found["tau_q1"].error.bound
+    assert found["tau_q1"].error.bound < 1.02 * found["tau_q1"].error.value
+    assert set(found["tau_q1"].wrong) == {"M11", "b112", "g1"}
+    exact = emdeg.inverse_dynamics(robot, q, qd, qdd)[:, 0]
+    assert np.abs(exact).max() <= found["tau_q1"].size.bound
+
+
+def test_a_quotients_error_is_bounded_where_the_divisor_is_away_from_zero(tmp_path):
+    (one,) = verdict(tmp_path, '[entries]\nM22 = "1/(3 + cos(q2)/2)"\n').entries
+    c = np.cos(np.linspace(-np.pi, np.pi, 2001))
+    worst = np.abs(1 / (3 + c / 2) - 1 / 3).max()
+    assert worst <= one.error.bound < 1.011 * worst
+    assert one.pointwise
+    assert 3 * worst <= one.relative.bound < 1.011 * 3 * worst
+
+
+@pytest.mark.parametrize("name", ["M22", "C11", "tau_q1"])
+def test_a_divisor_that_vanishes_is_refused_with_its_place(tmp_path, name):
+    factor = {"M22": "1", "C11": "qd_q1", "tau_q1": "qdd_q1"}[name]
+    found = verdict(tmp_path, f'claim = 9\n[entries]\n{name} = "{factor}/(1 - 2*cos(q2))"\n')
+    (one,) = found.entries
+    assert "not away from zero over the workspace" in one.problem
+    at = float(one.problem.rpartition("q2 = ")[2].rstrip(")"))
+    assert abs(np.cos(at)) == pytest.approx(0.5, abs=1e-3)
+    assert not found.holds
+
+
+def test_a_narrower_workspace_bounds_what_the_whole_one_does_not(tmp_path):
+    file = tmp_path / "model.toml"
+    file.write_text(HEAD + '[entries]\nM22 = "1/(1 - 2*cos(q2))"\n')
+    robot = emdeg.load("planar2r")
+    (one,) = judge(read_printed(file), robot, workspace(robot, {"q2": (1.2, 3.0)})).entries
+    worst = 1 / (1 - 2 * np.cos(1.2)) - 1 / 3
+    assert worst <= one.error.bound < 1.02 * worst
+
+
+# Kane and Levinson.
+
+KANE = FOLDER / "kane_levinson.toml"
+
+
+def kane(names, ranges=None, **options):
+    robot = emdeg.load("stanford_arm")
+    printed = read_printed(KANE, **options)
+    some = replace(printed, entries={name: printed.entries[name] for name in names})
+    found = judge(some, robot, workspace(robot, {"q6": (-0.2, 0.4), **(ranges or {})}), seconds=0.3)
+    return {one.name: one for one in found.entries}
+
+
+def test_the_files_definitions_are_the_papers_corrected_ones():
+    known = {one.name: one.text for one in kane_levinson.definitions() if one.name[0] in "ZXC"}
+    printed = read_printed(KANE, corrected=True)
+    stated = {name: str(expression) for name, expression in printed.define.items()}
+    assert {name: stated[name] for name in known if name in stated} == {n: t for n, t in known.items() if n in stated}
+    assert sum(name.startswith("Z") for name in stated) == 196
+    misprints = read_printed(KANE)
+    assert {n for n in stated if str(misprints.define[n]) != stated[n]} == {"Z90", "Z139", "Z149", "Z193"}
+
+
+def test_kanes_quantities_give_exact_torques_though_they_divide_by_sines():
+    assert all(one.exact for one in kane(["tau_q4", "tau_q5"], corrected=True).values())
+
+
+def test_kanes_misprints_are_off_where_they_have_bounds():
+    found = kane(["tau_q3", "tau_q5"])
+    assert found["tau_q5"].exact
+    assert "it divides by" in found["tau_q3"].problem
+
+
+@pytest.mark.slow
+def test_kanes_torques_as_printed_and_corrected():
+    """The errors of the errata's page are reached within the bounds: checked by a reader that knows no algebra."""
+    names = ["tau_q1", "tau_q2", "tau_q6", "tau_q3", "tau_q4", "tau_q5"]
+    ranges = {"q2": (0.3, 2.8)}
+    assert all(one.exact for one in kane(names, corrected=True).values())
+    found = kane(names, ranges)
+    robot = emdeg.load("stanford_arm")
+    q, qd, qdd = workspace(robot, {"q6": (-0.2, 0.4), **ranges}).sample_states(60, 3)
+    tau = emdeg.inverse_dynamics(robot, q, qd, qdd)
+    printed = read_printed(KANE)
+    for k in range(60):
+        theirs = kane_levinson.printed_efforts(printed, q[k], qd[k], qdd[k])
+        for i, name in enumerate(names):
+            assert abs(theirs[i] - tau[k, i]) <= found[name].error.bound + 1e-9
+    assert found["tau_q3"].error.value > 0.5

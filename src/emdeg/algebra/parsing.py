@@ -11,26 +11,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import parse_number, shown
 from emdeg.algebra.scalar import add_angles, multiple_angle
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 40
 MAX_POWER = 12
+MAX_PARTS = 360
 
 _TOKEN = re.compile(r"\s*(?:([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+\.)|([A-Za-z][A-Za-z0-9_]*)|(.))")
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedSum:
-    terms: tuple[tuple[int, Node], ...]
+    terms: tuple[tuple[int, ParsedNode], ...]
     """(sign, term)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedProduct:
-    factors: tuple[tuple[Node, int], ...]
-    """(factor, exponent)."""
+    factors: tuple[tuple[ParsedNode, int], ...]
+    """(factor, exponent); a negative exponent divides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,46 +42,61 @@ class ParsedName:
 
 @dataclass(frozen=True, slots=True)
 class ParsedSine:
-    """The sine or cosine of a sum of named angles with whole multiples."""
+    """The sine or cosine of a sum of named angles with whole multiples, and of a multiple of pi."""
 
     cosine: bool
     angles: tuple[tuple[str, int], ...]
+    half_turns: Fraction = Fraction(0)
+    """The multiple of pi."""
 
 
-Node = ParsedSum | ParsedProduct | ParsedName | ParsedSine | Fraction
+ParsedNode = ParsedSum | ParsedProduct | ParsedName | ParsedSine | Fraction
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A polynomial in names and in sines and cosines of named angles.
+    """A polynomial in names and in sines and cosines of named angles, or a quotient of such.
 
     >>> parsed("2*sin(q1 + q2) - L").names
     ('L', 'q1', 'q2')
     """
 
     text: str
-    node: Node
+    node: ParsedNode
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every name that occurs, sorted."""
         return tuple(sorted(_names(self.node)))
 
+    @property
+    def divides(self) -> bool:
+        """Whether anything but numbers is divided by."""
+        return _divides(self.node)
+
     def evaluate(
         self,
         number: Callable[[Fraction], Any],
         value: Callable[[str], Any],
         sincos: Callable[[str], tuple[Any, Any]],
+        constant: Callable[[Angle], tuple[Any, Any]] | None = None,
     ) -> Any:
-        """The expression over an algebra: how it writes a number, a name's value, a named angle's (sine, cosine)."""
+        """The expression over an algebra: how it writes a number, a name's value, a named angle's (sine, cosine).
 
-        def of(node: Node) -> Any:
+        `constant` is the (sine, cosine) of a constant angle; ValueError where there is one and none is given.
+        """
+
+        def of(node: ParsedNode) -> Any:
             if isinstance(node, Fraction):
                 return number(node)
             if isinstance(node, ParsedName):
                 return value(node.name)
             if isinstance(node, ParsedSine):
                 total = number(Fraction(0)), number(Fraction(1))
+                if node.half_turns:
+                    if constant is None:
+                        raise ValueError(f"no constant angle may stand here, in the formula {shown(self.text)}")
+                    total = constant(Angle(node.half_turns))
                 for name, times in node.angles:
                     step = multiple_angle(sincos(name), times, number(Fraction(1)), number(Fraction(0)))
                     total = add_angles(total, step)
@@ -92,8 +109,8 @@ class Expression:
             product = number(Fraction(1))
             for factor, exponent in node.factors:
                 base = of(factor)
-                for _ in range(exponent):
-                    product = product * base
+                for _ in range(abs(exponent)):
+                    product = product * base if exponent > 0 else product / base
             return product
 
         return of(self.node)
@@ -102,14 +119,15 @@ class Expression:
         return self.text
 
 
-def parsed(text: str) -> Expression:
+def parsed(text: str, *, quotients: bool = False) -> Expression:
     """The expression that `text` writes: numbers, names, + - *, powers, parentheses, sin(...) and cos(...).
 
-    Inside sin and cos stand sums of names with whole multiples. ValueError says what is wrong.
+    Inside sin and cos stand sums of names with whole multiples. Only numbers may be divided by, unless `quotients`
+    are asked for, which allow constant angles as well: sin(q1 + pi/3). ValueError says what is wrong.
     """
     if len(text) > MAX_LENGTH:
         raise ValueError(f"the formula {shown(text)} has more than {MAX_LENGTH} characters")
-    reader = _Reader(text)
+    reader = _Reader(text, quotients)
     node = reader.sum(0)
     if reader.token is not None:
         raise ValueError(f"unexpected {reader.token!r} in the formula {shown(text)}")
@@ -119,8 +137,8 @@ def parsed(text: str) -> Expression:
 class _Reader:
     """Recursive descent over the tokens of one formula."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, quotients: bool) -> None:
+        self.text, self.quotients = text, quotients
         self.tokens = [match[1] or match[2] or match[3] for match in _TOKEN.finditer(text.rstrip())]
         self.place = 0
 
@@ -140,7 +158,7 @@ class _Reader:
             raise ValueError(f"{wanted!r} is missing in the formula {shown(self.text)}")
         self.place += 1
 
-    def sum(self, depth: int) -> Node:
+    def sum(self, depth: int) -> ParsedNode:
         if depth > MAX_DEPTH:
             raise ValueError(f"the formula {shown(self.text)} is nested more than {MAX_DEPTH} deep")
         terms = [(self.sign(), self.product(depth))]
@@ -154,19 +172,23 @@ class _Reader:
             sign = -sign if self.take() == "-" else sign
         return sign
 
-    def product(self, depth: int) -> Node:
+    def product(self, depth: int) -> ParsedNode:
         factors = [self.power(depth)]
         while self.token in ("*", "/"):
             if self.take() == "/":
-                divisor = self.power(depth)
-                if not (isinstance(divisor[0], Fraction) and divisor[0]):
-                    raise ValueError(f"only a number may be divided by, in the formula {shown(self.text)}")
-                factors.append((1 / divisor[0], divisor[1]))
+                divisor, exponent = self.power(depth)
+                if isinstance(divisor, Fraction) and divisor:
+                    factors.append((1 / divisor, exponent))
+                elif self.quotients and not isinstance(divisor, Fraction):
+                    factors.append((divisor, -exponent))
+                else:
+                    what = "nothing may be divided by zero" if self.quotients else "only a number may be divided by"
+                    raise ValueError(f"{what}, in the formula {shown(self.text)}")
             else:
                 factors.append(self.power(depth))
         return factors[0][0] if len(factors) == 1 and factors[0][1] == 1 else ParsedProduct(tuple(factors))
 
-    def power(self, depth: int) -> tuple[Node, int]:
+    def power(self, depth: int) -> tuple[ParsedNode, int]:
         base = self.atom(depth)
         if self.token != "^":
             return base, 1
@@ -176,7 +198,7 @@ class _Reader:
             raise ValueError(f"an exponent must be 1 to {MAX_POWER}, in the formula {shown(self.text)}")
         return base, int(exponent)
 
-    def atom(self, depth: int) -> Node:
+    def atom(self, depth: int) -> ParsedNode:
         token = self.take()
         if token == "(":
             inner = self.sum(depth + 1)
@@ -184,7 +206,7 @@ class _Reader:
             return inner
         if token in ("sin", "cos"):
             self.expect("(")
-            wave = ParsedSine(token == "cos", self.angles())
+            wave = ParsedSine(token == "cos", *self.angles())
             self.expect(")")
             return wave
         if token[0].isalpha():
@@ -194,8 +216,10 @@ class _Reader:
         except ValueError:
             raise ValueError(f"unexpected {token!r} in the formula {shown(self.text)}") from None
 
-    def angles(self) -> tuple[tuple[str, int], ...]:
+    def angles(self) -> tuple[tuple[tuple[str, int], ...], Fraction]:
+        """(names with their multiples, the multiple of pi)."""
         found: dict[str, int] = {}
+        half_turns = Fraction(0)
         while True:
             times = self.sign()
             if self.token is not None and self.token.isdecimal():
@@ -206,12 +230,33 @@ class _Reader:
                 raise ValueError(
                     f"inside sin and cos stand joints' names with whole multiples, in the formula {shown(self.text)}"
                 )
-            found[name] = found.get(name, 0) + times
+            if name == "pi" and self.quotients:
+                half_turns += Fraction(times, self.parts())
+            else:
+                found[name] = found.get(name, 0) + times
             if self.token not in ("+", "-"):
-                return tuple(found.items())
+                return tuple(found.items()), half_turns
+
+    def parts(self) -> int:
+        """The whole number that pi is divided by; 1 where it is not."""
+        if self.token != "/":
+            return 1
+        self.take()
+        number = self.take()
+        if not number.isdecimal() or not 1 <= int(number) <= MAX_PARTS:
+            raise ValueError(f"pi is divided by 1 to {MAX_PARTS}, in the formula {shown(self.text)}")
+        return int(number)
 
 
-def _names(node: Node) -> set[str]:
+def _divides(node: ParsedNode) -> bool:
+    if isinstance(node, ParsedSum):
+        return any(_divides(term) for _, term in node.terms)
+    if isinstance(node, ParsedProduct):
+        return any(exponent < 0 or _divides(factor) for factor, exponent in node.factors)
+    return False
+
+
+def _names(node: ParsedNode) -> set[str]:
     if isinstance(node, ParsedName):
         return {node.name}
     if isinstance(node, ParsedSine):

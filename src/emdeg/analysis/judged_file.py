@@ -1,7 +1,7 @@
 """Somebody's printed model as a file: constants, definitions and entries as expressions; read, never run.
 
-The form is in docs/judging.md. Expressions are `emdeg.algebra.parsing`'s: polynomials in names and in sines and
-cosines of joints.
+The form is in docs/judging.md. Expressions are `emdeg.algebra.parsing`'s: names, sines and cosines of joints, their
+sums, products and quotients. What they mean is `judged_meaning`'s.
 """
 
 from __future__ import annotations
@@ -10,17 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from os import PathLike, fspath
-from typing import Any
 
-from emdeg.algebra import Expression, JointAlgebra, parsed
-from emdeg.errors import RobotError, UnreadableEntry
-from emdeg.robot import Remarks, Robot, TomlDocument, TomlTable, joint_number, optional_real, read_text
+from emdeg.algebra import Expression, parsed
+from emdeg.errors import RobotError
+from emdeg.robot import Remarks, TomlDocument, TomlTable, optional_real, read_text
 from emdeg.writing import Shown
 
 _TOP = ("schema", "title", "source", "robot", "payload", "claim", "average_claim", "constants", "define", "entries")
 MOST_NAMES = 2000
-_DEEPEST = 200
-"""Definitions may lean on one another so deep."""
 
 
 @dataclass(frozen=True)
@@ -45,64 +42,11 @@ class PrintedModel(Shown):
     claim: float | None
     """The largest relative error that the author claims; `average_claim` the mean one."""
     average_claim: float | None
-    constants: Mapping[str, Fraction] = field(repr=False)
+    constants: Mapping[str, Fraction | None] = field(repr=False)
+    """None for one that its author uses and never states."""
     define: Mapping[str, Expression] = field(repr=False)
     entries: Mapping[str, JudgedEntry] = field(repr=False)
     file: str = ""
-
-    def over(self, algebra: JointAlgebra, robot: Robot) -> Meaning:
-        """The expressions' meaning in one algebra, for a robot's joints."""
-        return Meaning(self, algebra, robot)
-
-
-class Meaning:
-    """Names looked up: constants, then definitions, then other entries, then joints; each worked out once."""
-
-    def __init__(self, printed: PrintedModel, algebra: JointAlgebra, robot: Robot) -> None:
-        self.printed, self.algebra, self.robot = printed, algebra, robot
-        self._known: dict[str, Any] = {}
-        self._open: list[str] = []
-
-    def entry(self, name: str) -> Any:
-        found = self.printed.entries[name]
-        if found.expression is None:
-            raise UnreadableEntry(found.problem, body=name)
-        return self._worked_out(f"entry {name}", found.expression)
-
-    def _worked_out(self, key: str, expression: Expression) -> Any:
-        if key not in self._known:
-            if key in self._open or len(self._open) > _DEEPEST:
-                raise RobotError("it leans on itself", file=self.printed.file, body=key)
-            self._open.append(key)
-            self._known[key] = expression.evaluate(self.algebra.number, self._value, self._sincos)
-            self._open.pop()
-        return self._known[key]
-
-    def _value(self, name: str) -> Any:
-        printed = self.printed
-        if name in printed.constants:
-            return self.algebra.number(printed.constants[name])
-        if name in printed.define:
-            return self._worked_out(name, printed.define[name])
-        if name in printed.entries:
-            return self.entry(name)
-        joint = self._joint(name)
-        if self.robot.joints[joint - 1].kind == "revolute":
-            raise RobotError(f"the angle {name} may stand inside sin and cos only", file=printed.file)
-        return self.algebra.displacement(joint)
-
-    def _sincos(self, name: str) -> tuple[Any, Any]:
-        joint = self._joint(name)
-        if self.robot.joints[joint - 1].kind != "revolute":
-            raise RobotError(f"{name} slides: it has no sine", file=self.printed.file)
-        return self.algebra.joint_sincos(joint)
-
-    def _joint(self, name: str) -> int:
-        try:
-            return joint_number(self.robot, name)
-        except RobotError:
-            rule = f"{name!r} is no constant, definition, entry or joint of {self.robot.name}"
-            raise RobotError(rule, file=self.printed.file) from None
 
 
 def read_printed(
@@ -146,25 +90,34 @@ def _table(top: TomlTable, key: str) -> TomlTable:
     return TomlTable(value, top.document, top.remarks, key)
 
 
-def _constants(table: TomlTable, given: Mapping[str, str], corrected: bool) -> dict[str, Fraction]:
-    """Numbers, or expressions in the constants above them."""
-    found: dict[str, Fraction] = {}
+def _constants(table: TomlTable, given: Mapping[str, str], corrected: bool) -> dict[str, Fraction | None]:
+    """Numbers, or expressions in the constants above them; None for { correct = .. } alone, as printed."""
+    found: dict[str, Fraction | None] = {}
     unknown = [name for name in given if name not in table.data]
     if unknown:
         raise table.error(f"there is no constant {unknown[0]!r} to set; there are {', '.join(table.data)}")
-    for name in table.data:
-        text = given.get(name) or _text(table, name, corrected)
-        expression = _expression(table, name, text)
+    for name, stated in table.data.items():
+        if not corrected and name not in given and isinstance(stated, dict) and set(stated) == {"correct"}:
+            found[name] = None
+            continue
+        expression = _expression(table, name, given.get(name) or _text(table, name, corrected))
 
         def value(of: str, name: str = name) -> Fraction:
-            if of not in found:
-                raise table.error(f"{of!r} is no constant above it", name)
-            return found[of]
+            if (known := found.get(of)) is None:
+                raise table.error(f"{of!r} is no constant above it" + (", as printed" if of in found else ""), name)
+            return known
 
         def no_sine(of: str, name: str = name) -> tuple[Fraction, Fraction]:
             raise table.error(f"a constant has no sine of {of}", name)
 
-        found[name] = expression.evaluate(Fraction, value, no_sine)
+        try:
+            found[name] = expression.evaluate(Fraction, value, no_sine)
+        except RobotError:
+            raise
+        except ZeroDivisionError:
+            raise table.error("it divides by zero", name) from None
+        except ValueError as problem:
+            raise table.error(str(problem), name) from None
     return found
 
 
@@ -173,7 +126,7 @@ def _entry(table: TomlTable, name: str, corrected: bool) -> JudgedEntry:
     mended = corrected and isinstance(value, dict) and "correct" in value
     text = _text(table, name, corrected)
     try:
-        return JudgedEntry(name, text, parsed(text), corrected=mended)
+        return JudgedEntry(name, text, parsed(text, quotients=True), corrected=mended)
     except ValueError as problem:
         return JudgedEntry(name, text, None, str(problem), mended)
 
@@ -184,9 +137,10 @@ def _text(table: TomlTable, name: str, corrected: bool) -> str:
     if isinstance(value, dict):
         inner = TomlTable(value, table.document, table.remarks, table.table, table.index, (*table.keys, name))
         inner.only(("printed", "correct"))
-        if "printed" not in value:
+        key = "correct" if corrected and "correct" in value else "printed"
+        if key not in value or ("printed" not in value and table.table != "constants"):
             raise inner.error("printed is missing")
-        return _text(inner, "correct" if corrected and "correct" in value else "printed", corrected)
+        return _text(inner, key, corrected)
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise table.error(f"{name} must be a number or an expression", name)
     return str(value)
@@ -194,6 +148,6 @@ def _text(table: TomlTable, name: str, corrected: bool) -> str:
 
 def _expression(table: TomlTable, name: str, text: str) -> Expression:
     try:
-        return parsed(text)
+        return parsed(text, quotients=True)
     except ValueError as problem:
         raise table.error(str(problem), name) from None

@@ -15,6 +15,9 @@ from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
 from emdeg.cli.robots import load_robot
 
+MOST_NAMED = 12
+"""Wrong coefficients of an effort that are named."""
+
 
 def judge(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A printed model (.toml).")],
@@ -33,8 +36,8 @@ def judge(
 ) -> None:
     """Judge a printed model: the certified error of every entry over the workspace; exit code 1 where a claim fails.
 
-    The file holds constants, definitions and entries (M11, b112, c12, g2) as expressions, which are parsed and never
-    run; see docs/judging.md.
+    The file holds constants, definitions and entries (M11, b112, c12, g2; C12 of Christoffel's matrix; tau_q1, a whole
+    effort) as expressions, which are parsed and never run; see docs/judging.md.
 
     Examples:
 
@@ -96,5 +99,9 @@ def _print(verdict: Verdict) -> None:
     if table.row_count:
         out.print(table)
         out.print("errors are certified bounds over the workspace; * of the largest value of the entry", soft_wrap=True)
+    for one in verdict.entries:
+        if one.wrong:
+            more = f" and {len(one.wrong) - MOST_NAMED} more" if len(one.wrong) > MOST_NAMED else ""
+            out.print(f"{one.name} is off in {', '.join(one.wrong[:MOST_NAMED])}{more}", soft_wrap=True)
     if exact:
         out.print(f"exact: {', '.join(exact)}", soft_wrap=True)

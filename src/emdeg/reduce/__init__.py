@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from emdeg.reduce.abbreviation import Abbreviated, abbreviate
     from emdeg.reduce.efforts import OF_LINKS
     from emdeg.reduce.processors import Split, split
-    from emdeg.reduce.program_error import ProgramError
+    from emdeg.reduce.program_error import ProgramError, of_rates, unit_rates
     from emdeg.reduce.programs import LARGE, program, term_program
     from emdeg.reduce.rates_apart import Multirate, holding_error, multirate
-    from emdeg.reduce.row_error import RowObjective, row, search
+    from emdeg.reduce.row_error import EffortRow, RowObjective, largest_error, row, search
     from emdeg.reduce.shared import SharedEfforts
     from emdeg.reduce.short_model import FullModel, ShortModel, Term, full_model
     from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram, rule_limits, shortest

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -213,26 +214,18 @@ class ProgramError:
         off = 1.01 * (rounding_of(self.exact, self.where) + rounding_of(self.short, self.where))
         for place, output in enumerate(outputs):
             mine = [v[:, place] for v in values]
-            formulas = _of_rates(mine, len(self.where.ranges)) if self.rated else {("g",): mine[0]}
+            formulas = of_rates(mine, len(self.where.ranges)) if self.rated else {("g",): mine[0]}
             shaped = {key: value.reshape(sizes) for key, value in formulas.items()}
             yield output, self._row(shaped, variables, each, float(off[output]), trimming[output])
 
     def _rates(self) -> Iterator[dict[str, Array]]:
         """The rates at which values give every coefficient: none, each acceleration, each speed, pairs of speeds."""
-        n = len(self.where.ranges)
-        none, unit = np.zeros(n), np.eye(n)
         if not self.rated:
             yield {}
             return
-        names = {group.name for group in self.exact.inputs}
-        yield {"qd": none, "qdd": none} if "qdd" in names else {"qd": none}
-        more = {"qdd": none} if "qdd" in names else {}
-        for j in range(n if more else 0):
-            yield {"qd": none, "qdd": unit[j]}
-        for j in range(n):
-            yield {"qd": unit[j], **more}
-        for j, k in combinations(range(n), 2):
-            yield {"qd": unit[j] + unit[k], **more}
+        accelerations = "qdd" in {group.name for group in self.exact.inputs}
+        for qd, qdd in unit_rates(len(self.where.ranges), accelerations):
+            yield {"qd": np.array(qd, float), **({"qdd": np.array(qdd, float)} if accelerations else {})}
 
     def _difference(self, q: Array, rate: dict[str, Array]) -> Array:
         states = {"q": q} | {name: np.broadcast_to(value, q.shape) for name, value in rate.items()}
@@ -280,12 +273,25 @@ def difference(exact: Program, short: Program) -> Callable[[States], Array]:
     return errors
 
 
-def _of_rates(values: list[Array], n: int) -> Formulas:
-    """The coefficients of one output: ("g",), ("M", j), ("c", j), ("b", j, k), from values at `_rates`."""
+def unit_rates(n: int, accelerations: bool = True) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """(qd, qdd) whose efforts give every coefficient: none, each acceleration, each speed, pairs of speeds."""
+
+    def of(*joints: int) -> tuple[int, ...]:
+        return tuple(int(k in joints) for k in range(n))
+
+    yield of(), of()
+    if accelerations:
+        yield from ((of(), of(j)) for j in range(n))
+    yield from ((of(j), of()) for j in range(n))
+    yield from ((of(j, k), of()) for j, k in combinations(range(n), 2))
+
+
+def of_rates(values: Sequence[Any], n: int) -> dict[tuple, Any]:
+    """The coefficients of one output: ("g",), ("M", j), ("c", j), ("b", j, k), from values at `unit_rates`."""
     accelerations = len(values) > 1 + n + n * (n - 1) // 2
     rest = iter(values[1:])
     g = values[0]
-    found: Formulas = {("g",): g}
+    found: dict[tuple, Any] = {("g",): g}
     if accelerations:
         found |= {("M", j): next(rest) - g for j in range(n)}
     squares = {j: next(rest) - g for j in range(n)}
