@@ -134,6 +134,10 @@ class NotAProgram(EmdegError, ValueError):
     """Data that does not describe a program."""
 
 
+class NotExecutable(EmdegError, RuntimeError):
+    """An emitted text cannot be executed here: says what is missing. That is no fault of the text."""
+
+
 class Refuted(EmdegError):
     """A program does not compute what its independent formulation computes."""
 

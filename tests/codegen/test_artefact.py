@@ -68,7 +68,7 @@ def test_every_target_computes_what_the_numeric_mechanics_computes(name, functio
     made = make_artefact(robot, request, program=program)
     assert made.certificate["false_pass_probability"] < FALSE_PASS
     if name in QUICK:
-        assert recheck(made.text.encode(), made.certificate) is made.certificate
+        assert recheck(made.text.encode(), made.certificate).functions
 
     numeric, parameters = with_numbers(robot)
     inputs, rounding = states_of(numeric, program, STATES)
@@ -119,7 +119,7 @@ def test_a_robot_of_one_joint_has_empty_arrays_and_no_warnings(function, kind, t
     )
     request = request_of("one", function, batch=True, casadi=True, multirate=True)
     made = make_artefact(robot, request)
-    assert recheck(made.text.encode(), made.certificate) is made.certificate
+    assert recheck(made.text.encode(), made.certificate).functions
     q = np.array([0.4])
     expected = expected_of(robot, request, {"q": q})
     for compiler in COMPILERS:

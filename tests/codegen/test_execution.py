@@ -6,8 +6,10 @@ import pytest
 import emdeg
 from emdeg.codegen.artefact import Request, emit
 from emdeg.codegen.execution import compiled_c
-from emdeg.errors import Refuted
-from emdeg.programs import check_rounding, evaluate
+from emdeg.errors import NotExecutable, Refuted
+from emdeg.programs import along_lines, check_rounding, check_slopes, evaluate
+from emdeg.programs import states_of as rounding_states
+from emdeg.programs.lines import check_differences
 from tests.emitted import COMPILERS
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
@@ -29,7 +31,6 @@ def test_compiled_text_computes_what_the_program_computes(name, function, single
     request = Request((function,), robot_name=name, single=single, **FURTHER)
     program = emdeg.program(robot, function)
     run = compiled_c(emit(program, robot.name, request), request.name, program, single, **FURTHER)
-    assert run is not None
     endings = ("_batch", "_rates") if single else ("_batch", "_casadi", "_rates")
     assert [*run.others] == [request.name + ending for ending in endings]
     states = states_of(program)
@@ -58,7 +59,6 @@ def test_every_function_of_a_file_is_executed(function, before, after):
     joint = f"{'int' if function == '_casadi' else 'void'} scara_jacobian{function}("
     assert before in body
     run = compiled_c(head + joint + body.replace(before, after), request.name, program, **FURTHER)
-    assert run is not None
     states = states_of(program)
     assert check_rounding(program, program, states, run=run).largest <= 1
     with pytest.raises(Refuted, match=f"scara_jacobian{function}: executed in floating point"):
@@ -67,7 +67,47 @@ def test_every_function_of_a_file_is_executed(function, before, after):
 
 def test_what_does_not_compile_is_not_run(monkeypatch):
     program = emdeg.program(emdeg.load("planar2r"), "gravity")
-    assert compiled_c("int main(", "f", program) is None
-    assert compiled_c("void f(void) {}", "f", program, batch=True) is None
+    with pytest.raises(NotExecutable, match="makes nothing of it"):
+        compiled_c("int main(", "f", program)
+    with pytest.raises(Refuted, match="it has no function f_batch"):
+        compiled_c("void f(void) {}", "f", program, batch=True)
     monkeypatch.setenv("PATH", "")
-    assert compiled_c("void f(void) {}", "f", program) is None
+    with pytest.raises(NotExecutable, match="there is no cc or gcc or clang here"):
+        compiled_c("void f(void) {}", "f", program)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("planar2r", "inverse_dynamics"),
+        ("scara", "mass_matrix+bias"),
+        pytest.param("puma560_symbolic", "gravity", marks=pytest.mark.targets),
+        pytest.param("fourbar", "forward_dynamics", marks=pytest.mark.targets),
+    ],
+)
+def test_derivatives_for_casadi_are_executed_and_a_wrong_one_is_found_out(name, function):
+    """Each of the four, the last entry of its first block off by a little."""
+    robot, request = emdeg.load(name), Request(tuple(function.split("+")), robot_name=name, casadi=True)
+    program = emdeg.program(robot, function)
+    text = emit(program, robot.name, request)
+    states = rounding_states(program, robot, 1, 5000)
+    right = compiled_c(text, request.name, program, casadi=True)
+    assert [*right.slopes] == [f"{one}_{request.name}_casadi" for one in ("jac", "fwd1", "adj1", "jac_adj1")]
+    check_slopes(program, states, right.slopes)
+    for one in ("jac", "fwd1", "adj1", "jac_adj1"):
+        head, joint, body = text.rpartition(f"static void {request.name}_{one}(")
+        at = body.rindex("[0] = ", 0, body.index("\n}\n")) + len("[0] = ")
+        text = head + joint + body[:at] + "R(1e-6) + " + body[at:]
+    wrong = compiled_c(text, request.name, program, casadi=True)
+    for called, run in wrong.slopes.items():
+        with pytest.raises(Refuted, match=f"{called}: executed in floating point"):
+            check_slopes(program, states, {called: run})
+
+
+def test_rules_of_differentiation_are_held_against_differences():
+    program = emdeg.program("planar2r", "gravity")
+    lines = along_lines(program)
+    at = {group.name: np.linspace(0.3, 0.9, group.size) for group in lines.inputs}
+    check_differences(program, lines, at)
+    with pytest.raises(Refuted, match="differences of its values"):
+        check_differences(emdeg.program(emdeg.load("planar2r", gravity=(0, 0, -5)), "gravity"), lines, at)

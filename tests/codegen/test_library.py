@@ -102,7 +102,7 @@ def test_the_header_documents_every_array_with_its_unit(tmp_path):
 def test_a_changed_library_is_found_out(tmp_path):
     library("planar2r", tmp_path, ["gravity", "mass_matrix"])
     path = tmp_path / "planar2r_shared.c"
-    assert recheck_file(path)["library"]["members"] == ["planar2r_gravity.c", "planar2r_mass_matrix.c"]
+    assert recheck_file(path)[0]["library"]["members"] == ["planar2r_gravity.c", "planar2r_mass_matrix.c"]
     for name in ("planar2r_shared.c", "planar2r_shared.h", "CMakeLists.txt", "planar2r_gravity.c"):
         kept = (tmp_path / name).read_text()
         (tmp_path / name).write_text(kept.replace("planar2r", "planar3r", 1))

@@ -16,7 +16,7 @@ from emdeg.codegen.artefact import Request, emit
 from emdeg.codegen.infix import escaped
 from emdeg.codegen.ptx import emit_loader, emit_ptx, executed_ptx
 from emdeg.codegen.ptx.execution import read_ptx
-from emdeg.errors import NotCertified, Refuted
+from emdeg.errors import NotCertified, NotExecutable, Refuted
 from tests.commands import run
 from tests.emitted import close, expected_of, functions_of, python_module, request_of, states_of, with_numbers
 from tests.paper_device import DeviceOfPaper
@@ -111,10 +111,14 @@ def test_another_number_in_the_text_is_another_result():
 def test_what_is_no_such_kernel_is_not_executed():
     program = emdeg.program("planar2r", "gravity")
     text = emit_ptx(program, name="kernel")
-    assert executed_ptx("nonsense", "kernel", program) is None
-    assert executed_ptx(text, "another", program) is None
-    assert executed_ptx(re.sub(r"\bmul\.f64", "ex2.approx.f64", text), "kernel", program) is None
-    assert executed_ptx(text, "kernel", emdeg.program("planar2r", "inverse_dynamics")) is None
+    with pytest.raises(NotExecutable):
+        executed_ptx("nonsense", "kernel", program)
+    with pytest.raises(NotExecutable):
+        executed_ptx(text, "another", program)
+    with pytest.raises(NotExecutable):
+        executed_ptx(re.sub(r"\bmul\.f64", "ex2.approx.f64", text), "kernel", program)
+    with pytest.raises(NotExecutable):
+        executed_ptx(text, "kernel", emdeg.program("planar2r", "inverse_dynamics"))
 
 
 @pytest.mark.parametrize("name", ["*/ evil(); /*", "name\nevil", "back\\\nslash evil", "ünï evil", "\x00 evil"])

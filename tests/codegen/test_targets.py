@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -15,18 +14,18 @@ import emdeg
 from emdeg.codegen import TARGETS
 from emdeg.codegen.artefact import Request, emit, make_artefact, recheck
 from emdeg.codegen.infix import escaped
+from emdeg.codegen.languages import DRIVERS, called
 from emdeg.programs import Dependence, Kind, Tracer, evaluate, simplify
 from emdeg.programs.ir import Count, Op, count
 from tests.emitted import close, expected_of, functions_of, request_of, states_of, with_numbers
-from tests.languages import ran, run_cpp, run_fortran, run_js, run_octave, run_rust
+from tests.languages import need, run_files
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """A language: who runs its files, and how a reader who knows nothing else finds a function's body in a text."""
+    """A language: how a reader who knows nothing else finds a function's body in a text."""
 
-    run: Callable
     body: str
     """A pattern with {name}; its first group is the body."""
     index: str = r"\[[^\]]*\]"
@@ -35,11 +34,11 @@ class Spoken:
 
 
 LANGUAGES = {
-    "cpp": Spoken(run_cpp, r"\n[^\n]* {name}\([^{{}}]*\)\n{{\n(.*?)\n}}"),
-    "rust": Spoken(run_rust, r"pub fn {name}\([^{{]*\) {{\n(.*?)\n}}", sincos=r"let \((\w+), (\w+)\) = sincos"),
-    "octave": Spoken(run_octave, r"function [^\n]* = {name}\([^\n]*\)\n(.*?)\nend", index=r"\([\d:, ]*\)"),
-    "fortran": Spoken(run_fortran, r"subroutine {name}\([^)]*\)\n(.*?)\n  end subroutine", index=r"\([\d:, ]*\)"),
-    "js": Spoken(run_js, r"export function {name}\([^{{]*\) {{\n(.*?)\n}}"),
+    "cpp": Spoken(r"\n[^\n]* {name}\([^{{}}]*\)\n{{\n(.*?)\n}}"),
+    "rust": Spoken(r"pub fn {name}\([^{{]*\) {{\n(.*?)\n}}", sincos=r"let \((\w+), (\w+)\) = sincos"),
+    "octave": Spoken(r"function [^\n]* = {name}\([^\n]*\)\n(.*?)\nend", index=r"\([\d:, ]*\)"),
+    "fortran": Spoken(r"subroutine {name}\([^)]*\)\n(.*?)\n  end subroutine", index=r"\([\d:, ]*\)"),
+    "js": Spoken(r"export function {name}\([^{{]*\) {{\n(.*?)\n}}"),
 }
 each_language = pytest.mark.parametrize("target", LANGUAGES)
 
@@ -72,17 +71,17 @@ def test_any_program_runs_as_it_does_here(target, tmp_path):
         {"q": np.ones(1), "qd": np.array(x)} for x in ([0, -0.0, 1e-9], [30, -30, 1e-3], [-700.0, 300, 0.09])
     ]
     files = [
-        ran(
+        called(
             target,
+            emitted(target, program, multirate=True),
             program,
             program.name,
-            emitted(target, program, multirate=True),
             at[program.name],
-            True,
+            multirate=True,
         )
         for program in programs
     ]
-    for program, one, found in zip(programs, files, LANGUAGES[target].run(files, tmp_path), strict=True):
+    for program, one, found in zip(programs, files, run_files(target, files, tmp_path), strict=True):
         for state, outputs in zip(one.states, found, strict=True):
             for name, wanted in evaluate(program, state).items():
                 scale = np.abs(wanted).max(initial=1.0)
@@ -118,7 +117,7 @@ def test_recounting_the_operators_in_the_text_gives_the_count(target):
     programs = [pendulum_pair()[0], kitchen_sink()[0]]
     for program in programs + [simplify(random_program(seed, divisions=True)) for seed in range(20)]:
         text, name = emitted(target, program, multirate=True), program.name
-        text += "\n".join(ran(target, program, name, text, (), True).beside.values())
+        text += "\n".join(called(target, text, program, name, (), multirate=True).beside.values())
         assert recount(target, text, name) == count(program)
         rates = recount(target, text, f"{name}_configuration") + recount(target, text, f"{name}_rates")
         assert rates == count(program)
@@ -138,17 +137,20 @@ def test_hostile_names_stay_in_the_comment(target, tmp_path):
         labelled = replace(program, inputs=(replace(program.inputs[0], labels=(name, name)), *program.inputs[1:]))
         text = emitted(target, labelled, robot=name, command=name)
         assert "evil" not in text.replace(escaped(name), "")
-        files.append(ran(target, labelled, program.name, text, states(program, 1)))
-    LANGUAGES[target].run(files, tmp_path)
+        files.append(called(target, text, labelled, program.name, states(program, 1)))
+    run_files(target, files, tmp_path)
 
 
 @each_language
 def test_a_certificate_is_found_again(target):
-    robot = emdeg.load("planar2r")
+    robot, stem = emdeg.load("planar2r"), "planar2r_mass_matrix_bias"
     for options in ({}, {"multirate": True}):
         made = make_artefact(robot, Request(("mass_matrix", "bias"), target, "planar2r", **options))
         assert made.file == f"planar2r_mass_matrix_bias{TARGETS[target].suffix}"
-        assert recheck(made.text.encode(), made.certificate) is made.certificate
+        execution = recheck(made.text.encode(), made.certificate)
+        need(DRIVERS[target].tool)
+        assert execution.by == DRIVERS[target].tool
+        assert execution.functions == (stem, *([f"{stem}_rates"] if options else []))
 
 
 ROBOTS = ("puma560_symbolic", "stanford_arm", "fourbar")
@@ -180,8 +182,8 @@ def check_robots(target: str, names, folder) -> None:
         request = request_of(whose, function, target=target, multirate=True)
         robot, program, given, _, _ = known(name, function)
         text = emit(program, robot.name, request)
-        files.append(ran(target, program, request.name, text, given, True))
-    for (name, function), one, found in zip(cases, files, LANGUAGES[target].run(files, folder), strict=True):
+        files.append(called(target, text, program, request.name, given, multirate=True))
+    for (name, function), one, found in zip(cases, files, run_files(target, files, folder), strict=True):
         _, program, _, expected, rounding = known(name, function)
         for k, outputs in enumerate(found):
             for group, wanted in zip(program.outputs, expected, strict=True):

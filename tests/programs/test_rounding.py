@@ -139,4 +139,4 @@ def test_states_and_numbers_of_symbols_are_where_loops_close(name, tmp_path):
     made = make_artefact(robot, request)
     assert made.certificate["rounding"]["states"] >= 12
     assert np.isfinite(made.certificate["float_error_ulps"]["g"])
-    assert recheck(made.text.encode(), made.certificate) is made.certificate
+    assert recheck(made.text.encode(), made.certificate).functions

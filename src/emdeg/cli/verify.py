@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -77,6 +77,7 @@ def verify(
         return
     if "members" in result:
         out.print(f"verified: {robot.argument}, printed from {', '.join(result['members'])}, each proved again")
+        out.print(f"  {_executed(result['executed'])}", soft_wrap=True)
         out.print(f"  sha256 {result['digest']}")
         return
     errors = ", ".join(f"{name} {error:g}" for name, error in result["float_error_ulps"].items())
@@ -94,8 +95,9 @@ def verify(
             soft_wrap=True,
         )
     rounding = result["rounding"]
+    out.print(f"  {_executed(result['executed'])}", soft_wrap=True)
     out.print(
-        f"  executed at {rounding['states']} states: rounding errors at most {rounding['largest']:g} times what one "
+        f"  rounding errors, stated at {rounding['states']} states: at most {rounding['largest']:g} times what one "
         f"rounding a step of the independent formulation adds up to ({rounding['allowed']:g} are allowed)"
     )
     out.print(f"  error of double arithmetic, in ulps of the largest entry: {errors}")
@@ -113,3 +115,11 @@ def verify(
         of = ", of its largest effort" if peaks else ""
         out.print(f"  short model: error of each {whose} over its box, certified{of} [SI]: {', '.join(shown)}")
     out.print(f"  sha256 {result['digest']}")
+
+
+def _executed(execution: dict[str, Any]) -> str:
+    """What was executed, in words."""
+    if not execution["functions"]:
+        return f"the text was not executed: {execution['not_because']}"
+    words = f"executed by {execution['by']}: {', '.join(execution['functions'])}"
+    return "; ".join(filter(None, [words, execution["not_because"]]))

@@ -9,18 +9,27 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from secrets import randbits
 from typing import Any, Literal
 
 from emdeg._version import __version__
-from emdeg.codegen.execution import Executed, Run
+from emdeg.codegen.execution import Executed, Execution
 from emdeg.codegen.identity import SIGNATURE, robot_data, signed, stored_robot
 from emdeg.codegen.infix import escaped, identifier
 from emdeg.codegen.targets import TARGETS, Target
-from emdeg.errors import BadRequest, EmdegError, NotAProgram, NotCertified, OffTheVariety, OverBudget, Refuted
+from emdeg.errors import (
+    BadRequest,
+    EmdegError,
+    NotAProgram,
+    NotCertified,
+    NotExecutable,
+    OffTheVariety,
+    OverBudget,
+    Refuted,
+)
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import CATALOGUE, RUBBING, WITH_FRICTION, known_functions
 from emdeg.programs import (
@@ -33,6 +42,7 @@ from emdeg.programs import (
     Rounding,
     base_places,
     check_rounding,
+    check_slopes,
     count,
     float_error,
     from_data,
@@ -113,7 +123,7 @@ def make_artefact(
     built = replace(built, inputs=_inputs(robot, request))  # the labels that whoever reads the certificate expects
     text = emit(built, robot.name, request)
     proof = verify_program(built, robot, request.functions, base=request.base, seed=seed, artefact=as_bytes(text))
-    rounding = rounding_of(built, robot, request, proof, seed=seed)
+    rounding = rounding_of(built, robot, request, proof.divides_by, seed=seed)
     certificate = _certificate(robot_data(robot), request, built, proof, rounding, measured_errors(built, robot))
     signed_or_not = certificate if key is None else signed(certificate, key)
     return Artefact(_file(request), text, signed_or_not, beside=beside(text, built, request))
@@ -125,15 +135,24 @@ def _inputs(robot: Robot, request: Request) -> tuple[InputGroup, ...]:
 
 
 def rounding_of(
-    program: Program, robot: Robot, request: Request, proof: Certificate, *, seed: int, run: Run | None = None
+    program: Program,
+    robot: Robot,
+    request: Request,
+    divides_by: Sequence[Sequence[Any]],
+    *,
+    seed: int,
+    run: Executed | None = None,
 ) -> Rounding:
-    """What floating point makes of the program, or of what `run` executes; Refuted where that is too much."""
+    """What floating point makes of the program, or of what `run` executes; Refuted where that is too much.
+
+    `divides_by` is a proof's.
+    """
     reference = reference_program(robot, request.functions, base_places(robot) if request.base else None)
-    named = [index for index, whose in proof.divides_by if whose == PLAIN]
+    named = [index for index, whose in divides_by if whose == PLAIN]
     looked = probed(program, request.functions)
     states = states_of(looked, robot, seed, reference.size)
-    others = run.others if isinstance(run, Executed) else {}
-    return check_rounding(
+    others = {} if run is None else run.others
+    found = check_rounding(
         looked,
         reference,
         states,
@@ -142,6 +161,25 @@ def rounding_of(
         single=request.single,
         named=named,
     )
+    if run is not None:
+        check_slopes(program, states, run.slopes, [index for index, _ in divides_by])
+    return found
+
+
+def executing(
+    execute: Callable[..., Executed],
+    text: str | bytes,
+    name: str,
+    program: Program,
+    check: Callable[[Executed | None], Rounding],
+    **options: Any,
+) -> tuple[Rounding, Execution]:
+    """What `check` finds about the text as it is executed, or of the program where it cannot be; and which it was."""
+    try:
+        run = execute(text, name, program, **options)
+        return check(run), Execution(run.by, (name, *run.others, *run.slopes), run.left_out)
+    except NotExecutable as problem:
+        return check(None), Execution(not_because=f"{problem}; the program was, in floating point")
 
 
 def emit(program: Program, robot: str, request: Request) -> str | bytes:
@@ -175,12 +213,6 @@ def beside_stored(text: bytes, certificate: Mapping[str, Any]) -> dict[str, str]
         return {}
     request, _, program = _stored(certificate)
     return beside(text.decode() if TARGETS[request.target].is_text else text, program, request)
-
-
-def _executed(text: bytes, program: Program, request: Request) -> Run | None:
-    """What executes the text itself, where that can be done here."""
-    execute = TARGETS[request.target].execute
-    return None if execute is None else execute(text.decode(), request.name, program, **_options(request))
 
 
 def _certificate(
@@ -227,6 +259,12 @@ def nonzero_stored(certificate: Mapping[str, Any]) -> list[int]:
     return nonzero_divisors(program, robot, certificate["divides_by"])
 
 
+def check_run_of_stored(certificate: Mapping[str, Any], run: Executed) -> None:
+    """Refuted where `run` rounds otherwise than the program of a certificate that was found to hold may."""
+    request, robot, program = _stored(certificate)
+    rounding_of(program, robot, request, certificate["divides_by"], seed=randbits(60), run=run)
+
+
 def measured_errors(program: Program, robot: Robot) -> dict[str, float]:
     """The error of double arithmetic in each output, in ulps, at random states where the robot can be."""
     kind = kind_of(robot)
@@ -234,12 +272,12 @@ def measured_errors(program: Program, robot: Robot) -> dict[str, float]:
     return {name: round(error, 2) for name, error in errors.items()}
 
 
-def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
-    """The certificate, after everything in it was found to hold for the artefact `text`; else NotCertified.
+def recheck(text: bytes, certificate: Any) -> Execution:
+    """What was executed, after all that a certificate says was found to hold for the artefact; else NotCertified.
 
     The bytes have the digest; the stored program prints to these bytes, header and all; its inputs have the stored
     robot's joints' names; the program equals an independent formulation of the stored robot at fresh points, and at one
-    of the stored seed; executed at fresh states, the text itself where a C compiler is at hand, it rounds as it may;
+    of the stored seed; executed at fresh states, the text itself where its language is at hand, it rounds as it may;
     counts, units, probability and errors are those stated. The signature is not looked at here.
     """
     same_format(certificate)
@@ -277,8 +315,15 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
             points=stated["points"],
             artefact=text,
         )
-        run = _executed(text, program, request)
-        rounding = rounding_of(program, robot, request, proof, seed=randbits(60), run=run)
+        target = TARGETS[request.target]
+        rounding, execution = executing(
+            target.execute,
+            text.decode() if target.is_text else text,
+            request.name,
+            program,
+            lambda run: rounding_of(program, robot, request, proof.divides_by, seed=randbits(60), run=run),
+            **_options(request),
+        )
     except OverBudget:
         raise
     except (Refuted, OffTheVariety, ValueError) as problem:
@@ -300,7 +345,7 @@ def recheck(text: bytes, certificate: Any) -> dict[str, Any]:
         raise NotCertified(f"the certificate was changed: float_error_ulps is {stated!r}, found {errors!r}")
     if not _like_rounding(certificate.get("rounding"), rounding):
         raise NotCertified(f"the certificate was changed: rounding is {certificate.get('rounding')!r}")
-    return certificate
+    return execution
 
 
 def _told(found: Sequence[InputGroup], expected: Sequence[InputGroup]) -> str:

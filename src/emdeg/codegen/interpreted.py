@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.codegen.execution import LONGEST, SECONDS, Executed, Run
-from emdeg.errors import Refuted
-from emdeg.programs import Program, evaluate, split_constants
+from emdeg.codegen.execution import LONGEST, SECONDS, Executed
+from emdeg.errors import NotExecutable, Refuted
+from emdeg.programs import Program, split_constants
 
 _CALLER = """
 import runpy, sys
@@ -51,37 +51,38 @@ np.savez("outputs.npz", *results)
 """Run in a folder with the text and the states: the function at each of them."""
 
 
-def executed_python(text: str, name: str, program: Program, **more: object) -> Run | None:
-    """The function `name` of a module of plain Python; None where it is not to be run."""
+def executed_python(text: str, name: str, program: Program, **more: object) -> Executed:
+    """The function `name` of a module of plain Python."""
     return _executed("python", text, name, program)
 
 
-def executed_numpy(text: str, name: str, program: Program, **more: object) -> Run | None:
-    """The function `name` of a NumPy module, at each state and at all of them; None where it is not to be run."""
+def executed_numpy(text: str, name: str, program: Program, **more: object) -> Executed:
+    """The function `name` of a NumPy module, at each state and at all of them."""
     run = _executed("numpy", text, name, program)
-    if run is None or split_constants(program)[0] is not None:
+    if split_constants(program)[0] is not None:
         return run
-    return Executed(run, {f"{name} at all states": lambda states: _outputs("numpy", text, name, program, states)[1]})
+    at_once = {f"{name} at all states": lambda states: _outputs("numpy", text, name, program, states)[1]}
+    return Executed(run.main, at_once, run.by)
 
 
-def executed_jax(text: str, name: str, program: Program, **more: object) -> Run | None:
-    """The function `name` of a JAX module in doubles; None where JAX is not installed, too."""
-    return _executed("jax", text, name, program) if find_spec("jax") else None
+def executed_jax(text: str, name: str, program: Program, **more: object) -> Executed:
+    """The function `name` of a JAX module in doubles; NotExecutable where JAX is not installed."""
+    if not find_spec("jax"):
+        raise NotExecutable("JAX is not installed")
+    return _executed("jax", text, name, program)
 
 
-def _executed(target: str, text: str, name: str, program: Program) -> Run | None:
+def _executed(target: str, text: str, name: str, program: Program) -> Executed:
     if len(text) > LONGEST // 10 or not sys.executable:
-        return None
-    return lambda states: _outputs(target, text, name, program, states)[0]
+        raise NotExecutable("it is too long for an interpreter" if sys.executable else "there is no interpreter")
+    by = {"python": "Python", "numpy": "NumPy", "jax": "JAX in doubles"}[target]
+    return Executed(lambda states: _outputs(target, text, name, program, states)[0], by=by)
 
 
 def _outputs(
     target: str, text: str, name: str, program: Program, states: Mapping[str, NDArray]
 ) -> list[dict[str, NDArray]]:
-    """The outputs at every state, in each way that the function is called; Refuted where the text fails.
-
-    Where no interpreter can be started, or takes too long, the program runs in doubles instead.
-    """
+    """The outputs at every state, in each way that the function is called; Refuted where the text fails."""
     constants, main = split_constants(program)
     inputs = [group.name for group in main.inputs if group.name != "constants"]
     words = [sys.executable, "-I", "-c", _CALLER, target, name, "" if constants is None else "parameters", *inputs]
@@ -95,7 +96,7 @@ def _outputs(
         except subprocess.CalledProcessError:
             raise Refuted(f"{name}: executed, its text fails") from None
         except (OSError, subprocess.SubprocessError):
-            return [dict(evaluate(program, states))] * 2
+            raise NotExecutable("no interpreter can be started, or it takes too long") from None
         with np.load(Path(folder, "outputs.npz")) as stored:
             found = [stored[key] for key in stored.files]
     rows, groups = len(next(iter(states.values()))), program.outputs

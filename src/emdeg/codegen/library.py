@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from emdeg._version import __version__
-from emdeg.codegen.artefact import FORMAT, Artefact, Request
-from emdeg.codegen.identity import signed
-from emdeg.codegen.infix import identifier
-from emdeg.codegen.targets import TARGETS
-from emdeg.errors import BadRequest, NotAProgram, NotCertified
-from emdeg.programs import from_data
+from emdeg.codegen.artefact import FORMAT, Artefact, Request, check_run_of_stored
+from emdeg.codegen.execution import Execution
+from emdeg.codegen.identity import SIGNATURE, signed
+from emdeg.codegen.infix import escaped, identifier
+from emdeg.codegen.targets import TARGETS, Printing
+from emdeg.errors import BadRequest, NotAProgram, NotCertified, NotExecutable, OffTheVariety, Refuted
+from emdeg.programs import Program, from_data
 
 LIBRARY = "library"
 
@@ -42,40 +43,81 @@ def with_library(made: Sequence[Artefact], certificate_suffix: str, key: Path | 
 
 
 def recheck_library(
-    path: Path, certificate: dict[str, Any], member: Callable[[Path], dict[str, Any]], read: Callable[[Path], bytes]
-) -> dict[str, Any]:
-    """The certificate, after every member was proved again (by `member`) and the files were printed again from them."""
+    path: Path,
+    certificate: dict[str, Any],
+    member: Callable[[Path], tuple[dict[str, Any], Execution]],
+    read: Callable[[Path], bytes],
+) -> Execution:
+    """What was executed, after every member was proved again (by `member`) and the files were printed again from them.
+
+    Of what a library adds those functions are executed that compute; the rest is the same bytes again.
+    """
     given = certificate[LIBRARY]
     try:
+        if unknown := set(certificate) - _KEYS | set(given) - {"members", "files"}:
+            raise NotCertified(f"it says what is not checked: {', '.join(sorted(map(escaped, unknown)))[:200]}")
         members, stated = [str(name) for name in given["members"]], dict(given["files"])
         if any(Path(name).name != name for name in (*members, *stated)):
             raise NotCertified("the certificate is damaged: a file of the library lies in another folder")
-        proofs = [member(path.with_name(name)) for name in members]
+        if len(members) > MOST_MEMBERS:
+            raise NotCertified(f"the certificate is damaged: it has more than {MOST_MEMBERS} members")
+        proofs = [_alone(member(path.with_name(name))[0]) for name in members]
+        name, programs, options, target = _joined(proofs)
         files = _files(proofs)
-    except (KeyError, TypeError, ValueError, NotAProgram, BadRequest) as problem:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, NotAProgram, BadRequest) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
-    if len({proof["robot"]["digest"] for proof in proofs} | {certificate["robot"]["digest"]}) != 1:
+    if any(proof["robot"] != certificate["robot"] for proof in proofs):
         raise NotCertified("the library's members are of different robots")
+    first = next(iter(files))
+    if (path.name, certificate["artefact"], certificate["digest"]) != (first, first, _digest(files[first])):
+        raise NotCertified(f"it is not {first}, which its members make")
     if {name: _digest(text) for name, text in files.items()} != stated:
         raise NotCertified("its members' programs do not print to the library that is stated")
-    for name, text in files.items():
-        if read(path.with_name(name)) != text.encode():
-            raise NotCertified(f"{name} was changed")
-    return certificate
+    for each, text in files.items():
+        if read(path.with_name(each)) != text.encode():
+            raise NotCertified(f"{each} was changed")
+    if target.execute_library is None:
+        return Execution(not_because="its members were, and what joins them are the same words again")
+    try:
+        runs = target.execute_library(files, name, programs, **options)
+        for proof, run in zip(proofs, runs.values(), strict=True):
+            check_run_of_stored(proof, run)
+    except NotExecutable as problem:
+        return Execution(not_because=str(problem))
+    except (Refuted, OffTheVariety, ValueError) as problem:
+        raise NotCertified(f"the library is wrong: {problem}") from None
+    return Execution(next(iter(runs.values())).by, tuple(f"{of}_shared" for of in runs))
 
 
-def _files(certificates: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What the target's library is made of, from the certificates of its members."""
+_KEYS = {"format", "emdeg", "artefact", "digest", "robot", LIBRARY, SIGNATURE}
+MOST_MEMBERS = 200
+
+
+def _alone(proof: dict[str, Any]) -> dict[str, Any]:
+    """The proof of one function; a library in a library could be itself."""
+    if "request" not in proof:
+        raise ValueError("a member is no function's file")
+    return proof
+
+
+def _joined(certificates: Sequence[Mapping[str, Any]]) -> tuple[str, dict[str, Program], dict[str, Any], Printing]:
+    """The library's name, its functions' programs by name, the options and the target that all of them have."""
     requests = [Request(**{**one["request"], "functions": tuple(one["request"]["functions"])}) for one in certificates]
     target = TARGETS[requests[0].target]
-    if target.library is None:
-        able = ", ".join(name for name, one in TARGETS.items() if one.library)
-        raise BadRequest(f"--library: for --target {able} only, not for {requests[0].target}")
     if len({replace(one, functions=(), command="", base=False) for one in requests}) != 1:
         raise BadRequest("the functions of a library have the same options")
     programs = {one.name: from_data(said["program"]) for one, said in zip(requests, certificates)}
     options = {option: getattr(requests[0], option) for option in target.options}
-    return dict(target.library(identifier(requests[0].prefix + requests[0].robot_name), programs, **options))
+    return identifier(requests[0].prefix + requests[0].robot_name), programs, options, target
+
+
+def _files(certificates: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What the target's library is made of, from the certificates of its members."""
+    name, programs, options, target = _joined(certificates)
+    if target.library is None:
+        able = ", ".join(name for name, one in TARGETS.items() if one.library)
+        raise BadRequest(f"--library: for --target {able} only, not for {certificates[0]['request']['target']}")
+    return dict(target.library(name, programs, **options))
 
 
 def _digest(text: str) -> str:

@@ -13,9 +13,9 @@ from secrets import randbits
 from typing import Any
 
 from emdeg._version import __version__
-from emdeg.codegen.artefact import FORMAT, Artefact, measured_errors
+from emdeg.codegen.artefact import FORMAT, Artefact, executing, measured_errors
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.codegen.execution import Executed, Run, compiled_c
+from emdeg.codegen.execution import Executed, Execution, compiled_c
 from emdeg.codegen.identity import robot_data, stored_robot
 from emdeg.codegen.infix import identifier
 from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
@@ -79,9 +79,9 @@ def make_short_artefact(
     return Artefact(file, text, certificate)
 
 
-def _rounding(program: Program, reference: Program, robot: Robot, seed: int, run: Run | None = None) -> Rounding:
+def _rounding(program: Program, reference: Program, robot: Robot, seed: int, run: Executed | None = None) -> Rounding:
     """How a program of a short model rounds; `reference` says exactly what it computes."""
-    others = run.others if isinstance(run, Executed) else {}
+    others = {} if run is None else run.others
     states = states_of(program, robot, seed, reference.size)
     return check_rounding(program, reference, states, run=run, others=others)
 
@@ -127,8 +127,21 @@ def _printed(program: Program, robot: str, file: str, command: str) -> str:
     return emit_c(program, COptions(multirate=True, robot=robot, command=command), name=Path(file).stem)
 
 
-def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
-    """The certificate, after function and error were shown again for the artefact `text`; else NotCertified."""
+def _execute(text: bytes, file: str, program: Program, reference: Program, robot: Robot) -> Execution:
+    """What was executed of the text; Refuted where it rounds as it may not."""
+    _, execution = executing(
+        compiled_c,
+        text.decode(),
+        identifier(Path(file).stem),
+        program,
+        lambda run: _rounding(program, reference, robot, randbits(60), run),
+        multirate=b"_rates(" in text,
+    )
+    return execution
+
+
+def recheck_short(text: bytes, certificate: dict[str, Any]) -> Execution:
+    """What was executed, after function and error were shown again for the artefact `text`; else NotCertified."""
     try:
         robot, program = stored_robot(certificate["robot"]), from_data(certificate["program"])
         given = certificate["short"]
@@ -147,18 +160,16 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
         if certificate.get("operations") != count(program).as_dict():
             raise NotCertified("the certificate was changed: its operations are not the program's")
         try:
-            run = compiled_c(text.decode(), identifier(Path(words[1]).stem), program, multirate=b"_rates(" in text)
-            _rounding(program, program, robot, randbits(60), run)
+            execution = _execute(text, words[1], program, program, robot)
         except (Refuted, ValueError) as problem:
             raise NotCertified(f"the artefact is wrong: {problem}") from None
         _show_program_again(robot, program, given, certificate.get("formulations"))
-        return certificate
+        return execution
     try:
         proof = verify(
             program, inverse_dynamics_of(model.short), formulations=FORMULATIONS, grounds=list, artefact=text
         )
-        run = compiled_c(text.decode(), identifier(Path(words[1]).stem), program, multirate=b"_rates(" in text)
-        _rounding(program, inverse_dynamics_of(model.short), robot, randbits(60), run)
+        execution = _execute(text, words[1], program, inverse_dynamics_of(model.short), robot)
     except (Refuted, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
     if proof.false_pass_probability >= FALSE_PASS:
@@ -168,4 +179,4 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> dict[str, Any]:
         if certificate.get(key) != value:
             raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")
     show_again(model)
-    return certificate
+    return execution

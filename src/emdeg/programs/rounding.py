@@ -68,7 +68,7 @@ def check_rounding(
         found = {program.name: evaluate(program, given, dtype) if run is None else run(given)}
         found |= {name: other(given) for name, other in (others or {}).items()}
         may_add_up = _running_errors(reference, given, 2.0**-24 if single else 2.0**-53)
-        regular = _away_from_zeros(program, given, named)
+        regular = away_from_zeros(program, given, named)
     largest, tried = 0.0, 0
     for row in np.flatnonzero(regular):
         exact = _exact(reference, {name: array[row] for name, array in given.items()})
@@ -172,7 +172,7 @@ def _running_errors(program: Program, inputs: Arrays, unit: float) -> dict[str, 
     }
 
 
-def _away_from_zeros(program: Program, inputs: Arrays, named: Sequence[int]) -> NDArray:
+def away_from_zeros(program: Program, inputs: Arrays, named: Sequence[int]) -> NDArray:
     """Which states keep these values of the program away from zero."""
     regular = np.ones(len(next(iter(inputs.values()))), bool)
     if named:

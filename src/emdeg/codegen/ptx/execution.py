@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.codegen.execution import Run
-from emdeg.errors import Refuted
+from emdeg.codegen.execution import Executed
+from emdeg.errors import NotExecutable, Refuted
 from emdeg.programs import Program
 
 LANES = 32
@@ -104,11 +104,11 @@ class PtxKernel:
 
 def executed_ptx(
     text: str, name: str, program: Program, *, single: bool = False, layout: str = "rows", **_: object
-) -> Run | None:
-    """The kernel `name` of emitted PTX as a function of arrays, one row a state; None where it is not understood."""
+) -> Executed:
+    """The kernel `name` of emitted PTX as a function of arrays, a row a state; NotExecutable where it is not known."""
     kernel = read_ptx(text, name)
     if kernel is None or len(kernel.parameters) != len(program.inputs) + len(program.outputs) + 1:
-        return None
+        raise NotExecutable("its kernel has another shape or an instruction that is not known here")
     dtype: Any = np.float32 if single else np.float64
     entries = layout == "entries"
 
@@ -128,7 +128,7 @@ def executed_ptx(
             for group, array in zip(program.outputs, found)
         }
 
-    return run
+    return Executed(run, by="this processor, instruction by instruction")
 
 
 def read_ptx(text: str, name: str) -> PtxKernel | None:
