@@ -66,7 +66,7 @@ def test_numbers_programs_and_compiled_code_follow_the_law(law):
     assert verify_program(found, robot, "friction").false_pass_probability < 1e-15
 
 
-@pytest.mark.parametrize("function", RUBBING)
+@pytest.mark.parametrize("function", [name for name in RUBBING if not name.endswith("_derivatives")])
 def test_a_function_with_friction_is_the_smallest_without_and_the_law(law, function):
     robot, name = arm(law), function + WITH_FRICTION
     found = emdeg.program(robot, name)
@@ -83,6 +83,65 @@ def test_a_function_with_friction_is_the_smallest_without_and_the_law(law, funct
     else:
         bare = numbers(function, robot, state) + lost
     np.testing.assert_allclose(value, bare, atol=1e-11)
+
+
+def differences(function, at, step=1e-6):
+    return np.stack([(function(at + step * e) - function(at - step * e)) / (2 * step) for e in np.eye(len(at))], -1)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("fading", "inverse_dynamics"),
+        ("stribeck", "forward_dynamics"),
+        ("fourbar", "inverse_dynamics"),
+        pytest.param("fourbar", "forward_dynamics", marks=pytest.mark.slow),
+    ],
+)
+def test_derivatives_have_the_slope_of_friction_and_are_proved(name, function):
+    robot, full = arm(LAWS[name]) if name in LAWS else mechanism(name), function + WITH_FRICTION
+    n, rng = robot.freedoms, np.random.default_rng(2)
+    # Speeds of either direction, away from rest, where a sign jumps.
+    state = {"q": emdeg.mechanics.kind_of(robot).home(robot) + 0.1, "qd": np.array([0.4, -0.7])[:n]}
+    state["qdd" if function == "inverse_dynamics" else "tau"] = rng.uniform(-1, 1, n)
+    at = np.concatenate(list(state.values()))
+
+    def value(x):
+        return numbers(full, robot, dict(zip(state, np.split(x, 3))))
+
+    J = differences(value, at)
+    blocks = [J[:, :n], J[:, n : 2 * n]]
+    if "tau" in state:
+        blocks = [value(at), *blocks, J[:, 2 * n :]]
+    derivatives = f"{function}_derivatives{WITH_FRICTION}"
+    found = emdeg.program(robot, derivatives)
+    assert verify_program(found, robot, derivatives).false_pass_probability < 1e-12
+    by_program = evaluate(found, {array: one[None] for array, one in state.items()}).values()
+    accuracy = 1e-6 * (1 + np.abs(J).max())
+    for one, other, expected in zip(by_program, numbers(derivatives, robot, state), blocks, strict=True):
+        np.testing.assert_allclose(one[0], expected, atol=accuracy)
+        np.testing.assert_allclose(other, expected, atol=accuracy)
+    (output,) = (group.name for group in emdeg.program(robot, function).outputs)
+    c, t = rng.standard_normal(n), rng.standard_normal(3 * n)
+    given = {**state, f"{output}_c": c, **{f"{array}_t": part for array, part in zip(state, np.split(t, 3))}}
+    H = differences(lambda x: c @ differences(value, x, 1e-4), at, 1e-4)
+    for kind, expected in {"jvp": J @ t, "vjp": c @ J, "hvp": H @ t, "hessian": H[np.tril_indices(3 * n)]}.items():
+        program = emdeg.program(robot, f"{full}_{kind}")
+        assert verify_program(program, robot, f"{full}_{kind}").false_pass_probability < 1e-12
+        computed = evaluate(program, {group.name: given[group.name][None] for group in program.inputs}).values()
+        near = accuracy if kind in ("jvp", "vjp") else 1e-4 * (1 + np.abs(H).max())
+        np.testing.assert_allclose(np.concatenate([np.ravel(one) for one in computed]), expected, atol=near)
+
+
+def test_friction_is_in_the_derivatives_that_are_emitted_and_evaluated(tmp_path):
+    robot = arm(LAWS["stribeck"])
+    (code,) = emdeg.generate(robot, "inverse_dynamics_vjp", friction=True, name="arm")
+    assert code.file == "arm_inverse_dynamics_vjp.c"
+    assert "EXP(" in code.text
+    with pytest.raises(BadRequest, match="and derivatives of these, not to mass_matrix_vjp"):
+        emdeg.generate(robot, "mass_matrix_vjp", friction=True)
+    with pytest.raises(RobotError, match="its file states none"):
+        emdeg.generate("planar2r", "forward_dynamics_jvp", friction=True)
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")

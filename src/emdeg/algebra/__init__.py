@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         angle_pieces,
         derivative,
         multiple_angle,
+        over_duals,
         sincos_from_pieces,
     )
     from emdeg.algebra.short_forms import (

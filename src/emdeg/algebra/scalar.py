@@ -228,6 +228,21 @@ class Dual:
         return Dual(inverse, {k: x * slope for k, x in self.d.items()}, self.level)
 
 
+def over_duals(function: Callable[[Any], Any], slope: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
+    """A function of one number over dual numbers too; `slope` is its derivative, of its own value; None: it has none.
+
+    exp has y -> y, tanh y -> 1 - y^2; a sign does not change but where it jumps.
+    """
+
+    def of(x: Any) -> Any:
+        if not isinstance(x, Dual):
+            return function(x)
+        y = of(x.value)
+        return y if slope is None else Dual(y, {k: d * slope(y) for k, d in x.d.items()}, x.level)
+
+    return of
+
+
 def derivative(value: Any, k: int, zero: Any, level: int = 0) -> Any:
     """The derivative of `value` in direction k of a level, `zero` if it has none."""
     return value.d.get(k, zero) if isinstance(value, Dual) and value.level == level else zero

@@ -27,6 +27,7 @@ from emdeg.mechanics.functions import (
     inputs_of,
     known_functions,
     measures_of,
+    with_friction_in,
 )
 from emdeg.mechanics.functions import evaluate as evaluate_function
 from emdeg.mechanics.loops import mode
@@ -129,6 +130,10 @@ def compute(
     wrench: str | None = None,
 ) -> Any:
     """The function's value: an array, or a mapping of named arrays."""
+    rubbed = with_friction_in(function) if friction and function not in FRICTION_FUNCTIONS else None
+    if rubbed is not None:  # a derivative: friction is in what is differentiated
+        need_friction(robot)
+        return compute(robot, rubbed, given, deg, gyroscopic=gyroscopic, wrench=wrench)
     measures = measures_of(robot)
     if function not in measures:
         try:
@@ -161,7 +166,9 @@ def compute(
             raise UsageError(f"--gyroscopic applies to {', '.join(ROTOR_FUNCTIONS)}, not to {function}")
         options["gyroscopic"] = True
     if friction and function not in FRICTION_FUNCTIONS:
-        raise UsageError(f"--friction applies to {', '.join(FRICTION_FUNCTIONS)}, not to {function}")
+        raise UsageError(
+            f"--friction applies to {', '.join(FRICTION_FUNCTIONS)} and derivatives of these, not to {function}"
+        )
     push = None if wrench is None else _wrench(wrench, function)
     if push is not None:
         options["wrench"] = push

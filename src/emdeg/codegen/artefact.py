@@ -31,7 +31,7 @@ from emdeg.errors import (
     Refuted,
 )
 from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import CATALOGUE, RUBBING, WITH_FRICTION, known_functions
+from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION, known_functions, with_friction_in
 from emdeg.programs import (
     FALSE_PASS,
     MOST_STATES,
@@ -95,7 +95,7 @@ class Request:
     def name(self) -> str:
         """The function's name and the file's stem."""
         return identifier(
-            "_".join([self.prefix + self.robot_name, *(name.removesuffix(WITH_FRICTION) for name in self.functions)])
+            "_".join([self.prefix + self.robot_name, *(name.replace(WITH_FRICTION, "") for name in self.functions)])
         )
 
 
@@ -405,7 +405,7 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
     said = {name: value for name, value in given.items() if name not in _CHOICES | _SEARCH}
     names = [part.strip() for part in said.get("--function", "").split("+")]
     if said.pop("--friction", None) == "":
-        names = [name + WITH_FRICTION if name in RUBBING else name for name in names]
+        names = [with_friction_in(name) or name for name in names]
     said["--function"] = "+".join(names)
     named = "--name" in given or Path(word).stem == request.robot_name
     if words[:2] != ["emdeg", "generate"] or said != wanted or not named:

@@ -34,7 +34,7 @@ from emdeg.codegen.library import LIBRARY, recheck_library, with_library
 from emdeg.codegen.short import recheck_short
 from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
-from emdeg.mechanics.functions import RUBBING, WITH_FRICTION, functions_of
+from emdeg.mechanics.functions import DERIVED, RUBBING, WITH_FRICTION, functions_of, with_friction_in
 from emdeg.programs import OPERATIONS, Progress, Weights, as_text, count, joined_functions, program, verify_program
 from emdeg.robot import SUFFIXES, Robot, RobotLike, as_robot, library_names
 from emdeg.writing import held, read_plain, write_whole
@@ -122,7 +122,7 @@ def generate(
     wanted = {text: tuple(joined_functions(text, loaded, base and "regressor" in text)) for text in texts}
     if base and not any("regressor" in names for names in wanted.values()):
         raise BadRequest("--base applies to regressor, which is not among the functions")
-    if acados and any(text not in (EXPLICIT, IMPLICIT) for text in wanted):
+    if acados and any((asked[text] or text) not in (EXPLICIT, IMPLICIT) for text in wanted):
         raise BadRequest(f"--acados applies to {EXPLICIT} (explicit model) and {IMPLICIT} (implicit model), one a file")
     made = []
     for text, names in wanted.items():
@@ -178,11 +178,8 @@ def every_function(robot: Robot, friction: bool = False) -> list[str]:
 
     `friction`: those that friction may be in.
     """
-    plain = [name for name in functions_of(robot) if not name.endswith((*_DERIVED, WITH_FRICTION))]
+    plain = [name for name in functions_of(robot) if not name.endswith((*DERIVED, WITH_FRICTION))]
     return [name for name in plain if name in RUBBING] if friction else [*plain, "mass_matrix+bias"]
-
-
-_DERIVED = ("_jvp", "_vjp", "_hvp", "_hessian")
 
 
 def _written(option: str) -> str:
@@ -193,9 +190,10 @@ def _written(option: str) -> str:
 def rubbing(text: str) -> str:
     """The function "A" or "A+B" with friction in what it may be in; BadRequest where it may be in none."""
     names = [part.strip() for part in text.split("+")]
-    if not set(names) & set(RUBBING):
-        raise BadRequest(f"--friction applies to {', '.join(RUBBING)}, not to {text}")
-    return "+".join(name + WITH_FRICTION if name in RUBBING else name for name in names)
+    rubbed = [with_friction_in(name) for name in names]
+    if not any(rubbed):
+        raise BadRequest(f"--friction applies to {', '.join(RUBBING)} and derivatives of these, not to {text}")
+    return "+".join(one or name for one, name in zip(rubbed, names))
 
 
 _SHORT = ("box", "certified_error", "largest_effort")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from emdeg.mechanics import kind_of
+from emdeg.mechanics import kind_of, total
 from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION, known_functions, law_name
 from emdeg.programs.build import plain_program
-from emdeg.programs.ir import OutputGroup, Program, Slot
+from emdeg.programs.differentiation import Values, tangents
+from emdeg.programs.ir import InputGroup, OutputGroup, Program, Slot
 from emdeg.programs.simplification import fold_signs, prune, schedule
 from emdeg.programs.trace import Traced, Tracer
 from emdeg.robot import Robot
@@ -35,15 +36,33 @@ def with_friction(robot: Robot, names: Sequence[str], smallest: Callable[[Sequen
     for name in names:
         if not name.endswith(WITH_FRICTION):
             continue
-        (output,) = (one.name for one in CATALOGUE[name].outputs)
-        if "tau" in CATALOGUE[name].inputs:
-            outputs[output] = rubbed[output]
-        else:
-            along = law_name(name, kind_of(robot).name)
+        acts, own = "tau" in CATALOGUE[name].inputs, [one.name for one in CATALOGUE[name].outputs]
+        if acts:
+            outputs |= {output: rubbed[output] for output in own}
+        if name.removesuffix(WITH_FRICTION).endswith("_derivatives"):
+            for group in bare.inputs:
+                if group.name in ("q", "qd"):
+                    _differentiate(tracer, friction, group, outputs, acts)
+        elif not acts:
+            along, (output,) = law_name(name, kind_of(robot).name), own
             added = friction if along == "friction" else lost(along)
             outputs[output] = [x + f for x, f in zip(outputs[output], added)]
     shaped = {group.name: _shaped(group, outputs[group.name]) for group in bare.outputs}
     return schedule(fold_signs(prune(tracer.program("_".join(names), shaped))))
+
+
+def _differentiate(
+    tracer: Tracer, lost: Values, by: InputGroup, outputs: dict[str, Sequence[Traced]], acts: bool
+) -> None:
+    """What friction changes of the derivatives by an array, of efforts or, where it `acts`, of accelerations."""
+    n, many, one = by.size, len(lost), tracer.number(1)
+    steep = [tangents(tracer, [(tracer.entry(by.name, k), one)], lost) for k in range(n)]
+    if acts:  # dqdd/dx - (dqdd/dtau) (df/dx)
+        name, M = f"dqdd_d{by.name}", outputs["dqdd_dtau"]
+        more = [-total([M[i * many + m] * steep[k][m] for m in range(many)]) for i in range(n) for k in range(n)]
+    else:
+        name, more = f"dtau_d{by.name}", [steep[k][m] for m in range(many) for k in range(n)]
+    outputs[name] = [x + f for x, f in zip(outputs[name], more, strict=True)]
 
 
 def _shaped(group: OutputGroup, entries: Sequence[Traced]) -> list:

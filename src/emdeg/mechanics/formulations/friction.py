@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from emdeg.algebra import ONE, ZERO, Algebra, Exact, FieldScalar
+from emdeg.algebra import ONE, ZERO, Algebra, Exact, FieldScalar, over_duals
 from emdeg.errors import RobotError
 from emdeg.mechanics.mechanism import Mechanism, written
 from emdeg.mechanics.spatial import Scalar
@@ -107,17 +107,24 @@ def need_friction(robot: Robot) -> None:
 
 def joint_friction(tree: Mechanism, speeds: Sequence[Scalar]) -> list[Scalar]:
     """[N m, N] of every joint at its speed: what a drive there would give to overcome friction."""
-    algebra = cast(LawAlgebra, tree.algebra)
+    algebra, parts = tree.algebra, _parts_of_laws(tree)
     laws = [law_of(one, lambda value: written(algebra, value)) for one in tree.friction]
-    return [law.effort(v, algebra.sign, algebra.exp, algebra.tanh) for law, v in zip(laws, speeds)]
+    return [law.effort(v, *parts) for law, v in zip(laws, speeds)]
+
+
+def _parts_of_laws(tree: Mechanism) -> tuple[Function, Function, Function]:
+    """sign, exp and tanh, of dual numbers too: a sign is constant but where it jumps, and there it has no slope."""
+    algebra, one = cast(LawAlgebra, tree.algebra), tree.one
+    exp = over_duals(algebra.exp, lambda y: y)
+    return over_duals(algebra.sign), exp, over_duals(algebra.tanh, lambda y: one - y * y)
 
 
 def friction_term_by_term(tree: Mechanism, speeds: Sequence[Scalar]) -> list[Scalar]:
     """The same with the law multiplied out, each term at its own speed: what proves it."""
-    algebra, efforts = cast(LawAlgebra, tree.algebra), []
+    algebra, (sign, exp, tanh), efforts = tree.algebra, _parts_of_laws(tree), []
     for one, v in zip(tree.friction, speeds):
         law = law_of(one, lambda value: written(algebra, value))
-        way = algebra.sign(v) if law.rest_speed is None else algebra.tanh(v / law.rest_speed)
-        fall = algebra.exp(-(v * v) / (law.stribeck_velocity * law.stribeck_velocity)) if law.peak else tree.zero
+        way = sign(v) if law.rest_speed is None else tanh(v / law.rest_speed)
+        fall = exp(-(v * v) / (law.stribeck_velocity * law.stribeck_velocity)) if law.peak else tree.zero
         efforts.append(way * law.peak * fall + law.coulomb * way + v * law.viscous)
     return efforts

@@ -7,18 +7,20 @@ function: one entry here. To add a formulation: one line in an entry's `formulat
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from emdeg.mechanics.functions.derived import derivatives_of
+from emdeg.algebra import derivative
+from emdeg.algebra.linear import product
+from emdeg.mechanics.functions.derived import WITHIN, derivatives_of
 from emdeg.mechanics.functions.function import Function, Output, Run, Ways
 from emdeg.mechanics.functions.names import RUBBING, WITH_FRICTION
 from emdeg.mechanics.loops import functions as of_loops
 from emdeg.mechanics.loops import margins
 from emdeg.mechanics.loops.kind import CLOSED_LOOPS
-from emdeg.mechanics.state import TREE, Outputs
+from emdeg.mechanics.state import TREE, Balance, Outputs
 from emdeg.mechanics.trees import classical
 from emdeg.mechanics.trees import functions as of_trees
 
@@ -475,10 +477,42 @@ def _with_friction(run: Run, lost: Run, acts: bool) -> Run:
         rubbing = lost(s)
         assert rubbing is not None
         (efforts,) = rubbing.values()
-        if acts:
-            return run(replace(s, tau=[t - f for t, f in zip(s.tau, efforts)]))
-        found = run(s)
-        return None if found is None else {k: [x + f for x, f in zip(v, efforts)] for k, v in found.items()}
+        found = run(replace(s, tau=[t - f for t, f in zip(s.tau, efforts)]) if acts else s)
+        if found is None:
+            return None
+        more = {name: [x + f for x, f in zip(found[name], efforts)] for name in ("tau", "h") if name in found}
+        if not found.keys().isdisjoint(("dtau_dq", "dqdd_dq")):
+            for by, slopes in zip(("q", "qd"), _slopes(lost, s)):
+                of, grown = f"dtau_d{by}", slopes
+                if acts:  # dqdd/dx - (dqdd/dtau) (df/dx)
+                    taken = product(found["dqdd_dtau"], slopes, s.tree.zero)
+                    of, grown = f"dqdd_d{by}", [[-x for x in row] for row in taken]
+                more[of] = [[x + f for x, f in zip(*rows)] for rows in zip(found[of], grown)]
+        return {**found, **more}
+
+    return rubbed
+
+
+def _slopes(lost: Run, s: Any) -> tuple[list[list[Any]], list[list[Any]]]:
+    """The derivatives of what friction takes, by the coordinates and by the speeds."""
+    n, one, zero = s.n, s.tree.one, s.tree.zero
+    units = {"q": [{k: one} for k in range(n)], "qd": [{n + k: one} for k in range(n)]}
+    found = lost(s.varied(units, WITHIN))
+    assert found is not None
+    (efforts,) = found.values()
+    by_q, by_qd = ([[derivative(f, at + k, zero, WITHIN) for k in range(n)] for f in efforts] for at in (0, n))
+    return by_q, by_qd
+
+
+def _balance_with_friction(balance: Callable[[Any, Outputs], Balance], lost: Run) -> Callable[[Any, Outputs], Balance]:
+    """What the accelerations satisfy where friction takes its part of the efforts."""
+
+    def rubbed(s: Any, found: Outputs) -> Balance:
+        rubbing = lost(s)
+        assert rubbing is not None
+        (efforts,) = rubbing.values()
+        bare = balance(replace(s, tau=[t - f for t, f in zip(s.tau, efforts)]), found)
+        return replace(bare, slopes=None)  # those of the equation without friction
 
     return rubbed
 
@@ -498,7 +532,7 @@ def _rubbing(entry: Function) -> Function:
             searched=(),
             numbers=None if ways.numbers is None else _with_friction(ways.numbers, lost, acts),
             rotors=None if ways.rotors is None else _with_friction(ways.rotors, lost, acts),
-            balance=None,
+            balance=None if ways.balance is None else _balance_with_friction(ways.balance, lost),
         )
 
     return replace(
@@ -597,6 +631,6 @@ class _WithDerivatives(ChainMap[str, Function]):
 
 
 CATALOGUE: Mapping[str, Function] = _WithDerivatives(
-    FUNCTIONS, {one.name: one for entry in FUNCTIONS.values() if not entry.rubs for one in derivatives_of(entry)}
+    FUNCTIONS, {one.name: one for entry in FUNCTIONS.values() if entry.differentiable for one in derivatives_of(entry)}
 )
 """The same with the derivatives of each: `<f>_jvp`, `<f>_vjp`, `<f>_hvp` and `<f>_hessian`."""

@@ -25,8 +25,9 @@ from emdeg.mechanics.state import Outputs, State
 
 TANGENT, COTANGENT, PROBE = "_t", "_c", "_probe"
 """End the names of an array's tangent and cotangent, and of the random direction that a proof looks along."""
-FIRST, SECOND = -1, -2
-"""Levels of dual numbers below those that formulations use themselves; the second derivative is taken inside."""
+WITHIN, FIRST, SECOND = -1, -2, -3
+"""Levels of dual numbers below those that formulations use themselves: of what a function differentiates on its own,
+and of its own derivatives, the second of which is taken inside."""
 
 _MEANINGS: Mapping[Literal["jvp", "vjp", "hvp", "hessian"], str] = {
     "jvp": "the derivative of {} along tangents of its inputs",

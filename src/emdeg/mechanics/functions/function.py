@@ -113,3 +113,8 @@ class Function:
     def inputs_of(self, kind: str) -> tuple[str, ...]:
         """The arrays that the function of a kind of mechanism takes."""
         return self.ways[kind].inputs or self.inputs
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether it has derivatives: it takes the same arrays of every kind of mechanism."""
+        return not any(way.inputs for way in self.ways.values())

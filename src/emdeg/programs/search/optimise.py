@@ -14,9 +14,10 @@ from pathlib import Path
 from secrets import randbits
 
 from emdeg.errors import OffTheVariety, Refuted, RobotError
-from emdeg.mechanics.functions import CATALOGUE
+from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
 from emdeg.programs.differentiation import derivative_program
+from emdeg.programs.friction import with_friction
 from emdeg.programs.ir import Count, Program, count
 from emdeg.programs.proof import PLAIN, Certificate
 from emdeg.programs.rounding import WORK, check_rounding, states_of
@@ -254,9 +255,20 @@ def _from_what_is_differentiated(robot: Robot, plain: Program, names: Sequence[s
     how = CATALOGUE[names[0]].derivation
     if len(names) > 1 or how is None or plain.size > LARGE:
         return []
-    bare = plain_program(robot, how.of.name)
-    short = on_file(robot, bare, [how.of.name], weights)
+    short = _on_file_or_rubbing(robot, how.of.name, weights)
     return [] if short is None else [_with_face(tidied(derivative_program(short, how, plain), weights), plain)]
+
+
+def _on_file_or_rubbing(robot: Robot, name: str, weights: Weights) -> Program | None:
+    """The cheapest program of a function on file; friction is added to that of the function without it."""
+    if name.endswith(WITH_FRICTION):
+
+        def smallest(names: Sequence[str]) -> Program:
+            plain = plain_program(robot, names)
+            return on_file(robot, plain, names, weights) or plain
+
+        return with_friction(robot, [name], smallest)
+    return on_file(robot, plain_program(robot, name), [name], weights)
 
 
 def on_file(
