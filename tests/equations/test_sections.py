@@ -10,9 +10,11 @@ import sympy
 import emdeg
 from emdeg.equations import Model, write
 from emdeg.mechanics.kane import joint_rates
+from emdeg.reports import ShadedEntries, Subject
+from emdeg.reports.equations_part import equations as equations_of_page
 from emdeg.reports.kane import describe
 from emdeg.reports.kane_pages import kane_document
-from emdeg.writing import WRITERS
+from emdeg.writing import WRITERS, Document, Equation, Item, Paragraph, Section, Table
 from tests.equations import printed
 
 HOSTILE = """
@@ -90,6 +92,25 @@ def test_what_was_printed_reads_as_the_model(seed, form, parts, tmp_path):
     page = write(model, form, parts)
     defined = printed.definitions(read(page), printed.names_of(model, page, typeset))
     agrees(model, entries(defined, model))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))])
+def test_the_reports_equations_read_as_the_model(seed, tmp_path):
+    """A page's MathML and its LaTeX, parsed back: constants by their formulas, entries by their terms."""
+    model = hostile(seed, tmp_path)
+    section = equations_of_page(Subject(model.robot), "arm").section
+    legend = " ".join(item.text for item in section.items if isinstance(item, Paragraph))
+    items: list[Item] = []
+    for item in section.items:
+        if isinstance(item, Table):
+            at = item.head.index("constant"), item.head.index("formula")
+            items += [Equation(row[at[0]], row[at[1]]) for row in item.rows if row[at[1]] != ""]
+        items += [one for folded in item.plain for one in folded.items] if isinstance(item, ShadedEntries) else []
+    document = Document("page", (Section("equations", "page", tuple(items)),))
+    for form in ("latex", "mathml"):
+        page = WRITERS[form](document)
+        names = printed.names_of(model, legend + page, True)
+        agrees(model, entries(printed.definitions(READERS[form][0](page), names), model))
 
 
 @pytest.mark.parametrize("parts", [("constants", "M", "b", "c", "g", "hierarchy"), ("M", "b", "c", "g")])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         indices,
         lump,
     )
-    from emdeg.equations.sections import DEFAULT_PARTS, NEEDS, PARTS, document, write
+    from emdeg.equations.sections import DEFAULT_PARTS, NEEDS, PARTS, document, kinds_of, letters_of, write
     from emdeg.equations.singular import Singularity, singularities
     from emdeg.robot import Known, symbolize, with_symbolic_payload
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from emdeg.algebra import Atom, Product, Sum, look, written_out
+from emdeg.algebra import Atom, Product, Sum, TrigAlgebra, look, written_out
 from emdeg.equations.coefficient_relations import EntryRelation, compare, relations
 from emdeg.equations.extended_sections import extended
 from emdeg.equations.kinematic_sections import (
@@ -116,11 +116,14 @@ def constants(model: Model) -> Section:
     items.append(Table(head, tuple((c.name, _value(c), _tolerance(c), c.unit, _uses(c)) for c in found)))
     abbreviated = (ABBREVIATIONS,) if letters.short else ()
     items += [Paragraph(text) for text in (*_zeros(found), *abbreviated)]
-    heads = {c.unit.startswith("N"): label(c.name).letter for c in found if not c.is_drive}
-    drives = next((label(c.name).letter for c in found if c.is_drive), "Im")
-    names = f"{heads.get(False, 'I')} inertial, {heads.get(True, 'G')} gravitational, {drives} of the drives"
-    title = f"Constants of the mechanism: {names}"
-    return Section("constants", title, tuple(items))
+    return Section("constants", f"Constants of the mechanism: {kinds_of(found)}", tuple(items))
+
+
+def kinds_of(constants: Sequence[Constant]) -> str:
+    """Which letters the kinds of constants have."""
+    heads = {c.unit.startswith("N"): label(c.name).letter for c in constants if not c.is_drive}
+    drives = next((label(c.name).letter for c in constants if c.is_drive), "Im")
+    return f"{heads.get(False, 'I')} inertial, {heads.get(True, 'G')} gravitational, {drives} of the drives"
 
 
 def _zeros(constants: Iterable[Constant]) -> Iterable[str]:
@@ -291,13 +294,10 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 def unmistakable(document: Document, model: Model) -> Document:
     """The document with other letters for entries and matrices that look like a symbol of the robot, and a legend."""
     source = model.general or model
-    angles = (angle.symbol for angle in source.algebra.constant_angles)
-    symbols = {*model.algebra.parameters, *source.algebra.parameters, *(name for name in angles if name)}
-    letters = _letters(document, symbols)
+    letters, legend = letters_of(_labels(document), source.algebra, model.algebra.parameters)
     if letters:
         sections = (replace(s, items=tuple(_items(s, letters))) for s in document.sections)
         document = replace(document, sections=tuple(sections))
-    legend = list(_legend(document, letters, source))
     if not legend or not document.sections:
         return document
     first, *others = document.sections
@@ -308,10 +308,19 @@ def _labels(document: Document) -> list[Label]:
     return [one for item in document.items for one in labels_of(item)]
 
 
-def _letters(document: Document, symbols: Iterable[str]) -> dict[str, str]:
+def letters_of(
+    labels: Sequence[Label], algebra: TrigAlgebra, further: Iterable[str] = ()
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """(letter of ours -> the one to take its place, sentences that say so): no label looks like a symbol then."""
+    angles = (angle.symbol for angle in algebra.constant_angles)
+    letters = _letters(labels, {*further, *algebra.parameters, *(name for name in angles if name)})
+    return letters, tuple(_legend(labels, letters, algebra))
+
+
+def _letters(labels: Iterable[Label], symbols: Iterable[str]) -> dict[str, str]:
     """Letter of ours -> the one to take its place."""
     families: dict[str, list[str]] = {}
-    for one in _labels(document):
+    for one in labels:
         families.setdefault(one.letter, []).append(one.subscript)
     chosen = {letter: own_letter(letter, subscripts, symbols) for letter, subscripts in families.items()}
     return {letter: new for letter, new in chosen.items() if new != letter}
@@ -362,16 +371,16 @@ def _renamed(expression: Sum, letters: Mapping[str, str]) -> Sum:
     return Sum(tuple(Product(t.coefficient, tuple(map(factor, t.factors))) for t in expression.terms))
 
 
-def _legend(document: Document, letters: Mapping[str, str], source: Model) -> Iterable[str]:
+def _legend(labels: Iterable[Label], letters: Mapping[str, str], algebra: TrigAlgebra) -> Iterable[str]:
     """Sentences about letters that are not the usual ones."""
     own = [f"{new} stands for {old}" for old, new in letters.items()]
-    heads = {one.letter for one in _labels(document)}
+    heads = {one.letter for one in labels}
     own += [f"{head} stands for {head.rstrip('o')}" for head in sorted(heads) if _is_longer(head)]
     if own:
         yield f"{'; '.join(own)}, because symbols of the robot look like names with {_these(letters, heads)}."
-    if not source.algebra.short:
+    if not algebra.short:
         yield "Sines and cosines are written out, because abbreviations would look like other names."
-    if alike := sorted(source.algebra.alike):
+    if alike := sorted(algebra.alike):
         yield f"Typeset, {', '.join(alike)} stand letter by letter, because other names look like them."
 
 

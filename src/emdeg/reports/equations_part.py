@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from emdeg.algebra import Atom, Product, Sum
-from emdeg.equations import Compact, Lumped, compact
+from emdeg.equations import Compact, Lumped, compact, kinds_of, letters_of
 from emdeg.equations.loops import LOOP_PARTS, default_parts, derive_loops
-from emdeg.equations.reading import ABBREVIATIONS
+from emdeg.equations.reading import ABBREVIATIONS, CompactEntry
 from emdeg.errors import OverBudget
 from emdeg.reduce import FullModel, full_model
 from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
@@ -136,13 +136,22 @@ def _section(
     command: str,
     levels: bool = True,
 ) -> Section:
+    own = [label(name) for name in (*form.entries, *(c.name for c in lumped.constants))]
+    letters, legend = letters_of(own, lumped.algebra)
+    legend = (*legend, ABBREVIATIONS) if lumped.algebra.short else legend
+
+    def named(entry: str) -> Label:
+        """An entry's label, in a letter that no symbol of the robot has."""
+        usual = label(entry)
+        return replace(usual, letter=letters.get(usual.letter, usual.letter))
+
     items: list[Item] = [
         Paragraph(
             "The effort of joint i is made of its inertia and its couplings M, Coriolis terms b, centrifugal terms c "
             "and gravity g, which depend on the configuration alone:"
         ),
         EQUATION,
-        Paragraph(ABBREVIATIONS),
+        *(Paragraph(words) for words in legend),
     ]
     if found is not None and found.levels:
         items.append(_slider(subject, found))
@@ -175,7 +184,7 @@ def _section(
             items.append(Verbatim(f"emdeg derive {command} --only constants,{part}"))
             continue
         room -= length
-        items.append(_entries(title, [form[name] for name in names], lumped, found, full, subject))
+        items.append(_entries(title, [form[name] for name in names], lumped, found, named))
     return Section("equations", "The equations of motion", tuple(items))
 
 
@@ -189,12 +198,12 @@ def _constants(lumped: Lumped) -> Table:
             f"{c.tolerance:.2g}" if c.tolerance else "",
             c.unit.replace("^2", "²"),
             str(len(c.uses)),
-            "" if c.formula.is_number else c.expression,
+            "" if c.formula.is_number else c.formula if lumped.algebra.alike else c.expression,
         )
         for c in lumped.constants
     ]
     kept = [k for k in range(len(head)) if head[k] == "formula" or any(row[k] for row in rows)]
-    title = f"{len(rows)} lumped constants: I inertial, G gravitational, Im of the drives"
+    title = f"{len(rows)} lumped constants: {kinds_of(lumped.constants)}"
     cells = tuple(tuple(row[k] for k in kept) for row in rows)
     return Table(tuple(head[k] for k in kept), cells, title, folded=len(rows) > 45)
 
@@ -238,18 +247,22 @@ def _slider(subject: Subject, found: Tradeoff) -> Slider:
 
 
 def _entries(
-    title: str, found: Sequence[Any], lumped: Lumped, sizes: Tradeoff | None, full: FullModel | None, subject: Subject
+    title: str,
+    found: Sequence[CompactEntry],
+    lumped: Lumped,
+    sizes: Tradeoff | None,
+    named: Callable[[str], Label],
 ) -> ShadedEntries:
     constants = {c.name for c in lumped.constants}
     entries: list[ShadedEntry] = []
     zeros: list[Label] = []
     for entry in found:
         if not entry.expression.terms:
-            zeros.append(label(entry.name))
+            zeros.append(named(entry.name))
         elif entry.alias is not None:
             factor, other = entry.alias
-            same = Reference(label(other), factor, entry.expression)
-            entries.append(ShadedEntry(label(entry.name), (), same))
+            same = Reference(named(other), factor, replace(entry, alias=None).shown)
+            entries.append(ShadedEntry(named(entry.name), (), same, entry.name))
         else:
             products = list(flattened(entry.expression, constants))
             own = {c: sizes.sizes.get((entry.name, c), 0.0) for c, _ in products} if sizes else {}
@@ -260,10 +273,11 @@ def _entries(
                     own[c] / most if most else None,
                     sizes.goes.get((entry.name, c)) if sizes else None,
                     c,
+                    entry.written_out,
                 )
                 for c, product in products
             )
-            entries.append(ShadedEntry(label(entry.name), terms))
+            entries.append(ShadedEntry(named(entry.name), terms, name=entry.name))
     few = len(entries) <= OPEN or title.startswith(("Mass", "Gravity"))
     short = sum(len(line(e.sum)) for e in entries) < 20_000
     return ShadedEntries(title, tuple(entries), tuple(zeros), open=few and short)

@@ -176,6 +176,6 @@ def _term(term: ShadedTerm, first: bool) -> str:
     kind = "t" if term.shade is None else f"t s{term.shade}"
     level = "" if term.level is None else f' data-goes="{term.level}"'
     share = "" if term.share is None else f' title="{100 * term.share:.2g} % of the greatest"'
-    body = " ".join(inline(piece) for piece in mathml.term_pieces(term.product, first))
+    body = " ".join(inline(piece) for piece in mathml.term_pieces(term.shown, first))
     constant = f' data-constant="{escape(term.constant)}"' if term.constant else ""
     return f'<span class="{kind}"{constant}{level}{share}>{body}</span> '

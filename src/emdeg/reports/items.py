@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra import Product, Sum
+from emdeg.algebra import Product, Sum, written_out
 from emdeg.writing import Equation, Figure, Figures, Folded, Item, Label, Paragraph, Reference, Special, Table, Zeros
 
 SIGNIFICANCE = ((0.3, "30 % and more"), (0.1, "10 %"), (0.03, "3 %"), (0.01, "1 %"), (0.001, "0.1 %"), (0.0, "less"))
@@ -44,6 +44,13 @@ class ShadedTerm:
     level: int | None = None
     constant: str = ""
     """The lumped constant in it."""
+    in_full: bool = False
+    """Whether sines and cosines are printed in full, because a symbol of the robot looks like an abbreviation."""
+
+    @property
+    def shown(self) -> Product:
+        """The summand as it is printed."""
+        return written_out(Sum((self.product,))).terms[0] if self.in_full else self.product
 
     @property
     def shade(self) -> int | None:
@@ -60,10 +67,12 @@ class ShadedEntry:
     label: Label
     terms: tuple[ShadedTerm, ...]
     same: Reference | None = None
+    name: str = ""
+    """The coefficient's name, whatever letter it has on the page."""
 
     @property
     def sum(self) -> Sum:
-        return Sum(tuple(term.product for term in self.terms))
+        return Sum(tuple(term.shown for term in self.terms))
 
 
 @dataclass(frozen=True, slots=True)

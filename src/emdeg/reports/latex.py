@@ -57,8 +57,9 @@ def _entry(entry: ShadedEntry) -> list[str]:
 
 def _term(term: ShadedTerm, first: bool) -> list[str]:
     """A term's parts, each in its shade."""
-    size = Product(abs(term.product.coefficient), term.product.factors)
-    sign = "-" if term.product.coefficient < 0 else "" if first else "+"
+    shown = term.shown
+    size = Product(abs(shown.coefficient), shown.factors)
+    sign = "-" if shown.coefficient < 0 else "" if first else "+"
     parts = latex.formula(Sum((size,)))
     parts[0] = f"{sign} {parts[0]}".strip()
     return parts if term.shade is None else [f"{{\\color{{s{term.shade}}}{part}}}" for part in parts]

@@ -162,7 +162,7 @@ def significance(data: Data, tell: Tell) -> Data:
     if first.full is None or len(first.full.functions) > MOST_LEVELS:
         raise BadRequest(f"its equations have more than {MOST_LEVELS} terms: emdeg abbreviate shortens them")
     found = thresholds(subject, first.full)
-    goes = [found.goes.get((str(entry.label), term.constant)) for entry, term in _terms(first.section)]
+    goes = [found.goes.get((entry.name, term.constant)) for entry, term in _terms(first.section)]
     return {"levels": slider_levels(subject, found), "goes": goes}
 
 
