@@ -1,17 +1,16 @@
 """Programs on the GPU: million evaluations a second, rows as users have them, beside the card's own copying.
 
-    python benchmarks/bench_gpu.py [--robots puma560 iiwa14 panda] [--quick]
+    python benchmarks/bench_gpu.py [--robots puma560 iiwa14 panda] [--quick] [--urdf ROBOT.urdf]
 
 Needs a GPU, its driver and torch (for arrays, events and graphs). A kernel's rate is taken from a hundred launches of
 one captured graph, so that the interpreter does not count; what a call from Python costs is measured apart. Peers that
-are at hand are measured in the same run: GRiD's kernels (pip `grid-rbd`, nvcc), Pinocchio on all cores. Prints it all
-and writes benchmarks/results/gpu.json.
+are at hand are measured in the same run, on one URDF (`--urdf`, or the one that GRiD brings): GRiD's kernels (pip
+`grid-rbd`, nvcc) and MJX. Prints it all and writes benchmarks/results/gpu.json.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import tempfile
 import time
 from functools import partial
@@ -20,50 +19,14 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.runtime.cuda import CudaProgram, cuda_driver, device
+import gpu_peers
+from emdeg.runtime.cuda import CudaProgram, StateStatistics, cuda_driver, device
 from emdeg.simulation import pd
+from gpu_rates import bound, rate
 from record import record
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives")
 SIZES = (256, 1024, 16_384, 1_048_576, 16_777_216)
-LAUNCHES = 100
-
-
-def bound(program: emdeg.Program, dtype: str, states: int, layout: str = "rows"):
-    """A call on random arrays of that many states."""
-    import torch
-
-    kind = getattr(torch, dtype)
-    inputs = [torch.rand((states, group.size), dtype=kind, device="cuda") * 2 - 1 for group in program.inputs]
-    outputs = [torch.empty((states, *group.shape), dtype=kind, device="cuda") for group in program.outputs]
-    return CudaProgram(program, np.dtype(dtype), layout=layout).bind(*inputs, *outputs)
-
-
-def rate(program: emdeg.Program, dtype: str, states: int, layout: str = "rows") -> float:
-    """Million states a second."""
-    import torch
-
-    launches = LAUNCHES if states < 1 << 20 else 10
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        run = bound(program, dtype, states, layout)
-        run()
-        torch.cuda.synchronize()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=stream):
-            for _ in range(launches):
-                run()
-        graph.replay()
-        torch.cuda.synchronize()
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        seconds = []
-        for _ in range(5):
-            begin.record(stream)
-            graph.replay()
-            end.record(stream)
-            torch.cuda.synchronize()
-            seconds.append(begin.elapsed_time(end) / 1e3)
-    return states * launches / min(seconds) / 1e6
 
 
 def copying() -> float:
@@ -132,9 +95,10 @@ def rollouts(name: str, dtype: str, law: str) -> float:
     n, trajectories, steps = robot.n, 1 << 22, 100
     q0, qd0 = (torch.rand((trajectories, n), dtype=kind, device="cuda") - 0.5 for _ in range(2))
     controller = pd(robot, [50.0] * n, [5.0] * n, np.zeros(n), gravity=False)
-    if law == "efforts":
+    if law.endswith("efforts"):
         controller = torch.rand((steps, n), dtype=kind, device="cuda")
-    run = partial(emdeg.rollout, robot, q0, qd0, controller, steps=steps, dt=1e-3, dtype=dtype)
+    noise = {"deviation": [0.1] * n} if law == "noisy efforts" else {}
+    run = partial(emdeg.rollout, robot, q0, qd0, controller, steps=steps, dt=1e-3, dtype=dtype, **noise)
     run()
     torch.cuda.synchronize()
     seconds = []
@@ -144,6 +108,19 @@ def rollouts(name: str, dtype: str, law: str) -> float:
         torch.cuda.synchronize()
         seconds.append(time.perf_counter() - start)
     return trajectories * steps / min(seconds) / 1e9
+
+
+def statistics(name: str, function: str) -> float:
+    """Giga states a second, drawn, computed in float64 and folded on the card, as sweeps do: 2^32 random states."""
+    program, on = emdeg.program(name, function), device()
+    columns = tuple((group.name, group.size) for group in program.inputs)
+    width, states = sum(size for _, size in columns), 1 << 32
+    fold = StateStatistics(program, columns, peaks=False)
+    low, high = -np.ones(width), np.ones(width)
+    fold(on, 1, low, high, np.empty((1, 0)), 0, 0, 1 << 20)
+    start = time.perf_counter()
+    fold(on, 1, low, high, np.empty((1, 0)), 0, 0, states)
+    return states / (time.perf_counter() - start) / 1e9
 
 
 def chain(joints: int) -> emdeg.Robot:
@@ -177,6 +154,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robots", nargs="+", default=["puma560", "iiwa14", "panda"])
     parser.add_argument("--quick", action="store_true", help="float32 and three sizes alone")
+    parser.add_argument("--urdf", type=Path, help="the robot that peers are compared on")
     args = parser.parse_args()
     card = device()
     found: dict = {"card": card.name, "sm": card.sm, "copying_TB_per_s": round(copying(), 2)}
@@ -199,12 +177,22 @@ def main() -> None:
     found["giga_steps_per_s"] = {
         f"{name} {law} {dtype}": round(rollouts(name, dtype, law), 2)
         for name in args.robots
-        for law in ("pd", "efforts")
+        for law in ("pd", "efforts", "noisy efforts")
         for dtype in ("float32", "float64")
     }
     print(found["giga_steps_per_s"], flush=True)
+    found["folded_giga_states_per_s"] = {
+        f"{name} {function}": round(statistics(name, function), 2)
+        for name in args.robots
+        for function in ("inverse_dynamics", "mass_matrix")
+    }
+    print(found["folded_giga_states_per_s"], flush=True)
     found["long_arms"] = long_arms()
-    found["peers"] = {"grid-rbd": importlib.util.find_spec("grid_rbd") is not None}
+    record("gpu", found)  # peers may take minutes, and may fail
+    urdf = args.urdf or gpu_peers.grid_urdf()
+    found["peers"] = "not measured: no URDF was given and GRiD, which brings one, is not installed"
+    if urdf is not None:
+        found["peers"] = gpu_peers.compared(urdf)
     record("gpu", found)
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from emdeg.codegen.ptx.execution import HOME, PtxExecution, PtxKernel, PtxMemory, read_ptx
+from emdeg.runtime.cuda import ThreadFunction, assembled
+from emdeg.runtime.engine import machine_engine
 
 
 class DeviceOfPaper:
@@ -58,3 +62,62 @@ class KernelOfPaper:
 
     def prepared(self, *given):
         return lambda: self.begin(*given)
+
+
+class DeviceOfThreads:
+    """A GPU whose memory is this machine's and whose threads run here, one after the other, as machine code."""
+
+    number, sm = 0, 90
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+
+    def stream(self) -> int:
+        return 0
+
+    def wait(self, stream: int) -> None:
+        """Everything is done at once."""
+
+    def memory(self, size: int) -> MemoryHere:
+        return MemoryHere(size)
+
+    def begin(self, function: ThreadFunction, words: Sequence[int], count: int) -> None:
+        """`ThreadFunction.begin`, with the function that the kernel calls; NVIDIA's back end must take the kernel."""
+        if function.name not in self.begun:
+            assert f".visible .entry {function.name}" in assembled(function.kernel_text(), 128, 80, loops=True)
+        self.begun.append(function.name)
+        engine = _engine(function.text)
+        boxes = {k: np.array([words[k]], np.uint64) for k in function.boxed}  # the number's bits, in memory
+        signed = [w - 2**64 if w >= 2**63 else w for w in words]
+        block = (ctypes.c_int64 * len(words))(
+            *(boxes[k].ctypes.data if k in boxes else w for k, w in enumerate(signed))
+        )
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        kind(engine.get_function_address("one"))(block, 0, count)
+
+
+@lru_cache(maxsize=16)
+def _engine(text: str) -> Any:
+    return machine_engine(text, opt=0)
+
+
+class MemoryHere:
+    def __init__(self, size: int) -> None:
+        self._bytes = np.full(max(1, size), 0x7F, np.uint8)  # nothing is zero by chance
+        self.place = self._bytes.ctypes.data
+
+    def take(self, host: int, stream: int) -> None:
+        ctypes.memmove(self.place, host, len(self._bytes))
+
+    def give(self, host: int, stream: int) -> None:
+        ctypes.memmove(host, self.place, len(self._bytes))
+
+
+def use_threads_here(monkeypatch) -> DeviceOfThreads:
+    """Every device is one of threads here, until the test ends."""
+    there = DeviceOfThreads()
+    monkeypatch.setattr("emdeg.runtime.cuda.device", lambda number=0: there)
+    monkeypatch.setattr(
+        ThreadFunction, "begin", lambda self, on, words, count, stream: on.begin(self, words, count) if count else None
+    )
+    return there

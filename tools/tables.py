@@ -241,7 +241,23 @@ def gpu() -> str:
     words = words.replace(", the bare launch", f", a call that makes its results {whole}, the bare launch")
     steps = [(name, f"{rate:.1f}") for name, rate in found["giga_steps_per_s"].items()]
     rollouts = "\n" + table(("rollouts: robot, law, precision", "10^9 steps a second"), steps)
-    return table(head, lines) + words + rollouts + _long_arms(found.get("long_arms", {})) + made_by("gpu")
+    folded = [(name, f"{rate:.1f}") for name, rate in found.get("folded_giga_states_per_s", {}).items()]
+    swept = "\n" + table(("sweeps: drawn, computed and folded, float64", "10^9 states a second"), folded)
+    rest = _long_arms(found.get("long_arms", {})) + _gpu_peers(found.get("peers"))
+    return table(head, lines) + words + rollouts + (swept if folded else "") + rest + made_by("gpu")
+
+
+def _gpu_peers(found: Any) -> str:
+    """Rates of peers on the same URDF, and how many times emdeg's."""
+    if not isinstance(found, dict):
+        return f"\nPeers: {found}.\n" if found else ""
+    lines, sizes = [], ("256", "1024", "16384", "1048576")
+    for function, rows in found["functions"].items():
+        for who, row in rows.items():
+            lines.append((f"`{function}`", who, *(f"{row[size]:,}" if size in row else "" for size in sizes)))
+    head = (f"{found['robot']}, float32, million states a second", "who", *(f"N = {int(size):,}" for size in sizes))
+    said = "; ".join(f"{who}: {found[who]}" for who in ("GRiD", "MJX") if who in found)
+    return "\n" + table(head, lines) + f"\n{said}.\n"
 
 
 def _long_arms(found: dict[str, dict[str, float]]) -> str:

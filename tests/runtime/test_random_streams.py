@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 
 from emdeg.runtime import random_streams as uniform_module
 from emdeg.runtime import statistics as fold_module
-from emdeg.runtime.random_streams import UniformRows, stream_key, uniform_at, words_at
+from emdeg.runtime.cuda import thread_text
+from emdeg.runtime.engine import machine_engine
+from emdeg.runtime.llvm_writer import PRECISIONS, Writer
+from emdeg.runtime.random_streams import (
+    GOLDEN,
+    UniformRows,
+    counter_start,
+    normal_at,
+    normal_text,
+    signed_word,
+    stream_key,
+    uniform_at,
+    words_at,
+)
 from emdeg.runtime.statistics import Fold
 
 
@@ -86,3 +101,27 @@ def test_what_is_not_finite_shows(bad):
     found = folded(rows, 64)
     assert np.isfinite(found[:, 0]).all()
     assert np.isnan(found[:, 1]).all()
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_logarithms_and_normal_numbers_of_machine_code(bits):
+    """Against NumPy's, over all magnitudes that a share can have."""
+    kind = np.dtype(f"f{bits // 8}")
+    out = Writer(PRECISIONS[bits], 1)
+    address = out.put(f"getelementptr {out.real}, ptr %x, i64 %i")
+    value = out.logarithm(out.put(f"load {out.real}, ptr {address}"))
+    draw = normal_text(out, out.put(f"add i64 {out.put(f'mul i64 %i, {signed_word(GOLDEN)}')}, %first"))
+    for name, result in (("logs", value), ("draws", draw)):
+        place = out.put(f"getelementptr {out.real}, ptr %{name}, i64 %i")
+        out.lines.append(f"  store {out.real} {result}, ptr {place}")
+    engine = machine_engine(thread_text(["x", "logs", "draws"], ["first"], out.lines, out.declared), opt=0)
+    x = np.concatenate([np.geomspace(1e-30, 1e30, 2001), 1 + np.linspace(-0.4, 0.6, 2001), [0.5, 1.0, 2.0]]).astype(
+        kind
+    )
+    logs, draws = np.empty_like(x), np.empty_like(x)
+    words = (ctypes.c_int64 * 4)(*(a.ctypes.data for a in (x, logs, draws)), signed_word(counter_start(5)))
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    run(engine.get_function_address("one"))(words, 0, len(x))
+    eps = np.finfo(kind).eps
+    np.testing.assert_allclose(logs, np.log(x.astype(float)), rtol=4 * eps, atol=2 * eps)
+    np.testing.assert_allclose(draws, normal_at(5, np.arange(len(x))), rtol=0, atol=40 * eps)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,13 +11,8 @@ import pytest
 import emdeg
 from emdeg.errors import RobotError, ScenarioError
 from emdeg.robot import Limits
-from emdeg.runtime.cuda import assembled
-from emdeg.runtime.engine import machine_engine
-from emdeg.simulation import pd
-from emdeg.simulation.integrators.device_rollout import device_kernel_text
-from emdeg.simulation.integrators.methods import METHODS
-from emdeg.simulation.integrators.step_text import kernel_text
-from emdeg.simulation.rollouts import _cost, _loop
+from emdeg.simulation import effort_noise, pd
+from tests.paper_device import use_threads_here
 
 STEPS, DT, N = 60, 1e-3, 11
 
@@ -69,24 +63,51 @@ def test_a_law_moves_as_it_does_in_a_simulation(method):
     np.testing.assert_allclose(found.q, motion.q[:, 1:], atol=1e-12)
 
 
-@pytest.mark.parametrize("bits", [32, 64])
-def test_what_a_gpu_runs_is_what_this_processor_runs(bits):
-    """The kernel's inner function in both precisions, one trajectory at a time."""
-    robot, dtype = emdeg.load("planar2r"), np.dtype(f"f{bits // 8}")
-    q0, qd0, tau = (array.astype(dtype) for array in starts(2))
-    loop = _loop(robot, tau, _cost(robot, cost_rate), False, False, 1.0, 1.0)
-    text = device_kernel_text(loop, "semi_implicit", None, bits)
-    assert ".visible .entry rollout" in assembled(text, 128, 80)
-    engine = machine_engine(kernel_text(loop, METHODS["semi_implicit"], None, 1, bits))
-    initial = np.concatenate([q0, qd0, np.zeros((N, 1), dtype)], axis=1)
-    out, length = np.empty((N, 1, loop.size), dtype), np.array([DT], dtype)
-    places = [initial.ctypes.data, out.ctypes.data, tau.ctypes.data, loop.size, loop.size, 2, STEPS, 1]
-    words = (ctypes.c_int64 * 10)(*places, length.ctypes.data, STEPS * 2)
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-    kind(engine.get_function_address("one"))(words, 0, N)
-    q, _, cost = by_hand(robot, *(array.astype(float) for array in (q0, qd0, tau)))
-    np.testing.assert_allclose(out[:, 0, :2], q, atol=1e-12 if bits == 64 else 1e-5)
-    np.testing.assert_allclose(out[:, 0, -1], cost, atol=1e-12 if bits == 64 else 1e-5)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_a_gpu_runs_is_what_this_processor_runs(dtype, monkeypatch):
+    """The whole way of a call, with the kernel's inner function run here, one trajectory at a time."""
+    use_threads_here(monkeypatch)
+    robot = emdeg.load("planar2r")
+    q0, qd0, tau = starts(2)
+    found = emdeg.rollout(
+        robot, q0, qd0, tau, steps=STEPS, dt=DT, every=30, cost=cost_rate, backend="cuda", dtype=dtype
+    )
+    q, _, cost = by_hand(robot, q0, qd0, tau)
+    within = 1e-12 if dtype == "float64" else 1e-5
+    np.testing.assert_allclose(found.q[:, -1], q, atol=within)
+    np.testing.assert_allclose(found.cost, cost, atol=within)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "cuda"])
+def test_noise_is_the_same_wherever_it_is_drawn(backend, monkeypatch):
+    """Drawn in the loop, with a trajectory in each lane or alone, it is what `effort_noise` says it was."""
+    use_threads_here(monkeypatch)
+    robot = emdeg.load("planar2r")
+    q0, qd0, tau = starts(2)
+    deviation, seed = [3.0, 0.5], 11
+    noise = effort_noise(deviation, N, STEPS, seed)
+    q, _, cost = by_hand(robot, q0, qd0, tau[0] + noise)
+    given = {"steps": STEPS, "dt": DT, "cost": cost_rate, "backend": backend}
+    for efforts in (tau[0], np.broadcast_to(tau[0], tau.shape)):
+        found = emdeg.rollout(robot, q0, qd0, efforts, deviation=deviation, seed=seed, **given)
+        np.testing.assert_allclose(found.q[:, -1], q, atol=1e-12)
+        np.testing.assert_allclose(found.cost, cost, atol=1e-12)
+    free = emdeg.rollout(robot, q0, qd0, None, deviation=deviation, seed=seed, **given)
+    np.testing.assert_allclose(free.q[:, -1], by_hand(robot, q0, qd0, noise)[0], atol=1e-12)
+    other = emdeg.rollout(robot, q0, qd0, tau[0], deviation=deviation, seed=seed + 1, **given)
+    assert np.abs(other.q[:, -1] - q).max() > 1e-4
+
+
+def test_noise_is_normal():
+    from scipy.stats import kstest
+
+    noise = effort_noise([2.0, 0.0], 400, 50, seed=3)
+    assert not noise[..., 1].any()
+    drawn = noise[..., 0].ravel() / 2
+    assert kstest(drawn, "norm").pvalue > 1e-3
+    assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.03
+    with pytest.raises(ScenarioError, match="not negative"):
+        effort_noise([-1.0], 2, 2)
 
 
 def test_limits_act():

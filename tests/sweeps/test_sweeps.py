@@ -13,7 +13,9 @@ import pytest
 
 import emdeg
 from emdeg.analysis import capability, torque_limits
+from emdeg.errors import DeviceError, SweepError
 from emdeg.robot.workspaces import workspace
+from emdeg.runtime.cuda import devices
 from emdeg.sweeps import Compute, NamedRanges, StatedTolerances, States, Study, Vary, sweep
 from emdeg.sweeps.chunk import compute_chunk
 from emdeg.sweeps.plan import plan_from_json
@@ -21,6 +23,7 @@ from emdeg.sweeps.prepare import prepare
 from emdeg.sweeps.sampling import permuted, samples
 from emdeg.sweeps.tables import write_results
 from tests.oracles import Pinocchio, relative_error
+from tests.paper_device import DeviceOfPaper, use_threads_here
 from tests.sweeps.studies import ARM, puma_study
 
 
@@ -141,6 +144,65 @@ def test_results_do_not_depend_on_how_the_work_is_cut(tmp_path):
                 assert np.allclose(one, other, rtol=1e-12, atol=1e-13)
             else:
                 assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(("count", "common", "chunk"), [(300, True, None), (9000, False, 4096)])
+def test_a_gpu_gives_the_same_statistics(count, common, chunk, tmp_path, monkeypatch):
+    """The kernels' threads run here; sums are added in another order, so that last digits differ."""
+    there = use_threads_here(monkeypatch)
+    monkeypatch.setattr("emdeg.runtime.cuda.statistics.MOST_THREADS", 1000)  # several rounds of joining
+    study = Study(
+        name="arm",
+        robots=("planar2r",),
+        vary=(Vary("link2.mass", values=(0.5, 1.0)), Vary("q2.a", uniform=(0.4, 0.45))),
+        states=States(count=count, speed=1.0, acceleration=2.0, common=common),
+        compute=(Compute(function="inverse_dynamics", statistics=("max_abs", "rms", "mean", "min", "at")),),
+        draws=3,
+        chunk_states=chunk,
+    )
+    here = sweep(study, tmp_path / "here", workers=0).table()
+    found = sweep(study, tmp_path / "there", backend="cuda")
+    assert set(there.begun) == {"draw", "join"}
+    assert found.workers == 0
+    for name in here.column_names:
+        one, other = (table[name].to_numpy(zero_copy_only=False) for table in (here, found.table()))
+        if one.dtype.kind == "f":
+            np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12, err_msg=name)
+        else:
+            assert (one == other).all()
+    with pytest.raises(SweepError, match="other settings"):
+        sweep(study, tmp_path / "there", workers=0)
+    again = sweep(tmp_path / "there" / "results.parquet", tmp_path / "again")
+    assert again.path.read_bytes() == found.path.read_bytes()
+    back = sweep(tmp_path / "there" / "results.parquet", tmp_path / "back", backend="llvm", workers=0)
+    assert back.table().equals(here)
+
+
+def test_analyses_and_singular_states_on_a_gpu(tmp_path, monkeypatch):
+    """What is no function is computed here from the GPU's values; a column that meets infinity is NaN on both."""
+    use_threads_here(monkeypatch)
+    paper = DeviceOfPaper()
+    monkeypatch.setattr("emdeg.runtime.cuda.program.device", lambda number: paper)
+    compute = (
+        Compute(analysis="couplings", statistics=("max", "mean")),
+        Compute(function="mass_matrix", statistics=("max", "min")),
+        Compute(function="gravity", statistics=("rms",), name="weight"),
+    )
+    study = Study(name="both", robots=("planar2r",), compute=compute, states=States(count=200))
+    here, there = (sweep(study, tmp_path / backend, backend=backend, workers=0).table() for backend in ("llvm", "cuda"))
+    assert here.column_names == there.column_names
+    for name in here.column_names[4:]:
+        np.testing.assert_allclose(there[name].to_numpy(), here[name].to_numpy(), rtol=1e-12, err_msg=name)
+    assert paper.loaded
+
+
+def test_without_a_gpu_the_error_says_so(tmp_path):
+    if devices():
+        pytest.skip("this machine has one")
+    with pytest.raises(DeviceError, match="NVIDIA driver"):
+        sweep(puma_study(10, 1), tmp_path / "out", backend="cuda")
+    with pytest.raises(SweepError, match="backend must be"):
+        puma_study(backend="opencl")
 
 
 def test_motions_are_point_to_point_and_within_the_workspace(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -39,6 +39,10 @@ def sweep(
     trust_network: Annotated[
         bool, typer.Option("--trust-network", help="Speak to a scheduler on another machine without TLS.")
     ] = False,
+    backend: Annotated[
+        Literal["llvm", "cuda"] | None,
+        typer.Option(help="What computes: the processors, or this machine's NVIDIA GPU. Default: what the study says."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the study and say what it would compute; write nothing.")
     ] = False,
@@ -56,13 +60,15 @@ def sweep(
 
       emdeg sweep payload_study.toml --out results --scheduler 127.0.0.1:8786
 
+      emdeg sweep payload_study.toml --out results --backend cuda
+
       emdeg sweep results/results.parquet --out again --json
     """
     from emdeg.sweeps import planned
     from emdeg.sweeps import sweep as run
 
     if dry_run:
-        plan, _ = planned(study)
+        plan, _ = planned(study, backend)
         _show_plan(plan, json)
         return
     try:
@@ -73,6 +79,7 @@ def sweep(
                 workers=workers,
                 scheduler=scheduler,
                 trust_network=trust_network,
+                backend=backend,
                 progress=told,
             )
     except Interrupted as stopped:

@@ -12,7 +12,18 @@ if TYPE_CHECKING:
     from emdeg.runtime.llvm_memory import Rows
     from emdeg.runtime.llvm_text import operations
     from emdeg.runtime.llvm_writer import EXPONENTIALS, LOG2_E, PRECISIONS, TANH_SERIES, Writer
-    from emdeg.runtime.random_streams import UniformRows, mixed, stream_key, uniform_at
+    from emdeg.runtime.random_streams import (
+        GOLDEN,
+        UniformRows,
+        counter_start,
+        mixed,
+        normal_at,
+        normal_text,
+        signed_word,
+        stream_key,
+        uniform_at,
+        uniform_text,
+    )
     from emdeg.runtime.statistics import Fold
 
 on_demand(globals())

@@ -168,6 +168,28 @@ class Writer:
         result = self.whole("add", self.cast(power, self.real, self.bits), exponent)
         return self.select(beyond, self.constant(math.inf), self.cast(result, self.bits, self.real))
 
+    def logarithm(self, x: str) -> str:
+        """ln(x) of positive normal numbers, to a few units in the last place.
+
+        x = 2^k m with m from sqrt(1/2) to sqrt(2), and ln m = 2 artanh((m - 1) / (m + 1)) by its series.
+        """
+        numbers = EXPONENTIALS[self.precision.bits]
+        one, half = self.constant(1.0), self.constant(math.sqrt(0.5))
+        bits = self.cast(x, self.real, self.bits)
+        # The mantissa's bits relative to those of sqrt(1/2): what carries into the exponent belongs to the next k.
+        above = self.whole("sub", bits, self.cast(half, self.real, self.bits))
+        k = self.whole("ashr", above, self.integer(numbers.mantissa))
+        scaled = self.whole("sub", bits, self.whole("shl", k, self.integer(numbers.mantissa)))
+        m = self.cast(scaled, self.bits, self.real)
+        power = self.put(f"sitofp {self.bits} {k} to {self.real}")
+        s = self.binary("fdiv", self.binary("fsub", m, one), self.binary("fadd", m, one))
+        z = self.binary("fmul", s, s)
+        series = tuple(2 / (2 * i + 1) for i in range(numbers.terms))
+        value = self.binary("fmul", s, self.polynomial(series, z))
+        for part in reversed(numbers.ln2_parts):
+            value = self.binary("fadd", value, self.binary("fmul", power, self.constant(part)))
+        return value
+
     def tanh(self, x: str) -> str:
         """tanh(x): by exp(-2|x|), and by its series where that would lose digits."""
         one, size = self.constant(1.0), self.call("llvm.fabs", x)

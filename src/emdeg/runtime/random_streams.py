@@ -9,6 +9,7 @@ time; NumPy computes the same bits where llvmlite is not there.
 from __future__ import annotations
 
 import ctypes
+import math
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.runtime.kernel import machine_available
+from emdeg.runtime.llvm_writer import PRECISIONS, Writer
 
 GOLDEN = 0x9E3779B97F4A7C15
 FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -49,6 +51,48 @@ def uniform_at(key: int, places: NDArray[np.uint64]) -> Array:
     return (words_at(key, places) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
+def normal_at(key: int, places: NDArray[np.uint64]) -> Array:
+    """The stream's standard normal numbers at these places, from 0."""
+    words = words_at(key, places)
+    radius = np.sqrt(-2 * np.log(((words >> np.uint64(32)).astype(float) + 0.5) * 2.0**-32))
+    return radius * np.cos((words & np.uint64(2**32 - 1)).astype(float) * (2 * np.pi * 2.0**-32))
+
+
+def words_text(out: Writer, at: str) -> str:
+    """The stream's words where its counter stands at `at` (64 bits, in every lane): SplitMix64's mixing."""
+    kind, z = _words(out), at
+    for shift, factor in ((30, FIRST), (27, SECOND), (31, None)):
+        z = out.put(f"xor {kind} {z}, {out.put(f'lshr {kind} {z}, {_spread(shift, out)}')}")
+        if factor is not None:
+            z = out.put(f"mul {kind} {z}, {_spread(signed_word(factor), out)}")
+    return z
+
+
+def uniform_text(out: Writer, at: str) -> str:
+    """The numbers of [0, 1) there, doubles in every lane."""
+    kind, real = _words(out), "double" if out.width == 1 else f"<{out.width} x double>"
+    top = out.put(f"lshr {kind} {words_text(out, at)}, {_spread(11, out)}")
+    scale = Writer(PRECISIONS[64], out.width).constant(2.0**-53)
+    return out.put(f"fmul {real} {out.put(f'uitofp {kind} {top} to {real}')}, {scale}")
+
+
+def normal_text(out: Writer, at: str) -> str:
+    """The standard normal numbers there, in the writer's precision."""
+    kind, word = _words(out), words_text(out, at)
+    high = out.put(f"lshr {kind} {word}, {_spread(32, out)}")
+    low = out.put(f"and {kind} {word}, {_spread(2**32 - 1, out)}")
+    radius, angle = (out.put(f"uitofp {kind} {half} to {out.real}") for half in (high, low))
+    share = out.binary("fmul", out.binary("fadd", radius, out.constant(0.5)), out.constant(2.0**-32))
+    square = out.binary("fmul", out.logarithm(share), out.constant(-2.0))
+    cosine = out.sincos(out.binary("fmul", angle, out.constant(2 * math.pi * 2.0**-32)))[1]
+    return out.binary("fmul", out.call("llvm.sqrt", square), cosine)
+
+
+def counter_start(key: int, first: int = 0) -> int:
+    """Where a stream's counter stands at number `first`, as a 64-bit word; it goes on by GOLDEN."""
+    return (key + GOLDEN * (first + 1)) % WORD
+
+
 class UniformRows:
     """Rows of random numbers, column j uniform over [low[j], high[j]): row i is the same whoever asks for it."""
 
@@ -70,7 +114,7 @@ class UniformRows:
             return self.low + self.span * uniform_at(self.key, places).reshape(count, self.width)
         padded = -(-count // LANES) * LANES
         out = np.empty((padded, self.width))
-        start = (self.key + GOLDEN * (first * self.width + 1)) % WORD
+        start = counter_start(self.key, first * self.width)
         addresses = (array.__array_interface__["data"][0] for array in (out, *self._tiles))
         self._fill(*addresses, padded // LANES * self.width, self.width, start)
         return out[:count]
@@ -87,11 +131,15 @@ def _machine_fill() -> Any:
     return fill
 
 
-def _spread(value: int | str, kind: str) -> str:
-    return "<" + ", ".join([f"{kind} {value}"] * LANES) + ">"
+def _words(out: Writer) -> str:
+    return "i64" if out.width == 1 else f"<{out.width} x i64>"
 
 
-def _signed(value: int) -> int:
+def _spread(value: int, out: Writer) -> str:
+    return str(value) if out.width == 1 else "<" + ", ".join([f"i64 {value}"] * out.width) + ">"
+
+
+def signed_word(value: int) -> int:
     """A 64-bit word as LLVM writes it."""
     value %= WORD
     return value - WORD if value >= WORD // 2 else value
@@ -99,15 +147,10 @@ def _signed(value: int) -> int:
 
 def _assembly() -> str:
     """@fill(out, low, span, vectors, width, start): vector i of eight numbers is scaled by low, span's i mod width."""
-    ints, reals = f"<{LANES} x i64>", f"<{LANES} x double>"
-    steps = "<" + ", ".join(f"i64 {_signed(GOLDEN * lane)}" for lane in range(LANES)) + ">"
-    mixing, z = [], "%z0"
-    for k, (shift, factor) in enumerate(((30, FIRST), (27, SECOND), (31, None))):
-        mixing += [f"  %s{k} = lshr {ints} {z}, {_spread(shift, 'i64')}", f"  %x{k} = xor {ints} {z}, %s{k}"]
-        z = f"%x{k}"
-        if factor is not None:
-            mixing.append(f"  %m{k} = mul {ints} {z}, {_spread(_signed(factor), 'i64')}")
-            z = f"%m{k}"
+    out = Writer(PRECISIONS[64], LANES)
+    ints, reals = _words(out), out.real
+    steps = "<" + ", ".join(f"i64 {signed_word(GOLDEN * lane)}" for lane in range(LANES)) + ">"
+    u = uniform_text(out, "%z0")
     return "\n".join(
         [
             "define void @fill(ptr %out, ptr %low, ptr %span, i64 %vectors, i64 %width, i64 %start) #0 {",
@@ -121,25 +164,22 @@ def _assembly() -> str:
             f"  %one = insertelement {ints} poison, i64 %at, i64 0",
             f"  %all = shufflevector {ints} %one, {ints} poison, <{LANES} x i32> zeroinitializer",
             f"  %z0 = add {ints} %all, {steps}",
-            *mixing,
-            f"  %top = lshr {ints} {z}, {_spread(11, 'i64')}",
-            f"  %whole = uitofp {ints} %top to {reals}",
-            f"  %u = fmul {reals} %whole, {_spread('0x3CA0000000000000', 'double')}",
+            *out.lines,
             "  %l = mul i64 %v, 8",
             "  %low_at = getelementptr double, ptr %low, i64 %l",
             "  %span_at = getelementptr double, ptr %span, i64 %l",
             f"  %a = load {reals}, ptr %low_at, align 8",
             f"  %b = load {reals}, ptr %span_at, align 8",
-            f"  %scaled = fmul {reals} %b, %u",
+            f"  %scaled = fmul {reals} %b, {u}",
             f"  %x = fadd {reals} %a, %scaled",
             "  %o = mul i64 %i, 8",
             "  %out_at = getelementptr double, ptr %out, i64 %o",
             f"  store {reals} %x, ptr %out_at, align 8",
             "  %next = add i64 %i, 1",
-            f"  %further = add i64 %at, {_signed(GOLDEN * LANES)}",
-            "  %v1 = add i64 %v, 1",
-            "  %wraps = icmp eq i64 %v1, %width",
-            "  %turned = select i1 %wraps, i64 0, i64 %v1",
+            f"  %further = add i64 %at, {signed_word(GOLDEN * LANES)}",
+            "  %turn = add i64 %v, 1",
+            "  %wraps = icmp eq i64 %turn, %width",
+            "  %turned = select i1 %wraps, i64 0, i64 %turn",
             "  %more = icmp slt i64 %next, %vectors",
             "  br i1 %more, label %loop, label %done",
             "done:",

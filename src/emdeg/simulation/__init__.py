@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from emdeg.simulation.pictures.stick_figures import animate
     from emdeg.simulation.plant.constants_of_motion import DriftWarning, Invariants, StiffWarning, free_joints
     from emdeg.simulation.plant.passive import Passive, elastic_stops
-    from emdeg.simulation.rollouts import Rollouts, rollout
+    from emdeg.simulation.rollouts import Rollouts, effort_noise, rollout
     from emdeg.simulation.run import simulate
     from emdeg.simulation.scenarios.outcome import Outcome, perform, summary, torques
     from emdeg.simulation.scenarios.scenario import Scenario, load_scenario, load_trajectory, scenario_names

@@ -9,15 +9,15 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from emdeg.errors import ScenarioError
 from emdeg.programs import Dependence, Program, Traced, Tracer, included, simplify
 from emdeg.robot import Robot, RobotLike, as_robot
-from emdeg.runtime import machine_available
+from emdeg.runtime import machine_available, stream_key
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import NoEffort, ProgramLaw
-from emdeg.simulation.integrators.control_loop import Loop
+from emdeg.simulation.integrators.control_loop import EffortNoise, Loop
 from emdeg.simulation.integrators.fixed_step import held_program
 from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, Gauss, nodes
 from emdeg.simulation.integrators.rollout import compiled_rollout
@@ -58,6 +58,8 @@ def rollout(
     limits: bool = False,
     stiffness: float = 1e5,
     damping: float = 1e2,
+    deviation: ArrayLike | None = None,
+    seed: int = 0,
     dtype: DTypeLike = np.float64,
     backend: Backend = "auto",
     threads: int | None = None,
@@ -69,6 +71,9 @@ def rollout(
     function of the same that uses +, -, *, / on its entries; with a fourth argument it is told the tool's position [m]
     as well. With `friction` the joints' friction acts, with `limits` the position limits of the robot's file are
     springs of `stiffness` and `damping`.
+
+    With `deviation` [N m, N] normal noise is added to the efforts, a number for each trajectory, step and joint, drawn
+    where it is used from the stream of `seed`: `effort_noise` is the same as an array.
 
     Arrays that live on a GPU (torch, JAX, CuPy) are computed there and never visit the host; `backend="cuda"` takes
     NumPy's there too. Robot, law, method and cost are one kernel, a trajectory is one thread.
@@ -93,17 +98,18 @@ def rollout(
     if not machine_available():
         raise ScenarioError("rollouts are compiled with llvmlite, which is not installed here")
     n = robot.freedoms
-    loop = _loop(robot, controller, _cost(robot, cost), friction, limits, stiffness, damping)
+    noise = None if deviation is None else _noise(deviation, seed, n)
+    loop = _loop(robot, controller, _cost(robot, cost), friction, limits, stiffness, damping, noise is not None)
     shares = nodes(METHODS[method])
     times = dt * every * np.arange(1, steps // every + 1)
     if backend == "cuda" or (backend == "auto" and _on_device(q0)):
-        states = _on_gpu(loop, method, np.dtype(dtype), q0, qd0, controller, steps, dt, every, shares)
+        states = _on_gpu(loop, method, np.dtype(dtype), q0, qd0, controller, steps, dt, every, shares, noise)
     else:
         if np.dtype(dtype) != np.float64:
             raise ScenarioError("on this processor rollouts are computed in float64")
         start = _stacked(np, np.asarray(q0, float), np.asarray(qd0, float), loop, n)
         references = _references(np, controller, steps, dt, shares, len(start), n)
-        states = compiled_rollout(loop, method)(start, dt, every, steps // every, references, threads=threads)
+        states = compiled_rollout(loop, method)(start, dt, every, steps // every, references, noise, threads=threads)
     last = states[:, -1, -1] if loop.cost is not None else 0 * states[:, -1, 0]
     return Rollouts(states[..., :n], states[..., n : 2 * n], last, times)
 
@@ -117,7 +123,14 @@ def _on_device(array: Any) -> bool:
 
 
 def _loop(
-    robot: Robot, controller: Any, cost: Program | None, friction: bool, limits: bool, stiffness: float, damping: float
+    robot: Robot,
+    controller: Any,
+    cost: Program | None,
+    friction: bool,
+    limits: bool,
+    stiffness: float,
+    damping: float,
+    noisy: bool = False,
 ) -> Loop:
     passive = passive_of(robot, friction, "spring" if limits else "ignore", stiffness, damping)
     if controller is None or isinstance(controller, NoEffort):
@@ -135,7 +148,32 @@ def _loop(
         work=False,
         drives=drive_rates(robot),
         cost=cost,
+        noisy=noisy,
     )
+
+
+def effort_noise(deviation: ArrayLike, trajectories: int, steps: int, seed: int = 0, like: Any = None) -> Any:
+    """(trajectories, steps, n) [N m, N]: the noise that `rollout` adds with the same deviation (n) and seed.
+
+    `like` is an array in whose library, on whose device and in whose precision it is wanted; NumPy's without.
+
+    >>> from emdeg.simulation import effort_noise
+    >>> effort_noise([1.0, 0.5], trajectories=3, steps=4, seed=7).shape
+    (3, 4, 2)
+    """
+    noise = _noise(deviation, seed, np.size(deviation))
+    if like is None or not _on_device(like):
+        return noise.efforts(trajectories, steps)
+    from emdeg.simulation.integrators.device_rollout import device_noise  # needs llvmlite
+
+    return device_noise(noise, trajectories, steps, like)
+
+
+def _noise(deviation: ArrayLike, seed: int, n: int) -> EffortNoise:
+    spread = np.asarray(deviation, float)
+    if spread.shape != (n,) or not np.isfinite(spread).all() or (spread < 0).any():
+        raise ScenarioError(f"the noise's deviation is {n} numbers that are not negative; got {spread.tolist()}")
+    return EffortNoise(tuple(spread.tolist()), stream_key(seed, "efforts"))
 
 
 def _cost(robot: Robot, cost: Program | CostFunction | None) -> Program | None:
@@ -204,6 +242,7 @@ def _on_gpu(
     dt: float,
     every: int,
     shares: tuple[float, ...],
+    noise: EffortNoise | None,
 ) -> Any:
     from emdeg.runtime.cuda import Borrowed, device, handed_back, library_of, namespace  # needs llvmlite
 
@@ -220,11 +259,11 @@ def _on_gpu(
             None if each is None else Borrowed.taken(np.ascontiguousarray(each, dtype), on, stream)
             for each in (start, references)
         ]
-        return run(copies[0], dt, every, steps // every, copies[1]).fetched(stream)
+        return run(copies[0], dt, every, steps // every, copies[1], noise).fetched(stream)
     if isinstance(references, np.ndarray):
         references = xp.asarray(references.astype(dtype))
         references = references.to(start.device) if library == "torch" else references
-    return handed_back(library, run(start, dt, every, steps // every, references))
+    return handed_back(library, run(start, dt, every, steps // every, references, noise))
 
 
 @lru_cache(maxsize=16)

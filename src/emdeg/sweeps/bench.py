@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.programs import Program
 from emdeg.robot import Robot, assemble, read_toml, substitute
-from emdeg.runtime import CompiledProgram
+from emdeg.runtime import CompiledProgram, stream_key
 from emdeg.runtime import compile as compile_program
 from emdeg.sweeps.measures import WHOLE, loads_of, measure, prefixed
-from emdeg.sweeps.plan import Plan
+from emdeg.sweeps.plan import Case, Plan
+from emdeg.sweeps.prepare import folds_on_device
 from emdeg.sweeps.sampling import Samples, input_order
 from emdeg.sweeps.states import Arrays, Source, state_source
+
+if TYPE_CHECKING:
+    from emdeg.runtime.cuda import CudaProgram, StateStatistics
 
 
 class Bench:
@@ -23,7 +29,8 @@ class Bench:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._compiled: dict[tuple[int, str], tuple[CompiledProgram, list[int]]] = {}
+        self._compiled: dict[tuple[int, str], tuple[CompiledProgram | CudaProgram, list[int]]] = {}
+        self._folds: dict[tuple[int, str], tuple[StateStatistics, list[int]]] = {}
         self._lock = Lock()
         self.robot = lru_cache(maxsize=64)(self._robot)
         self.measures = lru_cache(maxsize=64)(self._measures)
@@ -34,14 +41,34 @@ class Bench:
         return state_source(self.plan, case, case.boxes[some.workspace])
 
     def outputs(self, case: int, states: Arrays, values: Array) -> dict[str, Array]:
-        """Named arrays (states, ...) of everything computed; `values` (parameters) or (states, parameters)."""
-        one = self.plan.cases[case]
-        found = {name: self._run(case, name, states, values) for name in one.programs}
-        limits = np.array(one.limits or ())
+        """Named arrays (states, ...) of everything computed here; `values` (parameters) or (states, parameters)."""
+        found: dict[str, Mapping[str, Array]] = {}
+        limits = np.array(self.plan.cases[case].limits or ())
         named: dict[str, Array] = {}
         for compute, how in self.measures(case):
+            if compute.function is not None and folds_on_device(self.plan.study):
+                continue
+            found |= {f: self._run(case, f, states, values) for f in how.functions if f not in found}
             for output, array in how.outputs(found, limits).items():
                 named[prefixed(compute, output)] = array
+        return named
+
+    def folded_on_device(self, some: Samples, first: int, states: int) -> dict[str, Array]:
+        """Output of a function -> (samples, running values, entries), over states first.. of each sample."""
+        from emdeg.runtime.cuda import device  # needs llvmlite
+
+        plan, case = self.plan, self.plan.cases[some.case]
+        box, key = case.boxes[some.workspace], stream_key(plan.study.seed, "states")
+        apart = 0 if plan.study.states.common else plan.work.states
+        named: dict[str, Array] = {}
+        for compute, how in self.measures(some.case):
+            if compute.function is None:
+                continue
+            (function,) = how.functions
+            fold, places = self._fold(some.case, function)
+            values = some.values[:, places]
+            found = fold(device(), key, np.array(box.low), np.array(box.high), values, first, apart, states)
+            named |= {prefixed(compute, output): array for output, array in found.items()}
         return named
 
     def loads(self, some: Samples, k: int, gap: float) -> dict[str, float]:
@@ -59,14 +86,30 @@ class Bench:
         results = result if isinstance(result, tuple) else (result,)
         return {group.name: array for group, array in zip(compiled.program.outputs, results)}
 
-    def _program(self, case: int, function: str) -> tuple[CompiledProgram, list[int]]:
+    def _fold(self, case: int, function: str) -> tuple[StateStatistics, list[int]]:
+        """What draws, computes and folds on a GPU, and the places of its parameters among the case's."""
+        from emdeg.runtime.cuda import StateStatistics  # needs llvmlite
+
+        with self._lock:
+            if (case, function) not in self._folds:
+                one = self.plan.cases[case]
+                program = one.program(function)
+                columns = tuple((group, one.n) for group in one.groups)
+                peaks = any("at" in output.statistics for output in one.outputs)
+                self._folds[case, function] = StateStatistics(program, columns, peaks), _parameters(one, program)
+            return self._folds[case, function]
+
+    def _program(self, case: int, function: str) -> tuple[CompiledProgram | CudaProgram, list[int]]:
         """The compiled program, and the places of its parameters among the case's."""
         with self._lock:
             if (case, function) not in self._compiled:
                 one = self.plan.cases[case]
                 program = one.program(function)
-                labels = next((group.labels for group in program.inputs if not group.depends), ())
-                self._compiled[case, function] = compile_program(program, threads=1), input_order(one, labels)
+                on_device = self.plan.study.backend == "cuda"
+                compiled = (
+                    compile_program(program, backend="cuda") if on_device else compile_program(program, threads=1)
+                )
+                self._compiled[case, function] = compiled, _parameters(one, program)
             return self._compiled[case, function]
 
     def _robot(self, case: int) -> Robot:
@@ -76,3 +119,8 @@ class Bench:
     def _measures(self, case: int) -> list:
         robot = self.robot(case)
         return [(one, measure(one, robot)) for one in self.plan.study.compute if one.analysis != WHOLE]
+
+
+def _parameters(case: Case, program: Program) -> list[int]:
+    """The places of a program's parameters among the case's."""
+    return input_order(case, next((group.labels for group in program.inputs if not group.depends), ()))

@@ -20,7 +20,7 @@ from emdeg.runtime import Fold
 from emdeg.sweeps.bench import Bench
 from emdeg.sweeps.measures import WHOLE, loads_columns, prefixed
 from emdeg.sweeps.plan import PEAK, RUNNING, Plan, PlannedOutput, plan_from_json
-from emdeg.sweeps.prepare import BLOCK
+from emdeg.sweeps.prepare import BLOCK, folds_on_device
 from emdeg.sweeps.sampling import Samples, runs, samples
 from emdeg.sweeps.states import Source
 from emdeg.sweeps.tables import encoded
@@ -57,11 +57,23 @@ def chunk_rows(bench: Bench, chunk: int) -> Iterator[Columns]:
             for k in range(len(some.numbers)):
                 yield _kept(bench, some, k, part)
             continue
-        if work.parts > 1 or work.states >= GROUPED:
-            found = _one_by_one(bench, some, part)
-        else:
-            found = _grouped(bench, some)
-        yield _head(bench.plan, some, part) | found | _whole(bench, some, part)
+        yield _head(bench.plan, some, part) | _statistics(bench, some, part) | _whole(bench, some, part)
+
+
+def _statistics(bench: Bench, some: Samples, part: int) -> Columns:
+    """Running values of each sample's part."""
+    outputs, work = bench.plan.cases[some.case].outputs, bench.plan.work
+    there: dict[str, Array] = {}
+    if folds_on_device(bench.plan.study):
+        begin, end = _bounds(bench.plan, part)
+        there = bench.folded_on_device(some, _first_state(bench.plan, int(some.numbers[0])) + begin, end - begin)
+        for running in there.values():
+            running[:, len(RUNNING) + 1 :] += begin  # the number of the state where the peak is
+    rest = tuple(output for output in outputs if output.name not in there)
+    if rest:
+        one_by_one = work.parts > 1 or work.states >= GROUPED
+        there |= _one_by_one(bench, some, part, rest) if one_by_one else _grouped(bench, some, rest)
+    return _running_columns(outputs, there)
 
 
 def _bounds(plan: Plan, part: int) -> tuple[int, int]:
@@ -90,17 +102,14 @@ def _head(plan: Plan, some: Samples, part: int) -> Columns:
     return columns | {p.path: some.values[:, k] for k, p in enumerate(case.parameters)}
 
 
-def _one_by_one(bench: Bench, some: Samples, part: int) -> Columns:
+def _one_by_one(bench: Bench, some: Samples, part: int, outputs: tuple[PlannedOutput, ...]) -> dict[str, Array]:
     """Running values of each sample's part, states in blocks."""
-    outputs = bench.plan.cases[some.case].outputs
-    if not outputs:
-        return {}
     source = bench.source(some)
     found = [
         _running(bench, outputs, some.case, source, _first_state(bench.plan, sample), _bounds(bench.plan, part), values)
         for sample, values in zip(some.numbers.tolist(), some.values)
     ]
-    return _running_columns(outputs, {o.name: np.stack([one[o.name] for one in found]) for o in outputs})
+    return {o.name: np.stack([one[o.name] for one in found]) for o in outputs}
 
 
 def _running(
@@ -132,11 +141,8 @@ def _raise_peaks(peaks: Array, magnitude: Array, rows: Array, start: int) -> Non
         peaks[:, column] = magnitude[column], start + np.abs(rows[:, column]).argmax()
 
 
-def _grouped(bench: Bench, some: Samples) -> Columns:
+def _grouped(bench: Bench, some: Samples, outputs: tuple[PlannedOutput, ...]) -> dict[str, Array]:
     """Running values of samples with few states each, many samples at a time."""
-    outputs = bench.plan.cases[some.case].outputs
-    if not outputs:
-        return {}
     source, states = bench.source(some), bench.plan.work.states
     size = max(1, BLOCK // states)
     parts: dict[str, list[Array]] = {o.name: [] for o in outputs}
@@ -149,7 +155,7 @@ def _grouped(bench: Bench, some: Samples) -> Columns:
             arrays = dict(source(int(some.numbers[a]) * states, count * states))
         for name, array in bench.outputs(some.case, arrays, np.repeat(values, states, axis=0)).items():
             parts[name].append(_running_of_groups(array.reshape(count, states, -1)))
-    return _running_columns(outputs, {name: np.concatenate(found) for name, found in parts.items()})
+    return {name: np.concatenate(found) for name, found in parts.items()}
 
 
 def _running_of_groups(rows: Array) -> Array:

@@ -23,6 +23,8 @@ SECOND = 1e9
 MOST_SAMPLES, MOST_CHUNKS = 10**9, 10**6
 MOST_STATES = 10**14
 LEAST_CHUNKS = 16
+DEVICE_CORES = 500
+"""About as many cores of a processor as a GPU is worth; for the size of chunks."""
 MOST_KEPT = 4 * 10**6
 """Numbers in a chunk that keeps every state: 32 MB."""
 
@@ -32,6 +34,11 @@ def prepare(study: Study) -> Plan:
     robots = {(name, payload): _loaded(study, name, payload) for name in study.robots for payload in study.payloads}
     labels = _labels(robots)
     cases = tuple(_case(study, robot, labels[given], payload) for (given, payload), robot in robots.items())
+    return plan_of(study, cases)
+
+
+def plan_of(study: Study, cases: tuple[Case, ...]) -> Plan:
+    """The plan of a study whose robots are cases already."""
     return Plan(__version__, study, study_digest(__version__, study, cases), cases, cut(study, cases))
 
 
@@ -236,6 +243,11 @@ def cut(study: Study, cases: tuple[Case, ...]) -> Work:
     return work
 
 
+def folds_on_device(study: Study) -> bool:
+    """Whether functions' states are drawn, computed and folded on a GPU, and never leave it."""
+    return study.backend == "cuda" and study.states.kind == "random" and study.output == "statistics"
+
+
 def _state_count(states: States, case: Case) -> int:
     if states.kind == "grid":
         return states.points**case.n
@@ -252,4 +264,6 @@ def _states_in_a_second(study: Study, cases: tuple[Case, ...]) -> int:
         entries = sum(len(output.entries) for output in case.outputs)
         nanoseconds = 0.08 * operations + 0.6 * case.n * len(case.groups) + 0.8 * entries
         worst = max(worst, nanoseconds + extra)
-    return max(BLOCK, int(np.clip(SECOND / worst, BLOCK, 10**8)))
+    if folds_on_device(study) and not extra:
+        worst /= DEVICE_CORES
+    return max(BLOCK, int(np.clip(SECOND / worst, BLOCK, 10**11)))

@@ -21,6 +21,7 @@ _TOP = (
     "output",
     "out",
     "chunk_states",
+    "backend",
     "gravity",
     "tip",
     "lock",
@@ -67,6 +68,7 @@ def _study(document: TomlDocument, path: Path) -> tuple[Study, str | None]:
         seed=_whole(top, "seed", 0, 2**63 - 1, 0),
         output=top.choice("output", ("statistics", "states"), "statistics"),  # type: ignore[arg-type]
         chunk_states=top.integer("chunk_states", 1, 10**12),
+        backend=top.choice("backend", ("llvm", "cuda"), "llvm"),  # type: ignore[arg-type]
         gravity=tuple(numbers(top, "gravity", 3)) if "gravity" in top else None,  # type: ignore[arg-type]
         tip=top.name("tip") if "tip" in top else None,
         lock=_named(top, "lock"),

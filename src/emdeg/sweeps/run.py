@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from emdeg._version import __version__
 from emdeg.errors import Interrupted, SweepError, TooLarge
@@ -17,7 +17,7 @@ from emdeg.sweeps.cluster import cluster_chunks, scheduler_address
 from emdeg.sweeps.folder import GO_ON, Folder, open_folder, read_manifest
 from emdeg.sweeps.local import Computed, local_chunks
 from emdeg.sweeps.plan import Plan, plan_from_json, text_digest
-from emdeg.sweeps.prepare import prepare
+from emdeg.sweeps.prepare import plan_of, prepare
 from emdeg.sweeps.read import read_study
 from emdeg.sweeps.study import Study
 from emdeg.sweeps.trust import LARGEST, trusted
@@ -73,15 +73,17 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
     trust_network: bool = False,
+    backend: Literal["llvm", "cuda"] | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Run a study: a `Study`, a STUDY.toml, or the results of one (.parquet), which are computed again.
 
     `out` is the folder of the results; begun before, it is gone on with. `workers` local processes (all cores; 0
-    computes in this one), or the workers of the dask `scheduler` at that address. SweepError where something is wrong;
-    `Interrupted` after Ctrl-C. Either way finished chunks stay on disk.
+    computes in this one, as with a GPU), or the workers of the dask `scheduler` at that address. `backend` "cuda"
+    computes on this machine's GPU, "llvm" on its processors; None is what the study says. SweepError where something
+    is wrong; `Interrupted` after Ctrl-C. Either way finished chunks stay on disk.
     """
-    plan, place = planned(study)
+    plan, place = planned(study, backend)
     target = Path(out) if out is not None else place
     if target is None:
         raise SweepError("say where the results go: out")
@@ -90,21 +92,28 @@ def sweep(
     arrow()
     address = None if scheduler is None else scheduler_address(scheduler, trust_network)
     with open_folder(target, plan) as folder:
-        return _run(folder, cores() if workers is None else workers, address, progress)
+        if workers is None:
+            workers = 0 if plan.study.backend == "cuda" else cores()
+        return _run(folder, workers, address, progress)
 
 
-def planned(study: Study | str | Path) -> tuple[Plan, Path | None]:
+def planned(study: Study | str | Path, backend: Literal["llvm", "cuda"] | None = None) -> tuple[Plan, Path | None]:
     """(the study's plan, where its file says the results go)."""
     if isinstance(study, Study):
-        return prepare(study), None
+        return prepare(_on(study, backend)), None
     path = Path(study)
     if path.suffix == ".parquet":
-        return plan_of_results(path), None
+        plan = plan_of_results(path)
+        return plan_of(_on(plan.study, backend), plan.cases), None
     found, out = read_study(path)
     try:
-        return prepare(found), None if out is None else Path(out)
+        return prepare(_on(found, backend)), None if out is None else Path(out)
     except SweepError as problem:
         raise problem.at(file=str(path)) from None
+
+
+def _on(study: Study, backend: Literal["llvm", "cuda"] | None) -> Study:
+    return study if backend is None else replace(study, backend=backend)
 
 
 def plan_of_results(path: Path) -> Plan:

@@ -149,6 +149,8 @@ class Study:
     """With "states" every state is kept: a row each."""
     chunk_states: int | None = None
     """States in a chunk of work; None: about a second's."""
+    backend: Literal["llvm", "cuda"] = "llvm"
+    """What computes: this machine's processors, or its GPU."""
     gravity: tuple[float, float, float] | None = None
     tip: str | None = None
     lock: Mapping[str, float] = field(default_factory=dict)
@@ -178,6 +180,8 @@ class Study:
             raise SweepError("method must be monte_carlo or latin_hypercube", body=self.name)
         if self.output not in ("statistics", "states"):
             raise SweepError("output must be statistics or states", body=self.name)
+        if self.backend not in ("llvm", "cuda"):
+            raise SweepError(f"backend must be llvm or cuda, not {self.backend!r}", body=self.name)
         if self.chunk_states is not None and self.chunk_states < 1:
             raise SweepError("chunk_states must be at least 1", body=self.name)
 

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
         library_of,
         lives_on_device,
         namespace,
+        where_it_lies,
     )
     from emdeg.runtime.cuda.assembler import ARCHITECTURES, architecture, assembled, ptx, ptxas, register_use
     from emdeg.runtime.cuda.driver import Device, Launch, Launchable, cuda_driver, device, devices
     from emdeg.runtime.cuda.kernel_file import KernelFile
     from emdeg.runtime.cuda.kernel_text import KernelShape, emulated_kernel, kernel, kernel_shape
     from emdeg.runtime.cuda.program import CudaProgram
+    from emdeg.runtime.cuda.statistics import StateStatistics
+    from emdeg.runtime.cuda.threads import ThreadFunction, thread_text
 
 on_demand(globals())

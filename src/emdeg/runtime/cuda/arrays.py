@@ -86,16 +86,18 @@ def borrowed(array: Any, name: str, dtype: np.dtype, program: str) -> Borrowed:
     """The array where it lies; StateError unless it has that dtype and lies row by row."""
     if isinstance(array, Borrowed):
         return array
-    library = _library(array)
-    if library == "torch":
-        found = _of_torch(array)
-    elif library == "cupy":
-        found = _of_cupy(array)
-    else:
-        found = _of_dlpack(array, program, name)
+    found = where_it_lies(array, name, program)
     if found.dtype != dtype:
         raise StateError(f"{program}: {name} has dtype {found.dtype}, expected {dtype}")
     return found
+
+
+def where_it_lies(array: Any, name: str, program: str) -> Borrowed:
+    """The array where it lies, whatever its dtype; StateError unless it lies row by row."""
+    library = _library(array)
+    if library == "torch":
+        return _of_torch(array)
+    return _of_cupy(array) if library == "cupy" else _of_dlpack(array, program, name)
 
 
 def _of_torch(array: Any) -> Borrowed:

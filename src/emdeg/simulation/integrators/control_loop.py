@@ -6,9 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from emdeg.algebra import Array
 from emdeg.mechanics.formulations import smooth_sign
 from emdeg.programs import Program, Slot
-from emdeg.runtime import Writer, operations
+from emdeg.runtime import GOLDEN, Writer, counter_start, normal_at, normal_text, operations, signed_word
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.plant.passive import Passive, Stop
 
@@ -20,7 +23,8 @@ class Loop:
     `plant`: q, qd, tau -> qdd; or, with `velocities` (q, p -> qd) given, q, qd, tau -> pd. `law`: q, qd, reference
     -> tau, None for joints without efforts. `drives`: q, qd -> v, the driven joints' rates where they are not qd:
     friction and power are theirs. `impulses` are the joints whose effort is integrated, `work` says
-    whether the joints' power is; `cost`: q, qd, tau -> the rate of a cost, integrated too.
+    whether the joints' power is; `cost`: q, qd, tau -> the rate of a cost, integrated too. With `noisy` every
+    trajectory's efforts have noise of its own (`EffortNoise`), held for a step.
     """
 
     n: int
@@ -33,6 +37,7 @@ class Loop:
     work: bool = True
     drives: Program | None = None
     cost: Program | None = None
+    noisy: bool = False
 
     @property
     def size(self) -> int:
@@ -48,6 +53,42 @@ class Loop:
         if self.law is None:
             return 0
         return sum(group.size for group in self.law.inputs if group.name == "reference")
+
+
+@dataclass(frozen=True, slots=True)
+class EffortNoise:
+    """Normal numbers of a stream of their own, times `deviation` (n) [N m, N]: a number for each step and joint."""
+
+    deviation: tuple[float, ...]
+    key: int
+
+    def words(self, steps: int) -> tuple[int, int]:
+        """(where the counter begins, numbers of a trajectory of so many steps), as signed 64-bit words."""
+        return signed_word(counter_start(self.key)), steps * len(self.deviation)
+
+    def efforts(self, trajectories: int, steps: int) -> Array:
+        """(trajectories, steps, n) [N m, N]: what was added."""
+        n = len(self.deviation)
+        places = np.arange(trajectories * steps * n, dtype=np.uint64)
+        return normal_at(self.key, places).reshape(trajectories, steps, n) * np.array(self.deviation)
+
+
+def noise_text(loop: Loop, out: Writer) -> list[str]:
+    """The step's noise in the efforts of trajectories %i.. (a lane each), from %noise_start, %noise_row and %step."""
+    kind = "i64" if out.width == 1 else f"<{out.width} x i64>"
+    first = out.put(f"mul i64 %step, {loop.n}")
+    values = []
+    for k in range(loop.n):
+        place = out.put(f"add i64 {first}, {k}")
+        counters = "poison" if out.width > 1 else ""
+        for lane in range(out.width):
+            which = out.put(f"add i64 %i, {lane}")
+            number = out.put(f"add i64 {out.put(f'mul i64 {which}, %noise_row')}, {place}")
+            at = out.put(f"add i64 {out.put(f'mul i64 {number}, {signed_word(GOLDEN)}')}, %noise_start")
+            counters = at if out.width == 1 else out.put(f"insertelement {kind} {counters}, i64 {at}, i32 {lane}")
+        deviation = load_shared(out, "%base_deviation", k)
+        values.append(out.binary("fmul", normal_text(out, counters), deviation))
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +145,7 @@ class RightHandSide:
         """The efforts that reach the joints."""
         loop, out = self.loop, self.out
         if loop.law is None:
-            return [out.constant(0.0)] * loop.n
+            return [self._noisy(out.constant(0.0), k) for k in range(loop.n)]
         seen = self._rounded(q, loop.conditioning.position_step)
         values: dict[int, str] = {}
 
@@ -116,11 +157,14 @@ class RightHandSide:
                 values[place] = load_shared(out, f"{reference}", place)
             return values[place]
 
-        tau = operations(loop.law, out, load, pairs)["tau"]
+        tau = [self._noisy(t, k) for k, t in enumerate(operations(loop.law, out, load, pairs)["tau"])]
         tau = self._rounded(tau, loop.conditioning.effort_step)
         if loop.conditioning.max_effort is not None:
             tau = [self._clipped(t, -limit, limit) for t, limit in zip(tau, loop.conditioning.max_effort)]
         return tau
+
+    def _noisy(self, tau: str, joint: int) -> str:
+        return self.out.binary("fadd", tau, f"%noise{joint}") if self.loop.noisy else tau
 
     def _with_passive(self, q: Sequence[str], qd: Sequence[str], v: Sequence[str], tau: list[str]) -> list[str]:
         out, passive = self.out, self.loop.passive

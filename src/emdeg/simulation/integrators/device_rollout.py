@@ -2,69 +2,28 @@
 
 from __future__ import annotations
 
-import struct
-import threading
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
-from emdeg.runtime import PRECISIONS
-from emdeg.runtime.cuda import Borrowed, Device, Launchable, architecture, assembled, borrowed, emptied, library_of
-from emdeg.simulation.integrators.control_loop import Hold, Loop
+from emdeg.runtime import GOLDEN, PRECISIONS, Writer, normal_text, signed_word
+from emdeg.runtime.cuda import (
+    Borrowed,
+    Device,
+    ThreadFunction,
+    borrowed,
+    emptied,
+    handed_back,
+    library_of,
+    thread_text,
+    where_it_lies,
+)
+from emdeg.simulation.integrators.control_loop import EffortNoise, Hold, Loop
 from emdeg.simulation.integrators.methods import METHODS
 from emdeg.simulation.integrators.rollout import need_references
-from emdeg.simulation.integrators.step_text import kernel_text
-
-THREADS = 128
-WORDS = ("initial", "record", "reference", "step_initial", "step_record", "step_reference", "per_record", "records")
-
-
-def device_kernel_text(loop: Loop, method: str, hold: Hold | None, bits: int) -> str:
-    """The LLVM module for NVIDIA's back end: @rollout takes the words of `step_text` as its arguments."""
-    scalar = PRECISIONS[bits].scalar
-    names = [*WORDS, "length", "step_trajectory", "count"]
-    lines = [
-        'target triple = "nvptx64-nvidia-cuda"',
-        kernel_text(loop, METHODS[method], hold, 1, bits).replace("define void @one", "define internal void @one"),
-        "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
-        "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
-        f"define ptx_kernel void @rollout({', '.join(f'i64 %{name}' for name in names)}) {{",
-        "entry:",
-        "  %words = alloca [10 x i64]",
-        f"  %length_at = alloca {scalar}",
-        *(
-            ["  %h = bitcast i64 %length to double"]
-            if bits == 64
-            else ["  %low = trunc i64 %length to i32", "  %h = bitcast i32 %low to float"]
-        ),
-        f"  store {scalar} %h, ptr %length_at",
-        "  %length_place = ptrtoint ptr %length_at to i64",
-    ]
-    for place, name in enumerate([*WORDS, "length_place", "step_trajectory"]):
-        lines += [
-            f"  %to{place} = getelementptr i64, ptr %words, i64 {place}",
-            f"  store i64 %{name}, ptr %to{place}",
-        ]
-    lines += [
-        "  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
-        "  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
-        "  %thread64 = zext i32 %thread to i64",
-        "  %block64 = zext i32 %block to i64",
-        f"  %before = mul i64 %block64, {THREADS}",
-        "  %which = add i64 %before, %thread64",
-        "  %next = add i64 %which, 1",
-        "  %there = icmp ult i64 %which, %count",
-        "  br i1 %there, label %run, label %done",
-        "run:",
-        "  call void @one(ptr %words, i64 %which, i64 %next)",
-        "  br label %done",
-        "done:",
-        "  ret void",
-        "}",
-    ]
-    return "\n".join(lines) + "\n"
+from emdeg.simulation.integrators.step_text import STEP_LENGTH, WORDS, kernel_text
 
 
 @dataclass
@@ -75,15 +34,29 @@ class DeviceRollout:
     method: str
     hold: Hold | None
     dtype: np.dtype
-    _kernels: dict[int, Launchable] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _deviations: dict[tuple[int, tuple[float, ...]], Borrowed] = field(default_factory=dict)
+
+    @cached_property
+    def function(self) -> ThreadFunction:
+        """What a thread does."""
+        bits = 8 * self.dtype.itemsize
+        text = kernel_text(self.loop, METHODS[self.method], self.hold, 1, bits)
+        return ThreadFunction("rollout", text, WORDS, bits, frozenset({STEP_LENGTH}))
 
     @property
     def row(self) -> int:
         """Entries of a record."""
         return self.loop.row(self.hold)
 
-    def __call__(self, initial: Any, step: float, per_record: int, records: int, references: Any | None = None) -> Any:
+    def __call__(
+        self,
+        initial: Any,
+        step: float,
+        per_record: int,
+        records: int,
+        references: Any | None = None,
+        noise: EffortNoise | None = None,
+    ) -> Any:
         """(trajectories, records, row), as `Rollout` has them, on the arrays' device, in their library's stream."""
         library = library_of([initial])
         start = borrowed(initial, "the initial states", self.dtype, self.loop.plant.name)
@@ -99,16 +72,48 @@ class DeviceRollout:
             per_step = 0 if told.shape[-3] == 1 else told.shape[-2] * told.shape[-1]
             own = int(np.prod(told.shape[1:])) if len(told.shape) == 4 else 0
         place = start.place if told is None else told.place
-        length = int.from_bytes(struct.pack("<d" if self.dtype.itemsize == 8 else "<f", step), "little")
-        words: Sequence[int] = [start.place, shown.place, place, self.loop.size, records * self.row, per_step]
-        words = [*words, per_record, records, length, own]
-        kernel = self._kernel(start.device)
-        kernel.prepared(words, count, -(-count // THREADS), THREADS, start.stream)()
+        words = [start.place, shown.place, place, self.loop.size, records * self.row, per_step]
+        words += [per_record, records, self.function.number_bits(step), own]
+        if noise is None:
+            words += [0, 0, 0]
+        else:
+            words += [self._deviation(start.device, noise.deviation).place, *noise.words(per_record * records)]
+        self.function.begin(start.device, words, count, start.stream)
         return shown
 
-    def _kernel(self, on: Device) -> Launchable:
-        with self._lock:
-            if on.number not in self._kernels:
-                text = device_kernel_text(self.loop, self.method, self.hold, 8 * self.dtype.itemsize)
-                self._kernels[on.number] = on.load(assembled(text, THREADS, architecture(on.sm), loops=True), "rollout")
-            return self._kernels[on.number]
+    def _deviation(self, on: Device, deviation: tuple[float, ...]) -> Borrowed:
+        """The noise's deviations on the device; kept, since the kernel reads them after the call has returned."""
+        key = on.number, deviation
+        if key not in self._deviations:
+            stream = on.stream()
+            taken = Borrowed.taken(np.array(deviation, self.dtype), on, stream)
+            on.wait(stream)
+            self._deviations[key] = taken
+        return self._deviations[key]
+
+
+def device_noise(noise: EffortNoise, trajectories: int, steps: int, like: Any) -> Any:
+    """(trajectories, steps, n): the noise as an array of the library, device and precision of `like`."""
+    library, n = library_of([like]), len(noise.deviation)
+    kind = where_it_lies(like, "like", "effort_noise")
+    shown = emptied(library, (trajectories, steps, n), kind.dtype, kind.device, [like])
+    function = noise_function(8 * kind.dtype.itemsize, n)
+    deviation = Borrowed.taken(np.array(noise.deviation, kind.dtype), kind.device, shown.stream)
+    words = [shown.place, deviation.place, noise.words(steps)[0]]
+    function.begin(kind.device, words, trajectories * steps * n, shown.stream)
+    kind.device.wait(shown.stream)  # the deviations' memory is given back when this returns
+    return handed_back(library, shown)
+
+
+@lru_cache(maxsize=16)
+def noise_function(bits: int, n: int) -> ThreadFunction:
+    """Number i of the noise: words are the pointers to the results and the deviations, and the counter's beginning."""
+    out = Writer(PRECISIONS[bits], 1)
+    at = out.put(f"add i64 {out.put(f'mul i64 %i, {signed_word(GOLDEN)}')}, %start_word")
+    joint = out.put(f"urem i64 %i, {n}")
+    address = out.put(f"getelementptr {out.real}, ptr %base_deviation, i64 {joint}")
+    value = out.binary("fmul", normal_text(out, at), out.put(f"load {out.real}, ptr {address}"))
+    place = out.put(f"getelementptr {out.real}, ptr %shown, i64 %i")
+    out.lines.append(f"  store {out.real} {value}, ptr {place}")
+    text = thread_text(["shown", "base_deviation"], ["start_word"], out.lines, out.declared)
+    return ThreadFunction("noise", text, 3, bits)

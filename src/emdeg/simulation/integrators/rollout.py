@@ -15,8 +15,9 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.runtime import cores, machine_available
-from emdeg.simulation.integrators.control_loop import Hold, Loop
+from emdeg.simulation.integrators.control_loop import EffortNoise, Hold, Loop
 from emdeg.simulation.integrators.methods import METHODS, nodes
+from emdeg.simulation.integrators.step_text import WORDS, kernel_text
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Rollout:
         per_record: int,
         records: int,
         references: Array | None = None,
+        noise: EffortNoise | None = None,
         *,
         out: Array | None = None,
         threads: int | None = None,
@@ -65,7 +67,8 @@ class Rollout:
             need_references(self.loop, self.method, self.hold, reference.shape, per_record * records, count)
         length = np.array([step])
         per_step = 0 if reference.shape[-3] == 1 else reference.shape[-2] * reference.shape[-1]
-        words = (ctypes.c_int64 * 10)(
+        deviation = np.array(() if noise is None else noise.deviation, float)
+        words = (ctypes.c_int64 * WORDS)(
             *(array.ctypes.data for array in (initial, out, reference)),
             self.loop.size,
             records * self.row,
@@ -74,6 +77,8 @@ class Rollout:
             records,
             length.ctypes.data,
             reference[0].size if own else 0,
+            deviation.ctypes.data,
+            *((0, 0) if noise is None else noise.words(per_record * records)),
         )
         self._run(words, count, threads or cores(), alone=own)
         return out
@@ -111,7 +116,6 @@ def compiled_rollout(loop: Loop, method: str, hold: Hold | None = None) -> Rollo
     if not machine_available():
         raise ScenarioError(f"{method} is compiled with llvmlite, which is not installed here; use DOP853")
     from emdeg.runtime import machine_engine, vector_bits
-    from emdeg.simulation.integrators.step_text import kernel_text
 
     lanes = vector_bits() // 64
     engine = machine_engine(kernel_text(loop, METHODS[method], hold, lanes))

@@ -7,6 +7,7 @@ begins, so that its state never leaves the processor. The function reads one blo
     3 entries from one initial state to the next   4 the same of records   5 entries of references per step
     6 steps per record   7 records   8 pointer to the step's length [s]
     9 entries of references per trajectory (0: all trajectories share them)
+    10 pointer to the noise's deviations   11 where its counter begins   12 its numbers per trajectory   (`EffortNoise`)
 
 With references of its own a trajectory runs alone: @one.
 """
@@ -16,9 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from emdeg.runtime import PRECISIONS, Rows, Writer
-from emdeg.simulation.integrators.control_loop import Hold, Loop, RightHandSide, load_shared
+from emdeg.simulation.integrators.control_loop import Hold, Loop, RightHandSide, load_shared, noise_text
 from emdeg.simulation.integrators.methods import Explicit, Gauss, Method, SemiImplicit, nodes
 
+WORDS = 13
+STEP_LENGTH = 8
+"""The word that points to the step's length."""
 FIXED_POINT_LIMIT = 60
 FIXED_POINT_TOLERANCE = 4e-16
 
@@ -74,6 +78,9 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
     for place, label in enumerate(counts, len(pointers)):
         head += [_word(place), f"  %{label} = load i64, ptr %at{place}"]
     head += [_word(8), "  %base_h = load ptr, ptr %at8", _word(9), "  %step_trajectory = load i64, ptr %at9"]
+    if loop.noisy:
+        head += [_word(10), "  %base_deviation = load ptr, ptr %at10"]
+        head += [_word(11), "  %noise_start = load i64, ptr %at11", _word(12), "  %noise_row = load i64, ptr %at12"]
     out.lines = []
     h = load_shared(out, "%base_h", 0)
     h_lines = [*out.lines, f"  %h = fadd {real} {h}, {out.constant(0.0)}"]
@@ -106,6 +113,7 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
             *command,
             "integrate:",
             *(_held(loop, hold, out) if hold else []),
+            *(_noise(loop, out) if loop.noisy else []),
             *step_lines,
             "  br label %stepped",
             "stepped:",
@@ -303,6 +311,16 @@ def _held(loop: Loop, hold: Hold, out: Writer) -> list[str]:
     def write() -> None:
         for k, value in enumerate(_ring_values(loop, hold, out, "%step")):
             out.lines.append(f"  %held{k} = fadd {out.real} {value}, {out.constant(-0.0)}")
+
+    return _lines(out, write)
+
+
+def _noise(loop: Loop, out: Writer) -> list[str]:
+    """The noise that acts in this step, by name."""
+
+    def write() -> None:
+        for k, value in enumerate(noise_text(loop, out)):
+            out.lines.append(f"  %noise{k} = fadd {out.real} {value}, {out.constant(-0.0)}")
 
     return _lines(out, write)
 
