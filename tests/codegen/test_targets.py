@@ -15,6 +15,7 @@ from emdeg.codegen import TARGETS
 from emdeg.codegen.artefact import Request, emit, make_artefact, recheck
 from emdeg.codegen.infix import escaped
 from emdeg.codegen.languages import DRIVERS, called
+from emdeg.mechanics.functions import WITH_FRICTION
 from emdeg.programs import Dependence, Kind, Tracer, evaluate, simplify
 from emdeg.programs.ir import Count, Op, count
 from tests.emitted import close, expected_of, functions_of, request_of, states_of, with_numbers
@@ -179,6 +180,7 @@ def check_robots(target: str, names, folder) -> None:
     for name, function in cases:
         # No two files of one name: `momentum` at the faster rate is called as the function `momentum_rates` is.
         whose = name + {"regressor --base": "_base", "momentum": "_linear"}.get(function, "")
+        whose += "_rubbing" if function.endswith(WITH_FRICTION) else ""
         request = request_of(whose, function, target=target, multirate=True)
         robot, program, given, _, _ = known(name, function)
         text = emit(program, robot.name, request)

@@ -73,6 +73,17 @@ def generate(
             help="object: cortex-m4f, cortex-m7, x86-64; untested: cortex-m33, cortex-a53, rv64gc.",
         ),
     ] = "",
+    fmi: Annotated[int | None, typer.Option(metavar="2|3", help="fmu: the version of FMI; 3.0 is the default.")] = None,
+    pd: Annotated[
+        bool, typer.Option("--pd", help="fmu: also a servo, kp (q* - q) + kd (qd* - qd) + g(q), gains tunable.")
+    ] = False,
+    tunable: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH",
+            help="fmu: a number of the robot that is a parameter, besides gravity and a load: link2.mass. Repeatable.",
+        ),
+    ] = None,
     base: Base = False,
     friction: Annotated[bool, typer.Option("--friction", help="With the drives' friction in the efforts.")] = False,
     effort: Effort = None,
@@ -105,13 +116,20 @@ def generate(
       emdeg generate puma560 -f inverse_dynamics --target object --cpu cortex-m4f --float --out code
 
       emdeg generate puma560 -f inverse_dynamics --payload mass=mL,com=xL:yL:zL --out code
+
+      emdeg generate panda --target fmu --pd --friction --out code
     """
-    if every == bool(function):
+    if target == "fmu":
+        if every:
+            raise BadRequest("--target fmu takes no --all: it is a robot's forward dynamics")
+    elif every == bool(function):
         raise BadRequest("say either --function FUNCTION or --all")
+    if fmi not in (None, 2, 3):
+        raise BadRequest(f"--fmi is 2 or 3, not {fmi}")
     with progress_line(weights) as progress:
         made = generate_code(
             robot.load(),
-            None if every else function,
+            function or None,
             target,
             out=out_dir,
             trig=trig,
@@ -124,6 +142,9 @@ def generate(
             sm=sm,
             loader=loader,
             cpu=cpu,
+            fmi=fmi,  # type: ignore[arg-type]
+            pd=pd,
+            tunable=tunable or (),
             base=base,
             friction=friction,
             effort=checked_effort(effort),
@@ -140,6 +161,13 @@ def generate(
         )
     for one in made:
         proof = one.certificate
+        if "fmu" in proof:
+            binary = proof["fmu"]["binary"]
+            say(
+                f"wrote {one.path}: of {', '.join(proof['fmu']['members'])}, each verified; "
+                + (f"with {binary}" if binary else "sources only, no C compiler is at hand")
+            )
+            continue
         say(
             f"wrote {one.path}: verified at {proof['points']} points, "
             f"a false pass has probability {proof['false_pass_probability']:.1g}"
@@ -148,7 +176,11 @@ def generate(
         print_json(
             [
                 {"file": str(one.path), "certificate": f"{one.path}{CERTIFICATE}"}
-                | {key: one.certificate[key] for key in ("digest", "operations", "false_pass_probability")}
+                | {
+                    key: one.certificate[key]
+                    for key in ("digest", "operations", "false_pass_probability")
+                    if key in one.certificate
+                }
                 for one in made
             ]
         )

@@ -9,6 +9,7 @@ from typing import Literal
 from emdeg.codegen.c import beside_c, c_library, c_text
 from emdeg.codegen.cpp import emit_cpp
 from emdeg.codegen.execution import Executed, compiled_c, compiled_c_library
+from emdeg.codegen.fmu import executed_fmu, of_one_program
 from emdeg.codegen.fortran import emit_fortran
 from emdeg.codegen.interpreted import executed_jax, executed_numpy, executed_python
 from emdeg.codegen.jax import emit_jax
@@ -21,7 +22,7 @@ from emdeg.codegen.ptx import beside_ptx, emit_ptx, executed_ptx
 from emdeg.codegen.python import emit_python
 from emdeg.codegen.rust import emit_rust, rust_crate
 
-Target = Literal["c", "cpp", "numpy", "python", "jax", "js", "rust", "octave", "fortran", "object", "ptx"]
+Target = Literal["c", "cpp", "numpy", "python", "jax", "js", "rust", "octave", "fortran", "object", "ptx", "fmu"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +67,5 @@ TARGETS: Mapping[str, Printing] = {
         ".o", emit_object, executed_object, frozenset({"multirate", "single", "cpu"}), beside_object, is_text=False
     ),
     "ptx": Printing(".ptx", emit_ptx, executed_ptx, frozenset({"single", "layout", "sm", "loader"}), beside_ptx),
+    "fmu": Printing(".fmu", of_one_program, executed_fmu, frozenset({"fmi", "pd", "tunable"}), is_text=False),
 }

@@ -29,6 +29,7 @@ from emdeg.codegen.artefact import (
 )
 from emdeg.codegen.c.acados import EXPLICIT, IMPLICIT
 from emdeg.codegen.execution import Execution
+from emdeg.codegen.fmu import FMU, FmuRequest, make_fmu, recheck_fmu
 from emdeg.codegen.identity import library_note, need_same_robot, signer
 from emdeg.codegen.library import LIBRARY, recheck_library, with_library
 from emdeg.codegen.short import recheck_short
@@ -59,6 +60,9 @@ def generate(
     sm: int | None = None,
     loader: bool = False,
     cpu: str = "",
+    fmi: Literal[2, 3] | None = None,
+    pd: bool = False,
+    tunable: Sequence[str] = (),
     base: bool = False,
     friction: bool = False,
     effort: float | None = None,
@@ -75,8 +79,10 @@ def generate(
 ) -> tuple[Artefact, ...]:
     """The code of each function (or of several in one program, "A+B"), proved, with its certificate; SI units.
 
-    None asks for every function of the robot, derivatives of others left out, and for `mass_matrix+bias`. `library`
-    adds what makes one library of them: C's header over all, CMake's words, what they share computed once.
+    None asks for every function of the robot, derivatives of others left out, and for `mass_matrix+bias`; of the target
+    fmu, which takes no function, for an FMU of FMI `fmi` (3), with a servo if `pd`, whose parameters are gravity, a
+    load, the robot's symbols and the numbers at the paths `tunable`. `library` adds what makes one library of them: C's
+    header over all, CMake's words, what they share computed once.
 
     With `out` the files are written into that folder, all or none, and each artefact knows its `path`; a file that
     emdeg did not generate is replaced only with `force`. `trig` (the library's sine or polynomials in the file),
@@ -99,6 +105,7 @@ def generate(
     options = {"trig": trig, "batch": batch, "casadi": casadi, "acados": acados}
     options |= {"multirate": multirate, "single": single}
     options |= {"layout": layout, "sm": sm, "loader": loader, "cpu": cpu}
+    options |= {"fmi": fmi, "pd": pd, "tunable": list(tunable)}
     for option in (option for option, value in options.items() if value):
         if option not in TARGETS[target].options:
             able = ", ".join(name for name, one in TARGETS.items() if option in one.options)
@@ -109,6 +116,27 @@ def generate(
     loaded = as_robot(robot)
     if not words and not isinstance(robot, Robot):
         words = [fspath(robot)]
+    called = [f"--name={name}"] if name else []
+    called += [f"--prefix={prefix}"] if prefix else []
+    called += [] if effort is None else [f"--effort={effort:g}"]
+    called += [f"--seed={seed}"] if seed else []
+    called += [] if weights in ("operations", OPERATIONS) else [f"--weights={as_text(weights)}"]
+    robot_name = name or (Path(words[0]).stem if words else loaded.name)
+    key = None if sign is None else Path(sign)
+    if target == "fmu":
+        if function is not None or library or base:
+            raise BadRequest("--target fmu takes no --function, --library or --base: it is a robot's forward dynamics")
+        choices = [*(["--friction"] if friction else []), "--target=fmu", *_words(options), *called]
+        asked_for = FmuRequest(
+            robot_name, fmi or 3, pd, friction, tuple(tunable), prefix, _command(words, choices) if words else ""
+        )
+        _need_short(asked_for.name)
+
+        def prove(of: Robot, names: Sequence[str], stem: str) -> tuple[Artefact, ...]:
+            return generate(of, names, "c", name=stem, effort=effort, seed=seed, weights=weights, progress=progress)
+
+        unit = (make_fmu(loaded, asked_for, prove, key),)
+        return unit if out is None else write(unit, Path(out), force)
     if function is None:
         function = every_function(loaded, friction)
     texts = [function] if isinstance(function, str) else list(function)
@@ -128,21 +156,13 @@ def generate(
     for text, names in wanted.items():
         of_base = base and "regressor" in names
         choices = [f"--function={asked[text] or text}", *(["--friction"] if friction else [])]
-        choices += [f"--target={target}"]
-        for option, value in options.items():
-            choices += [_written(option) + ("" if value is True else f"={value}")] if value else []
-        choices += ["--base"] if of_base else []
-        choices += [f"--name={name}"] if name else []
-        choices += [f"--prefix={prefix}"] if prefix else []
-        choices += [] if effort is None else [f"--effort={effort:g}"]
-        choices += [f"--seed={seed}"] if seed else []
-        choices += [] if weights in ("operations", OPERATIONS) else [f"--weights={as_text(weights)}"]
+        choices += [f"--target={target}", *_words(options), *(["--base"] if of_base else []), *called]
         request = Request(
             functions=names,
             target=target,
-            robot_name=name or (Path(words[0]).stem if words else loaded.name),
+            robot_name=robot_name,
             base=of_base,
-            command=shlex.join(["emdeg", "generate", *words, *choices, "--out=."]) if words else "",
+            command=_command(words, choices) if words else "",
             trig=trig or "libm",
             batch=batch,
             casadi=casadi,
@@ -155,8 +175,7 @@ def generate(
             prefix=prefix,
             cpu=cpu,
         )
-        if len(request.name) > LONGEST_NAME:
-            raise BadRequest(f"{request.name[:40]}... has more than {LONGEST_NAME} characters: give a shorter --name")
+        _need_short(request.name)
         found = program(
             loaded,
             names,
@@ -167,9 +186,9 @@ def generate(
             weights=weights,
             progress=progress,
         )
-        made.append(make_artefact(loaded, request, program=found, key=None if sign is None else Path(sign)))
+        made.append(make_artefact(loaded, request, program=found, key=key))
     if library:
-        made = with_library(made, CERTIFICATE, None if sign is None else Path(sign))
+        made = with_library(made, CERTIFICATE, key)
     return tuple(made) if out is None else write(made, Path(out), force)
 
 
@@ -180,6 +199,25 @@ def every_function(robot: Robot, friction: bool = False) -> list[str]:
     """
     plain = [name for name in functions_of(robot) if not name.endswith((*DERIVED, WITH_FRICTION))]
     return [name for name in plain if name in RUBBING] if friction else [*plain, "mass_matrix+bias"]
+
+
+def _need_short(name: str) -> None:
+    if len(name) > LONGEST_NAME:
+        raise BadRequest(f"{name[:40]}... has more than {LONGEST_NAME} characters: give a shorter --name")
+
+
+def _command(words: Sequence[str], choices: Sequence[str]) -> str:
+    """The command that makes an artefact again."""
+    return shlex.join(["emdeg", "generate", *words, *choices, "--out=."])
+
+
+def _words(options: Mapping[str, object]) -> list[str]:
+    """The options that were asked for, as the command line says them."""
+    found = []
+    for option, value in options.items():
+        values = value if isinstance(value, list) else [value] if value else []
+        found += [_written(option) + ("" if one is True else f"={one}") for one in values]
+    return found
 
 
 def _written(option: str) -> str:
@@ -265,6 +303,10 @@ def _of_file(path: RobotLike, of: Robot | None, signed_by: Path | None) -> dict[
     if LIBRARY in certificate:
         members = certificate[LIBRARY]["members"]
         return shown | {"digest": certificate["digest"], "members": members, "executed": asdict(execution)}
+    if FMU in certificate:
+        unit = certificate[FMU]
+        shown |= {"digest": certificate["digest"], "members": list(unit["members"]), "binary": unit["binary"]}
+        return shown | {"executed": asdict(execution)}
     shown |= {key: certificate[key] for key in _SHOWN} | {"executed": asdict(execution)}
     if "short" not in certificate:
         shown["nowhere_zero"] = nonzero_stored(certificate)
@@ -347,6 +389,9 @@ def recheck_file(path: Path) -> tuple[dict[str, Any], Execution]:
     if isinstance(certificate, dict) and LIBRARY in certificate:
         same_format(certificate)
         return certificate, recheck_library(path, certificate, recheck_file, _read)
+    if isinstance(certificate, dict) and FMU in certificate:
+        same_format(certificate)
+        return certificate, recheck_fmu(text, certificate)
     execution = recheck(text, certificate)
     for name, expected in beside_stored(text, certificate).items():
         file = path.with_name(name)

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
         abbreviated_model,
         computed_torque,
         feed_forward,
+        motor_efforts,
         pd,
     )
     from emdeg.simulation.controllers.linearisation import StateSpace, closed_loop, linearise, sampled_poles
+    from emdeg.simulation.integrators.methods import METHODS, Explicit
     from emdeg.simulation.motion import Event, Motion
     from emdeg.simulation.pictures.stick_figures import animate
     from emdeg.simulation.plant.constants_of_motion import DriftWarning, Invariants, StiffWarning, free_joints

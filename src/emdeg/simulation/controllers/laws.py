@@ -126,13 +126,13 @@ def pd(
         if drives is not None:
             entries = included(tracer, drives, {"q": q})[0]
             J = [entries[n * i : n * (i + 1)] for i in range(len(robot.driven))]
-            force = _of_motors(robot, tracer, J, force)
+            force = motor_efforts(robot, tracer, J, force)
         return [tracer.number(0) if k in off else f for k, f in enumerate(force)]
 
     return ProgramLaw(_law_program(robot, "pd", law), trajectory, "pd with gravity compensation" if model else "pd")
 
 
-def _of_motors(robot: Robot, tracer: Tracer, J: Any, force: list[Any]) -> list[Any]:
+def motor_efforts(robot: Robot, tracer: Tracer, J: Any, force: list[Any]) -> list[Any]:
     """The motors' efforts with J^T tau = force; of more motors than freedoms the least sum of tau^2 / share."""
     right, stated = [[f] for f in force], robot.loops.allocation if robot.loops is not None else ()
     if len(J) == len(force):
