@@ -7,7 +7,6 @@ program number for number, the options of the printer, seed and points. `recheck
 from __future__ import annotations
 
 import hashlib
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -17,7 +16,21 @@ from typing import Any, Literal
 
 from emdeg._version import __version__
 from emdeg.codegen.execution import Executed, Execution
-from emdeg.codegen.identity import SIGNATURE, robot_data, signed, stored_robot
+from emdeg.codegen.identity import (
+    CHOICES,
+    FORMAT,
+    PROOF,
+    SIGNATURE,
+    check_points,
+    check_robot_named,
+    check_said,
+    found_of,
+    only_known,
+    robot_data,
+    same_format,
+    signed,
+    stored_robot,
+)
 from emdeg.codegen.infix import escaped, identifier
 from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import (
@@ -33,8 +46,6 @@ from emdeg.errors import (
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION, known_functions, with_friction_in
 from emdeg.programs import (
-    FALSE_PASS,
-    MOST_STATES,
     PLAIN,
     Certificate,
     InputGroup,
@@ -48,7 +59,6 @@ from emdeg.programs import (
     from_data,
     function_inputs,
     limits_box,
-    normal_digest,
     nowhere_zero,
     plain_program,
     probed,
@@ -57,13 +67,8 @@ from emdeg.programs import (
     states_of,
     to_data,
     verify_program,
-    wrong_format,
 )
-from emdeg.robot import Robot, library_names, load
-
-FORMAT = 3
-"""Of a certificate. 1 said `schema_version`, and `made_by` for the version; 2 knew one prime."""
-MOST_POINTS = 16
+from emdeg.robot import Robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +166,7 @@ def rounding_of(
         single=request.single,
         named=named,
     )
-    if run is not None:
+    if run is not None and run.slopes:
         check_slopes(program, states, run.slopes, [index for index, _ in divides_by])
     return found
 
@@ -227,9 +232,7 @@ def _certificate(
         "format": FORMAT,
         "emdeg": __version__,
         "artefact": _file(request),
-        **{key: value for key, value in proof.as_dict().items() if key in PROOF},
-        "formulations": list(proof.formulations),
-        "divides_by": [list(one) for one in proof.divides_by],
+        **found_of(proof),
         "rounding": asdict(rounding),
         "float_error_ulps": dict(errors),
         "operations": count(program).as_dict(),
@@ -303,8 +306,7 @@ def recheck(text: bytes, certificate: Any) -> Execution:
         raise NotCertified(f"the stored program does not print to this artefact ({made})")
     if program.inputs != inputs:
         raise NotCertified(f"its inputs or their labels are not the function's: {_told(program.inputs, inputs)}")
-    if not isinstance(stated["points"], int) or not 0 < stated["points"] <= MOST_POINTS:
-        raise NotCertified(f"the certificate is damaged: points must be a number from 1 to {MOST_POINTS}")
+    check_points(stated["points"])
     try:
         proof = verify_program(
             program,
@@ -328,23 +330,8 @@ def recheck(text: bytes, certificate: Any) -> Execution:
         raise
     except (Refuted, OffTheVariety, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
-    found = {key: value for key, value in proof.as_dict().items() if key in PROOF}
-    found["formulations"], found["divides_by"] = list(proof.formulations), [list(one) for one in proof.divides_by]
-    for key in PROOF:
-        if found[key] != stated[key]:
-            raise NotCertified(f"the certificate was changed: {key} is {stated[key]!r}, found {found[key]!r}")
-    if proof.false_pass_probability >= FALSE_PASS:
-        raise NotCertified(f"the points are too few: a false pass has probability {proof.false_pass_probability:.1g}")
-    plain = {"operations": count(program).as_dict(), "artefact": _file(request), "units": _units(request)}
-    for key, value in plain.items():
-        if certificate.get(key) != value:
-            raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")
-    errors = measured_errors(program, robot)
-    if not _alike(certificate.get("float_error_ulps"), errors):
-        stated = certificate.get("float_error_ulps")
-        raise NotCertified(f"the certificate was changed: float_error_ulps is {stated!r}, found {errors!r}")
-    if not _like_rounding(certificate.get("rounding"), rounding):
-        raise NotCertified(f"the certificate was changed: rounding is {certificate.get('rounding')!r}")
+    found = {"artefact": _file(request), "units": _units(request), **found_of(proof)}
+    check_said(certificate, found, program, rounding, measured_errors(program, robot))
     return execution
 
 
@@ -356,17 +343,6 @@ def _told(found: Sequence[InputGroup], expected: Sequence[InputGroup]) -> str:
     return f"{words(found)}, expected {words(expected)}"
 
 
-def _like_rounding(stated: Any, found: Rounding) -> bool:
-    """Whether this is what a check at other states, perhaps on another machine, could have found."""
-    if not isinstance(stated, dict) or set(stated) != set(asdict(found)):
-        return False
-    states, largest, allowed = stated["states"], stated["largest"], stated["allowed"]
-    numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (states, largest, allowed))
-    return numbers and 0 < states <= MOST_STATES and 0 <= largest <= allowed == found.allowed
-
-
-_CHOICES = {"--gravity", "--tip", "--lock", "--payload", "--set", "--snap", "--allow-nonphysical"}
-"""Options that make another robot of the one that is named."""
 _SEARCH = {"--effort", "--seed", "--weights"}
 """Options that choose among programs, any of which a proof can show right."""
 
@@ -380,7 +356,7 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
     given: dict[str, str] = {}
     for option in options:
         name, _, value = option.partition("=")
-        if name in given and name not in _CHOICES:
+        if name in given and name not in CHOICES:
             raise ValueError(f"its command says {name} twice")
         given[name] = value
     flags = {
@@ -402,7 +378,7 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
         **({"--name": request.robot_name} if "--name" in given else {}),
         **({"--prefix": request.prefix} if request.prefix else {}),
     }
-    said = {name: value for name, value in given.items() if name not in _CHOICES | _SEARCH}
+    said = {name: value for name, value in given.items() if name not in CHOICES | _SEARCH}
     names = [part.strip() for part in said.get("--function", "").split("+")]
     if said.pop("--friction", None) == "":
         names = [with_friction_in(name) or name for name in names]
@@ -410,43 +386,7 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
     named = "--name" in given or Path(word).stem == request.robot_name
     if words[:2] != ["emdeg", "generate"] or said != wanted or not named:
         raise ValueError(f"its command is not the one that makes it: {escaped(request.command)[:200]}")
-    if word in library_names() and not _CHOICES & set(given) and normal_digest(load(word)) != robot["digest"]:
-        raise ValueError(f"its command names the library's {word}, and its robot is another")
-
-
-def same_format(certificate: Any) -> None:
-    """NotCertified where another version of emdeg wrote the certificate in another format: says which, what to do."""
-    if not isinstance(certificate, dict):
-        return
-    request = certificate.get("request")
-    command = str(request.get("command", "")) if isinstance(request, dict) else ""
-    again = ": ".join(["generate the file again", *([escaped(command)[:500]] if command else [])])
-    maker = str(certificate.get("made_by", "")).removeprefix("emdeg ")  # where format 1 kept the version
-    if (word := wrong_format({"emdeg": maker or None} | certificate, FORMAT, again)) is not None:
-        raise NotCertified(f"the certificate cannot be used: {word}")
-
-
-def _alike(stated: Any, found: Mapping[str, float]) -> bool:
-    """Whether these are errors of the same program: another machine's sines may round otherwise."""
-    if not isinstance(stated, dict) or stated.keys() != found.keys():
-        return False
-    return all(
-        isinstance(one, int | float) and one <= 4 * other + 4 and other <= 4 * one + 4
-        for one, other in ((stated[name], found[name]) for name in found)
-    )
-
-
-PROOF = (
-    "digest",
-    "formulations",
-    "primes",
-    "seed",
-    "points",
-    "degree_bound",
-    "height_bound",
-    "false_pass_probability",
-    "divides_by",
-)
+    check_robot_named(word, given, robot["digest"])
 
 
 def _file(request: Request) -> str:
@@ -471,14 +411,10 @@ _KEYS = {
 }
 _LATER = {"layout", "sm", "loader", "prefix", "cpu", "acados"}
 """Of a request: what certificates written before it was there do not say."""
-_VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 
 
 def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
-    if unknown := set(certificate) - _KEYS:
-        raise ValueError(f"it says what is not checked: {', '.join(sorted(map(escaped, unknown)))[:200]}")
-    if not isinstance(certificate["emdeg"], str) or not _VERSION.fullmatch(certificate["emdeg"]):
-        raise ValueError("its version is none")
+    only_known(certificate, _KEYS)
     given = certificate["request"]
     kinds = {each.name: str(each.type) for each in fields(Request)}
     given = {**{each.name: each.default for each in fields(Request) if each.name in _LATER}, **given}
@@ -495,8 +431,6 @@ def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
     ]
     if strange or given["layout"] not in ("rows", "entries"):
         raise ValueError(f"its request has options that its target has not: {', '.join(strange) or 'layout'}")
-    if not isinstance(certificate["seed"], int) or certificate["seed"] < 0:
-        raise ValueError("its seed is no whole number")
     request = Request(**{**given, "functions": tuple(given["functions"])})
     robot = stored_robot(certificate["robot"])
     known_functions(request.functions, robot)

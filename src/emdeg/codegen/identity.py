@@ -1,4 +1,4 @@
-"""Which robot a certificate is about, and whose certificate it is.
+"""What a certificate says, held against what was found: which robot it is about, whose it is, every other word of it.
 
 The robot: its name, its normal form as text, and the digest of that. The owner: a certificate proves itself; an Ed25519
 signature says who stands for it, made over everything else in the certificate, which holds the digest of the artefact.
@@ -7,14 +7,24 @@ signature says who stands for it, made over everything else in the certificate, 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
+import re
+from collections.abc import Container, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from emdeg.codegen.infix import escaped
 from emdeg.errors import BadRequest, NotCertified, RobotError
-from emdeg.programs import normal_digest
+from emdeg.programs import (
+    FALSE_PASS,
+    MOST_STATES,
+    Certificate,
+    Program,
+    Rounding,
+    count,
+    normal_digest,
+    wrong_format,
+)
 from emdeg.robot import Robot, assemble, library_names, load, read_toml, to_toml
 
 
@@ -138,3 +148,107 @@ def _library(asking: str) -> tuple[Any, Any]:
     except ImportError:
         raise BadRequest(f"{asking} needs the package cryptography: pip install 'emdeg[sign]'") from None
     return serialization, ed25519
+
+
+FORMAT = 3
+"""Of a certificate. 1 said `schema_version`, and `made_by` for the version; 2 knew one prime."""
+MOST_POINTS = 16
+PROOF = (
+    "digest",
+    "formulations",
+    "primes",
+    "seed",
+    "points",
+    "degree_bound",
+    "height_bound",
+    "false_pass_probability",
+    "divides_by",
+)
+
+
+_VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
+
+
+def only_known(certificate: Mapping[str, Any], known: Container[str]) -> None:
+    """ValueError where a certificate says what is not checked, or its version or seed is none."""
+    if unknown := [key for key in certificate if key not in known]:
+        raise ValueError(f"it says what is not checked: {', '.join(sorted(map(escaped, unknown)))[:200]}")
+    if not isinstance(certificate["emdeg"], str) or not _VERSION.fullmatch(certificate["emdeg"]):
+        raise ValueError("its version is none")
+    if not isinstance(certificate["seed"], int) or isinstance(certificate["seed"], bool) or certificate["seed"] < 0:
+        raise ValueError("its seed is no whole number")
+
+
+def check_points(points: Any) -> None:
+    """NotCertified unless this is a number of points that a proof may take."""
+    if not isinstance(points, int) or not 0 < points <= MOST_POINTS:
+        raise NotCertified(f"the certificate is damaged: points must be a number from 1 to {MOST_POINTS}")
+
+
+def found_of(proof: Certificate) -> dict[str, Any]:
+    """What a certificate says about a proof, as it is written."""
+    found = {key: value for key, value in proof.as_dict().items() if key in PROOF}
+    return found | {"formulations": list(proof.formulations), "divides_by": [list(one) for one in proof.divides_by]}
+
+
+def check_said(
+    certificate: Mapping[str, Any],
+    found: Mapping[str, Any],
+    program: Program,
+    rounding: Rounding,
+    errors: Mapping[str, float],
+) -> None:
+    """NotCertified unless a certificate says what was found, counts and rounding errors of the program too."""
+    for key, value in {**found, "operations": count(program).as_dict()}.items():
+        if certificate.get(key) != value:
+            raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")
+    if found["false_pass_probability"] >= FALSE_PASS:
+        raise NotCertified(
+            f"the points are too few: a false pass has probability {found['false_pass_probability']:.1g}"
+        )
+    stated = certificate.get("float_error_ulps")
+    if not _alike(stated, errors):
+        raise NotCertified(f"the certificate was changed: float_error_ulps is {stated!r}, found {errors!r}")
+    if not _like_rounding(certificate.get("rounding"), rounding):
+        raise NotCertified(f"the certificate was changed: rounding is {certificate.get('rounding')!r}")
+
+
+CHOICES = {"--gravity", "--tip", "--lock", "--payload", "--set", "--snap", "--allow-nonphysical"}
+"""Options that make another robot of the one that is named."""
+
+
+def check_robot_named(word: str, options: Container[str], digest: str) -> None:
+    """ValueError where a command names a robot of the library, without options that change it, and means another."""
+    if word in library_names() and not any(one in options for one in CHOICES) and normal_digest(load(word)) != digest:
+        raise ValueError(f"its command names the library's {word}, and its robot is another")
+
+
+def _like_rounding(stated: Any, found: Rounding) -> bool:
+    """Whether this is what a check at other states, perhaps on another machine, could have found."""
+    if not isinstance(stated, dict) or set(stated) != set(asdict(found)):
+        return False
+    states, largest, allowed = stated["states"], stated["largest"], stated["allowed"]
+    numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (states, largest, allowed))
+    return numbers and 0 < states <= MOST_STATES and 0 <= largest <= allowed == found.allowed
+
+
+def same_format(certificate: Any) -> None:
+    """NotCertified where another version of emdeg wrote the certificate in another format: says which, what to do."""
+    if not isinstance(certificate, dict):
+        return
+    request = certificate.get("request")
+    command = str(request.get("command", "")) if isinstance(request, dict) else ""
+    again = ": ".join(["generate the file again", *([escaped(command)[:500]] if command else [])])
+    maker = str(certificate.get("made_by", "")).removeprefix("emdeg ")  # where format 1 kept the version
+    if (word := wrong_format({"emdeg": maker or None} | certificate, FORMAT, again)) is not None:
+        raise NotCertified(f"the certificate cannot be used: {word}")
+
+
+def _alike(stated: Any, found: Mapping[str, float]) -> bool:
+    """Whether these are errors of the same program: another machine's sines may round otherwise."""
+    if not isinstance(stated, dict) or stated.keys() != found.keys():
+        return False
+    return all(
+        isinstance(one, int | float) and one <= 4 * other + 4 and other <= 4 * one + 4
+        for one, other in ((stated[name], found[name]) for name in found)
+    )

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from emdeg._version import __version__
-from emdeg.codegen.artefact import FORMAT, Artefact, Request, check_run_of_stored
+from emdeg.codegen.artefact import Artefact, Request, check_run_of_stored
 from emdeg.codegen.execution import Execution
-from emdeg.codegen.identity import SIGNATURE, signed
+from emdeg.codegen.identity import FORMAT, SIGNATURE, signed
 from emdeg.codegen.infix import escaped, identifier
 from emdeg.codegen.targets import TARGETS, Printing
 from emdeg.errors import BadRequest, NotAProgram, NotCertified, NotExecutable, OffTheVariety, Refuted

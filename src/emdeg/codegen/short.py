@@ -7,26 +7,41 @@ error bounds the difference between these and the robot's own entries, derived a
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from secrets import randbits
 from typing import Any
 
 from emdeg._version import __version__
-from emdeg.codegen.artefact import FORMAT, Artefact, executing, measured_errors
+from emdeg.codegen.artefact import Artefact, executing, measured_errors
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.execution import Executed, Execution, compiled_c
-from emdeg.codegen.identity import robot_data, stored_robot
-from emdeg.codegen.infix import identifier
-from emdeg.errors import NotAProgram, NotCertified, Refuted, RobotError
+from emdeg.codegen.identity import (
+    FORMAT,
+    PROOF,
+    SIGNATURE,
+    check_points,
+    check_robot_named,
+    check_said,
+    found_of,
+    only_known,
+    robot_data,
+    stored_robot,
+)
+from emdeg.codegen.infix import escaped, identifier
+from emdeg.errors import NotAProgram, NotCertified, OffTheVariety, Refuted, RobotError
 from emdeg.programs import (
-    FALSE_PASS,
+    Certificate,
     Program,
     Rounding,
     check_rounding,
     count,
     from_data,
+    function_inputs,
     plain_program,
+    reference_program,
     states_of,
     to_data,
     verify,
@@ -46,6 +61,47 @@ from emdeg.robot import Robot
 FORMULATIONS = ("program of the short model", "M qdd + b [qd qd] + c [qd^2] + g from its entries")
 
 
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What is said about a short program, and how it is shown."""
+
+    robot: Robot
+    function: str
+    program: Program
+    stated: Mapping[str, Any]
+    """The box and the errors, as a certificate has them."""
+    reference: Program
+    """What the program computes exactly."""
+    prove: Callable[..., Certificate]
+    show: Callable[[], None]
+    """NotCertified where the stated errors cannot be shown."""
+
+
+def _of_model(model: StatedModel, program: Program) -> _Claim:
+    """A program equals the model's entries; these differ from the robot's by no more than is stated."""
+    robot, entries = model.short.full.robot, inverse_dynamics_of(model.short)
+
+    def prove(**options: Any) -> Certificate:
+        return verify(program, entries, formulations=FORMULATIONS, grounds=list, **options)
+
+    return _Claim(robot, "inverse_dynamics", program, model.data(), entries, prove, lambda: show_again(model))
+
+
+def _of_program(robot: Robot, program: Program, stated: Mapping[str, Any]) -> _Claim:
+    """A program differs from the robot's plain one, which is proved, by no more than is stated."""
+    function = str(stated["function"])
+
+    def prove(**options: Any) -> Certificate:
+        return verify_program(plain_program(robot, function), robot, function, **options)
+
+    # What an error bounds has its rounding in it; without one the program computes the function itself.
+    exact = not any(stated["certified_error"])
+    reference = reference_program(robot, (function,)) if exact else program
+    return _Claim(
+        robot, function, program, stated, reference, prove, lambda: show_program_again(robot, program, stated)
+    )
+
+
 def make_short_artefact(
     model: StatedModel, program: Program, *, file: str, command: str = "", seed: int = 0
 ) -> Artefact:
@@ -53,37 +109,8 @@ def make_short_artefact(
 
     The function has the name of the `file`, as far as C allows.
     """
-    robot = model.short.full.robot
-    text = _printed(program, robot.name, file, command)
-    proof = verify(
-        program,
-        inverse_dynamics_of(model.short),
-        formulations=FORMULATIONS,
-        seed=seed,
-        grounds=list,
-        artefact=text.encode(),
-    )
-    certificate: dict[str, Any] = {
-        "format": FORMAT,
-        "emdeg": __version__,
-        "artefact": file,
-        **{key: value for key, value in proof.as_dict().items() if key != "program"},
-        "formulations": list(proof.formulations),
-        "rounding": asdict(_rounding(program, inverse_dynamics_of(model.short), robot, seed)),
-        "float_error_ulps": measured_errors(program, robot),
-        "operations": count(program).as_dict(),
-        "robot": robot_data(robot),
-        "program": to_data(program),
-        "short": {"command": command, **model.data()},
-    }
-    return Artefact(file, text, certificate)
-
-
-def _rounding(program: Program, reference: Program, robot: Robot, seed: int, run: Executed | None = None) -> Rounding:
-    """How a program of a short model rounds; `reference` says exactly what it computes."""
-    others = {} if run is None else run.others
-    states = states_of(program, robot, seed, reference.size)
-    return check_rounding(program, reference, states, run=run, others=others)
+    inputs = function_inputs(model.short.full.robot, ["inverse_dynamics"])
+    return _made(_of_model(model, replace(program, inputs=inputs)), file, command, seed)
 
 
 def make_short_program_artefact(found: ShortProgram, *, file: str, command: str = "", seed: int = 0) -> Artefact:
@@ -91,92 +118,103 @@ def make_short_program_artefact(found: ShortProgram, *, file: str, command: str 
 
     What is proved is the robot's plain program, to which the error refers; the short one is that but for the error.
     """
-    robot, program = found.robot, found.program
+    program = replace(found.program, inputs=function_inputs(found.robot, [found.function]))
+    return _made(_of_program(found.robot, program, stated_program(found)), file, command, seed)
+
+
+def _made(claim: _Claim, file: str, command: str, seed: int) -> Artefact:
+    robot, program = claim.robot, claim.program
     text = _printed(program, robot.name, file, command)
-    proof = verify_program(plain_program(robot, found.function), robot, found.function, seed=seed)
     certificate: dict[str, Any] = {
         "format": FORMAT,
         "emdeg": __version__,
         "artefact": file,
-        **{key: value for key, value in proof.as_dict().items() if key != "program"},
-        "digest": hashlib.sha256(text.encode()).hexdigest(),
-        "formulations": list(proof.formulations),
-        "rounding": asdict(_rounding(program, program, robot, seed)),
+        **found_of(claim.prove(seed=seed, artefact=text.encode())),
+        "rounding": asdict(_rounding(claim, seed)),
         "float_error_ulps": measured_errors(program, robot),
         "operations": count(program).as_dict(),
         "robot": robot_data(robot),
         "program": to_data(program),
-        "short": {"command": command, **stated_program(found)},
+        "short": {"command": command, **claim.stated},
     }
     return Artefact(file, text, certificate)
 
 
-def _show_program_again(robot: Robot, program: Program, given: dict[str, Any], proved: Any) -> None:
-    """NotCertified unless the robot's plain program is proved anew and the stated errors to it are found again."""
-    function = str(given["function"])
-    try:
-        proof = verify_program(plain_program(robot, function), robot, function)
-    except (Refuted, ValueError) as problem:
-        raise NotCertified(f"the exact program is wrong: {problem}") from None
-    if proof.false_pass_probability >= FALSE_PASS or list(proof.formulations) != proved:
-        raise NotCertified("the exact program that the error refers to is not proved as stated")
-    show_program_again(robot, program, given)
+def _rounding(claim: _Claim, seed: int, run: Executed | None = None) -> Rounding:
+    others = {} if run is None else run.others
+    states = states_of(claim.program, claim.robot, seed, claim.reference.size)
+    return check_rounding(claim.program, claim.reference, states, run=run, others=others)
 
 
 def _printed(program: Program, robot: str, file: str, command: str) -> str:
     return emit_c(program, COptions(multirate=True, robot=robot, command=command), name=Path(file).stem)
 
 
-def _execute(text: bytes, file: str, program: Program, reference: Program, robot: Robot) -> Execution:
-    """What was executed of the text; Refuted where it rounds as it may not."""
-    _, execution = executing(
-        compiled_c,
-        text.decode(),
-        identifier(Path(file).stem),
-        program,
-        lambda run: _rounding(program, reference, robot, randbits(60), run),
-        multirate=b"_rates(" in text,
-    )
-    return execution
+_KEYS = {
+    *PROOF,
+    *("format", "emdeg", "artefact", "rounding", "float_error_ulps", "operations", "robot", "program", "short"),
+    SIGNATURE,
+}
 
 
 def recheck_short(text: bytes, certificate: dict[str, Any]) -> Execution:
     """What was executed, after function and error were shown again for the artefact `text`; else NotCertified."""
     try:
-        robot, program = stored_robot(certificate["robot"]), from_data(certificate["program"])
-        given = certificate["short"]
-        words = (str(certificate["robot"]["name"]), str(certificate["artefact"]), str(given["command"]))
-        printed = _printed(program, *words).encode()
-        model = read_stated(robot, given) if "entries" in given else None
+        only_known(certificate, _KEYS)
+        claim = _stored(certificate)
+        file, command = str(certificate["artefact"]), str(certificate["short"]["command"])
+        _check_command(command, str(certificate["robot"]["digest"]))
+        printed = _printed(claim.program, str(certificate["robot"]["name"]), file, command).encode()
+        inputs = function_inputs(claim.robot, [claim.function])
+        points, seed = certificate["points"], certificate["seed"]
     except (KeyError, TypeError, NotAProgram, RobotError, ValueError, OverflowError) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
-    if hashlib.sha256(text).hexdigest() != certificate.get("digest"):
+    if hashlib.sha256(text).hexdigest() != certificate["digest"]:
         raise NotCertified("the artefact was changed: its digest is not the certificate's")
     if printed != text:
         raise NotCertified(
-            f"the stored program does not print to this artefact (it was made by emdeg {certificate.get('emdeg')})"
+            f"the stored program does not print to this artefact (it was made by emdeg {certificate['emdeg']})"
         )
-    if model is None:
-        if certificate.get("operations") != count(program).as_dict():
-            raise NotCertified("the certificate was changed: its operations are not the program's")
-        try:
-            execution = _execute(text, words[1], program, program, robot)
-        except (Refuted, ValueError) as problem:
-            raise NotCertified(f"the artefact is wrong: {problem}") from None
-        _show_program_again(robot, program, given, certificate.get("formulations"))
-        return execution
+    if certificate["short"] != {"command": command, **claim.stated}:
+        raise NotCertified("the certificate was changed: what it says about the short program is not what that has")
+    if claim.program.inputs != inputs:
+        raise NotCertified("its inputs or their labels are not the function's")
+    check_points(points)
     try:
-        proof = verify(
-            program, inverse_dynamics_of(model.short), formulations=FORMULATIONS, grounds=list, artefact=text
+        proof = claim.prove(seed=seed, points=points, artefact=text)
+        rounding, execution = executing(
+            compiled_c,
+            text.decode(),
+            identifier(Path(file).stem),
+            claim.program,
+            lambda run: _rounding(claim, randbits(60), run),
+            multirate=True,
         )
-        execution = _execute(text, words[1], program, inverse_dynamics_of(model.short), robot)
-    except (Refuted, ValueError) as problem:
+        claim.show()
+    except (Refuted, OffTheVariety, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
-    if proof.false_pass_probability >= FALSE_PASS:
-        raise NotCertified(f"a false pass has probability {proof.false_pass_probability:.1g}")
-    found = {"operations": count(program).as_dict(), "formulations": list(FORMULATIONS)}
-    for key, value in found.items():
-        if certificate.get(key) != value:
-            raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")
-    show_again(model)
+    check_said(certificate, found_of(proof), claim.program, rounding, measured_errors(claim.program, claim.robot))
     return execution
+
+
+def _stored(certificate: Mapping[str, Any]) -> _Claim:
+    """What a certificate claims; ValueError or the like where it claims nothing that can be shown."""
+    robot, program = stored_robot(certificate["robot"]), from_data(certificate["program"])
+    given = certificate["short"]
+    if "entries" in given:
+        return _of_model(read_stated(robot, given), program)
+    stated = {key: given[key] for key in ("function", "box", "certified_error", "found_error")}
+    numbers = [*stated["certified_error"], *stated["found_error"]]
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers):
+        raise ValueError("its errors are no numbers")
+    return _of_program(robot, program, stated)
+
+
+def _check_command(command: str, digest: str) -> None:
+    """ValueError where the header's command makes no short program, or one of another robot of the library."""
+    words = shlex.split(command)
+    if command and words[:2] != ["emdeg", "abbreviate"]:
+        raise ValueError(f"its command is not one that makes it: {escaped(command)[:200]}")
+    options = {word.partition("=")[0] for word in words if word.startswith("--")}
+    for word in words[2:]:
+        check_robot_named(word, options, digest)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from emdeg.codegen.artefact import (
-    PROOF,
     Artefact,
     Request,
     as_bytes,
@@ -25,12 +24,11 @@ from emdeg.codegen.artefact import (
     nonzero_stored,
     recheck,
     rounding_of,
-    same_format,
 )
 from emdeg.codegen.c.acados import EXPLICIT, IMPLICIT
 from emdeg.codegen.execution import Execution
 from emdeg.codegen.fmu import FMU, FmuRequest, make_fmu, recheck_fmu
-from emdeg.codegen.identity import library_note, need_same_robot, signer
+from emdeg.codegen.identity import PROOF, library_note, need_same_robot, same_format, signer
 from emdeg.codegen.library import LIBRARY, recheck_library, with_library
 from emdeg.codegen.short import recheck_short
 from emdeg.codegen.targets import TARGETS, Target

@@ -127,8 +127,6 @@ def check_slopes(
     `slopes` compute them, by name. `states` are the program's, directions and weights are drawn here. `named` are its
     divisors: a derivative grows faster near a zero of theirs than the function, and such a state is left out.
     """
-    if not slopes:
-        return
     lines = along_lines(program)
     regular = np.flatnonzero(away_from_zeros(program, states, named))
     rows = regular[np.unique(np.linspace(0, len(regular) - 1, FEW, dtype=int))]

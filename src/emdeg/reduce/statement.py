@@ -17,7 +17,7 @@ from emdeg.algebra import Generator
 from emdeg.bounds import clock, supremum
 from emdeg.equations import entry_name, formula
 from emdeg.errors import BadData, NotCertified, OverBudget, Refuted
-from emdeg.programs import Dependence, Program, Traced, Tracer, plain_program, verify
+from emdeg.programs import Dependence, Program, Traced, Tracer, plain_program, verify_program
 from emdeg.reduce.abbreviation import Abbreviated
 from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
 from emdeg.reduce.row_error import RowObjective, row
@@ -174,7 +174,7 @@ def show_program_again(robot: Robot, program: Program, given: Mapping[str, Any])
         raise NotCertified("the stored program depends on the rates as no efforts do: its error is not bounded")
     if not any(errors):  # the exact function, by another way of writing it
         try:
-            verify(program, exact)
+            verify_program(program, robot, str(given["function"]))
         except Refuted as problem:
             raise NotCertified(f"the stored program is not exact, as it is said to be: {problem}") from None
         return
