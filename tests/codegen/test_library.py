@@ -121,6 +121,38 @@ def test_all_is_every_function_but_derivatives_of_functions():
     assert not [name for name in names if name.endswith(("_vjp", "_with_friction"))]
 
 
+@pytest.mark.parametrize("name", ["math", "test", "size", "type", "1arm", "core", "gravity"])
+def test_a_library_is_not_called_what_its_language_calls_its_own(name):
+    """C's headers and CMake's targets, MATLAB's functions, Rust's crates: the functions' names stay."""
+    called = name if name == "gravity" else f"robot_{name}"
+    for target in ("c", "octave", "rust"):
+        made = generate("planar2r", ["gravity", "mass_matrix"], target, name=name, library=True, effort=0)
+        stem = made[0].file.split(".")[0]
+        beside = made[0].beside
+        if target == "c":
+            assert f"{called}.h" in beside
+            assert f"add_library({called}" in beside["CMakeLists.txt"]
+        elif target == "octave":
+            text = beside[f"{called}.m"]
+            assert f"classdef {called}" in text
+            assert "function g = gravity(q)" in text
+            assert "function M = mass_matrix(q)" in text
+        else:
+            assert f'name = "{called}"' in beside["Cargo.toml"]
+            assert f"pub use {stem}::*;" in beside["lib.rs"]
+
+
+def test_two_functions_of_one_name_are_not_in_one_folder():
+    """`momentum` at the faster rate is called as the function `momentum_rates` is."""
+    robot = emdeg.load("planar2r")
+    assert "momentum_rates" in every_function(robot)
+    assert "momentum" in every_function(robot, multirate=True)
+    assert "momentum_rates" not in every_function(robot, multirate=True)
+    with pytest.raises(BadRequest, match="momentum_rates is also the name of a part of momentum"):
+        generate(robot, ["momentum", "momentum_rates"], multirate=True, effort=0)
+    assert len(generate(robot, ["momentum", "momentum_rates"], effort=0)) == 2
+
+
 def test_a_target_without_libraries_says_which_have_them():
     with pytest.raises(BadRequest, match="--library: for --target c"):
         generate("planar2r", "gravity", "numpy", library=True)

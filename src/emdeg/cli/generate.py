@@ -19,9 +19,10 @@ from emdeg.cli.effort import (
     progress_line,
 )
 from emdeg.cli.robots import Chosen
-from emdeg.codegen import CERTIFICATE, Target
+from emdeg.codegen import CERTIFICATE, Target, namesakes
 from emdeg.codegen import generate as generate_code
 from emdeg.errors import BadRequest
+from emdeg.mechanics.functions import functions_of
 
 
 def generate(
@@ -31,7 +32,13 @@ def generate(
         list[str] | None,
         typer.Option("--function", "-f", metavar="FUNCTION", help="What to emit; A+B for one program. Repeatable."),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every function of the robot, instead of --function.")] = False,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Every function of the robot, instead of --function; the default effort is for all of them together.",
+        ),
+    ] = False,
     library: Annotated[
         bool,
         typer.Option(
@@ -126,9 +133,10 @@ def generate(
         raise BadRequest("say either --function FUNCTION or --all")
     if fmi not in (None, 2, 3):
         raise BadRequest(f"--fmi is 2 or 3, not {fmi}")
+    loaded = robot.load()
     with progress_line(weights) as progress:
         made = generate_code(
-            robot.load(),
+            loaded,
             function or None,
             target,
             out=out_dir,
@@ -159,6 +167,8 @@ def generate(
             words=robot.words,
             progress=progress,
         )
+    if every and multirate and (left := namesakes(functions_of(loaded))):
+        say(f"left out: {', '.join(left)}, whose name is that of another function's part; give it another --name")
     for one in made:
         proof = one.certificate
         if "fmu" in proof:

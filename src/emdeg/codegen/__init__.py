@@ -9,6 +9,6 @@ if TYPE_CHECKING:
     from emdeg.codegen.infix import Language, identifier, listings
     from emdeg.codegen.short import make_short_artefact, make_short_program_artefact
     from emdeg.codegen.targets import TARGETS, Target
-    from emdeg.codegen.verbs import CERTIFICATE, generate, may_replace, verify, write, write_files
+    from emdeg.codegen.verbs import CERTIFICATE, generate, may_replace, namesakes, verify, write, write_files
 
 on_demand(globals())

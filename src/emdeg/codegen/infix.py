@@ -253,7 +253,8 @@ def identifier(name: str) -> str:
 _RESERVED = frozenset(
     re.findall(
         r"\w+",
-        # C and C++; Python, JavaScript, Rust; what C's headers declare
+        # C and C++; Python, JavaScript, Rust; what C's headers declare; how these headers are called, for a library's
+        # own header stands beside them; CMake's targets; Rust's crates, and what MATLAB text calls
         """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class
         compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype
         default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int
@@ -271,7 +272,12 @@ _RESERVED = frozenset(
         lrint lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn signgam
         significand sin sincos sinh sqrt tan tanh tgamma trunc drem finite pow10 isnan isinf signbit isfinite isnormal
         abs labs div ldiv abort exit free malloc calloc realloc memcpy memset memmove strlen strcpy index rand
-        system time clock signal read write open close printf puts remove rename link select send accept""",
+        system time clock signal read write open close printf puts remove rename link select send accept
+
+        assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg stdbool stddef
+        stdint stdio stdlib string strings tgmath time uchar wchar wctype
+        all test help clean install package edit_cache rebuild_cache list_install_components
+        core std alloc proc_macro zeros size max min error isequal end classdef methods""",
     )
 )
 

@@ -136,7 +136,8 @@ def generate(
         unit = (make_fmu(loaded, asked_for, prove, key),)
         return unit if out is None else write(unit, Path(out), force)
     if function is None:
-        function = every_function(loaded, friction)
+        function = every_function(loaded, friction, multirate)
+        otherwise /= len(function)  # the time is for all of them together
     texts = [function] if isinstance(function, str) else list(function)
     if library and TARGETS[target].library is None:
         able = ", ".join(each for each, one in TARGETS.items() if one.library)
@@ -150,8 +151,9 @@ def generate(
         raise BadRequest("--base applies to regressor, which is not among the functions")
     if acados and any((asked[text] or text) not in (EXPLICIT, IMPLICIT) for text in wanted):
         raise BadRequest(f"--acados applies to {EXPLICIT} (explicit model) and {IMPLICIT} (implicit model), one a file")
+    _need_apart(list(wanted.values()), multirate)
     made = []
-    for text, names in wanted.items():
+    for place, (text, names) in enumerate(wanted.items(), 1):
         of_base = base and "regressor" in names
         choices = [f"--function={asked[text] or text}", *(["--friction"] if friction else [])]
         choices += [f"--target={target}", *_words(options), *(["--base"] if of_base else []), *called]
@@ -182,7 +184,7 @@ def generate(
             seed=seed,
             base=of_base,
             weights=weights,
-            progress=progress,
+            progress=_of_many(progress, text, place, len(wanted)),
         )
         made.append(make_artefact(loaded, request, program=found, key=key))
     if library:
@@ -190,13 +192,38 @@ def generate(
     return tuple(made) if out is None else write(made, Path(out), force)
 
 
-def every_function(robot: Robot, friction: bool = False) -> list[str]:
+def every_function(robot: Robot, friction: bool = False, multirate: bool = False) -> list[str]:
     """The functions of a robot, derivatives of others left out, and mass matrix and bias in one.
 
-    `friction`: those that friction may be in.
+    `friction`: those that friction may be in. `multirate`: but for those that another's faster rate is called like.
     """
     plain = [name for name in functions_of(robot) if not name.endswith((*DERIVED, WITH_FRICTION))]
+    if multirate:
+        plain = [name for name in plain if name not in namesakes(plain)]
     return [name for name in plain if name in RUBBING] if friction else [*plain, "mass_matrix+bias"]
+
+
+def namesakes(functions: Sequence[str]) -> list[str]:
+    """Those among the functions that have the name of another one's part, at the slower or the faster rate."""
+    return [
+        one for one in functions if one.removesuffix("_rates").removesuffix("_configuration") in {*functions} - {one}
+    ]
+
+
+def _need_apart(wanted: Sequence[Sequence[str]], multirate: bool) -> None:
+    """BadRequest where two functions in one folder would have the same name."""
+    if multirate and (same := namesakes(["_".join(names) for names in wanted])):
+        other = same[0].removesuffix("_rates").removesuffix("_configuration")
+        raise BadRequest(
+            f"--multirate: {same[0]} is also the name of a part of {other}: give one of them another --name"
+        )
+
+
+def _of_many(progress: Progress | None, function: str, place: int, many: int) -> Progress | None:
+    """Progress that says which of many functions it is of."""
+    if progress is None or many == 1:
+        return progress
+    return lambda phase, best: progress(f"{function} ({place} of {many}): {phase}", best)
 
 
 def _need_short(name: str) -> None:

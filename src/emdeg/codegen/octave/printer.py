@@ -63,9 +63,15 @@ def octave_class(name: str, programs: Mapping[str, Program], multirate: bool = F
     lines += [f"classdef {name}", "  methods (Static)"]
     for stem, program in programs.items():
         for part in parts(program, stem, multirate):
-            short = replace(part, name=identifier(part.name.removeprefix(f"{name}_")))
+            short = replace(part, name=identifier(_method(name, part.name)))
             lines += [*(f"    {line}" for line in _function(short)), ""]
     return {f"{name}.m": "\n".join([*lines[:-1], "  end", "end", ""])}
+
+
+def _method(name: str, function: str) -> str:
+    """A function's name without the robot's: a class whose name the language keeps for itself has another one."""
+    whose = next((one for one in (name, name.removeprefix("robot_")) if function.startswith(f"{one}_")), "")
+    return function.removeprefix(f"{whose}_")
 
 
 def _function(program: Program) -> list[str]:
