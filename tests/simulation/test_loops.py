@@ -17,6 +17,7 @@ from emdeg.errors import ClosureError, ScenarioError, SimulationError
 from emdeg.robot.assembly import assemble
 from emdeg.robot.choose import with_coordinates
 from emdeg.robot.toml_reader import read_toml
+from emdeg.robot.toml_writer import to_toml
 from emdeg.simulation import (
     computed_torque,
     cycloidal,
@@ -28,6 +29,7 @@ from emdeg.simulation import (
     simulate,
     summary,
 )
+from emdeg.simulation.pictures.figures import outcome_figure
 from emdeg.simulation.scenarios.scenario import read_scenario
 from tests.mechanics.kkt import constrained_accelerations
 from tests.mechanics.linkages import SLIDER_CRANK
@@ -323,16 +325,6 @@ def test_motion_is_roughly_that_of_mujoco_with_stiff_constraints(name):
     np.testing.assert_allclose(theirs, ours, atol=0.005 * moved)
 
 
-def test_a_run_of_fixed_step_refuses_motors_beyond_the_freedoms_and_undriven_friction():
-    robot = emdeg.loops.with_driven("fivebar", ["q1", "q2", "p1"])
-    with pytest.raises(emdeg.errors.ScenarioError, match="3 motors for 2 freedoms"):
-        simulate(robot, None, [2.1, 1.05], [0.0, 0.0], 0.1, method="rk4", step=1e-3)
-    rubbing = emdeg.loops.with_driven(emdeg.loops.with_coordinates("fivebar", ["q1", "p1"]), ["q1", "p1"])
-    q = emdeg.loops.joint_positions("fivebar", [2.1, 1.05])[:2]
-    with pytest.raises(emdeg.errors.ScenarioError, match="undriven joints q2 rub"):
-        simulate(rubbing, None, q, [0.0, 0.0], 0.1, friction=True, method="rk4", step=1e-3)
-
-
 ROUGH = """
 schema = 1
 name = "rough"
@@ -407,6 +399,76 @@ def test_more_motors_than_freedoms_move_as_their_forces_say(shares):
         np.testing.assert_allclose(left[0], 0, atol=1e-9)
         assert np.abs(one.invariants.power_balance - one.invariants.power_balance[0]).max() < 1e-5
         assert np.abs(other.invariants.power_balance - other.invariants.power_balance[0]).max() < 1e-5
+
+
+def rough_five_bar():
+    """A five-bar whose undriven joint rubs, with one motor more than it has freedoms."""
+    rubbing = emdeg.loops.with_driven(emdeg.loops.with_coordinates("fivebar", ["q1", "p1"]), ["q1", "p1"])
+    return emdeg.loops.with_driven(rubbing, ["q1", "p1", "p2"]), emdeg.loops.joint_positions("fivebar", [2.1, 1.05])[:2]
+
+
+@pytest.mark.parametrize("method", ["rk4", "gauss4"])
+def test_a_run_of_fixed_step_knows_every_joints_friction_and_every_motor(method):
+    """The compiled step does what the adaptive method does, whatever rubs and however many motors pull."""
+    robot, q = rough_five_bar()
+    law = pd(robot, 8, 2, q + np.array([0.1, -0.1]))
+    fixed = simulate(robot, law, q, [0.5, -0.3], 0.1, friction=True, method=method, step=2.5e-4, output_step=0.001)
+    free = simulate(robot, law, q, [0.5, -0.3], 0.1, friction=True, rtol=1e-9, atol=1e-10)
+    smooth = simulate(robot, law, q, [0.5, -0.3], 0.1, rtol=1e-9, atol=1e-10)
+    assert fixed.tau.shape == (101, 3)
+    np.testing.assert_allclose(fixed.q, free.q, atol=1e-6)
+    np.testing.assert_allclose(fixed.tau, free.tau, atol=1e-4)
+    assert np.abs(fixed.q[-1] - smooth.q[-1]).max() > 1e-3
+    balance = fixed.invariants.power_balance
+    assert np.abs(balance - balance[0]).max() < 1e-6
+
+
+def test_rollouts_take_an_effort_a_motor_and_rub():
+    robot, q = rough_five_bar()
+    efforts = np.random.default_rng(0).normal(size=(50, 3))
+    start, speeds = np.tile(q, (2, 1)), np.tile([0.5, -0.3], (2, 1))
+    found = emdeg.rollout(
+        robot,
+        start,
+        speeds,
+        efforts,
+        steps=50,
+        dt=1e-3,
+        friction=True,
+        method="rk4",
+        cost=lambda q, qd, tau: tau[2],
+    )
+    asked = simulate(
+        robot,
+        lambda t, a, b: efforts[min(round(t / 1e-3), 49)],
+        q,
+        [0.5, -0.3],
+        0.05,
+        friction=True,
+        method="rk4",
+        step=1e-3,
+        conditioning=emdeg.simulation.Conditioning(period=1e-3),
+        effort_limits=False,
+    )
+    np.testing.assert_allclose(found.q[0, -1], asked.q[-1], atol=1e-12)
+    np.testing.assert_allclose(found.cost, 1e-3 * efforts[:, 2].sum(), rtol=1e-9)
+
+
+def test_a_scenario_takes_more_motors_than_freedoms(tmp_path):
+    robot = emdeg.loops.with_driven("fivebar", ["q1", "q2", "p1"])
+    (tmp_path / "five.toml").write_text(to_toml(robot))
+    (tmp_path / "run.toml").write_text(
+        'schema = 1\nname = "run"\nrobot = "five.toml"\nduration = 0.1\n[initial]\nq = { q1 = 2.1, q2 = 1.05 }\n'
+        '[controller]\nkind = "pd"\nkp = 8\nkd = 2\ntarget = [1.9, 1.2]\nperiod = 0.01\nmax_effort = { p1 = 0.05 }\n'
+        '[integration]\nmethod = "rk4"\nstep = 0.001\n[present]\ninner = ["p1"]\n'
+    )
+    outcome = perform(load_scenario(str(tmp_path / "run.toml"), emdeg.load(tmp_path / "five.toml")))
+    result = summary(outcome)
+    assert result["efforts"] == ["tau.q1", "tau.q2", "tau.p1"]
+    assert result["efforts_on_inner_body"] == ["p1"]
+    assert result["largest_effort"][2] == 0.05
+    np.testing.assert_array_equal(outcome.shown()["tau"][:, 2], -outcome.motion.tau[:, 2])
+    outcome_figure(outcome)
 
 
 def test_efforts_of_ones_own_on_more_motors_than_freedoms():

@@ -96,13 +96,13 @@ def as_joints(
     joints = robot.driven if driven else robot.coordinates
     names = [joint.name for joint in joints]
     if isinstance(value, list):
-        if len(value) != robot.freedoms:
+        if len(value) != len(joints):
             raise table.error(
-                f"{key} has {len(value)} numbers; {robot.name} has {robot.freedoms} joints: {', '.join(names)}", key
+                f"{key} has {len(value)} numbers; {robot.name} has {len(joints)} joints: {', '.join(names)}", key
             )
         return np.array([as_real(table, item, key) for item in value])
     if isinstance(value, dict):
-        result = np.full(robot.freedoms, math.nan if default is None else default)
+        result = np.full(len(joints), math.nan if default is None else default)
         for name, item in value.items():
             result[joint_index(table, name, robot, key, joints)] = as_real(table, item, f"{key}.{name}")
         missing = [name for name, number in zip(names, result) if math.isnan(number)]
@@ -110,7 +110,7 @@ def as_joints(
             raise table.error(f"{key} has no number for the joint {missing[0]!r}", key)
         return result
     if spread:
-        return np.full(robot.freedoms, as_real(table, value, key))
+        return np.full(len(joints), as_real(table, value, key))
     raise table.error(f"{key} must be a list or a table with one number a joint, not {kind_of(value)}", key)
 
 

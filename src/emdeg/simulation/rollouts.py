@@ -21,6 +21,7 @@ from emdeg.simulation.integrators.control_loop import EffortNoise, Loop
 from emdeg.simulation.integrators.fixed_step import held_program
 from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, Gauss, nodes
 from emdeg.simulation.integrators.rollout import compiled_rollout
+from emdeg.simulation.plant.passive import with_idle_motors
 from emdeg.simulation.plant.programs import accelerations, drive_rates, need_numbers, robot_program
 from emdeg.simulation.run import passive_of
 from emdeg.writing import Shown
@@ -66,11 +67,11 @@ def rollout(
 ) -> Rollouts:
     """`steps` steps of `dt` seconds from q0, qd0 (trajectories, n), the state kept every `every` steps (the last).
 
-    `controller` is a law (`pd`, `computed_torque`), a sequence of efforts [N m, N], (steps, n) for all trajectories or
-    (trajectories, steps, n) for each its own, or None. `cost` is the rate of a cost, a program q, qd, tau -> cost or a
-    function of the same that uses +, -, *, / on its entries; with a fourth argument it is told the tool's position [m]
-    as well. With `friction` the joints' friction acts, with `limits` the position limits of the robot's file are
-    springs of `stiffness` and `damping`.
+    `controller` is a law (`pd`, `computed_torque`), a sequence of efforts [N m, N], (steps, motors) for all
+    trajectories or (trajectories, steps, motors) for each its own, or None. `cost` is the rate of a cost, a program
+    q, qd, tau -> cost or a function of the same that uses +, -, *, / on its entries; with a fourth argument it is told
+    the tool's position [m] as well. With `friction` the joints' friction acts, with `limits` the position limits of the
+    robot's file are springs of `stiffness` and `damping`.
 
     With `deviation` [N m, N] normal noise is added to the efforts, a number for each trajectory, step and joint, drawn
     where it is used from the stream of `seed`: `effort_noise` is the same as an array.
@@ -98,7 +99,7 @@ def rollout(
     if not machine_available():
         raise ScenarioError("rollouts are compiled with llvmlite, which is not installed here")
     n = robot.freedoms
-    noise = None if deviation is None else _noise(deviation, seed, n)
+    noise = None if deviation is None else _noise(deviation, seed, len(robot.driven))
     loop = _loop(robot, controller, _cost(robot, cost), friction, limits, stiffness, damping, noise is not None)
     shares = nodes(METHODS[method])
     times = dt * every * np.arange(1, steps // every + 1)
@@ -108,7 +109,7 @@ def rollout(
         if np.dtype(dtype) != np.float64:
             raise ScenarioError("on this processor rollouts are computed in float64")
         start = _stacked(np, np.asarray(q0, float), np.asarray(qd0, float), loop, n)
-        references = _references(np, controller, steps, dt, shares, len(start), n)
+        references = _references(np, controller, steps, dt, shares, len(start), loop.motors)
         states = compiled_rollout(loop, method)(start, dt, every, steps // every, references, noise, threads=threads)
     last = states[:, -1, -1] if loop.cost is not None else 0 * states[:, -1, 0]
     return Rollouts(states[..., :n], states[..., n : 2 * n], last, times)
@@ -138,15 +139,16 @@ def _loop(
     elif isinstance(controller, ProgramLaw):
         law = controller.program
     else:
-        law = held_program(robot.freedoms)
+        law = held_program(len(robot.driven))
+    rubbing = with_idle_motors(robot, passive)
     return Loop(
         robot.freedoms,
-        accelerations(robot),
+        accelerations(rubbing),
         law=law,
         conditioning=Conditioning(),
         passive=passive,
         work=False,
-        drives=drive_rates(robot),
+        drives=drive_rates(rubbing),
         cost=cost,
         noisy=noisy,
     )
@@ -191,7 +193,7 @@ def _traced_cost(robot: Robot, cost: CostFunction) -> Program:
     tracer, n = Tracer(), robot.freedoms
     q = tracer.inputs("q", n, Dependence.CONFIGURATION)
     qd = tracer.inputs("qd", n, Dependence.RATES)
-    tau = tracer.inputs("tau", n, Dependence.RATES)
+    tau = tracer.inputs("tau", len(robot.driven), Dependence.RATES)
     given: list[Sequence[Traced]] = [q, qd, tau]
     if len(inspect.signature(cost).parameters) > 3:
         pose = robot_program(robot, "forward_kinematics")
@@ -205,7 +207,7 @@ def _traced_cost(robot: Robot, cost: CostFunction) -> Program:
 
 
 def _references(
-    xp: Any, controller: Any, steps: int, dt: float, shares: tuple[float, ...], trajectories: int, n: int
+    xp: Any, controller: Any, steps: int, dt: float, shares: tuple[float, ...], trajectories: int, motors: int
 ) -> Any:
     """What the law is told: (steps or 1, nodes, size), one axis more where every trajectory has its own."""
     if controller is None or isinstance(controller, NoEffort):
@@ -215,11 +217,12 @@ def _references(
         return controller.reference_at(at[:, None] + dt * np.asarray(shares))
     efforts = controller if xp is not np else np.asarray(controller, float)
     shape = tuple(efforts.shape)
-    if shape not in ((steps, n), (trajectories, steps, n)):
+    if shape not in ((steps, motors), (trajectories, steps, motors)):
         raise ScenarioError(
-            f"a sequence of efforts has shape {shape}; expected ({steps}, {n}) or ({trajectories}, {steps}, {n})"
+            f"a sequence of efforts has shape {shape}; expected ({steps}, {motors}) or "
+            f"({trajectories}, {steps}, {motors})"
         )
-    held = efforts.reshape((*shape[:-1], 1, n))
+    held = efforts.reshape((*shape[:-1], 1, motors))
     return held if len(shares) == 1 else xp.concatenate([held] * len(shares), axis=-2)
 
 
@@ -251,7 +254,7 @@ def _on_gpu(
     if library == "numpy":
         q0, qd0 = np.asarray(q0), np.asarray(qd0)
     start = _stacked(xp, q0, qd0, loop, loop.n)
-    references = _references(xp, controller, steps, dt, shares, start.shape[0], loop.n)
+    references = _references(xp, controller, steps, dt, shares, start.shape[0], loop.motors)
     if library == "numpy":
         on = device()
         stream = on.stream()

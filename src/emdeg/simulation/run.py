@@ -108,13 +108,7 @@ def simulate(
     if isinstance(control, ProgramLaw) and robot.is_tree:  # a function of the user's may remember its calls
         stiff = _stiff(robot, control, np.atleast_2d(q)[0], np.atleast_2d(qd)[0], duration, method, conditioning)
     method = ("Radau" if stiff else "DOP853") if method is None else OLD_NAMES.get(method, method)
-    if len(robot.driven) != robot.freedoms and method in METHODS:
-        raise ScenarioError(
-            f"it has {len(robot.driven)} motors for {robot.freedoms} freedoms: a run of fixed step has as many of "
-            f"either, an adaptive one ({', '.join(SOLVERS)}) takes more",
-            body=robot.name,
-        )
-    passive = passive_of(robot, friction, stops, stiffness, damping, adaptive=method in SOLVERS)
+    passive = passive_of(robot, friction, stops, stiffness, damping)
     settings = {"method": method, "duration": duration, "stops": stops, "law": control.name}
     if method in SOLVERS:
         if q.ndim != 1:
@@ -153,7 +147,7 @@ def simulate(
         if check_step:
             first_q, first_qd = (np.atleast_2d(v)[0] for v in (q, qd))
             # Between its samples a law's efforts are held: the step has the robot alone to follow.
-            felt = control if conditioning.period is None else NoEffort(robot.freedoms)
+            felt = control if conditioning.period is None else NoEffort(len(robot.driven))
             about = closed_loop(robot, felt, first_q, first_qd, conditioning=conditioning, passive=passive)
             need_stable_step(method, about.A, grid.step)
         run = FixedRun(robot, control, conditioning, passive, free_joints(robot), method, threads)
@@ -273,21 +267,13 @@ def _law(robot: Robot, law: Law | Callable[..., ArrayLike] | None) -> Law:
     return law if hasattr(law, "name") else UserLaw(law, len(robot.driven))  # type: ignore[return-value, arg-type]
 
 
-def passive_of(
-    robot: Robot, friction: bool | Passive, stops: Stops, stiffness: float, damping: float, *, adaptive: bool = False
-) -> Passive:
+def passive_of(robot: Robot, friction: bool | Passive, stops: Stops, stiffness: float, damping: float) -> Passive:
     """What acts on the joints without being asked; ScenarioError where there is no such thing."""
     if isinstance(friction, Passive):
         passive = friction
     else:
         undriven = [joint for joint in robot.joints if joint not in robot.driven]
         rough = [joint for joint in undriven if friction and not joint.drive.friction.is_none]
-        if rough and not adaptive:
-            raise ScenarioError(
-                f"its undriven joints {', '.join(joint.name for joint in rough)} rub, which a run of fixed step does "
-                f"not know: an adaptive one does ({', '.join(SOLVERS)})",
-                body=robot.name,
-            )
         laws = friction_laws([*robot.driven, *rough]) if friction else None
         passive = Passive(laws, also=tuple(joint.name for joint in rough))
         if friction and passive.is_none:

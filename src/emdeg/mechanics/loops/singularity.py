@@ -57,6 +57,10 @@ def conditions(link: Linkage, position: Sequence[Position]) -> Conditions:
     values: list[Array] = []
     loops: list[str] = []
     for joints in (link.dependent, link.passive):
+        if not joints:  # motors everywhere: nothing moves while they stand
+            values.append(np.ones(Phi.shape[:-2]))
+            loops.append(names[0])
+            continue
         U, sizes, _ = np.linalg.svd(Phi[..., list(joints)])
         values.append(sizes[..., -1])
         worst = np.unravel_index(int(np.argmin(values[-1])), values[-1].shape)

@@ -174,12 +174,13 @@ def singularity_figures(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array
     The determinants are of the closure equations, each scaled to one, by the dependent and by the undriven joints.
     """
     link = ready(robot).link
-    Phi = scaled_jacobian(link, positions_of(link, joint_positions(robot, q)))
+    position = positions_of(link, joint_positions(robot, q))
+    Phi = scaled_jacobian(link, position)
     blocks = [Phi[..., list(columns)] for columns in (link.dependent, link.passive)]
-    first, second = (np.asarray(np.linalg.svd(b, compute_uv=False)[..., -1], np.float64) for b in blocks)
+    found = conditions(link, position)
     # Of more motors than freedoms the second is no determinant, but vanishes where one would.
     volume = np.sqrt(np.linalg.det(np.swapaxes(blocks[1], -1, -2) @ blocks[1])) if link.redundant else None
-    return first, second, np.linalg.det(blocks[0]), np.linalg.det(blocks[1]) if volume is None else volume
+    return found.first, found.second, np.linalg.det(blocks[0]), np.linalg.det(blocks[1]) if volume is None else volume
 
 
 def singularity_map(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:

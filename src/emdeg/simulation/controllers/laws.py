@@ -47,7 +47,7 @@ class NoEffort:
     name: str = "none"
 
     def __call__(self, t: ArrayLike, q: Array, qd: Array) -> Array:
-        return np.zeros(np.broadcast_shapes(q.shape, qd.shape))
+        return np.zeros((*np.broadcast_shapes(q.shape, qd.shape)[:-1], self.n))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.functions import (
     drive_jacobian,
-    forward_dynamics,
     forward_dynamics_derivatives,
     inverse_dynamics,
 )
@@ -20,7 +19,7 @@ from emdeg.programs import Kind, Program, constants
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw
-from emdeg.simulation.plant.passive import Passive
+from emdeg.simulation.plant.passive import Passive, with_idle_motors
 from emdeg.writing import Shown
 
 
@@ -92,11 +91,10 @@ def linearise(
     rate = np.zeros_like(at) if qd is None else np.asarray(qd, dtype=np.float64)
     if tau is not None and qdd is not None:
         raise ScenarioError("give the efforts or the accelerations, not both")
-    if tau is not None:
-        qdd = forward_dynamics(robot, at, rate, tau)
-    acceleration = np.zeros_like(at) if qdd is None else np.asarray(qdd, dtype=np.float64)
     n = robot.freedoms
-    efforts = inverse_dynamics(robot, at, rate, acceleration)
+    if tau is None:
+        tau = inverse_dynamics(robot, at, rate, np.zeros_like(at) if qdd is None else qdd)
+    efforts = np.asarray(tau, dtype=np.float64)
     _, by_q, by_qd, by_tau = forward_dynamics_derivatives(robot, at, rate, efforts)
     batch = by_q.shape[:-2]
     A, B = np.zeros((*batch, 2 * n, 2 * n)), np.zeros((*batch, 2 * n, len(robot.driven)))
@@ -124,21 +122,22 @@ def closed_loop(
     differences. Converters and sampling are left out: the law is taken as continuous.
     """
     at, rate = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
-    applied = conditioning.applied(law(t, at, rate))
+    applied, rubbing = conditioning.applied(law(t, at, rate)), with_idle_motors(robot, passive)
+    idle = len(passive.also)
 
     def rubbed(a: Array, b: Array) -> Array:
-        driven = None if robot.driven == robot.coordinates else drive_jacobian(robot, a) @ b
+        driven = None if rubbing.driven == robot.coordinates else drive_jacobian(rubbing, a) @ b
         return passive.efforts(a, b, driven)
 
-    open_loop = linearise(robot, at, rate, applied + rubbed(at, rate))
+    open_loop = linearise(rubbing, at, rate, np.append(applied, np.zeros(idle)) + rubbed(at, rate))
     K = law_jacobian(law, t, at, rate)
     if conditioning.max_effort is not None:  # a joint at its limit does not answer
         K[np.abs(applied) >= np.asarray(conditioning.max_effort)] = 0
+    K = np.pad(K, ((0, idle), (0, 0)))
     if not passive.is_none:
         K = K + _differences(rubbed, at, rate)
-    return StateSpace(
-        open_loop.A + open_loop.B @ K, open_loop.B, open_loop.C, open_loop.D, open_loop.states, open_loop.inputs
-    )
+    B, D, inputs = (part[..., : len(applied)] for part in (open_loop.B, open_loop.D, np.array(open_loop.inputs)))
+    return StateSpace(open_loop.A + open_loop.B @ K, B, open_loop.C, D, open_loop.states, tuple(inputs.tolist()))
 
 
 def sampled_poles(
@@ -158,9 +157,9 @@ def sampled_poles(
 
 
 def law_jacobian(law: Law, t: float, q: Array, qd: Array) -> Array:
-    """(n, 2 n): the derivatives of a law's efforts by q and qd."""
+    """(motors, 2 n): the derivatives of a law's efforts by q and qd."""
     if isinstance(law, NoEffort):
-        return np.zeros((len(q), 2 * len(q)))
+        return np.zeros((law.n, 2 * len(q)))
     if isinstance(law, ProgramLaw):
         return program_jacobian(law.program, {"q": q, "qd": qd, "reference": law.reference_at(t)}, ("q", "qd"))
     return _differences(lambda a, b: law(t, a, b), q, qd)

@@ -12,12 +12,12 @@ from scipy.integrate import DOP853, RK45, Radau
 from emdeg.algebra import Array
 from emdeg.errors import SimulationError, TooLarge
 from emdeg.mechanics.functions import kinetic_energy, mass_matrix
-from emdeg.robot import Robot, choose
+from emdeg.robot import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning, Held, instants
 from emdeg.simulation.controllers.laws import Law
 from emdeg.simulation.motion import Dense, Event
 from emdeg.simulation.plant.loops import Followed, is_analytic, where_it_broke
-from emdeg.simulation.plant.passive import Passive
+from emdeg.simulation.plant.passive import Passive, with_idle_motors
 from emdeg.simulation.plant.programs import Compiled
 
 Progress = Callable[[float], bool | None]
@@ -81,9 +81,7 @@ class AdaptiveRun:
         self.solver, self.degree = SOLVERS[method]
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.held: Held | None = None
-        # A joint that rubs though nothing drives it is one whose motor gives nothing.
-        names = [*(joint.name for joint in robot.driven), *passive.also]
-        self._rubbing = choose.with_driven(robot, names) if passive.also else robot
+        self._rubbing = with_idle_motors(robot, passive)
         self._plant: Compiled | Followed | None = Compiled(self._rubbing) if is_analytic(robot) else None
         self.stall = STALL if robot.is_tree else LOOPS_STALL
         self.events: list[Event] = []

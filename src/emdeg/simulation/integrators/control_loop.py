@@ -20,11 +20,12 @@ from emdeg.simulation.plant.passive import Passive, Stop
 class Loop:
     """What is compiled together.
 
-    `plant`: q, qd, tau -> qdd; or, with `velocities` (q, p -> qd) given, q, qd, tau -> pd. `law`: q, qd, reference
-    -> tau, None for joints without efforts. `drives`: q, qd -> v, the driven joints' rates where they are not qd:
-    friction and power are theirs. `impulses` are the joints whose effort is integrated, `work` says
-    whether the joints' power is; `cost`: q, qd, tau -> the rate of a cost, integrated too. With `noisy` every
-    trajectory's efforts have noise of its own (`EffortNoise`), held for a step.
+    `plant`: q, qd, tau -> qdd; or, with `velocities` (q, p -> qd) given, q, qd, tau -> pd; tau are the motors'
+    efforts, then those of the joints that rub `also`. `law`: q, qd, reference -> tau, None for joints without efforts.
+    `drives`: q, qd -> v, the rates of the joints that tau acts on where they are not qd: friction and power are
+    theirs. `impulses` are the joints whose effort is integrated, `work` says whether the joints' power is; `cost`:
+    q, qd, tau -> the rate of a cost, integrated too. With `noisy` every trajectory's efforts have noise of its own
+    (`EffortNoise`), held for a step.
     """
 
     n: int
@@ -46,7 +47,12 @@ class Loop:
 
     def row(self, hold: Hold | None) -> int:
         """Entries of a record: the state, then the held efforts of a sampled law."""
-        return self.size + (self.n if hold else 0)
+        return self.size + (self.motors if hold else 0)
+
+    @property
+    def motors(self) -> int:
+        """The efforts that a law gives: one a motor, which may be more than the coordinates."""
+        return next(group.size for group in self.plant.inputs if group.name == "tau") - len(self.passive.also)
 
     @property
     def reference_size(self) -> int:
@@ -76,9 +82,9 @@ class EffortNoise:
 def noise_text(loop: Loop, out: Writer) -> list[str]:
     """The step's noise in the efforts of trajectories %i.. (a lane each), from %noise_start, %noise_row and %step."""
     kind = "i64" if out.width == 1 else f"<{out.width} x i64>"
-    first = out.put(f"mul i64 %step, {loop.n}")
+    first = out.put(f"mul i64 %step, {loop.motors}")
     values = []
-    for k in range(loop.n):
+    for k in range(loop.motors):
         place = out.put(f"add i64 {first}, {k}")
         counters = "poison" if out.width > 1 else ""
         for lane in range(out.width):
@@ -145,7 +151,7 @@ class RightHandSide:
         """The efforts that reach the joints."""
         loop, out = self.loop, self.out
         if loop.law is None:
-            return [self._noisy(out.constant(0.0), k) for k in range(loop.n)]
+            return [self._noisy(out.constant(0.0), k) for k in range(loop.motors)]
         seen = self._rounded(q, loop.conditioning.position_step)
         values: dict[int, str] = {}
 
@@ -168,7 +174,7 @@ class RightHandSide:
 
     def _with_passive(self, q: Sequence[str], qd: Sequence[str], v: Sequence[str], tau: list[str]) -> list[str]:
         out, passive = self.out, self.loop.passive
-        result = list(tau)
+        result = [*tau, *[out.constant(0.0)] * len(passive.also)]
         sign = smooth_sign(passive.rest_speed, lambda x: Real(out, out.call("llvm.sqrt", x.text)))
 
         def tanh(x: Real) -> Real:

@@ -18,7 +18,7 @@ from emdeg.simulation.integrators.control_loop import Hold, Loop
 from emdeg.simulation.integrators.methods import METHODS, Gauss, nodes
 from emdeg.simulation.integrators.rollout import Rollout, compiled_rollout
 from emdeg.simulation.plant.loops import where_it_broke
-from emdeg.simulation.plant.passive import Passive
+from emdeg.simulation.plant.passive import Passive, with_idle_motors
 from emdeg.simulation.plant.programs import accelerations, drive_rates, momenta, momentum_rates, velocities
 
 CHUNKS = 50
@@ -132,13 +132,13 @@ class FixedRun:
             )
         if len(x) != 1:
             raise ScenarioError(f"the law '{self.law.name}' is a Python function and runs one trajectory at a time")
-        n, count = self.robot.freedoms, len(nodes(METHODS[self.method]))
-        held = Held(self.law, self.conditioning, n)
-        rollout = self._rollout(held_program(n), None)
+        n, motors, count = self.robot.freedoms, len(self.robot.driven), len(nodes(METHODS[self.method]))
+        held = Held(self.law, self.conditioning, motors)
+        rollout = self._rollout(held_program(motors), None)
         duration = grid.times[-1]
         edges = np.unique(np.concatenate([instants(duration, self.conditioning), grid.times]).round(12))
         edges = edges[np.concatenate([[True], np.diff(edges) > grid.step / 2])]
-        efforts = np.empty((1, grid.records + 1, n))
+        efforts = np.empty((1, grid.records + 1, motors))
         record, now = 0, x
         for t, end in zip(edges, [*edges[1:], np.inf]):
             speeds = self._outward(now[:, :n], now[:, n : 2 * n])
@@ -149,7 +149,7 @@ class FixedRun:
             if np.isinf(end):
                 break
             steps = whole(float(end - t), grid.step, "an interval between samples")
-            reference = np.broadcast_to(held.tau, (1, count, n))
+            reference = np.broadcast_to(held.tau, (1, count, motors))
             now = rollout(now, grid.step, steps, 1, reference, threads=1)[:, 0]
             if progress is not None and progress(float(end / duration)):
                 break
@@ -157,7 +157,8 @@ class FixedRun:
 
     def _rollout(self, law: Program | None, hold: Hold | None) -> Rollout:
         symplectic = isinstance(METHODS[self.method], Gauss)
-        plant = momentum_rates(self.robot) if symplectic else accelerations(self.robot)
+        rubbing = with_idle_motors(self.robot, self.passive)
+        plant = momentum_rates(rubbing) if symplectic else accelerations(rubbing)
         speeds = velocities(self.robot) if symplectic else None
         held = law is not None and law.inputs[0].name == "reference"
         conditioning = Conditioning() if held else self.conditioning
@@ -169,7 +170,7 @@ class FixedRun:
             conditioning,
             self.passive,
             self.impulses,
-            drives=drive_rates(self.robot),
+            drives=drive_rates(rubbing),
         )
         return compiled_rollout(loop, self.method, hold)
 
@@ -190,7 +191,7 @@ class FixedRun:
     def _held_efforts(self, law: ProgramLaw, grid: Grid, hold: Hold, states: Array, known: Array) -> Array:
         """The efforts acting from each record on; of samples that act at once the loop has not asked yet."""
         n = self.robot.freedoms
-        tau = np.concatenate([np.zeros((len(states), 1, n)), known], axis=1)
+        tau = np.concatenate([np.zeros((len(states), 1, known.shape[-1])), known], axis=1)
         if not hold.late:
             due = np.flatnonzero(np.arange(grid.records + 1) * grid.per_record % hold.every == 0)
             q = states[:, due, :n]

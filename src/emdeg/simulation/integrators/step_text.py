@@ -54,7 +54,7 @@ def _numbers(values: tuple[float, ...], bits: int) -> str:
 
 def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: str) -> str:
     x = [f"%x{k}" for k in range(loop.size)]
-    tau = [f"%held{k}" for k in range(loop.n)] if hold else None
+    tau = [f"%held{k}" for k in range(loop.motors)] if hold else None
     body = _Block(loop, method, hold, out)
     stepped = body.step(x, tau)
     step_lines = out.lines
@@ -68,7 +68,7 @@ def _function(loop: Loop, method: Method, hold: Hold | None, out: Writer, name: 
     store_lines = out.lines
     width, real, scalar = out.width, out.real, out.precision.scalar
     command = _command(loop, hold, out, x) if hold else ["  br label %integrate"]
-    ring = f"  %ring = alloca {real}, i64 {hold.depth * loop.n}" if hold else ""
+    ring = f"  %ring = alloca {real}, i64 {hold.depth * loop.motors}" if hold else ""
     zeros = _clear_ring(loop, hold, out) if hold else []
     pointers = ("initial", "record_all", "reference_all")
     counts = ("step_initial", "step_record", "step_reference", "per_record", "records")
@@ -271,7 +271,7 @@ def _clear_ring(loop: Loop, hold: Hold, out: Writer) -> list[str]:
     """Before the first sample acts there is no effort."""
 
     def write() -> None:
-        for k in range(hold.depth * loop.n):
+        for k in range(hold.depth * loop.motors):
             address = out.put(f"getelementptr {out.real}, ptr %ring, i64 {k}")
             out.lines.append(f"  store {out.real} {out.constant(0.0)}, ptr {address}")
 
@@ -299,7 +299,7 @@ def _command(loop: Loop, hold: Hold, out: Writer, x: list[str]) -> list[str]:
 
 
 def _ring(loop: Loop, out: Writer, place: str, values: list[str]) -> None:
-    first = out.put(f"mul i64 {place}, {loop.n}")
+    first = out.put(f"mul i64 {place}, {loop.motors}")
     for k, value in enumerate(values):
         address = out.put(f"getelementptr {out.real}, ptr %ring, i64 {out.put(f'add i64 {first}, {k}')}")
         out.lines.append(f"  store {out.real} {value}, ptr {address}")
@@ -331,9 +331,9 @@ def _ring_values(loop: Loop, hold: Hold, out: Writer, step: str) -> list[str]:
     early = out.put(f"icmp slt i64 {age}, 0")
     sample = out.put(f"add i64 {out.put(f'sdiv i64 {age}, {hold.every}')}, 1")
     place = out.put(f"select i1 {early}, i64 0, i64 {out.put(f'srem i64 {sample}, {hold.depth}')}")
-    first = out.put(f"mul i64 {place}, {loop.n}")
+    first = out.put(f"mul i64 {place}, {loop.motors}")
     values = []
-    for k in range(loop.n):
+    for k in range(loop.motors):
         address = out.put(f"getelementptr {out.real}, ptr %ring, i64 {out.put(f'add i64 {first}, {k}')}")
         values.append(out.put(f"load {out.real}, ptr {address}"))
     return values

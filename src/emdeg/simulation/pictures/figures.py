@@ -21,7 +21,7 @@ def outcome_figure(outcome: Outcome) -> Any:
     robot, present, shown = outcome.robot, outcome.scenario.present, outcome.shown()
     kinds = [robot.coordinates[k].kind for k in present.order]
     t = shown["t"]
-    effort_rows = -(-robot.freedoms // 3)
+    effort_rows = -(-len(robot.driven) // 3)
     balances = outcome.motion is not None
     heights = [3.0, *[2.0] * effort_rows, *[2.2] * balances]
     figure = Figure(figsize=(11, sum(heights) + 0.6), layout="constrained")
@@ -36,7 +36,7 @@ def outcome_figure(outcome: Outcome) -> Any:
             label = _plain(robot.coordinates[present.order[c]].name)
             axes.plot(t, shown["q"][:, c], color=COLOURS[c % 8], linestyle=STYLES[c % 8], label=label, linewidth=1.4)
         axes.legend(loc="best", ncols=2, fontsize=8)
-    for c, k in enumerate(present.order):
+    for c, k in enumerate(present.motors):
         unit = "N m" if robot.driven[k].kind == "revolute" else "N"
         name = _plain(effort_name(present, robot, k))
         axes = _axes(figure, grid[1 + c // 3, 2 * (c % 3) : 2 * (c % 3) + 2], f"{name} [{unit}]")

@@ -10,7 +10,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.formulations import FrictionLaw, smooth_sign
-from emdeg.robot import Robot
+from emdeg.robot import Robot, choose
 from emdeg.writing import Shown
 
 REST_SPEED = 1e-3
@@ -61,6 +61,14 @@ class Passive(Shown):
             # A stop pushes back; it never pulls.
             result[..., k] += np.where(deep < 0, np.maximum(push, 0), np.where(deep > 0, np.minimum(push, 0), 0.0))
         return result
+
+
+def with_idle_motors(robot: Robot, passive: Passive) -> Robot:
+    """The robot with a motor that gives nothing at every joint that rubs though nothing drives it: a plant takes these
+    joints' friction as it takes efforts, behind those of the motors."""
+    if not passive.also:
+        return robot
+    return choose.with_driven(robot, [*(joint.name for joint in robot.driven), *passive.also])
 
 
 def elastic_stops(robot: Robot, stiffness: float, damping: float) -> tuple[Stop, ...]:

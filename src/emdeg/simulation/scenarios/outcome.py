@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
-from emdeg.errors import RobotError, ScenarioError
+from emdeg.errors import RobotError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
@@ -67,11 +67,11 @@ class Outcome(Shown):
         run = self.prescribed or self.motion
         assert run is not None
         q, qd, tau = (v[0] if v.ndim == 3 else v for v in (run.q, run.qd, run.tau))
-        order = list(present.order)
-        signs = np.array([present.sign(k) for k in order])
+        order, motors = list(present.order), list(present.motors)
+        signs = np.array([present.sign(k) for k in motors])
         # + 0.0: a negative zero is no result to show.
         q, qd = (v[:, order] * self.scale for v in (q, qd))
-        return {"t": run.t, "q": q, "qd": qd, "tau": tau[:, order] * signs + 0.0}
+        return {"t": run.t, "q": q, "qd": qd, "tau": tau[:, motors] * signs + 0.0}
 
 
 def torques(robot: Robot, trajectory: Trajectory, times: Array) -> Prescribed:
@@ -94,13 +94,6 @@ def perform(scenario: Scenario, progress: Progress | None = None) -> Outcome:
 
 
 def _performed(scenario: Scenario, progress: Progress | None) -> Outcome:
-    robot = scenario.robot
-    if len(robot.driven) != robot.freedoms:
-        raise ScenarioError(
-            f"it has {len(robot.driven)} motors for {robot.freedoms} freedoms: a scenario has as many of either; "
-            "in Python emdeg.simulate takes more",
-            body=robot.name,
-        )
     if scenario.mode == "torques":
         assert scenario.trajectory is not None
         count = max(1, round(scenario.duration / scenario.output_step))
@@ -148,14 +141,15 @@ def _run_columns(outcome: Outcome) -> tuple[list[str], list[Array]]:
     present, robot, shown = outcome.scenario.present, outcome.robot, outcome.shown()
     joints = [robot.coordinates[k].name for k in present.order]
     names = ["t", *(f"q.{j}" for j in joints), *(f"qd.{j}" for j in joints)]
-    names += [effort_name(present, robot, k) for k in present.order]
+    names += [effort_name(present, robot, k) for k in present.motors]
     values = [shown["t"], *shown["q"].T, *shown["qd"].T, *shown["tau"].T]
     if outcome.prescribed is not None:
         names += [f"qdd.{j}" for j in joints]
         return names, values + list((outcome.prescribed.qdd[:, list(present.order)] * outcome.scale).T)
     assert outcome.motion is not None
     more, rest = outcome.motion.columns()
-    return names + more[1 + 3 * robot.freedoms :], values + rest[1 + 3 * robot.freedoms :]
+    told = 1 + 2 * robot.freedoms + len(robot.driven)
+    return names + more[told:], values + rest[told:]
 
 
 def table(outcome: Outcome, form: str = "csv") -> bytes:
@@ -177,8 +171,8 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "duration": scenario.duration,
         "angles": "deg" if outcome.deg else "rad",
         "joints": [robot.coordinates[k].name for k in present.order],
-        "efforts": [effort_name(present, robot, k) for k in present.order],
-        "efforts_on_inner_body": [robot.driven[k].name for k in present.order if k in present.inner],
+        "efforts": [effort_name(present, robot, k) for k in present.motors],
+        "efforts_on_inner_body": [robot.driven[k].name for k in present.motors if k in present.inner],
         "samples": {key: values[at].tolist() for key, values in shown.items()},
         "largest_speed": np.max(np.abs(shown["qd"]), axis=0).tolist(),
         "largest_effort": np.max(np.abs(shown["tau"]), axis=0).tolist(),

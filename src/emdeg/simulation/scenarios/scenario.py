@@ -70,10 +70,11 @@ _TOP = (
 class Present:
     """How results are shown: the joints' order, and the joints whose effort is stated as acting on the inner body.
 
-    `efforts` are the names of efforts by joint index.
+    `efforts` are the names of efforts by joint index, `motors` their order.
     """
 
     order: tuple[int, ...]
+    motors: tuple[int, ...]
     inner: frozenset[int] = frozenset()
     efforts: dict[int, str] = field(default_factory=dict)
 
@@ -232,7 +233,9 @@ def _present(table: TomlTable, robot: Robot) -> Present:
         efforts[joint_index(table, key, robot, "efforts", robot.driven)] = names.name(key)
     if len(set(efforts.values())) < len(efforts):
         raise table.error("two efforts would have the same name", "efforts")
-    return Present(order, frozenset(joint_list(table, "inner", robot, robot.driven)), efforts)
+    # Motors that are more than the coordinates have an order of their own, the file's.
+    motors = order if len(robot.driven) == robot.freedoms else tuple(range(len(robot.driven)))
+    return Present(order, motors, frozenset(joint_list(table, "inner", robot, robot.driven)), efforts)
 
 
 def _controller(
