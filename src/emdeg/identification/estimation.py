@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
+from emdeg.identification.evening import Mask
 from emdeg.identification.friction_choice import FrictionChoice, choose_friction
 from emdeg.identification.friction_terms import LEVELS, interpolated_peak
 from emdeg.identification.linear_model import (
@@ -33,7 +34,7 @@ from emdeg.identification.linear_model import (
     white_residuals,
     white_rows,
 )
-from emdeg.identification.samples import LogSamples, Mask
+from emdeg.identification.samples import LogSamples
 
 ROUNDS = 3
 """Fits behind the choice of terms: each makes the noise, the weights and the Stribeck velocities better."""

@@ -16,7 +16,7 @@ from emdeg.identification.linear_model import Evaluate, LinearModel
 from emdeg.identification.measured import Estimate, FrictionFit
 from emdeg.identification.motor_constants import in_newton_metres
 from emdeg.identification.recording import Log, read_log
-from emdeg.identification.samples import LogSamples, fastest_speeds, prepare
+from emdeg.identification.samples import MOST_ROWS, LogSamples, fastest_speeds, prepare
 from emdeg.identification.suspicions import Doubt, explained_doubts, log_doubts, rate_doubts
 from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values, combination_text
 from emdeg.programs import program
@@ -91,7 +91,7 @@ def identify(
     doubted = [(log.file, doubt) for log in read for doubt in (*log_doubts(log, robot), *rate_doubts(log, robot))]
     refuse(doubted, accept_doubts)
     progress("smoothing")
-    samples = [prepare(log, robot, fastest) for log in read]
+    samples = [prepare(log, robot, fastest, most=MOST_ROWS // len(read)) for log in read]
     regressor = base_regressor(robot)
     progress("looking for other explanations")
     doubted += [(one.file, doubt) for one in samples for doubt in explained_doubts(robot, regressor, one)]

@@ -8,11 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.identification.blocks import in_blocks
+from emdeg.identification.evening import Mask
 from emdeg.identification.friction_terms import COULOMB_PLACE, LOAD_PLACE
-from emdeg.identification.samples import LogSamples, Mask
+from emdeg.identification.samples import LogSamples
 
 BLOCK = 4096
 """States whose rows are at hand at once."""
+FEW = 128
+"""States whose rows are made white at once: they stay in a core's cache."""
+LOST = 1e-6
+"""Of the largest: what is smaller is lost in the rounding of squares."""
+NEWS = 1e6
+"""A block whose squares are so many times those of the rows before it shows something new."""
 NO_INFORMATION = 1e-9
 """Of the largest singular value, columns brought to unit length: what is smaller cannot be told from nothing."""
 TOLD = 1e-5
@@ -91,10 +99,14 @@ class NoiseModel:
         """(m - order, n, ...) of (m, n, ...)."""
         p = self.order
         shape = (-1, *(1,) * (z.ndim - 2))
-        found = z[p:].copy()
-        for k in range(p):
-            found -= self.ar[:, k].reshape(shape) * z[p - 1 - k : len(z) - 1 - k]
-        return np.einsum("ij,tj...->ti...", self.unmix, found)
+        found = np.empty((len(z) - p, *z.shape[1:]))
+        for first in range(0, len(found), FEW):
+            near = z[first : first + FEW + p]
+            own = near[p:].copy()
+            for k in range(p):
+                own -= self.ar[:, k].reshape(shape) * near[p - 1 - k : len(near) - 1 - k]
+            found[first : first + FEW] = np.einsum("ij,tj...->ti...", self.unmix, own)
+        return found
 
 
 def stretches(samples: LogSamples) -> list[tuple[int, int]]:
@@ -129,23 +141,78 @@ def white_rows(
     """(X (m, n, size), y (m, n)) made white and weighted, block by block; `weights` (m, n) piece by piece."""
     p = noise.order
     long = [(first, last) for first, last in stretches(samples) if last - first > p]
-    for (first, last), weight in zip(long, weights):
-        for a in range(first + p, last, BLOCK):
-            b = min(a + BLOCK, last)
-            part = slice(a - p, b)
-            root = np.sqrt(weight[a - first - p : b - first - p])
-            X = noise.whitened(model.rows(samples, part)) * root[..., None]
-            yield X, noise.whitened(samples.tau[part]) * root
+    blocks = [
+        (slice(a - p, min(a + BLOCK, last)), weight[a - first - p : a - first - p + BLOCK])
+        for (first, last), weight in zip(long, weights)
+        for a in range(first + p, last, BLOCK)
+    ]
+
+    def made(block: tuple[slice, Array]) -> tuple[Array, Array]:
+        part, root = block[0], np.sqrt(block[1])
+        X = noise.whitened(model.rows(samples, part)) * root[..., None]
+        return X, noise.whitened(samples.tau[part]) * root
+
+    yield from in_blocks(made, blocks)
 
 
 def triangle(blocks: Iterator[tuple[Array, Array]], size: int) -> tuple[Array, int]:
     """(R of the QR factors of [X y] over all blocks, the number of rows)."""
-    R, rows = np.zeros((0, size + 1)), 0
+    total, rows = SumOfSquares(size + 1), 0
     for X, y in blocks:
         both = np.concatenate([X.reshape(-1, size), y.reshape(-1, 1)], axis=1)
         rows += int(np.count_nonzero(both.any(axis=1)))
-        R = upper_triangle(np.concatenate([R, both]))
-    return R, rows
+        total.add(both)
+    return total.triangle(), rows
+
+
+class SumOfSquares:
+    """A'A of rows A that come block by block, as exact as their QR factors and as fast as products of matrices.
+
+    The squares are summed up in a basis in which the rows seen so far are nearly orthonormal, so that no digits are
+    lost; a block that shows what none before it did begins another basis.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._to, self._back = np.eye(size), np.eye(size)
+        self._squares = np.zeros((size, size))
+        self._empty = np.ones(size, dtype=bool)
+        """Columns that no row has shown: they stay exactly zero."""
+
+    def add(self, rows: Array) -> None:
+        """Take in rows (m, size)."""
+        filled = self._empty & rows.any(axis=0)
+        seen = rows @ self._to
+        squares = seen.T @ seen
+        if filled.any() or np.diag(squares).max(initial=0.0) > NEWS:
+            known = self.triangle()
+            self._to, self._back = _basis(np.concatenate([known, rows]))
+            before, seen = known @ self._to, rows @ self._to
+            self._squares, squares = before.T @ before, seen.T @ seen
+            self._empty &= ~filled
+        self._squares += squares
+
+    def triangle(self) -> Array:
+        """R, upper triangular: R'R = A'A."""
+        values, vectors = np.linalg.eigh(self._squares)
+        root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        return upper_triangle(np.where(self._empty, 0.0, root @ self._back))
+
+
+def _basis(rows: Array) -> tuple[Array, Array]:
+    """(W, its inverse): rows @ W are nearly orthonormal; directions without rows are drawn out by 1 / LOST^2 at most.
+
+    Twice, because the first time what is smaller than LOST drowns in the rounding of the squares.
+    """
+    length = np.linalg.norm(rows, axis=0)
+    scale = np.where(length > 0, length, 1.0)
+    to, back = np.diag(1 / scale), np.diag(scale)
+    for _ in range(2):
+        seen = rows @ to
+        values, vectors = np.linalg.eigh(seen.T @ seen)
+        size = np.sqrt(np.maximum(values, 0.0))
+        size = np.maximum(size, LOST * max(float(size.max(initial=0.0)), 1e-150))
+        to, back = to @ (vectors / size), size[:, None] * vectors.T @ back
+    return to, back
 
 
 def upper_triangle(rows: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -39,8 +40,11 @@ class LogTable:
         return self.values[:, self.names.index(name)]
 
     def columns(self, names: Sequence[str]) -> Array:
-        """(m, k), copied."""
-        return self.values[:, [self.names.index(name) for name in names]]
+        """(m, k); those that stand side by side are not copied: an hour's log is held once."""
+        places = [self.names.index(name) for name in names]
+        first = places[0] if places else 0
+        beside = places == list(range(first, first + len(places)))
+        return self.values[:, first : first + len(places)] if beside else self.values[:, places]
 
     def line(self, row: int) -> int | None:
         """The line on which a sample stands; None in a file that has no lines."""
@@ -69,7 +73,8 @@ def read_table(path: str | PathLike[str], wanted: Callable[[str], bool] = lambda
     if found.names and len(found.values) < FEWEST:
         rule = f"holds {len(found.values)} samples below its header; at least {FEWEST} are needed"
         raise RobotError(rule, file=str(path))
-    found.values[~np.isfinite(found.values)] = np.nan
+    for column in found.values.T:
+        column[~np.isfinite(column)] = np.nan
     return found
 
 
@@ -87,13 +92,12 @@ def _parquet(path: Path, wanted: Callable[[str], bool]) -> LogTable:
         source = arrow_.parquet.ParquetFile(path)
         header = _header(source.schema_arrow.names, str(path))
         names = tuple(name for name in header if wanted(name))
-        values = np.empty((source.metadata.num_rows, len(names)))
-        first = 0
-        for batch in source.iter_batches(BLOCK, columns=list(names)):
-            for k, name in enumerate(names):
-                column = batch.column(batch.schema.get_field_index(name)).cast(arrow_.float64())
-                values[first : first + len(batch), k] = column.to_numpy(zero_copy_only=False)
-            first += len(batch)
+        values = np.empty((source.metadata.num_rows, len(names)), order="F")
+        for k, name in enumerate(names):  # one column at a time: the log is not held twice
+            column = source.read(columns=[name]).column(0).cast(arrow_.float64())
+            values[:, k] = column.to_numpy()
+            del column
+        arrow_.default_memory_pool().release_unused()
     except arrow_.ArrowException as problem:
         rule = f"is not a Parquet file of numbers: {(str(problem).splitlines() or [''])[0][:200]}"
         raise RobotError(rule, file=str(path)) from None
@@ -105,10 +109,13 @@ def _csv(handle: io.TextIOBase, file: str, wanted: Callable[[str], bool]) -> Log
     header = _header(next((cells for cells in rows if cells), ()), file)
     names = tuple(name for name in header if wanted(name))
     places = [header.index(name) for name in names]
-    blocks = [np.empty((0, len(names)))]
-    if places:
-        blocks += _blocks(handle, rows.line_num, file, names, places)
-    values = np.concatenate(blocks)
+    blocks = deque(_blocks(handle, rows.line_num, file, names, places) if places else ())
+    values = np.empty((sum(map(len, blocks)), len(names)), order="F")
+    first = 0
+    while blocks:  # each goes as it is taken over: the log is not held twice
+        block = blocks.popleft()
+        values[first : first + len(block)] = block
+        first += len(block)
     return LogTable(file, header, names, values)
 
 

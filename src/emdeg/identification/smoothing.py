@@ -37,28 +37,37 @@ class SmoothingFilter:
         """The samples that are lost at each end."""
         return (len(self.taps[0]) - 1) // 2
 
-    def at(self, x: Array, order: int = 0, every: int = 1) -> Array:
-        """The smoothed signal's derivative of an order, at every so many-th sample that has all its neighbours.
+    def at(self, x: Array, order: int = 0) -> Array:
+        """The smoothed signal's derivative of an order, at every sample that has all its neighbours.
 
         x is (m, ...) in steps of the filter; the result begins `reach` samples behind the first.
         """
-        from scipy.signal import oaconvolve, upfirdn
+        from scipy.signal import oaconvolve
 
-        h, m = self.taps[order], self.reach
-        if not m:
-            return x[::every]
-        if every == 1:
-            shape = (-1, *(1,) * (x.ndim - 1))
-            return oaconvolve(x, h.reshape(shape), mode="valid", axes=0)
-        whole = upfirdn(h, x, down=every, axis=0) if 2 * m % every == 0 else None
-        if whole is None:  # the first whole output must fall on a sample that is kept
-            lead = (-2 * m) % every
-            padded = np.concatenate([np.zeros((lead, *x.shape[1:])), x])
-            whole = upfirdn(h, padded, down=every, axis=0)
-            first = (2 * m + lead) // every
-        else:
-            first = 2 * m // every
-        return whole[first : first + -(-(len(x) - 2 * m) // every)]
+        h = self.taps[order]
+        if not self.reach:
+            return x.copy()
+        return oaconvolve(x, h.reshape(-1, *(1,) * (x.ndim - 1)), mode="valid", axes=0)
+
+    def thinned(self, x: Array, every: int) -> Array:
+        """(count, k) the smoothed signal (m, k) at every so many-th sample that has all its neighbours.
+
+        The taps are cut into groups of `every`: their products with the samples, cut alike, are one product of
+        matrices, and what a row needs lies on its diagonals.
+        """
+        h = self.taps[0]
+        count = -(-(len(x) - len(h) + 1) // every)
+        groups = -(-len(h) // every)
+        taps = np.zeros(groups * every)
+        taps[: len(h)] = h
+        need = (count + groups - 1) * every
+        whole = x[:need] if len(x) >= need else np.concatenate([x, np.zeros((need - len(x), x.shape[1]))])
+        cut = np.ascontiguousarray(whole.reshape(count + groups - 1, every, -1).transpose(0, 2, 1))
+        parts = (cut.reshape(-1, every) @ taps.reshape(groups, every).T).reshape(len(cut), -1, groups)
+        found = np.zeros((count, x.shape[1]))
+        for g in range(groups):
+            found += parts[g : g + count, :, g]
+        return found
 
 
 def smoothing_filter(step: float, passed: float, stopped: float, attenuation: float = ATTENUATION) -> SmoothingFilter:

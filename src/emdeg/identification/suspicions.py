@@ -15,9 +15,10 @@ from itertools import combinations
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.identification.evening import BRIDGED, flat_tops
 from emdeg.identification.linear_model import Evaluate
-from emdeg.identification.recording import MANY_TURNS, Log, doubts
-from emdeg.identification.samples import BRIDGED, JUMP, LogSamples, flat_tops
+from emdeg.identification.recording import JUMP, MANY_TURNS, Log, doubts
+from emdeg.identification.samples import LogSamples
 from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
 from emdeg.writing import Shown
