@@ -43,7 +43,7 @@ def test_gaps_and_spikes_follow_their_neighbours(written, motion):
     assert "spikes" in notes[0]
     np.testing.assert_allclose(piece.t, t, atol=1e-9)
     np.testing.assert_allclose(piece.q, q, atol=1e-5)
-    np.testing.assert_allclose(piece.tau, tau, atol=2e-3)  # efforts are bridged by lines: they may jump
+    np.testing.assert_allclose(piece.tau, tau, atol=1e-2)  # efforts are bridged by lines: they may jump
 
 
 def test_uneven_times_are_taken_as_they_are_written(written, motion):
