@@ -37,7 +37,11 @@ def identify(
         Path | None,
         typer.Option("--out", "-o", metavar="NEW.toml|NEW.urdf", help="Write the robot: bodies that can exist."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="PAGE.html", help="Write a page: measured and predicted, what is left, tests."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     accept_doubts: Annotated[
         bool, typer.Option("--accept-doubts", help="Go on with a log that seems to be wrong.")
     ] = False,
@@ -50,12 +54,13 @@ def identify(
 
     Examples:
 
-      emdeg identify panda.urdf log1.csv log2.csv --validate log3.csv
+      emdeg identify panda.urdf log1.csv log2.csv --validate log3.csv --html page.html
 
       emdeg identify puma560 log.parquet --out new.toml --json
     """
     from emdeg.identification import identify as identify_logs
     from emdeg.identification import read_log, validated
+    from emdeg.reports import identified_page
 
     if friction not in FRICTION:
         raise UsageError(f"--friction is one of {', '.join(FRICTION)}; got {friction!r}")
@@ -63,7 +68,7 @@ def identify(
         constants = {name: float(v) for name, v in assignments(torque_constant or [], "--torque-constant").items()}
     except ValueError:
         raise UsageError(f"--torque-constant needs JOINT=NUMBER; got {torque_constant}") from None
-    _need_writable(robot, out_file, force)
+    _need_writable(robot, out_file, page, force)
     start = robot.load()
     with working(f"identifying {start.name}") as tell:
         found = identify_logs(
@@ -76,6 +81,9 @@ def identify(
         )
         checked = None if validate is None else validated(found, read_log(validate, found.robot))
         distance = None if out_file is None else _written(found, robot, out_file, force, tell)
+        if page is not None:
+            shown = validated(found, read_log(logs[0], found.robot)) if checked is None else checked
+            write_new(page, identified_page(found, shown, checked is not None, " ".join(robot.words)), force)
     for note in found.notes:
         say(f"note: {note}")
     if json:
@@ -83,20 +91,25 @@ def identify(
         print_json(as_data(found, checked) | {"robot_file": bodies})
     else:
         _print(found, checked)
+    if page is not None:
+        say(f"wrote {page}")
     if distance is not None:
         say(f"wrote {out_file}: its bodies' base parameters lie {distance:.2g} standard deviations from those found")
 
 
-def _need_writable(robot: Chosen, out_file: Path | None, force: bool) -> None:
+def _need_writable(robot: Chosen, out_file: Path | None, page: Path | None, force: bool) -> None:
     """What cannot be written is said before anything is worked out."""
+    if page is not None and page.suffix != ".html":
+        raise UsageError(f"--html is a .html file; got {page.name!r}")
+    for file in (out_file, page):
+        if file is not None and file.exists() and not force:
+            raise RobotError("it exists already; pass --force to replace it", file=str(file))
     if out_file is None:
         return
     if out_file.suffix not in (".toml", ".urdf"):
         raise UsageError(f"--out is a .toml or .urdf file; got {out_file.name!r}")
     if out_file.suffix == ".urdf" and (not robot.argument.endswith(".urdf") or robot.options["lock"]):
         raise UsageError("--out NEW.urdf replaces the inertials of a URDF: ROBOT must be one, without --lock")
-    if out_file.exists() and not force:
-        raise RobotError("it exists already; pass --force to replace it", file=str(out_file))
 
 
 def _written(found: Identification, robot: Chosen, out_file: Path, force: bool, tell: Tell) -> float:
@@ -124,6 +137,7 @@ def as_data(found: Identification, checked: Validation | None) -> dict[str, Any]
         },
         "friction": {fit.joint: _friction_data(fit) for fit in found.friction},
         "motor_constants": {name: asdict(value) for name, value in found.constants.items()},
+        "friction_tests": [asdict(test) for test in found.tests],
         "not_identified": list(found.hidden),
         "notes": list(found.notes),
         "doubts": [asdict(doubt) for doubt in found.doubts],

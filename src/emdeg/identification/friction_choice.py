@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from emdeg.identification.linear_model import (
     Evaluate,
     FrictionColumn,
     LinearModel,
+    NoiseModel,
     noise_by_size,
     noise_model,
     solve,
@@ -22,6 +23,7 @@ from emdeg.identification.linear_model import (
     white_rows,
 )
 from emdeg.identification.samples import LogSamples
+from emdeg.writing import Shown
 
 FrictionChoice = Literal["auto", "stribeck", "coulomb", "none"]
 """Which terms may be found: every one that earns its place, Stribeck's peak whether or not, Coulomb's law, none."""
@@ -67,6 +69,67 @@ def choose_friction(
     found = [c - base for c in chosen if c >= base]
     with_level = {columns[c].joint: level for c in found if (level := levels[c]) is not None}
     return tuple(columns[c] for c in found), with_level, [model.with_loads(theta, one) for one in logs]
+
+
+TESTED = ("stribeck", "viscous_asymmetry", "offset")
+"""Terms whose use is tested: the peak at rest, and rates and Coulomb friction that differ with the direction."""
+TEST_ROWS = 20_000
+"""Samples by which they are."""
+
+
+@dataclass(frozen=True)
+class TermTest(Shown):
+    """Whether a term of a joint's friction explains more than chance would (F-test)."""
+
+    joint: str
+    term: str
+    used: bool
+    """Whether the fit has it: then it was taken out for the test, else put in."""
+    F: float
+    probability: float
+    """That chance explains as much."""
+
+
+def term_tests(
+    model: LinearModel, theta: Array, logs: Sequence[LogSamples], noise: Sequence[NoiseModel], names: Sequence[str]
+) -> tuple[TermTest, ...]:
+    """Of every joint: what Stribeck's peak and asymmetry add to a fit, or would; `names` are the joints'."""
+    from scipy.stats import f as fisher
+
+    some = [model.with_loads(theta, _excerpt(one, TEST_ROWS // len(logs))) for one in logs]
+    has = {(c.joint, c.name): k for k, c in enumerate(model.friction, model.base)}
+    others = [c for c in _candidates(some, "auto")[0] if c.name in TESTED and (c.joint, c.name) not in has]
+    wide = replace(model, friction=(*model.friction, *others))
+    usable = [
+        [np.isfinite(w).astype(float) for _, w in white_residuals(one, one.tau, n)] for one, n in zip(some, noise)
+    ]
+    blocks = (block for one, n, w in zip(some, noise, usable) for block in white_rows(wide, one, n, w))
+    R, rows = triangle(blocks, wide.size)
+    own = list(range(model.size))
+    left, freedom = _left(R, own), max(1, rows - model.size)
+    found = []
+    for j, name in enumerate(names):
+        for term in TESTED:
+            numbers = 2 if term == "stribeck" else 1  # a height and a velocity
+            if (at := has.get((j, term))) is not None:
+                gain = _left(R, [k for k in own if k != at]) - left
+            else:
+                ways = [model.size + k for k, c in enumerate(others) if (c.joint, c.name) == (j, term)]
+                if not ways:
+                    continue  # the joint did not move
+                gain = left - min(_left(R, [*own, k]) for k in ways)
+            F = max(0.0, gain) / numbers / max(left / freedom, 1e-300)
+            found.append(TermTest(name, term, at is not None, F, float(fisher.sf(F, numbers, freedom))))
+    return tuple(found)
+
+
+def _left(R: Array, chosen: Sequence[int]) -> float:
+    """The sum of squares that some columns leave of the last."""
+    y = R[:, -1]
+    Q, triangle_ = np.linalg.qr(R[:, chosen])
+    shown = np.abs(np.diag(triangle_)) > 1e-12 * max(float(np.abs(triangle_).max(initial=0.0)), 1e-300)
+    rest = y - Q[:, shown] @ (Q[:, shown].T @ y)
+    return float(rest @ rest)
 
 
 def _candidates(

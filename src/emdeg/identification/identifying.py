@@ -11,7 +11,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.identification.estimation import NORMAL, Fit, estimate
-from emdeg.identification.friction_choice import FrictionChoice
+from emdeg.identification.friction_choice import FrictionChoice, TermTest, term_tests
 from emdeg.identification.linear_model import Evaluate, LinearModel
 from emdeg.identification.measured import Estimate, FrictionFit
 from emdeg.identification.motor_constants import in_newton_metres
@@ -46,6 +46,8 @@ class Identification(Shown):
     """What the motion cannot tell apart, in words."""
     constants: Mapping[str, Estimate]
     """Motor constants [N m/A, N/A], where currents were logged."""
+    tests: tuple[TermTest, ...] = field(repr=False)
+    """Of friction: whether Stribeck's peak and asymmetry explain more than chance would."""
     notes: tuple[str, ...]
     doubts: tuple[Doubt, ...]
     """What is not as it should be in the logs."""
@@ -100,7 +102,7 @@ def identify(
     base = base_parameters(robot)
     prior = prior_values(robot, base)
     fit = estimate(regressor, len(base), samples, prior, friction, progress)
-    names = [str(column) for column in base.kept]
+    names, drives = [str(column) for column in base.kept], [joint.name for joint in robot.driven]
     notes = [f"{one.file}: {note}" for one in samples for note in one.notes] + words
     notes += [f"{file}: {doubt.words}" for file, doubt in doubted]
     return Identification(
@@ -113,6 +115,7 @@ def identify(
         tuple(_friction(robot, fit, samples, j) for j in range(len(robot.driven))),
         hidden_words(robot, base, fit),
         constants,
+        () if friction == "none" else term_tests(fit.model, fit.theta, samples, fit.noise, drives),
         tuple(notes),
         tuple(doubt for _, doubt in doubted),
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
+from emdeg.identification.estimation import NORMAL
 from emdeg.identification.identifying import Identification
 from emdeg.identification.linear_model import LinearModel
 from emdeg.identification.recording import Log
@@ -18,10 +19,6 @@ from emdeg.writing import Shown
 
 LAGS = 20
 """Of the test whether what is left is white."""
-WHITE = 0.01
-"""A probability below which what is left is not white."""
-SHOWN = 2000
-"""Rows of a curve on a page."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,9 @@ class JointValidation(Shown):
     """The share of `rms` that is not."""
     white: float
     """The probability that white noise is as correlated as what is left is (Ljung and Box)."""
+    correlation: tuple[float, ...]
+    """Of what is left with itself, one sample later, two, ...; of white noise within +- `bound` in 95%."""
+    bound: float
     parts: Mapping[str, float]
     """rms of what the model's parts give: inertia, velocity, gravity, friction."""
 
@@ -56,6 +56,8 @@ class Validation(Shown):
     joints: tuple[JointValidation, ...]
     samples: LogSamples = field(repr=False)
     predicted: Array = field(repr=False)
+    parts: Mapping[str, Array] = field(repr=False)
+    """(m, n) of inertia, velocity, gravity and friction."""
 
     @property
     def relative_error(self) -> list[float]:
@@ -90,10 +92,12 @@ def validated(found: Identification, log: Log) -> Validation:
                 noise,
                 float(np.sqrt(max(0.0, rms * rms - noise * noise))),
                 whiteness(rest),
+                tuple(autocorrelation(rest).tolist()),
+                NORMAL / float(np.sqrt(max(1, len(rest)))),
                 {name: _rms(part[good, j]) for name, part in parts.items()},
             )
         )
-    return Validation(log.file, tuple(joints), samples, predicted)
+    return Validation(log.file, tuple(joints), samples, predicted, parts)
 
 
 def _parts(found: Identification, samples: LogSamples, predicted: Array) -> dict[str, Array]:
@@ -111,13 +115,19 @@ def whiteness(x: Array) -> float:
     """The probability that white noise has autocorrelations as large as these, over some lags (Ljung and Box)."""
     from scipy.stats import chi2
 
-    n = len(x)
-    x = x - x.mean()
-    size = float(x @ x)
-    if size <= 0 or n <= 2 * LAGS:
+    n, r = len(x), autocorrelation(x)
+    if not r.any():
         return 1.0
-    r = np.array([float(x[k:] @ x[:-k]) / size for k in range(1, LAGS + 1)])
     return float(chi2.sf(n * (n + 2) * np.sum(r * r / (n - np.arange(1, LAGS + 1))), LAGS))
+
+
+def autocorrelation(x: Array) -> Array:
+    """(LAGS) with itself so many samples later; zero of what is too short."""
+    x = x - x.mean() if len(x) else x
+    size = float(x @ x)
+    if size <= 0 or len(x) <= 2 * LAGS:
+        return np.zeros(LAGS)
+    return np.array([float(x[k:] @ x[:-k]) / size for k in range(1, LAGS + 1)])
 
 
 def _rms(x: Array) -> float:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from emdeg.reports.code_part import module
     from emdeg.reports.equations_part import equations, slider_levels
     from emdeg.reports.html import HtmlReportWriter, asset
+    from emdeg.reports.identification_page import identified_document, identified_page
     from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm
     from emdeg.reports.kane import PARTS, Description, Part, describe
     from emdeg.reports.kane_pages import kane_data, kane_document
