@@ -255,6 +255,7 @@ def test_the_header_s_command_makes_this_file_and_no_other(change, word, genuine
         ({"rounding": {"states": 0, "largest": 0.0, "allowed": 32.0}}, "rounding is"),
         ({"rounding": "none"}, "rounding is"),
         ({"divides_by": [[3, "nobody"]]}, "divides_by is"),
+        ({"roots_of": [[3, "nobody"]]}, "roots_of is"),
         ({"points": 10**9}, "points must be"),
         ({"seed": -1}, "its seed is no whole number"),
     ],

@@ -198,6 +198,25 @@ def test_a_root_that_the_independent_formulation_does_not_take_is_refused():
         verify(wrong, **nothing_but(right))
 
 
+def test_radicands_are_named_with_the_formulation_that_has_them():
+    """Hypothesis: for real inputs a root is the same real number, because its radicand is the same value."""
+    right = configuration(lambda t, q: [t.sqrt(q[0] + 3) + t.sqrt(t.number(2)) * q[1]])
+    program = configuration(lambda t, q: [t.sqrt(t.number(2)) * q[1] + t.sqrt(3 + q[0])])
+    ((index, whose),) = verify(program, **nothing_but(right)).roots_of  # 2 is no radicand that could be negative
+    assert (program.ops[index].kind, whose) == (Kind.ADD, "the independent formulation")
+    more = configuration(lambda t, q: [t.sqrt(q[0] + 3) * (1 + t.sqrt(q[1]) - t.sqrt(q[1])) * t.sqrt(q[1]) ** 2])
+    bare = configuration(lambda t, q: [t.sqrt(q[0] + 3) * q[1]])
+    assert [whose for _, whose in verify(more, bare, grounds=lambda: [more]).roots_of] == [
+        "the independent formulation",
+        "the plain formulation",
+    ]
+    with pytest.raises(Refuted, match="takes a root that neither"):
+        verify(more, **nothing_but(bare))
+    # The other root of the same radicand is another function.
+    with pytest.raises(Refuted, match="differs"):
+        verify(configuration(lambda t, q: [-t.sqrt(q[0] + 3) * q[1]]), **nothing_but(bare))
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

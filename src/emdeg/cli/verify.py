@@ -94,6 +94,13 @@ def verify(
             f"{sure} of them certainly not zero within the joints' limits",
             soft_wrap=True,
         )
+    if radicands := result["roots_of"]:
+        sure = len(result.get("nowhere_negative", ()))
+        out.print(
+            f"  takes roots of {len(radicands)} values that are no numbers, as the formulations it is held against do; "
+            f"{sure} of them certainly not negative within the joints' limits",
+            soft_wrap=True,
+        )
     rounding = result["rounding"]
     out.print(f"  {_executed(result['executed'])}", soft_wrap=True)
     out.print(

@@ -59,6 +59,7 @@ from emdeg.programs import (
     from_data,
     function_inputs,
     limits_box,
+    nowhere_negative,
     nowhere_zero,
     plain_program,
     probed,
@@ -250,16 +251,23 @@ def _units(request: Request) -> dict[str, str]:
     return inputs | {one.name: one.unit for entry in entries for one in entry.outputs}
 
 
-def nonzero_divisors(program: Program, robot: Robot, divides_by: Sequence[Sequence[Any]]) -> list[int]:
-    """Which of a proof's `divides_by` are certainly not zero wherever the joints' limits let the robot be."""
-    wanted = [int(one[0]) for one in divides_by]
-    return sorted(nowhere_zero(program, wanted, limits_box(robot))) if wanted else []
+def where_defined(program: Program, robot: Robot, proof: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Which of a proof's divisors are certainly not zero, `nowhere_zero`, and which radicands not negative.
+
+    That is wherever the joints' limits let the robot be.
+    """
+    box = limits_box(robot)
+    divisors, radicands = ([int(one[0]) for one in proof.get(key, ())] for key in ("divides_by", "roots_of"))
+    return {
+        "nowhere_zero": sorted(nowhere_zero(program, divisors, box)),
+        "nowhere_negative": sorted(nowhere_negative(program, radicands, box)),
+    }
 
 
-def nonzero_stored(certificate: Mapping[str, Any]) -> list[int]:
+def stored_where_defined(certificate: Mapping[str, Any]) -> dict[str, list[int]]:
     """The same of an artefact whose certificate was found to hold."""
     _, robot, program = _stored(certificate)
-    return nonzero_divisors(program, robot, certificate["divides_by"])
+    return where_defined(program, robot, certificate)
 
 
 def check_run_of_stored(certificate: Mapping[str, Any], run: Executed) -> None:
@@ -286,7 +294,7 @@ def recheck(text: bytes, certificate: Any) -> Execution:
     same_format(certificate)
     try:
         request, robot, program = _stored(certificate)
-        stated = {key: certificate[key] for key in PROOF}
+        stated = {key: certificate[key] for key in PROOF if key != "roots_of"}
         name = certificate["robot"]["name"]  # as its file says it; the robot is stored under a plainer one
         _check_command(request, certificate["robot"])
         inputs = _inputs(robot, request)

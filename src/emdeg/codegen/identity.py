@@ -163,6 +163,7 @@ PROOF = (
     "height_bound",
     "false_pass_probability",
     "divides_by",
+    "roots_of",
 )
 
 
@@ -188,7 +189,8 @@ def check_points(points: Any) -> None:
 def found_of(proof: Certificate) -> dict[str, Any]:
     """What a certificate says about a proof, as it is written."""
     found = {key: value for key, value in proof.as_dict().items() if key in PROOF}
-    return found | {"formulations": list(proof.formulations), "divides_by": [list(one) for one in proof.divides_by]}
+    named = {key: [list(one) for one in found[key]] for key in ("divides_by", "roots_of")}
+    return found | {"formulations": list(proof.formulations), **named}
 
 
 def check_said(
@@ -199,6 +201,8 @@ def check_said(
     errors: Mapping[str, float],
 ) -> None:
     """NotCertified unless a certificate says what was found, counts and rounding errors of the program too."""
+    # Certificates written before roots were named have none of them.
+    certificate = {"roots_of": []} | dict(certificate)
     for key, value in {**found, "operations": count(program).as_dict()}.items():
         if certificate.get(key) != value:
             raise NotCertified(f"the certificate was changed: {key} is {certificate.get(key)!r}, found {value!r}")

@@ -20,10 +20,10 @@ from emdeg.codegen.artefact import (
     beside_stored,
     make_artefact,
     measured_errors,
-    nonzero_divisors,
-    nonzero_stored,
     recheck,
     rounding_of,
+    stored_where_defined,
+    where_defined,
 )
 from emdeg.codegen.c.acados import EXPLICIT, IMPLICIT
 from emdeg.codegen.execution import Execution
@@ -279,6 +279,7 @@ def verify(
     """What a proof says: formulations, primes, points, the probability of a false pass, errors of doubles [ulps].
 
     `divides_by` names the program's divisors, `nowhere_zero` those that are certainly not zero within joints' limits;
+    `roots_of` its radicands, `nowhere_negative` those that are certainly not negative there;
     `executed` which functions of a file were, and by what, or why the program ran instead.
 
     With a robot and a function (or "A+B") its program, chosen as in `emdeg.program`, is proved equal to an independent
@@ -305,7 +306,7 @@ def verify(
         "robot": loaded.name,
         **{key: proof[key] for key in _SHOWN if key in proof},
         "executed": asdict(Execution(not_because="there is none yet; the program was, in floating point")),
-        "nowhere_zero": nonzero_divisors(found, loaded, certificate.divides_by),
+        **where_defined(found, loaded, proof),
         "float_error_ulps": measured_errors(found, loaded),
         "operations": count(found).as_dict(),
     }
@@ -332,9 +333,10 @@ def _of_file(path: RobotLike, of: Robot | None, signed_by: Path | None) -> dict[
         unit = certificate[FMU]
         shown |= {"digest": certificate["digest"], "members": list(unit["members"]), "binary": unit["binary"]}
         return shown | {"executed": asdict(execution)}
-    shown |= {key: certificate[key] for key in _SHOWN} | {"executed": asdict(execution)}
+    shown |= {"roots_of": []} | {key: certificate[key] for key in _SHOWN if key in certificate}
+    shown |= {"executed": asdict(execution)}
     if "short" not in certificate:
-        shown["nowhere_zero"] = nonzero_stored(certificate)
+        shown |= stored_where_defined(certificate)
     else:
         shown["short"] = {key: value for key, value in certificate["short"].items() if key in _SHORT}
     return shown

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from emdeg.programs.build import base_places, function_inputs, joined_functions, plain_program
     from emdeg.programs.companions import Companion, Pattern, companions_of, dense_derivatives, matrix_shape
     from emdeg.programs.differentiation import cotangents
-    from emdeg.programs.domains import limits_box, nowhere_zero
+    from emdeg.programs.domains import limits_box, nowhere_negative, nowhere_zero
     from emdeg.programs.formulations import Formulated, compared_formulations
     from emdeg.programs.ir import (
         LAWS,

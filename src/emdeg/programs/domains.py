@@ -1,10 +1,10 @@
-"""Where a program's divisors are not zero: shown by balls over a robot's limits, or left undecided."""
+"""Where a program's divisors are not zero and its radicands not negative: shown by balls over limits, or undecided."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from flint import arb
 
@@ -35,10 +35,22 @@ def limits_box(robot: Robot) -> Box:
 
 
 def nowhere_zero(program: Program, wanted: Sequence[int], box: Box) -> set[int]:
-    """Which of these values are certainly not zero, whatever the inputs are in the box; other inputs may be anything.
+    """Which of these values are certainly not zero, whatever the inputs are in the box."""
+    return _everywhere(program, wanted, box, lambda ball: not ball.contains(0))
 
-    The box is halved until balls of its parts do not hold zero, or the work is done: what is left then is not decided.
+
+def nowhere_negative(program: Program, wanted: Sequence[int], box: Box) -> set[int]:
+    """Which of these values are certainly not negative, whatever the inputs are in the box."""
+    return _everywhere(program, wanted, box, lambda ball: ball.lower() >= 0)
+
+
+def _everywhere(program: Program, wanted: Sequence[int], box: Box, holds: Callable[[arb], bool]) -> set[int]:
+    """Of which values it certainly holds over the box; inputs that are not in it may be anything.
+
+    The box is halved until it holds of the balls of its parts, or the work is done: what is left then is not decided.
     """
+    if not wanted:
+        return set()
     watched = OutputGroup("watched", (len(wanted),), tuple(map(Ref, wanted)))
     short = prune(Program(program.name, program.inputs, program.ops, (watched,)))
     places = dict(zip(wanted, (ref.value for ref in short.outputs[0].entries)))
@@ -50,7 +62,7 @@ def nowhere_zero(program: Program, wanted: Sequence[int], box: Box) -> set[int]:
         part, asked = boxes.popleft()
         known = ball_values(short, {slot: arb(low).union(arb(high)) for slot, (low, high) in part.items()}, 64)
         balls = {index: known[places[index]] for index in asked}
-        left = [index for index, ball in balls.items() if not ball.is_finite() or ball.contains(0)]
+        left = [index for index, ball in balls.items() if not ball.is_finite() or not holds(ball)]
         if left and not part:  # there is nothing to halve
             boxes.append((part, left))
             break

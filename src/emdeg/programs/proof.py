@@ -21,7 +21,7 @@ from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, MODULO, REMAINDER, PrimeFiel
 from emdeg.errors import NotGrounded, NotProvable, OffTheVariety, Refuted, UnluckyPoint
 from emdeg.programs.height import difference_size
 from emdeg.programs.ir import Kind, Program, digest_text, live
-from emdeg.programs.values import field_values, numbers_not_zero, output_residues
+from emdeg.programs.values import field_values, numbers_not_zero, output_residues, positive_numbers
 from emdeg.writing import Shown
 
 Residues = Mapping[str, tuple[int, ...]]
@@ -53,7 +53,8 @@ class Certificate(Shown):
 
     `points` were drawn anew, each with a prime of its own; one more comes from the `seed`, so that a failure there can
     be repeated. `height_bound` is the number of bits of the largest number in a difference. `divides_by` names, for
-    each divisor that is no number, the operation of the program and the formulation that divides by the same.
+    each divisor that is no number, the operation of the program and the formulation that divides by the same;
+    `roots_of` each radicand in the same way.
     """
 
     program: str
@@ -66,6 +67,7 @@ class Certificate(Shown):
     false_pass_probability: float
     divides_by: tuple[tuple[int, str], ...]
     digest: str
+    roots_of: tuple[tuple[int, str], ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         return asdict(self)
@@ -105,7 +107,17 @@ def verify(
     digest = hashlib.sha256(artefact if artefact is not None else digest_text(program).encode()).hexdigest()
     probability = max(miss**points, 1e-300)
     return Certificate(
-        program.name, formulations, DRAWN, seed, points, degree, bits, probability, proof.divides_by, digest
+        program.name,
+        formulations,
+        DRAWN,
+        seed,
+        points,
+        degree,
+        bits,
+        probability,
+        proof.divides_by,
+        digest,
+        proof.roots_of,
     )
 
 
@@ -150,6 +162,8 @@ class Proof:
     """How many different radicands there are."""
     divisors: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
     """A divisor of the program -> which source's which divisors have had the same value at every point."""
+    plain_radicands: set[int] = field(default_factory=set)
+    """Radicands of the program that the independent formulation does not take a root of."""
 
     def __post_init__(self) -> None:
         self.sources = [self.independent]
@@ -168,6 +182,11 @@ class Proof:
         if self.grounds is not None:
             sure = numbers_not_zero(self.program, self._own_divisors)
             self._own_divisors = [index for index in self._own_divisors if index not in sure]
+            radicands = _radicands(self.program)
+            positive = positive_numbers(self.program, radicands)
+            self._own_radicands = [index for index in radicands if index not in positive]
+        else:
+            self._own_radicands = []
 
     def chance(self) -> tuple[int, int, float]:
         """(degree, bits of the numbers, probability that a difference goes unseen at a point) at most."""
@@ -179,6 +198,11 @@ class Proof:
     def divides_by(self) -> tuple[tuple[int, str], ...]:
         """The program's divisors that are no numbers, each with the formulation that has the same one."""
         return tuple((index, INDEPENDENT if min(same)[0] == 0 else PLAIN) for index, same in self.divisors.items())
+
+    @property
+    def roots_of(self) -> tuple[tuple[int, str], ...]:
+        """The program's radicands that are no positive numbers, each with the formulation that has the same one."""
+        return tuple((index, PLAIN if index in self.plain_radicands else INDEPENDENT) for index in self._own_radicands)
 
     def check(self, draw: str, where: str, direct: Direct | None = None, signs: Sequence[int] = (0,)) -> None:
         """Nothing; Refuted where the two differ at a point drawn by `draw`, or no such point can be found."""
@@ -200,12 +224,15 @@ class Proof:
     def _check_at(self, at: PrimeField, where: str, signs: int) -> None:
         roots = Roots(at.prime, signs)
         try:
-            known = [field_values(one, at, roots) for one in self.sources]
+            known = [field_values(self.independent, at, roots)]
+            independent = set(roots.known)
+            known += [field_values(one, at, roots) for one in self.sources[1:]]
             self.taken = max(self.taken, len(roots.known))
             roots.closed = self.grounds is not None
             own = field_values(self.program, at, roots)
             self.taken = max(self.taken, len(roots.known))
             self._compare_divisors(at, known, own)
+            self.plain_radicands |= {index for index in self._own_radicands if own[index] not in independent}
         except UnluckyPoint:
             if not signs:
                 self.apart.add(len(roots.known))
@@ -298,6 +325,13 @@ def _divisors(program: Program) -> list[int]:
     """The values by which what the outputs need is divided."""
     needed = live(program)
     found = (op.args[1] for op, alive in zip(program.ops, needed) if alive and op.kind is Kind.DIV)
+    return list(dict.fromkeys(found))
+
+
+def _radicands(program: Program) -> list[int]:
+    """The values of which what the outputs need takes roots."""
+    needed = live(program)
+    found = (op.args[0] for op, alive in zip(program.ops, needed) if alive and op.kind is Kind.SQRT)
     return list(dict.fromkeys(found))
 
 

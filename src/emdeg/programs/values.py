@@ -322,6 +322,14 @@ def numbers_not_zero(program: Program, wanted: Sequence[int]) -> set[int]:
     return {index for index in wanted if known[index].is_finite() and not known[index].contains(0)}
 
 
+def positive_numbers(program: Program, wanted: Sequence[int]) -> set[int]:
+    """Which of these values, whatever the inputs, are numbers that are certainly positive."""
+    if not wanted:
+        return set()
+    known = ball_values(program, {})
+    return {index for index in wanted if known[index].is_finite() and known[index] > 0}
+
+
 def _exact(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
 
