@@ -73,7 +73,7 @@ def verify_program(
 
     return verify(
         probed(program, names),
-        reference_program(robot, tuple(names), places),
+        reference_program(robot, names, places),
         formulations=("traced program", ", ".join(proved_by(CATALOGUE[name], kind_of(robot).name) for name in names)),
         seed=seed,
         points=points,
@@ -87,12 +87,16 @@ def verify_program(
     )
 
 
-@lru_cache(maxsize=16)
-def reference_program(robot: Robot, names: tuple[str, ...], places: tuple[int, ...] | None = None) -> Program:
+def reference_program(robot: Robot, names: Sequence[str], places: tuple[int, ...] | None = None) -> Program:
     """The independent formulation of these functions as a program, with what its loops lack to being closed.
 
     Of gradients and Hessians it has one number along a probe, a further input, as `probed` has of a program.
     """
+    return _reference(robot, tuple(names), places)
+
+
+@lru_cache(maxsize=16)
+def _reference(robot: Robot, names: tuple[str, ...], places: tuple[int, ...] | None) -> Program:
     if robot.n > MOST_JOINTS:
         raise TooLarge(f"it has {robot.n} joints; proofs have a budget of {MOST_JOINTS}", body=robot.name)
     trace = open_trace(robot, names, probe_sizes(names, robot))

@@ -19,7 +19,7 @@ from emdeg.programs.build import joined_functions, plain_program, plain_programs
 from emdeg.programs.differentiation import derivative_program
 from emdeg.programs.friction import with_friction
 from emdeg.programs.ir import Count, Program, count
-from emdeg.programs.proof import PLAIN, Certificate
+from emdeg.programs.proof import PLAIN, Certificate, verify
 from emdeg.programs.rounding import WORK, check_rounding, states_of
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
@@ -311,7 +311,8 @@ LONGER = 4
 def _fault(one: Program, plain: Program, robot: Robot, names: tuple[str, ...]) -> str | None:
     """What is wrong with a program that a stranger may have written; None where it is proved.
 
-    The points are fresh, so that no program can be made to fit them, and so are the states; these are few, so that a
+    It must equal the plain program, which would be used without it and is shorter than the independent formulation. The
+    points are fresh, so that no program can be made to fit them, and so are the states; these are few, so that a
     command does not take longer for having found a program on file.
     """
     if not _same_interface(one, plain):
@@ -319,13 +320,28 @@ def _fault(one: Program, plain: Program, robot: Robot, names: tuple[str, ...]) -
     if one.size > LONGER * plain.size + 1000:
         return f"it has {one.size} operations, where the plain program has {plain.size}"
     try:
-        proof = verify_program(_with_face(one, plain), robot, names, seed=randbits(60))
-        reference, looked = reference_program(robot, names), probed(one, names)
-        named = [index for index, whose in proof.divides_by if whose == PLAIN]
-        check_rounding(looked, reference, states_of(looked, robot, randbits(60), length=WORK), named=named)
+        _prove(_with_face(one, plain), plain, robot, names)
     except (Refuted, OffTheVariety, ValueError, ArithmeticError) as problem:
         return f"it is wrong: {problem}"
     return None
+
+
+def _prove(one: Program, plain: Program, robot: Robot, names: tuple[str, ...]) -> None:
+    """Nothing; Refuted or the like where a program is not the plain one, or rounds as it may not."""
+
+    def grounds() -> list[Program]:
+        further = [plain_programs(robot, names, factored=factored) for factored in (True, False)]
+        return [*further[0], *further[1], reference_program(robot, names)]
+
+    proof = verify(one, plain, seed=randbits(60), grounds=grounds)
+    named = [index for index, whose in proof.divides_by if whose == PLAIN]
+    states = states_of(one, robot, randbits(60), length=WORK)
+    try:
+        check_rounding(one, plain, states, named=named)
+    except Refuted:  # a formulation of more steps may round more
+        looked = probed(one, names)
+        states = states_of(looked, robot, randbits(60), length=WORK)
+        check_rounding(looked, reference_program(robot, names), states, named=named)
 
 
 def _same_interface(one: Program, other: Program) -> bool:
