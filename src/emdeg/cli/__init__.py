@@ -199,6 +199,14 @@ class Commands(TyperGroup):
             return super().get_command(ctx, cmd_name)
         return command(cmd_name)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command; an interrupt, which typer would end without a word, is said."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say("interrupted: nothing is written")
+            raise typer.Exit(INTERRUPTED) from None
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         self._listing = True
         super().format_help(ctx, formatter)
@@ -279,5 +287,5 @@ def _run() -> None:
         say(f"error: {problem}")
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
-        say("interrupted")
+        say("interrupted: nothing is written")
         sys.exit(INTERRUPTED)

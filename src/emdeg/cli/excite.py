@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say
+from emdeg.cli.common import INTERRUPTED, Json, UsageError, assignments, out, print_json, say
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
-from emdeg.cli.progress import working
+from emdeg.cli.progress import stoppable, working
 from emdeg.codegen import write_files
 from emdeg.errors import RobotError
 from emdeg.robot import Robot
@@ -40,7 +40,7 @@ def excite(
     """A periodic motion that shows the parameters best, and how well each will be known before it is made.
 
     It begins and ends at rest and keeps the limits of positions, speeds, accelerations and efforts; the latter by the
-    file's own masses.
+    file's own masses. Interrupted with Ctrl-C it gives the best found so far, and exits with code 130.
 
     Examples:
 
@@ -58,7 +58,7 @@ def excite(
         if file.exists() and not force:
             raise RobotError("it exists already; pass --force to replace it", file=str(file))
     sensors = _noise(robot, noise or [])
-    with working(f"exciting {robot.name}") as tell:
+    with working(f"exciting {robot.name}") as tell, stoppable() as stop:
         found = excite_robot(
             robot,
             seconds,
@@ -68,7 +68,7 @@ def excite(
             speed=speed,
             acceleration=acceleration,
             seed=seed,
-            progress=tell,
+            progress=lambda text: tell(text) or stop.asked,
         )
     if files:
         table, scenario = excitation_files(found)
@@ -81,6 +81,9 @@ def excite(
         _print(found)
     for file in files:
         say(f"wrote {file}")
+    if found.interrupted:
+        say("interrupted: this is the best motion so far, within every limit")
+        raise typer.Exit(INTERRUPTED)
 
 
 def _noise(robot: Robot, texts: list[str]) -> list[float] | None:
@@ -119,6 +122,7 @@ def as_data(found: Excitation) -> dict[str, Any]:
             "b": motion.b.tolist(),
         },
         "notes": list(found.notes),
+        "interrupted": found.interrupted,
     }
 
 

@@ -15,6 +15,7 @@ from emdeg.analysis import analyse
 from emdeg.cli.analyse_loops import say_written
 from emdeg.cli.common import Json, UsageError, head, out, print_json
 from emdeg.cli.evaluate import read_state
+from emdeg.cli.progress import working
 from emdeg.errors import RobotError
 from emdeg.mechanics.loops import Branch, branches, mode, ready, singularity_figures, weak_loops
 from emdeg.robot import Robot
@@ -70,7 +71,8 @@ def loops(
     if modes:
         result["modes"] = _modes(robot, here)
     if branches_:
-        result["branches"] = [_branch(robot, one) for one in branches(robot, pose)]
+        with working("every way to close"):
+            result["branches"] = [_branch(robot, one) for one in branches(robot, pose)]
     if singularities or map_:
         first, second, *_ = singularity_figures(robot, pose)
         weak = weak_loops(robot, pose)
@@ -79,7 +81,8 @@ def loops(
             "second": {"distance": float(second), "loop": weak["second"]},
         }
         parts = ("workspace", "singularities") if map_ else ("singularities",)
-        study = analyse(robot, parts, samples=samples, folder=out_folder)
+        with working("looking over the workspace"):
+            study = analyse(robot, parts, samples=samples, folder=out_folder)
         result |= {part: study.data[part] for part in parts}
         files = study.files
         result["files"] = [str(path) for path in files]

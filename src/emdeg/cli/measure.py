@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from emdeg.cli.common import Json, out, print_json, say, write_new
+from emdeg.cli.progress import working
 from emdeg.identification import CampaignOutcome, MeasuredFigure, Trial, read_campaign, run_trials
 from emdeg.identification import measure as measure_campaign
 from emdeg.robot import to_toml
@@ -45,7 +46,8 @@ def measure(
       emdeg measure bench.toml --trials 1000
     """
     outcome = measure_campaign(read_campaign(campaign), allow_nonphysical=allow_nonphysical)
-    simulated, failed = run_trials(outcome, max(trials_, 2), seed) if trials_ else ((), 0)
+    with working("simulating campaigns") as tell:
+        simulated, failed = run_trials(outcome, max(trials_, 2), seed, tell) if trials_ else ((), 0)
     if out_file is not None:
         write_new(out_file, to_toml(outcome.robot), force)
     if json:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,7 +41,7 @@ ALIKE = 0.98
 """Correlations beyond which two parameters are hardly told apart."""
 REACH_TRIES = 64
 
-Told = Callable[[str], None]
+Told = Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,8 @@ class Excitation(Shown):
     efforts: Array
     """(n) the largest effort along the motion by the file's masses [N m, N]."""
     notes: tuple[str, ...]
+    interrupted: bool = False
+    """Whether somebody stopped the search: the motion keeps every limit, but more were to be climbed to."""
 
 
 def excite(
@@ -90,7 +92,8 @@ def excite(
     """The periodic motion of so many seconds that shows most, within the limits of position, speed, effort.
 
     `rate` [1/s] of the log that will be written; `noise` (n) [N m, N] of its efforts, by default a hundredth of what
-    the drives give, or of what the motion asks for. `ranges`, `speed`, `acceleration` as in `workspace`.
+    the drives give, or of what the motion asks for. `ranges`, `speed`, `acceleration` as in `workspace`. `progress` is
+    told what is done; once it answers yes the best motion so far is taken.
     """
     if not (seconds > 0 and rate > 0 and math.isfinite(seconds * rate)):
         raise RobotError(f"a motion of {seconds:g} s at {rate:g} samples a second is none", body=robot.name)
@@ -102,13 +105,16 @@ def excite(
     problem = _Problem(robot, base, where, seconds, noise)
     rng = np.random.default_rng(seed)
     best: Array | None = None
+    stopped = False
     for start in range(STARTS):
-        progress(f"climb {start + 1} of {STARTS}")
+        stopped = bool(progress(f"climb {start + 1} of {STARTS}")) and best is not None
+        if stopped:
+            break
         x = problem.within(problem.climbed(problem.start(rng), STEPS))
         if best is None or problem.information(x)[0] > problem.information(best)[0]:
             best = x
     assert best is not None
-    return _outcome(problem, best, seconds, rate, tuple(notes))
+    return replace(_outcome(problem, best, seconds, rate, tuple(notes)), interrupted=stopped)
 
 
 def _where(

@@ -8,7 +8,7 @@ length, a joint with dry friction), not from the formulas that the evaluation in
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,7 +39,9 @@ class Trial(Shown):
         return self.mean - self.truth
 
 
-def run_trials(outcome: CampaignOutcome, count: int, seed: int = 0) -> tuple[tuple[Trial, ...], int]:
+def run_trials(
+    outcome: CampaignOutcome, count: int, seed: int = 0, progress: Callable[[str], object] = lambda text: None
+) -> tuple[tuple[Trial, ...], int]:
     """(bias and coverage of every uncertain number, how many campaigns failed)."""
     if count < 2:
         raise ValueError("bias and coverage need at least two trials")
@@ -48,7 +50,8 @@ def run_trials(outcome: CampaignOutcome, count: int, seed: int = 0) -> tuple[tup
     true_readings = {name: one.mean for name, one in campaign.readings.items()} | _physics(campaign, truth)
     drawn: dict[str, list[tuple[float, float]]] = {path: [] for path in truth}
     failed = 0
-    for _ in range(count):
+    for k in range(count):
+        progress(f"{k} of {count}")
         readings = {name: _drawn(one, true_readings[name], random) for name, one in campaign.readings.items()}
         try:
             found, _, _ = readings_worked_out(campaign, readings)

@@ -40,6 +40,8 @@ LONG, LONG_AIM = 1_200_000, 0.68
 """Work beyond which numbers are tuned at the end alone, and what then is aimed at: bounds of many joints are looser."""
 ATTEMPTS = 4
 """Searches until one is certified within its limits."""
+TABLES = 1e-6
+"""Seconds that a search for equal values spends on its tables, per square of a program's length; without it, none."""
 NEAR = 1
 """States near a worst one that join the search with it."""
 
@@ -292,8 +294,9 @@ class _Search:
     def _compacted(self, short: Program) -> Program:
         """The same function in fewer operations, if some effort finds it."""
         candidates = [tidied(short, self.weights)]
-        if self.effort > 0:
-            effort = Effort(min(self.effort / 4, 0.3 * self.time.left()), self.time.clock)
+        share = 0.3 * self.time.left()
+        if self.effort > 0 and share > TABLES * candidates[0].size ** 2:
+            effort = Effort(min(self.effort / 4, share), self.time.clock)
             search = Resubstitution(candidates[0], self.seed, self.weights, effort.spend)
             candidates.append(tidied(search.run(effort.until(1.0)), self.weights))
         for candidate in sorted(candidates, key=lambda one: cost(one, self.weights)):
