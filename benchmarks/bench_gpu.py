@@ -174,6 +174,12 @@ def main() -> None:
                 rates[f"{name} {function} {dtype}"] = {**row, "memory_TB_per_s": round(most, 2)}
                 print(f"{name:8s} {function:30s} {dtype}", row, f"{most:.2f} TB/s", flush=True)
     found["million_states_per_s"] = rates
+    found["rows_over_entries"] = {
+        name: round(row["1048576"] / rate(emdeg.program(*name.split()[:2]), name.split()[2], 1 << 20, "entries"), 2)
+        for name, row in rates.items()
+        if "1048576" in row
+    }
+    print(found["rows_over_entries"], flush=True)
     found["giga_steps_per_s"] = {
         f"{name} {law} {dtype}": round(rollouts(name, dtype, law), 2)
         for name in args.robots

@@ -1,6 +1,6 @@
 """Registers and spills of every kernel, as NVIDIA's assembler finds them; no GPU is needed.
 
-    python benchmarks/bench_ptx.py [--robots puma560 panda] [--sm 80]
+    python benchmarks/bench_ptx.py [--robots puma560 panda] [--sm 80] [--processes 2]
 
 Needs `ptxas` (the path, or pip `nvidia-cuda-nvcc-cu12`). For every robot, function and precision: operations, registers
 of a thread, bytes that it must spill into memory, threads of a block. Robots that are not named keep the figures that
@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import emdeg
 from emdeg.mechanics.functions import functions_of
+from emdeg.runtime import cores
 from emdeg.runtime.cuda import ptx, register_use
 from record import FOLDER, record
 
@@ -40,11 +43,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robots", nargs="+", default=list(emdeg.library_names()))
     parser.add_argument("--sm", type=int, default=80)
+    parser.add_argument("--processes", type=int, default=cores())
     args = parser.parse_args()
     kept = FOLDER / "ptx.json"
     old = json.loads(kept.read_text(encoding="utf-8"))["figures"] if kept.exists() else {}
     robots = old.get("robots", {}) if old.get("sm") == args.sm else {}
-    robots |= {name: of_robot(name, args.sm) for name in args.robots}
+    with ProcessPoolExecutor(args.processes) as pool:
+        robots |= dict(zip(args.robots, pool.map(partial(of_robot, sm=args.sm), args.robots)))
     record("ptx", {"sm": args.sm, "robots": dict(sorted(robots.items()))})
 
 

@@ -174,6 +174,24 @@ class TestTorch:
         mapped = torch.func.vmap(forward, (0, 0, None))(given[0], given[1], given[2][0])
         torch.testing.assert_close(mapped, forward(given[0], given[1], given[2][0]))
 
+    def test_transforms_of_functions(self, device):
+        """`torch.func`: gradients, over a mapped axis, of gradients, and Jacobians, against autograd's own."""
+        torch, given = self.given(device, 4, 2)
+        forward = emdeg.torch.function("planar2r", "forward_dynamics")
+
+        def loss(tau, q, qd):
+            return forward(q, qd, tau).sin().sum()
+
+        q, qd, tau = given
+        (expected,) = torch.autograd.grad(loss(tau, q, qd), tau)
+        torch.testing.assert_close(torch.func.grad(loss)(tau, q, qd), expected)
+        torch.testing.assert_close(torch.func.vmap(torch.func.grad(loss))(tau, q, qd), expected)
+        whole = torch.autograd.functional.jacobian(lambda x: forward(x, qd, tau), q)
+        torch.testing.assert_close(torch.func.jacrev(lambda x: forward(x, qd, tau))(q), whole)
+        twice = torch.autograd.functional.hessian(lambda x: loss(tau, x, qd), q)
+        found = torch.func.jacrev(torch.func.grad(lambda x: loss(tau, x, qd)))(q)
+        torch.testing.assert_close(found, twice)
+
     def test_wrong_tensors(self, device):
         _, (q, qd, tau) = self.given(device)
         forward = emdeg.torch.function("puma560", "forward_dynamics")

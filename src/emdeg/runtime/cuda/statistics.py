@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.programs import Program, Slot
+from emdeg.programs import OutputGroup, Program, Ref, Slot
 from emdeg.runtime.cuda.arrays import Borrowed, emptied
 from emdeg.runtime.cuda.driver import Device
 from emdeg.runtime.cuda.threads import ThreadFunction, thread_text
@@ -27,6 +28,8 @@ from emdeg.runtime.statistics import GREATEST, LEAST, SQUARES, SUM
 JOINED = 64
 """How many partial values a thread joins."""
 MOST_THREADS = 1 << 17
+MOST_KEPT = 64
+"""Running values of a thread, in double precision: two registers each, beside those of the program."""
 MOST_BYTES = 1 << 29
 """Of partial values."""
 PEAK, AT = 4, 5
@@ -45,14 +48,64 @@ class StateStatistics:
     columns: tuple[tuple[str, int], ...]
     peaks: bool
 
-    @property
-    def rows(self) -> int:
-        """Running values of an entry: least, greatest, sum, sum of squares; greatest magnitude, number of the state."""
-        return WITH_PEAKS if self.peaks else RUNNING
+    @cached_property
+    def pieces(self) -> list[FoldedEntries]:
+        """The values that differ, a few at a time: a thread's running values shall stay in its registers."""
+        entries = list(dict.fromkeys(ref for group in self.program.outputs for ref in group.entries))
+        rows = WITH_PEAKS if self.peaks else RUNNING
+        most = max(1, MOST_KEPT // rows)
+        count = -(-len(entries) // most)
+        edges = [len(entries) * k // count for k in range(count + 1)]
+        return [FoldedEntries(self.program, tuple(entries[i:j]), self.columns, rows) for i, j in pairwise(edges)]
+
+    def __call__(
+        self, on: Device, key: int, low: Array, high: Array, values: Array, first: int, apart: int, states: int
+    ) -> dict[str, Array]:
+        """Output -> (samples, running values, entries).
+
+        `values` (samples, parameters) are the program's parameters, none with 0 columns. Sample k's states are rows
+        first + k * apart and the next ones of the stream `key`, uniform over low..high.
+        """
+        stream = on.stream()
+        box = [Borrowed.taken(np.ascontiguousarray(a, float), on, stream) for a in (low, np.subtract(high, low))]
+        parts = []
+        for piece in self.pieces:
+            together = min(len(values), piece.threads)
+            found = [
+                piece(on, key, box, values[k : k + together], first + k * apart, apart, states)
+                for k in range(0, len(values), together)
+            ]
+            parts.append(np.concatenate(found))
+        whole = np.concatenate(parts, axis=-1)
+        whole[:, :RUNNING] = np.where(np.isfinite(whole[:, SQUARES, None]), whole[:, :RUNNING], np.nan)
+        place = {ref: k for k, ref in enumerate(ref for piece in self.pieces for ref in piece.entries)}
+        return {g.name: whole[..., [place[ref] for ref in g.entries]] for g in self.program.outputs}
+
+
+@dataclass(frozen=True)
+class FoldedEntries:
+    """What draws states, computes some entries of a program in them and folds those."""
+
+    whole: Program
+    entries: tuple[Ref, ...]
+    columns: tuple[tuple[str, int], ...]
+    rows: int
+    """Running values of an entry: least, greatest, sum, sum of squares; greatest magnitude, number of the state."""
 
     @property
-    def entries(self) -> int:
-        return sum(len(group.entries) for group in self.program.outputs)
+    def program(self) -> Program:
+        """The program of these entries alone."""
+        folded = OutputGroup("folded", (len(self.entries),), self.entries)
+        return Program(self.whole.name, self.whole.inputs, self.whole.ops, (folded,))
+
+    @property
+    def size(self) -> int:
+        """Numbers of a partial value."""
+        return self.rows * len(self.entries)
+
+    @property
+    def threads(self) -> int:
+        return max(JOINED, min(MOST_THREADS, MOST_BYTES // (8 * self.size)))
 
     @cached_property
     def drawn(self) -> ThreadFunction:
@@ -65,46 +118,20 @@ class StateStatistics:
         return ThreadFunction("join", _join_text(self), 4)
 
     def __call__(
-        self, on: Device, key: int, low: Array, high: Array, values: Array, first: int, apart: int, states: int
-    ) -> dict[str, Array]:
-        """Output -> (samples, running values, entries).
-
-        `values` (samples, parameters) are the program's parameters, none with 0 columns. Sample k's states are rows
-        first + k * apart and the next ones of the stream `key`, uniform over low..high.
-        """
-        found = np.empty((len(values), self.rows, self.entries))
-        together = self._together(len(values))
-        stream = on.stream()
-        box = [Borrowed.taken(np.ascontiguousarray(a, float), on, stream) for a in (low, np.subtract(high, low))]
-        for begin in range(0, len(values), together):
-            some = np.ascontiguousarray(values[begin : begin + together], float)
-            found[begin : begin + len(some)] = self._some(on, key, box, some, first + begin * apart, apart, states)
-        found[:, :RUNNING] = np.where(np.isfinite(found[:, SQUARES, None]), found[:, :RUNNING], np.nan)
-        edges = np.cumsum([0, *(len(group.entries) for group in self.program.outputs)])
-        return {group.name: found[..., a:b] for group, a, b in zip(self.program.outputs, edges, edges[1:])}
-
-    def _together(self, samples: int) -> int:
-        """How many samples are done at once: as many as leave every one a thread."""
-        return max(1, min(samples, self._threads))
-
-    @property
-    def _threads(self) -> int:
-        return max(JOINED, min(MOST_THREADS, MOST_BYTES // (8 * self.rows * self.entries)))
-
-    def _some(
         self, on: Device, key: int, box: Sequence[Borrowed], values: Array, first: int, apart: int, states: int
     ) -> Array:
-        samples, stream = len(values), on.stream()
-        each = max(1, min(states, self._threads // samples))
-        told = Borrowed.taken(values, on, stream)
-        partial = emptied("numpy", (samples, each, self.rows, self.entries), np.dtype(float), on, ())
+        """(samples, running values, entries), as `StateStatistics` has them."""
+        samples, stream, count = len(values), on.stream(), len(self.entries)
+        each = max(1, min(states, self.threads // samples))
+        told = Borrowed.taken(np.ascontiguousarray(values, float), on, stream)
+        partial = emptied("numpy", (samples, each, self.rows, count), np.dtype(float), on, ())
         pointers = [array.place for array in (*box, told, partial)]
         words = [*pointers, counter_start(key), first, apart, states, each, values.shape[1]]
         self.drawn.begin(on, words, samples * each, stream)
         while each > 1:
             fewer = -(-each // JOINED)
-            result = emptied("numpy", (samples, fewer, self.rows, self.entries), np.dtype(float), on, ())
-            self.joined.begin(on, [partial.place, result.place, each, fewer], samples * fewer * self.entries, stream)
+            result = emptied("numpy", (samples, fewer, self.rows, count), np.dtype(float), on, ())
+            self.joined.begin(on, [partial.place, result.place, each, fewer], samples * fewer * count, stream)
             on.wait(stream)  # the memory of what was joined goes back
             partial, each = result, fewer
         return partial.fetched(stream)[:, 0]
@@ -127,14 +154,12 @@ def _merged(out: Writer, old: Sequence[str], new: Sequence[str]) -> list[str]:
     return news
 
 
-def _draw_text(what: StateStatistics) -> str:
+def _draw_text(what: FoldedEntries) -> str:
     """Words: low, span, parameters, partial values; then the counter's start, the first state, states from one sample
     to the next, states, threads of a sample, parameters."""
-    out, entries = Writer(PRECISIONS[64], 1), what.entries
+    out, entries = Writer(PRECISIONS[64], 1), len(what.entries)
     sizes = [size for _, size in what.columns]
     before = dict(zip((name for name, _ in what.columns), np.cumsum([0, *sizes]).tolist()))
-    order = [(group.name, place) for group in what.program.outputs for place in range(len(group.entries))]
-    number = {entry: k for k, entry in enumerate(order)}
     counter = out.put(f"mul i64 {out.put('add i64 %from, %state')}, {sum(sizes)}")
 
     def number_at(pointer: str, place: int) -> str:
@@ -152,10 +177,10 @@ def _draw_text(what: StateStatistics) -> str:
         return out.put(f"fadd double {number_at('%low', column)}, {away}")
 
     def fold(name: str, place: int, x: str) -> None:
-        kept = [f"%kept{row}_{number[name, place]}" for row in range(what.rows)]
+        kept = [f"%kept{row}_{place}" for row in range(what.rows)]
         old = [out.put(f"load double, ptr {each}") for each in kept]
         one = [x, x, x, out.put(f"fmul double {x}, {x}")]
-        if what.peaks:
+        if what.rows > RUNNING:
             one += [out.call("llvm.fabs", x), "%state_number"]
         out.lines += [f"  store double {new}, ptr {each}" for new, each in zip(_merged(out, old, one), kept)]
 
@@ -174,7 +199,7 @@ def _draw_text(what: StateStatistics) -> str:
         "  %from = add i64 %first, %to_sample",
         "  %to_values = mul i64 %sample, %parameters",
         "  %own_values = getelementptr double, ptr %values, i64 %to_values",
-        f"  %to_running = mul i64 %i, {what.rows * entries}",
+        f"  %to_running = mul i64 %i, {what.size}",
         "  %running = getelementptr double, ptr %partial, i64 %to_running",
         "  br label %drawing",
         "drawing:",
@@ -192,13 +217,12 @@ def _draw_text(what: StateStatistics) -> str:
     return thread_text(["low", "span", "values", "partial"], numbers, body, out.declared, kept)
 
 
-def _join_text(what: StateStatistics) -> str:
+def _join_text(what: FoldedEntries) -> str:
     """Words: partial values, results; how many there are of a sample before and after."""
-    out, entries, rows = Writer(PRECISIONS[64], 1), what.entries, range(what.rows)
-    size = what.rows * entries
+    out, entries, rows = Writer(PRECISIONS[64], 1), len(what.entries), range(what.rows)
 
     def places(to: Writer, pointer: str, which: str) -> list[str]:
-        first = to.put(f"add i64 {to.put(f'mul i64 {which}, {size}')}, %which")
+        first = to.put(f"add i64 {to.put(f'mul i64 {which}, {what.size}')}, %which")
         offsets = [to.put(f"add i64 {first}, {row * entries}") for row in rows]
         return [to.put(f"getelementptr double, ptr {pointer}, i64 {offset}") for offset in offsets]
 

@@ -1,7 +1,8 @@
 """A robot's function as an operator of torch: `torch.library` knows its shapes and its adjoint.
 
 On the processor tensors are NumPy's arrays of the same memory; on a GPU they are computed where they lie. Opaque to
-`torch.compile`, which calls it as it stands; `torch.func.vmap` adds an axis of states.
+`torch.compile`, which calls it as it stands; `torch.func.vmap` adds an axis of states. The transforms of `torch.func`
+do not see what `torch.library` knows of gradients: under them the operator is an `autograd.Function` of the same rules.
 """
 
 from __future__ import annotations
@@ -66,6 +67,26 @@ def _registered(program: Program) -> Any:
     made.register_fake(lambda *arrays: _alone([arrays[0].new_empty(shape) for shape in run.shapes(arrays)]))
     made.register_vmap(lambda info, dims, *arrays: _along_states(made, info, dims, arrays, len(results)))
     return made
+
+
+def _with_gradient(operator: Any, kept: Callable[..., None], backward: Callable[..., Any], results: int) -> None:
+    """Tell torch an operator's gradient, for its own transforms and for those of `torch.func`."""
+    operator.register_autograd(backward, setup_context=kept)
+    torch, plain = _torch(), type(operator)
+    rules = {
+        "forward": staticmethod(lambda *arrays: plain.__call__(operator, *arrays)),
+        "setup_context": staticmethod(kept),
+        "backward": staticmethod(backward),
+        "vmap": staticmethod(lambda info, dims, *arrays: _along_states(operator, info, dims, arrays, results)),
+    }
+    function = type("Transformed", (torch.autograd.Function,), rules)
+
+    def call(self: Any, *arrays: Tensor) -> Any:
+        if torch._C._are_functorch_transforms_active():
+            return function.apply(*arrays)
+        return plain.__call__(self, *arrays)
+
+    operator.__class__ = type("DifferentiableOperator", (plain,), {"__call__": call})
 
 
 class _Run:
@@ -135,7 +156,7 @@ def _differentiable(forward: Any, adjoint: Operator, programs: OperatorPrograms)
         by_name = dict(zip(given, found if len(given) > 1 else [found]))
         return tuple(by_name[name + COTANGENT].sum_to_size(arrays[name].shape) for name in wanted)
 
-    forward.register_autograd(backward, setup_context=kept)
+    _with_gradient(forward, kept, backward, len(groups))
 
 
 def _differentiable_adjoint(adjoint: Any, programs: OperatorPrograms) -> None:
@@ -160,7 +181,7 @@ def _differentiable_adjoint(adjoint: Any, programs: OperatorPrograms) -> None:
         slopes |= {name: found[name + COTANGENT] for name in varied}
         return tuple(_like(slopes[name], arrays[name]) for name in wanted)
 
-    adjoint.register_autograd(backward, setup_context=kept)
+    _with_gradient(adjoint, kept, backward, len(programs.adjoint.outputs))
 
 
 def _like(slope: Tensor, array: Tensor) -> Tensor:
