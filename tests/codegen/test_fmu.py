@@ -14,6 +14,7 @@ import emdeg
 from emdeg.codegen.verbs import generate, recheck_file
 from emdeg.errors import BadRequest, NotCertified, RobotError
 from emdeg.simulation import pd
+from tests.commands import run as command
 from tests.emitted import COMPILERS
 
 fmpy = pytest.importorskip("fmpy")
@@ -224,14 +225,16 @@ def test_parameters_are_gravity_a_load_symbols_and_what_is_asked_for(tmp_path):
     np.testing.assert_allclose(table(found, "q", 2), motion.q, atol=1e-9, rtol=1e-9)
 
 
-def test_symbols_without_a_number_start_at_zero_and_say_so(tmp_path):
+def test_symbols_without_a_number_start_at_zero_and_must_be_set(tmp_path):
     path = made("puma560_symbolic", tmp_path)
     assert valid(path) == []
     about = {one.name: one for one in fmpy.read_model_description(str(path)).modelVariables}
-    assert about["parameters.m2"].start == "0.0" if "parameters.m2" in about else True
-    said = []
+    symbols = emdeg.load("puma560_symbolic").symbols
+    assert {about[f"parameters.{symbol}"].start for symbol in symbols} == {"0.0"}
     with pytest.raises(Exception, match="fmi3ExitInitializationMode"):
-        run(path, 2, logger=lambda *given: said.append(given), debug_logging=True)
+        run(path, 2)
+    moved = run(path, 2, {f"parameters.{symbol}": 1.0 + k / 100 for k, symbol in enumerate(sorted(symbols))})
+    assert np.isfinite(moved["q[1]"]).all()
 
 
 @pytest.mark.parametrize("fmi", VERSIONS)
@@ -357,6 +360,27 @@ def test_a_certificate_that_says_otherwise_is_found_out(tmp_path):
         beside.write_text(json.dumps(said))
         with pytest.raises(NotCertified):
             recheck_file(path)
+
+
+def test_the_command_says_what_it_wrote_and_what_it_does_not_take(tmp_path):
+    done = command("generate", "planar2r", "--target", "fmu", "--out", str(tmp_path), "--json")
+    assert done.returncode == 0
+    (one,) = json.loads(done.stdout)["result"]
+    assert one["file"] == str(tmp_path / "planar2r.fmu")
+    assert "planar2r_forward_dynamics.c" in done.stderr
+    checked = command("verify", one["file"])
+    assert checked.returncode == 0
+    assert "each proved again" in checked.stdout
+    for words in (
+        ["--all"],
+        ["--function", "gravity"],
+        ["--fmi", "4"],
+        ["--library"],
+        ["--float"],
+        ["--cpu", "x86-64"],
+    ):
+        done = command("generate", "planar2r", "--target", "fmu", "--out", str(tmp_path), *words)
+        assert done.returncode == 2, words
 
 
 def test_what_cannot_be_is_said():

@@ -140,6 +140,8 @@ def opened_robot(robot: Robot, tunable: Sequence[str]) -> tuple[Robot, list[FmuV
         # Where no frame stands at the tool, or symbols have a load's names, there is no further load.
         with suppress(RobotError):
             tuned = with_symbolic_payload(tuned)
+    # Lengths with which loops close.
+    near = {} if robot.loops is None else {name: float(value) for name, value in robot.loops.values}
     names = sorted(tuned.symbols)
     loads = tuned.symbols - found.robot.symbols
     variables = []
@@ -147,7 +149,7 @@ def opened_robot(robot: Robot, tunable: Sequence[str]) -> tuple[Robot, list[FmuV
         plain = name if name.isascii() and name.isidentifier() else f"p{k + 1}"
         meaning = meanings.get(name) or (f"{name} of a load at the tool" if name in loads else f"symbol {name}")
         unit = _unit_of(meanings.get(name, ""), _LOAD.get(name, "") if name in loads else "")
-        start = starts.get(name, 0.0)
+        start = starts.get(name, near.get(name, 0.0))
         variables.append(FmuVariable(f"parameters.{plain}", "parameter", unit, start, escaped(meaning)))
     if len({variable.name for variable in variables}) != len(variables):
         raise BadRequest("two of its parameters would have the same name")

@@ -295,4 +295,75 @@ static int from_bytes(const Model *m, const void *bytes, size_t size, void **kep
     return STATUS_OK;
 }
 
+/* What both versions of the interface are written with; FMI(name) is a function's name in the library. */
+#if defined(_WIN32)
+#define EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
+#define EXPORT __attribute__((visibility("default")))
+#else
+#define EXPORT
+#endif
+#define PASTED(a, b) a##b
+#define PASTE(a, b) PASTED(a, b)
+
+typedef void *Instance;
+typedef unsigned int Reference;
+typedef const char *Text;
+typedef int Status;
+
+static Model *of(Instance instance) { return (Model *)instance; }
+
+#define FUNCTION(name, ...) EXPORT Status FMI(name)(Instance instance_, __VA_ARGS__); \
+    Status FMI(name)(Instance instance_, __VA_ARGS__)
+#define PLAIN(name) EXPORT Status FMI(name)(Instance instance_); Status FMI(name)(Instance instance_)
+
+#define GET_BOOLEANS(m, at, count, values) \
+    size_t i; \
+    for (i = 0; i < (count); ++i) { \
+        double value; \
+        const int status = get_values(m, (at) + i, 1, &value, 1); \
+        if (status != STATUS_OK) return status; \
+        (values)[i] = value != 0.0; \
+    } \
+    return STATUS_OK
+#define SET_BOOLEANS(m, at, count, values) \
+    size_t i; \
+    for (i = 0; i < (count); ++i) { \
+        const double value = (values)[i] ? 1.0 : 0.0; \
+        const int status = set_values(m, (at) + i, 1, &value, 1); \
+        if (status != STATUS_OK) return status; \
+    } \
+    return STATUS_OK
+
+/* The functions that keep a state, hand it back, and make bytes of it. */
+#define STATES_KEPT(get, set, release, room, store, restore, byte) \
+    FUNCTION(get, void **kept) { return keep(of(instance_), kept); } \
+    FUNCTION(set, void *kept) { return take_back(of(instance_), kept); } \
+    FUNCTION(release, void **kept) \
+    { \
+        (void)instance_; \
+        if (kept) { \
+            free(*kept); \
+            *kept = 0; \
+        } \
+        return STATUS_OK; \
+    } \
+    FUNCTION(room, void *kept, size_t *size) \
+    { \
+        (void)instance_; (void)kept; \
+        *size = sizeof(Kept); \
+        return STATUS_OK; \
+    } \
+    FUNCTION(store, void *kept, byte bytes[], size_t size) \
+    { \
+        if (!kept || size < sizeof(Kept)) \
+            return complain(of(instance_), STATUS_ERROR, "the room for a state is too small"); \
+        memcpy(bytes, kept, sizeof(Kept)); \
+        return STATUS_OK; \
+    } \
+    FUNCTION(restore, const byte bytes[], size_t size, void **kept) \
+    { \
+        return from_bytes(of(instance_), bytes, size, kept); \
+    }
+
 #endif /* EMDEG_FMU_CORE_H */

@@ -3,34 +3,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#if defined(_WIN32)
-#define EXPORT __declspec(dllexport)
-#elif defined(__GNUC__)
-#define EXPORT __attribute__((visibility("default")))
-#else
-#define EXPORT
-#endif
 #ifdef FMI3_FUNCTION_PREFIX
-#define PASTED(a, b) a##b
-#define PASTE(a, b) PASTED(a, b)
 #define FMI(name) PASTE(FMI3_FUNCTION_PREFIX, name)
 #else
 #define FMI(name) name
 #endif
 
-typedef void *Instance;
-typedef uint32_t Reference;
-typedef const char *Text;
 typedef const uint8_t *Bytes;
-typedef int Status;
 typedef void (*Logger)(void *environment, Status status, Text category, Text message);
 
 static void tell(const Model *m, int status, const char *text)
 {
     if (m->talks && m->logger) ((Logger)m->logger)(m->environment, status, "logStatusError", text);
 }
-
-static Model *of(Instance instance) { return (Model *)instance; }
 
 static Instance started(Text name, Text token, bool talks, void *environment, Logger logger, int steps)
 {
@@ -47,12 +32,6 @@ static Instance started(Text name, Text token, bool talks, void *environment, Lo
 
 EXPORT const char *FMI(fmi3GetVersion)(void);
 const char *FMI(fmi3GetVersion)(void) { return "3.0"; }
-
-#define FUNCTION(name, ...) EXPORT Status FMI(name)(Instance instance_, __VA_ARGS__); \
-    Status FMI(name)(Instance instance_, __VA_ARGS__)
-#define PLAIN(name) EXPORT Status FMI(name)(Instance instance_); Status FMI(name)(Instance instance_)
-/* What this model has nothing of. */
-#define NOTHING(name, ...) FUNCTION(name, __VA_ARGS__)
 
 FUNCTION(fmi3SetDebugLogging, bool talks, size_t count, const Text categories[])
 {
@@ -135,36 +114,23 @@ FUNCTION(fmi3SetFloat64, const Reference at[], size_t count, const double values
 
 FUNCTION(fmi3GetBoolean, const Reference at[], size_t count, bool values[], size_t size)
 {
-    size_t i;
     COUNTED(count, size);
-    for (i = 0; i < count; ++i) {
-        double value;
-        const int status = get_values(of(instance_), at + i, 1, &value, 1);
-        if (status != STATUS_OK) return status;
-        values[i] = value != 0.0;
-    }
-    return STATUS_OK;
+    GET_BOOLEANS(of(instance_), at, count, values);
 }
 
 FUNCTION(fmi3SetBoolean, const Reference at[], size_t count, const bool values[], size_t size)
 {
-    size_t i;
     COUNTED(count, size);
-    for (i = 0; i < count; ++i) {
-        const double value = values[i] ? 1.0 : 0.0;
-        const int status = set_values(of(instance_), at + i, 1, &value, 1);
-        if (status != STATUS_OK) return status;
-    }
-    return STATUS_OK;
+    SET_BOOLEANS(of(instance_), at, count, values);
 }
 
 #define NO_SUCH_TYPE(name, type) \
-    NOTHING(fmi3Get##name, const Reference at[], size_t count, type values[], size_t size) \
+    FUNCTION(fmi3Get##name, const Reference at[], size_t count, type values[], size_t size) \
     { \
         (void)at; (void)values; (void)size; \
         return count ? complain(of(instance_), STATUS_ERROR, "there is no variable of this type") : STATUS_OK; \
     } \
-    NOTHING(fmi3Set##name, const Reference at[], size_t count, const type values[], size_t size) \
+    FUNCTION(fmi3Set##name, const Reference at[], size_t count, const type values[], size_t size) \
     { \
         (void)at; (void)values; (void)size; \
         return count ? complain(of(instance_), STATUS_ERROR, "there is no variable of this type") : STATUS_OK; \
@@ -180,77 +146,48 @@ NO_SUCH_TYPE(Int64, int64_t)
 NO_SUCH_TYPE(UInt64, uint64_t)
 NO_SUCH_TYPE(String, Text)
 
-NOTHING(fmi3GetBinary, const Reference at[], size_t count, size_t sizes[], Bytes values[], size_t size)
+FUNCTION(fmi3GetBinary, const Reference at[], size_t count, size_t sizes[], Bytes values[], size_t size)
 {
     (void)at; (void)sizes; (void)values; (void)size;
     return count ? complain(of(instance_), STATUS_ERROR, "there is no variable of this type") : STATUS_OK;
 }
 
-NOTHING(fmi3SetBinary, const Reference at[], size_t count, const size_t sizes[], const Bytes values[], size_t size)
+FUNCTION(fmi3SetBinary, const Reference at[], size_t count, const size_t sizes[], const Bytes values[], size_t size)
 {
     (void)at; (void)sizes; (void)values; (void)size;
     return count ? complain(of(instance_), STATUS_ERROR, "there is no variable of this type") : STATUS_OK;
 }
 
-NOTHING(fmi3GetClock, const Reference at[], size_t count, bool values[])
+FUNCTION(fmi3GetClock, const Reference at[], size_t count, bool values[])
 {
     (void)at; (void)values;
     return count ? complain(of(instance_), STATUS_ERROR, "there is no clock") : STATUS_OK;
 }
 
-NOTHING(fmi3SetClock, const Reference at[], size_t count, const bool values[])
+FUNCTION(fmi3SetClock, const Reference at[], size_t count, const bool values[])
 {
     (void)at; (void)values;
     return count ? complain(of(instance_), STATUS_ERROR, "there is no clock") : STATUS_OK;
 }
 
-NOTHING(fmi3GetNumberOfVariableDependencies, Reference at, size_t *count)
+FUNCTION(fmi3GetNumberOfVariableDependencies, Reference at, size_t *count)
 {
     (void)at; (void)count;
     return complain(of(instance_), STATUS_ERROR, "dependencies are not told entry by entry");
 }
 
-NOTHING(fmi3GetVariableDependencies, Reference at, size_t of_dependent[], Reference independents[],
+FUNCTION(fmi3GetVariableDependencies, Reference at, size_t of_dependent[], Reference independents[],
         size_t of_independents[], int kinds[], size_t count)
 {
     (void)at; (void)of_dependent; (void)independents; (void)of_independents; (void)kinds; (void)count;
     return complain(of(instance_), STATUS_ERROR, "dependencies are not told entry by entry");
 }
 
-FUNCTION(fmi3GetFMUState, void **kept) { return keep(of(instance_), kept); }
-FUNCTION(fmi3SetFMUState, void *kept) { return take_back(of(instance_), kept); }
-
-FUNCTION(fmi3FreeFMUState, void **kept)
-{
-    (void)instance_;
-    if (kept) {
-        free(*kept);
-        *kept = 0;
-    }
-    return STATUS_OK;
-}
-
-FUNCTION(fmi3SerializedFMUStateSize, void *kept, size_t *size)
-{
-    (void)instance_; (void)kept;
-    *size = sizeof(Kept);
-    return STATUS_OK;
-}
-
-FUNCTION(fmi3SerializeFMUState, void *kept, uint8_t bytes[], size_t size)
-{
-    if (!kept || size < sizeof(Kept)) return complain(of(instance_), STATUS_ERROR, "the room for a state is too small");
-    memcpy(bytes, kept, sizeof(Kept));
-    return STATUS_OK;
-}
-
-FUNCTION(fmi3DeserializeFMUState, const uint8_t bytes[], size_t size, void **kept)
-{
-    return from_bytes(of(instance_), bytes, size, kept);
-}
+STATES_KEPT(fmi3GetFMUState, fmi3SetFMUState, fmi3FreeFMUState, fmi3SerializedFMUStateSize, fmi3SerializeFMUState,
+            fmi3DeserializeFMUState, uint8_t)
 
 #define DERIVATIVE(name) \
-    NOTHING(name, const Reference unknowns[], size_t many, const Reference knowns[], size_t count, \
+    FUNCTION(name, const Reference unknowns[], size_t many, const Reference knowns[], size_t count, \
             const double seed[], size_t seeds, double sensitivity[], size_t sensitivities) \
     { \
         (void)unknowns; (void)many; (void)knowns; (void)count; (void)seed; (void)seeds; (void)sensitivity; \
@@ -261,7 +198,7 @@ DERIVATIVE(fmi3GetDirectionalDerivative)
 DERIVATIVE(fmi3GetAdjointDerivative)
 
 #define NO_CLOCKS(name, ...) \
-    NOTHING(name, const Reference at[], size_t count, __VA_ARGS__)
+    FUNCTION(name, const Reference at[], size_t count, __VA_ARGS__)
 NO_CLOCKS(fmi3GetIntervalDecimal, double intervals[], int qualifiers[])
 {
     (void)at; (void)count; (void)intervals; (void)qualifiers;
@@ -353,7 +290,7 @@ FUNCTION(fmi3GetNumberOfContinuousStates, size_t *count)
     return STATUS_OK;
 }
 
-NOTHING(fmi3GetOutputDerivatives, const Reference at[], size_t count, const int32_t orders[], double values[],
+FUNCTION(fmi3GetOutputDerivatives, const Reference at[], size_t count, const int32_t orders[], double values[],
         size_t size)
 {
     (void)at; (void)count; (void)orders; (void)values; (void)size;
@@ -371,7 +308,7 @@ FUNCTION(fmi3DoStep, double now, double h, bool final, bool *event, bool *ends, 
     return status;
 }
 
-NOTHING(fmi3ActivateModelPartition, Reference clock, double time)
+FUNCTION(fmi3ActivateModelPartition, Reference clock, double time)
 {
     (void)clock; (void)time;
     return complain(of(instance_), STATUS_ERROR, "there is no scheduled execution");
