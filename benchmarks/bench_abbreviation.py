@@ -14,8 +14,8 @@ import numpy as np
 
 import emdeg
 from emdeg.reduce import full_model, significant
+from emdeg.reduce.model_error import certified
 from emdeg.reduce.programs import program
-from emdeg.reduce.target import certified
 from emdeg.robot.workspaces import workspace
 from record import record
 

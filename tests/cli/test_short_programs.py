@@ -44,3 +44,21 @@ def test_terms_and_programs_do_not_go_together():
     done = commands.run("abbreviate", "planar2r", "--at-most", "9", "--only", "M,g")
     assert done.returncode == 2
     assert "--at-most" in done.stderr
+
+
+def test_one_way_to_ask_at_a_time_and_what_is_not_stated_is_said():
+    done = commands.run("abbreviate", "planar2r", "--at-most", "9", "--worst-error", "0.1")
+    assert done.returncode == 2
+    assert "--worst-error and --at-most" in done.stderr
+    done = commands.run("abbreviate", "planar3r", "--of-tolerance", "1")
+    assert done.returncode == 2
+    assert "states no tolerances" in " ".join(done.stderr.replace("│", " ").split())
+    done = commands.run("abbreviate", "planar3r", "--of-friction", "1")
+    assert done.returncode == 2
+    assert "no friction is stated" in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_the_exact_program_is_called_so():
+    done = commands.run("abbreviate", "planar2r", "--worst-error", "1e-6")
+    assert done.returncode == 0, done.stderr
+    assert "it is the exact program: no shorter program was found within these errors" in " ".join(done.stdout.split())

@@ -9,9 +9,9 @@ import pytest
 import emdeg
 from emdeg.programs import evaluate
 from emdeg.reduce import full_model, significant
+from emdeg.reduce.model_error import certified
 from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import ShortModel
-from emdeg.reduce.target import certified
 from emdeg.robot.workspaces import workspace
 
 DATA = Path(__file__).parents[1] / "data"

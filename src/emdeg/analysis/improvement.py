@@ -103,7 +103,7 @@ def improvement_of(
     joints = [JointSpread(joint.name, *map(float, row)) for joint, *row in zip(robot.joints, size, whole, drawn)]
     influences = [
         Influence(path, float(t), tuple(map(float, s)), tuple(map(float, w)))
-        for path, t, s, w in zip(found.stated, found.deviation, shares, without)
+        for path, t, s, w in zip(found.stated, found.varied.deviation, shares, without)
     ]
     influences.sort(key=lambda one: -one.largest)
     return Improvement(robot.name, tuple(joints), tuple(influences), tuple(_constants(found)), negligible)

@@ -8,19 +8,16 @@ loads a joint although no formula mentions it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.algebra import Angle, Dual, Floats, derivative
-from emdeg.mechanics import frames, mechanism_of, stacked
-from emdeg.mechanics.formulations import efforts_by_newton_euler, mass_matrix
+from emdeg.algebra import derivative
+from emdeg.mechanics import stacked
+from emdeg.mechanics.parameters import VariedRobot, value_of
 from emdeg.reduce import FullModel
-from emdeg.robot import Opened, opened, stated_tolerances
 from emdeg.writing import Shown
 
 
@@ -39,14 +36,9 @@ class Tolerances:
     def __init__(self, full: FullModel, draws: int = 2000, seed: int = 0) -> None:
         self.full = full
         self.names = [c.name for c in full.lumped.constants]
-        self.stated = stated_tolerances(full.robot)
-        self.deviation = np.array([float(v) for v in self.stated.values()])
+        self.varied = VariedRobot(full.robot)
+        self.stated = self.varied.stated
         self.draws, self.seed = draws, seed
-
-    @cached_property
-    def opened(self) -> Opened:
-        """The robot with a symbol for every number whose tolerance is stated."""
-        return opened(self.full.robot, list(self.stated))
 
     @cached_property
     def drawn(self) -> NDArray:
@@ -78,70 +70,22 @@ class Tolerances:
         value, changes = self.effort_changes(q, qd, qdd)
         variance = (changes**2).sum(axis=0)
         shape = np.shape(q)[:-1]
-        drawn = stacked(self._efforts(self._random(len(shape)), q, qd, qdd), (self.draws, *shape))
+        random = self.varied.drawn(self.drawn, len(shape))
+        drawn = stacked(self.varied.efforts(random, q, qd, qdd), (self.draws, *shape))
         return Spread(value, np.sqrt(variance), drawn.std(axis=0))
 
     def effort_changes(self, q: NDArray, qd: NDArray, qdd: NDArray) -> tuple[NDArray, NDArray]:
         """(efforts T x n, how each changes as each number does by its tolerance: numbers x T x n), to first order."""
-        shape = np.shape(q)[:-1]
-        exact = self._efforts(self._seeded, q, qd, qdd)
-        value = stacked([_value(x) for x in exact], shape)
-        changes = [stacked([derivative(x, k, 0.0) for x in exact], shape) for k in range(len(self.stated))]
-        return value, np.array(changes).reshape(-1, *value.shape)
-
-    def _efforts(self, values: Mapping[str, Any], *states: NDArray) -> list[Any]:
-        q, qd, qdd = (np.moveaxis(np.asarray(x, float), -1, 0) for x in states)
-        mech = mechanism_of(self.opened.robot, _Drawn(values))
-        position = [_turned(x) if turns else x for x, turns in zip(q, mech.revolute)]
-        return list(efforts_by_newton_euler(mech, frames(mech, position), list(qd), list(qdd)))
+        return self.varied.effort_changes(q, qd, qdd)
 
     def eigenvalues(self, q: NDArray) -> Spread:
         """M's eigenvalues at configurations T x n, rising; first order: d lambda = v^T dM v."""
-        at = np.moveaxis(np.asarray(q, float), -1, 0)
-
-        def masses(values: Mapping[str, Any]) -> list[list[Any]]:
-            mech = mechanism_of(self.opened.robot, _Drawn(values))
-            return mass_matrix(mech, frames(mech, [_turned(x) if t else x for x, t in zip(at, mech.revolute)]))
-
         shape = np.shape(q)[:-1]
-        exact = masses(self._seeded)
-        values, vectors = np.linalg.eigh(stacked([[_value(x) for x in row] for row in exact], shape))
+        exact = self.varied.masses(self.varied.seeded, q)
+        values, vectors = np.linalg.eigh(stacked([[value_of(x) for x in row] for row in exact], shape))
         variance = np.zeros_like(values)
         for k in range(len(self.stated)):
             dM = stacked([[derivative(x, k, 0.0) for x in row] for row in exact], shape)
             variance += np.einsum("...ie,...ij,...je->...e", vectors, dM, vectors) ** 2
-        drawn = stacked(masses(self._random(len(shape))), (self.draws, *shape))
+        drawn = stacked(self.varied.masses(self.varied.drawn(self.drawn, len(shape)), q), (self.draws, *shape))
         return Spread(values, np.sqrt(variance), np.linalg.eigvalsh(drawn).std(axis=0))
-
-    @property
-    def _seeded(self) -> dict[str, Any]:
-        """Symbol -> its number, varying by its tolerance in a direction of its own."""
-        nominal, symbols = self.opened.nominal, self.opened.symbols
-        return {symbols[p]: Dual(nominal[p], {k: self.deviation[k]}) for k, p in enumerate(self.stated)}
-
-    def _random(self, axes: int) -> dict[str, Any]:
-        """Symbol -> random numbers, draws x 1 x .. over `axes` axes of states."""
-        nominal, symbols = self.opened.nominal, self.opened.symbols
-        deviations = (self.drawn * self.deviation).reshape(self.draws, *(1,) * axes, len(self.stated))
-        return {symbols[p]: nominal[p] + deviations[..., k] for k, p in enumerate(self.stated)}
-
-
-class _Drawn(Floats):
-    """Doubles whose symbols are arrays or dual numbers."""
-
-    def sincos(self, angle: Angle) -> tuple[Any, Any]:
-        if angle.symbol is None:
-            return super().sincos(angle)
-        turned: Any = self.symbol(angle.symbol) + float(Angle(angle.pi_times, angle.radians))
-        if isinstance(turned, Dual):
-            s, c = _turned(turned.value)
-            return Dual(s, {k: c * x for k, x in turned.d.items()}), Dual(c, {k: -s * x for k, x in turned.d.items()})
-        return _turned(turned)
-
-
-def _turned(angle: Any) -> tuple[Any, Any]:
-    return np.sin(angle), np.cos(angle)
-
-
-def _value(x: Any) -> Any:
-    return x.value if isinstance(x, Dual) else x

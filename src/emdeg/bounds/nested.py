@@ -1,81 +1,83 @@
-"""The supremum of a family in many variables: a grid over some, and at each of its nodes the others by themselves.
+"""The supremum of a family in many variables: one variable on a grid after the other, each as fine as it must be there.
 
-With the outer variables at a node, what is left is a family in two or three inner ones, whose coefficients are few and
-known. Over them the largest value is at most that on a grid plus what a second derivative can do within half a step:
-at a maximum the slope is zero, or the variable stands at an end of its range, which is a node. The second derivative is
-bounded by the coefficients at that very node, so that a node where little can happen is done with a coarse grid, and
-only where that does not settle it with finer ones. The outer grid counts as in `families`.
+With a variable at a node, what is left is a family in the others. If the supremum over these is at most g at every
+node, that over the variable too is at most g over cos Dh on a circle whose nodes are 2h apart (M. Riesz), and anywhere
+at most g plus what the second derivative can do within h: at a maximum the slope is zero, or the variable stands at an
+end of its range, which is a node. The second derivative is bounded by the coefficients that are left at that very
+place, or by D^2 times the supremum over whole circles (Bernstein). So each place has a goal of its own: where little
+can happen coarse grids of the variables to come settle it, and only where they do not are these made finer, the
+innermost first.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emdeg.algebra import Array
-from emdeg.bounds.families import Family, Reach, SampleGrid, Supremum, certified_basis, grid
+from emdeg.bounds.families import Family, Reach, Supremum, certified_basis
 from emdeg.bounds.tensors import Variable
 
-INNER = 3
-"""Variables that are looked at by themselves, at most."""
-OUTER_SHARE = 0.7
-"""Of the room between what was found and the goal (as logarithms), what the outer grid may take."""
-HALVINGS = 2
-"""How often an inner grid is made finer where it does not settle a node."""
-STEP = 0.9
-"""The distance of an inner grid's nodes at first [rad], about."""
-POINTS = 1 << 12
-"""Points at a time: their values stay in the processor's cache."""
-FINENESS = tuple(1.2 * 0.93**k for k in range(45))
+STEPS = (1.05, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1)
+"""Half the distance of an angle's nodes times its degree [rad], finer and finer."""
+SLACK = 0.8
+"""Of the room between what was found and the goal (as logarithms), what is kept for the grids to come, equal parts
+each: where less is left, a grid is made finer at once."""
+VALUES = 1 << 17
+"""Numbers looked at together: they stay in the processor's cache."""
+SINGLE = 2.0**-23
+"""Twice what a number is rounded by in single precision, which is enough here: sums have a margin for it."""
+LAST = 2
+"""The grid that bounds what none settles."""
+WHOLE = 2.5
+"""Times what was found: what the supremum over whole circles is shown to be, if it is."""
 
 
 def nested_supremum(
-    family: Family, reach: Reach, weights: Array, *, found: float, goal: float, points: int = 1 << 24
+    family: Family, reach: Reach, weights: Array, *, found: float, goal: float, points: int = 1 << 26
 ) -> Supremum:
     """A bound of the largest `reach` over the box, at most `goal` if `points` values suffice for that.
 
     `reach` is as in `supremum`, and no formula enters it with a factor above its weight. `found`: a value that it has.
     """
-    outer, inner = _split(family, weights)
-    order = [*outer, *inner]
+    order = _order(family, weights)
     family = Family(
         tuple(family.variables[k] for k in order),
         tuple(family.degrees[k] for k in order),
         np.transpose(family.coefficients, [*order, family.dimension]),
         family.rounding,
     )
-    search = _Nested(family, len(outer), reach, weights)
-    room = max(1.02, (goal / found if found > 0 else math.inf) ** OUTER_SHARE)
-    best, whole, total = math.inf, math.inf, 0
-    over = Family(family.variables[: len(outer)], family.degrees[: len(outer)], family.coefficients, family.rounding)
-    for fineness in FINENESS:
-        on = grid(over, fineness)
-        if on.share and not math.isfinite(whole):
-            closed = grid(over, 0.9, whole=True)
-            whole = closed.factor * search.largest(closed, goal / closed.factor, points)
-            total += search.points
-        share = on.share * whole if on.share else 0.0
-        if outer and on.factor * (1 + share / max(found, 1e-300)) > room and on.points < points:
-            continue
-        best = min(best, on.factor * (search.largest(on, goal / on.factor - share, points) + share))
-        total += search.points
-        room **= 0.7
-        if best <= goal or total > points or not outer:
-            break
-    return Supremum(best, np.empty((0, family.dimension)), total)
+    whole, total = math.inf, 0
+    if any(variable.is_angle and not variable.is_circle for variable in family.variables):
+        closed = replace(family, variables=tuple(map(_closed, family.variables)))
+        search = _Nested(closed, reach, weights, points // 4, math.inf)
+        whole, total = search.bound(max(WHOLE * found, goal), found), search.points
+    search = _Nested(family, reach, weights, points, whole)
+    bound = min(search.bound(goal, found), whole)
+    return Supremum(bound, np.empty((0, family.dimension)), total + search.points)
 
 
-def _split(family: Family, weights: Array) -> tuple[list[int], list[int]]:
-    """(outer variables, inner ones): inner are those without a whole circle, then those that move the family least."""
+def _single(values: Array) -> Any:
+    """The same numbers in single precision: half the memory, twice the speed."""
+    return values.astype(np.float32)
+
+
+def _closed(variable: Variable) -> Variable:
+    return replace(variable, low=-math.pi, high=math.pi) if variable.is_angle else variable
+
+
+def _order(family: Family, weights: Array) -> list[int]:
+    """The variables, outermost first: whole circles, then those that move the family most."""
     sizes = np.abs(family.coefficients) @ weights
     ranked = []
     for k, (variable, degree) in enumerate(zip(family.variables, family.degrees)):
         along = sizes.sum(axis=tuple(j for j in range(family.dimension) if j != k))
-        ranked.append((variable.is_circle, float(along @ second_sizes(variable, degree)), k))
-    inner = [k for _, _, k in sorted(ranked)[:INNER]]
-    return [k for k in range(family.dimension) if k not in inner], sorted(inner)
+        ranked.append((not variable.is_circle, -float(along @ second_sizes(variable, degree)), k))
+    return [k for _, _, k in sorted(ranked)]
 
 
 def second_sizes(variable: Variable, degree: int) -> Array:
@@ -85,95 +87,129 @@ def second_sizes(variable: Variable, degree: int) -> Array:
     return np.array([float(e * (e - 1)) for e in range(degree + 1)])
 
 
+class _Grid:
+    """A variable's nodes: the basis there, half their distance, and what a circle's largest value is to be times."""
+
+    def __init__(self, variable: Variable, degree: int, step: float) -> None:
+        width = 2 * variable.half
+        half = step / max(degree, 1)
+        if variable.is_circle:
+            count = max(2 * degree + 1, math.ceil(width / (2 * half)))
+            at: Array = variable.middle + np.arange(count) * (width / count)
+            self.half = 0.5 * width / count * (1 + 1e-12)
+            self.factor = 1 / (math.cos(degree * self.half) * (1 - 1e-9))
+        else:
+            count = max(2, math.ceil(width / (2 * half)) + 1)
+            at = variable.middle + np.linspace(-variable.half, variable.half, count)
+            self.half, self.factor = 0.5 * width / (count - 1) * (1 + 1e-12), math.inf
+        if not degree:
+            at, self.half, self.factor = np.array([variable.middle]), 0.0, 1.0
+        self.count = len(at)
+        self.table = _single(certified_basis(variable, degree, at))
+
+
 class _Nested:
-    """The family with its first variables on a grid; `points` counts the values looked at last."""
+    """The family variable by variable; `points` counts the values looked at.
 
-    def __init__(self, family: Family, outer: int, reach: Reach, weights: Array) -> None:
-        self.family, self.outer, self.reach, self.weights = family, outer, reach, weights
-        self.inner = list(zip(family.variables[outer:], family.degrees[outer:]))
-        self.points = self.most = 0
-        self._tables: dict[tuple[int, int], tuple[Array, float]] = {}
+    Once these are more than `most` no grid is made finer. `whole`: the supremum over whole circles is at most that.
+    """
 
-    def largest(self, on: SampleGrid, goal: float, points: int) -> float:
-        """At least the largest reach over the inner variables, the outer ones at the grid's nodes.
+    def __init__(self, family: Family, reach: Reach, weights: Array, most: int, whole: float) -> None:
+        self.family, self.reach, self.most, self.whole = family, reach, most, whole
+        self.coefficients, self.weights = _single(family.coefficients), _single(weights)
+        sizes = float(np.abs(family.coefficients).reshape(-1, len(weights)).sum(axis=0) @ weights)
+        self.margin = SINGLE * (sum(family.coefficients.shape) + 2 * len(weights) + 8) * sizes
+        self.points, self.slack = 0, 1.0
+        self._grids: dict[tuple[int, int], _Grid] = {}
 
-        Once more than `points` values were looked at, no inner grid is made finer.
+    def bound(self, goal: float, found: float) -> float:
+        """At least the supremum, at most `goal` if that can be shown; `found`: a value that it has."""
+        room = goal / found if found > 0 else 2.0
+        self.slack = room ** (SLACK / max(1, self.family.dimension))
+        parts, goals, lower = self.coefficients[None], np.array([goal]), np.array([found])
+        return float(self._above(parts, 0, goals, lower)[0][0])
+
+    def _above(self, parts: Array, k: int, goals: Array, lower: Array) -> tuple[Array, Array]:
+        """(at least the largest reach over the variables from the k-th on, a value at most that) by part.
+
+        `lower`: values at most that which are known. Reaches below all goals count as the least of these.
         """
-        self.points, self.most = 0, points
-        most = -math.inf
-        for parts in self._at_nodes(on.nodes):
-            most = max(most, self._over_inner(parts, goal))
-        return most
-
-    def _at_nodes(self, nodes: Sequence[Array]) -> Iterator[Array]:
-        """(nodes, inner coefficients..., F) for the nodes of the outer grid, some at a time."""
-        tables = [certified_basis(*at) for at in zip(self.family.variables, self.family.degrees, nodes)]
-
-        def unfold(rest: Array, left: Sequence[Array]) -> Iterator[Array]:
-            if len(left) <= 1:
-                yield rest[None] if not left else np.tensordot(left[0], rest, axes=(1, 0))
-                return
-            for part in np.tensordot(left[0], rest, axes=(1, 0)):
-                yield from unfold(part, left[1:])
-
-        yield from unfold(self.family.coefficients, tables)
-
-    def _over_inner(self, parts: Array, goal: float) -> float:
-        """At least the largest reach of these families in the inner variables."""
-        if not self.inner:
-            return float(self.reach(parts.reshape(-1, parts.shape[-1]), -math.inf).max())
-        bends = self._bends(parts)
-        most = -math.inf
-        for halving in range(HALVINGS + 1):
-            tables = [self._table(k, halving) for k in range(len(self.inner))]
-            loss = bends @ np.array([0.5 * half * half for _, half in tables]) * (1 + 1e-9)
-            on_grid = self._on_grid(parts, [table for table, _ in tables], float(goal - loss.max()))
-            above = on_grid + loss
-            # A node that no finer grid can bring below the goal is not looked at again.
-            open_ = (above > goal) & (on_grid <= goal) & (halving < HALVINGS) & (self.points < self.most)
-            most = max(most, float(above[~open_].max(initial=-math.inf)))
-            if not open_.any():
+        if k == self.family.dimension:
+            self.points += len(parts)
+            floor = float(goals.min())
+            values = self.reach(parts, floor - self.margin) + self.margin
+            return np.maximum(values, floor), np.maximum(values, lower)
+        upper = np.full(len(parts), math.inf)
+        bends = self._bends(parts, k)
+        slack = self.slack ** (self.family.dimension - k)
+        for level in range(len(STEPS)):
+            settled = (upper <= goals) | (lower * slack > goals)
+            if settled.all() or self.points > self.most:
                 break
-            parts, bends = parts[open_], bends[open_]
-        return most
+            self._improve(np.flatnonzero(~settled), self._grid(k, level), parts, bends, k, goals, upper, lower)
+        open_ = np.flatnonzero(~np.isfinite(upper))
+        if len(open_):  # no grid settles it: some bound it has
+            self._improve(open_, self._grid(k, LAST), parts, bends, k, goals, upper, lower, to_the_end=True)
+        return upper, lower
 
-    def _bends(self, parts: Array) -> Array:
-        """(nodes, inner): bounds of the second derivatives, every formula with its weight."""
-        sizes = np.abs(parts) @ self.weights
-        found = []
-        for k, (variable, degree) in enumerate(self.inner):
-            along = sizes.sum(axis=tuple(j + 1 for j in range(len(self.inner)) if j != k))
-            found.append(along @ second_sizes(variable, degree))
-        return np.stack(found, axis=1)
+    def _improve(
+        self,
+        which: NDArray[np.intp],
+        grid: _Grid,
+        parts: Array,
+        bends: Array,
+        k: int,
+        goals: Array,
+        upper: Array,
+        lower: Array,
+        to_the_end: bool = False,
+    ) -> None:
+        """Makes the bounds of some parts better, in place, by the variable on a grid; not if a node shows that in vain.
 
-    def _table(self, k: int, halving: int) -> tuple[Array, float]:
-        """(the basis of an inner variable at its nodes, half their distance)."""
-        if (k, halving) not in self._tables:
-            variable, degree = self.inner[k]
-            width = 2 * variable.half
-            count = math.ceil(width / STEP * 2**halving) + 1
-            if variable.is_circle:
-                at, half = variable.middle + np.arange(count) * (width / count), 0.5 * width / count
-            else:
-                at, half = (
-                    variable.middle + np.linspace(-variable.half, variable.half, count),
-                    0.5 * width / (count - 1),
+        `to_the_end`: by every node in any case.
+        """
+        add = 0.5 * grid.half**2 * np.minimum(bends, self.family.degrees[k] ** 2 * self.whole) * (1 + 1e-4)
+        inner = np.maximum(goals / grid.factor, goals - add)
+        if not to_the_end:
+            which = which[lower[which] <= inner[which]]
+        size = grid.count * parts[0].size // grid.table.shape[1]
+        together = max(1, VALUES // size)
+        for first in range(0, len(which), together):
+            some = which[first : first + together]
+            given = parts[some]
+            left = np.matmul(grid.table, given.reshape(len(some), given.shape[1], -1))
+            left = left.reshape(len(some), grid.count, *given.shape[2:])
+            if len(some) > 1 or size <= VALUES:
+                rest = left.reshape(-1, *left.shape[2:])
+                most, least = self._above(
+                    rest, k + 1, np.repeat(inner[some], grid.count), np.full(len(rest), -math.inf)
                 )
-            self._tables[k, halving] = certified_basis(variable, degree, at), half * (1 + 1e-12)
-        return self._tables[k, halving]
+                most, least = (x.reshape(len(some), -1).max(axis=1) for x in (most, least))
+            else:
+                most, least = self._node_by_node(left[0], k + 1, inner[some], to_the_end)
+            lower[some] = np.maximum(lower[some], least)
+            upper[some] = np.minimum(upper[some], np.minimum(most * grid.factor, most + add[some]))
 
-    def _on_grid(self, parts: Array, tables: Sequence[Array], floor: float) -> Array:
-        """(nodes,): the largest reach on the inner grid, or `floor` where it is at most that."""
-        size = math.prod(map(len, tables))
-        some = max(1, POINTS // size)
-        found = np.empty(len(parts))
-        for first in range(0, len(parts), some):
-            values = parts[first : first + some]
-            nodes, formulas = len(values), values.shape[-1]
-            for table in tables:
-                values = np.matmul(table, values.reshape(len(values), table.shape[1], -1))
-                values = values.reshape(len(values) * len(table), -1)
-            reached = self.reach(values.reshape(-1, formulas), floor).reshape(nodes, size)
-            found[first : first + some] = np.maximum(reached.max(axis=1), floor)
-        self.points += size * len(parts)
-        return found
+    def _node_by_node(self, left: Array, k: int, goal: Array, to_the_end: bool) -> tuple[Array, Array]:
+        """(at least the largest reach of all nodes' parts, a value at most that), those with most in them first.
+
+        Infinite as soon as one is above the goal.
+        """
+        sizes = (np.abs(left) @ self.weights).reshape(len(left), -1).sum(axis=1)
+        most, least = np.array([-math.inf]), np.array([-math.inf])
+        for node in np.argsort(-sizes):
+            one, other = self._above(left[node][None], k, goal, np.array([-math.inf]))
+            most, least = np.maximum(most, one), np.maximum(least, other)
+            if not to_the_end and one[0] > goal[0]:
+                return np.array([math.inf]), least
+        return most, least
+
+    def _bends(self, parts: Array, k: int) -> Array:
+        """(parts,): bounds of the second derivative in the k-th variable, every formula with its weight."""
+        sizes = (np.abs(parts) @ self.weights).reshape(len(parts), parts.shape[1], -1).sum(axis=2)
+        return sizes @ second_sizes(self.family.variables[k], self.family.degrees[k])
+
+    def _grid(self, k: int, level: int) -> _Grid:
+        if (k, level) not in self._grids:
+            self._grids[k, level] = _Grid(self.family.variables[k], self.family.degrees[k], STEPS[level])
+        return self._grids[k, level]

@@ -14,19 +14,20 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from emdeg.cli.common import BestEffort, Json, UsageError, end_if_missed, out, print_json, say, write_new
-from emdeg.cli.effort import Seed, WeightsText, chosen_weights, promised
+from emdeg.cli.effort import Seed, WeightsText, chosen_weights, default_effort, promised
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
-from emdeg.cli.short_programs import as_near, emitted, is_long, of_program, present, print_verdict
+from emdeg.cli.short_programs import emitted, present, print_verdict
 from emdeg.codegen import CERTIFICATE, make_short_artefact, may_replace, write
 from emdeg.errors import OverBudget, RobotError
-from emdeg.programs import Effort, Program, Weights, cost, count
+from emdeg.programs import Effort, Program, Weights, cost, count, label
 from emdeg.programs import program as exact_program
 from emdeg.reduce import (
     JOINT_SIGNIFICANCE,
     SHORT_FUNCTIONS,
     SIGNIFICANCE,
     Abbreviated,
+    ShortProgram,
     abbreviate,
     curve,
     curve_csv,
@@ -75,6 +76,22 @@ def command(
     absolute: Annotated[
         bool, typer.Option("--absolute", help="--worst-error is in N m and N.", rich_help_panel=_TARGET)
     ] = False,
+    of_friction: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PART",
+            help="Within this part of each joint's friction, its mean over speeds.",
+            rich_help_panel=_TARGET,
+        ),
+    ] = None,
+    of_tolerance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PART",
+            help="Within this part of what tolerances leave unknown of efforts.",
+            rich_help_panel=_TARGET,
+        ),
+    ] = None,
     function: Annotated[
         str, typer.Option(help=f"Of which function: {', '.join(SHORT_FUNCTIONS)}.", rich_help_panel=_TARGET)
     ] = "inverse_dynamics",
@@ -142,6 +159,8 @@ def command(
 
       emdeg abbreviate ur5e --function gravity --at-most 10
 
+      emdeg abbreviate puma560 --of-tolerance 0.5
+
       emdeg abbreviate jpl_rrp --only M,g --average-error 0.05
     """
     if not robot.is_tree:  # its links alone are a tree, which is another machine
@@ -150,7 +169,6 @@ def command(
         may_replace(emit, force)
     weighed = chosen_weights(weights)
     motion = _motion(robot, hold, trajectory)
-    terms = average_error is not None or only is not None or tables_ or bool(neglect)
     with promised(seconds) as (time, stop):
         try:
             ranges = joint_ranges(range_ or []) | _ends(robot, _numbers(lower), _numbers(upper))
@@ -158,32 +176,32 @@ def command(
             if tradeoff is not None:
                 _draw(robot, where, tradeoff, time, force, json)
                 return
-            asked = at_most is not None or absolute or function != "inverse_dynamics"
-            if asked or (not terms and (worst_error is not None or is_long(robot))):
-                if terms:
-                    raise ValueError(
-                        "--only, --average-error, --neglect and --tables are about terms of a model's entries; they do "
-                        "not go with --at-most, --absolute and --function"
-                    )
-                found = of_program(
-                    robot, function, _numbers(worst_error), absolute, at_most, significance, where, seed, weighed, time
-                )
-                present(found, flops, ratio, motion, hold, processors, emit, best_effort, force, json, stop.asked)
-                return
             with working(f"abbreviating {robot.name}") as tell:
                 short = abbreviate(
                     robot,
-                    only=only,
+                    function=function,
+                    only=only or ("M,b,c,g" if tables_ else None),  # the paper's tables are about terms
                     significance=significance,
                     joint_significance=joint_significance,
                     neglect=neglect or (),
                     keep_uncertain=keep_uncertain,
                     worst_error=_numbers(worst_error),
+                    absolute=absolute,
+                    at_most=at_most,
+                    of_friction=of_friction,
+                    of_tolerance=of_tolerance,
                     average_error=average_error,
                     where=where,
-                    effort=time.part(0.6),
+                    effort=time,
+                    searching=default_effort(),
+                    seed=seed,
+                    weights=weighed,
+                    progress=lambda phase, best: tell(f"{phase}, {best:g} {label(weighed)}"),
                     tell=tell,
                 )
+                if isinstance(short, ShortProgram):
+                    present(short, flops, ratio, motion, hold, processors, emit, best_effort, force, json, stop.asked)
+                    return
                 data = _data(short)
                 if short.errors:
                     tell("a small program")
@@ -191,7 +209,11 @@ def command(
                     program = short.program(effort=time.part(0.4 / parts), weights=weighed)
                     matrix = short.program("mass_matrix", effort=time.part(0.2 / parts), weights=weighed)
                     data |= _model_data(short, program, matrix, weighed)
-                    better = as_near(short, program, seed, weighed, time.part(1 / parts))
+                    better = short.as_near(
+                        effort=default_effort(), seed=seed, weights=weighed, time=time.part(1 / parts)
+                    )
+                    if cost(better.program, weighed) >= cost(program, weighed):
+                        better = None
                     if better is not None:
                         program = better.program
                         data["entries_operations"] = data["operations"]
@@ -213,7 +235,7 @@ def command(
                             _emitted(short, program, emit, force) if better is None else emitted(better, emit, force)
                         )
         except ValueError as problem:
-            raise UsageError(str(problem)) from None
+            raise UsageError(_as_options(str(problem))) from None
         except OverBudget as problem:
             if not stop.asked:
                 raise
@@ -224,6 +246,13 @@ def command(
     else:
         _print(data)
     end_if_missed(short.missed, best_effort, emit is not None, stop.asked)
+
+
+def _as_options(text: str) -> str:
+    """What a function says of its arguments, in the words of the command line."""
+    for name in ("worst_error", "at_most", "of_friction", "of_tolerance", "keep_uncertain"):
+        text = text.replace(name, "--" + name.replace("_", "-"))
+    return text
 
 
 def _emitted(short: Abbreviated, program: Program, path: Path, force: bool) -> dict[str, str]:
@@ -295,8 +324,8 @@ def _data(short: Abbreviated) -> dict[str, Any]:
             for c in short.short.lumped.constants
         },
     }
-    if short.limits or short.entry_limits:
-        data["within_target"] = short.within_limits
+    if short.entry_limits:
+        data["within_target"] = not short.missed
         data["missed"] = list(short.missed)
     if short.entries:
         data["entry_errors"] = [

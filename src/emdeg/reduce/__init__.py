@@ -7,6 +7,8 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.reduce.abbreviation import Abbreviated, abbreviate
     from emdeg.reduce.efforts import OF_LINKS
+    from emdeg.reduce.limits import friction_limits, rule_limits, tolerance_limits
+    from emdeg.reduce.model_error import largest_efforts
     from emdeg.reduce.processors import Split, split
     from emdeg.reduce.program_error import ProgramError, of_rates, unit_rates
     from emdeg.reduce.programs import LARGE, program, term_program
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from emdeg.reduce.row_error import EffortRow, RowObjective, largest_error, row, search
     from emdeg.reduce.shared import SharedEfforts
     from emdeg.reduce.short_model import FullModel, ShortModel, Term, full_model
-    from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram, rule_limits, shortest
+    from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram, shortest
     from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant, sizes
     from emdeg.reduce.statement import (
         StatedModel,
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
         stated_program,
     )
     from emdeg.reduce.tables import general_recursion, reduction_tables, totals
-    from emdeg.reduce.target import largest_efforts
     from emdeg.reduce.tradeoff import curve, curve_csv, draw
 
 on_demand(globals())

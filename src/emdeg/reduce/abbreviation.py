@@ -1,4 +1,4 @@
-"""Abbreviated models: by a significance rule, or the smallest one found within given errors."""
+"""Abbreviated models: terms left out by the significance rule or an average error; programs within given errors."""
 
 from __future__ import annotations
 
@@ -8,17 +8,27 @@ from typing import Any
 
 from emdeg.bounds import Bounded
 from emdeg.equations import Model
-from emdeg.programs import OPERATIONS, Effort, Program, Weights
+from emdeg.programs import OPERATIONS, Effort, Program, Progress, Weights, count, plain_program
 from emdeg.reduce.average import EntryDeviation, diagonal, entry_errors, within_average
+from emdeg.reduce.limits import friction_limits, rule_limits, tolerance_limits
+from emdeg.reduce.model_error import certified, largest_efforts
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
+from emdeg.reduce.short_program import ShortProgram, shortest
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
-from emdeg.reduce.target import certified, largest_efforts, within
-from emdeg.robot import RobotLike, Workspace, as_robot, workspace
+from emdeg.robot import Robot, RobotLike, Workspace, as_robot, workspace
 from emdeg.writing import Brief, table
 
 EntryLimits = tuple[float, float | None]
 """The average and the worst relative error that entries were to stay below."""
+LONG = 400
+"""Operations of the plain inverse dynamics above which the explicit form, term by term, is no way to a short model."""
+EFFORT = 3.0
+"""Nominal seconds of a search for a program."""
+OF_TERMS = 0.6
+"""The part of the time for terms and their certified errors; the rest is for programs."""
+OF_EFFORTS = ("inverse_dynamics", "bias", "gravity")
+"""Functions whose outputs are efforts, one a joint."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,8 +41,6 @@ class Abbreviated(Brief):
     """By joint: the certified largest |effort of the full model - effort of the short one|, and the largest found."""
     largest: tuple[float, ...] = ()
     """By joint: the full model's largest effort found over the box."""
-    limits: tuple[float, ...] = ()
-    """By joint: what the error was to stay below, where a target was given."""
     dropped: tuple[Dropped, ...] = ()
     entries: tuple[EntryDeviation, ...] = ()
     entry_limits: EntryLimits | None = None
@@ -64,20 +72,37 @@ class Abbreviated(Brief):
         effort = effort or (Effort(seconds) if seconds else None)
         return short_program(self.short, function, effort=effort, seed=seed, weights=weights)
 
-    @property
-    def within_limits(self) -> bool:
-        return not self.missed
+    def as_near(
+        self,
+        *,
+        effort: float = EFFORT,
+        seed: int = 0,
+        weights: Weights = OPERATIONS,
+        progress: Progress | None = None,
+        time: Effort | None = None,
+    ) -> ShortProgram:
+        """The shortest program found that is certified to be as near as this model is.
+
+        The rule says what may be left out, and so how wrong a program may be; which operations go is searched for.
+        """
+        bounds = [e.bound for e in self.errors]
+        least = max(1e-6 * max(bounds), 1e-9 * max(self.largest), 1e-12)
+        return shortest(
+            self.short.full.robot,
+            worst_error=[max(bound, least) for bound in bounds],
+            absolute=True,
+            where=self.where,
+            effort=effort,
+            seed=seed,
+            weights=weights,
+            progress=progress,
+            time=time,
+        )
 
     @property
     def missed(self) -> tuple[str, ...]:
         """Every target that was given and is not kept, in words, with what was reached."""
         found = []
-        for joint, e, peak, limit in zip(self.short.full.robot.joints, self.errors, self.largest, self.limits):
-            if e.bound > limit:
-                found.append(
-                    f"{joint.name}: the certified error is {e.bound / peak:.4g} of its largest effort, asked for was "
-                    f"{limit / peak:.4g}"
-                )
         for e in self.entries:
             for name, reached, limit in zip(("average", "worst"), (e.average, e.worst), self.entry_limits or ()):
                 if limit is not None and reached > limit:
@@ -96,8 +121,6 @@ class Abbreviated(Brief):
             data["largest_effort"] = self.largest[index]
             data["certified_over_largest"] = e.bound / self.largest[index] if self.largest[index] else None
             data["certified_over_limit"] = e.bound / float(limit) if limit else None
-            if self.limits:
-                data["target"] = self.limits[index]
             found.append(data)
         return found
 
@@ -105,26 +128,38 @@ class Abbreviated(Brief):
 def abbreviate(
     of: RobotLike | Model,
     *,
+    function: str = "inverse_dynamics",
     only: str | None = None,
     significance: float = SIGNIFICANCE,
     joint_significance: float = JOINT_SIGNIFICANCE,
     neglect: Sequence[str] = (),
     keep_uncertain: bool = False,
-    worst_error: Sequence[float] | None = None,
+    worst_error: Sequence[float] | float | None = None,
+    absolute: bool = False,
+    at_most: int | None = None,
+    of_friction: float | None = None,
+    of_tolerance: float | None = None,
     average_error: float | None = None,
     where: Workspace | None = None,
     seconds: float = 60.0,
     effort: Effort | None = None,
+    searching: float = EFFORT,
+    seed: int = 0,
+    weights: Weights = OPERATIONS,
+    progress: Progress | None = None,
     tell: Callable[[str], None] = lambda text: None,
-) -> Abbreviated:
+) -> Abbreviated | ShortProgram:
     """A short model of a robot, which is derived for that, or of a model, which is not derived again.
 
-    Without error targets the significance rule decides. `worst_error`: fractions of each joint's largest effort over
-    the box; the smallest model found whose certified error stays below them. `average_error`: a fraction; every entry
-    of M and g by itself, its average relative error below that (with `worst_error`, one number, its worst too).
-    `neglect`: constants that the rule is to drop everywhere; `keep_uncertain`: not those that their tolerances do not
-    tell from zero, which it drops otherwise. `seconds`: for derivation, search and certification together, counted by
-    the processor; `effort`: the same as a budget that others share. `tell` is told what is being done.
+    A target gives a `ShortProgram` (see `shortest`): `worst_error`, one number or one a joint, parts of each joint's
+    largest effort over the box, or `absolute` [N m, N]; `of_friction` and `of_tolerance`, parts of what friction and
+    the file's tolerances make of each joint's effort (`limits`); `at_most` so many operations. So does the rule for a
+    robot whose explicit form is longer than its recursion. Else it is an `Abbreviated`: without targets the rule
+    decides, term by term. `average_error`: a fraction; every entry of M and g by itself, its average relative error
+    below that (with `worst_error`, one number, its worst too). `neglect`: constants that the rule drops everywhere;
+    `keep_uncertain`: not those that their tolerances do not tell from zero, which it drops otherwise. `seconds`: for
+    derivation, search and certification together, counted by the processor; `effort`: the same as a budget that others
+    share; `searching`: nominal seconds of a search for a program. `tell` is told what is being done.
 
     >>> import emdeg
     >>> short = emdeg.abbreviate("planar2r", significance=0.05, seconds=2)
@@ -132,23 +167,50 @@ def abbreviate(
     True
     """
     effort = effort or Effort(seconds)
+    if average_error is None:
+        robot = as_robot(of.robot if isinstance(of, Model) else of)
+        targets = {"worst_error": worst_error, "at_most": at_most}
+        targets |= {"of_friction": of_friction, "of_tolerance": of_tolerance}
+        given = [name for name, target in targets.items() if target is not None]
+        terms = only is not None or bool(neglect) or keep_uncertain
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are ways to ask for a short program; give one of them")
+        if given and terms:
+            raise ValueError(f"only, neglect and keep_uncertain are about terms; they do not go with {given[0]}")
+        if given or function != "inverse_dynamics" or (not terms and not isinstance(of, Model) and _is_long(robot)):
+            where = where or workspace(robot)
+            if at_most is None and worst_error is None:
+                if function not in OF_EFFORTS or not (given or function == "inverse_dynamics"):
+                    raise ValueError(f"a short {function} needs a worst error or a number of operations")
+                worst_error, absolute = (
+                    _limits(robot, where, of_friction, of_tolerance, significance, joint_significance, seed),
+                    True,
+                )
+            return shortest(
+                robot,
+                function,
+                worst_error=worst_error,
+                absolute=absolute,
+                at_most=at_most,
+                where=where,
+                effort=searching,
+                seed=seed,
+                weights=weights,
+                progress=progress,
+                time=effort,
+            )
+    effort = effort.part(OF_TERMS)
     tell("deriving its equations")
     full = full_model(of if isinstance(of, Model) else as_robot(of), only)
     robot = full.robot
     where = where or workspace(robot)
     if average_error is not None:
-        return _by_average(full, where, average_error, worst_error, effort)
+        worst = [worst_error] if isinstance(worst_error, int | float) else worst_error
+        return _by_average(full, where, average_error, worst, effort)
     if not {"M", "b", "c", "g"} <= full.model.parts:
         raise ValueError("efforts need M, b, c and g; for M and g alone give an average error")
     tell("its largest efforts")
     largest = largest_efforts(full, where, until=effort.until(0.5))
-    if worst_error is not None:
-        fractions = list(worst_error) * (robot.n if len(worst_error) == 1 else 1)
-        if len(fractions) != robot.n or any(not f > 0 for f in fractions):
-            raise ValueError(f"the worst error needs one fraction, or {robot.n}, each above 0")
-        limits = [f * peak for f, peak in zip(fractions, largest)]
-        found = within(full, where, limits, effort=effort, largest=largest, tell=tell)
-        return Abbreviated(found.short, where, found.errors, largest, found.limits)
     short, dropped = significant(
         full,
         where,
@@ -159,7 +221,29 @@ def abbreviate(
     )
     tell("certifying its errors")
     errors = certified(short, where, seconds=effort.left() / robot.n, clock=effort.clock)
-    return Abbreviated(short, where, errors, largest, (), dropped)
+    return Abbreviated(short, where, errors, largest, dropped)
+
+
+def _is_long(robot: Robot) -> bool:
+    """Whether the robot's explicit form is longer than its recursion could ever be."""
+    return count(plain_program(robot, "inverse_dynamics")).total > LONG
+
+
+def _limits(
+    robot: Robot,
+    where: Workspace,
+    of_friction: float | None,
+    of_tolerance: float | None,
+    significance: float,
+    joint_significance: float,
+    seed: int,
+) -> tuple[float, ...]:
+    """By joint: how wrong a program may be, by what is known of the robot or by the rule [N m, N]."""
+    if of_friction is not None:
+        return friction_limits(robot, where, of_friction)
+    if of_tolerance is not None:
+        return tolerance_limits(robot, where, of_tolerance, seed)
+    return rule_limits(robot, where, significance, joint_significance, seed)
 
 
 def _by_average(

@@ -136,11 +136,6 @@ def _searched(starts: Sequence[Program], effort: Effort, seed: int, weights: Wei
     return tidied(best.result())
 
 
-def quick_count(short: ShortModel) -> int:
-    """The operations of one way of writing the inverse dynamics: to compare models in a search."""
-    return count(SharedEfforts(short, OF_LINKS).quick_program()).total
-
-
 def _printed(short: ShortModel, function: str, using: Sequence[Phase] = (), apart: bool = False) -> Program:
     """The function from the entries as they are printed, pairs of terms by phases."""
     tracer = Tracer()

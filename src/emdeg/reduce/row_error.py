@@ -95,6 +95,7 @@ class RowObjective:
     def __init__(self, row: EffortRow) -> None:
         self.row = row
         self.corners = corner_products(row.pairs, row.speed)
+        self.corners_single = self.corners.astype(np.float32)
         self.squares = row.speed[list(row.squares)] ** 2
         self.weights = row.weights
         self.rounding = float(row.formulas.rounding @ row.weights)
@@ -119,7 +120,7 @@ class RowObjective:
     def _above(self, v: Array) -> Array:
         M, b, c, g = self.row.parts
         still = np.abs(v[:, M]) @ self.row.acceleration
-        corner = self.corners @ v[:, b].T
+        corner = (self.corners_single if v.dtype == np.float32 else self.corners) @ v[:, b].T
         weight = v[:, g].sum(axis=1)
         up = np.maximum(v[:, c], 0) @ self.squares + weight + corner.max(axis=0)
         down = np.maximum(-v[:, c], 0) @ self.squares - weight - corner.min(axis=0)

@@ -18,7 +18,6 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.bounds import Bounded
 from emdeg.errors import OverBudget
-from emdeg.mechanics.parameters import base_values
 from emdeg.programs import OPERATIONS, Effort, Program, Progress, Weights, cost, count, program, verify
 from emdeg.programs.search import Resubstitution, tidied
 from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
@@ -62,6 +61,8 @@ class ShortProgram(Brief):
     limits: tuple[float, ...]
     """By output: what the error was to stay below; infinite where a length was asked for."""
     at_most: int | None = None
+    why: str = ""
+    """Why nothing was left out, where it is the exact program that stands."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,6 +108,8 @@ class ShortProgram(Brief):
             "errors": rows,
             "within_target": not self.missed,
             "missed": list(self.missed),
+            "exact": self.program == self.exact,
+            "why": self.why,
         }
 
     def _repr_html_(self) -> str:
@@ -203,25 +206,27 @@ class _Search:
         self.states = joined(random_states(where, self.names, STATES, self.random), peaks)
 
     def within(self, limits: Array) -> ShortProgram:
-        """The shortest that is certified within the limits; the exact one if none is."""
+        """The shortest that is certified within the limits; the exact one if none is, and why."""
         best = self._made(self.exact, tuple(Bounded(0.0, 0.0, {}) for _ in limits), limits)
         if not self._bounded():
-            return best
+            return replace(best, why="errors of a program of this kind are not bounded")
         goal, short = np.array(limits), None
         for _ in range(ATTEMPTS):
             short = (short and self._retuned(short, goal)) or self.pruned(goal)
-            if self.over() or cost(short, self.weights) >= cost(best.program, self.weights):
-                break  # it could only be certified, not shorter
+            if self.over():
+                return replace(best, why="the time was over before a shorter program was certified")
+            if cost(short, self.weights) >= cost(best.program, self.weights):
+                return replace(best, why="no shorter program was found within these errors")
             try:
                 errors = self.certified(short, limits)
-            except OverBudget:
-                break
+            except OverBudget as problem:
+                return replace(best, why=str(problem))
             over = np.array([e.bound / limit for e, limit in zip(errors, limits)])
             self.tell("certified", cost(short, self.weights))
             if (over <= 1).all():
                 return self._made(short, errors, limits)
             goal = goal * np.where(over > 1, 0.97 / over, 1.0)
-        return best
+        return replace(best, why="shorter programs were found, but none that is certified within these errors")
 
     def of_length(self, at_most: int) -> ShortProgram:
         """The least certified error found with so many operations; the shortest found if none is short enough."""
@@ -311,23 +316,3 @@ class _Search:
         error = ProgramError(self.exact, short, self.where, self.revolute)
         found, _ = worst_states(error.errors, self.where, self.names, self.random, points=100_000, starts=40)
         return error.bounds([float(x) for x in found], enough=[float(x) for x in limits], until=self.over)
-
-
-def rule_limits(robot: Robot, where: Workspace, significance: float, seed: int = 0) -> tuple[float, ...]:
-    """By joint: the error found of leaving out all parameters that the significance rule calls insignificant [N m, N].
-
-    A base parameter's share of an effort is insignificant if it stays below `significance` of the greatest share in
-    that joint's equation; one goes that is so in every equation. It is the paper's rule for robots whose explicit form
-    is too long to be searched term by term.
-    """
-    values = np.array([float(value.number) for value in base_values(robot)])
-    call = compile(program(robot, "regressor", base=True))
-    names, random = ("q", "qd", "qdd"), np.random.default_rng(seed)
-    shares = np.abs(call(**random_states(where, names, RULE_STATES, random)) * values).max(axis=0)
-    gone = (shares < significance * shares.max(axis=1, keepdims=True)).all(axis=0)
-    left_out = values * gone
-    worst, _ = worst_states(lambda states: call(**states) @ left_out, where, names, random)
-    return tuple(float(x) for x in worst)
-
-
-RULE_STATES = 20_000

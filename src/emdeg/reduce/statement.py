@@ -19,11 +19,11 @@ from emdeg.equations import entry_name, formula
 from emdeg.errors import BadData, NotCertified, OverBudget, Refuted
 from emdeg.programs import Dependence, Program, Traced, Tracer, plain_program, verify_program
 from emdeg.reduce.abbreviation import Abbreviated
+from emdeg.reduce.model_error import largest_efforts
 from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
 from emdeg.reduce.row_error import RowObjective, row
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.short_program import ShortProgram
-from emdeg.reduce.target import largest_efforts
 from emdeg.robot import Robot, Workspace, workspace
 from emdeg.writing import terms_data
 

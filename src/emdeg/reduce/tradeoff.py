@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emdeg.programs import Effort, count
+from emdeg.reduce.model_error import certified, largest_efforts
 from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import FullModel, ShortModel
 from emdeg.reduce.significance import significant
-from emdeg.reduce.target import certified, largest_efforts
 from emdeg.robot import Workspace
 
 SIGNIFICANCES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)

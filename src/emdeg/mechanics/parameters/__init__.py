@@ -19,5 +19,6 @@ if TYPE_CHECKING:
     )
     from emdeg.mechanics.parameters.regressor import COLUMNS
     from emdeg.mechanics.parameters.symbolic_regressor import Regressor, regressor_formulas
+    from emdeg.mechanics.parameters.varied import VariedRobot, value_of
 
 on_demand(globals())

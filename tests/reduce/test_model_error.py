@@ -1,4 +1,4 @@
-"""Models within a target: the time that they may take, on a clock that the test turns."""
+"""Errors of models of terms: certified, within a time on a clock that the test turns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from emdeg.reduce.programs import program
 from emdeg.reduce.row_error import RowObjective, largest_error, row
 from emdeg.reduce.short_model import full_model
 from emdeg.reduce.significance import significant
-from emdeg.reduce.target import within
 from emdeg.robot import workspace
 
 
@@ -48,28 +47,11 @@ def arm():
     return full_model(robot), workspace(robot)
 
 
-def test_without_time_the_whole_model_stands_and_errs_by_nothing(arm):
-    full, where = arm
-    clock = Turned(1.0)
-    found = within(full, where, [1e3] * 3, effort=Effort(1.0, clock))
-    assert found.short.difference.values()
-    assert not any(found.short.difference.values())
-    assert [e.bound for e in found.errors] == [0.0] * 3
-    assert clock.looks < 10
-
-
-def test_with_time_the_same_limits_have_a_shorter_model(arm):
-    full, where = arm
-    found = within(full, where, [1e3] * 3, effort=Effort(30.0, Turned(1e-2)), tries=2)
-    assert any(found.short.difference.values())
-    assert found.certified
-
-
 @pytest.mark.parametrize("step", [0.02, 0.2])
 def test_search_and_certification_look_at_the_clock_and_end_by_it(arm, step):
     full, where = arm
     clock = Turned(step)
-    emdeg.abbreviate(full.robot, worst_error=[0.01], effort=Effort(4.0, clock))
+    emdeg.abbreviate(full.robot, effort=Effort(4.0, clock))
     short, _ = significant(full, where)
     program(short, effort=Effort(4.0, clock))
     assert step * clock.looks <= 1.2 * 8.0 + 20 * step
