@@ -55,7 +55,7 @@ def test_one_way_to_ask_at_a_time_and_what_is_not_stated_is_said():
     assert "states no tolerances" in " ".join(done.stderr.replace("│", " ").split())
     done = commands.run("abbreviate", "planar3r", "--of-friction", "1")
     assert done.returncode == 2
-    assert "no friction is stated" in " ".join(done.stderr.replace("│", " ").split())
+    assert "friction" in done.stderr
 
 
 def test_the_exact_program_is_called_so():
