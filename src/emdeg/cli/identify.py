@@ -15,7 +15,8 @@ from emdeg.cli.robots import Chosen
 from emdeg.errors import RobotError
 
 if TYPE_CHECKING:
-    from emdeg.identification import Estimate, FrictionFit, Identification, Validation
+    from emdeg.identification import Estimate, FrictionFit, Identification, PayloadFit, Validation
+    from emdeg.robot import Robot
 
 FRICTION = ("auto", "stribeck", "coulomb", "none")
 
@@ -33,9 +34,15 @@ def identify(
         list[str] | None,
         typer.Option(metavar="JOINT=VALUE", help="[N m/A, N/A] at the joint, where currents are logged. Repeatable."),
     ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="payload", help="The load alone, from two logs: LOG without it, LOG with it."),
+    ] = None,
     out_file: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="NEW.toml|NEW.urdf", help="Write the robot: bodies that can exist."),
+        typer.Option(
+            "--out", "-o", metavar="NEW.toml|NEW.urdf", help="Write the robot: bodies that can exist; or the payload."
+        ),
     ] = None,
     page: Annotated[
         Path | None,
@@ -57,6 +64,8 @@ def identify(
       emdeg identify panda.urdf log1.csv log2.csv --validate log3.csv --html page.html
 
       emdeg identify puma560 log.parquet --out new.toml --json
+
+      emdeg identify panda.urdf empty.csv loaded.csv --only payload --out load.toml
     """
     from emdeg.identification import identify as identify_logs
     from emdeg.identification import read_log, validated
@@ -69,6 +78,10 @@ def identify(
     except ValueError:
         raise UsageError(f"--torque-constant needs JOINT=NUMBER; got {torque_constant}") from None
     _need_writable(robot, out_file, page, force)
+    if only is not None:
+        _need_payload(only, logs, validate, out_file, page)
+        _payload(robot.load(), logs, friction, constants, out_file, force, accept_doubts, json)
+        return
     start = robot.load()
     with working(f"identifying {start.name}") as tell:
         found = identify_logs(
@@ -95,6 +108,81 @@ def identify(
         say(f"wrote {page}")
     if distance is not None:
         say(f"wrote {out_file}: its bodies' base parameters lie {distance:.2g} standard deviations from those found")
+
+
+def _need_payload(only: str, logs: list[Path], validate: Path | None, out_file: Path | None, page: Path | None) -> None:
+    if only != "payload":
+        raise UsageError(f"--only is payload; got {only!r}")
+    if len(logs) != 2:
+        raise UsageError(f"--only payload needs two logs, without the load and with it; got {len(logs)}")
+    if validate is not None or page is not None:
+        raise UsageError("--only payload goes without --validate and --html")
+    if out_file is not None and out_file.suffix != ".toml":
+        raise UsageError(f"--only payload writes a .toml file, for --payload; got {out_file.name!r}")
+
+
+def _payload(
+    robot: Robot,
+    logs: list[Path],
+    friction: str,
+    constants: dict[str, float],
+    out_file: Path | None,
+    force: bool,
+    accept_doubts: bool,
+    json: bool,
+) -> None:
+    """The load alone, printed and written."""
+    from emdeg.identification import identify_payload, payload_toml
+
+    with working(f"identifying what {robot.name} carries") as tell:
+        found = identify_payload(
+            robot,
+            *logs,
+            friction=friction,  # type: ignore[arg-type]
+            torque_constants=constants,
+            accept_doubts=accept_doubts,
+            progress=tell,
+        )
+        if out_file is not None:
+            write_new(out_file, payload_toml(found), force)
+    for note in found.notes:
+        say(f"note: {note}")
+    if json:
+        print_json(payload_data(found) | {"payload_file": None if out_file is None else str(out_file)})
+    else:
+        table = Table("of the load", "value", "95% from", "to", title=f"{robot.name}: carried by {found.link}")
+        for name, value in _load_rows(found):
+            table.add_row(name, *_numbers(value))
+        out.print(table)
+        for words in found.hidden:
+            out.print(f"not identified: {words}", soft_wrap=True)
+    if found.tensor is not None and not found.can_exist:
+        say("note: no body has this tensor: the motion shows it too little; a payload file has none")
+    if out_file is not None:
+        say(f"wrote {out_file}")
+
+
+def _load_rows(found: PayloadFit) -> list[tuple[str, Estimate]]:
+    rows = [("mass [kg]", found.mass)]
+    rows += [(f"com {axis} [m]", value) for axis, value in zip("xyz", found.com or ())]
+    return rows + [(f"I{name.lower()} [kg m^2]", value) for name, value in (found.tensor or {}).items()]
+
+
+def payload_data(found: PayloadFit) -> dict[str, Any]:
+    """{"payload": {"link", "mass": {value, low, high}, "com": [...], "tensor": {...}}}; null for what is not shown."""
+    tensor = None if found.tensor is None else {f"I{k.lower()}": asdict(v) for k, v in found.tensor.items()}
+    return {
+        "robot": found.robot.name,
+        "payload": {
+            "link": found.link,
+            "mass": asdict(found.mass),
+            "com": None if found.com is None else [asdict(value) for value in found.com],
+            "tensor": tensor,
+            "can_exist": found.can_exist,
+        },
+        "not_identified": list(found.hidden),
+        "notes": list(found.notes),
+    }
 
 
 def _need_writable(robot: Chosen, out_file: Path | None, page: Path | None, force: bool) -> None:

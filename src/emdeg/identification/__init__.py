@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from emdeg.identification.identifying import Identification, identify
     from emdeg.identification.measured import Comparison, Estimate, FrictionFit, JointDeviation, compare, fit_friction
     from emdeg.identification.measuring import CampaignOutcome, MeasuredFigure, measure
+    from emdeg.identification.payload_fit import PayloadFit, identify_payload, payload_toml
     from emdeg.identification.recording import Log, Recording, doubts, read_log, read_motion, read_recording
     from emdeg.identification.robot_files import identified_robot, identified_urdf
     from emdeg.identification.samples import LogSamples

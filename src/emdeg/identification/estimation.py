@@ -21,7 +21,7 @@ from emdeg.identification.friction_choice import FrictionChoice, choose_friction
 from emdeg.identification.friction_terms import LEVELS, interpolated_peak
 from emdeg.identification.linear_model import (
     HUBER,
-    Evaluate,
+    BodyRows,
     FrictionColumn,
     LinearModel,
     NoiseModel,
@@ -71,7 +71,7 @@ class Fit:
 
 
 def estimate(
-    regressor: Evaluate,
+    bodies: BodyRows,
     base: int,
     logs: Sequence[LogSamples],
     prior: Array,
@@ -80,8 +80,8 @@ def estimate(
 ) -> Fit:
     """Base parameters (`base` of them, near `prior` where the logs do not show them) and friction of every joint."""
     progress("choosing terms of friction")
-    columns, levels, logs = choose_friction(regressor, base, logs, prior, friction)
-    model = LinearModel(regressor, base, columns)
+    columns, levels, logs = choose_friction(bodies, base, logs, prior, friction)
+    model = LinearModel(bodies, base, columns)
     theta = np.concatenate([prior, np.zeros(len(columns))])
     noise = [noise_by_size(one) for one in logs]
     weights = [

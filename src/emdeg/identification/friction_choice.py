@@ -10,7 +10,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.identification.linear_model import (
-    Evaluate,
+    BodyRows,
     FrictionColumn,
     LinearModel,
     NoiseModel,
@@ -36,7 +36,7 @@ SAME = 1e-6
 
 
 def choose_friction(
-    regressor: Evaluate, base: int, logs: Sequence[LogSamples], prior: Array, friction: FrictionChoice
+    bodies: BodyRows, base: int, logs: Sequence[LogSamples], prior: Array, friction: FrictionChoice
 ) -> tuple[tuple[FrictionColumn, ...], dict[int, float], Sequence[LogSamples]]:
     """(the columns of friction, the Stribeck velocity of each joint that has one, of its fastest speed, the samples).
 
@@ -48,7 +48,7 @@ def choose_friction(
     if all(always):
         return tuple(columns), {}, logs
     some = [_excerpt(one, EXCERPT // len(logs)) for one in logs]
-    model = LinearModel(regressor, base, tuple(columns))
+    model = LinearModel(bodies, base, tuple(columns))
     plain = [*range(base), *(base + c for c, has in enumerate(always) if has)]
     start = np.concatenate([prior, np.zeros(len(columns))])
     noise, chosen, theta = [noise_by_size(one) for one in some], plain, start

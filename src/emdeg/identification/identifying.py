@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 
 import numpy as np
@@ -12,7 +12,7 @@ from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.identification.estimation import NORMAL, Fit, estimate
 from emdeg.identification.friction_choice import FrictionChoice, TermTest, term_tests
-from emdeg.identification.linear_model import Evaluate, LinearModel
+from emdeg.identification.linear_model import Evaluate, LinearModel, rows_of
 from emdeg.identification.measured import Estimate, FrictionFit
 from emdeg.identification.motor_constants import in_newton_metres
 from emdeg.identification.recording import Log, read_log
@@ -85,26 +85,13 @@ def identify(
     with which the file's own numbers explain the currents best. A log that seems to be in other units, to have columns
     exchanged or signs turned is refused with RobotError, unless `accept_doubts`.
     """
-    if not logs:
-        raise RobotError("no log is given", body=robot.name)
     robot = by_motors(robot)
-    read = [one if isinstance(one, Log) else read_log(one, robot) for one in logs]
-    fastest = np.max([fastest_speeds(log) for log in read], axis=0)
-    doubted = [(log.file, doubt) for log in read for doubt in (*log_doubts(log, robot), *rate_doubts(log, robot))]
-    refuse(doubted, accept_doubts)
-    progress("smoothing")
-    samples = [prepare(log, robot, fastest, most=MOST_ROWS // len(read)) for log in read]
-    regressor = base_regressor(robot)
-    progress("looking for other explanations")
-    doubted += [(one.file, doubt) for one in samples for doubt in explained_doubts(robot, regressor, one)]
-    refuse(doubted, accept_doubts)
-    samples, constants, words = in_newton_metres(robot, samples, torque_constants or {})
+    ready = ready_logs(robot, logs, torque_constants or {}, accept_doubts, progress)
+    samples = ready.samples
     base = base_parameters(robot)
     prior = prior_values(robot, base)
-    fit = estimate(regressor, len(base), samples, prior, friction, progress)
+    fit = estimate(rows_of(ready.regressor), len(base), samples, prior, friction, progress)
     names, drives = [str(column) for column in base.kept], [joint.name for joint in robot.driven]
-    notes = [f"{one.file}: {note}" for one in samples for note in one.notes] + words
-    notes += [f"{file}: {doubt.words}" for file, doubt in doubted]
     return Identification(
         robot,
         base,
@@ -114,11 +101,54 @@ def identify(
         {str(column): combination_text(column, parts) for column, parts in base.grouping.items()},
         tuple(_friction(robot, fit, samples, j) for j in range(len(robot.driven))),
         hidden_words(robot, base, fit),
-        constants,
+        ready.constants,
         () if friction == "none" else term_tests(fit.model, fit.theta, samples, fit.noise, drives),
-        tuple(notes),
-        tuple(doubt for _, doubt in doubted),
+        ready.notes,
+        ready.doubts,
     )
+
+
+@dataclass(frozen=True)
+class ReadyLogs(Shown):
+    """Logs that may be identified: smoothed, doubted, in N m; what is to be said of them."""
+
+    regressor: Evaluate
+    samples: tuple[LogSamples, ...]
+    constants: Mapping[str, Estimate]
+    notes: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
+
+
+def ready_logs(
+    robot: Robot,
+    logs: Sequence[Path | Log],
+    torque_constants: Mapping[str, float],
+    accept_doubts: bool,
+    progress: Told,
+    most: int = MOST_ROWS,
+    loaded: int = 0,
+) -> ReadyLogs:
+    """Logs read, smoothed (`most` rows in all) and doubted; those that cannot be meant are refused with RobotError.
+
+    The last `loaded` of them are of the robot with a load that its file does not have.
+    """
+    if not logs:
+        raise RobotError("no log is given", body=robot.name)
+    read = [one if isinstance(one, Log) else read_log(one, robot) for one in logs]
+    fastest = np.max([fastest_speeds(log) for log in read], axis=0)
+    doubted = [(log.file, doubt) for log in read for doubt in (*log_doubts(log, robot), *rate_doubts(log, robot))]
+    refuse(doubted, accept_doubts)
+    progress("smoothing")
+    samples = [prepare(log, robot, fastest, most=most // len(read)) for log in read]
+    samples = [replace(one, loaded=k >= len(read) - loaded) for k, one in enumerate(samples)]
+    regressor = base_regressor(robot)
+    progress("looking for other explanations")
+    doubted += [(one.file, doubt) for one in samples for doubt in explained_doubts(robot, regressor, one)]
+    refuse(doubted, accept_doubts)
+    samples, constants, words = in_newton_metres(robot, samples, torque_constants)
+    notes = [f"{one.file}: {note}" for one in samples for note in one.notes] + words
+    notes += [f"{file}: {doubt.words}" for file, doubt in doubted]
+    return ReadyLogs(regressor, tuple(samples), constants, tuple(notes), tuple(doubt for _, doubt in doubted))
 
 
 def refuse(doubted: Sequence[tuple[str, Doubt]], accept: bool) -> None:

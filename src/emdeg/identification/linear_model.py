@@ -32,6 +32,13 @@ HUBER = 3.0
 
 Evaluate = Callable[[Array, Array, Array], Array]
 """q, qd, qdd (m, n) -> Y (m, n, p)."""
+BodyRows = Callable[[LogSamples, slice], Array]
+"""Some samples -> Y (m, n, p), the columns of the bodies."""
+
+
+def rows_of(regressor: Evaluate) -> BodyRows:
+    """The regressor's rows of samples."""
+    return lambda samples, part: regressor(samples.q[part], samples.qd[part], samples.qdd[part])
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class FrictionColumn:
 class LinearModel:
     """tau = [Y, friction] theta."""
 
-    regressor: Evaluate
+    bodies: BodyRows
     base: int
     """Columns of Y."""
     friction: tuple[FrictionColumn, ...]
@@ -58,7 +65,7 @@ class LinearModel:
 
     def rows(self, samples: LogSamples, part: slice) -> Array:
         """(m, n, size) of some samples."""
-        Y = self.regressor(samples.q[part], samples.qd[part], samples.qdd[part])
+        Y = self.bodies(samples, part)
         found = np.zeros((*Y.shape[:2], self.size))
         found[..., : self.base] = Y
         for k, column in enumerate(self.friction, self.base):
@@ -69,10 +76,10 @@ class LinearModel:
         """The samples whose friction by load rubs with the efforts that the bodies ask for."""
         if not any(column.mix[LOAD_PLACE] for column in self.friction):
             return samples
-        bodies = LinearModel(self.regressor, self.base, ()).predicted(theta[: self.base], samples)
+        asked = replace(self, friction=()).predicted(theta[: self.base], samples)
         friction = samples.friction.copy()
         # An effort changes slowly beside the jump of a direction, so that the filter of the jump serves both.
-        friction[..., LOAD_PLACE] = np.abs(bodies) * friction[..., COULOMB_PLACE]
+        friction[..., LOAD_PLACE] = np.abs(asked) * friction[..., COULOMB_PLACE]
         return replace(samples, friction=friction)
 
     def predicted(self, theta: Array, samples: LogSamples) -> Array:

@@ -35,7 +35,7 @@ def in_newton_metres(
     words = []
     missing = [name for name in names if name not in given]
     if missing:
-        found = _fitted(robot, in_amperes)
+        found = _fitted(robot, [one for one in in_amperes if not one.loaded] or in_amperes)
         constants |= {name: found[name] for name in missing}
         words.append(
             f"the torque constants of {', '.join(missing)} are those with which the file's own masses explain the "

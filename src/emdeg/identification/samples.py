@@ -69,6 +69,8 @@ class LogSamples(Shown):
     position_noise: Array
     in_amperes: bool
     notes: tuple[str, ...]
+    loaded: bool = False
+    """Whether the robot carried a load that its file does not have."""
 
     def __len__(self) -> int:
         return len(self.t)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.identification.estimation import NORMAL
 from emdeg.identification.identifying import Identification
-from emdeg.identification.linear_model import LinearModel
 from emdeg.identification.recording import Log
 from emdeg.identification.samples import LogSamples, prepare
 from emdeg.identification.smoothing import signal_band
@@ -102,7 +101,7 @@ def validated(found: Identification, log: Log) -> Validation:
 
 def _parts(found: Identification, samples: LogSamples, predicted: Array) -> dict[str, Array]:
     """(m, n) what the bodies ask for because of accelerations, speeds and gravity, and what friction does."""
-    bodies = LinearModel(found.fit.model.regressor, found.fit.model.base, ())
+    bodies = replace(found.fit.model, friction=())
     zero = np.zeros_like(samples.qd)
     weight = bodies.predicted(found.values, samples.moving(zero, zero))
     still = bodies.predicted(found.values, samples.moving(zero, samples.qdd))
