@@ -39,7 +39,7 @@ $(VENV)/.targets: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,targets]'
 	@touch $@
 
-test-targets: $(VENV)/.targets   ## every library robot and function in C, Python, JAX; three robots in every language; CasADi
+test-targets: $(VENV)/.targets   ## every library robot and function in C, Python, JAX; three robots in every language; CasADi; FMUs
 	$(BIN)/python -m pytest -q -n $(JOBS) -m targets
 
 test-targets-all: $(VENV)/.targets   ## every library robot and function in every language

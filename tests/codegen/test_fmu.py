@@ -225,6 +225,22 @@ def test_parameters_are_gravity_a_load_symbols_and_what_is_asked_for(tmp_path):
     np.testing.assert_allclose(table(found, "q", 2), motion.q, atol=1e-9, rtol=1e-9)
 
 
+def test_a_load_on_a_deltas_platform_is_a_parameter(tmp_path):
+    robot = emdeg.load("delta")
+    path = made("delta", tmp_path)
+    q, qd = started(robot)
+    outputs = [f"q[{k + 1}]" for k in range(3)]
+    found = run(path, 50, placed(q=q, qd=qd) | {"parameters.mL": 0.5}, output=outputs)
+    loaded = emdeg.robot.with_symbolic_payload(robot)
+    values = dict.fromkeys(loaded.symbols, 0) | {"mL": Fraction(1, 2)}
+    options = {"duration": 0.05, "method": "rk4", "step": STEP, "stops": "ignore", "check_step": False}
+    options["drift_tolerance"] = np.inf
+    motion = emdeg.simulate(emdeg.robot.substitute(loaded, values), None, q, qd, **options)
+    np.testing.assert_allclose(table(found, "q", 3), motion.q, atol=1e-9, rtol=1e-9)
+    without = emdeg.simulate(robot, None, q, qd, **options)
+    assert np.abs(without.q - motion.q).max() > 1e-6
+
+
 def test_symbols_without_a_number_start_at_zero_and_must_be_set(tmp_path):
     path = made("puma560_symbolic", tmp_path)
     assert valid(path) == []

@@ -136,10 +136,9 @@ def opened_robot(robot: Robot, tunable: Sequence[str]) -> tuple[Robot, list[FmuV
     starts = {symbol: found.nominal[path] for path, symbol in found.symbols.items() if path in found.nominal}
     meanings = {symbol: path for path, symbol in found.symbols.items()}
     tuned = found.robot
-    if robot.is_tree:
-        # Where no frame stands at the tool, or symbols have a load's names, there is no further load.
-        with suppress(RobotError):
-            tuned = with_symbolic_payload(tuned)
+    # Where no frame stands at the tool, or symbols have a load's names, there is no further load.
+    with suppress(RobotError):
+        tuned = with_symbolic_payload(tuned)
     # Lengths with which loops close.
     near = {} if robot.loops is None else {name: float(value) for name, value in robot.loops.values}
     names = sorted(tuned.symbols)
