@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from concurrent.futures import ProcessPoolExecutor, as_completed
 
 import emdeg
 from emdeg.mechanics.functions import functions_of
@@ -49,8 +48,10 @@ def main() -> None:
     old = json.loads(kept.read_text(encoding="utf-8"))["figures"] if kept.exists() else {}
     robots = old.get("robots", {}) if old.get("sm") == args.sm else {}
     with ProcessPoolExecutor(args.processes) as pool:
-        robots |= dict(zip(args.robots, pool.map(partial(of_robot, sm=args.sm), args.robots)))
-    record("ptx", {"sm": args.sm, "robots": dict(sorted(robots.items()))})
+        begun = {pool.submit(of_robot, name, args.sm): name for name in args.robots}
+        for done in as_completed(begun):  # some take minutes: what is known is written
+            robots[begun[done]] = done.result()
+            record("ptx", {"sm": args.sm, "robots": dict(sorted(robots.items()))})
 
 
 if __name__ == "__main__":
