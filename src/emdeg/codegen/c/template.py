@@ -44,11 +44,9 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
         texts.append(_batch(main))
     if options.casadi:
         texts.append(entry_point(main, name, constants))
-        texts.append(
-            derivative_entry_points(program, name, lambda one: _function(one, options.trig == "inline", "static "))
-        )
+        texts.append(derivative_entry_points(program, name, lambda one: _derivative(one, options.trig == "inline")))
     if options.acados:
-        texts.append(acados_functions(program, name, lambda one: _function(one, options.trig == "inline", "static ")))
+        texts.append(acados_functions(program, name, lambda one: _derivative(one, options.trig == "inline")))
     lines = header(program, name, options.robot, options.command, options.multirate)
     if options.batch:
         lines += ["", f"{name}_batch takes arrays component by component: entry j of state i at [j*count + i]."]
@@ -157,6 +155,32 @@ def _function(program: Program, together: bool, scope: str = "") -> str:
     lines = [f"{signature};", signature, "{"]
     lines += ["    " + line for line in _void(program) + _body(program, one_state, together)]
     return "\n".join([*lines, "}"]) + "\n"
+
+
+LONG = 1500
+"""Values of a derivative from which on a compiler's time matters more than the last tenth of its speed."""
+
+
+def _derivative(program: Program, together: bool) -> str:
+    """A derivative's own function, which nobody outside of the file sees.
+
+    On long functions without a branch most of gcc's time at -O2 goes into moving values between registers: three times
+    as much as at -Os, for code that is no faster.
+    """
+    if program.size <= LONG:
+        return _function(program, together, "static ")
+    return "\n".join([*_UNHURRIED, _function(program, together, "EMDEG_LONG static ")])
+
+
+_UNHURRIED = (
+    "#ifndef EMDEG_LONG",
+    "#if defined(__GNUC__) && !defined(__clang__)",
+    '#define EMDEG_LONG __attribute__((optimize("Os")))',
+    "#else",
+    "#define EMDEG_LONG",
+    "#endif",
+    "#endif",
+)
 
 
 def _batch(program: Program) -> str:
