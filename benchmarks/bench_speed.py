@@ -1,12 +1,12 @@
 """How fast generated programs run, against Pinocchio's C++ routines in the same run.
 
-    python benchmarks/bench_speed.py [--quick]
+    python benchmarks/bench_speed.py [--quick] [--robots puma560,panda] [--functions inverse_dynamics,...]
 
 Contestants run interleaved in one process, pinned to one core, over the same random states; each figure is the
-median of the faster half of the repetitions, since other work on the machine only ever lengthens a time. Every
-contestant's result is compared first: all compute the same. It prints the times a state and the ratios to Pinocchio's,
-and writes benchmarks/results/speed.json. Needs g++, the packages `pin` and `cmeel-eigen` (pip install
-'emdeg[bench]'); without them only our own times are given.
+median of the faster half of the repetitions, of processor time (two cores: of the clock, the best), since other work on
+the machine only ever lengthens a time. Every contestant's result is compared first: all compute the same. It prints the
+times a state and the ratios to Pinocchio's, and writes benchmarks/results/speed.json. Needs g++, the packages `pin` and
+`cmeel-eigen` (pip install 'emdeg[bench]'); without them only our own times are given.
 """
 
 from __future__ import annotations
@@ -39,8 +39,12 @@ ROUTINES = {
     "mass_matrix": ("crba", "crba_local"),
     "forward_dynamics": ("aba", "aba_local"),
     "inverse_dynamics_derivatives": ("rnea_derivatives",),
+    "forward_dynamics_derivatives": ("aba_derivatives",),
+    "inverse_dynamics_vjp": ("rnea_derivatives",),
+    "forward_dynamics_vjp": ("aba_derivatives",),
 }
-"""Pinocchio's routine for each function; of two conventions the faster one counts."""
+"""Pinocchio's routine for each function; of two conventions the faster one counts. It has no adjoints: a row times a
+Jacobian needs the Jacobian, and the product itself is not even timed."""
 
 COUNTS = ("operations", "sincos", "operations of the plain program")
 
@@ -71,7 +75,10 @@ def c_library(program, compiler: str, folder: Path, tag: str = "") -> ctypes.CDL
 
 
 def typical_times(
-    contestants: dict[str, tuple[Call, int]], repetitions: int, quantile: float = 0.25
+    contestants: dict[str, tuple[Call, int]],
+    repetitions: int,
+    quantile: float = 0.25,
+    clock: Callable[[], int] = time.thread_time_ns,
 ) -> dict[str, float]:
     """Nanoseconds a state of each call (a call, how many states it does), interleaved."""
     times: dict[str, list[int]] = {name: [] for name in contestants}
@@ -79,9 +86,9 @@ def typical_times(
         call()
     for _ in range(repetitions):
         for name, (call, _) in contestants.items():
-            start = time.perf_counter_ns()
+            start = clock()
             call()
-            times[name].append(time.perf_counter_ns() - start)
+            times[name].append(clock() - start)
     return {name: float(np.quantile(times[name], quantile)) / states for name, (_, states) in contestants.items()}
 
 
@@ -112,9 +119,12 @@ def measure(robot, function: str, peer: Pinocchio | None, folder: Path, repetiti
         filled = [few.get(name, few["q"]) for name in ("q", "qd")] + [few.get("qdd", few.get("tau", few["q"]))]
         peer.states(*filled)
         for routine in ROUTINES[function]:
-            out = np.empty(expected.size)
+            out = np.empty(robot.n + 3 * robot.n**2)
             peer.call(routine, out)()
-            agree(f"Pinocchio's {routine}", out, expected)
+            same = out[: expected.size]
+            if function.endswith("_vjp"):
+                same = adjoint(out, routine, next(few[name][-1] for name in few if name.endswith("_c")))
+            agree(f"Pinocchio's {routine}", same, expected[: same.size])
             contestants[f"pinocchio {routine}"] = (peer.call(routine), STATES)
     plain = plain_program(robot, function)
     for compiler in filter(shutil.which, ("gcc", "clang")):
@@ -136,6 +146,13 @@ def measure(robot, function: str, peer: Pinocchio | None, folder: Path, repetiti
     return times | dict(zip(COUNTS, (found.total, found.sincos, count(plain).total)))
 
 
+def adjoint(out: np.ndarray, routine: str, weights: np.ndarray) -> np.ndarray:
+    """The weights times the matrices that a routine for derivatives left: those by q and qd and, of aba, by tau."""
+    n = weights.size
+    matrices = out[n:] if routine == "aba_derivatives" else out[: 2 * n * n]
+    return (weights @ matrices.reshape(-1, n, n)).ravel()
+
+
 def _called(function, *args) -> Call:
     return lambda: function(*args)
 
@@ -154,7 +171,7 @@ def two_cores(robot, function: str, repetitions: int) -> dict[str, float]:
                 lambda compiled=compiled, inputs=inputs, outs=outs: compiled(**inputs, out=outs),
                 states,
             )
-    return typical_times(contestants, 3 * repetitions, quantile=0.0)
+    return typical_times(contestants, 3 * repetitions, quantile=0.0, clock=time.perf_counter_ns)
 
 
 def from_python(robot, repetitions: int) -> dict[str, float]:
@@ -177,11 +194,14 @@ def from_python(robot, repetitions: int) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Times of generated programs against Pinocchio's C++ routines.")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
-    repetitions = 25 if parser.parse_args().quick else 101
+    parser.add_argument("--functions", default=",".join(ROUTINES), help="only these")
+    parser.add_argument("--robots", default="puma560,panda")
+    asked = parser.parse_args()
+    repetitions = 25 if asked.quick else 101
     results: dict[str, object] = {}
     everywhere = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("puma560", "panda"):
+        for name in asked.robots.split(","):
             robot = emdeg.load(name)
             try:
                 peer = Pinocchio(robot)
@@ -191,7 +211,7 @@ def main() -> None:
             row: dict[str, object] = {}
             if everywhere:
                 os.sched_setaffinity(0, {max(everywhere)})
-            for function in ROUTINES:
+            for function in asked.functions.split(","):
                 Path(folder, name).mkdir(exist_ok=True)
                 times = measure(robot, function, peer, Path(folder, name), repetitions)
                 row[function] = with_ratios(f"{name} {function}", times)

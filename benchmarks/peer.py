@@ -82,7 +82,7 @@ def casadi_library() -> ctypes.CDLL:
 class Pinocchio:
     """A robot as Pinocchio's model, and its routines over arrays of states (states, n)."""
 
-    ROUTINES = ("rnea", "crba", "crba_local", "aba", "aba_local", "rnea_derivatives")
+    ROUTINES = ("rnea", "crba", "crba_local", "aba", "aba_local", "rnea_derivatives", "aba_derivatives")
 
     def __init__(self, robot: Robot) -> None:
         arrays = model_arrays(robot)
@@ -144,3 +144,9 @@ def python_model(robot: Robot):
     model.armature = armature
     model.gravity.linear = gravity
     return pinocchio, model
+
+
+def casadi_graph(robot: Robot, routine: str, path: Path) -> None:
+    """Writes rnea(q, qd, qdd), aba(q, qd, tau) or aba_local as a function of CasADi's to a file."""
+    arrays = [pointer(array) for array in model_arrays(robot)]
+    casadi_library().save_function(routine.encode(), robot.n, *arrays, str(path).encode())

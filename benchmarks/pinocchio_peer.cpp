@@ -7,6 +7,7 @@
 
 #include "pinocchio_model.hpp"
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
@@ -91,6 +92,20 @@ void peer_rnea_derivatives(Peer * p, double * out)
   {
     Eigen::Map<RowMatrix>(out, n, n) = p->data.dtau_dq;
     Eigen::Map<RowMatrix>(out + n * n, n, n) = p->data.dtau_dv;
+  }
+}
+
+void peer_aba_derivatives(Peer * p, double * out)
+{
+  for (std::size_t i = 0; i < p->q.size(); ++i)
+    pin::computeABADerivatives(p->model, p->data, p->q[i], p->qd[i], p->x[i]);
+  const auto n = p->model.nv;
+  if (out)
+  {
+    Eigen::Map<Vector>(out, n) = p->data.ddq;
+    Eigen::Map<RowMatrix>(out + n, n, n) = p->data.ddq_dq;
+    Eigen::Map<RowMatrix>(out + n + n * n, n, n) = p->data.ddq_dv;
+    Eigen::Map<RowMatrix>(out + n + 2 * n * n, n, n) = p->data.Minv.selfadjointView<Eigen::Upper>().toDenseMatrix();
   }
 }
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import emdeg
 from emdeg.mechanics import TREE, kind_of
-from emdeg.mechanics.functions import functions_of
+from emdeg.mechanics.functions import CATALOGUE, functions_of
 from emdeg.programs.ir import count
 from emdeg.programs.store import INDEX, file_name, filed_text, index, shipped
 from emdeg.writing.files import write_whole
@@ -30,6 +30,10 @@ FUNCTIONS = {
     "elements": 1.0,
     "jacobian": SHORT,
     "forward_kinematics": SHORT,
+    "inverse_dynamics_derivatives": 1.0,
+    "forward_dynamics_derivatives": 1.0,
+    "inverse_dynamics_vjp": 1.0,
+    "forward_dynamics_vjp": 1.0,
 }
 LARGE = ("coriolis_matrix", "elements")
 """Only for robots of up to six joints."""
@@ -52,7 +56,9 @@ def main() -> None:
         for function in arguments.functions.split(","):
             if function in LARGE and robot.n > 6:
                 continue
-            if function not in functions_of(robot) or (kind_of(robot) is not TREE and robot.n > LARGEST_LOOPS):
+            of = CATALOGUE[function].derivation
+            bare = function if of is None else of.of.name
+            if bare not in functions_of(robot) or (kind_of(robot) is not TREE and robot.n > LARGEST_LOOPS):
                 continue
             for seed in map(int, arguments.seeds.split(",")):
                 search(robot, function, arguments.effort * FUNCTIONS[function], seed, arguments.folder)
