@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import random
 import sys
@@ -16,15 +17,29 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import pyarrow.csv
+import pyarrow.parquet
+
 import emdeg
-from emdeg.codegen import generate
+from emdeg.analysis.judged_file import read_printed
+from emdeg.bounds import Bounded
+from emdeg.codegen import Artefact, generate, make_short_program_artefact
 from emdeg.codegen.artefact import recheck
+from emdeg.codegen.short import recheck_short
+from emdeg.equations.json_form import from_json, to_json
 from emdeg.errors import EmdegError
+from emdeg.identification.campaign import read_campaign
+from emdeg.identification.recording import read_log
+from emdeg.mechanics.kane.reader import read_setup
 from emdeg.programs.store import from_data
-from emdeg.robot import assemble, read_toml
+from emdeg.reduce import ShortProgram
+from emdeg.robot import assemble, read_toml, workspace
 from emdeg.robot.mjcf_reader import read_mjcf
 from emdeg.robot.urdf_reader import read_urdf
 from emdeg.simulation.scenarios.scenario import read_scenario
+from emdeg.simulation.trajectories.tables import read_trajectory
+from emdeg.studio.sessions import FORMAT, read_shared
+from emdeg.sweeps.folder import KIND, MANIFEST, SCHEMA, read_manifest
 from emdeg.sweeps.plan import plan_from_json
 from emdeg.sweeps.read import read_study
 
@@ -47,9 +62,9 @@ def mjcf(data: bytes) -> None:
     assemble(read_mjcf(_text(data), "f.xml"))
 
 
-def _in_file(data: bytes, read: Callable[[Path], Any]) -> None:
+def _in_file(data: bytes, read: Callable[[Path], Any], name: str = "f.toml") -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "f.toml"
+        path = Path(folder) / name
         path.write_bytes(data)
         read(path)
 
@@ -84,8 +99,68 @@ def _made() -> tuple[bytes, Any]:
     return one.text.encode(), json.loads(json.dumps(one.certificate))
 
 
+def short(data: bytes) -> None:
+    with contextlib.suppress(json.JSONDecodeError, RecursionError):
+        said = json.loads(_text(data))
+        if isinstance(said, dict) and said != json.loads(seeds("short")[0]):
+            recheck_short(_short().text.encode(), said)
+
+
+@cache
+def _short() -> Artefact:
+    """The exact program of a robot as a short one whose error is nothing."""
+    robot, exact = emdeg.load("planar2r"), emdeg.program("planar2r", "gravity")
+    none = (Bounded(0.0, 0.0, {}),) * 2
+    found = ShortProgram(robot, "gravity", exact, exact, workspace(robot), none, (1.0, 1.0), (0.0, 0.0))
+    return make_short_program_artefact(found, file="short.c", command="emdeg abbreviate planar2r --emit short.c")
+
+
+def campaign(data: bytes) -> None:
+    _in_file(data, read_campaign)
+
+
+def judged(data: bytes) -> None:
+    _in_file(data, read_printed)
+
+
+def speeds(data: bytes) -> None:
+    read_setup(_text(data), emdeg.load("stanford_arm"))
+
+
+def trajectory(data: bytes) -> None:
+    _in_file(data, lambda path: read_trajectory(path, emdeg.load("planar2r")), "f.csv")
+
+
+def log(data: bytes) -> None:
+    _in_file(data, lambda path: read_log(path, emdeg.load("planar2r")), "f.csv")
+
+
+def parquet(data: bytes) -> None:
+    _in_file(data, lambda path: read_log(path, emdeg.load("planar2r")), "f.parquet")
+
+
+def payload(data: bytes) -> None:
+    _in_file(data, lambda path: emdeg.load("planar2r", payload=str(path)))
+
+
+def manifest(data: bytes) -> None:
+    _in_file(data, lambda path: read_manifest(path.parent), MANIFEST)
+
+
+def page(data: bytes) -> None:
+    read_shared(_text(data))
+
+
+def model(data: bytes) -> None:
+    from_json(_text(data))
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    one.__name__: one for one in (toml, urdf, mjcf, scenario, study, plan, program, certificate)
+    one.__name__: one
+    for one in (
+        *(toml, urdf, mjcf, scenario, study, plan, program, certificate),
+        *(short, campaign, judged, speeds, trajectory, log, parquet, payload, manifest, page, model),
+    )
 }
 
 
@@ -111,6 +186,9 @@ output_step = 0.01
 """
 
 
+LOG = "t,q_q1,q_q2,tau_q1,tau_q2\n" + "".join(f"{k / 100},{k % 7},{k % 5},{k % 3},{k % 2}\n" for k in range(40))
+
+
 @cache
 def seeds(target: str) -> list[bytes]:
     """Good inputs of a target."""
@@ -132,6 +210,34 @@ def seeds(target: str) -> list[bytes]:
 
             small = Study("s", ("planar2r",), (Compute("gravity"),), states=States(count=20))
             return [prepare(small).to_json().encode()]
+        case "short":
+            return [json.dumps(_short().certificate).encode()]
+        case "campaign":
+            return [(HOME / "examples" / "puma560_campaign.toml").read_bytes()]
+        case "judged":
+            return [path.read_bytes() for path in sorted((HOME / "examples" / "judged").glob("*.toml"))]
+        case "speeds":
+            return [(HOME / "examples" / "speeds" / "stanford_arm.toml").read_bytes()]
+        case "trajectory":
+            rows = b"".join(b"%g,%g,%g\n" % (k / 10, k / 7, -k / 5) for k in range(9))
+            return [b"t,q1,q2\n" + rows, rows]
+        case "log":
+            return [LOG.encode()]
+        case "parquet":
+            table = pyarrow.csv.read_csv(io.BytesIO(LOG.encode()))
+            pyarrow.parquet.write_table(table, found := io.BytesIO())
+            return [found.getvalue()]
+        case "payload":
+            return [b"schema = 1\n[[payload]]\nmass = 1.8\ncom = [0, 0.1, 0]\nIxx = 0.1\nIyy = 0.1\nIzz = 0.1\n"]
+        case "manifest":
+            digests = {"study_digest": "a" * 64, "plan_digest": "b" * 64, "environment": {"emdeg": "0.2.0"}}
+            results = {"results": {"sha256": "c" * 64, "rows": 3}, "complete": True}
+            return [json.dumps({"kind": KIND, "schema": SCHEMA, **digests, **results}).encode()]
+        case "page":
+            words = {"format": FORMAT, "name": "planar2r", "text": "", "source": "", "state": {"q": [0, 1]}}
+            return [json.dumps(words).encode()]
+        case "model":
+            return [to_json(emdeg.derive("planar2r")).encode()]
         case _:
             made = _made()[1]
             return [json.dumps(made if target == "certificate" else made["program"]).encode()]
@@ -206,7 +312,10 @@ def survives(target: str, data: bytes) -> None:
 
 READERS = ("emdeg.robot.", "emdeg.algebra.exact", "emdeg.algebra.angle", "emdeg.programs.ir", "emdeg.programs.store")
 READERS += ("emdeg.codegen.artefact", "emdeg.sweeps.plan", "emdeg.sweeps.read", "emdeg.sweeps.study")
-READERS += ("emdeg.simulation.scenarios.",)
+READERS += ("emdeg.simulation.scenarios.", "emdeg.simulation.trajectories.tables", "emdeg.sweeps.folder")
+READERS += ("emdeg.identification.campaign", "emdeg.identification.recording", "emdeg.identification.log_tables")
+READERS += ("emdeg.analysis.judged_file", "emdeg.mechanics.kane.reader", "emdeg.studio.sessions")
+READERS += ("emdeg.equations.json_form", "emdeg.algebra.expression")
 
 
 def _functions() -> Iterator[FunctionType]:

@@ -21,6 +21,17 @@ TIMES = {
     "plan": 100,
     "program": 200,
     "certificate": 60,
+    "short": 20,
+    "campaign": 30,
+    "judged": 30,
+    "speeds": 30,
+    "trajectory": 60,
+    "log": 60,
+    "parquet": 60,
+    "payload": 60,
+    "manifest": 100,
+    "page": 100,
+    "model": 60,
 }
 """Of `make test`; the long run has fifty times as many."""
 

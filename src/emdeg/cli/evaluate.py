@@ -273,6 +273,8 @@ def _is_float(text: str) -> bool:
 def _read_csv(path: Path, name: str, robot: Robot) -> Array:
     """The states of a CSV file; a first row of words names the columns, which may be any that include ours."""
     try:
+        if not path.is_file() and path.exists():
+            raise RobotError("it is not a regular file", file=str(path))
         if path.stat().st_size > 16 * BUDGET.bytes:
             raise TooLarge(f"it is larger than {16 * BUDGET.bytes // 2**20} MiB", file=str(path))
         with path.open(newline="", encoding="utf-8") as handle:

@@ -26,6 +26,7 @@ from emdeg.programs import (
     wrong_format,
 )
 from emdeg.robot import Robot, assemble, library_names, load, read_toml, to_toml
+from emdeg.writing import read_plain
 
 
 def robot_data(robot: Robot) -> dict[str, str]:
@@ -135,8 +136,7 @@ def _message(certificate: Mapping[str, Any]) -> bytes:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as stream:
-            return stream.read(LARGEST)
+        return read_plain(path, LARGEST)[:LARGEST]
     except OSError as problem:
         raise RobotError(f"cannot be read: {problem.strerror or problem}", file=str(path)) from None
 

@@ -167,9 +167,9 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> Execution:
         printed = _printed(claim.program, str(certificate["robot"]["name"]), file, command).encode()
         inputs = function_inputs(claim.robot, [claim.function])
         points, seed = certificate["points"], certificate["seed"]
-    except (KeyError, TypeError, NotAProgram, RobotError, ValueError, OverflowError) as problem:
+    except (LookupError, TypeError, AttributeError, NotAProgram, RobotError, ValueError, OverflowError) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
-    if hashlib.sha256(text).hexdigest() != certificate["digest"]:
+    if hashlib.sha256(text).hexdigest() != certificate.get("digest"):
         raise NotCertified("the artefact was changed: its digest is not the certificate's")
     if printed != text:
         raise NotCertified(
@@ -193,6 +193,8 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> Execution:
         claim.show()
     except (Refuted, OffTheVariety, ValueError) as problem:
         raise NotCertified(f"the artefact is wrong: {problem}") from None
+    except (LookupError, TypeError, AttributeError) as problem:  # a box that is none
+        raise NotCertified(f"the certificate is damaged: {type(problem).__name__} {problem}") from None
     check_said(certificate, found_of(proof), claim.program, rounding, measured_errors(claim.program, claim.robot))
     return execution
 

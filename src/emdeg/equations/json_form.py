@@ -76,7 +76,9 @@ def from_data(data: Any) -> Model:
         raise BadData(f'it is not a model: "format" must be "{FORMAT}"')
     try:
         return _model(data)
-    except (KeyError, IndexError, TypeError, AttributeError) as problem:
+    except BadData:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as problem:
         raise BadData(f"the model is incomplete: {type(problem).__name__} {problem}") from None
 
 

@@ -59,6 +59,8 @@ def read_table(path: str | PathLike[str], wanted: Callable[[str], bool] = lambda
     """The columns with wanted names. RobotError names the file and the line at fault."""
     file = Path(path)
     try:
+        if not file.is_file() and file.exists():
+            raise RobotError("it is not a regular file", file=str(path))
         if file.stat().st_size > LARGEST:
             raise TooLarge(f"it is larger than {LARGEST // 2**20} MiB", file=str(path))
         if file.suffix == ".parquet":
@@ -92,13 +94,19 @@ def _parquet(path: Path, wanted: Callable[[str], bool]) -> LogTable:
         source = arrow_.parquet.ParquetFile(path)
         header = _header(source.schema_arrow.names, str(path))
         names = tuple(name for name in header if wanted(name))
+        if (
+            source.metadata.num_rows * len(names) * 8 > LARGEST
+        ):  # a few bytes may say that a number stands in all of them
+            raise TooLarge(f"its numbers are more than {LARGEST // 2**20} MiB", file=str(path))
         values = np.empty((source.metadata.num_rows, len(names)), order="F")
         for k, name in enumerate(names):  # one column at a time: the log is not held twice
             column = source.read(columns=[name]).column(0).cast(arrow_.float64())
             values[:, k] = column.to_numpy()
             del column
         arrow_.default_memory_pool().release_unused()
-    except arrow_.ArrowException as problem:
+    except (arrow_.ArrowException, ValueError, OSError, MemoryError) as problem:
+        if isinstance(problem, RobotError):
+            raise
         rule = f"is not a Parquet file of numbers: {(str(problem).splitlines() or [''])[0][:200]}"
         raise RobotError(rule, file=str(path)) from None
     return LogTable(str(path), header, names, values)

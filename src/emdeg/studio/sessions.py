@@ -88,6 +88,11 @@ class Session:
         return json.dumps(data, indent=1) + "\n"
 
 
+MOST_STATE = 100_000
+"""Characters of what a page was looking at."""
+LONGEST_NAME = 200
+
+
 def read_shared(content: str) -> dict[str, Any]:
     """What a file of `Session.shared` holds; BadRequest where it is none."""
     try:
@@ -99,6 +104,8 @@ def read_shared(content: str) -> dict[str, Any]:
         raise BadRequest("the file is no page of the studio")
     if data["format"] != FORMAT:
         raise BadRequest(f"the file is a page of another studio ({data['format'][:40]!r})")
+    if len(str(data["state"])) > MOST_STATE or len(data["name"]) > LONGEST_NAME or not data["name"].isprintable():
+        raise BadRequest("the file is no page of the studio: its name or what it was looking at is none")
     return data
 
 

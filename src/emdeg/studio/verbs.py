@@ -9,7 +9,7 @@ from typing import Any
 from emdeg.errors import BadRequest
 from emdeg.robot import library_names
 from emdeg.studio.parameters import edited, with_payload
-from emdeg.studio.sessions import Session, StudioFolder, read_shared
+from emdeg.studio.sessions import MOST_STATE, Session, StudioFolder, read_shared
 from emdeg.studio.work import Tell, Workshop
 
 SECONDS = {"open": 60.0, "check": 60.0, "model": 120.0, "equations": 300.0, "significance": 900.0, "code": 300.0}
@@ -148,7 +148,7 @@ class Desk:
     async def _keep(self, data: Mapping[str, Any], tell: Tell) -> Data:
         """The page's configuration and choices, for when it is loaded again."""
         state = data.get("state")
-        if isinstance(state, dict) and len(str(state)) < 100_000:
+        if isinstance(state, dict) and len(str(state)) < MOST_STATE:
             self.session.state = state
         return {}
 

@@ -27,7 +27,7 @@ from emdeg.errors import SweepError
 from emdeg.sweeps.plan import Plan, plan_from_json, text_digest
 from emdeg.sweeps.tables import write_results
 from emdeg.sweeps.trust import trusted
-from emdeg.writing import flush, part_of, write_whole
+from emdeg.writing import flush, part_of, read_plain, write_whole
 
 KIND, SCHEMA = "emdeg sweep", 1
 RESULTS, MANIFEST, PLAN, CHUNKS, LOCK = "results.parquet", "manifest.json", "plan.json", "chunks", ".lock"
@@ -167,7 +167,7 @@ def _begun(path: Path, plan: Plan) -> Folder:
             what = f"{plan.study.name!r} with other settings or robots"
         raise SweepError(f"it holds results of {what}: choose another folder", file=str(path))
     file = path / PLAN
-    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    text = _text(file) if file.exists() else ""
     if text_digest(text) != manifest["plan_digest"]:
         text = plan.to_json()  # the one that was lost, if nothing else has changed
         if text_digest(text) != manifest["plan_digest"]:
@@ -184,14 +184,35 @@ def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a sweep's folder."""
     file = path / MANIFEST
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        if found["kind"] != KIND or found["schema"] != SCHEMA or not found["plan_digest"]:
+        found = json.loads(_text(file))
+        if found["kind"] != KIND or found["schema"] != SCHEMA:
             raise ValueError("its kind or form is another")
+        said = [found["study_digest"], found["plan_digest"], found["environment"], found.get("results", _NO_RESULTS)]
+        if not all(isinstance(one, kind) for one, kind in zip(said, (str, str, dict, dict))):
+            raise ValueError("its digests, environment or results are none")
+        if not isinstance(said[3]["sha256"], str) or not isinstance(said[3]["rows"], int):
+            raise ValueError("its results are none")
     except OSError as problem:
         raise SweepError(f"cannot be read: {problem.strerror or problem}", file=str(file)) from None
-    except (ValueError, KeyError, TypeError, UnicodeDecodeError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise SweepError(f"this is no manifest of a sweep: {problem}", file=str(file)) from None
     return found
+
+
+_NO_RESULTS = {"sha256": "", "rows": 0}
+LARGEST = 2**30
+"""Bytes of a plan or a manifest."""
+
+
+def _text(file: Path) -> str:
+    """What a file of the folder says; SweepError where it is too large, or no text."""
+    data = read_plain(file, LARGEST)
+    if len(data) > LARGEST:
+        raise SweepError(f"it is larger than {LARGEST // 2**20} MiB", file=str(file))
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise SweepError("it is no text", file=str(file)) from None
 
 
 @contextlib.contextmanager

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from os import PathLike
-from pathlib import Path
+from os import PathLike, fspath
 from typing import Any
 
 from emdeg.algebra import ONE, ZERO, Exact, Expression, parsed
-from emdeg.errors import RobotError
 from emdeg.mechanics.kane.closed import check_loop_setup
 from emdeg.mechanics.kane.setup import (
     BASE_AXES,
@@ -26,7 +24,7 @@ from emdeg.mechanics.kane.setup import (
     Speed,
     coordinates_of,
 )
-from emdeg.robot import MAX_BYTES, NOWHERE, Frame, Remarks, Robot, TomlDocument, TomlTable, Vector, kind_of
+from emdeg.robot import NOWHERE, Frame, Remarks, Robot, TomlDocument, TomlTable, Vector, kind_of, read_text
 
 SCHEMA = 1
 MAX_ENTRIES = 200
@@ -38,16 +36,7 @@ _AXES |= {f"-{name}": (-v[0], -v[1], -v[2]) for name, v in _AXES.items()}
 
 def load_setup(path: str | PathLike[str], robot: Robot) -> Setup:
     """The setup that a file describes for `robot`; RobotError says what is wrong, and where."""
-    file = Path(path)
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise RobotError(f"the file is larger than {MAX_BYTES} bytes", file=str(path))
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise RobotError("it is not UTF-8 text", file=str(path)) from None
-    except OSError as problem:
-        raise RobotError(f"it cannot be read: {problem.strerror}", file=str(path)) from None
-    return read_setup(text, robot, str(path))
+    return read_setup(read_text(fspath(path)), robot, fspath(path))
 
 
 def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:

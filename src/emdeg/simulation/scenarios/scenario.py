@@ -16,7 +16,6 @@ from emdeg.mechanics.loops import coordinates_of
 from emdeg.programs import Program
 from emdeg.reduce import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.robot import (
-    MAX_BYTES,
     Remarks,
     Robot,
     TomlDocument,
@@ -27,6 +26,7 @@ from emdeg.robot import (
     need_table,
     optional_real,
     per_joint,
+    read_text,
     real,
 )
 from emdeg.simulation.controllers import laws
@@ -123,13 +123,7 @@ def scenario_text(name_or_path: str) -> tuple[str, str, Path | None]:
             f"there is no scenario {name_or_path!r}; there are {', '.join(scenario_names())}, or give "
             "a .toml file's path"
         )
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise TooLarge(f"the file is larger than {MAX_BYTES} bytes", file=str(path))
-        return path.read_text(encoding="utf-8"), str(path), path.parent
-    except (OSError, UnicodeDecodeError) as problem:
-        why = getattr(problem, "strerror", None) or problem
-        raise ScenarioError(f"cannot be read: {why}", file=str(path)) from None
+    return read_text(str(path)), str(path), path.parent
 
 
 def load_scenario(name_or_path: str, robot: Robot) -> Scenario:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from emdeg.errors import ScenarioError, TooLarge
-from emdeg.robot import BUDGET, Robot
+from emdeg.errors import ScenarioError
+from emdeg.robot import Robot, read_text
 from emdeg.simulation.trajectories.joint_space import Spline, through
 
 
@@ -23,13 +23,7 @@ def read_trajectory(
     `deg`: revolute joints in degrees.
     """
     file = Path(path)
-    try:
-        if file.stat().st_size > BUDGET.bytes:
-            raise TooLarge(f"it is larger than {BUDGET.bytes} bytes", file=str(file))
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
-        why = getattr(problem, "strerror", None) or problem
-        raise ScenarioError(f"cannot be read: {why}", file=str(file)) from None
+    text = read_text(str(file))
     rows = [(line, row) for line, row in enumerate(csv_.reader(text.splitlines()), 1) if "".join(row).strip()]
     if not rows:
         raise ScenarioError("it is empty", file=str(file))
