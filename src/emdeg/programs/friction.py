@@ -31,7 +31,7 @@ def with_friction(robot: Robot, names: Sequence[str], smallest: Callable[[Sequen
         """Where efforts go in, what is lost of them does not act."""
         return tracer.entry(*slot) - friction[slot[1]] if slot[0] == "tau" else None
 
-    outputs = dict(tracer.outputs_of(bare, tracer.replay(bare)))
+    outputs: dict[str, Sequence[Traced]] = dict(tracer.outputs_of(bare, tracer.replay(bare)))
     rubbed = tracer.outputs_of(bare, tracer.replay(bare, acting))
     for name in names:
         if not name.endswith(WITH_FRICTION):
