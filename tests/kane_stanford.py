@@ -13,7 +13,7 @@ import emdeg
 from emdeg.mechanics.kane import joint_rates, load_setup
 from emdeg.programs.ir import Kind, Program, count
 from emdeg.programs.kane import METHODS, kane_program
-from emdeg.programs.values import NUMPY, constants, values
+from emdeg.programs.values import array_functions, constants, every_value
 from tests import kane_levinson
 
 ROOT = Path(__file__).parents[1]
@@ -100,7 +100,7 @@ def _values(program: Program, inputs: dict[str, np.ndarray]) -> list[np.ndarray]
             return inputs[op.slot[0]][:, op.slot[1]]
         return np.full(STATES, float(fixed[index])) if index in fixed else None
 
-    return [np.broadcast_to(value, STATES) for value in values(program, leaf, NUMPY)]
+    return [np.broadcast_to(value, STATES) for value in every_value(program, leaf, array_functions(np))]
 
 
 def _found(program: Program, ours: list[np.ndarray], theirs: np.ndarray) -> str:

@@ -1,13 +1,15 @@
 """Printed models against the exact ones: the errata's figures, bounds that hold, claims that fail."""
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from examples import make_judged_delta
 
 import emdeg
-from emdeg.analysis import judge, read_printed, workspace
+from emdeg.analysis import judge, judged_workspace, read_printed, workspace
 from emdeg.errors import RobotError
 from tests import kane_levinson
 from tests.bejczy import CUBE
@@ -279,3 +281,89 @@ def test_kanes_torques_as_printed_and_corrected():
         for i, name in enumerate(names):
             assert abs(theirs[i] - tau[k, i]) <= found[name].error.bound + 1e-9
     assert found["tau_q3"].error.value > 0.5
+
+
+# Mechanisms with closed loops.
+
+
+def loops_verdict(tmp_path, name, text, ranges=None, **options):
+    file = tmp_path / "model.toml"
+    file.write_text(f'schema = 1\nrobot = "{name}"\n' + text)
+    robot = emdeg.load(name)
+    found = judge(read_printed(file), robot, judged_workspace(robot, ranges), **options)
+    return {one.name: one for one in found.entries}
+
+
+def test_a_constant_for_a_fourbars_inertia_is_off_by_what_a_fine_grid_shows(tmp_path):
+    found = loops_verdict(tmp_path, "fourbar", '[entries]\nM11 = "0.01"\ng1 = "0"\n', seconds=0.5)
+    M = emdeg.mass_matrix("fourbar", np.linspace(-np.pi, np.pi, 4001)[:, None])[:, 0, 0]
+    g = np.abs(emdeg.gravity("fourbar", np.linspace(-np.pi, np.pi, 4001)[:, None])[:, 0])
+    one = found["M11"]
+    assert np.abs(0.01 - M).max() <= one.error.bound < 1.02 * np.abs(0.01 - M).max()
+    assert np.abs(0.01 / M - 1).max() <= one.relative.bound < 1.02 * np.abs(0.01 / M - 1).max()
+    assert one.average == pytest.approx(np.abs(0.01 / M - 1).mean(), rel=0.05)
+    assert g.max() <= found["g1"].error.bound < 1.02 * g.max()
+
+
+def test_an_effort_of_a_fivebar_is_at_most_its_bound(tmp_path):
+    ranges = {"q1": (1.9, 2.2), "q2": (0.9, 1.2)}
+    found = loops_verdict(tmp_path, "fivebar", '[entries]\ntau_q1 = "0"\nC12 = "0"\n', ranges, seconds=0.5)
+    robot = emdeg.load("fivebar")
+    q, qd, qdd = judged_workspace(robot, ranges).sample_states(4000, 2)
+    tau = np.abs(emdeg.inverse_dynamics(robot, q, qd, qdd)[:, 0])
+    assert tau.max() <= found["tau_q1"].error.bound < 2 * tau.max()
+    C = np.abs(emdeg.coriolis_matrix(robot, q, qd)[:, 0, 1])
+    assert C.max() <= found["C12"].error.bound < 2 * C.max()
+
+
+def test_the_deltas_file_is_what_its_script_writes():
+    assert (FOLDER / "asadi_heydari.toml").read_text() == make_judged_delta.text()
+
+
+CIRCLE = {"x": (-0.1, 0.1), "y": (-0.1, 0.1), "z": (-0.47, -0.43)}
+
+
+def asadi(names=None, **options):
+    robot = emdeg.load("delta")
+    printed = read_printed(FOLDER / "asadi_heydari.toml", **options)
+    if names is not None:
+        printed = replace(printed, entries={name: printed.entries[name] for name in names})
+    return {one.name: one for one in judge(printed, robot, judged_workspace(robot, CIRCLE), seconds=0.05).entries}
+
+
+def test_asadi_and_heydaris_matrices_are_exact_once_corrected():
+    found = asadi(corrected=True)
+    assert len(found) == 18
+    assert all(one.exact for one in found.values())
+
+
+def test_asadi_and_heydaris_misprints():
+    """The whole leg's mass at its centre, as printed, is M_K - m_K = m_C + m_A too much."""
+    found = asadi(["M11", "M12", "g3"])
+    assert "m_B is printed nowhere" in found["M11"].problem
+    assert found["M12"].error.bound > 0
+    # A leg's middle moves with half the platform's and half its elbow's velocity: dG_z, by differences.
+    robot, step = emdeg.load("delta"), 1e-6
+    q = judged_workspace(robot, CIRCLE).sample(300, 5)
+    angles = [emdeg.loops.joint_positions(robot, q + np.array([0, 0, side * step]))[:, :3] for side in (1, -1)]
+    drop = (0.2 * np.sin(angles[0]) - 0.2 * np.sin(angles[1])) / (2 * step)
+    excess = 2 * Fraction("5.74769459e-3") / (Fraction(1, 2) * Fraction("0.52") ** 2)
+    off = 9.81 * float(excess) * (0.5 + 0.5 * drop).sum(axis=1)
+    assert np.abs(off).max() <= found["g3"].error.bound
+    assert found["g3"].error.value > 0.95 * np.abs(off).min()
+
+
+def test_a_mechanism_whose_error_has_no_bound_says_where(tmp_path):
+    found = loops_verdict(tmp_path, "fourbar", '[entries]\nM11 = "1/(1 - 2*cos(q1))"\n', seconds=0.2)
+    assert "no bound over the workspace" in found["M11"].problem
+
+
+def test_half_of_sixty_degrees_is_one_half_whoever_writes_it(tmp_path):
+    """The Delta's file with 1/2 for the cosines that it writes out."""
+    file = tmp_path / "asadi.toml"
+    text = (FOLDER / "asadi_heydari.toml").read_text()
+    file.write_text(text.replace('"cos(pi/3)"', '"1/2"').replace('"cos(-pi/3)"', '"0.5"'))
+    robot = emdeg.load("delta")
+    printed = read_printed(file, corrected=True)
+    some = replace(printed, entries={name: printed.entries[name] for name in ("M12", "g1")})
+    assert all(one.exact for one in judge(some, robot, judged_workspace(robot, CIRCLE), seconds=0.05).entries)

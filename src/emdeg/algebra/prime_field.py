@@ -18,7 +18,7 @@ from typing import Any
 
 from flint import fmpz
 
-from emdeg.algebra.angle import HALF_RIGHT, Angle
+from emdeg.algebra.angle import HALF_RIGHT, SIXTH, Angle
 from emdeg.algebra.scalar import add_angles, multiple_angle, sincos_from_pieces
 from emdeg.algebra.trig_poly import Generator
 from emdeg.errors import UnluckyPoint
@@ -202,13 +202,19 @@ class PrimeField:
         return self._residue(self._drawn("parameter", name))
 
     def sincos(self, angle: Angle) -> tuple[Residue, Residue]:
-        """(sine, cosine) of a constant angle: exact for quarter turns, else a point fixed by the angle."""
+        """(sine, cosine) of a constant angle: exact for quarters, eighths and twelfths of a turn, else a point.
+
+        The point is fixed by the angle; so it is for twelfths where 3 has no root modulo the prime.
+        """
         return sincos_from_pieces(angle, self.number, self._constant_pair)
 
     def _constant_pair(self, piece: Angle) -> tuple[Residue, Residue]:
         if piece == HALF_RIGHT:
             half = root_of(residue_of(Fraction(1, 2), self.prime), self.prime)
             return self._residue(half), self._residue(half)
+        if piece == SIXTH and self.prime % MODULO == REMAINDER:
+            root = root_of(residue_of(Fraction(3, 4), self.prime), self.prime)
+            return self.number(Fraction(1, 2)), self._residue(root)
         return self._circle_point(f"constant {piece.pi_times} {piece.radians} {piece.symbol}")
 
     def sqrt(self, value: Residue) -> Residue:

@@ -2,354 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from emdeg.algebra import Array, Quotient, TrigPoly, lowest_terms
-from emdeg.analysis.judged_entries import COEFFICIENTS, Asked, asked_of
 from emdeg.analysis.judged_file import PrintedModel
-from emdeg.analysis.judged_meaning import Letters, Meaning
-from emdeg.bounds import Bounded, SearchLimits, clock, extremes, family, largest_magnitude, largest_ratio
-from emdeg.equations import Model, derive, entry_name
-from emdeg.errors import NotBounded, OverBudget, RobotError, UnreadableEntry
-from emdeg.reduce import EffortRow, largest_error, of_rates, row, unit_rates
-from emdeg.robot import Robot, Workspace, need_numbers
-from emdeg.writing import Shown
+from emdeg.analysis.judged_loops import judge_loops
+from emdeg.analysis.judged_trees import judge_tree
+from emdeg.analysis.judged_verdict import JudgedOver, Verdict, verdict_of
+from emdeg.analysis.loops import closed_workspace
+from emdeg.robot import Robot, Workspace, need_numbers, workspace
 
-SAMPLES = 4096
-NOTHING = Bounded(0.0, 0.0, {})
-Coefficients = Mapping[tuple, Quotient]
-"""What an entry is of the rates' products: ("g",), ("M", j), ("c", j), ("b", j, k), ("v", j) of a speed; from 0."""
-
-
-@dataclass(frozen=True)
-class Judgement(Shown):
-    """One entry judged; SI units. `error` is |printed - exact|, `size` |exact|, each at its largest over the workspace.
-
-    `relative` is the largest |printed - exact| / exact where the exact entry is positive everywhere (a diagonal of M),
-    else error over size, both certified bounds; `average` the same on average over random configurations.
-    """
-
-    name: str
-    text: str
-    exact: bool
-    error: Bounded
-    size: Bounded
-    relative: Bounded
-    pointwise: bool
-    average: float
-    problem: str = ""
-    """Why it could not be judged: it cannot be read, or it is no entry of this robot, or it has no bound."""
-    wrong: tuple[str, ...] = ()
-    """Of an effort: the coefficients that are off."""
-
-
-@dataclass(frozen=True)
-class Verdict(Shown):
-    """Every entry of a printed model judged; which of the author's claims fail."""
-
-    printed: PrintedModel
-    robot: str
-    entries: tuple[Judgement, ...]
-    efforts: tuple[float, ...]
-    """Per joint, a bound on the effort's error [N m, N] over the workspace, entries that are not printed left out."""
-    failed: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        return not self.failed
-
-
-@dataclass(frozen=True)
-class Search:
-    """Where errors are looked for and how long."""
-
-    where: Workspace
-    gap: float
-    seconds: float
-    seed: int = 0
-
-    @property
-    def limits(self) -> SearchLimits:
-        return SearchLimits(seconds=self.seconds)
+MARGIN = 0.05
 
 
 def judge(
-    printed: PrintedModel, robot: Robot, where: Workspace, *, gap: float = 1e-2, seconds: float = 2.0, seed: int = 0
+    printed: PrintedModel,
+    robot: Robot,
+    where: Workspace,
+    *,
+    gap: float = 1e-2,
+    seconds: float = 2.0,
+    margin: float = MARGIN,
+    seed: int = 0,
 ) -> Verdict:
-    """The printed entries against the exact ones of a chain or tree over `where`.
+    """The printed entries against the exact ones of `robot` over `where`.
 
-    Bounds hold whatever the time; `seconds` an entry say how near to the true extremes they come at best (`gap`).
+    Bounds hold whatever the time; `seconds` an entry say how near to the true extremes they come at best (`gap`). Of a
+    mechanism with closed loops they are over the poses at which every loop closes and is at least `margin` from a dead
+    point (the function `closure`: the sine squared of the angle at which its links meet).
     """
     need_numbers(robot)
-    model = derive(robot, rational_angles=True)
-    bench = _Bench(model, Meaning(printed, robot, _letters(model)), Search(where, gap, seconds, seed))
-    found = [judged_entry(printed, name, robot, bench.judged) for name in printed.entries]
+    over = JudgedOver(where, gap, seconds, margin, seed)
+    found = judge_tree(printed, robot, over) if robot.loops is None else judge_loops(printed, robot, over)
     return verdict_of(printed, robot, found, where)
 
 
-def judged_entry(
-    printed: PrintedModel, name: str, robot: Robot, judged: Callable[[str, str, Asked], Judgement]
-) -> Judgement:
-    """One entry judged, or why it cannot be."""
-    text = printed.entries[name].text
-    asked = asked_of(name, robot)
-    if asked is None:
-        return unjudged(name, text, f"{robot.name} has no entry {name}")
-    try:
-        return judged(name, text, asked)
-    except (UnreadableEntry, NotBounded) as problem:
-        return unjudged(name, text, str(problem))
-    except OverBudget as problem:
-        raise RobotError(f"its expression grows too long: {problem}", file=printed.file, body=name) from None
-
-
-def unjudged(name: str, text: str, problem: str) -> Judgement:
-    return Judgement(name, text, False, NOTHING, NOTHING, NOTHING, False, 0.0, problem)
-
-
-def verdict_of(printed: PrintedModel, robot: Robot, found: Sequence[Judgement], where: Workspace) -> Verdict:
-    return Verdict(printed, robot.name, tuple(found), _efforts(found, robot, where), _failed(printed, found))
-
-
-def _letters(model: Model) -> Letters:
-    """The model's algebra; quotients, since something may be divided by."""
-    algebra, revolute = model.algebra, [joint.kind == "revolute" for joint in model.robot.joints]
-
-    def pair(of: tuple[TrigPoly, TrigPoly]) -> tuple[Quotient, Quotient]:
-        return Quotient(of[0]), Quotient(of[1])
-
-    def position(k: int) -> Quotient | tuple[Quotient, Quotient]:
-        return pair(algebra.joint_sincos(k + 1)) if revolute[k] else Quotient(algebra.displacement(k + 1))
-
-    return Letters(lambda value: Quotient(algebra.number(value)), lambda angle: pair(algebra.sincos(angle)), position)
-
-
-@dataclass(frozen=True)
-class _Bench:
-    """A model, what its printed counterpart means, and how errors are bounded."""
-
-    model: Model
-    meaning: Meaning
-    search: Search
-
-    def judged(self, name: str, text: str, asked: Asked) -> Judgement:
-        theirs, exact = self._theirs(name, asked), self._exact(asked)
-        wrong = {key: _lowest(value - exact[key] if key in exact else value) for key, value in theirs.items()}
-        if asked.letter in COEFFICIENTS:
-            return self._coefficient(name, text, asked, wrong[("g",)], exact[("g",)].numerator)
-        return self._of_rates(name, text, asked, wrong, exact)
-
-    def _theirs(self, name: str, asked: Asked) -> Coefficients:
-        """The printed entry's coefficients, from its values at rates of zero and one."""
-        degrees = self.meaning.degrees(name)
-        asked.need_degrees(degrees, name, self.meaning.printed.file)
-        number, n = self.meaning.letters.number, self.model.n
-
-        def at(qd: Sequence[int], qdd: Sequence[int]) -> Quotient:
-            rates = ([number(Fraction(x)) for x in each] for each in (qd, qdd))
-            return self.meaning.at(*rates).entry(name)
-
-        def speed(k: int, way: int = 1) -> Quotient:
-            return at([way * int(k == j) for j in range(n)], none)
-
-        none = (0,) * n
-        if asked.letter in COEFFICIENTS:
-            return {("g",): at(none, none)}
-        if asked.letter == "C":
-            return {("v", k): speed(k) for k in range(n)}
-        found = of_rates([at(qd, qdd) for qd, qdd in unit_rates(n)], n)
-        for k in range(n) if (1, 0) in degrees else ():
-            found["v", k] = (speed(k) - speed(k, -1)) * number(Fraction(1, 2))
-            found["c", k] = found["c", k] - found["v", k]
-        return found
-
-    def _exact(self, asked: Asked) -> Coefficients:
-        """The same of the model, whose efforts have no term that is linear in a speed."""
-        entries, n = self.model.entries(), self.model.n
-        if asked.letter in COEFFICIENTS:
-            return {("g",): Quotient(entries[asked.name])}
-        i = asked.of[0]
-        if asked.letter == "C":
-            return {("v", k): Quotient(self.model.christoffel(i, asked.of[1], k + 1)) for k in range(n)}
-        found = {("g",): entries[entry_name("g", i)]}
-        for key in of_rates([0] * sum(1 for _ in unit_rates(n)), n):
-            letter, *of = key
-            if letter != "g":
-                joints = sorted((i, of[0] + 1)) if letter == "M" else [i, *(k + 1 for k in of)]
-                found[key] = entries[entry_name(letter, *joints)]
-        return {key: Quotient(formula) for key, formula in found.items()}
-
-    def _coefficient(self, name: str, text: str, asked: Asked, wrong: Quotient, exact: TrigPoly) -> Judgement:
-        box, gap, effort = self.search.where.box, self.search.gap, self.search.limits
-        size = largest_magnitude(exact, box, gap=gap, effort=effort) if exact else NOTHING
-        if not wrong:
-            return Judgement(name, text, True, NOTHING, size, NOTHING, False, 0.0)
-        q = self.search.where.sample(SAMPLES, self.search.seed)
-        off = np.abs(wrong.evaluate(q, parameters=self.model.numbers))
-        below = self._away_from_zero(wrong)
-        above = wrong.numerator if below is not None else wrong.numerator / wrong.denominator.number
-        if below is None:
-            error = largest_magnitude(above, box, gap=gap, effort=effort)
-        else:
-            error = largest_ratio(above, below, box, gap=gap, effort=effort)
-        if asked.letter == "M" and asked.of[0] == asked.of[1]:
-            try:
-                against = exact if below is None else below * exact
-                relative = largest_ratio(above, against, box, gap=gap, effort=effort)
-                average = float(np.mean(off / exact.evaluate(q, parameters=self.model.numbers)))
-                return Judgement(name, text, False, error, size, relative, True, average)
-            except ValueError:
-                pass  # not shown to be positive: as the others
-        return judged_by_size(name, text, error, size, float(off.mean()))
-
-    def _of_rates(self, name: str, text: str, asked: Asked, wrong: Coefficients, exact: Coefficients) -> Judgement:
-        """An effort, or an entry of C: its error at the worst of all rates."""
-        size = self._largest(asked, exact)
-        off = {key: value for key, value in wrong.items() if value}
-        if not off:
-            return Judgement(name, text, True, NOTHING, size, NOTHING, False, 0.0)
-        error = self._largest(asked, off)
-        q, qd, qdd = self.search.where.sample_states(SAMPLES, self.search.seed)
-        average = np.abs(self._summed(asked, off, q, qd, qdd)).mean()
-        names = tuple(asked.coefficient(key) for key in off)
-        return judged_by_size(name, text, error, size, float(average), names)
-
-    def _summed(self, asked: Asked, of: Coefficients, q: Array, qd: Array, qdd: Array) -> Array:
-        """The coefficients times their products of rates, at states."""
-        total = np.zeros(len(q))
-        for key, value in of.items():
-            total = total + value.evaluate(q, parameters=self.model.numbers) * asked.product(key, qd, qdd)
-        return total
-
-    def _largest(self, asked: Asked, of: Coefficients) -> Bounded:
-        """The largest magnitude over positions and rates: of formulas together, of quotients one by one."""
-        where = self.search.where
-        plain: dict[tuple, TrigPoly] = {}
-        alone: list[tuple[tuple, Bounded]] = []
-        for key, value in of.items():
-            below = self._away_from_zero(value)
-            if below is None and (key[0] != "v" or asked.letter == "C"):
-                plain[key] = value.numerator / value.denominator.number
-                continue
-            below = value.denominator if below is None else below
-            alone.append(
-                (key, largest_ratio(value.numerator, below, where.box, gap=self.search.gap, effort=self.search.limits))
-            )
-        found = self._largest_formula(asked, plain)
-        if not alone:
-            return found
-        bound = found.bound + sum(part.bound * asked.largest_product(key, where) for key, part in alone)
-        q, qd, qdd = where.sample_states(SAMPLES, self.search.seed)
-        reached = np.abs(self._summed(asked, of, q, qd, qdd))
-        top = int(np.argmax(reached))
-        return Bounded(float(reached[top]), bound, dict(enumerate(map(float, q[top]), 1)))
-
-    def _largest_formula(self, asked: Asked, plain: Mapping[tuple, TrigPoly]) -> Bounded:
-        where, used = self.search.where, {key: formula for key, formula in plain.items() if formula}
-        if not used:
-            return NOTHING
-        if asked.letter == "C":
-            speeds, formulas = np.array(where.speed), family(list(used.values()), where.box)
-            rows = EffortRow(formulas, speeds[[key[1] for key in used]], (), (), 0, speeds)
-        else:
-            rows = row(asked.of[0], {asked.coefficient(key): formula for key, formula in used.items()}, where)
-            assert rows is not None
-        return largest_error(
-            rows, seconds=self.search.seconds, tolerance=self.search.gap, seed=self.search.seed, clock=clock
-        )
-
-    def _away_from_zero(self, value: Quotient) -> TrigPoly | None:
-        """The positive denominator; None where nothing is divided by, NotBounded where it may be zero."""
-        if value.is_formula:
-            return None
-        below, where = value.denominator, self.search.where
-        ends = extremes(below, where.box, gap=0.05, effort=self.search.limits)
-        if ends.low.bound > 0:
-            return below
-        if ends.high.bound < 0:
-            return -below
-        near = self._nearest_zero(below, ends.low.at, ends.high.at)
-        at = ", ".join(f"{where.joints[k - 1]} = {round(x, 9):.4g}" for k, x in near.items() if isinstance(k, int))
-        raise NotBounded(f"it divides by {below}, which is not away from zero over the workspace (see {at})")
-
-    def _nearest_zero(self, below: TrigPoly, low: Mapping, high: Mapping) -> Mapping:
-        """Where a divisor is nearest to zero on the way from where it is least to where it is greatest."""
-        low, high = ({k: float(v) for k, v in end.items()} for end in (low, high))
-        steps = np.linspace(0.0, 1.0, 257)
-        keys = [k for k in low if k in high]
-        n, middle = self.model.n, self.search.where.middle
-        q = np.tile(middle, (len(steps), 1))
-        for k in keys:
-            if isinstance(k, int) and 1 <= k <= n:
-                q[:, k - 1] = low[k] + steps * (high[k] - low[k])
-        values = below.evaluate(q, parameters=self.model.numbers)
-        crossing = next((i for i, (a, b) in enumerate(pairwise(values)) if a * b <= 0), None)
-        at = int(np.argmin(np.abs(values)))
-        if crossing is None:
-            return {k: q[at, k - 1] for k in keys}
-        a, b = values[crossing], values[crossing + 1]
-        share = a / (a - b) if a != b else 0.0
-        return {k: q[crossing, k - 1] + share * (q[crossing + 1, k - 1] - q[crossing, k - 1]) for k in keys}
-
-
-def judged_by_size(
-    name: str, text: str, error: Bounded, size: Bounded, mean: float, wrong: tuple[str, ...] = ()
-) -> Judgement:
-    """The error as a share of the entry's largest value."""
-    # |e| <= its bound and the largest |f| is at least the value attained: certified.
-    scale = size.value
-    if scale <= 0:
-        whole = Bounded(1.0, 1.0, error.at)
-        return Judgement(name, text, False, error, size, whole, False, 1.0, wrong=wrong)
-    share = Bounded(error.value / size.bound, error.bound / scale, error.at)
-    return Judgement(name, text, False, error, size, share, False, mean / scale, wrong=wrong)
-
-
-def _lowest(value: Quotient) -> Quotient:
-    """The quotient without anything that divides both of its parts."""
-    return value if value.is_formula else lowest_terms(value.numerator, value.denominator)
-
-
-def _efforts(found: Sequence[Judgement], robot: Robot, where: Workspace) -> tuple[float, ...]:
-    """Every entry's largest error times the largest rates that multiply it, summed."""
-    v, a = where.speed, where.acceleration
-    total = [0.0] * len(v)
-    for one in found:
-        asked = asked_of(one.name, robot)
-        if one.problem or asked is None or (asked.letter == "tau" and robot.loops is not None):
-            continue
-        i, *rest = (k - 1 for k in asked.of)
-        if asked.letter == "M":
-            total[i] += one.error.bound * a[rest[0]]
-            if rest[0] != i:
-                total[rest[0]] += one.error.bound * a[i]
-        elif asked.letter == "b":
-            total[i] += one.error.bound * v[rest[0]] * v[rest[1]]
-        elif asked.letter == "c":
-            total[i] += one.error.bound * v[rest[0]] ** 2
-        elif asked.letter == "C":
-            total[i] += one.error.bound * v[rest[0]]
-        else:
-            total[i] += one.error.bound
-    return tuple(total)
-
-
-def _failed(printed: PrintedModel, found: Sequence[Judgement]) -> tuple[str, ...]:
-    """What of the author's claims does not hold: proven to fail, or not shown to hold."""
-    failed = []
-    for one in found:
-        if one.problem:
-            failed.append(f"{one.name}: {one.problem}")
-            continue
-        if printed.claim is not None and one.relative.bound > printed.claim:
-            how = "is" if one.relative.value > printed.claim else "may be"
-            share = one.relative.value if how == "is" else one.relative.bound
-            failed.append(f"{one.name}: its error {how} {share:.3%}, more than {printed.claim:g}")
-        if printed.average_claim is not None and one.average > printed.average_claim:
-            failed.append(f"{one.name}: its error is {one.average:.3%} on average, more than {printed.average_claim:g}")
-    return tuple(failed)
+def judged_workspace(robot: Robot, ranges: Mapping[str, Sequence[float]] | None = None) -> Workspace:
+    """The workspace that a model is judged over: of a mechanism, as far as rays out of its start reach."""
+    return workspace(robot, ranges) if robot.loops is None else closed_workspace(robot, ranges)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
+    from emdeg.bounds.enclosures import Boxes, Enclosure
     from emdeg.bounds.families import Family, Supremum, basis, family, supremum
     from emdeg.bounds.interpolation import interpolated, joint_variable, node_states, trimmed
     from emdeg.bounds.nested import nested_supremum
     from emdeg.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
     from emdeg.bounds.ratio import attained_ratio, largest_ratio
     from emdeg.bounds.search import SearchLimits, called_off, clock
+    from emdeg.bounds.subdivision import Looked, largest_values
     from emdeg.bounds.tensors import Range, Tensor, Variable, tensor
 
 on_demand(globals())

@@ -127,7 +127,7 @@ def maximum(
         c, r, live = _without_monotone(c, r, found, low, high, ends)
         live &= ~close
         if live.any():
-            c, r = _bisected(c[live], r[live], found.weight[live])
+            c, r = bisected(c[live], r[live], found.weight[live])
             C, R = np.concatenate([C, c]), np.concatenate([R, r])
             U = np.concatenate([U, upper[live], upper[live]])
         if len(U) and (drop := best + allowed() >= U).any():
@@ -192,7 +192,7 @@ def _without_monotone(
     return c, r, live
 
 
-def _bisected(c: Array, r: Array, weight: Array) -> tuple[Array, Array]:
+def bisected(c: Array, r: Array, weight: Array) -> tuple[Array, Array]:
     """Every box cut in two across the variable that adds most to its bound."""
     k = np.argmax(np.where(r > 0, weight, -1.0), axis=1)
     rows = np.arange(len(c))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from emdeg.analysis import Judgement, Verdict, read_printed, workspace
+from emdeg.analysis import Judgement, Verdict, judged_workspace, read_printed
 from emdeg.analysis import judge as judge_model
 from emdeg.cli.common import CHECK_FAILED, Json, UsageError, assignments, head, out, print_json, say
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
@@ -32,6 +32,9 @@ def judge(
     range_: RangeTexts = None,
     seconds: Annotated[float, typer.Option(min=0.01, max=600, help="For the bounds of each entry.")] = 2.0,
     gap: Annotated[float, typer.Option(min=1e-6, max=1.0, help="How near bounds shall come, relatively.")] = 1e-2,
+    margin: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Closed loops: the least distance of each from a dead point.")
+    ] = 0.05,
     json: Json = False,
 ) -> None:
     """Judge a printed model: the certified error of every entry over the workspace; exit code 1 where a claim fails.
@@ -49,9 +52,9 @@ def judge(
     if not (robot or printed.robot):
         raise UsageError("the file names no robot: give --robot")
     loaded = load_robot(robot or printed.robot, payload=payload or printed.payload or None)
-    where = workspace(loaded, joint_ranges(range_ or []))
+    where = judged_workspace(loaded, joint_ranges(range_ or []))
     with working("bounding"):
-        verdict = judge_model(printed, loaded, where, gap=gap, seconds=seconds)
+        verdict = judge_model(printed, loaded, where, gap=gap, seconds=seconds, margin=margin)
     if json:
         print_json(as_data(verdict, where.data()))
     else:

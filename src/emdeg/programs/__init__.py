@@ -6,7 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.programs.best import program
-    from emdeg.programs.build import base_places, function_inputs, joined_functions, plain_program
+    from emdeg.programs.build import Trace, base_places, function_inputs, joined_functions, open_trace, plain_program
     from emdeg.programs.companions import Companion, Pattern, companions_of, dense_derivatives, matrix_shape
     from emdeg.programs.differentiation import cotangents
     from emdeg.programs.domains import limits_box, nowhere_negative, nowhere_zero
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
     from emdeg.programs.store import from_data, keep, normal_digest, robot_digest, to_data, wrong_format
     from emdeg.programs.trace import Traced, Tracer
-    from emdeg.programs.values import ARITHMETIC, angle_atoms, constants, evaluate, evaluate_residues
+    from emdeg.programs.values import ARITHMETIC, angle_atoms, constants, evaluate, evaluate_residues, every_value
     from emdeg.programs.verification import probed, probing, reference_program, verify_program
     from emdeg.programs.weights import OPERATIONS, WEIGHTS, Effort, Progress, Weights, as_text, cost, label, parsed
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from emdeg.errors import Refuted
 from emdeg.mechanics import Surroundings, kind_of
 from emdeg.programs.ir import Kind, OutputGroup, Program, Ref
-from emdeg.programs.values import ball_values, constants, evaluate, values
+from emdeg.programs.values import ball_values, constants, evaluate, every_value
 from emdeg.robot import Robot
 from emdeg.writing import Shown
 
@@ -145,7 +145,7 @@ def _running_errors(program: Program, inputs: Arrays, unit: float) -> dict[str, 
             return exact(np.float64(float(op.angle)))
         return exact(np.float64(fixed[index])) if index in fixed else None
 
-    found = values(
+    found = every_value(
         program,
         leaf,
         {

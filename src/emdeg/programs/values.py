@@ -205,7 +205,7 @@ def array_functions(xp: Any) -> Functions:
     return {**ARITHMETIC, **waves, Kind.SIGN: xp.sign, Kind.EXP: xp.exp, Kind.TANH: xp.tanh}
 
 
-def values(program: Program, leaf: Callable[[int], Any], functions: Functions) -> list[Any]:
+def every_value(program: Program, leaf: Callable[[int], Any], functions: Functions) -> list[Any]:
     """Every value of the program in some algebra.
 
     `leaf` is asked first, by index, and must answer for operations without arguments; where it answers None
@@ -262,7 +262,7 @@ def evaluate(
             return arrays[op.slot[0]][..., op.slot[1]]
         return dtype(float(op.angle)) if op.kind is Kind.ANGLE else fixed.get(index)
 
-    results = values(program, leaf, array_functions(xp))
+    results = every_value(program, leaf, array_functions(xp))
     zero = dtype(0)
 
     def gathered(entries: Sequence[Ref]) -> Any:
@@ -300,7 +300,7 @@ def ball_values(program: Program, inputs: Mapping[Slot, Fraction | float | arb],
                 return None
 
     with ctx.workprec(bits):
-        return values(program, leaf, _BALLS)
+        return every_value(program, leaf, _BALLS)
 
 
 _BALLS = {
