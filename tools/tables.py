@@ -243,6 +243,13 @@ def gpu() -> str:
     rollouts = "\n" + table(("rollouts: robot, law, precision", "10^9 steps a second"), steps)
     folded = [(name, f"{rate:.1f}") for name, rate in found.get("folded_giga_states_per_s", {}).items()]
     swept = "\n" + table(("sweeps: drawn, computed and folded, float64", "10^9 states a second"), folded)
+    shares = found.get("rows_over_entries", {})
+    if shares:
+        least = min(shares, key=lambda name: shares[name])
+        words += (
+            f"\nOf the rate of arrays entry by entry, rows reach {shares[least]:.2f} ({least}) to "
+            f"{max(shares.values()):.2f} at N = 1,048,576.\n"
+        )
     rest = _long_arms(found.get("long_arms", {})) + _gpu_peers(found.get("peers"))
     return table(head, lines) + words + rollouts + (swept if folded else "") + rest + made_by("gpu")
 
