@@ -28,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ import numpy as np
 
 from ddp import least_effort
 from motions import MOTIONS, SMOOTH, Motion
-from record import FOLDER, record
+from record import record
 
 ROUTES, FORMS, TASKS = ("emdeg", "compiled", "interpreted", "ddp"), ("forward", "inverse"), ("effort", "time")
 FUNCTIONS = {"forward": "forward_dynamics", "inverse": "inverse_dynamics"}
@@ -183,7 +183,9 @@ def main() -> None:
     parser.add_argument("--routes", default=",".join(ROUTES))
     parser.add_argument("--intervals", type=int, default=50)
     parser.add_argument("--flags", default="-O2", help="gcc's, for every route")
-    parser.add_argument("--keep", action="store_true", help="rows not measured now stay as the last results have them")
+    parser.add_argument(
+        "--keep", nargs="*", type=Path, default=[], help="result files whose rows stay, if not measured"
+    )
     parser.add_argument("--only", nargs=5, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.only:
@@ -201,13 +203,12 @@ def main() -> None:
                 if row is not None:
                     rows.append(row)
                     show(row)
-    before = None
-    if asked.keep:
-        last = json.loads((FOLDER / "control.json").read_text(encoding="utf-8"))
-        before, rows = last["command"], merged(last["figures"]["rows"], rows)
-    same_optimum(rows)
+    before = [json.loads(path.read_text(encoding="utf-8")) for path in asked.keep]
+    for last in before:
+        rows = merged(last["figures"]["rows"], rows)
     figures = {"intervals": asked.intervals, "flags": asked.flags, "rows": rows, "ratios": ratios(rows)}
-    record("control", figures | {"kept_from": before})
+    record("control", figures | {"kept_from": [last["command"] for last in before]})
+    same_optimum(rows)
 
 
 def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -228,14 +229,27 @@ def show(row: dict[str, Any]) -> None:
 
 
 def same_optimum(rows: list[dict[str, Any]]) -> None:
-    """SystemExit unless every route and form has found the same optimum of each task."""
-    for robot in dict.fromkeys(row["robot"] for row in rows):
-        for task in TASKS:
-            values = [row["tasks"][task]["objective"] for row in rows if row["robot"] == robot and task in row["tasks"]]
+    """SystemExit unless the routes of each form, and ours with one of the forms, have found the same optimum.
+
+    The problem is not convex: from one start the two forms may end at optima that are not the same.
+    """
+    for robot, task in product(dict.fromkeys(row["robot"] for row in rows), TASKS):
+        found = [row for row in rows if row["robot"] == robot and task in row["tasks"]]
+        reached = []
+        for form in dict.fromkeys(row["form"] for row in found if row["route"] != "ddp"):
+            own = [row for row in found if row["form"] == form and row["route"] != "ddp"]
+            values = [row["tasks"][task]["objective"] for row in own]
+            reached.append(values[0])
             spread = (max(values) - min(values)) / max(values)
-            print(f"{robot}, least {task}: {values[0]:.8f}, the same to {spread:.1e} by {len(values)} routes")
+            print(f"{robot} {form}, least {task}: {values[0]:.8f}, the same to {spread:.1e} by {len(values)} routes")
             if spread > AGREE:
-                raise SystemExit(f"{robot}, {task}: the optima differ: {values}")
+                raise SystemExit(f"{robot} {form}, {task}: the optima differ: {values}")
+        for row in (row for row in found if row["route"] == "ddp"):
+            value = row["tasks"][task]["objective"]
+            off = min((abs(value - one) / one for one in reached), default=0.0)
+            print(f"{robot} by dynamic programming, least {task}: {value:.8f}, the same to {off:.1e}")
+            if off > AGREE:
+                raise SystemExit(f"{robot}, {task}: dynamic programming ends at {value}, IPOPT at {reached}")
 
 
 def ratios(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

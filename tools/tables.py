@@ -127,6 +127,30 @@ def operations_and_time() -> str:
     return table(head, lines) + made_by("speed")
 
 
+DERIVATIVES = {
+    "inverse_dynamics_derivatives": "`computeRNEADerivatives`",
+    "forward_dynamics_derivatives": "`computeABADerivatives`",
+    "inverse_dynamics_vjp": "`computeRNEADerivatives`",
+    "forward_dynamics_vjp": "`computeABADerivatives`",
+}
+
+
+def derivatives_and_time() -> str:
+    """docs/derivatives: first derivatives and adjoints against Pinocchio's."""
+    speed, lines = figures("speed"), []
+    for robot, name in ROBOTS.items():
+        for function, peer in DERIVATIVES.items():
+            row = speed[robot][function]
+            theirs = next(ns for who, ns in row["ns_a_state"].items() if who.startswith("pinocchio"))
+            own = (
+                f"{row['ns_a_state'][who]:.0f} ({whole(row['times_faster'][who])} x)"
+                for who in ("C, gcc", "batch, 1 core")
+            )
+            lines.append((f"{name} `{function}`", row["operations"], f"{theirs:.0f}, {peer}", *own))
+    head = ("robot, function", "operations", "Pinocchio [ns]", "emitted C [ns]", "batch, one core [ns]")
+    return table(head, lines) + made_by("speed")
+
+
 def derivation() -> str:
     """docs/explicit_equations: how long the whole derivation takes."""
     own, sympy = figures("derive")["emdeg"], figures("derive")["sympy"]
@@ -310,6 +334,7 @@ TABLES: dict[str, Callable[[], str]] = {
         how_fast,
         steps_per_second,
         operations_and_time,
+        derivatives_and_time,
         derivation,
         derivation_in_a_sentence,
         counts,

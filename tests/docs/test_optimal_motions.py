@@ -51,6 +51,12 @@ def test_a_route_from_the_robot_to_the_solved_motions(benchmark):
 
 
 def test_optima_that_differ_are_an_error(benchmark):
-    rows = [{"robot": "r", "tasks": {task: {"objective": value} for task in benchmark.TASKS}} for value in (1, 1.1)]
+    tasks = [{task: {"objective": value} for task in benchmark.TASKS} for value in (1, 1.1)]
+    rows = [{"robot": "r", "form": "inverse", "route": "emdeg", "tasks": one} for one in tasks]
     with pytest.raises(SystemExit, match="the optima differ"):
         benchmark.same_optimum(rows)
+    rows[1]["route"] = "ddp"
+    with pytest.raises(SystemExit, match="dynamic programming ends at"):
+        benchmark.same_optimum(rows)
+    rows[1]["tasks"] = tasks[0]
+    benchmark.same_optimum(rows)
