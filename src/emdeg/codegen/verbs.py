@@ -13,6 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
 
+from emdeg.codegen import fmu
 from emdeg.codegen.artefact import (
     Artefact,
     Request,
@@ -27,7 +28,6 @@ from emdeg.codegen.artefact import (
 )
 from emdeg.codegen.c.acados import EXPLICIT, IMPLICIT
 from emdeg.codegen.execution import Execution
-from emdeg.codegen.fmu import FMU, FmuRequest, make_fmu, recheck_fmu
 from emdeg.codegen.identity import PROOF, library_note, need_same_robot, same_format, signer
 from emdeg.codegen.library import LIBRARY, recheck_library, with_library
 from emdeg.codegen.short import recheck_short
@@ -125,7 +125,7 @@ def generate(
         if function is not None or library or base:
             raise BadRequest("--target fmu takes no --function, --library or --base: it is a robot's forward dynamics")
         choices = [*(["--friction"] if friction else []), "--target=fmu", *_words(options), *called]
-        asked_for = FmuRequest(
+        asked_for = fmu.FmuRequest(
             robot_name, fmi or 3, pd, friction, tuple(tunable), prefix, _command(words, choices) if words else ""
         )
         _need_short(asked_for.name)
@@ -133,7 +133,7 @@ def generate(
         def prove(of: Robot, names: Sequence[str], stem: str) -> tuple[Artefact, ...]:
             return generate(of, names, "c", name=stem, effort=effort, seed=seed, weights=weights, progress=progress)
 
-        unit = (make_fmu(loaded, asked_for, prove, key),)
+        unit = (fmu.make_fmu(loaded, asked_for, prove, key),)
         return unit if out is None else write(unit, Path(out), force)
     if function is None:
         function = every_function(loaded, friction, multirate)
@@ -329,8 +329,8 @@ def _of_file(path: RobotLike, of: Robot | None, signed_by: Path | None) -> dict[
     if LIBRARY in certificate:
         members = certificate[LIBRARY]["members"]
         return shown | {"digest": certificate["digest"], "members": members, "executed": asdict(execution)}
-    if FMU in certificate:
-        unit = certificate[FMU]
+    if fmu.FMU in certificate:
+        unit = certificate[fmu.FMU]
         shown |= {"digest": certificate["digest"], "members": list(unit["members"]), "binary": unit["binary"]}
         return shown | {"executed": asdict(execution)}
     shown |= {"roots_of": []} | {key: certificate[key] for key in _SHOWN if key in certificate}
@@ -416,9 +416,9 @@ def recheck_file(path: Path) -> tuple[dict[str, Any], Execution]:
     if isinstance(certificate, dict) and LIBRARY in certificate:
         same_format(certificate)
         return certificate, recheck_library(path, certificate, recheck_file, _read)
-    if isinstance(certificate, dict) and FMU in certificate:
+    if isinstance(certificate, dict) and fmu.FMU in certificate:
         same_format(certificate)
-        return certificate, recheck_fmu(text, certificate)
+        return certificate, fmu.recheck_fmu(text, certificate)
     execution = recheck(text, certificate)
     for name, expected in beside_stored(text, certificate).items():
         file = path.with_name(name)

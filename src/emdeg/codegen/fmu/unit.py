@@ -18,7 +18,7 @@ from emdeg._version import __version__
 from emdeg.codegen.artefact import Artefact, Request, as_bytes, beside, emit, recheck
 from emdeg.codegen.c import emit_c
 from emdeg.codegen.execution import Execution
-from emdeg.codegen.fmu.archive import archive, binary_place, compiled
+from emdeg.codegen.fmu.archive import FMU, archive, binary_place, compiled
 from emdeg.codegen.fmu.description import build_description, model_description
 from emdeg.codegen.fmu.model import FmuModel, fmu_model
 from emdeg.codegen.identity import FORMAT, SIGNATURE, robot_data, signed, stored_robot
@@ -29,7 +29,6 @@ from emdeg.programs import Dependence, Program, Tracer, from_data, normal_digest
 from emdeg.robot import Robot
 from emdeg.simulation import METHODS, Explicit, motor_efforts
 
-FMU = "fmu"
 METHOD = "rk4"
 
 
