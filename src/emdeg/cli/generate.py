@@ -167,7 +167,7 @@ def generate(
             words=robot.words,
             progress=progress,
         )
-    if every and multirate and (left := namesakes(functions_of(loaded))):
+    if every and multirate and (left := namesakes(list(functions_of(loaded)))):
         say(f"left out: {', '.join(left)}, whose name is that of another function's part; give it another --name")
     for one in made:
         proof = one.certificate
