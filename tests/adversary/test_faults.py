@@ -129,6 +129,38 @@ def test_control_characters_never_reach_a_terminal(character: str, tmp_path: Pat
         read_urdf(URDF.format("r", f"l{character}", "j"), "evil.urdf")
 
 
+@pytest.mark.parametrize("name", [".", "/", "", "..", ".certificate.json", "/dev/zero"])
+def test_what_is_no_file_is_told(name: str) -> None:
+    done = run("verify", name)
+    assert done.returncode == 3
+    assert "error: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "f.toml"],
+        ["simulate", "planar2r", "--scenario", "f.toml"],
+        ["kane", "stanford_arm", "--speeds", "f.toml"],
+        ["measure", "f.toml"],
+        ["judge", "f.toml"],
+        ["sweep", "f.toml"],
+        ["identify", "planar2r", "f.csv"],
+        ["eval", "planar2r", "gravity", "--q", "f.csv"],
+        ["generate", "planar2r", "-f", "gravity", "--out", "o", "--sign", "f.csv"],
+        ["verify", "f.csv"],
+    ],
+)
+def test_a_pipe_or_a_device_in_the_place_of_a_file_keeps_nobody_waiting(words: list[str], tmp_path: Path) -> None:
+    for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path)):
+        for name in ("f.toml", "f.csv"):
+            (tmp_path / name).unlink(missing_ok=True)
+            make(tmp_path / name)
+        done = run(*words, cwd=tmp_path)
+        assert done.returncode == 3
+        assert "ordinary file" in done.stderr or "regular file" in done.stderr
+
+
 def test_code_and_certificate_of_two_runs_do_not_verify_and_the_next_run_heals(tmp_path: Path) -> None:
     robots = [emdeg.load("planar2r"), emdeg.load("planar2r", payload="mass=1,com=0:0:0")]
     (first,) = generate(robots[0], "gravity", out=tmp_path / "a", name="p")
@@ -141,3 +173,16 @@ def test_code_and_certificate_of_two_runs_do_not_verify_and_the_next_run_heals(t
     (healed,) = generate(robots[0], "gravity", out=tmp_path / "a", name="p")
     assert healed.path is not None
     assert json.loads(Path(f"{healed.path}.certificate.json").read_text())["digest"] == verify(healed.path)["digest"]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("line", ["period = 1e305", "kp = 1e308\nkd = 1e308", "kp = 1e300\nperiod = 1e200"])
+def test_controllers_beyond_what_doubles_hold_are_told(line: str, tmp_path: Path) -> None:
+    text = 'schema = 1\nmode = "simulate"\nduration = 0.1\n[trajectory]\nkind = "cycloidal"\nstart = [0, 0]\n'
+    text += 'goal = [1, 1]\nduration = 0.1\n[controller]\nkind = "computed_torque"\n'
+    gains = "" if "kp" in line else "kp = 400\n"
+    gains += "" if "kd" in line else "kd = 40\n"
+    (tmp_path / "s.toml").write_text(f"{text}{gains}{line}\n")
+    done = run("simulate", "planar2r", "--scenario", str(tmp_path / "s.toml"))
+    assert done.returncode in (1, 3)
+    assert "error: " in done.stderr

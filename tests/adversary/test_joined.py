@@ -16,6 +16,7 @@ import emdeg
 from emdeg.bounds import Bounded
 from emdeg.codegen import make_short_program_artefact, verify
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.codegen.fmu import recheck_fmu
 from emdeg.codegen.short import recheck_short
 from emdeg.codegen.verbs import CERTIFICATE
 from emdeg.errors import NotCertified
@@ -49,7 +50,8 @@ def restated(folder: Path, change: Callable[[dict[str, Any]], None], file: str =
         (lambda c: c["robot"].update(name="puma560"), "different robots"),
         (lambda c: c["robot"].update(toml="nothing"), "different robots"),
         (lambda c: c.update(reviewed_by="somebody"), "says what is not checked: reviewed_by"),
-        (lambda c: c["library"].update(reviewed_by="somebody"), "says what is not checked: reviewed_by"),
+        (lambda c: c["library"].update(reviewed_by="somebody"), "says what is not checked"),
+        (lambda c: c.update(emdeg="trust me"), "its version is none"),
         (lambda c: c["library"].update(members=[]), "damaged"),
         (lambda c: c["library"].update(members=["planar2r_shared.c"]), "damaged|not certified|no function"),
         (lambda c: c["library"].update(members=["../planar2r_gravity.c"]), "another folder"),
@@ -133,3 +135,29 @@ def swapped_labels(data: dict[str, Any]) -> None:
 def test_every_word_of_a_short_program_s_certificate_is_checked(change, word, short):
     with pytest.raises(NotCertified, match=word):
         recheck_short(*forged(short, change))
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (lambda c: c.update(emdeg="trust me"), "its version is none"),
+        (lambda c: c.update(reviewed_by="somebody"), "says what is not checked: reviewed_by"),
+        (lambda c: c["fmu"]["request"].update(command="rm -rf /"), "its command is not one"),
+        (lambda c: c["fmu"]["request"].update(command="emdeg generate puma560 --target=fmu"), "the library's puma560"),
+        (lambda c: c.update(fmu=[]), "damaged"),
+        (lambda c: c["fmu"].update(members={}), "its functions are not those"),
+        (lambda c: [one.update(robot=None) for one in c["fmu"]["members"].values()], "damaged"),
+        (lambda c: [one.update(program={"ops": []}) for one in c["fmu"]["members"].values()], "damaged"),
+    ],
+)
+def test_every_word_of_an_fmu_s_certificate_is_checked(change, word, unit):
+    data = copy.deepcopy(unit.certificate)
+    change(data)
+    with pytest.raises(NotCertified, match=word):
+        recheck_fmu(unit.text, data)
+
+
+@pytest.fixture(scope="module")
+def unit() -> emdeg.codegen.Artefact:
+    (made,) = emdeg.generate("planar2r", None, "fmu")
+    return made

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Container, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -171,12 +172,13 @@ _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 
 
 def only_known(certificate: Mapping[str, Any], known: Container[str]) -> None:
-    """ValueError where a certificate says what is not checked, or its version or seed is none."""
+    """ValueError where a certificate says what is not checked, or its version or its seed, if it has one, is none."""
     if unknown := [key for key in certificate if key not in known]:
         raise ValueError(f"it says what is not checked: {', '.join(sorted(map(escaped, unknown)))[:200]}")
     if not isinstance(certificate["emdeg"], str) or not _VERSION.fullmatch(certificate["emdeg"]):
         raise ValueError("its version is none")
-    if not isinstance(certificate["seed"], int) or isinstance(certificate["seed"], bool) or certificate["seed"] < 0:
+    seed = certificate["seed"] if "seed" in known else 0
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise ValueError("its seed is no whole number")
 
 
@@ -225,6 +227,16 @@ def check_robot_named(word: str, options: Container[str], digest: str) -> None:
     """ValueError where a command names a robot of the library, without options that change it, and means another."""
     if word in library_names() and not any(one in options for one in CHOICES) and normal_digest(load(word)) != digest:
         raise ValueError(f"its command names the library's {word}, and its robot is another")
+
+
+def check_command(command: str, verb: str, digest: str) -> None:
+    """ValueError where a header's command is another verb's, or names a robot of the library and means another."""
+    words = shlex.split(command)
+    if command and words[:2] != ["emdeg", verb]:
+        raise ValueError(f"its command is not one that makes it: {escaped(command)[:200]}")
+    options = {word.partition("=")[0] for word in words if word.startswith("--")}
+    for word in words[2:]:
+        check_robot_named(word, options, digest)
 
 
 def _like_rounding(stated: Any, found: Rounding) -> bool:

@@ -7,7 +7,6 @@ error bounds the difference between these and the robot's own entries, derived a
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,15 +21,15 @@ from emdeg.codegen.identity import (
     FORMAT,
     PROOF,
     SIGNATURE,
+    check_command,
     check_points,
-    check_robot_named,
     check_said,
     found_of,
     only_known,
     robot_data,
     stored_robot,
 )
-from emdeg.codegen.infix import escaped, identifier
+from emdeg.codegen.infix import identifier
 from emdeg.errors import NotAProgram, NotCertified, OffTheVariety, Refuted, RobotError
 from emdeg.programs import (
     Certificate,
@@ -163,7 +162,7 @@ def recheck_short(text: bytes, certificate: dict[str, Any]) -> Execution:
         only_known(certificate, _KEYS)
         claim = _stored(certificate)
         file, command = str(certificate["artefact"]), str(certificate["short"]["command"])
-        _check_command(command, str(certificate["robot"]["digest"]))
+        check_command(command, "abbreviate", str(certificate["robot"]["digest"]))
         printed = _printed(claim.program, str(certificate["robot"]["name"]), file, command).encode()
         inputs = function_inputs(claim.robot, [claim.function])
         points, seed = certificate["points"], certificate["seed"]
@@ -210,13 +209,3 @@ def _stored(certificate: Mapping[str, Any]) -> _Claim:
     if not all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers):
         raise ValueError("its errors are no numbers")
     return _of_program(robot, program, stated)
-
-
-def _check_command(command: str, digest: str) -> None:
-    """ValueError where the header's command makes no short program, or one of another robot of the library."""
-    words = shlex.split(command)
-    if command and words[:2] != ["emdeg", "abbreviate"]:
-        raise ValueError(f"its command is not one that makes it: {escaped(command)[:200]}")
-    options = {word.partition("=")[0] for word in words if word.startswith("--")}
-    for word in words[2:]:
-        check_robot_named(word, options, digest)

@@ -398,6 +398,8 @@ def recheck_file(path: Path) -> tuple[dict[str, Any], Execution]:
 
     NotCertified where it fails.
     """
+    if not path.name.removesuffix(CERTIFICATE):
+        raise RobotError("it names no file", file=str(path))
     if path.name.endswith(CERTIFICATE):
         path = path.with_name(path.name.removesuffix(CERTIFICATE))
     beside = path.with_name(path.name + CERTIFICATE)

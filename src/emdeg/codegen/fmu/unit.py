@@ -21,7 +21,7 @@ from emdeg.codegen.execution import Execution
 from emdeg.codegen.fmu.archive import FMU, archive, binary_place, compiled
 from emdeg.codegen.fmu.description import build_description, model_description
 from emdeg.codegen.fmu.model import FmuModel, fmu_model
-from emdeg.codegen.identity import FORMAT, SIGNATURE, robot_data, signed, stored_robot
+from emdeg.codegen.identity import FORMAT, SIGNATURE, check_command, only_known, robot_data, signed, stored_robot
 from emdeg.codegen.infix import identifier, parts
 from emdeg.errors import EmdegError, NotAProgram, NotCertified, OverBudget
 from emdeg.mechanics.formulations import FrictionLaw, smooth_sign
@@ -84,13 +84,13 @@ def make_fmu(
 def recheck_fmu(data: bytes, certificate: dict[str, Any]) -> Execution:
     """What was executed, after every function was proved again and the FMU was made again from them."""
     try:
-        if unknown := set(certificate) - {"format", "emdeg", "artefact", "digest", "robot", FMU, SIGNATURE}:
-            raise ValueError(f"it says what is not checked: {', '.join(sorted(unknown))[:200]}")
+        only_known(certificate, {"format", "emdeg", "artefact", "digest", "robot", FMU, SIGNATURE})
         given = certificate[FMU]
         request, members, place = _request(given["request"]), dict(given["members"]), given["binary"]
         if set(given) != {"request", "members", "binary"} or certificate["artefact"] != f"{request.name}.fmu":
             raise ValueError("its request is not one of this program's")
         robot = stored_robot(certificate["robot"])
+        check_command(request.command, "generate", certificate["robot"]["digest"])
         model = _model(robot, request)
         wanted = {f"{request.name}_{function}.c": function for function in model.functions}
         if list(members) != list(wanted):
