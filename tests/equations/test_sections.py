@@ -168,3 +168,17 @@ def test_kanes_partial_velocities_tell_a_cosine_from_a_length(tmp_path):
     assert r"\cos(q_{2})" in page
     assert "c_{2}" in page
     assert "s_{2}" not in page
+
+
+def test_singularities_and_determinants_have_sines_of_sums():
+    text = write(emdeg.derive("puma560_symbolic"), parts=["singularities"])
+    assert "sigma1 = a3*C23 + d4*S23 + a2*C2" in text
+    assert "C23 = cos(q2 + q3)" in text
+    assert "detJ_2 = a3*C23 + d4*S23 + a2*C2" in write(emdeg.derive("puma560_symbolic"), parts=["Jinv"])
+
+
+def test_a_legend_tells_the_joints_whose_names_are_not_their_variables():
+    """The Stanford Arm's third joint is called q6, as in the paper, and its variable q3."""
+    text = write(emdeg.derive("stanford_arm"), parts=["singularities"])
+    assert "q3 of joint q6" in text and "of q3 (it divides the determinant 2 times); at q3 = -0.6 m" in text
+    assert "of joint" not in write(emdeg.derive("puma560"), parts=["g"])

@@ -77,10 +77,16 @@ def _matrix(model: Model, label: Label, rows: Matrix) -> MatrixEquation:
     return MatrixEquation(label, abbreviated(rows, parallel_joints(model.robot)))
 
 
+def _equation(model: Model, label: Label, formula: TrigPoly) -> Equation:
+    """The equation in sines and cosines of sums of angles, as in `_matrix`."""
+    return Equation(label, abbreviated(((formula,),), parallel_joints(model.robot))[0][0])
+
+
 def _with_legend(model: Model, items: Sequence[Item]) -> tuple[Item, ...]:
     """The items, and what the abbreviations among them mean."""
-    matrices = [item for item in items if isinstance(item, MatrixEquation)]
-    short = any(isinstance(entry, AbbreviatedFormula) for item in matrices for row in item.rows for entry in row)
+    shown = [entry for item in items if isinstance(item, MatrixEquation) for row in item.rows for entry in row]
+    shown += [item.value for item in items if isinstance(item, Equation)]
+    short = any(isinstance(entry, AbbreviatedFormula) for entry in shown)
     return (*items, Paragraph(ABBREVIATIONS)) if short and model.algebra.short else tuple(items)
 
 
@@ -103,7 +109,7 @@ def jacobian(model: Model, choice: Choice) -> Section:
         items.append(Paragraph(f"In the axes of frame {simplest}, where it is shortest:"))
         items.append(_matrix(model, Label("J", f"_{simplest}"), matrix(simplest)))
     if model.n == len(rows):
-        items += _determinant(determinant(kinematics, choice.rows))
+        items += _determinant(model, determinant(kinematics, choice.rows))
     axes = f"axes of {'frame ' if frame != 'base' else 'the '}{frame}"
     which = "" if choice.rows is None else f", rows {', '.join(map(str, rows))} of 6"
     return Section(
@@ -121,37 +127,36 @@ def inverse(model: Model, choice: Choice) -> Section:
         items.append(
             Paragraph(f"The last three axes meet in the origin of frame {found.wrist.point}: inverted by blocks.")
         )
-    items += _determinant(found.determinant)
+    items += _determinant(model, found.determinant)
     items.append(MatrixEquation(Label("Jinv"), found.entries))
-    return Section("Jinv", "Inverse of the Jacobian", tuple(items))
+    return Section("Jinv", "Inverse of the Jacobian", _with_legend(model, items))
 
 
 def singular(model: Model, choice: Choice) -> Section:
     """The factors of the Jacobian's determinant: what each is called, and where it vanishes."""
     found = singularities(model.kinematics, choice.rows)
-    joints = [joint.name for joint in model.robot.joints]
     items: list[Item] = []
     if not found:
         items.append(Paragraph("The Jacobian is regular in every configuration."))
     for k, one in enumerate(found, 1):
         label = Label("sigma", str(k))
-        items.append(Equation(label, one.factor))
+        items.append(_equation(model, label, one.factor))
         called = f"{one.name} singularity" if one.name else "singularity"
-        words = f"{label} = 0: {called}, of {', '.join(joints[j - 1] for j in one.joints)}"
+        words = f"{label} = 0: {called}, of {', '.join(f'q{j}' for j in one.joints)}"
         words += f" (it divides the determinant {one.power} times)" if one.power > 1 else ""
         if one.at is not None:
             unit = "rad" if model.kinematics.mechanism.revolute[one.joints[0] - 1] else "m"
             values = ", ".join(f"{value:.6g}" for value in one.at)
-            words += f"; at {joints[one.joints[0] - 1]} = {values} {unit}" if one.at else "; never"
+            words += f"; at q{one.joints[0]} = {values} {unit}" if one.at else "; never"
         items.append(Paragraph(words + "."))
     rows = "" if choice.rows is None else f", rows {', '.join(map(str, choice.rows))} of 6"
-    return Section("singularities", f"Singularities of the Jacobian{rows}", tuple(items))
+    return Section("singularities", f"Singularities of the Jacobian{rows}", _with_legend(model, items))
 
 
-def _determinant(factors: tuple[TrigPoly, ...]) -> list[Item]:
+def _determinant(model: Model, factors: tuple[TrigPoly, ...]) -> list[Item]:
     """det J, as a product where it has several factors; a number and letters alone stand in the product itself."""
     if len(factors) == 1:
-        return [Equation(Label("detJ"), factors[0])]
+        return [_equation(model, Label("detJ"), factors[0])]
     names, items = [], list[Item]()
     for factor in factors:
         if len(factor) == 1:
@@ -159,7 +164,7 @@ def _determinant(factors: tuple[TrigPoly, ...]) -> list[Item]:
             names.append(f"({text})" if text.startswith("-") and names else text)
         else:
             label = Label("detJ", f"_{len(items) + 1}")
-            items.append(Equation(label, factor))
+            items.append(_equation(model, label, factor))
             names.append(str(label))
     words = f"detJ = {' * '.join(names)}; where a factor vanishes the arm is singular."
     return [*items, Paragraph(words)]

@@ -295,6 +295,7 @@ def unmistakable(document: Document, model: Model) -> Document:
     """The document with other letters for entries and matrices that look like a symbol of the robot, and a legend."""
     source = model.general or model
     letters, legend = letters_of(_labels(document), source.algebra, model.algebra.parameters)
+    legend = (*_joints(model), *legend)
     if letters:
         sections = (replace(s, items=tuple(_items(s, letters))) for s in document.sections)
         document = replace(document, sections=tuple(sections))
@@ -302,6 +303,17 @@ def unmistakable(document: Document, model: Model) -> Document:
         return document
     first, *others = document.sections
     return replace(document, sections=(replace(first, items=(Paragraph(" ".join(legend)), *first.items)), *others))
+
+
+def _joints(model: Model) -> Iterable[str]:
+    """Which joint each variable belongs to, where the file has other names, or the same ones in another order."""
+    named = {f"q{k}": joint.name for k, joint in enumerate(model.robot.joints, 1)}
+    if any(variable != name for variable, name in named.items()):
+        yield (
+            "Variables number the joints in their order: "
+            + ", ".join(f"{variable} of joint {name}" for variable, name in named.items())
+            + "."
+        )
 
 
 def _labels(document: Document) -> list[Label]:
