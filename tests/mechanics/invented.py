@@ -258,6 +258,62 @@ def skew_five_bar(seed: int) -> str:
     )
 
 
+def two_rods_an_arm(seed: int) -> str:
+    """Clavel's Delta with both rods of every forearm: six lengths, and a platform that could turn and does not."""
+    draw = _draw(seed)
+    text, above = _head("two_rods_an_arm", draw), "base"
+    for name in ("x", "y", "z", "roll", "pitch", "yaw"):
+        kind = "prismatic" if name in "xyz" else "revolute"
+        text += _link(draw, f"c{name}", above, name, ', gamma = "90 deg", alpha = "90 deg"', kind)
+        above = f"c{name}"
+    for k in range(3):
+        angle = f"{120 * k} deg"
+        text += _link(draw, f"arm{k}", "base", f"q{k}", f', gamma = "{angle}", alpha = "90 deg", a = 0.2')
+        for side in (-0.05, 0.05):
+            text += _rod(
+                draw,
+                f"rod{k}{'l' if side < 0 else 'r'}",
+                f'link = "arm{k}", xyz = [0.2, 0, {side}]',
+                f'link = "cyaw", turn = "{angle}", xyz = [0.08, {-side}, 0]',
+                "0.5",
+            )
+    start = "z = -0.45, q0 = 0.2, q1 = 0.2, q2 = 0.2"
+    return text + _end('"x", "y", "z"', '"q0", "q1", "q2"', start, "cyaw")
+
+
+def uneven_table(seed: int) -> str:
+    """Sarrus' linkage with four different walls: its table goes straight up, and parallel axes alone say so."""
+    draw = _draw(seed)
+    return (
+        _head("uneven_table", draw)
+        + _link(draw, "a_low", "base", "a1", ', gamma = "-90 deg", a = 0.3, alpha = "90 deg"')
+        + _link(draw, "a_high", "a_low", "a2", ", a = 0.4")
+        + _link(draw, "table", "a_high", "a3", ", a = 0.45")
+        + _link(draw, "b_low", "base", "b1", ', a = 0.25, alpha = "90 deg"')
+        + _link(draw, "b_high", "b_low", "b2", ", a = 0.35")
+        + _meet(
+            "revolute",
+            "top",
+            'link = "b_high", xyz = [0.5, 0, 0]',
+            'link = "table", xyz = [-0.3, 0, -0.28], rpy = [0, "90 deg", 0]',
+        )
+        + _end('"a1"', '"a1"', "a1 = 0.9, a2 = 1.3, a3 = -2.2, b1 = 0.9, b2 = 1.5", "table")
+    )
+
+
+def scotch_yoke(seed: int) -> str:
+    """A crank's pin whose block slides in a yoke that slides across."""
+    draw = _draw(seed)
+    return (
+        _head("scotch_yoke", draw)
+        + _link(draw, "crank", "base", "q")
+        + _link(draw, "block", "crank", "p", ", a = 0.2")
+        + _link(draw, "yoke", "base", "x", ', gamma = "90 deg", alpha = "90 deg"', "prismatic")
+        + _meet("prismatic", "slot", 'link = "yoke", rpy = [0, "90 deg", 0]', 'link = "block", rpy = ["-90 deg", 0, 0]')
+        + _end('"q"', '"q"', "q = 0.6, p = -0.6, x = 0.165", "yoke")
+    )
+
+
 INVENTED: dict[str, tuple[Callable[[int], str], float]] = {
     "skew_cranks": (skew_cranks, 0.6),
     "inclined_slider": (inclined_slider, 3.0),
@@ -269,5 +325,8 @@ INVENTED: dict[str, tuple[Callable[[int], str], float]] = {
     "connecting_rod": (connecting_rod, 3.0),
     "rod_on_the_crank": (rod_on_the_crank, 3.0),
     "skew_five_bar": (skew_five_bar, 0.15),
+    "two_rods_an_arm": (two_rods_an_arm, 0.05),
+    "uneven_table": (uneven_table, 0.2),
+    "scotch_yoke": (scotch_yoke, 3.0),
 }
 """Name -> (text of a seed, how far from the start coordinates are drawn [rad, m])."""

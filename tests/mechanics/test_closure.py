@@ -68,6 +68,9 @@ def test_accelerations_equal_those_of_free_bodies_with_multipliers(name, tmp_pat
     found = emdeg.forward_dynamics(robot, q, qd, tau)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max()))
     np.testing.assert_allclose(emdeg.inverse_dynamics(robot, q, qd, found), tau, rtol=1e-9, atol=1e-9)
+    compiled, closure = emdeg.compile(emdeg.program(robot, "forward_dynamics+closure"))(q, qd, tau)
+    np.testing.assert_allclose(compiled, expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max()))
+    assert (closure > 0).all()
     one, other = (emdeg.loops.reduced_model(robot, q, qd, route=route) for route in ("reduction", "virtual_work"))
     np.testing.assert_allclose(one["M"], other["M"], atol=1e-12)
     force = [np.einsum("kij,kj->ki", model["C"], qd) for model in (one, other)]

@@ -45,16 +45,25 @@ def test_a_leg_may_run_backwards_and_its_label_says_so():
     assert emdeg.loops.mode(other, q).label != here.label
 
 
-def test_numeric_ways_are_found_and_switched(tmp_path):
-    """The slider-crank's piston is in front of the crank or behind it."""
+def test_every_way_of_a_piston_is_found_and_switched_to(tmp_path):
+    """The slider-crank's piston is in front of the crank or behind it, and may stand the other way round."""
     robot = built(SLIDER_CRANK, tmp_path)
     ways = emdeg.loops.branches(robot, [1.0])
     x = [emdeg.forward_kinematics(emdeg.loops.with_branch(robot, way), [1.0])[0, 3] for way in ways]
     far = np.sqrt(0.3**2 - (0.1 * np.sin(1.0)) ** 2)
     assert len({way.label for way in ways}) == len(ways)
     np.testing.assert_allclose(sorted(set(np.round(x, 9))), 0.1 * np.cos(1.0) + far * np.array([-1, 1]), atol=1e-9)
+    for way in ways:
+        asked = emdeg.loops.with_mode(robot, way.label)
+        here = emdeg.loops.joint_positions(asked, emdeg.mechanics.kind_of(asked).home(asked))
+        assert emdeg.loops.closure_error(robot, here) < 1e-12
+
+
+def test_ways_that_close_numerically_are_not_asked_for_by_signs():
+    motors = emdeg.loops.with_coordinates("rrr3", ["q1", "q2", "q3"])
+    loop = motors.loops.names[0]
     with pytest.raises(emdeg.RobotError, match="close numerically"):
-        emdeg.loops.joint_positions(emdeg.loops.with_modes(robot, {"cylinder": -1}), [1.0])
+        emdeg.loops.joint_positions(emdeg.loops.with_modes(motors, {loop: -1}), [0.1, 0.1, 0.1])
 
 
 def test_the_papers_literal_pose_says_on_which_side_its_knees_are():

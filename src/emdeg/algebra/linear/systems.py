@@ -16,17 +16,25 @@ Rows = Sequence[Sequence[FieldScalar]]
 """A matrix to divide by; what stands on the right-hand side need not divide."""
 
 
-def solve_system(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]], algebra: Algebra[FieldScalar]) -> Matrix:
+def solve_system(
+    A: Sequence[Sequence[Scalar]],
+    B: Sequence[Sequence[Scalar]],
+    algebra: Algebra[FieldScalar],
+    places: Sequence[tuple[int, int]] | None = None,
+) -> Matrix:
     """X with A X = B, both as rows.
 
     A is split into the blocks that its zeros leave. Two and three unknowns are solved by determinants, which are zero
     only where the block itself is singular; larger blocks by elimination, the sparsest pivots first. Doubles are left
-    to LAPACK. Over dual numbers only the values' matrix is divided by.
+    to LAPACK. Over dual numbers only the values' matrix is divided by. `places` are pivots known to be none of them
+    zero, where A's entries hang together in ways that do not show.
     """
     if duals := [x for rows in (A, B) for row in rows for x in row if isinstance(x, Dual)]:
-        return _solve_duals(A, B, algebra, duals)
+        return _solve_duals(A, B, algebra, duals, places)
     if isinstance(algebra, Floats):
         return _solve_doubles(A, B)
+    if places is not None:
+        return eliminate(cast(Rows, A), B, places).X
     X: Matrix = [[] for _ in A]
     for rows, columns in blocks(A):
         if len(rows) != len(columns):
@@ -40,7 +48,11 @@ def solve_system(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]], a
 
 
 def _solve_duals(
-    A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]], algebra: Algebra[FieldScalar], duals: Sequence[Dual]
+    A: Sequence[Sequence[Scalar]],
+    B: Sequence[Sequence[Scalar]],
+    algebra: Algebra[FieldScalar],
+    duals: Sequence[Dual],
+    places: Sequence[tuple[int, int]] | None,
 ) -> Matrix:
     """From A X = B: A dX = dB - dA X in every direction, all with the one matrix of values."""
     level = max(x.level for x in duals)
@@ -51,14 +63,14 @@ def _solve_duals(
         return x.value if isinstance(x, Dual) and x.level == level else x
 
     values = [[value(x) for x in row] for row in A]
-    X = solve_system(values, [[value(x) for x in row] for row in B], algebra)
+    X = solve_system(values, [[value(x) for x in row] for row in B], algebra, places)
     width = len(B[0]) if B else 0
     right: Matrix = [[] for _ in B]
     for k in directions:
         change = product([[derivative(x, k, zero, level) for x in row] for row in A], X, zero)
         for i, row in enumerate(B):
             right[i] += [derivative(b, k, zero, level) - c for b, c in zip(row, change[i])]
-    dX = solve_system(values, right, algebra)
+    dX = solve_system(values, right, algebra, places)
     return [
         [Dual(x, {k: dX[i][m * width + j] for m, k in enumerate(directions)}, level) for j, x in enumerate(row)]
         for i, row in enumerate(X)

@@ -50,7 +50,7 @@ def expand_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> Expanded:
     """Every entry of the reduced model of a robot with closed loops."""
     found = closing_of(robot)
     names = names_of(robot, budget=budget)
-    link = linkage_of(robot, names, found.mobility.rows)
+    link = linkage_of(robot, names, found.mobility.rows, found.mobility.pivots)
     at, ud = _state(names, link)
     solution = None
     if found.plan is not None:

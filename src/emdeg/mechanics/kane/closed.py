@@ -75,7 +75,7 @@ def loop_system(
         raise RobotError(
             "its loops close numerically, not by steps, so there are no programs of its speeds", body=robot.name
         )
-    link = linkage_of(robot, algebra, found.mobility.rows)
+    link = linkage_of(robot, algebra, found.mobility.rows, found.mobility.pivots)
     known = dict(zip((*setup.free(robot), *setup.prescribed), (*of_free, *of_given)))
     position = solve(link, found.plan, known, root)
     opened = replace(robot, loops=None)

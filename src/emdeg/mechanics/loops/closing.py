@@ -14,7 +14,7 @@ from emdeg.mechanics.arrays import Surroundings
 from emdeg.mechanics.loops.closure import Plan, solve
 from emdeg.mechanics.loops.continuation import follow, followed
 from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage_of, loops_of, world_frames
-from emdeg.mechanics.loops.mobility import Mobility, check, generic_places, mobility
+from emdeg.mechanics.loops.mobility import Mobility, check, generic_places, is_special, mobility
 from emdeg.mechanics.loops.newton import closed_by_newton, open_rows, positions_of, size_of, whole
 from emdeg.mechanics.loops.plan import find_plan, moded, settled
 from emdeg.robot import Loops, Robot, massless, need_numbers, remembered, substitute
@@ -37,6 +37,14 @@ class Ready:
     """The plan before formulas were written out and modes chosen."""
 
     @property
+    def why_numeric(self) -> str:
+        """Why there is no plan: what a refusal has to say."""
+        if self.steps is None:
+            return "no steps of one square root each lead through them"
+        named = ", ".join(self.mobility.redundant) or "its loops"
+        return f"the steps meet the equations of {named} up to rounding, or by the value of a sine, and not exactly"
+
+    @property
     def home(self) -> Array:
         """The independent coordinates at the start."""
         return self.start[list(self.link.coordinates)]
@@ -55,10 +63,13 @@ def ready(robot: Robot) -> Ready:
         start = closed_by_newton(link, given, link.dependent)
     except ClosureError:
         start = closed_by_newton(link, given, range(link.n))
-    steps = find_plan(link, start, generic_places(link, start)[0])
+    steps = find_plan(link, start, generic_places(link, start))
     plan = None if steps is None else settled(link, robot, steps, start)
-    found = mobility(robot, link, start, plan)
+    special = is_special(steps)
+    found = mobility(robot, link, start, plan, special)
     check(robot, link, found, start)
+    if special and found.pivots is None:  # a program's divisors could be zero unseen
+        plan = None
     return Ready(linkage_of(robot, Floats(), found.rows), plan, start, found, steps)
 
 

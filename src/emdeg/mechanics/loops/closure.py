@@ -8,18 +8,17 @@ sign would change where the formula's does, so such a step is `Drawn`, the formu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from emdeg.algebra import Angle, FieldScalar, Generator, TrigPoly
+from emdeg.mechanics.loops.levels import Level, Root, Tie, take_level, tied
 from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting
+from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.mechanism import Position, link_frame, path
-from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, dot, matmul, mul, scale, sub, tmul
+from emdeg.mechanics.spatial import Scalar, Vec3, add, column, cross, dot, mul, scale, sub, tmul
 from emdeg.robot import BASE
-
-Root = Callable[[Any, str], FieldScalar]
-"""The square root, of the radicand's kind, and the loop that it belongs to (for the error if there is no root)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,61 +130,14 @@ class Trilaterate:
     sign: int = 1
 
 
-Step = Turn | Pin | Aim | Draw | Drawn | Slide | Point | Trilaterate
+Step = Turn | Pin | Aim | Draw | Drawn | Slide | Point | Trilaterate | Level | Tie
 Plan = tuple[Step, ...]
 
 
 def root_count(plan: Plan) -> int:
     """Square roots that the steps take."""
-    return sum({Turn: 1, Slide: 1, Point: 2, Trilaterate: 1}.get(type(step), 0) for step in plan)
-
-
-class Place:
-    """Where links are while their joints' positions become known one after the other."""
-
-    def __init__(self, link: Linkage, known: Mapping[int, Position]) -> None:
-        self.link = link
-        self.mech = link.tree
-        self.position: dict[int, Position] = dict(known)
-        self._world: dict[int, tuple[Mat3, Vec3]] = {BASE: link.tree.base}
-
-    def world(self, k: int) -> tuple[Mat3, Vec3]:
-        if k not in self._world:
-            R, p = self.world(self.mech.parent[k])
-            inner = link_frame(self.mech, k, self.position[k])
-            self._world[k] = matmul(R, inner[0]), add(p, mul(R, inner[1]))
-        return self._world[k]
-
-    def rest(self, k: int) -> tuple[Mat3, Vec3]:
-        """Link k's frame with its joint at zero."""
-        R, p = self.world(self.mech.parent[k])
-        inner = link_frame(self.mech, k, self.zero(k))
-        return matmul(R, inner[0]), add(p, mul(R, inner[1]))
-
-    def forget(self, joints: Sequence[int]) -> None:
-        """Frames that were found with these joints at a place where they do not stay."""
-        self._world = {k: at for k, at in self._world.items() if not set(joints) & set(path(self.mech, k))}
-
-    def zero(self, k: int) -> Position:
-        zero, one = self.mech.zero, self.mech.one
-        return (zero, one) if self.mech.revolute[k] else zero
-
-    def point(self, anchor: Anchor) -> Vec3:
-        if anchor.link == BASE:
-            return anchor.p
-        R, p = self.world(anchor.link)
-        return add(p, mul(R, anchor.p))
-
-    def local(self, anchor: Anchor, k: int) -> Vec3:
-        """An anchor's point in link k's frame, every joint between them known."""
-        p, at = anchor.p, anchor.link
-        while at != k:
-            inner = link_frame(self.mech, at, self.position[at])
-            p, at = add(inner[1], mul(inner[0], p)), self.mech.parent[at]
-        return p
-
-    def moves(self, k: int, anchor: Anchor) -> bool:
-        return k in path(self.mech, anchor.link)
+    kinds = {Turn: 1, Slide: 1, Point: 2, Trilaterate: 1}
+    return sum(int(step.turns) if isinstance(step, Level) else kinds.get(type(step), 0) for step in plan)
 
 
 def solve(link: Linkage, plan: Plan, known: Mapping[int, Position], root: Root) -> list[Position]:
@@ -216,6 +168,10 @@ def take(place: Place, step: Step, root: Root) -> None:
             _point(place, step, loops[step.loop], root)
         case Trilaterate():
             _trilaterate(place, step, [loops[name] for name in step.loops], root)
+        case Level():
+            take_level(place, step, loops[step.loop], root)
+        case Tie():
+            place.position[step.joint] = tied(place, step)
 
 
 def ends(place: Place, k: int, loop: Bar | Meeting) -> tuple[Anchor, Anchor]:

@@ -45,11 +45,11 @@ class ClosedLoops:
         looked = closing_of(robot)
         if looked.plan is None:
             raise RobotError(
-                "its loops close numerically, not by steps, so there is no program in its independent coordinates; "
-                "emdeg eval, analyse and simulate (adaptive) serve it",
+                "its loops close numerically, not by steps, so there is no program in its independent coordinates: "
+                f"{looked.why_numeric}. emdeg eval, analyse and simulate (adaptive) serve it",
                 body=robot.name,
             )
-        link = linkage_of(robot, inputs.algebra, looked.mobility.rows)
+        link = linkage_of(robot, inputs.algebra, looked.mobility.rows, looked.mobility.pivots)
         known: dict[int, Position] = {
             k: inputs.circle(place) if link.tree.revolute[k] else inputs.entry("q", place)
             for place, k in enumerate(link.coordinates)

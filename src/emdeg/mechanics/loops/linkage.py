@@ -6,7 +6,7 @@ their rates come from dual numbers. World means the base frame.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -69,6 +69,15 @@ class Meeting:
 
 
 @dataclass(frozen=True, slots=True)
+class Pivots:
+    """(row, column) of the pivots that solve the independent equations for the dependent joints, and their transposed
+    for the undriven ones' (none where these are fewer)."""
+
+    dependent: tuple[tuple[int, int], ...]
+    passive: tuple[tuple[int, int], ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Linkage:
     """A mechanism with loops. In `tree` the rods' own ends' masses are part of the links; in `bare` they are not."""
 
@@ -80,6 +89,8 @@ class Linkage:
     driven: tuple[int, ...]
     rows: tuple[int, ...] | None = None
     """The constraint rows that are independent; None: all."""
+    pivots: Pivots | None = None
+    """Where the geometry is special: at which places the equations are divided by."""
     shares: tuple[Scalar, ...] = ()
     """Of the driven joints, where they are more than the coordinates."""
 
@@ -114,7 +125,9 @@ class Row:
     by: dict[int, Scalar]
 
 
-def linkage_of(robot: Robot, algebra: Algebra, rows: tuple[int, ...] | None = None) -> Linkage:
+def linkage_of(
+    robot: Robot, algebra: Algebra, rows: tuple[int, ...] | None = None, pivots: Pivots | None = None
+) -> Linkage:
     """`robot` and its loops in `algebra`."""
     loops = loops_of(robot)
     bare = mechanism_of(robot, algebra)
@@ -142,6 +155,7 @@ def linkage_of(robot: Robot, algebra: Algebra, rows: tuple[int, ...] | None = No
         coordinates=loops.coordinates,
         driven=loops.driven,
         rows=rows,
+        pivots=pivots,
         shares=tuple(algebra.number(share) for share in loops.allocation or (Fraction(1),) * len(loops.driven)),
     )
 
@@ -220,12 +234,21 @@ def _bar_row(link: Linkage, bar: Bar, world: Frames) -> Row:
     return Row(bar.name, (dot(U, U) - bar.length_squared) / 2, by)
 
 
+_POINTS = (("base", 0), ("base", 1), ("base", 2))
+CLOSING_ROWS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
+    "spherical": _POINTS,
+    "universal": (*_POINTS, ("across", 2, 2)),
+    "revolute": (*_POINTS, ("across", 0, 2), ("across", 1, 2)),
+    "prismatic": (("along", 0), ("along", 1), ("across", 0, 1), ("across", 1, 2), ("across", 2, 0)),
+}
+"""The equations of each kind of closing joint: the gap along an axis of the base, or of the first end; the product of
+an axis of the first end and one of the second."""
+
+
 def _meeting_rows(link: Linkage, meeting: Meeting, world: Frames) -> list[Row]:
     a, b = meeting.first, meeting.second
     C, A = anchor_point(a, world), anchor_point(b, world)
     X, Y = anchor_axes(a, world), anchor_axes(b, world)
-    x1, y1, z1 = (column(X, k) for k in range(3))
-    x2, y2, z2 = (column(Y, k) for k in range(3))
     U = sub(A, C)
     first, second = _only(link, a.link, b.link)
     by_C = point_columns(link.tree, world, a.link, C)
@@ -247,15 +270,15 @@ def _meeting_rows(link: Linkage, meeting: Meeting, world: Frames) -> list[Row]:
         by = {k: dot(column(world.R[k], 2), w) for k in turning}
         return Row(meeting.name, dot(u, v), {k: value if k in first else -value for k, value in by.items()})
 
-    if meeting.kind == "prismatic":
-        return [along(x1, False), along(y1, False), across(x1, y2), across(y1, z2), across(z1, x2)]
     zero, one = link.tree.zero, link.tree.one
     unit = ((one, zero, zero), (zero, one, zero), (zero, zero, one))
-    rows = [along(direction, True) for direction in unit]
-    if meeting.kind == "universal":
-        rows.append(across(z1, z2))
-    elif meeting.kind == "revolute":
-        rows += [across(x1, z2), across(y1, z2)]
+    rows = []
+    for kind, *axes in CLOSING_ROWS[meeting.kind]:
+        if kind == "across":
+            rows.append(across(column(X, axes[0]), column(Y, axes[1])))
+        else:
+            fixed = kind == "base"
+            rows.append(along(unit[axes[0]] if fixed else column(X, axes[0]), fixed))
     return rows
 
 

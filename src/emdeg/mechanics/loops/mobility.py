@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import cast
 
 import numpy as np
 
 from emdeg.algebra import Array, Residue
-from emdeg.algebra.linear import independent_rows
+from emdeg.algebra.linear import Matrix, eliminate, independent_rows
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan
-from emdeg.mechanics.loops.linkage import Linkage, loops_of
+from emdeg.mechanics.loops.levels import Level, Tie
+from emdeg.mechanics.loops.linkage import Linkage, Pivots, loops_of
 from emdeg.mechanics.loops.newton import closed_by_newton, evaluated, row_sizes
 from emdeg.mechanics.loops.rational import places_modulo_a_prime
 from emdeg.mechanics.loops.reduction import constraint_jacobian
+from emdeg.mechanics.spatial import Scalar
 from emdeg.robot import Robot
 
 GAP = 1e-8
@@ -38,6 +41,7 @@ class Mobility:
     rows: tuple[int, ...]
     redundant: tuple[str, ...]
     exact: bool
+    pivots: Pivots | None = None
 
     @property
     def freedoms(self) -> int:
@@ -50,8 +54,11 @@ class Mobility:
         return text
 
 
-def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None) -> Mobility:
-    """The rank at random places near the closed configuration `start`, in doubles and, with a plan, modulo a prime."""
+def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None, special: bool = False) -> Mobility:
+    """The rank at random places near the closed configuration `start`, in doubles and, with a plan, modulo a prime.
+
+    Of a `special` geometry the pivots are looked for, too.
+    """
     names, _, J = evaluated(link, generic_places(link, start))
     weights = np.linalg.norm(J, axis=-1, keepdims=True)
     # A row of rounding alone, such as what lies across the plane of a linkage that is tilted anyhow, stays small.
@@ -59,13 +66,30 @@ def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None) -> Mo
     ranks = [int(np.linalg.matrix_rank(one, tol=GAP * max(1.0, np.linalg.norm(one, 2)))) for one in scaled]
     rank = max(ranks)
     rows = _independent_rows(scaled[int(np.argmax(ranks))], rank)
-    exact = False
+    exact, pivots = False, None
     if plan is not None:
         for over, position, prime in islice(places_modulo_a_prime(robot, plan), 1):
             residues = [[cast(Residue, x).value for x in row] for row in constraint_jacobian(over, position)]
             exact = len(independent_rows(residues, prime)) == rank
+            if exact and special:
+                with suppress(ZeroDivisionError):
+                    pivots = _pivots(over, constraint_jacobian(replace(over, rows=rows), position))
     redundant = dict.fromkeys(name for i, name in enumerate(names) if i not in rows)
-    return Mobility(link.n, len(names), rank, rows, tuple(redundant), exact)
+    return Mobility(link.n, len(names), rank, rows, tuple(redundant), exact, pivots)
+
+
+def is_special(plan: Plan | None) -> bool:
+    """Whether a plan rests on what joints have in common: then entries of the equations may be zero unseen."""
+    return plan is not None and any(isinstance(step, Level | Tie) for step in plan)
+
+
+def _pivots(link: Linkage, Phi: Matrix) -> Pivots:
+    """The pivots that serve at a random place modulo a prime, where what is zero by the special geometry is zero."""
+    nothing: list[list[Scalar]] = [[] for _ in Phi]
+    dependent = eliminate([[cast(Residue, row[k]) for k in link.dependent] for row in Phi], nothing).places
+    square = len(link.passive) == len(Phi)
+    passive = [[cast(Residue, row[k]) for row in Phi] for k in link.passive]
+    return Pivots(dependent, eliminate(passive, nothing).places if square else None)
 
 
 def generic_places(link: Linkage, start: Array) -> Array:

@@ -17,10 +17,12 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.mechanics.loops.closing import OPEN, Ready, closing_of, coordinate_positions, positions, ready
-from emdeg.mechanics.loops.closure import Place, Plan, Point, Slide, Step, Trilaterate, Turn, solve, take
+from emdeg.mechanics.loops.closure import Plan, Point, Slide, Step, Trilaterate, Turn, solve, take
 from emdeg.mechanics.loops.continuation import march, roots_at, signs
+from emdeg.mechanics.loops.levels import Tie
 from emdeg.mechanics.loops.linkage import Linkage
 from emdeg.mechanics.loops.newton import open_rows
+from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.loops.plan import is_signed
 from emdeg.mechanics.mechanism import path
 from emdeg.robot import Robot, choose
@@ -63,6 +65,12 @@ def branches(robot: Robot, q: ArrayLike) -> list[Branch]:
         joints = _closed(found, plan, pose)
         if joints is not None:
             result.append(_branch(found, plan, pose, joints))
+    if any(isinstance(step, Tie) for step in found.plan):
+        # What is tied in this way of closing need not be in another: those are searched for.
+        known = [one.joints for one in result]
+        for one in _numeric(found, pose):
+            if not any(_same(found.link, one.joints, joints) for joints in known):
+                result.append(replace(one, label=f"other{one.label}"))
     return result
 
 

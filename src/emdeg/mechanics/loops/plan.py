@@ -17,7 +17,6 @@ from emdeg.mechanics.loops.closure import (
     Drawn,
     Gap,
     Pin,
-    Place,
     Plan,
     Point,
     Slide,
@@ -30,12 +29,15 @@ from emdeg.mechanics.loops.closure import (
     solve,
     triangle,
 )
-from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting, constraints, linkage_of, world_frames
+from emdeg.mechanics.loops.levels import Level, level_of
+from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, constraints, linkage_of, world_frames
 from emdeg.mechanics.loops.newton import open_rows, positions_of, size_of
+from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.loops.rational import places_modulo_a_prime, written_out
+from emdeg.mechanics.loops.ties import Looked, further_steps
 from emdeg.mechanics.mechanism import link_frame, path
-from emdeg.mechanics.spatial import Mat3, Vec3, column, cross, dot, matmul, scale, sub, tmul
-from emdeg.robot import BASE, Robot
+from emdeg.mechanics.spatial import Vec3, column, cross, dot, scale, sub, tmul
+from emdeg.robot import Robot
 
 NEAR = 1e-9
 TRIED = 200
@@ -47,9 +49,10 @@ MISSED = 1e-9
 def find_plan(link: Linkage, start: Array, generic: Array) -> Plan | None:
     """The steps, their signs those of the closed configuration `start` (n,); None where the loops do not factor.
 
-    `generic` is another closed configuration near it, where nothing is parallel or stretched that need not be.
+    `generic` (k, n) are other closed configurations near it, where nothing is parallel or stretched that need not be.
     """
-    place = Place(link, dict(enumerate(positions_of(link, generic))))
+    place = Place(link, dict(enumerate(positions_of(link, generic[0]))))
+    looked = Looked(link, generic)
     open_ = [*link.bars, *link.meetings]
     known = set(link.coordinates)
     plan: list[Step] = []
@@ -62,7 +65,12 @@ def find_plan(link: Linkage, start: Array, generic: Array) -> Plan | None:
         else:
             if all(not _unknown(place, loop, known) for loop in open_):
                 break
-            return None
+            further = next(further_steps(looked, open_, known), None)
+            if further is None:
+                return None
+            steps, found = further
+            plan += steps
+            known |= found
     if len(known) < link.n:
         return None
     at_start = Place(link, dict(enumerate(positions_of(link, start))))
@@ -128,6 +136,8 @@ def moded(plan: Plan, modes: Mapping[str, int]) -> Plan:
 
 def is_signed(step: Step) -> bool:
     """Whether the step has two branches."""
+    if isinstance(step, Level):
+        return step.turns
     return isinstance(step, Turn | Slide | Point | Trilaterate) or (isinstance(step, Drawn) and len(step.ways) == 2)
 
 
@@ -219,12 +229,8 @@ def _gaps(place: Place, loop: Bar | Meeting, known: set[int]) -> Iterator[tuple[
 
 def _same_way(place: Place, loop: Meeting) -> int:
     """1 if the closing frames' z axes point the same way, -1 if they are opposite."""
-    one, two = (column(_axes(place, end), 2) for end in (loop.first, loop.second))
+    one, two = (column(place.axes(end), 2) for end in (loop.first, loop.second))
     return 1 if _dot(one, two) >= 0 else -1
-
-
-def _axes(place: Place, end: Anchor) -> Mat3:
-    return end.R if end.link == BASE else matmul(place.world(end.link)[0], end.R)
 
 
 def _length_across(place: Place, step: Aim, loop: Meeting) -> float:
@@ -291,6 +297,9 @@ def _signed(place: Place, step: Step, q: Array) -> Step:
         case Trilaterate():
             plus = replace(step, sign=1)
             return plus if _lands(place, plus, q) else replace(step, sign=-1)
+        case Level() if step.turns:
+            u, v, _ = level_of(place, step, loops[step.loop])
+            return replace(step, sign=1 if u * np.sin(q[step.joint]) >= v * np.cos(q[step.joint]) else -1)
     return step
 
 

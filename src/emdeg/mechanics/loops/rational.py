@@ -14,8 +14,10 @@ import numpy as np
 
 from emdeg.algebra import Array, PrimeField, RationalFunction, RationalFunctions
 from emdeg.errors import NoSquare
-from emdeg.mechanics.loops.closure import Drawn, Pin, Place, Plan, Slide, Step, Turn, Way, solve, take
+from emdeg.mechanics.loops.closure import Drawn, Pin, Plan, Slide, Step, Turn, Way, solve, take
+from emdeg.mechanics.loops.levels import Level
 from emdeg.mechanics.loops.linkage import Linkage, linkage_of
+from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.mechanism import Position
 from emdeg.robot import Robot, algebra_of, massless
 
@@ -33,7 +35,7 @@ def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, flo
     `values` are numbers for the symbols of the robot's geometry, with which the start is closed.
     """
     squares = _squares(robot, plan)
-    if not squares and not any(isinstance(step, Pin) for step in plan):
+    if not squares and not any(_is_formula(step) for step in plan):
         return plan
     bare = massless(robot)
     algebra = RationalFunctions(algebra_of(bare))
@@ -41,7 +43,7 @@ def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, flo
     place = Place(link, {k: _letters(algebra, link, k) for k in link.coordinates})
     steps: list[Step] = []
     for i, step in enumerate(plan):
-        steps.append(_drawn(algebra, place, step, start, values) if i in squares or isinstance(step, Pin) else step)
+        steps.append(_drawn(algebra, place, step, start, values) if i in squares or _is_formula(step) else step)
         try:
             take(place, step, _formula_root)
             _need_short(place, step)
@@ -79,7 +81,7 @@ def _squares(robot: Robot, plan: Plan) -> set[int]:
             asked[i] += 1
         if all(i in refused or count >= POINTS for i, count in enumerate(asked)):
             break
-    turning = {i for i, step in enumerate(plan) if isinstance(step, Turn | Slide)}
+    turning = {i for i, step in enumerate(plan) if isinstance(step, Turn | Slide | Level)}
     return {i for i in turning if i not in refused and asked[i] >= POINTS}
 
 
@@ -121,19 +123,24 @@ def _parts(position: Any) -> tuple[Any, ...]:
     return position if isinstance(position, tuple) else (position,)
 
 
+def _is_formula(step: Step) -> bool:
+    """Whether the step is linear, and takes no root."""
+    return isinstance(step, Pin) or (isinstance(step, Level) and not step.turns)
+
+
 def _drawn(algebra: RationalFunctions, place: Place, step: Step, start: Array, values: Mapping[str, float]) -> Step:
     """The step's formulas, or the step itself where they are long or need what is none."""
-    assert isinstance(step, Turn | Slide | Pin)
+    assert isinstance(step, Turn | Slide | Pin | Level)
     ways: list[Way] = []
     try:
-        for sign in (1, -1) if not isinstance(step, Pin) else (1,):
+        for sign in (1,) if _is_formula(step) else (1, -1):
             there = Place(place.link, place.position)
             take(there, step if isinstance(step, Pin) else replace(step, sign=sign), _formula_root)
             _need_short(there, step)
             ways.append(_way(algebra, there.position[step.joint]))
     except (KeyError, NoSquare, ZeroDivisionError):
         return step
-    if isinstance(step, Pin):
+    if isinstance(step, Pin) or _is_formula(step):
         return Drawn(step.joint, step.loop, tuple(ways))
     missed = [_missed(way, start, step.joint, values) for way in ways]
     if (missed[0] <= missed[1]) != (step.sign > 0):

@@ -65,7 +65,7 @@ def velocity_map(link: Linkage, Phi: Matrix) -> Matrix:
     zero, one = link.tree.zero, link.tree.one
     A = [[row[k] for k in link.dependent] for row in Phi]
     B = [[-row[k] for k in link.coordinates] for row in Phi]
-    return _interleaved(link, solve_system(A, B, link.algebra), zero, one)
+    return _interleaved(link, solve_system(A, B, link.algebra, link.pivots and link.pivots.dependent), zero, one)
 
 
 def _interleaved(link: Linkage, inner: Matrix, zero: Scalar, diagonal: Scalar) -> Matrix:
@@ -89,7 +89,7 @@ def tree_rates(link: Linkage, position: Sequence[Position], ud: Sequence[Scalar]
     # Phi W = 0, so Phi_d Wd-dot = -(Phi-dot W).
     A = [[row[k] for k in link.dependent] for row in Phi]
     B = [[-x for x in row] for row in product(Phi_rate, W, zero)]
-    W_rate = _interleaved(link, solve_system(A, B, link.algebra), zero, zero)
+    W_rate = _interleaved(link, solve_system(A, B, link.algebra, link.pivots and link.pivots.dependent), zero, zero)
     return TreeRates(ud, qd, W, Phi, Phi_rate, W_rate)
 
 
@@ -208,7 +208,8 @@ def tree_efforts(
 def multipliers(link: Linkage, Phi: Matrix, tau: Sequence[Scalar]) -> list[Scalar]:
     """The forces of the loops that the undriven joints need: Phi_p^T lambda = tau_p."""
     A = [[row[k] for row in Phi] for k in link.passive]
-    return [x[0] for x in solve_system(A, [[tau[k]] for k in link.passive], link.algebra)]
+    places = link.pivots and link.pivots.passive
+    return [x[0] for x in solve_system(A, [[tau[k]] for k in link.passive], link.algebra, places)]
 
 
 def motor_efforts(link: Linkage, W: Matrix, efforts: Sequence[Scalar]) -> list[Scalar]:

@@ -21,8 +21,9 @@ from typing import cast
 
 from emdeg.algebra import FieldScalar
 from emdeg.algebra.linear import solve_system
-from emdeg.mechanics.loops.closure import Place, Plan, Root, Turn
+from emdeg.mechanics.loops.closure import Plan, Root, Turn
 from emdeg.mechanics.loops.linkage import Linkage
+from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.mechanism import path
 from emdeg.mechanics.spatial import Scalar, Vec3, add, column, dot, mul, scale, sub, total
 from emdeg.robot import BASE
