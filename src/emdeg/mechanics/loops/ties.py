@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Looked:
         self.link, self.places = link, places
         self.size = size_of(link)
         world = world_frames(link, positions_of(link, places[0]))
-        self.axes = np.array([[float(x) for x in column(R, 2)] for R in world.R])
+        self.axes = np.array([cast(Any, column(R, 2)) for R in world.R], dtype=np.float64)
 
     def tie(self, joint: int, loop: str, others: Sequence[int]) -> Tie | None:
         """How a joint follows from some of the others, if it does."""
