@@ -82,6 +82,9 @@ BENNETT = (
 )
 """Lengths 0.2 and 0.4 m, twists of 30 and 90 degrees: a / sin alpha is 0.4 for both."""
 
+ROUNDED_BENNETT = BENNETT.replace("0.2", "0.257115043874616").replace('"30 deg"', '"40 deg"')
+"""A twist of 40 degrees, whose sine is no fraction: it moves as far as doubles can tell."""
+
 SARRUS = (
     _HEAD.format(name="sarrus")
     + link("a_low", "base", "a1", ', gamma = "-90 deg", a = 0.3, alpha = "90 deg"')

@@ -42,7 +42,7 @@ class Ready:
         if self.steps is None:
             return "no steps of one square root each lead through them"
         named = ", ".join(self.mobility.redundant) or "its loops"
-        return f"the steps meet the equations of {named} up to rounding, or by the value of a sine, and not exactly"
+        return f"the steps meet the equations of {named} up to rounding, and not exactly"
 
     @property
     def home(self) -> Array:
