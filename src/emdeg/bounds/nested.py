@@ -95,7 +95,7 @@ class _Grid:
         half = step / max(degree, 1)
         if variable.is_circle:
             count = max(2 * degree + 1, math.ceil(width / (2 * half)))
-            at: Array = variable.middle + np.arange(count) * (width / count)
+            at = np.asarray(variable.middle + np.arange(count) * (width / count), dtype=np.float64)
             self.half = 0.5 * width / count * (1 + 1e-12)
             self.factor = 1 / (math.cos(degree * self.half) * (1 - 1e-9))
         else:

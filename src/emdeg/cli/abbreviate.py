@@ -17,7 +17,7 @@ from emdeg.cli.common import BestEffort, Json, UsageError, end_if_missed, out, p
 from emdeg.cli.effort import Seed, WeightsText, chosen_weights, default_effort, promised
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
-from emdeg.cli.short_programs import emitted, present, print_verdict
+from emdeg.cli.short_programs import emitted, present, print_verdict, written_robot
 from emdeg.codegen import CERTIFICATE, make_short_artefact, may_replace, write
 from emdeg.errors import OverBudget, RobotError
 from emdeg.programs import Effort, Program, Weights, cost, count, label
@@ -141,6 +141,15 @@ def command(
         Path | None,
         typer.Option(metavar="FILE.c", help="C of the short inverse dynamics, in two rates.", rich_help_panel=_MORE),
     ] = None,
+    robot_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE.toml",
+            help="The robot with fewer inertial parameters within the errors: a robot file again.",
+            rich_help_panel=_MORE,
+        ),
+    ] = None,
     best_effort: BestEffort = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     json: Json = False,
@@ -159,7 +168,7 @@ def command(
 
       emdeg abbreviate ur5e --function gravity --at-most 10
 
-      emdeg abbreviate puma560 --of-tolerance 0.5
+      emdeg abbreviate puma560 --of-tolerance 0.5 --out short.toml
 
       emdeg abbreviate jpl_rrp --only M,g --average-error 0.05
     """
@@ -167,6 +176,11 @@ def command(
         raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
     if emit is not None:
         may_replace(emit, force)
+    if robot_file is not None:
+        if robot_file.suffix != ".toml":
+            raise UsageError(f"--out writes a robot file; {robot_file.name} does not end in .toml")
+        if at_most is not None or average_error is not None or function != "inverse_dynamics":
+            raise UsageError("--out is within errors of efforts: not with --at-most, --average-error, --function")
     weighed = chosen_weights(weights)
     motion = _motion(robot, hold, trajectory)
     with promised(seconds) as (time, stop):
@@ -200,7 +214,21 @@ def command(
                     tell=tell,
                 )
                 if isinstance(short, ShortProgram):
-                    present(short, flops, ratio, motion, hold, processors, emit, best_effort, force, json, stop.asked)
+                    present(
+                        short,
+                        flops,
+                        ratio,
+                        seed,
+                        motion,
+                        hold,
+                        processors,
+                        emit,
+                        robot_file,
+                        best_effort,
+                        force,
+                        json,
+                        stop.asked,
+                    )
                     return
                 data = _data(short)
                 if short.errors:
@@ -230,6 +258,9 @@ def command(
                         data["holding"] = {"steps": hold, **holding_error(program, *motion, hold)}
                     if processors:
                         data["processors"] = split_program(program, processors).data()
+                    if robot_file is not None and not stop.asked:
+                        limits = [max(e.bound, 1e-6 * max(short.largest)) for e in short.errors]
+                        data["short_robot"] = written_robot(robot, limits, where, robot_file, seed, force)
                     if emit is not None and (best_effort or not (short.missed or stop.asked)):
                         data["emitted"] = (
                             _emitted(short, program, emit, force) if better is None else emitted(better, emit, force)
@@ -245,7 +276,7 @@ def command(
         print_json(data)
     else:
         _print(data)
-    end_if_missed(short.missed, best_effort, emit is not None, stop.asked)
+    end_if_missed(short.missed, best_effort, emit is not None or robot_file is not None, stop.asked)
 
 
 def _as_options(text: str) -> str:

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 from rich.table import Table
 
-from emdeg.cli.common import end_if_missed, out, print_json, say
+from emdeg.cli.common import end_if_missed, out, print_json, say, write_new
+from emdeg.cli.effort import default_effort
 from emdeg.codegen import CERTIFICATE, make_short_program_artefact, write
-from emdeg.reduce import ShortProgram, holding_error, multirate
+from emdeg.programs import program as exact_program
+from emdeg.reduce import ShortProgram, changed_robot, holding_error, multirate
 from emdeg.reduce import split as split_program
+from emdeg.robot import Robot, Workspace
 
 
 def present(
     found: ShortProgram,
     flops: float,
     ratio: int,
+    seed: int,
     motion: tuple[NDArray, NDArray, NDArray] | None,
     hold: int | None,
     processors: int | None,
     emit: Path | None,
+    robot_file: Path | None,
     best_effort: bool,
     force: bool,
     json: bool,
@@ -40,6 +46,8 @@ def present(
     data["interrupted"] = interrupted
     if emit is not None and (best_effort or not (found.missed or interrupted)):
         data["emitted"] = emitted(found, emit, force)
+    if robot_file is not None and (best_effort or not (found.missed or interrupted)):
+        data["short_robot"] = written_robot(found.robot, found.limits, found.where, robot_file, seed, force)
     if json:
         print_json(data)
     else:
@@ -47,7 +55,24 @@ def present(
         if parts := data.get("processors"):
             shares = " + ".join(map(str, parts["operations"]))
             out.print(f"{parts['processors']} processors: {shares} operations, {parts['values_passed']} values passed")
-    end_if_missed(found.missed, best_effort, emit is not None, interrupted)
+    end_if_missed(found.missed, best_effort, emit is not None or robot_file is not None, interrupted)
+
+
+def written_robot(
+    robot: Robot, limits: Sequence[float], where: Workspace, path: Path, seed: int, force: bool
+) -> dict[str, Any]:
+    """Writes the robot with fewer parameters whose efforts stay within the limits; what it costs and what is gone."""
+    exact = exact_program(robot, "inverse_dynamics", otherwise=default_effort(), seed=seed)
+    made = changed_robot(robot, limits, where, exact=exact, effort=default_effort(), seed=seed)
+    write_new(path, made.toml(), force)
+    say(f"wrote {path}: {made.operations} operations, {len(made.gone)} of {len(made.columns)} parameters left out")
+    return {
+        "file": str(path),
+        "operations": made.operations,
+        "left_out": list(made.gone),
+        "parameters": len(made.columns),
+        "certified_error": [e.bound / peak if peak else 0.0 for e, peak in zip(made.errors, made.largest)],
+    }
 
 
 def emitted(found: ShortProgram, path: Path, force: bool) -> dict[str, str]:

@@ -325,5 +325,5 @@ def _bounded(row: EffortRow, found: float, enough: float, until: Callable[[], bo
     return Bounded(found, max(bound.bound, found), {}, bound.points)
 
 
-CLOSE, FAR = 1.15, 1.49
+CLOSE, FAR = 1.06, 1.49
 """A bound so far above the error found is good enough; so far only where it is below the limit."""

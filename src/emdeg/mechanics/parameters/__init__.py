@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         parameters,
         regrouped,
         regrouped_mechanism,
+        with_base_values,
     )
     from emdeg.mechanics.parameters.regressor import COLUMNS
     from emdeg.mechanics.parameters.symbolic_regressor import Regressor, regressor_formulas

@@ -271,6 +271,19 @@ def regrouped(robot: Robot, base: BaseParameters | None = None) -> Robot:
     """
     base = base_parameters(robot) if base is None else base
     values, _ = _regrouped_values(robot, base)
+    note = f"its inertias are regrouped into {len(base)} parameters with the same torques; no body has them"
+    return _with_values(robot, values, "regrouped inertias", note)
+
+
+def with_base_values(robot: Robot, base: BaseParameters, values: Sequence[Exact], why: str, note: str) -> Robot:
+    """The robot with these values of its base parameters and zeros elsewhere; `why` no body need have them."""
+    told = dict(zip(base.kept, values))
+    every = [told.get(column, ZERO) for column in base.columns]
+    return _with_values(robot, every, why, note)
+
+
+def _with_values(robot: Robot, values: Sequence[Exact], why: str, note: str) -> Robot:
+    """The robot with these parameters in the regressor's order, its payloads part of them."""
     links = []
     for i, link in enumerate(robot.links):
         own = values[WIDTH * i : WIDTH * (i + 1)]
@@ -286,13 +299,12 @@ def regrouped(robot: Robot, base: BaseParameters | None = None) -> Robot:
             _with_moments(rod, values[WIDTH * k : WIDTH * (k + 1)]) for k, rod in enumerate(loops.rods, start=robot.n)
         )
         loops = replace(loops, rods=tuple(rods))
-    note = f"its inertias are regrouped into {len(base)} parameters with the same torques; no body has them"
     return replace(
         robot,
         links=tuple(links),
         loops=loops,
         payloads=(),
-        nonphysical="regrouped inertias",
+        nonphysical=why,
         tolerances={},
         sources={},
         notes=(*robot.notes, note),

@@ -1,0 +1,194 @@
+"""A robot with fewer inertial parameters whose efforts stay within given errors: a short model that is a robot again.
+
+The efforts are linear in the base parameters, so what leaving some out does is linear too, and the others move to where
+they take up most of it. Parameters go one after the other, the one that costs least first. What remains need be no
+body's. Geometry, drives and limits stay as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from emdeg.algebra import Array, Exact
+from emdeg.bounds import Bounded
+from emdeg.errors import OverBudget, RobotError
+from emdeg.mechanics.parameters import Column, base_parameters, base_values, with_base_values
+from emdeg.programs import Program, count, plain_program, program
+from emdeg.reduce.program_error import ProgramError
+from emdeg.reduce.steering import joined, random_states, worst_states
+from emdeg.robot import Robot, Workspace, to_toml
+from emdeg.runtime import compile
+from emdeg.writing import Shown
+
+STATES, ROUNDS, ATTEMPTS = 500, 6, 3
+AIM = 0.8
+"""The part of a limit that errors at states may use."""
+FITS = 4
+"""Fits of what remains, each weighted to the errors that the one before left."""
+HELD = 1e-3
+"""What holds a parameter where it is: one that moves by all of itself counts as that part of a limit."""
+DIGITS = 8
+NAMES = ("q", "qd", "qdd")
+
+
+@dataclass(frozen=True)
+class ChangedRobot(Shown):
+    """A robot as a short model of another, with what was changed and how far its efforts can be from that one's."""
+
+    robot: Robot
+    source: Robot
+    where: Workspace
+    columns: tuple[Column, ...]
+    before: tuple[float, ...]
+    """The base parameters of the source [SI]."""
+    after: tuple[float, ...]
+    errors: tuple[Bounded, ...]
+    """By joint: the certified largest difference of efforts over the box, and the largest found [N m, N]."""
+    largest: tuple[float, ...]
+    operations: int
+    """Of its inverse dynamics."""
+    exact_operations: int
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """The parameters that were left out."""
+        changes = zip(self.columns, self.before, self.after)
+        return tuple(str(column) for column, old, new in changes if old and not new)
+
+    def toml(self) -> str:
+        """The robot's file: above it what was changed, why and at what cost."""
+        lines = [f"Short model of {self.source.name}: base parameters left out or moved, geometry as it was."]
+        lines += [f"Inverse dynamics {self.operations} operations, {self.exact_operations} before. Over the box"]
+        for joint, (low, high), speed, acceleration, e, peak in zip(
+            self.where.joints,
+            self.where.ranges,
+            self.where.speed,
+            self.where.acceleration,
+            self.errors,
+            self.largest,
+        ):
+            box = f"{low:g} to {high:g}, speed {speed:g}, acceleration {acceleration:g}"
+            share = f" ({100 * e.bound / peak:.3g} % of the largest)" if peak else ""
+            lines.append(f"  {joint}: {box}: effort within {e.bound:.4g}{share}, certified")
+        lines.append("Parameters, before -> after:")
+        for column, old, new in zip(self.columns, self.before, self.after):
+            if old != new:
+                lines.append(f"  {column}: {old:.6g} -> {f'{new:.6g}' if new else 'left out'}")
+        comment = "".join(f"# {''.join(c if c.isprintable() else '?' for c in line)}\n" for line in lines)
+        return comment + to_toml(self.robot)
+
+
+def changed_robot(
+    robot: Robot, limits: Sequence[float], where: Workspace, *, exact: Program, effort: float = 3.0, seed: int = 0
+) -> ChangedRobot:
+    """The robot with the fewest base parameters found whose efforts are certified within the limits [N m, N].
+
+    `exact`: its inverse dynamics, to which errors refer. RobotError where nothing can be left out.
+    """
+    base = base_parameters(robot)
+    old = np.array([float(value.number) for value in base_values(robot, base)])
+    search = _Leaving(robot, old, np.array(limits, float), where, seed)
+    revolute = tuple(joint.kind == "revolute" for joint in robot.coordinates)
+    aim = np.full(len(limits), AIM)
+    for _ in range(ATTEMPTS):
+        new = [_short(value) for value in search.run(aim)]
+        if all(value or not before for value, before in zip(new, old)):
+            break
+        why = f"short model of {robot.name}"
+        note = (
+            f"it is a short model of {robot.name}: some of its inertial parameters were left out, others moved, within "
+            "errors that its file states; what is identified, measured or tolerated of it is not of that robot"
+        )
+        made = with_base_values(robot, base, [Exact.of(value) for value in new], why, note)
+        error = ProgramError(exact, plain_program(made, "inverse_dynamics"), where, revolute)
+        found, _ = worst_states(error.errors, where, NAMES, search.random, points=100_000, starts=40)
+        try:
+            bounds = error.bounds(found.tolist(), enough=list(limits))
+        except OverBudget:
+            break
+        over = np.array([e.bound / limit for e, limit in zip(bounds, limits)])
+        if (over <= 1).all():
+            short = program(made, "inverse_dynamics", otherwise=effort, seed=seed)
+            largest = tuple(map(float, search.largest))
+            counts = count(short).total, count(exact).total
+            values = tuple(map(float, old)), tuple(map(float, new))
+            return ChangedRobot(made, robot, where, base.kept, *values, bounds, largest, *counts)
+        aim = aim * np.where(over > 1, 0.95 / over, 1.0)
+    raise RobotError("no parameter of it can be left out within these errors", body=robot.name)
+
+
+def _short(value: float) -> Fraction:
+    return Fraction(f"{value:.{DIGITS}g}")
+
+
+class _Leaving:
+    """Leaving parameters out at states, the worst that are found joining them."""
+
+    def __init__(self, robot: Robot, old: Array, limits: Array, where: Workspace, seed: int) -> None:
+        self.old, self.limits, self.where = old, limits, where
+        self.random = np.random.default_rng(seed)
+        call = compile(program(robot, "regressor", base=True))
+        self.regressor = lambda states: call(**{name: states[name] for name in NAMES})
+        self.largest, peaks = worst_states(lambda states: self.regressor(states) @ old, where, NAMES, self.random)
+        self.states = joined(random_states(where, NAMES, STATES, self.random), peaks)
+
+    def run(self, aim: Array) -> Array:
+        """The base parameters after as many were left out as errors within `aim` of the limits bear."""
+        new = self.old
+        for _ in range(ROUNDS):
+            new = self._greedy(aim)
+            worst, at = worst_states(
+                lambda states, d=new - self.old: self.regressor(states) @ d, self.where, NAMES, self.random
+            )
+            if (worst <= 1.05 * aim * self.limits).all():
+                break
+            self.states = joined(self.states, at)
+        return new
+
+    def _greedy(self, aim: Array) -> Array:
+        shares = self.regressor(self.states) * self.old / (aim * self.limits)[:, None]
+        shares = shares.reshape(-1, len(self.old))
+        kept = [k for k, value in enumerate(self.old) if value]
+        best = np.zeros(len(self.old))
+        while kept:
+            sizes = np.abs(shares[:, kept]).max(axis=0)
+            tried = sorted(zip(sizes, kept))[:CANDIDATES]
+            changes = [self._fitted(shares, [one for one in kept if one != k], 1) for _, k in tried]
+            errors = [float(np.abs(shares @ change).max()) for change in changes]
+            first = int(np.argmin(errors))
+            left = [one for one in kept if one != tried[first][1]]
+            change = changes[first] if errors[first] <= 1 else self._fitted(shares, left, FITS)
+            if np.abs(shares @ change).max() > 1:
+                break
+            kept, best = left, change
+        return self.old * (1 + best)
+
+    def _fitted(self, shares: Array, kept: Sequence[int], fits: int) -> Array:
+        """The relative change of every parameter, -1 of those that are not kept, that leaves the smallest errors."""
+        change = np.full(shares.shape[1], -1.0)
+        change[list(kept)] = 0.0
+        if not kept:
+            return change
+        columns, missing = shares[:, list(kept)], shares @ change
+        weights, best, least = np.ones(len(missing)), change, math.inf
+        for _ in range(fits):
+            weighted = columns * weights[:, None]
+            square = columns.T @ weighted
+            square[np.diag_indices_from(square)] += HELD**2 * len(missing)
+            tried = change.copy()
+            tried[list(kept)] = -np.linalg.solve(square, weighted.T @ missing)
+            error = np.abs(shares @ tried)
+            if error.max() < least:
+                best, least = tried, float(error.max())
+            weights = weights * (error / max(float(error.max()), 1e-300) + 0.05)
+            weights /= weights.mean()
+        return best
+
+
+CANDIDATES = 6
+"""Parameters of the smallest shares of which one is chosen."""
