@@ -8,7 +8,7 @@ import pytest
 import emdeg
 from emdeg.errors import RobotError
 from emdeg.programs import program
-from emdeg.reduce import changed_robot
+from emdeg.reduce import fewer_parameters
 from emdeg.reduce.steering import random_states
 from emdeg.robot import workspace
 from tests import commands
@@ -22,7 +22,7 @@ def arm():
 
 def test_efforts_of_the_changed_robot_stay_within_its_errors(arm, tmp_path):
     robot, where, exact = arm
-    made = changed_robot(robot, [15.0, 8.0, 1.0], where, exact=exact, effort=0.0)
+    made = fewer_parameters(robot, [15.0, 8.0, 1.0], where, exact=exact, effort=0.0)
     assert made.gone
     file = tmp_path / "short.toml"
     file.write_text(made.toml())
@@ -44,7 +44,7 @@ def test_efforts_of_the_changed_robot_stay_within_its_errors(arm, tmp_path):
 def test_without_room_nothing_is_left_out(arm):
     robot, where, exact = arm
     with pytest.raises(RobotError, match="no parameter of it can be left out"):
-        changed_robot(robot, [1e-6] * 3, where, exact=exact, effort=0.0)
+        fewer_parameters(robot, [1e-6] * 3, where, exact=exact, effort=0.0)
 
 
 def test_the_command_writes_it_and_only_where_errors_were_asked_for(tmp_path):

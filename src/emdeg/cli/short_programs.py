@@ -15,7 +15,7 @@ from emdeg.cli.common import end_if_missed, out, print_json, say, write_new
 from emdeg.cli.effort import default_effort
 from emdeg.codegen import CERTIFICATE, make_short_program_artefact, write
 from emdeg.programs import program as exact_program
-from emdeg.reduce import ShortProgram, changed_robot, holding_error, multirate
+from emdeg.reduce import ShortProgram, fewer_parameters, holding_error, multirate
 from emdeg.reduce import split as split_program
 from emdeg.robot import Robot, Workspace
 
@@ -63,7 +63,7 @@ def written_robot(
 ) -> dict[str, Any]:
     """Writes the robot with fewer parameters whose efforts stay within the limits; what it costs and what is gone."""
     exact = exact_program(robot, "inverse_dynamics", otherwise=default_effort(), seed=seed)
-    made = changed_robot(robot, limits, where, exact=exact, effort=default_effort(), seed=seed)
+    made = fewer_parameters(robot, limits, where, exact=exact, effort=default_effort(), seed=seed)
     write_new(path, made.toml(), force)
     say(f"wrote {path}: {made.operations} operations, {len(made.gone)} of {len(made.columns)} parameters left out")
     return {

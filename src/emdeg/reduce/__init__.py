@@ -6,7 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.reduce.abbreviation import Abbreviated, abbreviate
-    from emdeg.reduce.changed_robot import ChangedRobot, changed_robot
+    from emdeg.reduce.changed_robot import ChangedRobot, fewer_parameters
     from emdeg.reduce.efforts import OF_LINKS
     from emdeg.reduce.limits import friction_limits, rule_limits, tolerance_limits
     from emdeg.reduce.model_error import largest_efforts

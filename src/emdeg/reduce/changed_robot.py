@@ -83,7 +83,7 @@ class ChangedRobot(Shown):
         return comment + to_toml(self.robot)
 
 
-def changed_robot(
+def fewer_parameters(
     robot: Robot, limits: Sequence[float], where: Workspace, *, exact: Program, effort: float = 3.0, seed: int = 0
 ) -> ChangedRobot:
     """The robot with the fewest base parameters found whose efforts are certified within the limits [N m, N].

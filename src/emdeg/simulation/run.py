@@ -109,9 +109,7 @@ def simulate(
         try:
             stiff = _stiff(robot, control, np.atleast_2d(q)[0], np.atleast_2d(qd)[0], duration, method, conditioning)
         except np.linalg.LinAlgError:
-            rule = (
-                "about the start the loop's derivatives are beyond doubles: a gain or the period is too large"
-            )
+            rule = "about the start the loop's derivatives are beyond doubles: a gain or the period is too large"
             raise ScenarioError(rule, body=robot.name) from None
     method = ("Radau" if stiff else "DOP853") if method is None else OLD_NAMES.get(method, method)
     passive = passive_of(robot, friction, stops, stiffness, damping)
