@@ -1,4 +1,4 @@
-"""Short models that are robots again: their efforts within the stated errors, their files read back and said to be so."""
+"""Short models that are robots again: efforts within the stated errors, files that say what they are."""
 
 from __future__ import annotations
 
