@@ -107,3 +107,17 @@ def test_a_command_in_no_block_that_is_run_is_found(text, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(text)
     assert len(escaped_commands(page)) == 1
+
+
+PAPERS = [page for page in pages() if page.parent == ROOT / "docs" / "papers" and page.name != "index.md"]
+
+
+@pytest.mark.parametrize("page", PAPERS, ids=shown)
+def test_every_command_of_a_papers_table_is_whole_and_run_on_its_page(page):
+    blocks = "\n".join(s.text for s in snippets(page) if s.language in COMMANDS and s.not_run is None)
+    run = {line.removeprefix("$ ").strip() for line in blocks.replace("\\\n", "").splitlines()}
+    rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    asked = [command for row in rows for command in re.findall(r"`(emdeg [^`]+)`", row)]
+    assert len(asked) >= 8
+    assert [command for command in asked if command not in run] == []
+    assert not [row for row in rows if "..." in row and "`emdeg" in row]
