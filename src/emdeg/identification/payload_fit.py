@@ -79,7 +79,7 @@ def identify_payload(
     fit = estimate(bodies, len(prior), ready.samples, prior, friction, progress)
     places = slice(len(base), len(prior))
     values, covariance = fit.theta[places], fit.covariance[places, places]
-    told = dict(zip(NUMBERS, fit.told[places].tolist()))
+    told: dict[str, bool] = dict(zip(NUMBERS, map(bool, fit.told[places])))
     if not told["mass"]:
         words = "the motion does not show the load's mass: some joint that lifts it must move, in both logs"
         raise RobotError(words, body=robot.name)
@@ -114,7 +114,7 @@ def unit_loads(link: str) -> list[tuple[Payload, ...]]:
     """Loads that have one of NUMBERS equal to one and the others zero: none of them can exist, their sums can."""
     one, less = Exact.of(1), Exact.of(-1)
     nothing = (ZERO, ZERO, ZERO)
-    found = [(Payload(link, one),)]
+    found: list[tuple[Payload, ...]] = [(Payload(link, one),)]
     for k in range(3):
         com = tuple(one if i == k else ZERO for i in range(3))
         # A kilogram a metre away has moments of inertia about the other axes, which are taken away, as its mass is.
@@ -135,7 +135,7 @@ def _mass_centre(values: Array, covariance: Array) -> tuple[Estimate, Estimate, 
     for k in (1, 2, 3):
         slope = np.zeros(len(values))
         slope[0], slope[k] = -values[k] / m**2, 1 / m
-        found.append(_estimate(values[k] / m, slope @ covariance @ slope))
+        found.append(_estimate(values[k] / m, float(slope @ covariance @ slope)))
     return found[0], found[1], found[2]
 
 
@@ -152,7 +152,7 @@ def _tensor(values: Array, covariance: Array) -> dict[str, Estimate]:
         slope[1:4] -= 2 * delta * c
         slope[1 + i] += c[j]
         slope[1 + j] += c[i]
-        found[name] = _estimate(values[k] - m * (delta * (c @ c) - c[i] * c[j]), slope @ covariance @ slope)
+        found[name] = _estimate(values[k] - m * (delta * (c @ c) - c[i] * c[j]), float(slope @ covariance @ slope))
     return found
 
 
