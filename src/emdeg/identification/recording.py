@@ -74,6 +74,9 @@ def read_log(path: str | PathLike[str], robot: Robot, *, efforts: bool = True) -
     joints = (*robot.joints, *robot.coordinates)
     wanted = {"t", *(name for letter in letters for names in _names(letter, joints) for name in names)}
     table = read_table(path, wanted.__contains__)
+    for name, column in zip(table.names, table.values.T):
+        if np.isnan(column).all():
+            raise RobotError(f"holds no number in column {name}", file=table.file)
     if "t" not in table.header:
         hint = "; columns are set apart by commas" if ";" in "".join(table.header[:1]) else ""
         words = f"lacks the column t [s]; it has {', '.join(table.header)}{hint}"

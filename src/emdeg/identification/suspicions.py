@@ -55,6 +55,9 @@ class Doubt(Shown):
 
 def log_doubts(log: Log, robot: Robot) -> list[Doubt]:
     """What can be seen in a log's columns."""
+    if log.step <= 0:
+        words = "the time does not run forwards from sample to sample: every speed would have the wrong sign"
+        return [Doubt("time", words, True)]
     found: list[Doubt] = []
     for text in doubts(log, robot):
         if "in seconds" in text:
@@ -69,7 +72,11 @@ def log_doubts(log: Log, robot: Robot) -> list[Doubt]:
         found.append(Doubt("missing", words, False))
     if log.effort is not None:
         flat = flat_tops(log.effort)
+        what = "current" if log.in_amperes else "effort"
         for k, joint in enumerate(robot.driven):
+            if float(np.nanmax(log.effort[:, k])) == float(np.nanmin(log.effort[:, k])):
+                words = f"the {what} of {joint.name} never changes: nothing was measured there, and all that it moves"
+                found.append(Doubt("effort", f"{words} would seem to have no mass", True))
             if flat[:, k].any():
                 most = float(np.nanmax(np.abs(log.effort[flat[:, k], k])))
                 unit = "A" if log.in_amperes else "N m" if joint.kind == "revolute" else "N"
@@ -183,6 +190,10 @@ def _others(robot: Robot, some: LogSamples) -> Iterator[tuple[LogSamples, str]]:
         moved = {name: getattr(some, name)[:, order] for name in ("q", "qd", "qdd")}
         words = f"swapped columns: the positions of {places[a]} and {places[b]}"
         yield replace(some, **moved, friction=some.friction[:, order]), words
+    for by in (k - n // 2 + (k >= n // 2) for k in range(n - 1) if n > 2):  # pairs are above
+        order = np.roll(np.arange(n), by)
+        words = f"swapped columns: the efforts stand {abs(by)} {'place' if abs(by) == 1 else 'places'} beside their own"
+        yield replace(some, tau=some.tau[:, order]), words
     for j in range(n):
         turned = np.where(np.arange(n) == j, -1.0, 1.0)
         yield replace(some, tau=some.tau * turned), f"sign: the effort of {drives[j]} points the other way"
