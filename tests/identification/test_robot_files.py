@@ -46,6 +46,9 @@ def test_its_bodies_exist_and_ask_for_the_efforts_of_the_true_robot(example):
     drives = np.array([float(joint.drive.inertia) for joint in new.joints])
     whole = emdeg.inverse_dynamics(again, q, qd, qdd) + drives * qdd
     np.testing.assert_allclose(whole, emdeg.inverse_dynamics(new, q, qd, qdd), atol=1e-8)
+    loaded = oracle(text, again)  # Pinocchio reads the same bodies
+    efforts = np.array([loaded.inverse_dynamics(*state) for state in zip(q, qd, qdd)])
+    np.testing.assert_allclose(efforts + drives * qdd, emdeg.inverse_dynamics(new, q, qd, qdd), atol=1e-8)
 
 
 def test_a_log_of_noise_alone_still_gives_bodies(example):
