@@ -206,6 +206,7 @@ def main() -> None:
     before = [json.loads(path.read_text(encoding="utf-8")) for path in asked.keep]
     for last in before:
         rows = merged(last["figures"]["rows"], rows)
+    rows.sort(key=lambda row: (list(MOTIONS).index(row["robot"]), row["form"], ROUTES.index(row["route"])))
     figures = {"intervals": asked.intervals, "flags": asked.flags, "rows": rows, "ratios": ratios(rows)}
     record("control", figures | {"kept_from": [last["command"] for last in before]})
     same_optimum(rows)

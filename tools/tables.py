@@ -151,6 +151,42 @@ def derivatives_and_time() -> str:
     return table(head, lines) + made_by("speed")
 
 
+def optimal_motions() -> str:
+    """docs/derivatives: what a solved motion takes from the robot on, by route."""
+    found = figures("control")
+    lines = []
+    for row in found["rows"]:
+        size = f"{row['bytes'] / 1000:.0f}" if "bytes" in row else ""
+        times = [f"{row[step]:.2f}" for step in ("build", "compile", "solve", "total")]
+        form = row["form"] if row["route"] != "ddp" else ""
+        lines.append((f"{row['robot']} {form}", row["route"], *times, f"{row['megabytes']:.0f}", size))
+    head = (
+        "robot, form",
+        "route",
+        "build [s]",
+        "compile [s]",
+        "solve both [s]",
+        "together [s]",
+        "memory [MB]",
+        "C [kB]",
+    )
+    lines2 = [
+        (
+            f"{one['robot']} {one['form']}",
+            one["route"],
+            whole(one["total"]),
+            whole(one["solve"]),
+            whole(one["megabytes"]),
+        )
+        for one in found["ratios"]
+    ]
+    times = ("robot, form", "Pinocchio", "together", "solve", "memory")
+    before = found.get("kept_from")
+    others = "; ".join(f"`{command}`" for command in before or ())
+    kept_rows = f"Rows of other routes were measured beside it by {others}.\n" if others else ""
+    return table(head, lines) + "\nAs multiples of emdeg's:\n\n" + table(times, lines2) + made_by("control") + kept_rows
+
+
 def derivation() -> str:
     """docs/explicit_equations: how long the whole derivation takes."""
     own, sympy = figures("derive")["emdeg"], figures("derive")["sympy"]
@@ -335,6 +371,7 @@ TABLES: dict[str, Callable[[], str]] = {
         steps_per_second,
         operations_and_time,
         derivatives_and_time,
+        optimal_motions,
         derivation,
         derivation_in_a_sentence,
         counts,
