@@ -24,4 +24,12 @@ def test_wrong_usage_and_bad_files(tmp_path):
     assert run("judge", "model.toml", cwd=tmp_path).returncode == 2
     assert run("judge", "none.toml", "--robot", "planar2r", cwd=tmp_path).returncode == 3
     assert run("judge", "model.toml", "--robot", "planar2r", "--constant", "K=1", cwd=tmp_path).returncode == 3
-    assert run("judge", "model.toml", "--robot", "delta", cwd=tmp_path).returncode == 3
+    assert run("judge", "model.toml", "--robot", "delta_symbolic", cwd=tmp_path).returncode == 3
+
+
+def test_a_mechanism_is_judged_where_its_loops_close(tmp_path):
+    (tmp_path / "model.toml").write_text(TEXT.replace("M22", "M11"))
+    done = run("judge", "model.toml", "--robot", "fourbar", "--margin", "0.1", "--json", cwd=tmp_path)
+    assert done.returncode == 1
+    one = json.loads(done.stdout)["result"]["entries"]["M11"]
+    assert one["error"]["bound"] >= one["error"]["value"] > 0.3
