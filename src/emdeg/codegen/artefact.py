@@ -256,8 +256,10 @@ def where_defined(program: Program, robot: Robot, proof: Mapping[str, Any]) -> d
 
     That is wherever the joints' limits let the robot be.
     """
-    box = limits_box(robot)
     divisors, radicands = ([int(one[0]) for one in proof.get(key, ())] for key in ("divides_by", "roots_of"))
+    if not divisors and not radicands:
+        return {"nowhere_zero": [], "nowhere_negative": []}
+    box = limits_box(robot)
     return {
         "nowhere_zero": sorted(nowhere_zero(program, divisors, box)),
         "nowhere_negative": sorted(nowhere_negative(program, radicands, box)),

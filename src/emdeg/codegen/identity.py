@@ -191,8 +191,9 @@ def check_points(points: Any) -> None:
 def found_of(proof: Certificate) -> dict[str, Any]:
     """What a certificate says about a proof, as it is written."""
     found = {key: value for key, value in proof.as_dict().items() if key in PROOF}
-    named = {key: [list(one) for one in found[key]] for key in ("divides_by", "roots_of")}
-    return found | {"formulations": list(proof.formulations), **named}
+    named = {"divides_by": proof.divides_by, "roots_of": proof.roots_of}
+    lists = {key: [list(one) for one in pairs] for key, pairs in named.items()}
+    return found | {"formulations": list(proof.formulations), **lists}
 
 
 def check_said(
