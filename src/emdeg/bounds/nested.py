@@ -22,9 +22,9 @@ from emdeg.algebra import Array
 from emdeg.bounds.families import Family, Reach, Supremum, certified_basis
 from emdeg.bounds.tensors import Variable
 
-STEPS = (1.05, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1)
+STEPS = (1.05, 0.75, 0.55, 0.4, 0.28, 0.2, 0.14, 0.1, 0.07, 0.05, 0.035)
 """Half the distance of an angle's nodes times its degree [rad], finer and finer."""
-SLACK = 0.8
+SLACK = 0.5
 """Of the room between what was found and the goal (as logarithms), what is kept for the grids to come, equal parts
 each: where less is left, a grid is made finer at once."""
 VALUES = 1 << 17
