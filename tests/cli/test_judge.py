@@ -19,6 +19,17 @@ def test_a_failed_claim_is_exit_code_1(tmp_path):
     assert "exact: M22" in held.stdout
 
 
+def test_a_gap_that_is_asked_for_and_not_reached_is_exit_code_1(tmp_path):
+    hard = "cos(q1)^5*sin(q2)^7*cos(q3)^6 + sin(q1 + 2*q2)*cos(q2 - q3)^4"
+    (tmp_path / "model.toml").write_text(f'schema = 1\n[entries]\ng1 = "{hard}"\n')
+    of = ("model.toml", "--robot", "planar3r", "--seconds", "0.01")
+    asked = run("judge", *of, "--gap", "1e-6", "--json", cwd=tmp_path)
+    assert asked.returncode == 1
+    assert "TARGET MISSED: g1: the gap is" in asked.stderr
+    assert not json.loads(asked.stdout)["result"]["within_target"]
+    assert run("judge", *of, cwd=tmp_path).returncode == 0
+
+
 def test_wrong_usage_and_bad_files(tmp_path):
     (tmp_path / "model.toml").write_text(TEXT)
     assert run("judge", "model.toml", cwd=tmp_path).returncode == 2

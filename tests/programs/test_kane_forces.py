@@ -15,7 +15,7 @@ import emdeg
 from emdeg.algebra import Exact
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.mechanics.kane import Rate, Setup, joint_rates, load_setup, read_setup
-from emdeg.programs.kane import INPUTS, kane_program
+from emdeg.programs.kane import INPUTS, kane_program, verify_kane
 from emdeg.programs.values import evaluate
 from emdeg.robot.model import Friction
 from emdeg.runtime.kane import KaneModel
@@ -202,6 +202,24 @@ def test_drive_friction_opposes_the_rates():
     smooth = 2 * qd[1] / np.hypot(qd[1], 1e-3)
     expected = emdeg.inverse_dynamics(robot, q, qd, qdd) + np.array([0.4 * qd[0], 0.1 * qd[1] + smooth])
     np.testing.assert_allclose(KaneModel(robot, setup).torques(q, qd, qdd), expected, atol=1e-12)
+
+
+def test_friction_has_stribecks_peak_and_fades_at_rest_where_the_file_says_so():
+    """The law as the page on robot files prints it; a rest speed needs no smoothing."""
+    robot = emdeg.load("planar2r")
+    peak = {"coulomb": Exact.of(2), "stribeck": Exact.of(3), "stribeck_velocity": Exact.of(0.2)}
+    law = Friction(viscous=Exact.of(0.1), rest_speed=Exact.of(0.05), **peak)
+    links = [replace(k, joint=replace(k.joint, drive=replace(k.joint.drive, friction=law))) for k in robot.links]
+    robot = replace(robot, links=tuple(links))
+    setup = read_setup("[[speed]]\nrate='q1'\n[[speed]]\nrate='q2'\n[drives]\nfriction = true\n", robot)
+    q, qd, qdd = np.random.default_rng(14).uniform(-0.3, 0.3, (3, 2))
+    rubbed = 0.1 * qd + (2 + np.exp(-((qd / 0.2) ** 2))) * np.tanh(qd / 0.05)
+    model = KaneModel(robot, setup)
+    tau = emdeg.inverse_dynamics(robot, q, qd, qdd) + rubbed
+    np.testing.assert_allclose(model.torques(q, qd, qdd), tau, atol=1e-12)
+    np.testing.assert_allclose(model.accelerations(q, qd, tau)[1], qdd, atol=1e-10)
+    for function in ("torques", "accelerations"):
+        verify_kane(kane_program(robot, setup, function), robot, setup, function)
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on this machine")

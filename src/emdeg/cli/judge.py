@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -10,11 +11,13 @@ from rich.table import Table
 
 from emdeg.analysis import Judgement, Verdict, judged_workspace, read_printed
 from emdeg.analysis import judge as judge_model
-from emdeg.cli.common import CHECK_FAILED, Json, UsageError, assignments, head, out, print_json, say
+from emdeg.cli.common import CHECK_FAILED, Json, UsageError, assignments, end_if_missed, head, out, print_json, say
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
 from emdeg.cli.robots import load_robot
 
+GAP = 1e-2
+"""The relative gap that bounds are sought to where none is asked for."""
 MOST_NAMED = 12
 """Wrong coefficients of an effort that are named."""
 
@@ -31,13 +34,18 @@ def judge(
     ] = None,
     range_: RangeTexts = None,
     seconds: Annotated[float, typer.Option(min=0.01, max=600, help="For the bounds of each entry.")] = 2.0,
-    gap: Annotated[float, typer.Option(min=1e-6, max=1.0, help="How near bounds shall come, relatively.")] = 1e-2,
+    gap: Annotated[
+        float | None,
+        typer.Option(min=1e-6, max=1.0, help=f"The relative gap of bounds to reach; else {GAP:g} where time allows."),
+    ] = None,
     margin: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Closed loops: the least distance of each from a dead point.")
     ] = 0.05,
     json: Json = False,
 ) -> None:
     """Judge a printed model: the certified error of every entry over the workspace; exit code 1 where a claim fails.
+
+    A --gap that is not reached is exit code 1, too.
 
     The file holds constants, definitions and entries (M11, b112, c12, g2; C12 of Christoffel's matrix; tau_q1, a whole
     effort) as expressions, which are parsed and never run; see docs/judging.md.
@@ -54,15 +62,25 @@ def judge(
     loaded = load_robot(robot or printed.robot, payload=payload or printed.payload or None)
     where = judged_workspace(loaded, joint_ranges(range_ or []))
     with working("bounding"):
-        verdict = judge_model(printed, loaded, where, gap=gap, seconds=seconds, margin=margin)
+        verdict = judge_model(printed, loaded, where, gap=gap or GAP, seconds=seconds, margin=margin)
+    missed = [] if gap is None else list(_wider(verdict, gap))
     if json:
-        print_json(as_data(verdict, where.data()))
+        within = {} if gap is None else {"within_target": not missed}
+        print_json(as_data(verdict, where.data()) | within)
     else:
         _print(verdict)
     for words in verdict.failed:
         say(f"does not hold: {words}")
+    end_if_missed(missed, files=False)
     if verdict.failed:
         raise typer.Exit(CHECK_FAILED)
+
+
+def _wider(verdict: Verdict, gap: float) -> Iterator[str]:
+    """Every entry whose largest error is known less closely than `gap`, in words."""
+    for one in verdict.entries:
+        if not one.exact and not one.problem and one.error.gap > gap:
+            yield f"{one.name}: the gap is {one.error.gap:.3g}, asked for was {gap:g}"
 
 
 def as_data(verdict: Verdict, where: dict[str, Any]) -> dict[str, Any]:

@@ -107,12 +107,12 @@ def need_friction(robot: Robot) -> None:
 
 def joint_friction(tree: Mechanism, speeds: Sequence[Scalar]) -> list[Scalar]:
     """[N m, N] of every joint at its speed: what a drive there would give to overcome friction."""
-    algebra, parts = tree.algebra, _parts_of_laws(tree)
+    algebra, parts = tree.algebra, parts_of_laws(tree)
     laws = [law_of(one, lambda value: written(algebra, value)) for one in tree.friction]
     return [law.effort(v, *parts) for law, v in zip(laws, speeds)]
 
 
-def _parts_of_laws(tree: Mechanism) -> tuple[Function, Function, Function]:
+def parts_of_laws(tree: Mechanism) -> tuple[Function, Function, Function]:
     """sign, exp and tanh, of dual numbers too: a sign is constant but where it jumps, and there it has no slope."""
     algebra, one = cast(LawAlgebra, tree.algebra), tree.one
     exp = over_duals(algebra.exp, lambda y: y)
@@ -121,7 +121,7 @@ def _parts_of_laws(tree: Mechanism) -> tuple[Function, Function, Function]:
 
 def friction_term_by_term(tree: Mechanism, speeds: Sequence[Scalar]) -> list[Scalar]:
     """The same with the law multiplied out, each term at its own speed: what proves it."""
-    algebra, (sign, exp, tanh), efforts = tree.algebra, _parts_of_laws(tree), []
+    algebra, (sign, exp, tanh), efforts = tree.algebra, parts_of_laws(tree), []
     for one, v in zip(tree.friction, speeds):
         law = law_of(one, lambda value: written(algebra, value))
         way = sign(v) if law.rest_speed is None else tanh(v / law.rest_speed)

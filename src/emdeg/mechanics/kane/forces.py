@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from emdeg.algebra import FieldScalar
-from emdeg.mechanics.formulations.friction import law_of, smooth_sign
+from emdeg.mechanics.formulations.friction import law_of, parts_of_laws, smooth_sign
 from emdeg.mechanics.kane.setup import PointSpring
 from emdeg.mechanics.kane.systems import System, host, turned
 from emdeg.mechanics.mechanism import path, written
@@ -100,10 +100,6 @@ def _seen(sys: System, link: int, point: Vec3, to: int) -> Vec3:
     return point
 
 
-def _not_algebraic(x: Scalar) -> Scalar:
-    raise TypeError("Stribeck's peak is no algebraic function; the reader of setups refuses it")
-
-
 def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar], sqrt: Root) -> list[Scalar]:
     """Per joint of the mechanism: effort [N m, N] of its springs, dampers and friction, which adds to the drive's.
 
@@ -119,11 +115,12 @@ def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar]
         if spring.damping:
             efforts[k] = efforts[k] - written(algebra, spring.damping) * qd[k]
     if setup.friction:
+        _, exp, tanh = parts_of_laws(sys.mech)
         for i, joint in enumerate(sys.robot.joints):
             law, k = law_of(joint.drive.friction, lambda value: written(algebra, value)), m + i
-            if setup.smoothing is None or k not in sys.free:
+            if (setup.smoothing is None and law.rest_speed is None) or k not in sys.free:
                 law = replace(law, coulomb=sys.mech.zero, peak=sys.mech.zero)
             if not law.is_none:
                 slow = sys.mech.zero if setup.smoothing is None else written(algebra, setup.smoothing)
-                efforts[k] = efforts[k] - law.effort(qd[k], smooth_sign(slow, sqrt), _not_algebraic, _not_algebraic)
+                efforts[k] = efforts[k] - law.effort(qd[k], smooth_sign(slow, sqrt), exp, tanh)
     return efforts

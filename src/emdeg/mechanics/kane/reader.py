@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from emdeg.algebra import ONE, ZERO, Exact, Expression, parsed
+from emdeg.mechanics.formulations.friction import law_of
 from emdeg.mechanics.kane.closed import check_loop_setup
 from emdeg.mechanics.kane.setup import (
     BASE_AXES,
@@ -320,15 +321,9 @@ def _drives(top: TomlTable, robot: Robot, free: list[int]) -> tuple[bool, Exact 
     if not isinstance(wanted, bool):
         raise table.error("friction must be true or false", "friction")
     smoothing = table.number("smoothing")
-    laws = {robot.joints[k].name: robot.joints[k].drive.friction for k in free}
+    laws = {robot.joints[k].name: law_of(robot.joints[k].drive.friction, _something) for k in free}
     if wanted:
-        steep = [name for name, law in laws.items() if law.stribeck_velocity or law.rest_speed]
-        if steep:
-            raise table.error(
-                f"the friction of {', '.join(steep)} is no algebraic function: Stribeck's, or one that fades at rest",
-                "friction",
-            )
-        dry = [name for name, law in laws.items() if law.coulomb or law.break_away]
+        dry = [name for name, law in laws.items() if (law.coulomb or law.peak) and law.rest_speed is None]
         if dry and not smoothing:
             raise table.error(
                 f"{', '.join(dry)} have Coulomb friction, which jumps at rest; give the speed below which it falls "
@@ -336,3 +331,8 @@ def _drives(top: TomlTable, robot: Robot, free: list[int]) -> tuple[bool, Exact 
                 "friction",
             )
     return wanted, smoothing
+
+
+def _something(value: Exact) -> float:
+    """0 for nothing, else 1: which terms a law has, whatever letters stand in it."""
+    return 1.0 if value else 0.0

@@ -111,7 +111,7 @@ class Setup:
     point_springs: tuple[PointSpring, ...] = ()
     friction: bool = False
     smoothing: Exact | None = None
-    """Speed [rad/s, m/s] below which Coulomb friction c qd / sqrt(qd^2 + smoothing^2) falls off."""
+    """Speed [rad/s, m/s] below which dry friction falls off: qd / sqrt(qd^2 + smoothing^2) for sign(qd)."""
     title: str = ""
 
     def free(self, robot: Robot) -> tuple[int, ...]:
