@@ -103,7 +103,7 @@ def test_coulomb_friction_needs_a_smoothing_speed():
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(RobotError, match="cannot be read"):
+    with pytest.raises(RobotError, match="there is no such file"):
         load_setup(tmp_path / "none.toml", ARM)
 
 
