@@ -81,6 +81,26 @@ def test_half_right_angles_and_symbols_in_angles_are_counted():
     assert difference_size(with_symbol, with_symbol)[0] == 2 * (2 + 2 + 2)
 
 
+@pytest.mark.parametrize("turn", [Fraction(1, 4), Fraction(1, 6), Fraction(1, 3), Fraction(5, 6)])
+def test_norms_of_exact_angles_have_no_more_bits_than_the_bound(turn):
+    """The norm down to the integers of (a s + b c)^4 + a b, denominators cleared, is SymPy's resultant."""
+    a, b = sympy.symbols("x0:2")
+    angle = sympy.pi * sympy.Rational(turn.numerator, turn.denominator)
+
+    def value(x, y, s, c):
+        z = x * s + y * c
+        return z * z * z * z + x * y
+
+    exact = sympy.expand(16 * value(a, b, sympy.sin(angle), sympy.cos(angle)))
+    signs = [(1, 1), (-1, 1), (1, -1), (-1, -1)]
+    root2, root3 = sympy.sqrt(2), sympy.sqrt(3)
+    conjugates = [exact.subs({root2: i * root2, root3: k * root3}, simultaneous=True) for i, k in signs]
+    norm = sympy.Poly(sympy.expand(sympy.prod(conjugates)), a, b)
+    program = configuration(lambda t, q: [value(q[0], q[1], *t.sincos(Angle(turn)))])
+    bits = difference_size(program, configuration(lambda t, q: [t.number(0)]))[1]
+    assert max(math.log2(abs(int(c))) for c in norm.coeffs()) <= bits
+
+
 def test_towers_of_powers_are_refused():
     def tower(t, q, first):
         value = first

@@ -17,7 +17,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from emdeg.algebra import HALF_RIGHT, Angle, angle_pieces
+from emdeg.algebra import HALF_RIGHT, SIXTH, Angle, angle_pieces
 from emdeg.programs.ir import LAWS, Kind, Program, live
 from emdeg.programs.values import Atom, angle_atoms
 
@@ -71,8 +71,8 @@ def difference_size(program: Program, other: Program) -> tuple[int, int]:
         degree += worst.degree
         # Where two angles have different degrees, one side takes another (1 + t^2), which is at most 2.
         bits += worst.bits + worst.degree / 2
-    # Twice: the numbers lie in Q(sqrt 2), where a norm has two factors; and a little for the rounding of `bits`.
-    return degree << roots, math.ceil(_finite(bits * 2**roots * 2 * (1 + 1e-6)))
+    # Four times: the numbers lie in Q(sqrt 2, sqrt 3), where a norm has four factors; a little for rounding `bits`.
+    return degree << roots, math.ceil(_finite(bits * 2**roots * 4 * (1 + 1e-6)))
 
 
 def degree_bound(program: Program) -> int:
@@ -145,7 +145,7 @@ def _over_q(bits: float, power: int) -> Rational:
 
 
 def _common_denominator(program: Program) -> int:
-    """Q; even where a sine of 45 degrees, sqrt(2) / 2, may stand."""
+    """Q; even where a sine of 45 or 60 degrees, sqrt(2) / 2 or sqrt(3) / 2, may stand."""
     found = 2 if any(op.kind is Kind.ANGLE for op in program.ops) else 1
     for d in {op.number.denominator for op in program.ops if op.kind is Kind.NUMBER}:
         found = math.lcm(found, d)
@@ -160,7 +160,7 @@ def _of_circle(atoms: Mapping[Atom, int]) -> Rational:
     bits, halves = 0.0, 0
     for atom, times in atoms.items():
         for piece in angle_pieces(atom) if isinstance(atom, Angle) else (atom,):
-            if piece == HALF_RIGHT:  # sqrt(2) / 2: an integer of Q(sqrt 2) over 2
+            if piece in (HALF_RIGHT, SIXTH):  # both parts of e^(i q) are integers of Q(sqrt 2, sqrt 3) over 2
                 halves += abs(times)
                 bits += abs(times)
             else:
