@@ -132,17 +132,23 @@ def root_of_a_negative(program: Program) -> Program:
 
 
 def zero_of_constants(program: Program) -> Program:
-    """x d / d with d = sin 30 degrees - 1/2, which is zero and no formula says so."""
+    """x d / d with d = 4 c^3 - 3 c - 1/2 and c = cos 20 degrees, which is zero and no formula says so."""
     x, n = last_output(program), program.size
     ops = [
-        Op(Kind.ANGLE, payload=Angle(Fraction(1, 6))),
-        Op(Kind.SIN, (n,)),
+        Op(Kind.ANGLE, payload=Angle(Fraction(1, 9))),
+        Op(Kind.COS, (n,)),
+        Op(Kind.MUL, (n + 1, n + 1)),
+        number(Fraction(4)),
+        Op(Kind.MUL, (n + 2, n + 3)),
+        number(Fraction(3)),
+        Op(Kind.SUB, (n + 4, n + 5)),
+        Op(Kind.MUL, (n + 6, n + 1)),
         number(Fraction(1, 2)),
-        Op(Kind.SUB, (n + 1, n + 2)),
-        Op(Kind.MUL, (x, n + 3)),
-        Op(Kind.DIV, (n + 4, n + 3)),
+        Op(Kind.SUB, (n + 7, n + 8)),
+        Op(Kind.MUL, (x, n + 9)),
+        Op(Kind.DIV, (n + 10, n + 9)),
     ]
-    return with_last_output(program, ops, n + 5)
+    return with_last_output(program, ops, n + 11)
 
 
 def tower(program: Program) -> Program:

@@ -86,7 +86,7 @@ def test_emitted_c_is_called_after_the_robots_file(tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("stanford_arm", "--speeds", "nowhere.toml"), 3, "nowhere.toml: it cannot be read"),
+        (("stanford_arm", "--speeds", "nowhere.toml"), 3, "nowhere.toml: there is no such file"),
         (("planar2r", "--show", "poetry"), 2, "--show takes"),
         (("planar2r", "--emit", "poetry"), 2, "--emit takes"),
     ],

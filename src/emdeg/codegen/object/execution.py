@@ -30,7 +30,8 @@ def executed_object(
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_triple(PROCESSORS[cpu].triple).create_target_machine(jit=True)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    # llvmlite's own memory manager keeps code and constants together: the object's addresses are 32 bits apart.
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=True)
     engine.add_object_file(llvm.ObjectFileRef.from_data(text))
     engine.finalize_object()
     functions = parts(program, name, multirate)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import Array, PrimeField, RationalFunction, RationalFunctions
+from emdeg.algebra import Array, PrimeField, RationalFunction, RationalFunctions, Residue
 from emdeg.errors import NoSquare
 from emdeg.mechanics.loops.closure import Drawn, Pin, Plan, Slide, Step, Turn, Way, solve, take
 from emdeg.mechanics.loops.levels import Level
@@ -25,6 +25,8 @@ POINTS = 24
 """Places modulo a prime at which a square must have a root."""
 DRAWS = 64
 """Points tried modulo the prime: half of them fail at each square root."""
+DEEPEST = 8
+"""Of more roots than this a place at which all exist is not looked for."""
 LONG = 300
 """Terms of a formula beyond which it is not written out."""
 
@@ -54,12 +56,26 @@ def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, flo
 
 
 def places_modulo_a_prime(robot: Robot, plan: Plan) -> Iterator[tuple[Linkage, list[Position], int]]:
-    """(linkage, closed configuration by the plan, prime) at random residues, where its roots and quotients exist."""
-    for _ in range(DRAWS):
-        field = PrimeField.fresh()
+    """(linkage, closed configuration by the plan, prime) at random residues, where its roots and quotients exist.
+
+    A root exists at every second place: the more of them have been seen to, the more places are tried, unless they are
+    too many for that.
+    """
+    deepest = drawn = 0
+    while drawn < DRAWS << deepest and deepest <= DEEPEST:
+        drawn += 1
+        field, roots = PrimeField.fresh(), 0
         link = linkage_of(robot, field)
+
+        def root(value: Residue, _: str, field: PrimeField = field) -> Residue:
+            nonlocal roots, deepest
+            found = field.sqrt(value)
+            roots += 1
+            deepest = max(deepest, roots)
+            return found
+
         try:
-            found = solve(link, plan, field_coordinates(link, field), lambda value, _, field=field: field.sqrt(value))
+            found = solve(link, plan, field_coordinates(link, field), root)
         except ZeroDivisionError:
             continue
         yield link, found, field.prime
