@@ -107,7 +107,7 @@ def test_picture_stands_where_the_mechanics_puts_it(name: str) -> None:
         np.testing.assert_allclose(frames_at(dict(data), q), emdeg.link_transforms(robot, q), atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["delta", "stewart", "palletiser"])
+@pytest.mark.parametrize("name", ["delta", pytest.param("stewart", marks=pytest.mark.slow), "palletiser"])
 def test_picture_keeps_the_loops_closed(name: str) -> None:
     """Along the motion every rod keeps its length, and points that a joint holds together stay together."""
     robot = emdeg.load(name)

@@ -83,7 +83,14 @@ def test_computed_torque_leads_every_mechanism_along_a_move(name):
     assert motion.drift["energy_relative"] < 1e-8
 
 
-@pytest.mark.parametrize("name", [name for name in MOVES if name != "delta_lumped"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "stewart" else [])
+        for name in MOVES
+        if name != "delta_lumped"
+    ],
+)
 @pytest.mark.parametrize("seconds", [2.0, pytest.param(10.0, marks=pytest.mark.slow)])
 def test_every_mechanism_on_springs(name, seconds):
     robot = robot_of(name)

@@ -51,7 +51,7 @@ def killed(study: Path, folder: Path, more: int, delay: float, how: signal.Signa
 @pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_local_run_killed_at_random_moments_ends_with_the_same_bits(times, tmp_path):
     study = tmp_path / "many.toml"
-    study.write_text(MANY_CHUNKS.format(states=40_000, draws=80))
+    study.write_text(MANY_CHUNKS.format(states=20_000, draws=80))
     folder = tmp_path / "killed"
     rng = random.Random(8)
     seen: set[str] = set()

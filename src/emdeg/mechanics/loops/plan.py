@@ -93,9 +93,10 @@ def settled(
 
 
 def is_exact(robot: Robot, plan: Plan) -> bool:
-    """Whether every equation, redundant ones too, holds exactly at a place modulo a prime, with any numbers for symbols.
+    """Whether every equation, redundant ones too, holds exactly at a place modulo a prime, whatever the symbols are.
 
-    One place is enough: the prime is drawn from 2^54, and the equations' degrees are small. Sizes that are special only up to rounding make a mechanism that moves, but none of which anything can be proved.
+    One place is enough: there are 2^54 primes to draw from, and the equations' degrees are small. Sizes that are
+    special only up to rounding make a mechanism that moves, but none of which anything can be proved.
     """
     for link, position, _ in islice(places_modulo_a_prime(robot, plan), 1):
         rows = constraints(link, world_frames(link, position))
