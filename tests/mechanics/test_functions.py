@@ -7,6 +7,7 @@ import emdeg
 from emdeg.errors import UnknownFunction
 from emdeg.mechanics import KINDS, kind_of
 from emdeg.mechanics.functions import FUNCTIONS, INPUTS, WITH_FRICTION, evaluate, functions_of, known_functions
+from emdeg.mechanics.functions.lookup import inputs_of_entry
 from emdeg.programs.build import plain_program
 from emdeg.programs.verification import verify_program
 
@@ -45,7 +46,7 @@ def sizes(robot):
 def test_outputs_have_the_shapes_that_the_entry_states(name, function):
     robot, entry = emdeg.load(name), FUNCTIONS[function]
     rng = np.random.default_rng(2)
-    arrays = {one: rng.uniform(-0.1, 0.1, (3, robot.freedoms)) for one in entry.inputs_of(kind_of(robot).name)}
+    arrays = {one: rng.uniform(-0.1, 0.1, (3, robot.freedoms)) for one in inputs_of_entry(entry, robot)}
     if "q" in arrays:
         arrays["q"] = arrays["q"] + kind_of(robot).home(robot)
     found = evaluate(function, robot, arrays)

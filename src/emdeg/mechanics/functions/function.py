@@ -110,10 +110,6 @@ class Function:
         taken = dict.fromkeys((*self.inputs, *(name for way in self.ways.values() for name in way.inputs)))
         object.__setattr__(self, "arrays", {name: self.arrays.get(name) or INPUTS[name] for name in taken})
 
-    def inputs_of(self, kind: str) -> tuple[str, ...]:
-        """The arrays that the function of a kind of mechanism takes."""
-        return self.ways[kind].inputs or self.inputs
-
     @property
     def differentiable(self) -> bool:
         """Whether it has derivatives: it takes the same arrays of every kind of mechanism."""

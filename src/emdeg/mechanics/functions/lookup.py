@@ -99,9 +99,14 @@ def proved_by(entry: Function, kind: str) -> str:
     return f"dual numbers{order} through {reference}"
 
 
+def inputs_of_entry(entry: Function, robot: Robot) -> tuple[str, ...]:
+    """The arrays that a function of a robot takes, in its own order."""
+    return ways_of(entry.name, robot).inputs or entry.inputs
+
+
 def inputs_of(names: Sequence[str], robot: Robot) -> tuple[str, ...]:
     """The arrays that these functions take together, in their order: a state's, then cotangents and tangents."""
-    taken = [name for one in names for name in CATALOGUE[one].inputs_of(kind_of(robot).name)]
+    taken = [name for one in names for name in inputs_of_entry(CATALOGUE[one], robot)]
     further = dict.fromkeys(name for name in taken if name not in INPUTS)
     tangents = [name for name in further if name.endswith(TANGENT)]
     return (*(name for name in INPUTS if name in taken), *(n for n in further if n not in tangents), *tangents)

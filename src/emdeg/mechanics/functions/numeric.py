@@ -23,7 +23,7 @@ from emdeg.mechanics.formulations.friction import need_friction
 from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
 from emdeg.mechanics.functions.derived import derived_outputs
 from emdeg.mechanics.functions.function import INPUTS, Function
-from emdeg.mechanics.functions.lookup import input_sizes, kind_of, ways_of
+from emdeg.mechanics.functions.lookup import input_sizes, inputs_of_entry, kind_of, ways_of
 from emdeg.mechanics.functions.names import WITH_FRICTION
 from emdeg.mechanics.parameters.base import BaseParameters
 from emdeg.mechanics.parameters.symbolic_regressor import chosen_columns
@@ -98,8 +98,7 @@ class NumericFunction:
         **named: ArrayLike,
     ) -> Any:
         loaded = as_robot(robot)
-        ways_of(self.entry.name, loaded)  # says what is wrong with a function that such a robot has not
-        taken = self.entry.inputs_of(kind_of(loaded).name)
+        taken = inputs_of_entry(self.entry, loaded)  # says what is wrong with a function that such a robot has not
         if named or len(arrays) != len(taken):
             bound = _signature(taken).bind(robot, *arrays, **named).arguments
             arrays = tuple(bound[name] for name in taken)
