@@ -43,6 +43,7 @@ def test_reach_is_where_the_loops_close():
     assert 0 < there.sum() < 50
 
 
+@pytest.mark.slow
 def test_a_leg_beyond_its_stroke_is_not_reached():
     robot = robot_of("stewart")
     legs = [k for k, joint in enumerate(robot.joints) if joint in robot.driven]

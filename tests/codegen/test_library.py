@@ -69,7 +69,7 @@ def test_cmake_builds_it_and_a_program_beside_it(tmp_path):
     assert again == pytest.approx(second)
 
 
-@pytest.mark.parametrize("trig", [pytest.param("libm", marks=pytest.mark.targets), "inline"])
+@pytest.mark.parametrize("trig", [pytest.param(trig, marks=pytest.mark.targets) for trig in ("libm", "inline")])
 def test_cpp_compilers_take_every_file_as_it_is(trig, tmp_path):
     need("g++")
     made = generate(

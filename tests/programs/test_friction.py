@@ -94,8 +94,7 @@ def differences(function, at, step=1e-6):
     [
         ("fading", "inverse_dynamics"),
         ("stribeck", "forward_dynamics"),
-        ("fourbar", "inverse_dynamics"),
-        pytest.param("fourbar", "forward_dynamics", marks=pytest.mark.slow),
+        *(pytest.param("fourbar", f"{way}_dynamics", marks=pytest.mark.slow) for way in ("inverse", "forward")),
     ],
 )
 def test_derivatives_have_the_slope_of_friction_and_are_proved(name, function):

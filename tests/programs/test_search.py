@@ -86,7 +86,7 @@ def test_composite_coriolis_matrix_is_the_christoffel_one(robot, seed):
     assert abs(C - expected).max() <= 1e-11 * (1 + abs(expected).max())
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=5, deadline=None, derandomize=True)
 @given(robots(3), seeds)
 def test_resubstitution_keeps_the_function_and_never_grows(robot, seed):
     plain = plain_program(robot, "inverse_dynamics", factored=False)

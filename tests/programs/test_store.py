@@ -173,7 +173,7 @@ def test_the_index_says_what_lies_where():
         assert entry["digest"] == robot_digest(emdeg.load(entry["robot"]))
 
 
-LONG = 1500
+LONG = 800
 """Operations of a program that is looked at by itself."""
 
 

@@ -316,7 +316,7 @@ def test_a_trajectory_out_of_reach_names_the_loop():
         emdeg.simulation.torques(robot_of("delta"), cycloidal([0, 0, -0.45], [0, 0, -0.9], 1.0), np.linspace(0, 1, 101))
 
 
-@pytest.mark.parametrize("name", ["delta", "fivebar", "stewart"])
+@pytest.mark.parametrize("name", ["delta", "fivebar", pytest.param("stewart", marks=pytest.mark.slow)])
 def test_motion_is_roughly_that_of_mujoco_with_stiff_constraints(name):
     """A third opinion: bodies for links and rods, loops held by equality constraints that give way a little."""
     pytest.importorskip("mujoco")
