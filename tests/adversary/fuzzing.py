@@ -21,7 +21,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import emdeg
-from emdeg.analysis.judged_file import read_printed
+from emdeg.analysis.judging.file import read_printed
 from emdeg.bounds import Bounded
 from emdeg.codegen import Artefact, generate, make_short_program_artefact
 from emdeg.codegen.artefact import recheck
@@ -314,7 +314,7 @@ READERS = ("emdeg.robot.", "emdeg.algebra.exact", "emdeg.algebra.angle", "emdeg.
 READERS += ("emdeg.codegen.artefact", "emdeg.sweeps.plan", "emdeg.sweeps.read", "emdeg.sweeps.study")
 READERS += ("emdeg.simulation.scenarios.", "emdeg.simulation.trajectories.tables", "emdeg.sweeps.folder")
 READERS += ("emdeg.identification.campaign", "emdeg.identification.recording", "emdeg.identification.log_tables")
-READERS += ("emdeg.analysis.judged_file", "emdeg.mechanics.kane.reader", "emdeg.studio.sessions")
+READERS += ("emdeg.analysis.judging.file", "emdeg.mechanics.kane.reader", "emdeg.studio.sessions")
 READERS += ("emdeg.equations.json_form", "emdeg.algebra.expression")
 
 

@@ -4,19 +4,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.bounds import Boxes, Looked, SearchLimits, largest_values
+from emdeg.bounds import Boxes, BoxValues, SearchLimits, largest_values
 
 
 def looked(*functions):
     """What is known of some functions over boxes; they take the boxes' variables and `number`."""
 
-    def look(boxes: Boxes) -> Looked:
+    def look(boxes: Boxes) -> BoxValues:
         count = len(boxes.empty)
         found = [f([boxes.variable(k) for k in range(len(boxes.half))], boxes.number) for f in functions]
         upper = np.stack([np.broadcast_to(one.magnitude, count) for one in found])
         value = np.stack([np.broadcast_to(np.abs(one.middle).min(axis=0), count) for one in found])
         value = np.where(np.isfinite(value), value, -np.inf)
-        return Looked(upper, value, ~boxes.empty, sum(one.change for one in found).T)
+        return BoxValues(upper, value, ~boxes.empty, sum(one.change for one in found).T)
 
     return look
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from emdeg.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
     from emdeg.bounds.ratio import attained_ratio, largest_ratio
     from emdeg.bounds.search import SearchLimits, called_off, clock
-    from emdeg.bounds.subdivision import Looked, largest_values
+    from emdeg.bounds.subdivision import BoxValues, largest_values
     from emdeg.bounds.tensors import Range, Tensor, Variable, tensor
 
 on_demand(globals())

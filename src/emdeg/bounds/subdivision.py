@@ -23,7 +23,7 @@ BATCH = 2048
 
 
 @dataclass(frozen=True)
-class Looked:
+class BoxValues:
     """What is known of some boxes, of each function: bounds and values at the centres (functions, boxes).
 
     Values are -inf where a centre is outside; `live` says which boxes hold anything; `weight` (boxes, variables) how
@@ -37,7 +37,7 @@ class Looked:
 
 
 def largest_values(
-    look: Callable[[Boxes], Looked],
+    look: Callable[[Boxes], BoxValues],
     ranges: Sequence[Range],
     gaps: Sequence[float],
     effort: SearchLimits = SearchLimits(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -87,20 +88,8 @@ def verify(
         f"  modulo {result['points']} primes {result['primes']}, at a random point each (and seed {result['seed']})"
     )
     out.print(f"  probability of a false pass: {result['false_pass_probability']:.1g}")
-    if divisors := result["divides_by"]:
-        sure = len(result.get("nowhere_zero", ()))
-        out.print(
-            f"  divides by {len(divisors)} values that are no numbers, as the formulations it is held against do; "
-            f"{sure} of them certainly not zero within the joints' limits",
-            soft_wrap=True,
-        )
-    if radicands := result["roots_of"]:
-        sure = len(result.get("nowhere_negative", ()))
-        out.print(
-            f"  takes roots of {len(radicands)} values that are no numbers, as the formulations it is held against do; "
-            f"{sure} of them certainly not negative within the joints' limits",
-            soft_wrap=True,
-        )
+    _say_where("divides by", result["divides_by"], result.get("nowhere_zero", ()), "zero")
+    _say_where("takes roots of", result["roots_of"], result.get("nowhere_negative", ()), "negative")
     rounding = result["rounding"]
     out.print(f"  {_executed(result['executed'])}", soft_wrap=True)
     out.print(
@@ -122,6 +111,16 @@ def verify(
         of = ", of its largest effort" if peaks else ""
         out.print(f"  short model: error of each {whose} over its box, certified{of} [SI]: {', '.join(shown)}")
     out.print(f"  sha256 {result['digest']}")
+
+
+def _say_where(does: str, values: Sequence[object], sure: Sequence[object], what: str) -> None:
+    """What a program does with values that may be wrong for it somewhere, and of how many that is ruled out."""
+    if values:
+        out.print(
+            f"  {does} {len(values)} values that are no numbers, as the formulations it is held against do; "
+            f"{len(sure)} of them certainly not {what} within the joints' limits",
+            soft_wrap=True,
+        )
 
 
 def _executed(execution: dict[str, Any]) -> str:

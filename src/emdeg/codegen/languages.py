@@ -49,7 +49,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Driver:
+class LanguageDriver:
     """How a language's files are run: `write` puts them and the driver into a folder; `build` and `run` are commands.
 
     The first word of a command is a tool that must be at hand; what `run` prints are the results.
@@ -285,12 +285,12 @@ def _write_octave(files: Sequence[Called], folder: Path) -> None:
 
 
 _ALONE = ("./driver",)
-DRIVERS: Mapping[str, Driver] = {
-    "js": Driver(_write_js, ".mjs", ("node", "driver.mjs")),
-    "cpp": Driver(_write_cpp, ".hpp", _ALONE, ("g++", "-std=c++17", "-O0", "driver.cpp", "-o", "driver")),
-    "rust": Driver(_write_rust, ".rs", _ALONE, ("rustc", "--edition=2021", "driver.rs", "-o", "driver")),
-    "fortran": Driver(_write_fortran, ".f90", _ALONE, ("gfortran", "-O0", "driver.f90", "-o", "driver")),
-    "octave": Driver(
+DRIVERS: Mapping[str, LanguageDriver] = {
+    "js": LanguageDriver(_write_js, ".mjs", ("node", "driver.mjs")),
+    "cpp": LanguageDriver(_write_cpp, ".hpp", _ALONE, ("g++", "-std=c++17", "-O0", "driver.cpp", "-o", "driver")),
+    "rust": LanguageDriver(_write_rust, ".rs", _ALONE, ("rustc", "--edition=2021", "driver.rs", "-o", "driver")),
+    "fortran": LanguageDriver(_write_fortran, ".f90", _ALONE, ("gfortran", "-O0", "driver.f90", "-o", "driver")),
+    "octave": LanguageDriver(
         _write_octave, ".m", ("octave", "--no-gui", "--quiet", "--norc", "driver.m"), beside=beside_octave
     ),
 }

@@ -72,6 +72,15 @@ class Writer:
     def truth(self) -> str:
         return self._of("i1")
 
+    @property
+    def words(self) -> str:
+        """The type of 64-bit words, whatever the precision."""
+        return self._of("i64")
+
+    def word(self, value: int) -> str:
+        """The same 64-bit word in every lane."""
+        return self._spread("i64", str(value))
+
     def _of(self, scalar: str) -> str:
         return scalar if self.width == 1 else f"<{self.width} x {scalar}>"
 

@@ -60,27 +60,27 @@ def normal_at(key: int, places: NDArray[np.uint64]) -> Array:
 
 def words_text(out: Writer, at: str) -> str:
     """The stream's words where its counter stands at `at` (64 bits, in every lane): SplitMix64's mixing."""
-    kind, z = _words(out), at
+    kind, z = out.words, at
     for shift, factor in ((30, FIRST), (27, SECOND), (31, None)):
-        z = out.put(f"xor {kind} {z}, {out.put(f'lshr {kind} {z}, {_spread(shift, out)}')}")
+        z = out.put(f"xor {kind} {z}, {out.put(f'lshr {kind} {z}, {out.word(shift)}')}")
         if factor is not None:
-            z = out.put(f"mul {kind} {z}, {_spread(signed_word(factor), out)}")
+            z = out.put(f"mul {kind} {z}, {out.word(signed_word(factor))}")
     return z
 
 
 def uniform_text(out: Writer, at: str) -> str:
     """The numbers of [0, 1) there, doubles in every lane."""
-    kind, real = _words(out), "double" if out.width == 1 else f"<{out.width} x double>"
-    top = out.put(f"lshr {kind} {words_text(out, at)}, {_spread(11, out)}")
+    kind, real = out.words, "double" if out.width == 1 else f"<{out.width} x double>"
+    top = out.put(f"lshr {kind} {words_text(out, at)}, {out.word(11)}")
     scale = Writer(PRECISIONS[64], out.width).constant(2.0**-53)
     return out.put(f"fmul {real} {out.put(f'uitofp {kind} {top} to {real}')}, {scale}")
 
 
 def normal_text(out: Writer, at: str) -> str:
     """The standard normal numbers there, in the writer's precision."""
-    kind, word = _words(out), words_text(out, at)
-    high = out.put(f"lshr {kind} {word}, {_spread(32, out)}")
-    low = out.put(f"and {kind} {word}, {_spread(2**32 - 1, out)}")
+    kind, word = out.words, words_text(out, at)
+    high = out.put(f"lshr {kind} {word}, {out.word(32)}")
+    low = out.put(f"and {kind} {word}, {out.word(2**32 - 1)}")
     radius, angle = (out.put(f"uitofp {kind} {half} to {out.real}") for half in (high, low))
     share = out.binary("fmul", out.binary("fadd", radius, out.constant(0.5)), out.constant(2.0**-32))
     square = out.binary("fmul", out.logarithm(share), out.constant(-2.0))
@@ -131,14 +131,6 @@ def _machine_fill() -> Any:
     return fill
 
 
-def _words(out: Writer) -> str:
-    return "i64" if out.width == 1 else f"<{out.width} x i64>"
-
-
-def _spread(value: int, out: Writer) -> str:
-    return str(value) if out.width == 1 else "<" + ", ".join([f"i64 {value}"] * out.width) + ">"
-
-
 def signed_word(value: int) -> int:
     """A 64-bit word as LLVM writes it."""
     value %= WORD
@@ -148,7 +140,7 @@ def signed_word(value: int) -> int:
 def _assembly() -> str:
     """@fill(out, low, span, vectors, width, start): vector i of eight numbers is scaled by low, span's i mod width."""
     out = Writer(PRECISIONS[64], LANES)
-    ints, reals = _words(out), out.real
+    ints, reals = out.words, out.real
     steps = "<" + ", ".join(f"i64 {signed_word(GOLDEN * lane)}" for lane in range(LANES)) + ">"
     u = uniform_text(out, "%z0")
     return "\n".join(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from emdeg.algebra import Angle, FieldScalar, Generator, TrigPoly
-from emdeg.mechanics.loops.levels import Level, Root, Tie, take_level, tied
+from emdeg.mechanics.loops.levels import LevelStep, Root, Tie, take_level, tied
 from emdeg.mechanics.loops.linkage import Anchor, Bar, Linkage, Meeting
 from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.mechanism import Position, link_frame, path
@@ -130,14 +130,14 @@ class Trilaterate:
     sign: int = 1
 
 
-Step = Turn | Pin | Aim | Draw | Drawn | Slide | Point | Trilaterate | Level | Tie
+Step = Turn | Pin | Aim | Draw | Drawn | Slide | Point | Trilaterate | LevelStep | Tie
 Plan = tuple[Step, ...]
 
 
 def root_count(plan: Plan) -> int:
     """Square roots that the steps take."""
     kinds = {Turn: 1, Slide: 1, Point: 2, Trilaterate: 1}
-    return sum(int(step.turns) if isinstance(step, Level) else kinds.get(type(step), 0) for step in plan)
+    return sum(int(step.turns) if isinstance(step, LevelStep) else kinds.get(type(step), 0) for step in plan)
 
 
 def solve(link: Linkage, plan: Plan, known: Mapping[int, Position], root: Root) -> list[Position]:
@@ -168,7 +168,7 @@ def take(place: Place, step: Step, root: Root) -> None:
             _point(place, step, loops[step.loop], root)
         case Trilaterate():
             _trilaterate(place, step, [loops[name] for name in step.loops], root)
-        case Level():
+        case LevelStep():
             take_level(place, step, loops[step.loop], root)
         case Tie():
             place.position[step.joint] = tied(place, step)

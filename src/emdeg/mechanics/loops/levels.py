@@ -34,7 +34,7 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class LevelStep:
     """A joint that meets one closure equation: of its loop's the one numbered `row`, or the gap along an axis.
 
     `along` is the joint whose axis that is. `ties` are joints that move with this one, `idle` those that the equation
@@ -81,7 +81,7 @@ def row_value(place: Place, loop: Bar | Meeting, row: int) -> Scalar:
 
 
 def missed(
-    place: Place, step: Level, loop: Bar | Meeting, at: Position, idle: Mapping[int, Position] | None = None
+    place: Place, step: LevelStep, loop: Bar | Meeting, at: Position, idle: Mapping[int, Position] | None = None
 ) -> Scalar:
     """What the equation misses with the joint `at` a place, joints that do not count anywhere (at rest)."""
     rest = {k: place.zero(k) for k in step.idle} if idle is None else idle
@@ -94,7 +94,7 @@ def missed(
     return dot(column(there.rest(step.along)[0], 2), gap)
 
 
-def level_of(place: Place, step: Level, loop: Bar | Meeting) -> tuple[Scalar, Scalar, Scalar]:
+def level_of(place: Place, step: LevelStep, loop: Bar | Meeting) -> tuple[Scalar, Scalar, Scalar]:
     """(u, v, w) of the equation u c + v s + w = 0 for the joint's sine and cosine; (u, 0, w) of u d + w = 0."""
     zero, one = place.mech.zero, place.mech.one
     if not step.turns:
@@ -105,7 +105,7 @@ def level_of(place: Place, step: Level, loop: Bar | Meeting) -> tuple[Scalar, Sc
     return u, missed(place, step, loop, (one, zero)) - w, w
 
 
-def take_level(place: Place, step: Level, loop: Bar | Meeting, root: Root) -> None:
+def take_level(place: Place, step: LevelStep, loop: Bar | Meeting, root: Root) -> None:
     """The joint's position becomes known."""
     u, v, w = (cast(FieldScalar, x) for x in level_of(place, step, loop))
     if not step.turns:

@@ -25,7 +25,7 @@ from emdeg.mechanics.loops.closure import (
     take,
     triangle,
 )
-from emdeg.mechanics.loops.levels import Level, level_of
+from emdeg.mechanics.loops.levels import LevelStep, level_of
 from emdeg.mechanics.loops.linkage import Bar, Meeting
 from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.loops.state import LoopState
@@ -92,7 +92,7 @@ def _asked(place: Place, step: Step, loops: Loops) -> Scalar | None:
         case Trilaterate():
             three = spheres(place, step, [loops[name] for name in step.loops])
             return three.radicand / cast(FieldScalar, three.length_squared * three.NN)
-        case Level() if step.turns:
+        case LevelStep() if step.turns:
             u, v, w = level_of(place, step, loops[step.loop])
             square = u * u + v * v
             return (square - w * w) / cast(FieldScalar, square)
@@ -121,7 +121,7 @@ def _measured(place: Place, step: Step, loops: Loops) -> Scalar | None:
             Y = [sub(place.point(moving), place.point(fixed)) for moving, fixed in ends_of]
             N = cross(sub(Y[1], Y[0]), sub(Y[2], Y[0]))
             return _share(dot(N, Y[0]), dot(N, N) * dot(Y[0], Y[0]))
-        case Level() if step.turns:
+        case LevelStep() if step.turns:
             u, v, _ = level_of(place, step, loops[step.loop])
             s, c = cast(tuple[Scalar, Scalar], place.position[step.joint])
             return _share(u * s - v * c, u * u + v * v)

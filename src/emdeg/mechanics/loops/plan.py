@@ -29,12 +29,12 @@ from emdeg.mechanics.loops.closure import (
     solve,
     triangle,
 )
-from emdeg.mechanics.loops.levels import Level, level_of
+from emdeg.mechanics.loops.levels import LevelStep, level_of
 from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, constraints, linkage_of, world_frames
 from emdeg.mechanics.loops.newton import open_rows, positions_of, size_of
 from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.loops.rational import places_modulo_a_prime, written_out
-from emdeg.mechanics.loops.ties import Looked, further_steps
+from emdeg.mechanics.loops.ties import ClosedPlaces, further_steps
 from emdeg.mechanics.mechanism import link_frame, path
 from emdeg.mechanics.spatial import Vec3, column, cross, dot, scale, sub, tmul
 from emdeg.robot import Robot
@@ -52,7 +52,7 @@ def find_plan(link: Linkage, start: Array, generic: Array) -> Plan | None:
     `generic` (k, n) are other closed configurations near it, where nothing is parallel or stretched that need not be.
     """
     place = Place(link, dict(enumerate(positions_of(link, generic[0]))))
-    looked = Looked(link, generic)
+    looked = ClosedPlaces(link, generic)
     open_ = [*link.bars, *link.meetings]
     known = set(link.coordinates)
     plan: list[Step] = []
@@ -137,7 +137,7 @@ def moded(plan: Plan, modes: Mapping[str, int]) -> Plan:
 
 def is_signed(step: Step) -> bool:
     """Whether the step has two branches."""
-    if isinstance(step, Level):
+    if isinstance(step, LevelStep):
         return step.turns
     return isinstance(step, Turn | Slide | Point | Trilaterate) or (isinstance(step, Drawn) and len(step.ways) == 2)
 
@@ -298,7 +298,7 @@ def _signed(place: Place, step: Step, q: Array) -> Step:
         case Trilaterate():
             plus = replace(step, sign=1)
             return plus if _lands(place, plus, q) else replace(step, sign=-1)
-        case Level() if step.turns:
+        case LevelStep() if step.turns:
             u, v, _ = level_of(place, step, loops[step.loop])
             return replace(step, sign=1 if u * np.sin(q[step.joint]) >= v * np.cos(q[step.joint]) else -1)
     return step

@@ -15,7 +15,7 @@ import numpy as np
 from emdeg.algebra import Array, PrimeField, RationalFunction, RationalFunctions, Residue
 from emdeg.errors import NoSquare
 from emdeg.mechanics.loops.closure import Drawn, Pin, Plan, Slide, Step, Turn, Way, solve, take
-from emdeg.mechanics.loops.levels import Level
+from emdeg.mechanics.loops.levels import LevelStep
 from emdeg.mechanics.loops.linkage import Linkage, linkage_of
 from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.mechanism import Position
@@ -97,7 +97,7 @@ def _squares(robot: Robot, plan: Plan) -> set[int]:
             asked[i] += 1
         if all(i in refused or count >= POINTS for i, count in enumerate(asked)):
             break
-    turning = {i for i, step in enumerate(plan) if isinstance(step, Turn | Slide | Level)}
+    turning = {i for i, step in enumerate(plan) if isinstance(step, Turn | Slide | LevelStep)}
     return {i for i in turning if i not in refused and asked[i] >= POINTS}
 
 
@@ -141,12 +141,12 @@ def _parts(position: Any) -> tuple[Any, ...]:
 
 def _is_formula(step: Step) -> bool:
     """Whether the step is linear, and takes no root."""
-    return isinstance(step, Pin) or (isinstance(step, Level) and not step.turns)
+    return isinstance(step, Pin) or (isinstance(step, LevelStep) and not step.turns)
 
 
 def _drawn(algebra: RationalFunctions, place: Place, step: Step, start: Array, values: Mapping[str, float]) -> Step:
     """The step's formulas, or the step itself where they are long or need what is none."""
-    assert isinstance(step, Turn | Slide | Pin | Level)
+    assert isinstance(step, Turn | Slide | Pin | LevelStep)
     ways: list[Way] = []
     try:
         for sign in (1,) if _is_formula(step) else (1, -1):

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from emdeg.algebra import Angle, Array
-from emdeg.mechanics.loops.levels import Level, Tie, level_of, missed
+from emdeg.mechanics.loops.levels import LevelStep, Tie, level_of, missed
 from emdeg.mechanics.loops.linkage import CLOSING_ROWS, Bar, Linkage, Meeting, world_frames
 from emdeg.mechanics.loops.newton import positions_of, size_of
 from emdeg.mechanics.loops.place import Place
@@ -28,7 +28,7 @@ TWELFTH = 12
 DENOMINATOR = 10**6
 
 
-class Looked:
+class ClosedPlaces:
     """A mechanism at closed configurations (k, n): which joints are tied, which equations place one joint."""
 
     def __init__(self, link: Linkage, places: Array) -> None:
@@ -61,7 +61,7 @@ class Looked:
         off = np.remainder(values - twelfths * np.pi / TWELFTH + np.pi, 2 * np.pi) - np.pi
         return (Angle(Fraction(twelfths % 24, TWELFTH)), Fraction(0)) if np.abs(off).max() < SAME else None
 
-    def levels(self, loop: Meeting, unknown: Sequence[int], known: set[int]) -> Iterator[tuple[Level, ...]]:
+    def levels(self, loop: Meeting, unknown: Sequence[int], known: set[int]) -> Iterator[tuple[LevelStep, ...]]:
         """Equations of a loop that place one of its unknown joints; what is tied to it follows."""
         turns = self.link.tree.revolute
         for joint in unknown:
@@ -72,11 +72,11 @@ class Looked:
             rows: list[tuple[int, int | None]] = [(row, None) for row in range(len(CLOSING_ROWS[loop.kind]))]
             rows += [(0, k) for k in others if turns[k]]
             for row, along in rows:
-                step = Level(joint, loop.name, row, along, followers, idle, turns[joint])
+                step = LevelStep(joint, loop.name, row, along, followers, idle, turns[joint])
                 if self._places_it(step, loop):
                     yield step, *followers  # type: ignore[misc]
 
-    def _places_it(self, step: Level, loop: Bar | Meeting) -> bool:
+    def _places_it(self, step: LevelStep, loop: Bar | Meeting) -> bool:
         """Whether the equation is linear in the joint, says something of it, and does not depend on idle joints."""
         at = positions_of(self.link, self.places)
         moved = {k: p for k, p in enumerate(at) if k not in step.idle}
@@ -104,8 +104,8 @@ class Looked:
 
 
 def further_steps(
-    looked: Looked, loops: Sequence[Bar | Meeting], known: set[int]
-) -> Iterator[tuple[tuple[Level | Tie, ...], set[int]]]:
+    looked: ClosedPlaces, loops: Sequence[Bar | Meeting], known: set[int]
+) -> Iterator[tuple[tuple[LevelStep | Tie, ...], set[int]]]:
     """(steps, the joints they find): an equation that is linear in one joint; else a joint tied to known ones."""
     mech = looked.link.tree
     unknown = {

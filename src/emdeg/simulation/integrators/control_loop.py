@@ -81,7 +81,6 @@ class EffortNoise:
 
 def noise_text(loop: Loop, out: Writer) -> list[str]:
     """The step's noise in the efforts of trajectories %i.. (a lane each), from %noise_start, %noise_row and %step."""
-    kind = "i64" if out.width == 1 else f"<{out.width} x i64>"
     first = out.put(f"mul i64 %step, {loop.motors}")
     values = []
     for k in range(loop.motors):
@@ -91,7 +90,7 @@ def noise_text(loop: Loop, out: Writer) -> list[str]:
             which = out.put(f"add i64 %i, {lane}")
             number = out.put(f"add i64 {out.put(f'mul i64 {which}, %noise_row')}, {place}")
             at = out.put(f"add i64 {out.put(f'mul i64 {number}, {signed_word(GOLDEN)}')}, %noise_start")
-            counters = at if out.width == 1 else out.put(f"insertelement {kind} {counters}, i64 {at}, i32 {lane}")
+            counters = at if out.width == 1 else out.put(f"insertelement {out.words} {counters}, i64 {at}, i32 {lane}")
         deviation = load_shared(out, "%base_deviation", k)
         values.append(out.binary("fmul", normal_text(out, counters), deviation))
     return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -34,7 +34,6 @@ class DeviceRollout:
     method: str
     hold: Hold | None
     dtype: np.dtype
-    _deviations: dict[tuple[int, tuple[float, ...]], Borrowed] = field(default_factory=dict)
 
     @cached_property
     def function(self) -> ThreadFunction:
@@ -77,19 +76,18 @@ class DeviceRollout:
         if noise is None:
             words += [0, 0, 0]
         else:
-            words += [self._deviation(start.device, noise.deviation).place, *noise.words(per_record * records)]
+            words += [_deviation(start.device, noise.deviation, self.dtype).place, *noise.words(per_record * records)]
         self.function.begin(start.device, words, count, start.stream)
         return shown
 
-    def _deviation(self, on: Device, deviation: tuple[float, ...]) -> Borrowed:
-        """The noise's deviations on the device; kept, since the kernel reads them after the call has returned."""
-        key = on.number, deviation
-        if key not in self._deviations:
-            stream = on.stream()
-            taken = Borrowed.taken(np.array(deviation, self.dtype), on, stream)
-            on.wait(stream)
-            self._deviations[key] = taken
-        return self._deviations[key]
+
+@lru_cache(maxsize=16)
+def _deviation(on: Device, deviation: tuple[float, ...], dtype: np.dtype) -> Borrowed:
+    """The noise's deviations on a device; kept, since a kernel reads them after the call has returned."""
+    stream = on.stream()
+    taken = Borrowed.taken(np.array(deviation, dtype), on, stream)
+    on.wait(stream)
+    return taken
 
 
 def device_noise(noise: EffortNoise, trajectories: int, steps: int, like: Any) -> Any:
@@ -98,10 +96,8 @@ def device_noise(noise: EffortNoise, trajectories: int, steps: int, like: Any) -
     kind = where_it_lies(like, "like", "effort_noise")
     shown = emptied(library, (trajectories, steps, n), kind.dtype, kind.device, [like])
     function = noise_function(8 * kind.dtype.itemsize, n)
-    deviation = Borrowed.taken(np.array(noise.deviation, kind.dtype), kind.device, shown.stream)
-    words = [shown.place, deviation.place, noise.words(steps)[0]]
+    words = [shown.place, _deviation(kind.device, noise.deviation, kind.dtype).place, noise.words(steps)[0]]
     function.begin(kind.device, words, trajectories * steps * n, shown.stream)
-    kind.device.wait(shown.stream)  # the deviations' memory is given back when this returns
     return handed_back(library, shown)
 
 

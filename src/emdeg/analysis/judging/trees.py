@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 
 from emdeg.algebra import Array, Quotient, TrigPoly, lowest_terms
-from emdeg.analysis.judged_entries import COEFFICIENTS, Asked
-from emdeg.analysis.judged_file import PrintedModel
-from emdeg.analysis.judged_meaning import Letters, Meaning
-from emdeg.analysis.judged_verdict import NOTHING, JudgedOver, Judgement, judged_by_size, judged_entry
+from emdeg.analysis.judging.entries import COEFFICIENTS, Asked
+from emdeg.analysis.judging.file import PrintedModel
+from emdeg.analysis.judging.meaning import Letters, Meaning
+from emdeg.analysis.judging.verdict import NOTHING, JudgedOver, Judgement, judged_by_size, judged_entry
 from emdeg.bounds import Bounded, clock, extremes, family, largest_magnitude, largest_ratio
 from emdeg.equations import Model, derive, entry_name
 from emdeg.errors import NotBounded

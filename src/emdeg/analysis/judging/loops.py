@@ -18,11 +18,11 @@ from typing import Any, cast
 import numpy as np
 
 from emdeg.algebra import Array, PrimeField
-from emdeg.analysis.judged_entries import COEFFICIENTS, Asked
-from emdeg.analysis.judged_file import PrintedModel
-from emdeg.analysis.judged_meaning import Letters, Meaning
-from emdeg.analysis.judged_verdict import NOTHING, JudgedOver, Judgement, judged_by_size, judged_entry, unjudged
-from emdeg.bounds import Bounded, Boxes, Enclosure, Looked, SearchLimits, largest_values
+from emdeg.analysis.judging.entries import COEFFICIENTS, Asked
+from emdeg.analysis.judging.file import PrintedModel
+from emdeg.analysis.judging.meaning import Letters, Meaning
+from emdeg.analysis.judging.verdict import NOTHING, JudgedOver, Judgement, judged_by_size, judged_entry, unjudged
+from emdeg.bounds import Bounded, Boxes, BoxValues, Enclosure, SearchLimits, largest_values
 from emdeg.errors import NotBounded, NotProvable, RobotError
 from emdeg.mechanics import Outputs
 from emdeg.mechanics.functions import ways_of
@@ -274,7 +274,7 @@ class _LoopBench:
         fixed = constants(program)
         where, margin = self.search.where, self.search.margin
 
-        def look(boxes: Boxes) -> Looked:
+        def look(boxes: Boxes) -> BoxValues:
             def leaf(index: int) -> Enclosure | None:
                 op = program.ops[index]
                 if index in fixed:
@@ -296,7 +296,7 @@ class _LoopBench:
             weight = np.stack([one[2] for one in looked])
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = weight / np.maximum(np.abs(value).max(axis=1), 1e-300)[:, None, None]
-            return Looked(upper, value, inside, np.where(np.isnan(share), np.inf, share).sum(axis=0).T)
+            return BoxValues(upper, value, inside, np.where(np.isnan(share), np.inf, share).sum(axis=0).T)
 
         return largest_values(look, where.ranges, [goal.gap for goal in goals], limits)
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra import Angle, Expression, ParsedName, ParsedNode, ParsedProduct, ParsedSum
-from emdeg.analysis.judged_file import PrintedModel
+from emdeg.analysis.judging.file import PrintedModel
 from emdeg.errors import RobotError, UnreadableEntry
 from emdeg.robot import Robot
 

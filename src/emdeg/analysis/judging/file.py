@@ -1,7 +1,7 @@
 """Somebody's printed model as a file: constants, definitions and entries as expressions; read, never run.
 
 The form is in docs/judging.md. Expressions are `emdeg.algebra.parsing`'s: names, sines and cosines of joints, their
-sums, products and quotients. What they mean is `judged_meaning`'s.
+sums, products and quotients. What they mean is `meaning`'s.
 """
 
 from __future__ import annotations

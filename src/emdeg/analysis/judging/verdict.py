@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from emdeg.analysis.judged_entries import Asked, asked_of
-from emdeg.analysis.judged_file import PrintedModel
+from emdeg.analysis.judging.entries import Asked, asked_of
+from emdeg.analysis.judging.file import PrintedModel
 from emdeg.bounds import Bounded, SearchLimits
 from emdeg.errors import NotBounded, OverBudget, RobotError, UnreadableEntry
 from emdeg.robot import Robot, Workspace

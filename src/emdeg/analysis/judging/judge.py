@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from emdeg.analysis.judged_file import PrintedModel
-from emdeg.analysis.judged_loops import judge_loops
-from emdeg.analysis.judged_trees import judge_tree
-from emdeg.analysis.judged_verdict import JudgedOver, Verdict, verdict_of
+from emdeg.analysis.judging.file import PrintedModel
+from emdeg.analysis.judging.loops import judge_loops
+from emdeg.analysis.judging.trees import judge_tree
+from emdeg.analysis.judging.verdict import JudgedOver, Verdict, verdict_of
 from emdeg.analysis.loops import closed_workspace
 from emdeg.robot import Robot, Workspace, need_numbers, workspace
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.judged_meaning import STILL, Degrees
+from emdeg.analysis.judging.meaning import STILL, Degrees
 from emdeg.equations import entry_name, indices
 from emdeg.errors import RobotError
 from emdeg.robot import Robot, Workspace
