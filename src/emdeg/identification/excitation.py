@@ -16,6 +16,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.identification.identifying import base_regressor, by_motors, prior_values
+from emdeg.identification.recording import MOTION
 from emdeg.mechanics.formulations import friction_laws
 from emdeg.mechanics.parameters import BaseParameters, base_parameters
 from emdeg.programs import program
@@ -401,7 +402,7 @@ def excitation_files(found: Excitation) -> tuple[str, str]:
     """(the motion as CSV: t, q_NAME, qd_NAME, qdd_NAME at the log's rate; the same as a scenario's TOML text)."""
     t = np.arange(round(found.seconds * found.rate) + 1) / found.rate
     names = [joint.name for joint in found.robot.coordinates]
-    header = ["t", *(f"{what}_{name}" for what in ("q", "qd", "qdd") for name in names)]
+    header = ["t", *(f"{what}_{name}" for what in MOTION for name in names)]
     columns = [t, *(column for array in found.trajectory(t) for column in array.T)]
     motion = found.trajectory
 

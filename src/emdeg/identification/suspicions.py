@@ -17,7 +17,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.identification.evening import BRIDGED, flat_tops
 from emdeg.identification.linear_model import Evaluate
-from emdeg.identification.recording import JUMP, MANY_TURNS, Log, doubts
+from emdeg.identification.recording import JUMP, MANY_TURNS, MOTION, Log, doubts
 from emdeg.identification.samples import LogSamples
 from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
@@ -187,7 +187,7 @@ def _others(robot: Robot, some: LogSamples) -> Iterator[tuple[LogSamples, str]]:
         order = list(range(n))
         order[a], order[b] = b, a
         yield replace(some, tau=some.tau[:, order]), f"swapped columns: the efforts of {drives[a]} and {drives[b]}"
-        moved = {name: getattr(some, name)[:, order] for name in ("q", "qd", "qdd")}
+        moved = {name: getattr(some, name)[:, order] for name in MOTION}
         words = f"swapped columns: the positions of {places[a]} and {places[b]}"
         yield replace(some, **moved, friction=some.friction[:, order]), words
     for by in (k - n // 2 + (k >= n // 2) for k in range(n - 1) if n > 2):  # pairs are above

@@ -20,7 +20,7 @@ from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.parameters import Column, base_parameters, base_values, with_base_values
 from emdeg.programs import Program, count, plain_program, program
 from emdeg.reduce.program_error import ProgramError
-from emdeg.reduce.steering import joined, random_states, worst_states
+from emdeg.reduce.steering import MOTION, joined, random_states, worst_states
 from emdeg.robot import Robot, Workspace, to_toml
 from emdeg.runtime import compile
 from emdeg.writing import Shown
@@ -33,7 +33,6 @@ FITS = 4
 HELD = 1e-3
 """What holds a parameter where it is: one that moves by all of itself counts as that part of a limit."""
 DIGITS = 8
-NAMES = ("q", "qd", "qdd")
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def fewer_parameters(
         )
         made = with_base_values(robot, base, [Exact.of(value) for value in new], why, note)
         error = ProgramError(exact, plain_program(made, "inverse_dynamics"), where, revolute)
-        found, _ = worst_states(error.errors, where, NAMES, search.random, points=100_000, starts=40)
+        found, _ = worst_states(error.errors, where, MOTION, search.random, points=100_000, starts=40)
         try:
             bounds = error.bounds(found.tolist(), enough=list(limits))
         except OverBudget:
@@ -133,9 +132,9 @@ class _Leaving:
         self.old, self.limits, self.where = old, limits, where
         self.random = np.random.default_rng(seed)
         call = compile(program(robot, "regressor", base=True))
-        self.regressor = lambda states: call(**{name: states[name] for name in NAMES})
-        self.largest, peaks = worst_states(lambda states: self.regressor(states) @ old, where, NAMES, self.random)
-        self.states = joined(random_states(where, NAMES, STATES, self.random), peaks)
+        self.regressor = lambda states: call(**{name: states[name] for name in MOTION})
+        self.largest, peaks = worst_states(lambda states: self.regressor(states) @ old, where, MOTION, self.random)
+        self.states = joined(random_states(where, MOTION, STATES, self.random), peaks)
 
     def run(self, aim: Array) -> Array:
         """The base parameters after as many were left out as errors within `aim` of the limits bear."""
@@ -143,7 +142,7 @@ class _Leaving:
         for _ in range(ROUNDS):
             new = self._greedy(aim)
             worst, at = worst_states(
-                lambda states, d=new - self.old: self.regressor(states) @ d, self.where, NAMES, self.random
+                lambda states, d=new - self.old: self.regressor(states) @ d, self.where, MOTION, self.random
             )
             if (worst <= 1.05 * aim * self.limits).all():
                 break

@@ -13,7 +13,7 @@ from emdeg.errors import RobotError
 from emdeg.mechanics.parameters import VariedRobot, base_values
 from emdeg.programs import plain_program, program
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE
-from emdeg.reduce.steering import random_states, worst_states
+from emdeg.reduce.steering import MOTION, random_states, worst_states
 from emdeg.robot import Robot, Workspace
 from emdeg.runtime import compile
 
@@ -21,7 +21,6 @@ STATES = 20_000
 """Random states that the rule looks at."""
 FEW = 400
 """Those at which what tolerances do to efforts is averaged."""
-RATES = ("q", "qd", "qdd")
 
 
 def rule_limits(
@@ -41,7 +40,7 @@ def rule_limits(
     values = np.array([float(value.number) for value in base_values(robot)])
     call = compile(program(robot, "regressor", base=True))
     random = np.random.default_rng(seed)
-    shares = np.abs(call(**random_states(where, RATES, STATES, random)) * values).max(axis=0)
+    shares = np.abs(call(**random_states(where, MOTION, STATES, random)) * values).max(axis=0)
     turned = np.where(
         [joint.kind == "revolute" for joint in robot.coordinates],
         random.uniform(-np.pi, np.pi, (STATES, robot.freedoms)),
@@ -52,14 +51,14 @@ def rule_limits(
     thresholds = np.maximum(significance * shares.max(axis=1), joint_significance * constant)
     gone = (shares < thresholds[:, None]).all(axis=0)
     left_out = values * gone
-    worst, _ = worst_states(lambda states: call(**states) @ left_out, where, RATES, random)
+    worst, _ = worst_states(lambda states: call(**states) @ left_out, where, MOTION, random)
     return _not_nothing(worst)
 
 
 def friction_limits(robot: Robot, where: Workspace, share: float) -> tuple[float, ...]:
     """By joint: a share of the mean magnitude of its friction over the speeds of the box [N m, N]."""
     law = plain_program(robot, "friction")
-    states = random_states(where, RATES, STATES, np.random.default_rng(0))
+    states = random_states(where, MOTION, STATES, np.random.default_rng(0))
     states["qd"] = np.random.default_rng(1).uniform(-1, 1, states["qd"].shape) * where.speed
     mean = np.abs(compile(law)(**{group.name: states[group.name] for group in law.inputs})).mean(axis=0)
     for joint, size in zip(robot.coordinates, mean):
@@ -76,7 +75,7 @@ def tolerance_limits(robot: Robot, where: Workspace, share: float, seed: int = 0
     varied = VariedRobot(robot)
     if not varied.stated:
         raise RobotError("its file states no tolerances: what is known of it is not known", body=robot.name)
-    states = random_states(where, RATES, FEW, np.random.default_rng(seed))
+    states = random_states(where, MOTION, FEW, np.random.default_rng(seed))
     _, changes = varied.effort_changes(states["q"], states["qd"], states["qdd"])
     return _not_nothing(share * np.sqrt((changes**2).sum(axis=0).mean(axis=0)))
 

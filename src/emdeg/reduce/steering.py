@@ -19,6 +19,8 @@ States = Mapping[str, Array]
 Errors = Callable[[States], Array]
 """States -> (states, outputs)."""
 
+MOTION = ("q", "qd", "qdd")
+"""The arrays of a state of inverse dynamics."""
 INSIDE = 0.3
 """The share of states whose speeds lie within their box instead of at a corner."""
 POINTS, STARTS, TRIES, ROUNDS = 20_000, 12, 12, 24
