@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from emdeg.programs import InputGroup, Kind, OutputGroup, Program
-from emdeg.runtime.cuda.warp import GLOBAL, LANES, SHARED, Warp
+from emdeg.runtime.cuda.warp import GLOBAL, LANES, SHARED, Place, Warp
 from emdeg.runtime.llvm_text import operations
 from emdeg.runtime.llvm_writer import PRECISIONS
 
@@ -174,7 +175,7 @@ def _framed(body: list[str]) -> list[str]:
         "  br i1 %some, label %work, label %done",
         "work:",
         "  %rest = sub i64 %states, %first",
-        f"  %full = icmp ugt i64 %rest, {LANES}",
+        f"  %full = icmp uge i64 %rest, {LANES}",
         f"  %rows64 = select i1 %full, i64 {LANES}, i64 %rest",
         "  %rows = trunc i64 %rows64 to i32",
         "  %last_row = sub i32 %rows, 1",
@@ -198,13 +199,13 @@ def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[st
     else:
         first = len(_side_by_side([group.size for group in own], shape.bits))
         rows |= _staged_in_together(warp, own[:first])
-        rows |= {group.name: _staged_in(warp, group.name, group.size, shape.bits) for group in own[first:]}
+        rows |= {group.name: _staged_in_pieces(warp, group.name, group.size, shape.bits) for group in own[first:]}
     values = {(name, place): value for name, row in rows.items() for place, value in enumerate(row)}
     operations(program, warp.out, values.__getitem__, {}, StagedResults(warp, program, shape).put)
 
 
 def _entry(warp: Warp, name: str, place: int) -> str:
-    return warp.load(_column(warp, name, place), warp.least(warp.lane, warp.spread(warp.last_row)))
+    return warp.load(_column(warp, name, place), Place(warp.least(warp.lane, warp.spread(warp.last_row))))
 
 
 def _column(warp: Warp, name: str, place: int) -> str:
@@ -222,68 +223,100 @@ def _rows(warp: Warp, name: str, size: int) -> str:
     return out.put(f"getelementptr {out.precision.scalar}, ptr{space} %base_{name}, i64 {offset}")
 
 
-def _places(warp: Warp, piece: RowPiece, size: int) -> list[tuple[str, str]]:
-    """[(where in the rows, where in the tile)] of what a lane copies.
+def _copied(warp: Warp, piece: RowPiece, size: int) -> list[tuple[Place, Place]]:
+    """[(where in the rows, where in the tile)] of what a lane copies of 32 rows."""
+    if piece.stride == size:
+        return [(Place(warp.lane, LANES * step), Place(warp.lane, LANES * step)) for step in range(size)]
+    column = warp.least(warp.lane, warp.number(piece.width - 1)) if piece.width < LANES else warp.lane
+    return [(Place(column, row * size + piece.first), Place(column, row * piece.stride)) for row in range(LANES)]
 
-    Beyond the last row there is nothing: whoever would copy that copies an entry of the last row once more.
-    """
+
+def _copied_of_fewer(warp: Warp, piece: RowPiece, size: int) -> list[tuple[Place, Place]]:
+    """The same where rows are missing: whoever would copy beyond the last row copies an entry of that once more."""
     last = warp.spread(warp.last_row)
     if piece.stride == size:
         whole = warp.integer("add", warp.integer("mul", last, warp.number(size)), warp.number(size - 1))
         each = [warp.integer("add", warp.lane, warp.number(LANES * step)) for step in range(size)]
-        return [(at, at) for at in (warp.least(place, whole) for place in each)]
+        return [(at, at) for at in (Place(warp.least(place, whole)) for place in each)]
     column = warp.least(warp.lane, warp.number(piece.width - 1)) if piece.width < LANES else warp.lane
     found = []
     for row in range(LANES):
         there = warp.least(warp.number(row), last)
-        outside = warp.integer("add", warp.integer("mul", there, warp.number(size)), warp.number(piece.first))
-        inside = warp.integer("mul", there, warp.number(piece.stride))
-        found.append((warp.integer("add", outside, column), warp.integer("add", inside, column)))
+        outside = warp.integer("add", warp.integer("mul", there, warp.number(size)), column)
+        inside = warp.integer("add", warp.integer("mul", there, warp.number(piece.stride)), column)
+        found.append((Place(outside, piece.first), Place(inside)))
     return found
 
 
-def _own(warp: Warp, piece: RowPiece, place: int) -> str:
+def _own(warp: Warp, piece: RowPiece, place: int) -> Place:
     """Where in the tile the lane's own entry lies."""
-    row = warp.integer("mul", warp.lane, warp.number(piece.stride))
-    return warp.integer("add", row, warp.number(place))
+    return Place(warp.integer("mul", warp.lane, warp.number(piece.stride)), place)
+
+
+@dataclass(frozen=True, slots=True)
+class StagedRows:
+    """A piece of an array's rows on its way between memory, at `rows`, and a warp's tile."""
+
+    piece: RowPiece
+    size: int
+    rows: str
+    tile: str
+
+    def fetched(self, warp: Warp, full: bool) -> list[str]:
+        """What a lane copies into the tile."""
+        return [warp.load(self.rows, outside) for outside, _ in self._places(warp, full)]
+
+    def put(self, warp: Warp, values: Sequence[str], full: bool) -> None:
+        """Those values into the tile."""
+        for (_, inside), value in zip(self._places(warp, full), values):
+            warp.store(self.tile, inside, value, SHARED)
+
+    def written(self, warp: Warp, full: bool) -> None:
+        """The tile into memory."""
+        for outside, inside in self._places(warp, full):
+            warp.store(self.rows, outside, warp.load(self.tile, inside, SHARED))
+
+    def _places(self, warp: Warp, full: bool) -> list[tuple[Place, Place]]:
+        return (_copied if full else _copied_of_fewer)(warp, self.piece, self.size)
+
+    def own(self, warp: Warp) -> list[str]:
+        """The lane's own entries, out of the tile."""
+        return [warp.load(self.tile, _own(warp, self.piece, place), SHARED) for place in range(self.piece.width)]
+
+
+def _staged_in(warp: Warp, staged: Sequence[StagedRows]) -> list[list[str]]:
+    """The lane's own entries of several pieces: all are on their way before the first is waited for."""
+
+    def copy(full: bool) -> None:
+        values = [one.fetched(warp, full) for one in staged]
+        for one, each in zip(staged, values):
+            one.put(warp, each, full)
+
+    warp.both_ways(copy)
+    warp.together()
+    found = [one.own(warp) for one in staged]
+    warp.together()
+    return found
 
 
 def _staged_in_together(warp: Warp, groups: Sequence[InputGroup]) -> dict[str, list[str]]:
-    """Several arrays at once: all are on their way before the first is waited for."""
-    loaded, tiles, before = [], {}, 0
+    """Several arrays at once, each in a tile of its own."""
+    staged, before = [], 0
+    space = "" if warp.emulated else SHARED
     for group in groups:
-        rows, whole = _rows(warp, group.name, group.size), RowPiece(0, group.size, group.size)
-        space = "" if warp.emulated else SHARED
+        piece = RowPiece(0, group.size, group.size)
         tile = warp.out.put(f"getelementptr {warp.out.precision.scalar}, ptr{space} %own_tile, i64 {before}")
-        tiles[group.name] = tile
-        places = _places(warp, whole, group.size)
-        loaded += [(tile, inside, warp.load(rows, outside)) for outside, inside in places]
-        before += whole.entries
-    for tile, inside, value in loaded:
-        warp.store(tile, inside, value, SHARED)
-    if groups:
-        warp.together()
-    found = {
-        group.name: [
-            warp.load(tiles[group.name], _own(warp, RowPiece(0, group.size, group.size), place), SHARED)
-            for place in range(group.size)
-        ]
-        for group in groups
-    }
-    if groups:
-        warp.together()
-    return found
+        staged.append(StagedRows(piece, group.size, _rows(warp, group.name, group.size), tile))
+        before += piece.entries
+    found = _staged_in(warp, staged) if staged else []
+    return {group.name: row for group, row in zip(groups, found)}
 
 
-def _staged_in(warp: Warp, name: str, size: int, bits: int) -> list[str]:
-    rows, found = _rows(warp, name, size), []
-    for piece in pieces(size, bits):
-        for outside, inside in _places(warp, piece, size):
-            warp.store("%own_tile", inside, warp.load(rows, outside), SHARED)
-        warp.together()
-        found += [warp.load("%own_tile", _own(warp, piece, place), SHARED) for place in range(piece.width)]
-        warp.together()
-    return found
+def _staged_in_pieces(warp: Warp, name: str, size: int, bits: int) -> list[str]:
+    """One array, a piece at a time."""
+    rows = _rows(warp, name, size)
+    found = (_staged_in(warp, [StagedRows(piece, size, rows, "%own_tile")]) for piece in pieces(size, bits))
+    return [value for (row,) in found for value in row]
 
 
 class StagedResults:
@@ -312,14 +345,13 @@ class StagedResults:
         """Lanes beyond the last state hold its numbers too, and write them once more."""
         warp = self._warp
         last = warp.least(warp.lane, warp.spread(warp.last_row))
-        warp.store(_column(warp, name, place), last, value)
+        warp.store(_column(warp, name, place), Place(last), value)
 
     def _staged_out(self, name: str, piece: RowPiece, values: list[str]) -> None:
         warp, size = self._warp, self._sizes[name]
         for place, value in enumerate(values):
             warp.store("%own_tile", _own(warp, piece, place), value, SHARED)
         warp.together()
-        rows = _rows(warp, name, size)
-        for outside, inside in _places(warp, piece, size):
-            warp.store(rows, outside, warp.load("%own_tile", inside, SHARED))
+        staged = StagedRows(piece, size, _rows(warp, name, size), "%own_tile")
+        warp.both_ways(partial(staged.written, warp))
         warp.together()

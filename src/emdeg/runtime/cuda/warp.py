@@ -10,12 +10,21 @@ an access to memory is done lane by lane. What the tests run on this processor i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from emdeg.runtime.llvm_writer import Precision, Writer
 
 LANES = 32
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where each lane's entry lies: at `index`, a lane's own number, and `beyond`, the same in every lane."""
+
+    index: str
+    beyond: int = 0
 
 
 @dataclass
@@ -25,6 +34,9 @@ class Warp:
     out: Writer
     last_row: str = "%last_row"
     """The number of the last row that there is, from 0; a name of i32."""
+    full: str = "%full"
+    """Whether all 32 rows are there; a name of i1."""
+    forks: int = 0
 
     @staticmethod
     def of(precision: Precision, emulated: bool) -> Warp:
@@ -68,26 +80,40 @@ class Warp:
         below = self.out.put(f"icmp {relation} {self.index} {a}, {b}")
         return self.out.put(f"select {truth} {below}, {self.index} {a}, {self.index} {b}")
 
-    def load(self, pointer: str, index: str, space: str = GLOBAL) -> str:
-        """What lies at pointer[index], in every lane."""
+    def load(self, pointer: str, place: Place, space: str = GLOBAL) -> str:
+        """What lies at pointer[place], in every lane."""
         out, scalar = self.out, self.out.precision.scalar
         if not self.emulated:
-            return out.put(f"load {scalar}, ptr{space} {self._address(pointer, index, space)}")
+            return out.put(f"load {scalar}, ptr{space} {self._address(pointer, place, space)}")
         whole = "poison"
         for lane in range(LANES):
-            one = out.put(f"load {scalar}, ptr {self._address(pointer, self._of_lane(index, lane), '')}")
+            one = out.put(f"load {scalar}, ptr {self._address(pointer, self._of_lane(place, lane), '')}")
             whole = out.put(f"insertelement {out.real} {whole}, {scalar} {one}, i32 {lane}")
         return whole
 
-    def store(self, pointer: str, index: str, value: str, space: str = GLOBAL) -> None:
-        """pointer[index] = value, in every lane; the last lane wins."""
+    def store(self, pointer: str, place: Place, value: str, space: str = GLOBAL) -> None:
+        """pointer[place] = value, in every lane; the last lane wins."""
         out, scalar = self.out, self.out.precision.scalar
         if not self.emulated:
-            out.lines.append(f"  store {scalar} {value}, ptr{space} {self._address(pointer, index, space)}")
+            out.lines.append(f"  store {scalar} {value}, ptr{space} {self._address(pointer, place, space)}")
             return
         for lane in range(LANES):
             one = out.put(f"extractelement {out.real} {value}, i32 {lane}")
-            out.lines.append(f"  store {scalar} {one}, ptr {self._address(pointer, self._of_lane(index, lane), '')}")
+            out.lines.append(f"  store {scalar} {one}, ptr {self._address(pointer, self._of_lane(place, lane), '')}")
+
+    def both_ways(self, write: Callable[[bool], None]) -> None:
+        """What `write` writes, told whether all rows are there: for warps that have 32, and for the last one.
+
+        All lanes go the same way: rows are missing in the last warp alone.
+        """
+        lines = self.out.lines
+        self.forks += 1
+        all_rows, fewer_rows, either = (f"{name}_{self.forks}" for name in ("all_rows", "fewer_rows", "either"))
+        lines += [f"  br i1 {self.full}, label %{all_rows}, label %{fewer_rows}", f"{all_rows}:"]
+        write(True)
+        lines += [f"  br label %{either}", f"{fewer_rows}:"]
+        write(False)
+        lines += [f"  br label %{either}", f"{either}:"]
 
     def uniform(self, pointer: str, place: int) -> str:
         """The one number that all lanes share."""
@@ -99,12 +125,15 @@ class Warp:
         first = out.put(f"insertelement {out.real} poison, {scalar} {one}, i32 0")
         return out.put(f"shufflevector {out.real} {first}, {out.real} poison, {self.index} zeroinitializer")
 
-    def _of_lane(self, index: str, lane: int) -> str:
-        return self.out.put(f"extractelement {self.index} {index}, i32 {lane}")
+    def _of_lane(self, place: Place, lane: int) -> Place:
+        return Place(self.out.put(f"extractelement {self.index} {place.index}, i32 {lane}"), place.beyond)
 
-    def _address(self, pointer: str, index: str, space: str) -> str:
-        wide = self.out.put(f"zext i32 {index} to i64")
-        return self.out.put(f"getelementptr {self.out.precision.scalar}, ptr{space} {pointer}, i64 {wide}")
+    def _address(self, pointer: str, place: Place, space: str) -> str:
+        """What is added alike in every lane is a part of the instruction that reads or writes, and costs nothing."""
+        out, scalar = self.out, self.out.precision.scalar
+        wide = out.put(f"zext i32 {place.index} to i64")
+        own = out.put(f"getelementptr {scalar}, ptr{space} {pointer}, i64 {wide}")
+        return out.put(f"getelementptr {scalar}, ptr{space} {own}, i64 {place.beyond}") if place.beyond else own
 
     def together(self) -> None:
         """Every lane has done what stands before; what it wrote into the tile can be read."""
