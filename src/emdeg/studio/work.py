@@ -42,7 +42,8 @@ class Workshop:
         if "forkserver" in multiprocessing.get_all_start_methods():
             # A process that has everything imported, to be forked: work begins within milliseconds.
             self._context = multiprocessing.get_context("forkserver")
-            self._context.set_forkserver_preload(["emdeg.studio.tasks", "emdeg.studio.work"])
+            # The command itself is imported there, too: each process would else do it again.
+            self._context.set_forkserver_preload(["__main__", "emdeg.studio.tasks", "emdeg.studio.work"])
         else:
             self._context = multiprocessing.get_context("spawn")
         self._places = asyncio.Semaphore(self.hands)

@@ -38,6 +38,7 @@ const studio = (function () {
     try { await prepare(mine, about, keep); } finally { if (mine === generation) say("page", ""); }
   }
   async function prepare(mine, about, keep) {
+    const derived = doing("equations", "deriving the equations", "equations").catch((problem) => ({ problem })); // beside the model
     const found = await doing("model", "working out the robot", "model");
     if (mine !== generation) return;
     model = found;
@@ -52,7 +53,7 @@ const studio = (function () {
     $("live").replaceChildren();
     numbers = emdeg.live($("live"), found.scene, programs, moved);
     run = null; from = to = null; $("play").disabled = $("scrub").disabled = true; $("curves").replaceChildren(); $("outcome").textContent = "";
-    stopPlaying(); way(); moved(); formulas(mine);
+    stopPlaying(); way(); moved(); formulas(mine, derived);
   }
   function shownPast(about) {
     $("undo").disabled = !about.undo; $("redo").disabled = !about.redo;
@@ -144,12 +145,12 @@ const studio = (function () {
   }
 
   // ---- equations
-  async function formulas(mine) {
+  async function formulas(mine, derived) {
     $("equations-body").replaceChildren(made("p", "The equations are being derived."));
     terms = null; shown = []; levels = null; $("threshold-bar").hidden = true; $("thresholds").hidden = true; $("constant").hidden = true;
-    let found;
-    try { found = await doing("equations", "deriving the equations", "equations"); } catch (problem) { if (mine === generation) { $("equations-body").replaceChildren(made("p", problem.message, "note warn")); } return; }
+    const found = await derived;
     if (mine !== generation) return;
+    if (found.problem) { $("equations-body").replaceChildren(made("p", found.problem.message, "note warn")); return; }
     const text = await (await fetch(found.html)).text();
     const module = found.module ? await import(found.module) : null;
     if (mine !== generation) return;
