@@ -6,14 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from emdeg.algebra import TrigPoly
+from emdeg.algebra import Sum, TrigPoly
 from emdeg.equations.coefficient_relations import EntryRelation, Tally, relations
-from emdeg.equations.jacobian_inverse import determinant, inverse_jacobian
 from emdeg.equations.kinematics import FrameName, Matrix
 from emdeg.equations.model import Model
 from emdeg.equations.reading import ABBREVIATIONS, abbreviated
-from emdeg.equations.singular import singularities
-from emdeg.errors import NotInvertible
 from emdeg.mechanics import pose_matrices
 from emdeg.mechanics.formulations import (
     first_derivatives,
@@ -29,6 +26,8 @@ from emdeg.writing import (
     AbbreviatedFormula,
     Combination,
     Equation,
+    FactoredFormula,
+    Formula,
     Item,
     Label,
     MatrixEquation,
@@ -67,107 +66,33 @@ def transforms(model: Model, _: Choice) -> Section:
     for i, link in enumerate(model.robot.links, 1):
         parent = link.parent + 1
         seen_from = parent if parent else "base"
-        items.append(_matrix(model, Label("T", f"_{parent}_{i}"), kinematics.transform(i, seen_from)))
-    items.append(_matrix(model, Label("T", "_0_tool"), kinematics.transform("tool")))
-    return Section("T", "Transforms T_i_j: frame j in frame i (0 is the base)", _with_legend(model, items))
+        items.append(matrix(model, Label("T", f"_{parent}_{i}"), kinematics.transform(i, seen_from)))
+    items.append(matrix(model, Label("T", "_0_tool"), kinematics.transform("tool")))
+    return Section("T", "Transforms T_i_j: frame j in frame i (0 is the base)", with_legend(model, items))
 
 
-def _matrix(model: Model, label: Label, rows: Matrix) -> MatrixEquation:
+def matrix(model: Model, label: Label, rows: Matrix) -> MatrixEquation:
     """The matrix in sines and cosines of sums of angles, where parallel axes make that shorter."""
     return MatrixEquation(label, abbreviated(rows, parallel_joints(model.robot)))
 
 
-def _equation(model: Model, label: Label, formula: TrigPoly) -> Equation:
-    """The equation in sines and cosines of sums of angles, as in `_matrix`."""
+def equation(model: Model, label: Label, formula: TrigPoly) -> Equation:
+    """The equation in sines and cosines of sums of angles, as in `matrix`."""
     return Equation(label, abbreviated(((formula,),), parallel_joints(model.robot))[0][0])
 
 
-def _with_legend(model: Model, items: Sequence[Item]) -> tuple[Item, ...]:
+def with_legend(model: Model, items: Sequence[Item]) -> tuple[Item, ...]:
     """The items, and what the abbreviations among them mean."""
     shown = [entry for item in items if isinstance(item, MatrixEquation) for row in item.rows for entry in row]
     shown += [item.value for item in items if isinstance(item, Equation)]
-    short = any(isinstance(entry, AbbreviatedFormula) for entry in shown)
+    short = any(isinstance(entry, AbbreviatedFormula) or _has_sums(entry) for entry in shown)
     return (*items, Paragraph(ABBREVIATIONS)) if short and model.algebra.short else tuple(items)
 
 
-def jacobian(model: Model, choice: Choice) -> Section:
-    """The tool's Jacobian in base axes and where it is shortest, or in the axes asked for; its determinant."""
-    kinematics = model.kinematics
-    frame: FrameName = "base" if choice.frame is None else choice.frame
-    rows = choice.rows or tuple(range(1, 7))
-    for row in rows:
-        if not 1 <= row <= 6:
-            raise NotInvertible(f"a Jacobian has rows 1 to 6 (1-3 linear, 4-6 angular), not {row}")
-
-    def matrix(axes: FrameName) -> Matrix:
-        whole = kinematics.jacobian(axes)
-        return tuple(whole[row - 1] for row in rows)
-
-    items: list[Item] = [_matrix(model, Label("J"), matrix(frame))]
-    simplest = kinematics.simplest_frame()
-    if simplest != "base" and choice.frame is None:
-        items.append(Paragraph(f"In the axes of frame {simplest}, where it is shortest:"))
-        items.append(_matrix(model, Label("J", f"_{simplest}"), matrix(simplest)))
-    if model.n == len(rows):
-        items += _determinant(model, determinant(kinematics, choice.rows))
-    axes = f"axes of {'frame ' if frame != 'base' else 'the '}{frame}"
-    which = "" if choice.rows is None else f", rows {', '.join(map(str, rows))} of 6"
-    return Section(
-        "J", f"Jacobian at the tool: velocity, then angular velocity, {axes}{which}", _with_legend(model, items)
-    )
-
-
-def inverse(model: Model, choice: Choice) -> Section:
-    """The inverse Jacobian."""
-    found = inverse_jacobian(model.kinematics, choice.frame, choice.rows)
-    items: list[Item] = [Paragraph(f"Axes of frame {found.frame}; qd = Jinv (v, omega) with v of the tool's origin.")]
-    if choice.rows is not None:
-        items.append(Paragraph(f"Of (v, omega) only the components {', '.join(map(str, found.rows))}."))
-    if found.wrist is not None:
-        items.append(
-            Paragraph(f"The last three axes meet in the origin of frame {found.wrist.point}: inverted by blocks.")
-        )
-    items += _determinant(model, found.determinant)
-    items.append(MatrixEquation(Label("Jinv"), found.entries))
-    return Section("Jinv", "Inverse of the Jacobian", _with_legend(model, items))
-
-
-def singular(model: Model, choice: Choice) -> Section:
-    """The factors of the Jacobian's determinant: what each is called, and where it vanishes."""
-    found = singularities(model.kinematics, choice.rows)
-    items: list[Item] = []
-    if not found:
-        items.append(Paragraph("The Jacobian is regular in every configuration."))
-    for k, one in enumerate(found, 1):
-        label = Label("sigma", str(k))
-        items.append(_equation(model, label, one.factor))
-        called = f"{one.name} singularity" if one.name else "singularity"
-        words = f"{label} = 0: {called}, of {', '.join(f'q{j}' for j in one.joints)}"
-        words += f" (it divides the determinant {one.power} times)" if one.power > 1 else ""
-        if one.at is not None:
-            unit = "rad" if model.kinematics.mechanism.revolute[one.joints[0] - 1] else "m"
-            values = ", ".join(f"{value:.6g}" for value in one.at)
-            words += f"; at q{one.joints[0]} = {values} {unit}" if one.at else "; never"
-        items.append(Paragraph(words + "."))
-    rows = "" if choice.rows is None else f", rows {', '.join(map(str, choice.rows))} of 6"
-    return Section("singularities", f"Singularities of the Jacobian{rows}", _with_legend(model, items))
-
-
-def _determinant(model: Model, factors: tuple[TrigPoly, ...]) -> list[Item]:
-    """det J, as a product where it has several factors; a number and letters alone stand in the product itself."""
-    if len(factors) == 1:
-        return [_equation(model, Label("detJ"), factors[0])]
-    names, items = [], list[Item]()
-    for factor in factors:
-        if len(factor) == 1:
-            text = str(factor)
-            names.append(f"({text})" if text.startswith("-") and names else text)
-        else:
-            label = Label("detJ", f"_{len(items) + 1}")
-            items.append(_equation(model, label, factor))
-            names.append(str(label))
-    words = f"detJ = {' * '.join(names)}; where a factor vanishes the arm is singular."
-    return [*items, Paragraph(words)]
+def _has_sums(value: Formula) -> bool:
+    """Whether a product has factors in sines and cosines of sums of angles."""
+    factors = (*value.above, *value.below) if isinstance(value, FactoredFormula) else ()
+    return any(isinstance(base, Sum) for base, _ in factors)
 
 
 def uicker(model: Model, choice: Choice) -> Section:

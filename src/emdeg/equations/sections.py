@@ -12,15 +12,13 @@ from dataclasses import replace
 from emdeg.algebra import Atom, Product, Sum, TrigAlgebra, look, written_out
 from emdeg.equations.coefficient_relations import EntryRelation, compare, relations
 from emdeg.equations.extended_sections import extended
+from emdeg.equations.jacobian_sections import inverse, jacobian, singular
 from emdeg.equations.kinematic_sections import (
     Choice,
     base,
     coriolis_matrix,
     found_relations,
-    inverse,
-    jacobian,
     regressor,
-    singular,
     transforms,
     uicker,
 )
@@ -32,6 +30,8 @@ from emdeg.writing import (
     WRITERS,
     Document,
     Equation,
+    Factor,
+    FactoredFormula,
     Format,
     Formula,
     Item,
@@ -342,9 +342,14 @@ def _items(section: Section, letters: Mapping[str, str]) -> Iterable[Item]:
     def renamed(one: Label) -> Label:
         return replace(one, letter=letters.get(one.letter, one.letter))
 
+    def factors(some: tuple[Factor, ...]) -> tuple[Factor, ...]:
+        return tuple((renamed(base) if isinstance(base, Label) else base, power) for base, power in some)
+
     def formula(value: Formula) -> Formula:
         if isinstance(value, Reference):
             return replace(value, of=renamed(value.of))
+        if isinstance(value, FactoredFormula):
+            return replace(value, above=factors(value.above), below=factors(value.below))
         # Entries stand in the hierarchical form's equations; no other section has both.
         return _renamed(value, letters) if isinstance(value, Sum) and section.key == "hierarchy" else value
 
@@ -355,7 +360,7 @@ def _items(section: Section, letters: Mapping[str, str]) -> Iterable[Item]:
         if isinstance(item, Equation):
             yield Equation(renamed(item.label), formula(item.value))
         elif isinstance(item, MatrixEquation):
-            yield replace(item, label=renamed(item.label))
+            yield MatrixEquation(renamed(item.label), tuple(tuple(map(formula, row)) for row in item.rows))
         elif isinstance(item, Zeros):
             yield Zeros(tuple(map(renamed, item.labels)))
         elif isinstance(item, Table):

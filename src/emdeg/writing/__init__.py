@@ -15,6 +15,8 @@ if TYPE_CHECKING:
         Combination,
         Document,
         Equation,
+        Factor,
+        FactoredFormula,
         Facts,
         Figure,
         Figures,

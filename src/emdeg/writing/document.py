@@ -101,6 +101,20 @@ class AbbreviatedFormula:
     value: TrigPoly
 
 
+Factor = tuple[TrigPoly | Sum | Label, int]
+"""A factor, or the name of one that has an equation of its own, and its power."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactoredFormula:
+    """number * the factors above the line / those below it, for people; programs take the formula."""
+
+    number: Fraction
+    above: tuple[Factor, ...]
+    below: tuple[Factor, ...]
+    value: TrigPoly | Quotient
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A multiple of another equation's left side, in place of a formula that would only repeat it."""
@@ -126,7 +140,9 @@ def _fraction(value: Fraction) -> str:
     return str(value) if value.denominator == 1 else rf"\tfrac{{{value.numerator}}}{{{value.denominator}}}"
 
 
-Formula = TrigPoly | Quotient | Sum | SquareRoot | Combination | Written | AbbreviatedFormula | Reference
+Formula = (
+    TrigPoly | Quotient | Sum | SquareRoot | Combination | Written | AbbreviatedFormula | FactoredFormula | Reference
+)
 
 
 @dataclass(frozen=True, slots=True)

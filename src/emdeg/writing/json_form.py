@@ -10,6 +10,7 @@ from emdeg.writing.document import (
     AbbreviatedFormula,
     Document,
     Equation,
+    FactoredFormula,
     Formula,
     MatrixEquation,
     Note,
@@ -49,7 +50,7 @@ def sections_data(document: Document) -> dict[str, Any]:
 
 def formula_data(value: Formula) -> Any:
     """Terms; of a quotient those above and below the line; of anything else its text."""
-    if isinstance(value, (Reference, AbbreviatedFormula)):
+    if isinstance(value, (Reference, AbbreviatedFormula, FactoredFormula)):
         return formula_data(value.value)
     if isinstance(value, TrigPoly):
         return terms_data(value)

@@ -13,6 +13,7 @@ from emdeg.writing.document import (
     Combination,
     Document,
     Equation,
+    FactoredFormula,
     Facts,
     Figure,
     Figures,
@@ -34,7 +35,16 @@ from emdeg.writing.document import (
     Written,
     Zeros,
 )
-from emdeg.writing.notation import Notation, latex_coefficient, latex_number, lines, parts, plain_sign, whole
+from emdeg.writing.notation import (
+    Notation,
+    factored,
+    latex_coefficient,
+    latex_number,
+    lines,
+    parts,
+    plain_sign,
+    whole,
+)
 
 WIDTH = 150
 """Characters of source in one line of an equation: about what fits a page."""
@@ -123,20 +133,29 @@ def formula(value: Formula) -> list[str]:
         case Quotient():
             if value.denominator == 1:
                 return formula(value.numerator)
-            top, bottom = formula(value.numerator), formula(value.denominator)
-            if len(" ".join(top)) < WIDTH and len(" ".join(bottom)) < WIDTH:
-                return [rf"\frac{{{' '.join(top)}}}{{{' '.join(bottom)}}}"]
-            return [r"\bigl(" + top[0], *top[1:], r"\bigr) \big/ \bigl(" + bottom[0], *bottom[1:], r"\bigr)"]
+            return _fraction(formula(value.numerator), formula(value.denominator))
         case SquareRoot():
             return [rf"\sqrt{{{line(value.of)}}}"]
         case AbbreviatedFormula():
             return formula(value.shown)
+        case FactoredFormula():
+            found = factored(value, NOTATION)
+            top, bottom = (_BREAK.split(NOTATION.times.join(some)) for some in (found.above, found.below))
+            first, *more = _fraction(top, bottom) if found.below else top
+            return [plain_sign(found.minus, True, first), *more]
         case Written():
             return _BREAK.split(value.latex) if r"\frac" not in value.latex else [value.latex]
         case Reference():
             return [value.latex]
         case _:
             assert_never(value)
+
+
+def _fraction(top: list[str], bottom: list[str]) -> list[str]:
+    """The parts above and below a line, or with a slash between them where they are long."""
+    if len(" ".join(top)) < WIDTH and len(" ".join(bottom)) < WIDTH:
+        return [rf"\frac{{{' '.join(top)}}}{{{' '.join(bottom)}}}"]
+    return [r"\bigl(" + top[0], *top[1:], r"\bigr) \big/ \bigl(" + bottom[0], *bottom[1:], r"\bigr)"]
 
 
 def equation(label: str, parts: list[str], width: int = WIDTH) -> list[str]:

@@ -26,7 +26,16 @@ from emdeg.algebra import (
     angle_name,
 )
 from emdeg.writing import notation, text
-from emdeg.writing.document import AbbreviatedFormula, Combination, Formula, Label, Reference, SquareRoot, Written
+from emdeg.writing.document import (
+    AbbreviatedFormula,
+    Combination,
+    FactoredFormula,
+    Formula,
+    Label,
+    Reference,
+    SquareRoot,
+    Written,
+)
 from emdeg.writing.markup import escape
 from emdeg.writing.notation import mantissa_and_exponent, readable
 
@@ -65,6 +74,10 @@ def formula(value: Formula) -> str:
             return f"<msqrt>{formula(value.of)}</msqrt>"
         case AbbreviatedFormula():
             return formula(value.shown)
+        case FactoredFormula():
+            found = notation.factored(value, NOTATION)
+            top, bottom = (f"<mrow>{_TIMES.join(some)}</mrow>" for some in (found.above, found.below))
+            return f"<mrow>{_signed(found.minus, True, f'<mfrac>{top}{bottom}</mfrac>' if found.below else top)}</mrow>"
         case Written():
             return value.mathml or f"<mtext>{escape(value.text)}</mtext>"
         case Reference():
@@ -191,8 +204,16 @@ def pieces(value: Formula) -> list[str]:
         case Quotient() if value.denominator != 1 and len(value.numerator) + len(value.denominator) > LONG:
             top, bottom = pieces(value.numerator), pieces(value.denominator)
             return [_OPEN + top[0], *top[1:], f"{_CLOSE}<mo>/</mo>{_OPEN}{bottom[0]}", *bottom[1:], _CLOSE]
+        case FactoredFormula() if len(text.line(value)) > 2 * PIECE:
+            found = notation.factored(value, NOTATION)
+            slash = [f"<mo>/</mo>{_OPEN}", *_times_between(found.below), _CLOSE] if found.below else []
+            return [_broken_sign(found.minus, True), *_times_between(found.above), *slash]
         case _:
             return [formula(value)]
+
+
+def _times_between(factors: Sequence[str]) -> list[str]:
+    return [factor + (_TIMES if k < len(factors) else "") for k, factor in enumerate(factors, 1)]
 
 
 def term_pieces(term: Product, first: bool) -> list[str]:

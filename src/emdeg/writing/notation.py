@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Literal
 
 from emdeg.algebra import Atom, Generator, Quotient, Sum, TrigAlgebra, TrigPoly
-from emdeg.writing.document import Combination, Label
+from emdeg.writing.document import Combination, Factor, FactoredFormula, Label
 
 Term = tuple[bool, str]
 """(whether it is subtracted, its size as it is written)"""
@@ -105,6 +105,44 @@ def _fraction(quotient: Quotient, notation: Notation) -> Term:
     above = quotient.numerator
     minus = len(above) == 1 and above.leading_coefficient < 0
     return minus, notation.over(-above if minus else above, quotient.denominator, notation)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFraction:
+    """A factored formula as it is written: its sign, and the factors above and below the line; those may be none."""
+
+    minus: bool
+    above: list[str]
+    below: list[str]
+
+
+def factored(formula: FactoredFormula, notation: Notation) -> WrittenFraction:
+    """Every factor as a product takes it; of a ratio the denominator stands with the factors below the line."""
+    above = [_power_of(factor, notation) for factor in formula.above]
+    below = [_power_of(factor, notation) for factor in formula.below]
+    size = abs(formula.number)
+    top, bottom = (size.numerator, size.denominator) if below and "/" in readable(size) else (size, 1)
+    if top != 1 or not above:
+        above = [notation.number(Fraction(top)), *above]
+    if bottom != 1:
+        below = [notation.number(Fraction(bottom)), *below]
+    return WrittenFraction(formula.number < 0, above, below)
+
+
+def _power_of(factor: Factor, notation: Notation) -> str:
+    base, power = factor
+    if isinstance(base, Label):
+        return _raised(notation.label(base), power, notation)
+    written = whole(base, notation)
+    return _raised(written if _is_plain(base, power) else notation.bracket(written), power, notation)
+
+
+def _is_plain(base: TrigPoly | Sum, power: int) -> bool:
+    """Whether a factor stands in a product without brackets: a term with no number, one letter where it is raised."""
+    if isinstance(base, TrigPoly):
+        return len(base) == 1 and base.leading_coefficient == 1 and (power == 1 or base.total_degree == 1)
+    only = base.terms[0]
+    return len(base.terms) == 1 and only.coefficient == 1 and (power == 1 or len(only.factors) == 1)
 
 
 def plain_sign(minus: bool, first: bool, size: str) -> str:

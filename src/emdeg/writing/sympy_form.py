@@ -14,6 +14,7 @@ from emdeg.writing.document import (
     Combination,
     Document,
     Equation,
+    FactoredFormula,
     Formula,
     Item,
     MatrixEquation,
@@ -166,7 +167,7 @@ def expression(value: Formula) -> Any:
                 size = sympy.Integer(1) if isinstance(factor, int) else expression(factor)
                 total += size * sympy.Symbol(str(name), real=True)
             return total
-        case Reference() | AbbreviatedFormula():
+        case Reference() | AbbreviatedFormula() | FactoredFormula():
             return expression(value.value)
         case _:
             raise TypeError(f"{text.line(value)} has no SymPy form")

@@ -14,6 +14,7 @@ from emdeg.writing.document import (
     Combination,
     Document,
     Equation,
+    FactoredFormula,
     Facts,
     Figures,
     Files,
@@ -34,7 +35,7 @@ from emdeg.writing.document import (
     Written,
     Zeros,
 )
-from emdeg.writing.notation import Notation, coefficient, lines, parts, plain_sign, readable, whole
+from emdeg.writing.notation import Notation, coefficient, factored, lines, parts, plain_sign, readable, whole
 
 WIDTH = 110
 _BREAK = re.compile(r" (?=[+-] )")
@@ -103,6 +104,11 @@ def formula(value: Formula, notation: Notation = NOTATION) -> list[str]:
             return [f"sqrt({line(value.of, notation)})"]
         case AbbreviatedFormula():
             return formula(value.shown, notation)
+        case FactoredFormula():
+            found = factored(value, notation)
+            top, bottom = notation.times.join(found.above), notation.times.join(found.below)
+            under = [f"/ {_bracketed(bottom, len(found.below))}"] if bottom else []
+            return [one for text in (notation.signed(found.minus, True, top), *under) for one in _BREAK.split(text)]
         case Written():
             return _BREAK.split(value.text)
         case Reference():
