@@ -108,6 +108,23 @@ def test_another_number_in_the_text_is_another_result():
     assert np.abs(before - after).max() > 1e-3
 
 
+def test_full_and_last_warps_are_executed_both():
+    """Whatever few states there are: a change in either way of copying rows is found."""
+    program = emdeg.program("planar2r", "gravity")
+    text = emit_ptx(program, name="kernel")
+    given = {"q": np.linspace(0.1, 0.9, 10).reshape(5, 2)}
+    executed_ptx(text, "kernel", program)(given)
+    turned = re.sub(r"(ld\.global\.v2\.b64 \t)\{(%rd\d+), (%rd\d+)\}", r"\1{\3, \2}", text)
+    start, end = re.search(r"add\.s32 \t(%r\d+), %r\d+, (-1);", text).span(2)
+    for changed in (turned, f"{text[:start]}-2{text[end:]}"):
+        assert changed != text
+        with pytest.raises(Refuted):
+            executed_ptx(changed, "kernel", program)(given)
+    endless = text.replace("\tret;", "$L_again:\n\tbra.uni \t$L_again;\n\tret;")
+    with pytest.raises(Refuted, match="end"):
+        executed_ptx(endless, "kernel", program)(given)
+
+
 def test_what_is_no_such_kernel_is_not_executed():
     program = emdeg.program("planar2r", "gravity")
     text = emit_ptx(program, name="kernel")

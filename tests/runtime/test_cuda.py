@@ -22,13 +22,14 @@ from emdeg.runtime.cuda import (
     device,
     devices,
     emulated_kernel,
+    kernel,
     kernel_shape,
     lives_on_device,
     ptx,
     ptxas,
     register_use,
 )
-from emdeg.runtime.cuda.kernel_text import CONFLICTS, LARGEST_TILE, pieces
+from emdeg.runtime.cuda.staging import CONFLICTS, LARGEST_TILE, pieces
 from emdeg.runtime.engine import machine_engine
 from tests.paper_device import DeviceOfPaper
 
@@ -36,15 +37,17 @@ STATES = 75
 """Two warps and a part of one."""
 
 
-def emulated(program, inputs, bits, layout="rows", shared=frozenset()):
-    """What the kernel computes, warp by warp, with memory around the arrays that must stay as it is."""
+def emulated(program, inputs, bits, layout="rows", shared=frozenset(), guard=64):
+    """What the kernel computes, warp by warp, with memory around the arrays that must stay as it is.
+
+    The results begin `guard` entries behind a multiple of 16 bytes.
+    """
     dtype = np.dtype(f"f{bits // 8}")
     states = max(len(array) for array in inputs)
     shape = kernel_shape(program, bits, layout, shared)
     engine = machine_engine(emulated_kernel(program, bits, layout, shared), opt=0)
     run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(engine.get_function_address("warp"))
     given = [np.ascontiguousarray(a.T if layout == "entries" and len(a) > 1 else a, dtype) for a in inputs]
-    guard = 64
     results = [np.full(states * len(group.entries) + 2 * guard, 7.0, dtype) for group in program.outputs]
     tile = np.full(max(1, shape.tile), np.nan, dtype)
     places = [array.ctypes.data for array in given]
@@ -121,6 +124,17 @@ def test_results_of_every_length_arrive(size, bits):
     inputs = states_of(program)
     expected = inputs[0][:, :1] * np.arange(size) + inputs[0][:, 1:]
     close(emulated(program, inputs, bits), [expected], bits)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_arrays_may_begin_anywhere(bits):
+    """Rows are copied 16 bytes at a time where they begin at a multiple of that, else entry by entry."""
+    program = emdeg.program("planar3r", "inverse_dynamics")
+    inputs = states_of(program)
+    expected = emdeg.inverse_dynamics("planar3r", *inputs)
+    assert "align 16" in kernel(program, "k", bits)
+    for guard in (64, 65, 67):
+        close(emulated(program, inputs, bits, guard=guard), [expected], bits)
 
 
 def test_parameters_of_one_robot_or_of_a_robot_a_state():

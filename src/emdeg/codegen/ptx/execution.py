@@ -1,8 +1,9 @@
 """Emitted PTX, executed on this processor: what the text itself computes, instruction by instruction.
 
-A kernel here is a straight line that a warp without states jumps over. All 32 threads of a warp are a row of NumPy's
-numbers; registers are bits that an instruction reads as its type says. Global memory holds the kernel's arrays and
-nothing else: whoever reads or writes beside them is found out. A fused multiplication and addition rounds twice here.
+A kernel here is a straight line, with short loops where rows are missing; a warp without states jumps over it. All 32
+threads of a warp are a row of NumPy's numbers; registers are bits that an instruction reads as its type says. Global
+memory holds the kernel's arrays and nothing else: whoever reads or writes beside them is found out. A fused
+multiplication and addition rounds twice here.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ HOME = 1 << 32
 GAP = 256
 """Bytes between arrays that belong to none."""
 READ, WRITE = 1, 2
+MOST_TURNS = 256
+"""How often a line may be executed, on an average, before a warp is said not to end."""
 
 _ENTRY = re.compile(r"\.visible \.entry (\w+)\((.*?)\)\s*\.reqntid (\d+), 1, 1\s*\{(.*)\}", re.DOTALL)
 _TILE = re.compile(r"\.shared \.align \d+ \.b8 (\w+)\[(\d+)\];")
 _ADDRESS = re.compile(r"\[([%\w]+)(?:\+(-?\d+))?\]")
+_OPERAND = re.compile(r"\{[^}]*\}|[^,\s][^,]*")
 _GUARDED = re.compile(r"@(!?)(%p\d+)\s+(.*)")
 
 _TYPES: Mapping[str, type] = {
@@ -90,6 +94,11 @@ class Instruction:
     def kind(self) -> type:
         return _TYPES[self.words[-1]]
 
+    @property
+    def width(self) -> int:
+        """How many entries side by side it reads or writes."""
+        return 4 if "v4" in self.words else 2 if "v2" in self.words else 1
+
 
 @dataclass(frozen=True, slots=True)
 class PtxKernel:
@@ -114,19 +123,24 @@ def executed_ptx(
 
     def run(states: Mapping[str, NDArray]) -> dict[str, NDArray]:
         rows = len(next(iter(states.values())))
-        given = [np.asarray(states[group.name], dtype).reshape(rows, group.size) for group in program.inputs]
-        empty = [np.full((rows, len(group.entries)), np.nan, dtype) for group in program.outputs]
+        # Warps that have 32 rows and the one that has fewer copy them by other instructions: both shall be executed.
+        whole, fewer = LANES * -(-rows // LANES), min(rows, LANES - 1)
+        again = np.arange(whole + fewer) % rows
+        given = [np.asarray(states[g.name], dtype).reshape(rows, g.size)[again] for g in program.inputs]
+        empty = [np.full((len(again), len(group.entries)), np.nan, dtype) for group in program.outputs]
         memory = PtxMemory()
         inputs = [memory.put(np.ascontiguousarray(a.T if entries else a), READ) for a in given]
         found = [np.ascontiguousarray(a.T if entries else a) for a in empty]
         places = [memory.put(array, WRITE) for array in found]
-        PtxExecution(kernel, memory, [*inputs, *places, rows]).blocks(-(-rows // kernel.threads))
-        for place, array in zip(places, found):
+        PtxExecution(kernel, memory, [*inputs, *places, len(again)]).blocks(-(-len(again) // kernel.threads))
+        results: dict[str, NDArray] = {}
+        for group, place, array in zip(program.outputs, places, found):
             memory.fetch(place, array)
-        return {
-            group.name: (array.T if entries else array).reshape(rows, *group.shape)
-            for group, array in zip(program.outputs, found)
-        }
+            each = array.T if entries else array
+            if not np.array_equal(each, each[:rows][again], equal_nan=True):
+                raise Refuted(f"{group.name} of a state depends on the warp that it is computed in")
+            results[group.name] = each[:rows].reshape(rows, *group.shape)
+        return results
 
     return Executed(run, by="this processor, instruction by instruction")
 
@@ -161,14 +175,15 @@ def _instruction(words: str) -> Instruction | None:
     head, _, rest = (guarded[3] if guarded else words).partition("\t" if "\t" in words else " ")
     line = Instruction(
         tuple(head.strip().split(".")),
-        tuple(part.strip() for part in rest.split(",") if part.strip()),
+        tuple(part.strip() for part in _OPERAND.findall(rest)),
         guarded[2] if guarded else "",
         bool(guarded and guarded[1]),
     )
     first = line.words[0]
     known = first in _PLAIN or first in ("ld", "st", "setp", "selp", "cvt", "shl", "shr")
     ends = line.words in (("ret",), ("bra",), ("bra", "uni"), ("bar", "warp", "sync"))
-    typed = known and line.words[-1] in _TYPES and "{" not in rest
+    vectors = "{" not in rest or (first in ("ld", "st") and line.width > 1)
+    typed = known and line.words[-1] in _TYPES and vectors
     return line if ends or (typed and (not guarded)) else None
 
 
@@ -220,7 +235,9 @@ class PtxExecution:
             "%ctaid.x": np.full(LANES, block, np.uint32),
         }
         at = 0
-        while at < len(self.kernel.lines):
+        for _ in range(MOST_TURNS * len(self.kernel.lines)):
+            if at >= len(self.kernel.lines):
+                return
             line = self.kernel.lines[at]
             at += 1
             if line.words[0] == "ret":
@@ -229,6 +246,7 @@ class PtxExecution:
                 self._do(line)
             elif self._taken(line):
                 at = self.kernel.labels[line.operands[0]]
+        raise Refuted("a warp does not come to an end")
 
     def _taken(self, line: Instruction) -> bool:
         if not line.guard:
@@ -243,8 +261,14 @@ class PtxExecution:
         if first == "bar":
             return
         if first == "st":
-            indices, memory = self._memory(line.words[1], operands[0], line.kind, writing=True)
-            memory.view(line.kind)[indices] = self._read(operands[1], line.kind)
+            indices, memory = self._memory(line, operands[0])
+            for place, value in enumerate(_members(operands[1])):
+                memory.view(line.kind)[indices + place] = self._read(value, line.kind)
+            return
+        if first == "ld" and line.words[1] != "param":
+            indices, memory = self._memory(line, operands[1])
+            for place, name in enumerate(_members(operands[0])):
+                self.registers[name] = memory.view(line.kind)[indices + place]
             return
         self.registers[operands[0]] = np.broadcast_to(self._value(line), LANES)
 
@@ -252,11 +276,8 @@ class PtxExecution:
         words, kind = line.words, line.kind
         first, sources = words[0], line.operands[1:]
         if first == "ld":
-            if words[1] == "param":
-                which = self.kernel.parameters.index(sources[0].strip("[]"))
-                return kind(self.arguments[which])
-            indices, memory = self._memory(words[1], sources[0], kind, writing=False)
-            return memory.view(kind)[indices]
+            which = self.kernel.parameters.index(sources[0].strip("[]"))
+            return kind(self.arguments[which])
         if first == "cvt":
             return self._read(sources[0], kind).astype(_TYPES[words[-2]])
         if first == "selp":
@@ -294,15 +315,16 @@ class PtxExecution:
             value = int(source, 0) % (1 << bits)
         return np.array([value], f"u{bits // 8}").view(kind)
 
-    def _memory(self, space: str, operand: str, kind: type, *, writing: bool) -> tuple[NDArray, NDArray]:
-        """(indices, memory) of what an address means, in entries of that type; Refuted where nothing of ours lies."""
+    def _memory(self, line: Instruction, operand: str) -> tuple[NDArray, NDArray]:
+        """(indices, memory) of what an address means, in entries of its type; Refuted where nothing of ours lies."""
         found = _ADDRESS.fullmatch(operand)
         if found is None:
             raise Refuted(f"an address that is none: {operand}")
-        size = np.dtype(kind).itemsize
+        each = np.dtype(line.kind).itemsize
+        size, writing = each * line.width, line.words[0] == "st"
         offsets = self._read(found[1], np.uint64).astype(np.int64) + int(found[2] or 0)
         offsets = np.broadcast_to(offsets, LANES)
-        if space == "shared":
+        if line.words[1] == "shared":
             there, memory = (offsets >= 0) & (offsets + size <= len(self.shared)), self.shared
         else:
             offsets, memory, may = offsets - HOME, self.memory.bytes, self.memory.may
@@ -311,4 +333,9 @@ class PtxExecution:
             there[there] = ((may[offsets[there]] & may[offsets[there] + size - 1]) & wanted) != 0
         if not there.all() or (offsets % size).any():
             raise Refuted(f"{'writes' if writing else 'reads'} where nothing of its arrays lies")
-        return offsets // size, memory
+        return offsets // each, memory
+
+
+def _members(operand: str) -> list[str]:
+    """The registers of {a, b, c, d}, or the one."""
+    return [part.strip() for part in operand.strip("{}").split(",")]

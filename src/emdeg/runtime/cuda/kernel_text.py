@@ -7,36 +7,17 @@ their piece is complete, so that they need not be kept.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from emdeg.programs import InputGroup, Kind, OutputGroup, Program
-from emdeg.runtime.cuda.warp import GLOBAL, LANES, SHARED, Place, Warp
+from emdeg.runtime.cuda.staging import LARGEST_TILE, RowPiece, StagedRows, pieces, staged_in, staged_out
+from emdeg.runtime.cuda.warp import GLOBAL, LANES, SHARED, WIDE, Place, Warp
 from emdeg.runtime.llvm_text import operations
-from emdeg.runtime.llvm_writer import PRECISIONS
+from emdeg.runtime.llvm_writer import PRECISIONS, Writer
 
 Layout = Literal["rows", "entries"]
-
-LARGEST_TILE = 16 * 1024
-"""Bytes of a warp's tile; with more of them too few warps would fit a multiprocessor."""
-CONFLICTS = 4
-"""How many lanes may want the same bank of the tile's memory: rows whose length has this factor in common with 32."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowPiece:
-    """`width` columns from `first` on of an array's rows, as they lie in the tile: `stride` entries a row."""
-
-    first: int
-    width: int
-    stride: int
-
-    @property
-    def entries(self) -> int:
-        return LANES * self.stride
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +44,21 @@ class KernelShape:
         return -(-states // self.threads)
 
 
-def pieces(size: int, bits: int) -> list[RowPiece]:
-    """How rows of `size` entries pass through a tile: whole if they are short, else by 32 columns."""
-    if size * LANES * bits // 8 <= LARGEST_TILE and math.gcd(size, LANES) <= CONFLICTS:
-        return [RowPiece(0, size, size)]
-    return [RowPiece(first, min(LANES, size - first), LANES + 1) for first in range(0, size, LANES)]
-
-
 def kernel_shape(
     program: Program, bits: int = 64, layout: Layout = "rows", shared: frozenset[str] = frozenset()
 ) -> KernelShape:
-    """The shape that suits a program: several warps a block where their tiles are small."""
+    """The shape that suits a program: two warps a block where their tiles are small.
+
+    With one, a multiprocessor's 32 blocks would be too few for programs of few registers; with more, few states would
+    keep fewer multiprocessors busy, and a block's registers would come free later.
+    """
     if layout == "entries":
         return KernelShape(4, 0, bits, layout)
     sizes = [group.size for group in _read(program, shared)]
     results = [len(group.entries) for group in program.outputs]
     tile = max((piece.entries for size in (*sizes, *results) for piece in pieces(size, bits)), default=0)
     tile = max(tile, sum(LANES * size for size in _side_by_side(sizes, bits)))
-    return KernelShape(4 if tile * bits // 8 <= LARGEST_TILE // 4 else 1, tile, bits, layout)
+    return KernelShape(2 if tile * bits // 8 <= LARGEST_TILE // 4 else 1, tile, bits, layout)
 
 
 def _read(program: Program, shared: frozenset[str]) -> list[InputGroup]:
@@ -116,7 +94,7 @@ def kernel(
     """
     shape = kernel_shape(program, bits, layout, shared)
     warp = Warp.of(PRECISIONS[bits], emulated=False)
-    _body(program, warp, shape, shared)
+    copied = _body(program, warp, shape, shared)
     scalar = warp.out.precision.scalar
     tile = max(1, shape.warps * shape.tile)
     groups: Sequence[InputGroup | OutputGroup] = [*program.inputs, *program.outputs]
@@ -138,7 +116,7 @@ def kernel(
         "  %warp = zext i32 %warp32 to i64",
         f"  %tile_offset = mul i32 %of_block, {shape.tile}",
         f"  %own_tile = getelementptr {scalar}, ptr{SHARED} @tile, i32 %tile_offset",
-        *_framed(warp.out.lines),
+        *_framed(warp.out.lines, warp, copied),
     ]
     return "\n".join(lines) + "\n"
 
@@ -152,7 +130,7 @@ def emulated_kernel(
     """
     shape = kernel_shape(program, bits, layout, shared)
     warp = Warp.of(PRECISIONS[bits], emulated=True)
-    _body(program, warp, shape, shared)
+    copied = _body(program, warp, shape, shared)
     groups: Sequence[InputGroup | OutputGroup] = [*program.inputs, *program.outputs]
     head = []
     for place, name in enumerate([*(f"base_{group.name}" for group in groups), "own_tile"]):
@@ -162,23 +140,34 @@ def emulated_kernel(
         "define void @warp(ptr %words, i64 %states, i64 %warp) {",
         "entry:",
         *head,
-        *_framed(warp.out.lines),
+        *_framed(warp.out.lines, warp, copied),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _framed(body: list[str]) -> list[str]:
-    """The body with what it stands on: the warp's first state, its last row; a warp without states does nothing."""
+def _framed(body: list[str], warp: Warp, rows: Sequence[str]) -> list[str]:
+    """The body with what it stands on: the warp's first state, its last row; a warp without states does nothing.
+
+    `rows` names the arrays that are copied row by row.
+    """
+    aligned = Writer(warp.out.precision, 1, names=warp.out.names)
+    space, ends = "" if warp.emulated else GLOBAL, "0"
+    for name in rows:
+        ends = aligned.put(f"or i64 {ends}, {aligned.put(f'ptrtoint ptr{space} %base_{name} to i64')}")
+    ends = aligned.put(f"and i64 {ends}, {WIDE - 1}")
     return [
         f"  %first = mul i64 %warp, {LANES}",
         "  %some = icmp ult i64 %first, %states",
         "  br i1 %some, label %work, label %done",
         "work:",
         "  %rest = sub i64 %states, %first",
-        f"  %full = icmp uge i64 %rest, {LANES}",
-        f"  %rows64 = select i1 %full, i64 {LANES}, i64 %rest",
+        f"  %complete = icmp uge i64 %rest, {LANES}",
+        f"  %rows64 = select i1 %complete, i64 {LANES}, i64 %rest",
         "  %rows = trunc i64 %rows64 to i32",
         "  %last_row = sub i32 %rows, 1",
+        *aligned.lines,
+        f"  %aligned = icmp eq i64 {ends}, 0",
+        "  %full = and i1 %complete, %aligned",
         *body,
         "  br label %done",
         "done:",
@@ -187,7 +176,8 @@ def _framed(body: list[str]) -> list[str]:
     ]
 
 
-def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[str]) -> None:
+def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[str]) -> list[str]:
+    """Writes what a warp does; the names of the arrays that it copies row by row."""
     rows = {
         group.name: [warp.uniform(f"%base_{group.name}", place) for place in range(group.size)]
         for group in _used(program)
@@ -202,6 +192,7 @@ def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[st
         rows |= {group.name: _staged_in_pieces(warp, group.name, group.size, shape.bits) for group in own[first:]}
     values = {(name, place): value for name, row in rows.items() for place, value in enumerate(row)}
     operations(program, warp.out, values.__getitem__, {}, StagedResults(warp, program, shape).put)
+    return [group.name for group in (*own, *program.outputs)] if shape.layout == "rows" else []
 
 
 def _entry(warp: Warp, name: str, place: int) -> str:
@@ -223,82 +214,6 @@ def _rows(warp: Warp, name: str, size: int) -> str:
     return out.put(f"getelementptr {out.precision.scalar}, ptr{space} %base_{name}, i64 {offset}")
 
 
-def _copied(warp: Warp, piece: RowPiece, size: int) -> list[tuple[Place, Place]]:
-    """[(where in the rows, where in the tile)] of what a lane copies of 32 rows."""
-    if piece.stride == size:
-        return [(Place(warp.lane, LANES * step), Place(warp.lane, LANES * step)) for step in range(size)]
-    column = warp.least(warp.lane, warp.number(piece.width - 1)) if piece.width < LANES else warp.lane
-    return [(Place(column, row * size + piece.first), Place(column, row * piece.stride)) for row in range(LANES)]
-
-
-def _copied_of_fewer(warp: Warp, piece: RowPiece, size: int) -> list[tuple[Place, Place]]:
-    """The same where rows are missing: whoever would copy beyond the last row copies an entry of that once more."""
-    last = warp.spread(warp.last_row)
-    if piece.stride == size:
-        whole = warp.integer("add", warp.integer("mul", last, warp.number(size)), warp.number(size - 1))
-        each = [warp.integer("add", warp.lane, warp.number(LANES * step)) for step in range(size)]
-        return [(at, at) for at in (Place(warp.least(place, whole)) for place in each)]
-    column = warp.least(warp.lane, warp.number(piece.width - 1)) if piece.width < LANES else warp.lane
-    found = []
-    for row in range(LANES):
-        there = warp.least(warp.number(row), last)
-        outside = warp.integer("add", warp.integer("mul", there, warp.number(size)), column)
-        inside = warp.integer("add", warp.integer("mul", there, warp.number(piece.stride)), column)
-        found.append((Place(outside, piece.first), Place(inside)))
-    return found
-
-
-def _own(warp: Warp, piece: RowPiece, place: int) -> Place:
-    """Where in the tile the lane's own entry lies."""
-    return Place(warp.integer("mul", warp.lane, warp.number(piece.stride)), place)
-
-
-@dataclass(frozen=True, slots=True)
-class StagedRows:
-    """A piece of an array's rows on its way between memory, at `rows`, and a warp's tile."""
-
-    piece: RowPiece
-    size: int
-    rows: str
-    tile: str
-
-    def fetched(self, warp: Warp, full: bool) -> list[str]:
-        """What a lane copies into the tile."""
-        return [warp.load(self.rows, outside) for outside, _ in self._places(warp, full)]
-
-    def put(self, warp: Warp, values: Sequence[str], full: bool) -> None:
-        """Those values into the tile."""
-        for (_, inside), value in zip(self._places(warp, full), values):
-            warp.store(self.tile, inside, value, SHARED)
-
-    def written(self, warp: Warp, full: bool) -> None:
-        """The tile into memory."""
-        for outside, inside in self._places(warp, full):
-            warp.store(self.rows, outside, warp.load(self.tile, inside, SHARED))
-
-    def _places(self, warp: Warp, full: bool) -> list[tuple[Place, Place]]:
-        return (_copied if full else _copied_of_fewer)(warp, self.piece, self.size)
-
-    def own(self, warp: Warp) -> list[str]:
-        """The lane's own entries, out of the tile."""
-        return [warp.load(self.tile, _own(warp, self.piece, place), SHARED) for place in range(self.piece.width)]
-
-
-def _staged_in(warp: Warp, staged: Sequence[StagedRows]) -> list[list[str]]:
-    """The lane's own entries of several pieces: all are on their way before the first is waited for."""
-
-    def copy(full: bool) -> None:
-        values = [one.fetched(warp, full) for one in staged]
-        for one, each in zip(staged, values):
-            one.put(warp, each, full)
-
-    warp.both_ways(copy)
-    warp.together()
-    found = [one.own(warp) for one in staged]
-    warp.together()
-    return found
-
-
 def _staged_in_together(warp: Warp, groups: Sequence[InputGroup]) -> dict[str, list[str]]:
     """Several arrays at once, each in a tile of its own."""
     staged, before = [], 0
@@ -308,14 +223,14 @@ def _staged_in_together(warp: Warp, groups: Sequence[InputGroup]) -> dict[str, l
         tile = warp.out.put(f"getelementptr {warp.out.precision.scalar}, ptr{space} %own_tile, i64 {before}")
         staged.append(StagedRows(piece, group.size, _rows(warp, group.name, group.size), tile))
         before += piece.entries
-    found = _staged_in(warp, staged) if staged else []
+    found = staged_in(warp, staged) if staged else []
     return {group.name: row for group, row in zip(groups, found)}
 
 
 def _staged_in_pieces(warp: Warp, name: str, size: int, bits: int) -> list[str]:
     """One array, a piece at a time."""
     rows = _rows(warp, name, size)
-    found = (_staged_in(warp, [StagedRows(piece, size, rows, "%own_tile")]) for piece in pieces(size, bits))
+    found = (staged_in(warp, [StagedRows(piece, size, rows, "%own_tile")]) for piece in pieces(size, bits))
     return [value for (row,) in found for value in row]
 
 
@@ -349,9 +264,4 @@ class StagedResults:
 
     def _staged_out(self, name: str, piece: RowPiece, values: list[str]) -> None:
         warp, size = self._warp, self._sizes[name]
-        for place, value in enumerate(values):
-            warp.store("%own_tile", _own(warp, piece, place), value, SHARED)
-        warp.together()
-        staged = StagedRows(piece, size, _rows(warp, name, size), "%own_tile")
-        warp.both_ways(partial(staged.written, warp))
-        warp.together()
+        staged_out(warp, StagedRows(piece, size, _rows(warp, name, size), "%own_tile"), values)

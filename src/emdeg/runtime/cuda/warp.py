@@ -11,12 +11,14 @@ an access to memory is done lane by lane. What the tests run on this processor i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from emdeg.runtime.llvm_writer import Precision, Writer
 
 LANES = 32
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
+WIDE = 16
+"""Bytes that a thread copies at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Warp:
     last_row: str = "%last_row"
     """The number of the last row that there is, from 0; a name of i32."""
     full: str = "%full"
-    """Whether all 32 rows are there; a name of i1."""
+    """Whether all 32 rows are there, and begin where `WIDE` bytes may be copied at once; a name of i1."""
     forks: int = 0
 
     @staticmethod
@@ -101,19 +103,49 @@ class Warp:
             one = out.put(f"extractelement {out.real} {value}, i32 {lane}")
             out.lines.append(f"  store {scalar} {one}, ptr {self._address(pointer, self._of_lane(place, lane), '')}")
 
-    def both_ways(self, write: Callable[[bool], None]) -> None:
-        """What `write` writes, told whether all rows are there: for warps that have 32, and for the last one.
+    @property
+    def wide(self) -> int:
+        """How many entries a lane copies at once."""
+        return WIDE * 8 // self.out.precision.bits
 
-        All lanes go the same way: rows are missing in the last warp alone.
+    def load_wide(self, pointer: str, place: Place, space: str = GLOBAL) -> tuple[str, ...]:
+        """The entries that lie side by side from pointer[place] on, in every lane, as `store_wide` takes them."""
+        out = self.out
+        if self.emulated:
+            return tuple(self.load(pointer, replace(place, beyond=place.beyond + k), space) for k in range(self.wide))
+        kind, address = f"<{self.wide} x {out.precision.scalar}>", self._address(pointer, place, space)
+        return (out.put(f"load {kind}, ptr{space} {address}, align {WIDE}"),)
+
+    def store_wide(self, pointer: str, place: Place, values: tuple[str, ...], space: str = GLOBAL) -> None:
+        """They lie side by side from pointer[place] on."""
+        if self.emulated:
+            for k, value in enumerate(values):
+                self.store(pointer, replace(place, beyond=place.beyond + k), value, space)
+            return
+        kind, address = f"<{self.wide} x {self.out.precision.scalar}>", self._address(pointer, place, space)
+        self.out.lines.append(f"  store {kind} {values[0]}, ptr{space} {address}, align {WIDE}")
+
+    def both_ways(self, whole: Callable[[], None], turns: int, turn: Callable[[str], None]) -> None:
+        """What `whole` writes for warps whose rows are `full`; for the others `turns` times what `turn` writes.
+
+        `turn` is told the number of the turn as an index. All lanes go the same way: rows are missing in the last warp
+        alone, and all rows begin alike. A loop, since it is seldom gone through and shall hold no registers.
         """
-        lines = self.out.lines
+        out = self.out
         self.forks += 1
-        all_rows, fewer_rows, either = (f"{name}_{self.forks}" for name in ("all_rows", "fewer_rows", "either"))
-        lines += [f"  br i1 {self.full}, label %{all_rows}, label %{fewer_rows}", f"{all_rows}:"]
-        write(True)
-        lines += [f"  br label %{either}", f"{fewer_rows}:"]
-        write(False)
-        lines += [f"  br label %{either}", f"{either}:"]
+        all_rows, before, again, either = (f"{name}_{self.forks}" for name in ("all_rows", "fewer", "again", "either"))
+        number, following, more = (f"%{name}_{self.forks}" for name in ("turn", "next_turn", "more_turns"))
+        out.lines += [f"  br i1 {self.full}, label %{all_rows}, label %{before}", f"{all_rows}:"]
+        whole()
+        out.lines += [f"  br label %{either}", f"{before}:", f"  br label %{again}", f"{again}:"]
+        out.lines.append(f"  {number} = phi i32 [ 0, %{before} ], [ {following}, %{again} ]")
+        turn(self.spread(number))
+        out.lines += [
+            f"  {following} = add i32 {number}, 1",
+            f"  {more} = icmp ult i32 {following}, {turns}",
+            f"  br i1 {more}, label %{again}, label %{either}",
+            f"{either}:",
+        ]
 
     def uniform(self, pointer: str, place: int) -> str:
         """The one number that all lanes share."""
