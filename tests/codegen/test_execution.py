@@ -1,5 +1,7 @@
 """Emitted C as it runs: compiled, called, equal to the program; a text that rounds badly is found out."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -102,6 +104,35 @@ def test_derivatives_for_casadi_are_executed_and_a_wrong_one_is_found_out(name, 
     for called, run in wrong.slopes.items():
         with pytest.raises(Refuted, match=f"{called}: executed in floating point"):
             check_slopes(program, states, {called: run})
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "function", "results"),
+    [
+        ("planar2r", "mass=mL,com=0:0:0@link2", "forward_dynamics", 7),
+        pytest.param("planar2r", "mass=mL,com=0:0:0@link2", "inverse_dynamics", 16, marks=pytest.mark.targets),
+        pytest.param("fourbar", None, "forward_dynamics", 7, marks=pytest.mark.targets),
+    ],
+)
+def test_functions_for_acados_are_executed_and_a_wrong_one_is_found_out(name, payload, function, results):
+    """Every result of each of them, one result at a time: its first or its last entry off by a little."""
+    robot, request = emdeg.load(name, payload=payload), Request((function,), robot_name=name, acados=True)
+    program = emdeg.program(robot, function)
+    states = rounding_states(program, robot, 1, 5000)
+
+    def check(text):
+        run = compiled_c(text, request.name, program, acados=True)
+        check_rounding(program, program, states, run=run, others=run.others)
+        check_slopes(program, states, run.slopes_held, held=("parameters",))
+
+    text = emit(program, robot.name, request)
+    check(text)
+    given = list(re.finditer(r"if \(res\[\d\]\) for \(i = 0; i < (\d+); \+\+i\) res\[\d\]\[i\] = (\w+)\[i\]", text))
+    assert len(given) == results
+    for number, one in enumerate(given):
+        place = (int(one[1]) - 1) * (number % 2)
+        with pytest.raises(Refuted, match=r"executed in floating point|not a number"):
+            check(f"{text[: one.end()]} + (i == {place} ? 1e-5 : 0.0){text[one.end() :]}")
 
 
 def test_rules_of_differentiation_are_held_against_differences():

@@ -167,8 +167,11 @@ def rounding_of(
         single=request.single,
         named=named,
     )
+    divisors = [index for index, _ in divides_by]
     if run is not None and run.slopes:
-        check_slopes(program, states, run.slopes, [index for index, _ in divides_by])
+        check_slopes(program, states, run.slopes, divisors)
+    if run is not None and run.slopes_held:
+        check_slopes(program, states, run.slopes_held, divisors, held=("parameters",))
     return found
 
 
@@ -183,7 +186,7 @@ def executing(
     """What `check` finds about the text as it is executed, or of the program where it cannot be; and which it was."""
     try:
         run = execute(text, name, program, **options)
-        return check(run), Execution(run.by, (name, *run.others, *run.slopes), run.left_out)
+        return check(run), Execution(run.by, run.functions(name), run.left_out)
     except NotExecutable as problem:
         return check(None), Execution(not_because=f"{problem}; the program was, in floating point")
 

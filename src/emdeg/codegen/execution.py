@@ -12,11 +12,13 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.codegen.c.acados import acados_called
 from emdeg.errors import NotExecutable, Refuted
 from emdeg.programs import Companion, Program, along_lines_of, companions_of, split_constants, split_rates, split_shared
 from emdeg.writing import Shown
@@ -42,11 +44,17 @@ class Executed:
     others: Mapping[str, Run] = field(default_factory=dict)
     by: str = ""
     slopes: Mapping[str, Run] = field(default_factory=dict)
+    slopes_held: Mapping[str, Run] = field(default_factory=dict)
+    """Derivatives likewise, that leave open parameters as they are."""
     left_out: str = ""
     """What of the file is not called, in words."""
 
     def __call__(self, states: Mapping[str, NDArray]) -> dict[str, NDArray]:
         return self.main(states)
+
+    def functions(self, name: str) -> tuple[str, ...]:
+        """What of the file is called, the function's own name first."""
+        return tuple(dict.fromkeys([name, *self.others, *self.slopes, *self.slopes_held]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +108,13 @@ def compiled_c(
 ) -> Executed:
     """The function `name` of emitted C as a function of arrays, one row a state.
 
-    With the functions that `batch`, `casadi` and `multirate` add; what `acados` adds is not called.
+    With the functions that `batch`, `casadi`, `acados` and `multirate` add.
     """
     compiler, loaded = _loaded_c(text)
     called = CalledC(loaded, replace(program, name=name), np.dtype(np.float32 if single else np.float64))
     others: dict[str, Run] = {}
     slopes: dict[str, Run] = {}
+    held: dict[str, Run] = {}
     if batch:
         others[f"{name}_batch"] = called.batch
     if casadi and not single:  # CasADi knows doubles alone
@@ -113,10 +122,12 @@ def compiled_c(
         slopes = {f"{one.prefix}_{name}_casadi": called.companion(one) for one in companions_of(program)}
     if multirate:
         others[f"{name}_rates"] = called.rates
-    if missing := [one for one in (name, *others, *slopes) if not hasattr(loaded, one)]:
+    if acados and not single:
+        same, held = called.acados()
+        others |= same
+    if missing := [one for one in (name, *others, *slopes, *held) if not hasattr(loaded, one)]:
         raise Refuted(f"{name}: compiled, it has no function {missing[0]}")
-    left_out = "the functions for acados are printed again, and not called" if acados else ""
-    return Executed(called.plain, others, Path(compiler).name, slopes, left_out)
+    return Executed(called.plain, others, Path(compiler).name, slopes, held)
 
 
 def _loaded_c(text: str) -> tuple[str, ctypes.CDLL]:
@@ -202,6 +213,15 @@ class CalledC:
             return {g.name: a.T if a.ndim == 2 else a for g, a in zip(self.program.outputs, found)}
 
         return _rows(states, call)
+
+    def acados(self) -> tuple[dict[str, Run], ...]:
+        """acados' functions: those that compute this one, and those that compute its derivatives."""
+
+        def call(name: str, given: Sequence[NDArray], shapes: Sequence[tuple[int, ...]]) -> list[NDArray]:
+            return _by_pointers(self._entry(name), given, shapes)
+
+        same, slopes = acados_called(self.program, self.program.name, call)
+        return tuple({name: partial(_rows, call=run) for name, run in of.items()} for of in (same, slopes))
 
     def companion(self, one: Companion) -> Run:
         """A derivative that CasADi looks for, along the lines of `along_lines`."""

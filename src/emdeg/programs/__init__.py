@@ -29,7 +29,17 @@ if TYPE_CHECKING:
         live,
         uses,
     )
-    from emdeg.programs.lines import along_lines, along_lines_of, check_slopes
+    from emdeg.programs.lines import (
+        ACROSS,
+        ALONG,
+        BENT,
+        GRADIENT,
+        SLOPE,
+        WEIGHT,
+        along_lines,
+        along_lines_of,
+        check_slopes,
+    )
     from emdeg.programs.network import signed
     from emdeg.programs.proof import FALSE_PASS, PLAIN, Certificate, verify
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of

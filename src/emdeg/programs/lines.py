@@ -120,12 +120,17 @@ def _by_rows(values: NDArray, order: NDArray) -> NDArray:
 
 
 def check_slopes(
-    program: Program, states: Arrays, slopes: Mapping[str, Callable[[Arrays], Arrays]], named: Sequence[int] = ()
+    program: Program,
+    states: Arrays,
+    slopes: Mapping[str, Callable[[Arrays], Arrays]],
+    named: Sequence[int] = (),
+    held: Sequence[str] = (),
 ) -> None:
     """Refuted where rounding makes more of derivatives of a program than it may; the program itself must be right.
 
     `slopes` compute them, by name. `states` are the program's, directions and weights are drawn here. `named` are its
-    divisors: a derivative grows faster near a zero of theirs than the function, and such a state is left out.
+    divisors: a derivative grows faster near a zero of theirs than the function, and such a state is left out. `held`
+    are inputs by which nothing is differentiated: the lines leave them as they are.
     """
     lines = along_lines(program)
     regular = np.flatnonzero(away_from_zeros(program, states, named))
@@ -135,6 +140,8 @@ def check_slopes(
         group.name: states[group.name][rows] if group.name in states else rng.uniform(-1, 1, (len(rows), group.size))
         for group in lines.inputs
     }
+    for name in (one + ending for one in held for ending in (ALONG, ACROSS) if one + ending in given):
+        given[name] = np.zeros_like(given[name])
     check_differences(program, lines, {name: array[-1] for name, array in given.items()})
     for name, run in slopes.items():
         found = run(given)

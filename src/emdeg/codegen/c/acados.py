@@ -1,5 +1,7 @@
 """The functions that acados expects of a model, with its integers and its names: C text over the emitted function.
 
+`acados_called` calls them, so that what they compute can be held against the function they come from.
+
 The state is x = (q, qd), the control u = tau, the parameters p the robot's open ones. Of forward dynamics these are the
 explicit model's, xdot = (qd, qdd); of inverse dynamics the implicit one's, 0 = (xdot_1 - qd, tau(q, qd, xdot_2) - u),
 which divides by nothing. Matrices are dense, column by column; z and t are empty. Products with sensitivities are
@@ -8,14 +10,24 @@ loops, so that a file stays as long as the derivatives themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from emdeg.codegen.c.casadi import work_function
 from emdeg.errors import BadRequest
-from emdeg.programs import Program, dense_derivatives, split_constants
+from emdeg.programs import ACROSS, ALONG, BENT, GRADIENT, SLOPE, WEIGHT, Program, dense_derivatives, split_constants
 
 EXPLICIT, IMPLICIT = "forward_dynamics", "inverse_dynamics"
+JACOBIANS = (
+    ("fun_jac_x_xdot_z", ("x", "xdot", "z"), True),
+    ("fun_jac_x_xdot_u_z", ("x", "xdot", "u", "z"), True),
+    ("fun_jac_x_xdot_u", ("x", "xdot", "u"), True),
+    ("jac_x_xdot_u_z", ("x", "xdot", "u", "z"), False),
+)
+"""Of the implicit model: how a function's name ends, by what it differentiates, whether the residual comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +40,7 @@ class _Model:
     nu: int
     np: int
     has_constants: int
+    explicit: bool
 
     @property
     def nx(self) -> int:
@@ -41,18 +54,22 @@ class _Model:
 
 def acados_functions(program: Program, name: str, function: Callable[[Program], str]) -> str:
     """C text; `name` is the emitted function's, `<model>_forward_dynamics` or `<model>_inverse_dynamics`."""
+    model = _model(program, name)
+    if not model.explicit and model.nu != model.n:
+        raise BadRequest(f"acados' implicit model needs as many drives as freedoms: there are {model.nu} and {model.n}")
+    needed = ("jacobian", "adjoint", "hessian") if model.explicit else ("jacobian", "hessian")
+    texts = [function(one) for one in dense_derivatives(program, name, needed)]
+    texts += _explicit(model) if model.explicit else _implicit(model)
+    return "#ifndef EMDEG_FLOAT\n" + "\n".join(texts) + "\n#endif\n"
+
+
+def _model(program: Program, name: str) -> _Model:
     sizes = {group.name: group.size for group in program.inputs}
     kind = EXPLICIT if "tau" in sizes else IMPLICIT
     n, nu = sizes["q"], sizes["tau"] if kind == EXPLICIT else len(program.outputs[0].entries)
-    if kind == IMPLICIT and nu != n:
-        raise BadRequest(f"acados' implicit model needs as many drives as freedoms: there are {nu} and {n}")
     constants, _ = split_constants(program)
     held = 0 if constants is None else max(len(constants.outputs[0].entries), 1)
-    model = _Model(name.removesuffix(f"_{kind}"), name, n, nu, sizes.get("parameters", 0), held)
-    needed = ("jacobian", "adjoint", "hessian") if kind == EXPLICIT else ("jacobian", "hessian")
-    texts = [function(one) for one in dense_derivatives(program, name, needed)]
-    texts += _explicit(model) if kind == EXPLICIT else _implicit(model)
-    return "#ifndef EMDEG_FLOAT\n" + "\n".join(texts) + "\n#endif\n"
+    return _Model(name.removesuffix(f"_{kind}"), name, n, nu, sizes.get("parameters", 0), held, kind == EXPLICIT)
 
 
 def _explicit(m: _Model) -> list[str]:
@@ -160,10 +177,10 @@ def _implicit(m: _Model) -> list[str]:
     ]
     return [
         function("fun", []),
-        function("fun_jac_x_xdot_z", ["jac_x", "jac_xdot", "jac_z"]),
-        function("fun_jac_x_xdot_u_z", ["jac_x", "jac_xdot", "jac_u", "jac_z"]),
-        function("fun_jac_x_xdot_u", ["jac_x", "jac_xdot", "jac_u"]),
-        function("jac_x_xdot_u_z", ["jac_x", "jac_xdot", "jac_u", "jac_z"], with_residual=False),
+        *(
+            function(ending, [f"jac_{block}" for block in blocks], with_residual)
+            for ending, blocks, with_residual in JACOBIANS
+        ),
         _entry(
             f"{m.name}_impl_dae_hess",
             [x, xdot, u, z, ("multiplier", m.nx, 1), t, p],
@@ -229,3 +246,136 @@ def _entry(entry: str, inputs: Sequence[Array], outputs: Sequence[Array], work: 
             "}",
         ]
     return "\n".join([*lines, *work_function(entry, "int", len(inputs), len(outputs))])
+
+
+Values = Mapping[str, NDArray]
+"""Inputs or outputs at one state, by name."""
+StateRun = Callable[[Values], dict[str, NDArray]]
+Entry = Callable[[str, Sequence[NDArray], Sequence[tuple[int, ...]]], list[NDArray]]
+"""Calls an entry: its name, its arrays and the shapes of its results, flat or column by column."""
+
+
+def acados_called(program: Program, name: str, call: Entry) -> tuple[dict[str, StateRun], ...]:
+    """By name, at a state: what computes the function itself, and what its derivatives along lines, parameters held.
+
+    An entry's rows that are no dynamics (the rates of q are qd) must hold exactly; where they do not, what comes back
+    is not a number.
+    """
+    model = _model(program, name)
+    return _explicit_called(model, program, call) if model.explicit else _implicit_called(model, program, call)
+
+
+def _explicit_called(m: _Model, program: Program, call: Entry) -> tuple[dict[str, StateRun], ...]:
+    y = program.outputs[0].name
+    given, along, across = (_packed(m, ending) for ending in ("", ALONG, ACROSS))
+    n, nx, N = m.n, m.nx, m.nx + m.nu
+    slanted = np.eye(nx) + np.eye(nx, k=1) / 2
+
+    def rates(f: NDArray, at: Values) -> dict[str, NDArray]:
+        return {y: _where(f[:n], at["qd"], f[n:])}
+
+    def ode(at: Values) -> dict[str, NDArray]:
+        (f,) = call(f"{m.name}_expl_ode_fun", [*given(at)], [(nx,)])
+        return rates(f, at)
+
+    def sensitivities(at: Values, dx: NDArray) -> list[NDArray]:
+        x, u, p = given(at)
+        # every column of Sx and Su is the direction, so that both products count
+        arrays = [x, np.tile(dx, nx), np.tile(dx, m.nu), u, p]
+        return call(f"{m.name}_expl_vde_forw", arrays, [(nx,), (nx, nx), (m.nu, nx)])
+
+    def forward(at: Values) -> dict[str, NDArray]:
+        dx, du, _ = along(at)
+        _, X, U = sensitivities(at, dx)
+        moved = X.mean(axis=0) * (1 - du.sum()) + du @ U
+        speeds = np.concatenate([X[:, :n].ravel(), U[:, :n].ravel()])
+        return {y + SLOPE: _where(speeds, np.tile(dx[n:], nx + m.nu), moved[n:])}
+
+    def adjoint(at: Values) -> dict[str, NDArray]:
+        (x, u, p), (dx, du, _) = given(at), along(at)
+        weights = np.concatenate([np.ones(n), at[y + WEIGHT]])
+        (gradient,) = call(f"{m.name}_expl_vde_adj", [x, weights, u, p], [(N,)])
+        return {GRADIENT: np.array([gradient @ np.concatenate([dx, du]) - dx[n:].sum()])}
+
+    def hessian(at: Values) -> dict[str, NDArray]:
+        (x, u, p), (dx, du, _), (ex, eu, _) = given(at), along(at), across(at)
+        Su = np.ones((nx, m.nu)) / 4
+        weights = np.concatenate([np.ones(n), at[y + WEIGHT]])
+        arrays = [x, slanted.T.ravel(), Su.T.ravel(), weights, u, p]
+        gradient, packed = call(f"{m.name}_expl_ode_hess", arrays, [(N,), (N * (N + 1) // 2,)])
+        H = np.zeros((N, N))
+        H.T[np.triu_indices(N)] = packed
+        H = H + np.tril(H, -1).T
+        p1, r1 = (np.concatenate([np.linalg.solve(slanted, a - Su @ b), b]) for a, b in ((dx, du), (ex, eu)))
+        return {
+            GRADIENT: np.array([gradient @ np.concatenate([dx, du]) - dx[n:].sum()]),
+            BENT: np.array([r1 @ H @ p1]),
+        }
+
+    slopes = {"expl_vde_forw": forward, "expl_vde_adj": adjoint, "expl_ode_hess": hessian}
+    same = {"expl_ode_fun": ode, "expl_vde_forw": lambda at: rates(sensitivities(at, np.ones(nx))[0], at)}
+    return tuple({f"{m.name}_{ending}": run for ending, run in of.items()} for of in (same, slopes))
+
+
+def _implicit_called(m: _Model, program: Program, call: Entry) -> tuple[dict[str, StateRun], ...]:
+    y = program.outputs[0].name
+    given, along, across = (_packed(m, ending) for ending in ("", ALONG, ACROSS))
+    n, nx, N = m.n, m.nx, 2 * m.nx + m.nu
+    none, zero, eye = np.zeros(0), np.zeros((n, n)), np.eye(n)
+    shapes = {"x": (nx, nx), "xdot": (nx, nx), "u": (m.nu, nx), "z": (0,)}
+    fixed = {"x": np.hstack([zero, -eye]), "xdot": np.hstack([eye, zero]), "u": zero}
+    xdot_1, u = np.ones(n), np.full(n, 2.0)
+
+    def arrays(at: Values) -> list[NDArray]:
+        x, qdd, p = given(at)
+        return [x, np.concatenate([xdot_1, qdd]), u, none, none, p]
+
+    def residual(ending: str, blocks: Sequence[str] = ()) -> StateRun:
+        def run(at: Values) -> dict[str, NDArray]:
+            f = call(f"{m.name}_impl_dae_{ending}", arrays(at), [(nx,), *(shapes[block] for block in blocks)])[0]
+            return {y: _where(f[:n], xdot_1 - at["qd"], f[n:] + u)}
+
+        return run
+
+    def jacobian(ending: str, blocks: Sequence[str], with_residual: bool) -> StateRun:
+        def run(at: Values) -> dict[str, NDArray]:
+            wanted = [(nx,)] * with_residual + [shapes[block] for block in blocks]
+            found = call(f"{m.name}_impl_dae_{ending}", arrays(at), wanted)
+            by = {block: array.T for block, array in zip(blocks, found[with_residual:]) if block != "z"}
+            dx, dqdd, _ = along(at)
+            known = [(matrix[:n], fixed[block]) for block, matrix in by.items()]
+            known += [(by["xdot"][n:, :n], zero), (by.get("u", -np.eye(nx, n, -n))[n:], -eye)]
+            left, right = (np.concatenate([pair[k].ravel() for pair in known]) for k in (0, 1))
+            return {y + SLOPE: _where(left, right, by["x"][n:] @ dx + by["xdot"][n:, n:] @ dqdd)}
+
+        return run
+
+    def hessian(at: Values) -> dict[str, NDArray]:
+        x, xdot, control, z, t, p = arrays(at)
+        multiplier = np.concatenate([np.ones(n), at[y + WEIGHT]])
+        (H,) = call(f"{m.name}_impl_dae_hess", [x, xdot, control, z, multiplier, t, p], [(N, N)])
+        dx, dqdd, _ = along(at)
+        ex, eqdd, _ = across(at)
+        d, e = (np.concatenate([a, np.ones(n), b, np.ones(m.nu)]) for a, b in ((dx, dqdd), (ex, eqdd)))
+        return {BENT: np.array([e @ H @ d])}
+
+    same = {ending: residual(ending, blocks) for ending, blocks, with_residual in JACOBIANS if with_residual}
+    slopes = {ending: jacobian(ending, blocks, with_residual) for ending, blocks, with_residual in JACOBIANS}
+    both = ({"fun": residual("fun"), **same}, {**slopes, "hess": hessian})
+    return tuple({f"{m.name}_impl_dae_{ending}": run for ending, run in of.items()} for of in both)
+
+
+def _packed(m: _Model, ending: str) -> Callable[[Values], tuple[NDArray, NDArray, NDArray]]:
+    """x, u or qdd, and p of a state, or of a direction."""
+    third = "tau" if m.explicit else "qdd"
+
+    def packed(at: Values) -> tuple[NDArray, NDArray, NDArray]:
+        x = np.concatenate([at["q" + ending], at["qd" + ending]])
+        return x, at[third + ending], at["parameters" + ending] if m.np else np.zeros(0)
+
+    return packed
+
+
+def _where(left: NDArray, right: NDArray, value: NDArray) -> NDArray:
+    """The value where left and right are the same numbers, and otherwise none."""
+    return value if np.array_equal(left, right) else np.full_like(value, np.nan)
