@@ -1,13 +1,21 @@
 """What each step saves: the papers' figures, and counts that follow from a small robot's formulas by hand."""
 
+import pytest
+
 import emdeg
 from emdeg.algebra import PrintedCount
 from emdeg.analysis import account_figure, account_of
+from tests.random_robots import random_robot
 
 
-def test_the_pumas_account_is_the_papers():
+@pytest.fixture(scope="module")
+def puma():
+    return account_of(emdeg.load("puma560"))
+
+
+def test_the_pumas_account_is_the_papers(puma):
     """Armstrong, Khatib and Burdick: 15,000 x and 3,500 + as first written; their tables 739 x and 426 + with signs."""
-    steps = {step.name: step for step in account_of(emdeg.load("puma560")).steps}
+    steps = {step.name: step for step in puma.steps}
     assert 14_000 < steps["letters"].torques.mul < 18_000
     assert 3_000 < steps["letters"].torques.add < 4_000
     assert abs(steps["shared products"].torques.mul - 739) <= 10
@@ -15,11 +23,29 @@ def test_the_pumas_account_is_the_papers():
     assert abs(steps["shared products"].torques.add - 368) <= 10
 
 
-def test_every_step_of_a_real_arm_saves():
-    found = account_of(emdeg.load("puma560"))
-    assert [step.name for step in found.steps][-1] == "program"
-    assert all(saved > 0 for saved in found.saved[1:])
-    assert found.saved[0] == 0
+def test_every_step_of_a_real_arm_saves(puma):
+    assert [step.name for step in puma.steps][-1] == "program"
+    assert all(saved > 0 for saved in puma.saved[1:])
+    assert puma.saved[0] == 0
+
+
+@pytest.mark.parametrize("name", ["planar2r", "planar3r", "scara"])
+def test_no_step_of_a_small_arm_is_taken_that_makes_it_longer(name):
+    assert all(saved >= 0 for saved in account_of(emdeg.load(name)).saved)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_step_of_a_random_tree_is_taken_that_makes_it_longer(seed):
+    found = account_of(random_robot(seed, 3, tree=True))
+    assert all(saved >= 0 for saved in found.saved)
+    assert found.steps[0].torques.total > found.steps[-1].torques.total
+
+
+def test_a_model_for_which_no_shorter_program_is_on_file_says_so():
+    """The slide's and the wrist's torques of a SCARA arm are sums of a few products: no recursion is as short."""
+    *_, hierarchy, program = account_of(emdeg.load("scara")).steps
+    assert program.torques == hierarchy.torques
+    assert "none on file is shorter" in program.what
 
 
 def test_two_links_by_hand():

@@ -99,3 +99,11 @@ def test_interrupted_it_prints_the_parts_that_are_ready(monkeypatch):
     assert "g2 = " in done.stdout
     assert "interrupted while working out b: the parts before it are complete" in done.stderr
     assert commands.run("derive", "planar2r", "--only", "b").returncode == 130
+
+
+def test_standard_frames_alone_ask_for_lagranges_letters():
+    done = commands.run("derive", "planar2r", "--frames", "standard")
+    assert done.returncode == 0, done.stderr
+    assert "Standard Denavit-Hartenberg frames" in done.stdout
+    assert "D11 = " in done.stdout
+    assert "D122 = " in done.stdout

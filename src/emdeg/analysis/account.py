@@ -1,13 +1,15 @@
 """What each step of the derivation saves: from sums of products in every letter to the smallest program.
 
 The four steps of Armstrong, Khatib and Burdick (15,000 products down to 739) and Burdick's rules, for any robot: each
-row is the same model written another way and counted as written. Squares are products; a sign costs nothing.
+row is the same model written another way and counted as written. Squares are products; a sign costs nothing. A step is
+taken where it makes the model shorter: a small arm has few common factors, and constants that entries share must be
+added up again where each had one number of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +26,7 @@ from emdeg.algebra import (
 )
 from emdeg.algebra import count as count_printed
 from emdeg.analysis.figures import COLOURS, new_figure, save_figure
-from emdeg.equations import Compact, compact, hierarchy, indices
+from emdeg.equations import compact, hierarchy, indices
 from emdeg.programs import count, program
 from emdeg.reduce import FullModel, full_model
 from emdeg.robot import Robot
@@ -66,23 +68,35 @@ def account_of(robot: Robot) -> Account:
     written = compact(full.lumped)
     equation = _equation(numeric, robot.n)
     short = _in_sums_of_angles(full)
-    rows: list[tuple[str, str, PrintedCount]] = [
+    kept = {name: cost for name, cost in short.items() if written[name].alias is None}
+    factored = {name: _factored(written[name].expression) for name in kept}
+    ways: list[tuple[str, str, PrintedCount]] = [
         ("letters", "sums of products, a letter for every number", _sum(map(_lettered, symbolic.values()))),
         ("folding", "products of constants are numbers", _sum(map(_folded, symbolic.values()))),
         ("lumping", "numbers of the same product of sines are one", _sum(map(_expanded, numeric.values()))),
         ("parallel axes", "sums of parallel joints' angles, sin^2 + cos^2 = 1", _sum(short.values())),
-        ("relations", "zero, equal and opposite entries are free", _sum(_kept(short, written))),
-        ("factoring", "common factors taken out of each entry", _factored(written)),
+        ("relations", "zero, equal and opposite entries are free", _sum(kept.values())),
+        ("factoring", "common factors taken out of an entry", _sum(_fewer(kept[k], factored[k]) for k in kept)),
         ("shared products", "squares and products of sines formed once", written.count),
         ("hierarchy", "sums that entries share formed once", hierarchy(full.lumped).count),
     ]
-    steps = [AccountStep(name, what, entries, entries + equation) for name, what, entries in rows]
+    steps: list[AccountStep] = []
+    for name, what, entries in ways:
+        before = steps[-1].entries if steps else None
+        found = entries if before is None else _fewer(before, entries)
+        steps.append(AccountStep(name, what, found, found + equation))
     smallest = count(program(robot, "inverse_dynamics"))
-    found = PrintedCount(smallest.mul, smallest.add)
-    steps.append(
-        AccountStep("program", "the smallest program on file (else the plain one): no entries formed", None, found)
-    )
+    torques = PrintedCount(smallest.mul, smallest.add)
+    if torques.total < steps[-1].torques.total:
+        steps.append(AccountStep("program", "the smallest program on file: no entries formed", None, torques))
+    else:
+        steps.append(replace(steps[-1], name="program", what="none on file is shorter: emdeg optimise looks for one"))
     return Account(robot.name, tuple(steps), equation)
+
+
+def _fewer(before: PrintedCount, after: PrintedCount) -> PrintedCount:
+    """Of two ways to write the same, the one of fewer operations; the first where they are as long."""
+    return min(before, after, key=lambda one: one.total)
 
 
 def account_figure(found: Account, folder: Path) -> list[Path]:
@@ -156,17 +170,9 @@ def _in_sums_of_angles(full: FullModel) -> dict[str, PrintedCount]:
     return found
 
 
-def _kept(short: Mapping[str, PrintedCount], written: Compact) -> list[PrintedCount]:
-    return [cost for name, cost in short.items() if written[name].alias is None]
-
-
-def _factored(written: Compact) -> PrintedCount:
-    """The entries as printed, every square or product of sines formed where it is used."""
-    total = PrintedCount()
-    for entry in written.entries.values():
-        if entry.alias is None:
-            total += count_printed(entry.expression) + PrintedCount(_doubles(entry.expression))
-    return total
+def _factored(expression: Sum) -> PrintedCount:
+    """An entry as printed, every square or product of sines formed where it is used."""
+    return count_printed(expression) + PrintedCount(_doubles(expression))
 
 
 def _doubles(expression: Sum) -> int:

@@ -57,7 +57,10 @@ def derive(
     ] = False,
     frames: Annotated[
         Literal["modified", "standard"],
-        typer.Option(help="Link frames of U and P: Denavit-Hartenberg as Craig's, or as Bejczy's and Paul's."),
+        typer.Option(
+            help="Link frames of U and P: Denavit-Hartenberg as Craig's, or as Bejczy's and Paul's, which alone "
+            "are asked for with `standard`: --only U,D then."
+        ),
     ] = "modified",
     scheme: Annotated[
         Literal["diagonal", "across", "down"],
@@ -96,7 +99,7 @@ def derive(
 
       emdeg derive puma560 --account
 
-      emdeg derive jpl_rrp --only U --frames standard
+      emdeg derive jpl_rrp --frames standard
 
       emdeg derive puma560_emdeg --only extended --scheme across
     """
@@ -111,7 +114,7 @@ def derive(
         return
     if expand:
         raise UsageError("--expand is for closed loops; leave `constants` out of --only to have formulas expanded")
-    parts = chosen_parts(only)
+    parts = ["U", "D"] if only == DEFAULT and frames == "standard" else chosen_parts(only)
     axes = {"frame": frame, "rows": chosen_rows(rows), "standard": frames == "standard", "scheme": scheme}
     if symbolic_payload is not None:
         at_tool = symbolic_payload == "tool" and all(place.name != "tool" for place in robot.frames)

@@ -9,11 +9,12 @@ from typing import Any, cast
 from emdeg.algebra import Sum, TrigPoly
 from emdeg.equations.coefficient_relations import EntryRelation, Tally, relations
 from emdeg.equations.kinematics import FrameName, Matrix
-from emdeg.equations.model import Model
+from emdeg.equations.model import Model, entry_name
 from emdeg.equations.reading import ABBREVIATIONS, abbreviated
 from emdeg.mechanics import pose_matrices
 from emdeg.mechanics.formulations import (
     first_derivatives,
+    inverse4,
     matmul4,
     pseudo_inertias,
     restated,
@@ -34,6 +35,7 @@ from emdeg.writing import (
     Paragraph,
     Section,
     Table,
+    Zeros,
 )
 
 
@@ -98,28 +100,51 @@ def _has_sums(value: Formula) -> bool:
 def uicker(model: Model, choice: Choice) -> Section:
     """The derivatives of the transforms and the pseudo-inertias of Bejczy's Appendices A and B."""
     mech, frame = model.kinematics.mechanism, model.kinematics.frames
-    F = standard_frames(mech, _last_frame(model)) if choice.standard else None
-    items: list[Item] = []
-    for (j, i), U in first_derivatives(mech, frame).items():
-        own = U if F is None else matmul4(U, F[j])
-        items.append(MatrixEquation(Label("U", f"_{j + 1}_{i + 1}"), cast(Matrix, own)))
-    for (j, k, p), U in second_derivatives(mech, frame).items():
-        own = U if F is None else matmul4(U, F[j])
-        items.append(MatrixEquation(Label("U", f"_{j + 1}_{k + 1}_{p + 1}"), cast(Matrix, own)))
-    for j, P in enumerate(pseudo_inertias(mech)):
-        own = P if F is None else restated(P, F[j], mech)
-        items.append(MatrixEquation(Label("P", f"_{j + 1}"), cast(Matrix, own)))
+    U = {("U", *of): one for of, one in first_derivatives(mech, frame).items()}
+    U |= {("U", *of): one for of, one in second_derivatives(mech, frame).items()}
+    P = {("P", j): one for j, one in enumerate(pseudo_inertias(mech))}
+    words: list[Item] = []
     if choice.standard:
-        items.insert(0, Paragraph("Standard Denavit-Hartenberg frames: frame j lies on the axis of joint j + 1."))
+        first, *F = standard_frames(mech, _last_frame(model))
+        back = inverse4(first, mech)
+        U = {of: matmul4(matmul4(back, one), F[of[1]]) for of, one in U.items()}
+        P = {of: restated(one, F[of[1]], mech) for of, one in P.items()}
+        words = [Paragraph("Standard Denavit-Hartenberg frames: frame j lies on the axis of joint j + 1.")]
+    items = [
+        MatrixEquation(Label(letter, "".join(f"_{k + 1}" for k in of)), cast(Matrix, one))
+        for (letter, *of), one in (U | P).items()
+    ]
     title = "U_ji = dT_j/dq_i and U_jkp = d^2T_j/dq_k dq_p of link frames in frame 0; pseudo-inertias P_j"
-    return Section("U", title, tuple(items))
+    return Section("U", title, (*words, *items))
 
 
 def _last_frame(model: Model) -> tuple[Any, Any]:
-    """Where the last link's own frame lies: its file's, if that is in the standard convention."""
+    """Where the last link's frame lies: the file's own, if it is one of Denavit and Hartenberg's; else the joint's.
+
+    Theirs has its x axis across the joint's axis, and meets that axis with it.
+    """
     last = model.robot.links[-1].name
     pose = next((frame.pose for frame in model.robot.frames if frame.name == last), Pose())
-    return pose_matrices(pose, model.algebra)
+    R, p = pose_matrices(pose, model.algebra)
+    is_theirs = not R[2][0] and not p[0] * R[1][0] - p[1] * R[0][0]
+    return (R, p) if is_theirs else pose_matrices(Pose(), model.algebra)
+
+
+def lagrange(model: Model, _: Choice) -> Section:
+    """D_ij, D_ijk and D_i of Bejczy (1), each in full; they are the same in whatever frames U and P are written."""
+    joints = range(1, model.n + 1)
+    D: dict[tuple[int, ...], TrigPoly] = {(i, j): model.M[i - 1][j - 1] for i in joints for j in joints if i <= j}
+    D |= {(i, j, k): model.christoffel(i, j, k) for i in joints for j in joints for k in joints if j <= k}
+    D |= {(i,): model.g[i - 1] for i in joints}
+    labels = {of: Label("D", entry_name("", *of)) for of in D}
+    words = (
+        "T_i = sum_j D_ij qdd_j + sum_jk D_ijk qd_j qd_k + D_i, the sum over all j and k, where D_ikj = D_ijk; D_ii "
+        "holds the drive's inertia. D_ij = sum_p Tr(U_pj P_p U_pi^T), D_ijk = sum_p Tr(U_pjk P_p U_pi^T)."
+    )
+    items = [Equation(labels[of], value) for of, value in D.items() if value]
+    zeros = tuple(labels[of] for of, value in D.items() if not value)
+    title = "D_ij, D_ijk and D_i of Lagrange's equations"
+    return Section("D", title, (Paragraph(words), *items, *((Zeros(zeros),) if zeros else ())))
 
 
 def base(model: Model, _: Choice) -> Section:

@@ -18,6 +18,7 @@ from emdeg.equations.kinematic_sections import (
     base,
     coriolis_matrix,
     found_relations,
+    lagrange,
     regressor,
     transforms,
     uicker,
@@ -197,6 +198,7 @@ PARTS: dict[str, Builder] = {
     "Jinv": inverse,
     "singularities": singular,
     "U": uicker,
+    "D": lagrange,
     "extended": extended,
     "relations": found_relations,
     "base": base,
@@ -212,6 +214,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "c": ("M", "b", "c"),
     "g": ("g",),
     "C": ("M", "b", "c"),
+    "D": ("M", "b", "c", "g"),
     "relations": ("M", "b", "c", "g"),
 }
 """Part name -> what of the dynamics must be derived for it; none for the others."""

@@ -221,6 +221,12 @@ def _twist(step: Step, zero: Scalar, one: Scalar) -> Mat3:
     return rotations((("z", step.gamma), ("x", step.alpha), ("y", step.beta)), zero, one)
 
 
+def joint_place(step: Step, zero: Scalar, one: Scalar) -> tuple[Mat3, Vec3]:
+    """(R, p) of a joint's axis on its parent: what the joint turns about or moves along is its z."""
+    s, c = (zero, one) if step.gamma is None else step.gamma
+    return _twist(step, zero, one), (c * step.a, s * step.a, step.b)
+
+
 def pose_matrices(pose: Pose, algebra: Algebra) -> tuple[Mat3, Vec3]:
     """(R, p) of a pose."""
     roll, pitch, yaw = (None if angle.quarter_turns == 0 else algebra.sincos(angle) for angle in pose.rpy)

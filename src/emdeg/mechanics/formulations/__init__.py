@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from emdeg.mechanics.formulations.kinematics import homogeneous, tool_pose
     from emdeg.mechanics.formulations.lagrange_uicker import (
         first_derivatives,
+        inverse4,
         matmul4,
         pseudo_inertias,
         restated,

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from emdeg.errors import NotSerial
 from emdeg.mechanics.formulations.coefficients import Coefficients
-from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward, path
+from emdeg.mechanics.mechanism import Frames, Mechanism, inward, joint_place, outward, path
 from emdeg.mechanics.spatial import (
     BodyInertia,
     Mat3,
@@ -102,23 +102,21 @@ def second_derivatives(mech: Mechanism, frame: Frames) -> dict[tuple[int, int, i
     return U
 
 
-def standard_frames(mech: Mechanism, last: tuple[Mat3, Vec3]) -> list[Mat4]:
-    """Each link's standard Denavit-Hartenberg frame in its modified one: the next joint's Rx(alpha) Tx(a).
+def standard_frames(mech: Mechanism, last: tuple[Mat3, Vec3]) -> tuple[Mat4, ...]:
+    """Frame 0, then each link's frame, after Denavit and Hartenberg's standard convention, in the modified frames.
 
-    Of a chain; `last` is where the last link's frame lies, which no further joint says.
+    Each lies on the next joint's axis: Rz(gamma) Tz(b) Rx(alpha) Tx(a), of which the standard convention counts gamma
+    with theta and b with d. Of a chain; `last` is where the last link's frame lies, which no further joint says.
     """
     if any(parent != i - 1 for i, parent in enumerate(mech.parent)):
         raise NotSerial("standard Denavit-Hartenberg frames are for serial robots; this one branches")
-    zero, one = mech.zero, mech.one
-    found = []
-    for step in mech.step[1:]:
-        if step.gamma is not None or step.beta is not None or step.b:
-            raise NotSerial(
-                "its joints have no standard Denavit-Hartenberg frames: an axis is placed by gamma, b or beta"
-            )
-        s, c = (zero, one) if step.alpha is None else step.alpha
-        found.append(homogeneous4(((one, zero, zero), (zero, c, -s), (zero, s, c)), (step.a, zero, zero), mech))
-    return [*found, homogeneous4(*last, mech)]
+    if any(step.beta is not None for step in mech.step[1:]):  # the base may stand as it likes on joint 1's axis
+        raise NotSerial(
+            "its joints have no standard Denavit-Hartenberg frames: two axes are almost parallel (beta), so that their "
+            "common normal is far away"
+        )
+    places = (joint_place(step, mech.zero, mech.one) for step in mech.step)
+    return tuple(homogeneous4(*place, mech) for place in (*places, last))
 
 
 def homogeneous4(R: Mat3, p: Vec3, mech: Mechanism) -> Mat4:
@@ -128,10 +126,15 @@ def homogeneous4(R: Mat3, p: Vec3, mech: Mechanism) -> Mat4:
 
 def restated(P: Mat4, F: Mat4, mech: Mechanism) -> Mat4:
     """A pseudo-inertia in the frame F instead: F^-1 P F^-T."""
+    back = inverse4(F, mech)
+    return matmul4(matmul4(back, P), transpose4(back))
+
+
+def inverse4(F: Mat4, mech: Mechanism) -> Mat4:
+    """F^-1 of a rotation and a shift."""
     x, y, z, _ = F
     R = transpose((x[:3], y[:3], z[:3]))
-    back = homogeneous4(R, neg(mul(R, (x[3], y[3], z[3]))), mech)
-    return matmul4(matmul4(back, P), transpose4(back))
+    return homogeneous4(R, neg(mul(R, (x[3], y[3], z[3]))), mech)
 
 
 def after(mech: Mechanism, joint: int, A: Mat4) -> Mat4:
