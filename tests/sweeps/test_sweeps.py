@@ -178,22 +178,38 @@ def test_a_gpu_gives_the_same_statistics(count, common, chunk, tmp_path, monkeyp
     assert back.table().equals(here)
 
 
-def test_analyses_and_singular_states_on_a_gpu(tmp_path, monkeypatch):
-    """What is no function is computed here from the GPU's values; a column that meets infinity is NaN on both."""
-    use_threads_here(monkeypatch)
-    paper = DeviceOfPaper()
+def test_analyses_on_a_gpu(tmp_path, monkeypatch):
+    """Analyses of single entries are folded there, as functions are; eigenvalues are found here from its values."""
+    threads, paper = use_threads_here(monkeypatch), DeviceOfPaper()
     monkeypatch.setattr("emdeg.runtime.cuda.program.device", lambda number: paper)
+    entrywise = ("torque_budget", "capability", "couplings")
     compute = (
-        Compute(analysis="couplings", statistics=("max", "mean")),
+        *(Compute(analysis=name, statistics=("max", "min", "mean", "at")) for name in entrywise),
         Compute(function="mass_matrix", statistics=("max", "min")),
         Compute(function="gravity", statistics=("rms",), name="weight"),
     )
-    study = Study(name="both", robots=("planar2r",), compute=compute, states=States(count=200))
-    here, there = (sweep(study, tmp_path / backend, backend=backend, workers=0).table() for backend in ("llvm", "cuda"))
-    assert here.column_names == there.column_names
-    for name in here.column_names[4:]:
-        np.testing.assert_allclose(there[name].to_numpy(), here[name].to_numpy(), rtol=1e-12, err_msg=name)
-    assert paper.loaded
+    file = tmp_path / "arm.urdf"
+    file.write_text(ARM.format(length=0.4, mass=2), encoding="utf-8")
+    study = Study(
+        name="both",
+        robots=(str(file),),
+        compute=compute,
+        states=States(count=200, speed=3.0, acceleration=200.0),
+        vary=(Vary("fore.mass", values=(2.0, 7.0)),),
+    )
+    tables = {}
+    for extra, wanted in (((), False), ((Compute(analysis="eigenvalues", statistics=("max",)),), True)):
+        more = replace(study, compute=(*compute, *extra))
+        for backend in ("llvm", "cuda"):
+            tables[backend] = sweep(more, tmp_path / f"{backend}{wanted}", backend=backend, workers=0).table()
+        assert bool(paper.loaded) is wanted, "what is folded there never comes here"
+        here, there = tables["llvm"], tables["cuda"]
+        assert here.column_names == there.column_names
+        for name in here.column_names[4:]:
+            np.testing.assert_allclose(there[name].to_numpy(), here[name].to_numpy(), rtol=1e-12, err_msg=name)
+        assert {"draw", "join"} == set(threads.begun)
+    shares = tables["cuda"]["over2_mean"].to_numpy()
+    assert 0 < shares[0] < shares[1] < 1
 
 
 def test_without_a_gpu_the_error_says_so(tmp_path):

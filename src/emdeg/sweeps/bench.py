@@ -14,11 +14,12 @@ from emdeg.programs import Program
 from emdeg.robot import Robot, assemble, read_toml, substitute
 from emdeg.runtime import CompiledProgram, stream_key
 from emdeg.runtime import compile as compile_program
-from emdeg.sweeps.measures import WHOLE, loads_of, measure, prefixed
+from emdeg.sweeps.measures import WHOLE, SweepMeasure, loads_of, measure, prefixed
 from emdeg.sweeps.plan import Case, Plan
 from emdeg.sweeps.prepare import folds_on_device
 from emdeg.sweeps.sampling import Samples, input_order
 from emdeg.sweeps.states import Arrays, Source, state_source
+from emdeg.sweeps.study import Compute
 
 if TYPE_CHECKING:
     from emdeg.runtime.cuda import CudaProgram, StateStatistics
@@ -30,7 +31,7 @@ class Bench:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._compiled: dict[tuple[int, str], tuple[CompiledProgram | CudaProgram, list[int]]] = {}
-        self._folds: dict[tuple[int, str], tuple[StateStatistics, list[int]]] = {}
+        self._folds: dict[tuple[int, str], tuple[StateStatistics, list[int]] | None] = {}
         self._lock = Lock()
         self.robot = lru_cache(maxsize=64)(self._robot)
         self.measures = lru_cache(maxsize=64)(self._measures)
@@ -46,7 +47,7 @@ class Bench:
         limits = np.array(self.plan.cases[case].limits or ())
         named: dict[str, Array] = {}
         for compute, how in self.measures(case):
-            if compute.function is not None and folds_on_device(self.plan.study):
+            if folds_on_device(self.plan.study) and self._fold(case, compute, how) is not None:
                 continue
             found |= {f: self._run(case, f, states, values) for f in how.functions if f not in found}
             for output, array in how.outputs(found, limits).items():
@@ -54,7 +55,10 @@ class Bench:
         return named
 
     def folded_on_device(self, some: Samples, first: int, states: int) -> dict[str, Array]:
-        """Output of a function -> (samples, running values, entries), over states first.. of each sample."""
+        """Output of a program -> (samples, running values, entries), over states first.. of each sample.
+
+        Functions, and analyses that treat each entry by itself; the others are not among them.
+        """
         from emdeg.runtime.cuda import device  # needs llvmlite
 
         plan, case = self.plan, self.plan.cases[some.case]
@@ -62,10 +66,10 @@ class Bench:
         apart = 0 if plan.study.states.common else plan.work.states
         named: dict[str, Array] = {}
         for compute, how in self.measures(some.case):
-            if compute.function is None:
+            folded = self._fold(some.case, compute, how)
+            if folded is None:
                 continue
-            (function,) = how.functions
-            fold, places = self._fold(some.case, function)
+            fold, places = folded
             values = some.values[:, places]
             found = fold(device(), key, np.array(box.low), np.array(box.high), values, first, apart, states)
             named |= {prefixed(compute, output): array for output, array in found.items()}
@@ -86,18 +90,25 @@ class Bench:
         results = result if isinstance(result, tuple) else (result,)
         return {group.name: array for group, array in zip(compiled.program.outputs, results)}
 
-    def _fold(self, case: int, function: str) -> tuple[StateStatistics, list[int]]:
-        """What draws, computes and folds on a GPU, and the places of its parameters among the case's."""
+    def _fold(self, case: int, compute: Compute, how: SweepMeasure) -> tuple[StateStatistics, list[int]] | None:
+        """What draws, computes and folds on a GPU, and the places of its parameters among the case's.
+
+        None where what is computed is no program.
+        """
         from emdeg.runtime.cuda import StateStatistics  # needs llvmlite
 
+        name = compute.function or compute.analysis or ""
         with self._lock:
-            if (case, function) not in self._folds:
+            if (case, name) not in self._folds:
                 one = self.plan.cases[case]
-                program = one.program(function)
+                programs = {function: one.program(function) for function in how.functions}
+                program = how.program(name, programs, one.limits or ())
                 columns = tuple((group, one.n) for group in one.groups)
                 peaks = any("at" in output.statistics for output in one.outputs)
-                self._folds[case, function] = StateStatistics(program, columns, peaks), _parameters(one, program)
-            return self._folds[case, function]
+                self._folds[case, name] = (
+                    None if program is None else (StateStatistics(program, columns, peaks), _parameters(one, program))
+                )
+            return self._folds[case, name]
 
     def _program(self, case: int, function: str) -> tuple[CompiledProgram | CudaProgram, list[int]]:
         """The compiled program, and the places of its parameters among the case's."""
@@ -116,7 +127,7 @@ class Bench:
         one = self.plan.cases[case]
         return assemble(read_toml(one.toml, one.robot), allow_nonphysical=True)
 
-    def _measures(self, case: int) -> list:
+    def _measures(self, case: int) -> list[tuple[Compute, SweepMeasure]]:
         robot = self.robot(case)
         return [(one, measure(one, robot)) for one in self.plan.study.compute if one.analysis != WHOLE]
 

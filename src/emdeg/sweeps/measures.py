@@ -1,14 +1,16 @@
 """What a study can compute: every function of a model, and the analyses that have a value at each state.
 
 A measure turns the compiled functions' outputs at some states into named arrays; statistics over the states follow.
+One that treats each entry by itself runs over a tracer too, and is then a program like any function, which a GPU folds.
 The analysis `loads` is another kind: certified extremes over the whole workspace, for which states mean nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from emdeg.bounds import SearchLimits, extremes
 from emdeg.equations import derive, entry_name
 from emdeg.errors import SweepError, UnknownFunction
 from emdeg.mechanics.functions import known_functions
+from emdeg.programs import InputGroup, Program, Slot, Traced, Tracer, prune, schedule
 from emdeg.robot import Robot, Workspace
 from emdeg.sweeps.plan import PlannedOutput
 from emdeg.sweeps.study import Compute
@@ -30,6 +33,36 @@ MOST_BOXES = 200_000
 
 
 @dataclass(frozen=True)
+class Entrywise:
+    """What arrays can be asked beside sums, products and quotients, entry by entry: of numbers, or of traced values."""
+
+    magnitude: Callable[[Array], Array]
+    lesser: Callable[[Array, Array], Array]
+    is_positive: Callable[[Array], Array]
+    """1 where it is, else 0."""
+
+
+NUMBERS = Entrywise(np.abs, np.minimum, lambda x: np.asarray(x > 0, np.float64))
+
+
+def traced_entries(tracer: Tracer) -> Entrywise:
+    """The same of arrays of traced values, without rounding: a sign is 1, 0 or -1."""
+
+    def lesser(a: Traced, b: Traced) -> Traced:
+        greater = tracer.sign(a - b)
+        return (a * (1 - greater) + b * (1 + greater)) * Fraction(1, 2)
+
+    def is_positive(x: Traced) -> Traced:
+        return tracer.sign(x) * (tracer.sign(x) + 1) * Fraction(1, 2)
+
+    return Entrywise(
+        np.frompyfunc(lambda x: x * tracer.sign(x), 1, 1),
+        np.frompyfunc(lesser, 2, 1),
+        np.frompyfunc(is_positive, 1, 1),
+    )
+
+
+@dataclass(frozen=True)
 class SweepMeasure:
     """`outputs` computes named arrays (states, ...) from the values of `functions` and the torque limits (n)."""
 
@@ -39,17 +72,64 @@ class SweepMeasure:
     limits: bool = False
     nanoseconds: float = 0.0
     """About what a state costs beyond the functions; for the size of chunks."""
+    entrywise: Callable[[Values, Array, Entrywise], Mapping[str, Array]] | None = None
+    """The same as `outputs` over any arrays, where each entry is treated by itself."""
+    is_function: bool = False
+    """Whether it is a function as it is."""
+
+    def program(self, name: str, programs: Mapping[str, Program], limits: Sequence[float]) -> Program | None:
+        """The measure as a program, from those of its functions; None where it is none, or divides by nothing."""
+        if self.is_function:
+            return programs[self.functions[0]]
+        if self.entrywise is None:
+            return None
+        groups = {group.name: group for one in programs.values() for group in one.inputs}
+        tracer = Tracer(sorted({name for group in _parameters_of(programs.values()) for name in group.labels}))
+        for group in groups.values():
+            if group.depends:
+                tracer.inputs(group.name, group.size, group.depends, group.labels)
+        values = {function: _replayed(tracer, programs[function]) for function in self.functions}
+        try:
+            found = self.entrywise(values, np.array(limits, object), traced_entries(tracer))
+        except ZeroDivisionError:
+            return None
+        return schedule(prune(tracer.program(name, {output: array.tolist() for output, array in found.items()})))
 
 
-def _torque_budget(values: Values, limits: Array) -> Mapping[str, Array]:
-    share = np.abs(values["inverse_dynamics"]["tau"]) / limits
-    return {"budget": share, "over": (share > 1).astype(float)}
+def _parameters_of(programs: Iterable[Program]) -> list[InputGroup]:
+    return [group for one in programs for group in one.inputs if not group.depends]
 
 
-def _capability(values: Values, limits: Array) -> Mapping[str, Array]:
+def _replayed(tracer: Tracer, program: Program) -> dict[str, Array]:
+    """The outputs of a function's program as arrays of traced values; its parameters are found by their names."""
+    labels = {group.name: group.labels for group in _parameters_of([program])}
+
+    def given(slot: Slot) -> Traced | None:
+        return tracer.symbol(labels[slot[0]][slot[1]]) if slot[0] in labels else None
+
+    flat = tracer.outputs_of(program, tracer.replay(program, given))
+    return {group.name: np.array(flat[group.name], object).reshape(group.shape) for group in program.outputs}
+
+
+def _entrywise(
+    functions: tuple[str, ...],
+    compute: Callable[[Values, Array, Entrywise], Mapping[str, Array]],
+    statistics: tuple[str, ...],
+    limits: bool,
+    nanoseconds: float,
+) -> SweepMeasure:
+    return SweepMeasure(functions, lambda v, most: compute(v, most, NUMBERS), statistics, limits, nanoseconds, compute)
+
+
+def _torque_budget(values: Values, limits: Array, on: Entrywise) -> Mapping[str, Array]:
+    share = on.magnitude(values["inverse_dynamics"]["tau"]) / limits
+    return {"budget": share, "over": on.is_positive(share - 1)}
+
+
+def _capability(values: Values, limits: Array, on: Entrywise) -> Mapping[str, Array]:
     found = capability_from(values["gravity"]["g"], values["mass_matrix"]["M"], limits)
     weaker = {"left": found.left, "acceleration": found.acceleration}
-    return {name: np.minimum(-both[..., 0], both[..., 1]) for name, both in weaker.items()}
+    return {name: on.lesser(-both[..., 0], both[..., 1]) for name, both in weaker.items()}
 
 
 def _manipulability(values: Values, limits: Array) -> Mapping[str, Array]:
@@ -68,20 +148,20 @@ def _eigenvalues(values: Values, limits: Array) -> Mapping[str, Array]:
     return {"eigenvalue": found, "condition": np.asarray(found[..., -1] / found[..., 0], np.float64)}
 
 
-def _couplings(values: Values, limits: Array) -> Mapping[str, Array]:
+def _couplings(values: Values, limits: Array, on: Entrywise) -> Mapping[str, Array]:
     M = values["mass_matrix"]["M"]
-    return {"coupling": np.abs(M) / np.einsum("...ii->...i", M)[..., None]}
+    return {"coupling": on.magnitude(M) / np.einsum("...ii->...i", M)[..., None]}
 
 
 ANALYSES: dict[str, SweepMeasure] = {
-    "torque_budget": SweepMeasure(("inverse_dynamics",), _torque_budget, ("max", "mean"), True, 80),
-    "capability": SweepMeasure(("gravity", "mass_matrix"), _capability, ("min", "mean"), True, 300),
+    "torque_budget": _entrywise(("inverse_dynamics",), _torque_budget, ("max", "mean"), True, 80),
+    "capability": _entrywise(("gravity", "mass_matrix"), _capability, ("min", "mean"), True, 300),
     "manipulability": SweepMeasure(
         ("gravity", "mass_matrix", "jacobian"), _manipulability, ("min", "mean"), True, 20_000
     ),
     "tool_inertia": SweepMeasure(("mass_matrix", "jacobian"), _tool_inertia, ("min", "max"), False, 15_000),
     "eigenvalues": SweepMeasure(("mass_matrix",), _eigenvalues, ("min", "max"), False, 8_000),
-    "couplings": SweepMeasure(("mass_matrix",), _couplings, ("max",), False, 300),
+    "couplings": _entrywise(("mass_matrix",), _couplings, ("max",), False, 300),
 }
 WHOLE = "loads"
 
@@ -93,7 +173,7 @@ def measure(compute: Compute, robot: Robot) -> SweepMeasure:
             (function,) = known_functions(compute.function, robot)
         except UnknownFunction as problem:
             raise SweepError(str(problem), body="compute") from None
-        return SweepMeasure((function,), lambda values, limits: values[function])
+        return SweepMeasure((function,), lambda values, limits: values[function], is_function=True)
     found = ANALYSES.get(compute.analysis or "")
     if found is None:
         known = ", ".join([*ANALYSES, WHOLE])

@@ -244,7 +244,7 @@ def cut(study: Study, cases: tuple[Case, ...]) -> Work:
 
 
 def folds_on_device(study: Study) -> bool:
-    """Whether functions' states are drawn, computed and folded on a GPU, and never leave it."""
+    """Whether states are drawn, computed and folded on a GPU, and never leave it; of what is a program, that is."""
     return study.backend == "cuda" and study.states.kind == "random" and study.output == "statistics"
 
 
@@ -256,7 +256,8 @@ def _state_count(states: States, case: Case) -> int:
 
 def _states_in_a_second(study: Study, cases: tuple[Case, ...]) -> int:
     """About how many states a core does in a second, from the programs' operations; a rule of thumb, not a clock."""
-    extra = sum(ANALYSES[one.analysis].nanoseconds for one in study.compute if one.analysis in ANALYSES)
+    analyses = [ANALYSES[one.analysis] for one in study.compute if one.analysis in ANALYSES]
+    extra = sum(one.nanoseconds for one in analyses)
     worst = 1.0
     for case in cases:
         programs = {name: from_data(data) for name, data in case.programs.items()}
@@ -264,6 +265,6 @@ def _states_in_a_second(study: Study, cases: tuple[Case, ...]) -> int:
         entries = sum(len(output.entries) for output in case.outputs)
         nanoseconds = 0.08 * operations + 0.6 * case.n * len(case.groups) + 0.8 * entries
         worst = max(worst, nanoseconds + extra)
-    if folds_on_device(study) and not extra:
+    if folds_on_device(study) and all(one.entrywise is not None for one in analyses):
         worst /= DEVICE_CORES
     return max(BLOCK, int(np.clip(SECOND / worst, BLOCK, 10**11)))
