@@ -20,6 +20,7 @@ from emdeg.mechanics.spatial import (
     Scalar,
     Spatial,
     Transform,
+    Turn,
     Vec3,
     add,
     column,
@@ -116,10 +117,12 @@ class Frames:
 
     R: tuple[Mat3, ...]
     p: tuple[Vec3, ...]
+    turn: tuple[Turn | None, ...] = ()
+    """Of each link how R comes about, where that is known."""
 
     @property
     def X(self) -> tuple[Transform, ...]:
-        return tuple(map(Transform, self.R, self.p))
+        return tuple(map(Transform, self.R, self.p, self.turn or (None,) * len(self.R)))
 
 
 def number(algebra: Algebra[K], value: int) -> K:
@@ -238,7 +241,16 @@ def pose_matrices(pose: Pose, algebra: Algebra) -> tuple[Mat3, Vec3]:
 def frames(mech: Mechanism, position: Sequence[Position]) -> Frames:
     """Every link's frame in its parent's at the given joint positions."""
     placed = [link_frame(mech, i, at) for i, at in enumerate(position)]
-    return Frames(tuple(R for R, _ in placed), tuple(p for _, p in placed))
+    turns = [_turn(mech, i, at) if mech.revolute[i] else None for i, at in enumerate(position)]
+    return Frames(tuple(R for R, _ in placed), tuple(p for _, p in placed), tuple(turns))
+
+
+def _turn(mech: Mechanism, i: int, at: Pair) -> Turn:
+    return Turn(_twist(mech.step[i], mech.zero, mech.one), _joint_angle(mech.step[i], at))
+
+
+def _joint_angle(step: Step, at: Pair) -> Pair:
+    return at if step.theta is None else sum_of_angles(step.theta, at)
 
 
 def link_frame(mech: Mechanism, i: int, at: Position) -> tuple[Mat3, Vec3]:
@@ -246,7 +258,7 @@ def link_frame(mech: Mechanism, i: int, at: Position) -> tuple[Mat3, Vec3]:
     zero, one, step = mech.zero, mech.one, mech.step[i]
     theta, d = step.theta, step.d
     if mech.revolute[i]:
-        theta = at if theta is None else sum_of_angles(theta, at)
+        theta = _joint_angle(step, at)
     else:
         d = d + at
     R = rotations((("z", step.gamma), ("x", step.alpha), ("y", step.beta), ("z", theta)), zero, one)

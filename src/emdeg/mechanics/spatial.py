@@ -74,11 +74,20 @@ class Axis(Spatial):
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """How axes come about: turned about z by an angle, (sine, cosine), then by the constant rotation `twist`."""
+
+    twist: Mat3
+    angle: tuple[Scalar, Scalar]
+
+
+@dataclass(frozen=True, slots=True)
 class Transform:
-    """X of a child whose frame has the axes R and the origin p in its parent's."""
+    """X of a child whose frame has the axes R and the origin p in its parent's; `turn` makes R, where it is known."""
 
     R: Mat3
     p: Vec3
+    turn: Turn | None = None
 
     def __matmul__(self, m: Spatial) -> Spatial:
         """A motion stated in the parent's frame, in the child's."""
@@ -87,6 +96,13 @@ class Transform:
     @property
     def T(self) -> TransposedTransform:
         return TransposedTransform(self.R, self.p)
+
+    def turned(self, A: Mat3) -> Mat3:
+        """R A R^T: a tensor stated along the child's axes, along the parent's."""
+        if self.turn is None:
+            return matmul(matmul(self.R, A), transpose(self.R))
+        T = self.turn.twist
+        return matmul(matmul(T, turned_about_z(A, self.turn.angle)), transpose(T))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +150,7 @@ class BodyInertia:
         """X^T I X: the body stated in a child's frame, in the parent's."""
         p = X.p
         mr = mul(X.R, self.mr)
-        J = matmul(matmul(X.R, self.J), transpose(X.R))
+        J = X.turned(self.J)
         mp = scale(self.m, p)
         # With k = 2 mr + m p:  J + (k.p) 1 - sym(k p^T), symmetric because mr p^T + p mr^T enters whole.
         rp, pr, pp = outer(mr, p), outer(p, mr), outer(mp, p)
@@ -193,8 +209,7 @@ class Articulated:
 
     def to_parent(self, X: Transform) -> Articulated:
         """X^T I X: this inertia stated in a child's frame, in the parent's."""
-        Rt = transpose(X.R)
-        A, B, D = (matmul(matmul(X.R, block), Rt) for block in (self.A, self.B, self.D))
+        A, B, D = (X.turned(block) for block in (self.A, self.B, self.D))
         P = skew(X.p)
         PD = matmul(P, D)
         BPt = matmul(B, transpose(P))
@@ -256,6 +271,23 @@ def column(A: Mat3, k: int) -> Vec3:
 def matmul(A: Mat3, B: Mat3) -> Mat3:
     x, y, z = transpose(B)
     return tuple((dot(row, x), dot(row, y), dot(row, z)) for row in A)  # type: ignore[return-value]
+
+
+def turned_about_z(A: Mat3, angle: tuple[Scalar, Scalar]) -> Mat3:
+    """R A R^T of the rotation R about z by an angle, (sine, cosine).
+
+    Half of what matrix products take: the trace and the difference of the corners stay, and by s s + c c = 1 what is
+    left is one number, e = s (xx - yy) + c (xy + yx).
+    """
+    s, c = angle
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = A
+    e = s * (xx - yy) + c * (xy + yx)
+    se, ce = s * e, c * e
+    return (
+        (xx - se, ce - yx, c * xz - s * yz),
+        (ce - xy, yy + se, s * xz + c * yz),
+        (c * zx - s * zy, s * zx + c * zy, zz),
+    )
 
 
 def madd(A: Mat3, B: Mat3) -> Mat3:

@@ -5,8 +5,8 @@ Accelerate joint j by one unit, all at rest: what lies beyond it moves as one ri
 
 from __future__ import annotations
 
-from emdeg.mechanics.mechanism import Frames, Mechanism, links_before, summed_inward
-from emdeg.mechanics.spatial import BodyInertia, Scalar, zeros
+from emdeg.mechanics.mechanism import Frames, Mechanism, carried_outward, links_before, summed_inward
+from emdeg.mechanics.spatial import BodyInertia, Scalar, Spatial, neg, tmul, zeros
 
 
 def mass_matrix(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
@@ -20,6 +20,13 @@ def mass_matrix(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
             f = X[i].T @ f
             M[parent][j] = M[j][parent] = S[parent].dot(f)
     return M
+
+
+def gravity(mech: Mechanism, frame: Frames) -> list[Scalar]:
+    """g [N m, N], n: what holds still all that lies beyond each joint, as one rigid body."""
+    S, I, none = mech.S, composite_inertias(mech, frame), mech.still.w
+    up = carried_outward(mech, neg(mech.gravity), lambda i, a: tmul(frame.R[i], a))
+    return [S[i].dot(I[i] @ Spatial(none, up[i])) for i in range(mech.n)]
 
 
 def composite_inertias(mech: Mechanism, frame: Frames) -> list[BodyInertia]:

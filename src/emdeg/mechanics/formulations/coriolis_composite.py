@@ -31,7 +31,6 @@ from emdeg.mechanics.spatial import (
     outer,
     second_moments,
     skew,
-    transpose,
     zeros,
 )
 
@@ -49,13 +48,17 @@ class Flow:
     def to_parent(self, X: Transform) -> Flow:
         """The flow stated in a child's frame, in the parent's."""
         P = mul(X.R, self.P)
-        return Flow(P, madd(matmul(matmul(X.R, self.D), transpose(X.R)), outer(P, X.p)))
+        return Flow(P, madd(X.turned(self.D), outer(P, X.p)))
 
 
 def coriolis_matrix(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[list[Scalar]]:
     """C, n x n, with C_ij = sum_k beta_ijk qd_k."""
+    return coriolis_of_motion(mech, frame, velocities(mech, frame, qd))
+
+
+def coriolis_of_motion(mech: Mechanism, frame: Frames, v: Sequence[Spatial]) -> list[list[Scalar]]:
+    """C, n x n, of links that move with v; it is linear in v."""
     X, S, I = frame.X, mech.S, composite_inertias(mech, frame)
-    v = velocities(mech, frame, qd)
     Sd = [v[j].cross(S[j]) for j in range(mech.n)]
     flow = composite_flows(mech, frame, v)
     C = zeros(mech.zero, mech.n, mech.n)

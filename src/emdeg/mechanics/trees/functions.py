@@ -146,19 +146,25 @@ def _pushed(s: TreeState) -> Sequence[Scalar]:
 
 def forward_dynamics_derivatives(s: TreeState) -> Outputs:
     """From tau(q, qd, qdd(q, qd, tau)) = tau: dqdd/dx = -M^-1 dtau/dx at the acceleration found, and M^-1."""
-    return _from_those_of_efforts(s, inverse_dynamics_derivatives)
+    qdd = forward_dynamics(s)["qdd"]
+    of_efforts = inverse_dynamics_derivatives(replace(s, qdd=qdd))
+    return _responses(s, qdd, _inverse(s, s.mass_matrix()), of_efforts["dtau_dq"], of_efforts["dtau_dqd"])
 
 
 def forward_dynamics_derivatives_by_composites(s: TreeState) -> Outputs:
-    return _from_those_of_efforts(s, inverse_dynamics_derivatives_by_composites)
-
-
-def _from_those_of_efforts(s: TreeState, derivatives: Callable[[TreeState], Outputs]) -> Outputs:
-    qdd = forward_dynamics(s)["qdd"]  # type: ignore[index]
-    of_efforts = derivatives(replace(s, qdd=qdd))
-    by_q, by_qd = of_efforts["dtau_dq"], of_efforts["dtau_dqd"]
-
+    """The same; what the speeds take is (dtau/dqd) qd / 2, which is there, so that no recursion is needed for it."""
+    by_qd = derivatives_composite.by_speeds(s.tree, s.frame, s.qd)
+    half = s.tree.algebra.number(Fraction(1, 2))
+    halves, g = [half * v for v in s.qd], composite_body.gravity(s.tree, s.frame)
+    h = [total([x * v for x, v in zip(row, halves)]) + held for row, held in zip(by_qd, g)]
     inverse = _inverse(s, s.mass_matrix())
+    free = [t - b for t, b in zip(_pushed(s), h)]
+    qdd = [total([x * f for x, f in zip(row, free)]) for row in inverse]
+    return _responses(s, qdd, inverse, derivatives_composite.by_positions(s.tree, s.frame, s.qd, qdd), by_qd)
+
+
+def _responses(s: TreeState, qdd: Sequence[Scalar], inverse: Matrix, by_q: Matrix, by_qd: Matrix) -> Outputs:
+    """The accelerations with their derivatives, from the inverse of M and the derivatives of the efforts."""
 
     def response(slopes: Matrix) -> Matrix:
         return [[-x for x in row] for row in product(inverse, slopes, s.tree.zero)]
