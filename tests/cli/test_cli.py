@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.cli import COMMANDS, command
 from emdeg.mechanics.parameters.base import base_values
 from tests.commands import run
 
@@ -257,6 +258,38 @@ def test_help_keeps_its_units():
     assert "Gravity [m/s^2] in the base frame." in text
     assert "at a value [rad, m, or '30 deg']" in text
     assert "Speed [rad/s, m/s] below which" in " ".join(run("analyse", "--help").stdout.replace("│", " ").split())
+
+
+UNITS = {
+    "q": "[rad, m]",
+    "qd": "[rad/s, m/s]",
+    "qdd": "[rad/s^2, m/s^2]",
+    "tau": "[N m, N]",
+    "gravity": "[m/s^2]",
+    "lock": "[rad, m, ",
+    "range": "[rad, m, ",
+    "at": "[rad, m]",
+    "lower": "[rad, m]",
+    "upper": "[rad, m]",
+    "speed": "[rad/s, m/s]",
+    "acceleration": "[rad/s^2, m/s^2]",
+    "seconds": "[s]",
+    "window": "[s]",
+    "slowest": "[rad/s, m/s]",
+    "rate": "[1/s]",
+    "noise": "[N m, N]",
+    "torque-constant": "[N m/A, N/A]",
+    "snap": "[rad]",
+}
+"""Options that are quantities, and what they are in."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_quantity_has_its_unit_in_the_help(name):
+    for option in command(name).params:
+        unit = next((UNITS[one.strip("-")] for one in option.opts if one.strip("-") in UNITS), None)
+        if unit is not None:
+            assert unit in option.help.replace("\\", ""), f"{name} {option.opts}: {option.help}"
 
 
 def test_no_number_is_cut_however_narrow_the_terminal():

@@ -13,7 +13,7 @@ import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
-from emdeg.cli.common import BestEffort, Json, UsageError, end_if_missed, out, print_json, say, write_new
+from emdeg.cli.common import BEST_SO_FAR, BestEffort, Json, UsageError, end_if_missed, out, print_json, say, write_new
 from emdeg.cli.effort import Seed, WeightsText, chosen_weights, default_effort, promised
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
@@ -101,20 +101,24 @@ def command(
     ] = None,
     only: Annotated[str | None, typer.Option(metavar="PARTS", help="M, b, c, g, separated by commas.")] = None,
     range_: RangeTexts = None,
-    lower: Annotated[str | None, typer.Option(metavar="LIST", help="Lowest positions.", rich_help_panel=_BOX)] = None,
-    upper: Annotated[str | None, typer.Option(metavar="LIST", help="Highest positions.", rich_help_panel=_BOX)] = None,
+    lower: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Lowest positions [rad, m].", rich_help_panel=_BOX)
+    ] = None,
+    upper: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Highest positions [rad, m].", rich_help_panel=_BOX)
+    ] = None,
     speed: Annotated[
         str | None,
         typer.Option(
             metavar="NUMBERS",
-            help=f"Largest speeds; else the limits in the robot's file, or {SPEED:g}.",
+            help=f"Largest speeds [rad/s, m/s]; else the limits in the robot's file, or {SPEED:g}.",
             rich_help_panel=_BOX,
         ),
     ] = None,
     acceleration: Annotated[
-        str, typer.Option(metavar="NUMBERS", help="Largest accelerations.", rich_help_panel=_BOX)
+        str, typer.Option(metavar="NUMBERS", help="Largest accelerations [rad/s^2, m/s^2].", rich_help_panel=_BOX)
     ] = str(ACCELERATION),
-    seconds: Annotated[float, typer.Option(help="Processor time for search and certification.", min=1)] = 90.0,
+    seconds: Annotated[float, typer.Option(help="Processor time [s] for search and certification.", min=1)] = 90.0,
     seed: Seed = 0,
     weights: WeightsText = "operations",
     tables_: Annotated[
@@ -258,10 +262,12 @@ def command(
                         data["holding"] = {"steps": hold, **holding_error(program, *motion, hold)}
                     if processors:
                         data["processors"] = split_program(program, processors).data()
-                    if robot_file is not None and not stop.asked:
+                    if robot_file is not None and stop.asked:
+                        say(f"{robot_file} is not written: fewer parameters had not been looked for")
+                    elif robot_file is not None:
                         limits = [max(e.bound, 1e-6 * max(short.largest)) for e in short.errors]
                         data["short_robot"] = written_robot(robot, limits, where, robot_file, seed, force)
-                    if emit is not None and (best_effort or not (short.missed or stop.asked)):
+                    if emit is not None and (best_effort or not short.missed):
                         data["emitted"] = (
                             _emitted(short, program, emit, force) if better is None else emitted(better, emit, force)
                         )
@@ -276,7 +282,8 @@ def command(
         print_json(data)
     else:
         _print(data)
-    end_if_missed(short.missed, best_effort, emit is not None or robot_file is not None, stop.asked)
+    files = emit is not None or robot_file is not None
+    end_if_missed(short.missed, best_effort, files, BEST_SO_FAR if stop.asked else "")
 
 
 def _as_options(text: str) -> str:

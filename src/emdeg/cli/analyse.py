@@ -21,7 +21,6 @@ from emdeg.analysis import TREE_PARTS as PARTS
 from emdeg.analysis import SampledMotion, check_folder
 from emdeg.cli.analyse_loops import analyse_loops, say_written
 from emdeg.cli.common import (
-    INTERRUPTED,
     BestEffort,
     Json,
     UsageError,
@@ -62,29 +61,36 @@ def analyse(
     ] = None,
     hold: Annotated[
         list[str] | None,
-        typer.Option(metavar="JOINT=VALUE", help="Reduced equations with joints held, M and g. Repeatable."),
+        typer.Option(
+            metavar="JOINT=VALUE", help="Reduced equations with joints held [rad, m, '30 deg'], M and g. Repeatable."
+        ),
     ] = None,
     velocity_terms: Annotated[
         bool, typer.Option("--velocity-terms", help="Keep Coriolis and centrifugal terms with --hold.")
     ] = False,
     trajectory: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="t, q1.. (qd1.., qdd1..) for servo and importance.")
+        Path | None, typer.Option(metavar="CSV", help="t [s], q1.. [rad, m] (qd1.., qdd1..) for servo and importance.")
     ] = None,
     share: Annotated[
         float, typer.Option(min=0.0, help="Reaction torque's share from which a motion counts as fast.")
     ] = 0.1,
     at: Annotated[
-        str | None, typer.Option(metavar="Q", help="Capability: the tool's inertia and ellipsoid here, q1,q2,...")
+        str | None,
+        typer.Option(metavar="Q", help="Capability: the tool's inertia and ellipsoid here, q1,q2,... [rad, m]."),
     ] = None,
     servo: Annotated[
         str | None,
         typer.Option(
             metavar="kp=..,kd=..,period=..",
-            help="Poles of a PD loop with these gains, continuous and sampled, about --at or the workspace's middle.",
+            help="Poles of a PD loop with these gains [N m/rad, N m s/rad; N/m, N s/m] and period [s], continuous and "
+            "sampled, about --at or the workspace's middle.",
         ),
     ] = None,
     measured: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="t, q1.., tau1.. (or i1..): model and friction against it.")
+        Path | None,
+        typer.Option(
+            metavar="CSV", help="t [s], q1.. [rad, m], tau1.. [N m, N] (or i1.. [A]): model and friction against it."
+        ),
     ] = None,
     law: Annotated[FrictionName, typer.Option(help="Friction to identify.")] = "auto",
     slowest: Annotated[
@@ -102,7 +108,7 @@ def analyse(
             min=1e-9, max=0.5, help=f"Certified bounds: the relative gap to reach; else {GAP:g} where time allows."
         ),
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time for the certified bounds of each part.")] = 25.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time [s] for the certified bounds of each part.")] = 25.0,
     out_folder: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write figures, and CSV beside each.")
     ] = None,
@@ -195,10 +201,9 @@ def analyse(
         print_json(result)
     else:
         _print(robot, result)
-    if found.interrupted is not None:
-        say(f"interrupted while working out {found.interrupted}: the parts before it are complete")
-        raise typer.Exit(INTERRUPTED)
-    end_if_missed(missed, best_effort, files=out_folder is not None)
+    part = found.interrupted
+    stopped = "" if part is None else f" while working out {part}: the parts before it are complete"
+    end_if_missed(missed, best_effort, files=out_folder is not None, interrupted=stopped)
 
 
 def _recording(path: Path, robot: Robot, torque_constants: str | None, window: float | None) -> Recording:

@@ -84,23 +84,25 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 BestEffort = Annotated[bool, typer.Option("--best-effort", help="Write files although a target was missed.")]
 
 
-def end_if_missed(
-    missed: Sequence[str], best_effort: bool = False, files: bool = True, interrupted: bool = False
-) -> None:
+def end_if_missed(missed: Sequence[str], best_effort: bool = False, files: bool = True, interrupted: str = "") -> None:
     """Ends with exit code 1 where targets were missed, each said with what was reached; called last.
 
-    `files`: whether there was something to write, which was done with `best_effort` alone. `interrupted`: what was
-    printed is what there was when somebody did, exit code 130; files as for a target that is missed.
+    `files`: whether there was something to write, which is done with `best_effort` alone where a target is missed.
+    `interrupted`: in words, what there was when somebody interrupted; exit code 130. It is written as at the end.
     """
     if not missed and not interrupted:
         return
     for one in missed:
         say(f"TARGET MISSED: {one}")
     if interrupted:
-        say("interrupted: this is the best found so far, certified like any other")
-    if files:
+        say(f"interrupted{interrupted}")
+    if files and missed:
         say("written all the same: --best-effort" if best_effort else "nothing is written (--best-effort writes it)")
     raise typer.Exit(INTERRUPTED if interrupted else CHECK_FAILED)
+
+
+BEST_SO_FAR = ": this is the best found so far, certified like any other"
+"""What an interrupted search for a short model says."""
 
 
 def write_new(path: Path, text: str, force: bool = False) -> None:

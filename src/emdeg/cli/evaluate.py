@@ -40,19 +40,20 @@ WRENCH_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "state_rate")
 OPTIONS = ("q", "qd", "qdd", "tau")
 """The arrays that have an option of their own."""
 
-State = Annotated[
-    str | None,
-    typer.Option(metavar="NUMBERS|CSV", help="Numbers separated by commas, or a CSV file with one state a row."),
-]
+
+def _state(what: str) -> Any:
+    """The option of one of a state's arrays."""
+    words = f"{what}, separated by commas; or a CSV file with one state a row."
+    return typer.Option(metavar="NUMBERS|CSV", help=words)
 
 
 def evaluate(
     robot: Robot,
     function: Annotated[str, typer.Argument(metavar="FUNCTION", help="What to compute: " + ", ".join(FUNCTIONS))],
-    q: State = None,
-    qd: State = None,
-    qdd: State = None,
-    tau: State = None,
+    q: Annotated[str | None, _state("Positions [rad, m]")] = None,
+    qd: Annotated[str | None, _state("Speeds [rad/s, m/s]")] = None,
+    qdd: Annotated[str | None, _state("Accelerations [rad/s^2, m/s^2]")] = None,
+    tau: Annotated[str | None, _state("Efforts [N m, N]")] = None,
     along: Annotated[
         list[str] | None,
         typer.Option(
@@ -71,7 +72,8 @@ def evaluate(
     friction: Annotated[bool, typer.Option("--friction", help="Include the joints' friction.")] = False,
     gyroscopic: Annotated[bool, typer.Option("--gyroscopic", help="Include the rotors' gyroscopic terms.")] = False,
     wrench: Annotated[
-        str | None, typer.Option(metavar="NUMBERS", help="Force and moment on the tool, base axes: fx,fy,fz,mx,my,mz.")
+        str | None,
+        typer.Option(metavar="NUMBERS", help="Force [N] and moment [N m] on the tool, base axes: fx,fy,fz,mx,my,mz."),
     ] = None,
     base: Annotated[bool, typer.Option("--base", help="The regressor's columns of the base parameters only.")] = False,
     names: Annotated[

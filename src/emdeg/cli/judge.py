@@ -33,7 +33,7 @@ def judge(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Another value of a constant. Repeatable.")
     ] = None,
     range_: RangeTexts = None,
-    seconds: Annotated[float, typer.Option(min=0.01, max=600, help="For the bounds of each entry.")] = 2.0,
+    seconds: Annotated[float, typer.Option(min=0.01, max=600, help="Time [s] for the bounds of each entry.")] = 2.0,
     gap: Annotated[
         float | None,
         typer.Option(min=1e-6, max=1.0, help=f"The relative gap of bounds to reach; else {GAP:g} where time allows."),

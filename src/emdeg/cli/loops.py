@@ -24,7 +24,8 @@ from emdeg.robot import Robot
 def loops(
     robot: Robot,
     q: Annotated[
-        str | None, typer.Option(metavar="NUMBERS", help="The pose, one number a coordinate; else the file's start.")
+        str | None,
+        typer.Option(metavar="NUMBERS", help="The pose [rad, m], one number a coordinate; else the file's start."),
     ] = None,
     modes: Annotated[bool, typer.Option("--modes", help="The signs a mode is made of, and the one in use.")] = False,
     branches_: Annotated[bool, typer.Option("--branches", help="Every way the loops close at the pose.")] = False,

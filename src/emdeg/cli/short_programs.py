@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 from rich.table import Table
 
-from emdeg.cli.common import end_if_missed, out, print_json, say, write_new
+from emdeg.cli.common import BEST_SO_FAR, end_if_missed, out, print_json, say, write_new
 from emdeg.cli.effort import default_effort
 from emdeg.codegen import CERTIFICATE, make_short_program_artefact, write
 from emdeg.programs import program as exact_program
@@ -44,9 +44,11 @@ def present(
     if processors:
         data["processors"] = split_program(found.program, processors).data()
     data["interrupted"] = interrupted
-    if emit is not None and (best_effort or not (found.missed or interrupted)):
+    if emit is not None and (best_effort or not found.missed):
         data["emitted"] = emitted(found, emit, force)
-    if robot_file is not None and (best_effort or not (found.missed or interrupted)):
+    if robot_file is not None and interrupted:
+        say(f"{robot_file} is not written: fewer parameters had not been looked for")
+    elif robot_file is not None and (best_effort or not found.missed):
         data["short_robot"] = written_robot(found.robot, found.limits, found.where, robot_file, seed, force)
     if json:
         print_json(data)
@@ -55,7 +57,8 @@ def present(
         if parts := data.get("processors"):
             shares = " + ".join(map(str, parts["operations"]))
             out.print(f"{parts['processors']} processors: {shares} operations, {parts['values_passed']} values passed")
-    end_if_missed(found.missed, best_effort, emit is not None or robot_file is not None, interrupted)
+    files = emit is not None or robot_file is not None
+    end_if_missed(found.missed, best_effort, files, BEST_SO_FAR if interrupted else "")
 
 
 def written_robot(

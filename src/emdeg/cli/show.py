@@ -209,8 +209,11 @@ def robots(json: Json = False) -> None:
 
 def check(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A robot file, or a library robot's name.")],
-    snap: Annotated[float, typer.Option(metavar="ANGLE", help="As for every command; 0 disables.")] = SNAP,
-    lock: Annotated[list[str] | None, typer.Option(metavar="JOINT=VALUE", help="Make a joint rigid.")] = None,
+    snap: Annotated[float, typer.Option(metavar="ANGLE", help="As for every command [rad]; 0 disables.")] = SNAP,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=VALUE", help="Make a joint rigid at a value [rad, m, or '30 deg']."),
+    ] = None,
     allow_nonphysical: Annotated[bool, typer.Option("--allow-nonphysical", help="Broken rules only warn.")] = False,
     json: Json = False,
 ) -> None:
