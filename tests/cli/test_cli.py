@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.cli import COMMANDS, command
+from emdeg import cli
 from emdeg.mechanics.parameters.base import base_values
 from tests.commands import run
 
@@ -284,9 +284,9 @@ UNITS = {
 """Options that are quantities, and what they are in."""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", cli.COMMANDS)
 def test_every_quantity_has_its_unit_in_the_help(name):
-    for option in command(name).params:
+    for option in cli.command(name).params:
         unit = next((UNITS[one.strip("-")] for one in option.opts if one.strip("-") in UNITS), None)
         if unit is not None:
             assert unit in option.help.replace("\\", ""), f"{name} {option.opts}: {option.help}"
