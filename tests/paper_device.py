@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,9 @@ class KernelOfPaper:
         PtxExecution(self._kernel, self._on.memories, [*pointers, states]).blocks(blocks)
 
     def prepared(self, *given):
-        return lambda: self.begin(*given)
+        launch = partial(self.begin, *given)
+        launch.kept = None
+        return launch
 
 
 class DeviceOfThreads:

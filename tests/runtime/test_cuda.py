@@ -18,6 +18,7 @@ from emdeg.mechanics.functions import functions_of
 from emdeg.programs import Dependence, Tracer
 from emdeg.runtime.cuda import (
     ARCHITECTURES,
+    Borrowed,
     CudaProgram,
     device,
     devices,
@@ -245,6 +246,42 @@ def test_parameters_of_a_robot_a_state_go_there(monkeypatch):
     close([run(q, each[0])], [expected(q, each[0])], 64)
 
 
+def test_wrong_arrays_of_numpy_are_told_as_they_are_without_a_gpu(monkeypatch):
+    """By name or in order; nothing is cut off, and nothing that is no number becomes one."""
+    monkeypatch.setattr("emdeg.runtime.cuda.program.device", lambda number: DeviceOfPaper())
+    program = emdeg.program("planar2r", "gravity")
+    there, here = emdeg.compile(program, backend="cuda"), emdeg.compile(program)
+    close([there(q=[[0.1, 0.2]])], [here(q=[[0.1, 0.2]])], 64)
+    for wrong in ([[1j, 0.0]], [["a", "b"]], [[0.0]], 0.0, [[0.0], [0.0, 1.0]], [[True, False]]):
+        said = []
+        for run in (there, here):
+            with pytest.raises(StateError) as problem:
+                run(wrong)
+            said.append(str(problem.value))
+        assert said[0] == said[1]
+    for run in (there, here):
+        with pytest.raises(TypeError, match="takes q"):
+            run([[0.0, 0.0]], q=[[0.0, 0.0]])
+
+
+def test_bound_arrays_lie_apart_and_no_states_are_no_work():
+    paper = DeviceOfPaper()
+    program = emdeg.program("planar2r", "inverse_dynamics")
+
+    def lying(states):
+        return Borrowed(paper.memory(16 * states).place, (states, 2), np.dtype("f8"), paper, 0, None)
+
+    run = CudaProgram(program, np.dtype("f8"))
+    arrays = [lying(40) for _ in range(4)]
+    run.bind(*arrays)()
+    for k in range(3):
+        with pytest.raises(StateError, match="tau shares memory with q"):
+            run.bind(*arrays[:3], arrays[k])
+    with pytest.raises(StateError, match="tau has shape"):
+        run.bind(*arrays[:3], lying(39))
+    run.bind(*(lying(0) for _ in range(4)))()
+
+
 def test_a_mix_of_kinds_is_refused():
     class Foreign:
         def __dlpack_device__(self):
@@ -310,6 +347,18 @@ def test_wrong_arrays_and_a_used_up_driver_are_errors_and_the_context_lives_on()
         run(torch.zeros((4, 6), device="cuda"))
     with pytest.raises(StateError, match="expected"):
         run(torch.zeros((4, 5), device="cuda", dtype=torch.float64))
+    for kind in (torch.bfloat16, torch.int64, torch.complex64):
+        with pytest.raises(StateError, match="dtype"):
+            run(torch.zeros((4, 6), device="cuda", dtype=kind))
+    wide = torch.rand((4, 12), device="cuda", dtype=torch.float64)
+    assert torch.equal(run(wide[:, ::2]), run(wide[:, ::2].contiguous()))
+    flat = torch.rand(6 * 1000 + 1, device="cuda", dtype=torch.float64)
+    begins_later = flat[1:].reshape(1000, 6)
+    assert begins_later.data_ptr() % 16
+    assert torch.equal(run(begins_later), run(begins_later.clone()))
+    with pytest.raises(StateError, match="several kinds"):
+        emdeg.compile(emdeg.program("puma560", "bias"), backend="cuda")(begins_later, begins_later.cpu())
+    run.bind(wide[:0, :6].contiguous(), wide[:0, :6].contiguous())()
     with pytest.raises(DeviceError, match="cuMemAlloc"):
         device().memory(1 << 60)
     with pytest.raises(DeviceError, match="cuModuleLoadDataEx"):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from emdeg.errors import DeviceError, StateError
-from emdeg.programs import Program, split_constants
+from emdeg.programs import InputGroup, Program, split_constants
 from emdeg.runtime.kernel import Kernel, MachineKernel, NumpyKernel, cores, machine_available
 
 if TYPE_CHECKING:
@@ -120,10 +120,12 @@ class CompiledProgram:
         self._on_device: CudaProgram | None = None
 
     def __call__(self, *args: ArrayLike, out: NDArray | Sequence[NDArray] | None = None, **named: ArrayLike) -> Any:
-        given = self._matched(args, named)
+        given = matched(self.program, args, named)
         if any(type(array) is not np.ndarray and _may_be_elsewhere(array) for array in given):
             return self._elsewhere(given, out)
-        arrays = [self._input(group.name, group.size, value) for group, value in zip(self.program.inputs, given)]
+        arrays = [as_array(self.program, group, value, self.dtype) for group, value in zip(self.program.inputs, given)]
+        if self._check_finite:
+            self._check({group.name: array for group, array in zip(self.program.inputs, arrays)})
         batch = self._batch(arrays)
         states = math.prod(batch)
         shaped = self._results(out, batch)
@@ -226,32 +228,6 @@ class CompiledProgram:
             self._constants.run(parameters, [constants], self._threads)
         return [r for r, g in zip(rows, self.program.inputs) if g.depends] + [constants]
 
-    def _matched(self, args: tuple, named: dict) -> list[Any]:
-        names = [group.name for group in self.program.inputs]
-        if len(args) == len(names) and not named:
-            return list(args)
-        given = dict(zip(names, args))
-        doubled = given.keys() & named.keys()
-        given |= named
-        if doubled or len(args) > len(names) or given.keys() != set(names):
-            raise TypeError(f"{self.program.name} takes {', '.join(names)}")
-        return [given[name] for name in names]
-
-    def _input(self, name: str, size: int, value: ArrayLike) -> NDArray:
-        try:
-            array = np.asarray(value)
-        except ValueError:
-            raise StateError(f"{self.program.name}: {name} is not an array of numbers") from None
-        if array.dtype != self.dtype:
-            if array.dtype.kind not in "fiu":
-                raise StateError(f"{self.program.name}: {name} has dtype {array.dtype}, expected {self.dtype}")
-            array = array.astype(self.dtype)
-        if not array.ndim or array.shape[-1] != size:
-            raise StateError(f"{self.program.name}: {name} has shape {array.shape}, expected (..., {size})")
-        if self._check_finite:
-            self._finite(name, array)
-        return array
-
     def _fixed(self, name: str, array: NDArray | None, shape: tuple[int, ...]) -> NDArray:
         if array is None:
             raise StateError(f"{self.program.name}: the input {name} is not bound")
@@ -284,6 +260,34 @@ class BoundProgram:
 
     def __call__(self) -> None:
         self.run()
+
+
+def matched(program: Program, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+    """The program's inputs in its order, given in that order or by name; TypeError where they are others."""
+    names = [group.name for group in program.inputs]
+    if len(args) == len(names) and not named:
+        return list(args)
+    given = dict(zip(names, args))
+    doubled = given.keys() & named.keys()
+    given |= named
+    if doubled or len(args) > len(names) or given.keys() != set(names):
+        raise TypeError(f"{program.name} takes {', '.join(names)}")
+    return [given[name] for name in names]
+
+
+def as_array(program: Program, group: InputGroup, value: ArrayLike, dtype: np.dtype) -> NDArray:
+    """One of a program's inputs as an array (..., size) of that dtype; StateError where it is no such array."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise StateError(f"{program.name}: {group.name} is not an array of numbers") from None
+    if array.dtype != dtype:
+        if array.dtype.kind not in "fiu":
+            raise StateError(f"{program.name}: {group.name} has dtype {array.dtype}, expected {dtype}")
+        array = array.astype(dtype)
+    if not array.ndim or array.shape[-1] != group.size:
+        raise StateError(f"{program.name}: {group.name} has shape {array.shape}, expected (..., {group.size})")
+    return array
 
 
 def _may_be_elsewhere(array: object) -> bool:

@@ -96,6 +96,8 @@ def where_it_lies(array: Any, name: str, program: str) -> Borrowed:
     """The array where it lies, whatever its dtype; StateError unless it lies row by row."""
     library = _library(array)
     if library == "torch":
+        if array.dtype not in (sys.modules["torch"].float32, sys.modules["torch"].float64):
+            raise StateError(f"{program}: {name} has dtype {array.dtype}, expected float32 or float64")
         return _of_torch(array)
     return _of_cupy(array) if library == "cupy" else _of_dlpack(array, program, name)
 

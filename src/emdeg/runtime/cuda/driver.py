@@ -261,7 +261,7 @@ def _arguments(count: int) -> tuple[Any, Any]:
 
 
 class Launch:
-    """Call it to begin a kernel whose arguments are laid out already; it is not waited for."""
+    """Call it to begin a kernel whose arguments are laid out already; it is not waited for. No blocks, no work."""
 
     __slots__ = ("_begin", "_device", "fixed", "kept")
 
@@ -273,5 +273,6 @@ class Launch:
         """What must live as long as the kernel may run."""
 
     def __call__(self) -> None:
-        with self._device.current():
-            self._begin(*self.fixed)
+        if self.fixed[1]:
+            with self._device.current():
+                self._begin(*self.fixed)

@@ -12,6 +12,7 @@ import numpy as np
 
 from emdeg.errors import StateError
 from emdeg.programs import Program
+from emdeg.runtime.compiled import as_array, matched
 from emdeg.runtime.cuda.arrays import (
     Borrowed,
     PlainTensors,
@@ -60,16 +61,14 @@ class CudaProgram:
         self._plans: dict[tuple[int, tuple[tuple[int, ...], ...]], LaunchPlan] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, *given: Any) -> Any:
-        groups = self.program.inputs
-        if len(given) != len(groups):
-            raise TypeError(f"{self.program.name} takes {', '.join(group.name for group in groups)}")
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        groups, given = self.program.inputs, matched(self.program, args, named)
         rows = plain_tensors(given, self.dtype)
         if rows is not None:
             return self._of_tensors(given, rows)
         library = library_of(given)
         if library == "numpy":
-            return self._copied([np.asarray(array, self.dtype) for array in given])
+            return self._copied([as_array(self.program, g, array, self.dtype) for array, g in zip(given, groups)])
         arrays = [borrowed(array, group.name, self.dtype, self.program.name) for array, group in zip(given, groups)]
         on = self._one_device(arrays)
         plan = self._plan(on, tuple(array.shape for array in arrays))
@@ -88,7 +87,8 @@ class CudaProgram:
     def bind(self, *arrays: Any) -> Launch:
         """A call without arguments on arrays that stay where they are: inputs, then outputs, all of one library.
 
-        It begins the work in the stream that is the library's current one now, and does not wait for it.
+        It begins the work in the stream that is the library's current one now, and does not wait for it. No output may
+        share memory with another array.
         """
         groups = [*self.program.inputs, *self.program.outputs]
         if len(arrays) != len(groups):
@@ -102,10 +102,20 @@ class CudaProgram:
         for array, group, expected in zip(outputs, self.program.outputs, plan.shapes):
             if array.shape != expected:
                 raise StateError(f"{self.program.name}: {group.name} has shape {array.shape}, expected {expected}")
+        self._need_apart(held)
         places = [array.place for array in held]
         launch = plan.kernel.prepared(places, plan.states, plan.blocks, plan.threads, held[0].stream)
         launch.kept = (launch.kept, held)
         return launch
+
+    def _need_apart(self, held: Sequence[Borrowed]) -> None:
+        """StateError where results would lie in the memory of another array: threads would read what others wrote."""
+        names = [group.name for group in (*self.program.inputs, *self.program.outputs)]
+        ends = [array.place + math.prod(array.shape) * self.dtype.itemsize for array in held]
+        for k in range(len(self.program.inputs), len(held)):
+            for j in range(k):
+                if held[j].place < ends[k] and held[k].place < ends[j]:
+                    raise StateError(f"{self.program.name}: {names[k]} shares memory with {names[j]}")
 
     def _copied(self, arrays: list[np.ndarray]) -> Any:
         on = device(self._number)
