@@ -41,7 +41,8 @@ def test_values_forwards_are_the_programs_and_slopes_backwards_are_differences()
 def test_a_pruned_program_is_shorter_within_its_limits_and_still_efforts(name):
     program, states, tau = setting(name)
     limits = 0.1 * np.abs(tau).max(axis=1)
-    short, _ = Pruning(states, truth(program), limits).run(program, 1.0)
+    path, _ = Pruning(states, truth(program), limits).run(program, 1.0)
+    short = path[-1]
     assert count(short).total < count(program).total
     assert (np.abs(evaluate(short, states)["tau"].T - tau) <= limits[:, None] * (1 + 1e-9)).all()
     assert written_rates(short) <= EFFORTS
@@ -49,5 +50,5 @@ def test_a_pruned_program_is_shorter_within_its_limits_and_still_efforts(name):
 
 def test_without_room_nothing_goes():
     program, states, tau = setting("planar2r")
-    short, _ = Pruning(states, truth(program), np.full(2, 1e-9)).run(program, 1.0)
-    np.testing.assert_allclose(evaluate(short, states)["tau"].T, tau, atol=1e-8)
+    path, _ = Pruning(states, truth(program), np.full(2, 1e-9)).run(program, 1.0)
+    np.testing.assert_allclose(evaluate(path[-1], states)["tau"].T, tau, atol=1e-8)

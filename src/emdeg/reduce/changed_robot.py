@@ -22,7 +22,7 @@ from emdeg.programs import Program, count, plain_program, program
 from emdeg.reduce.program_error import ProgramError
 from emdeg.reduce.steering import MOTION, joined, random_states, worst_states
 from emdeg.robot import Robot, Workspace, to_toml
-from emdeg.runtime import compile
+from emdeg.runtime import compile, one_thread
 from emdeg.writing import Shown
 
 STATES, ROUNDS, ATTEMPTS = 500, 6, 3
@@ -82,6 +82,7 @@ class ChangedRobot(Shown):
         return comment + to_toml(self.robot)
 
 
+@one_thread()
 def fewer_parameters(
     robot: Robot, limits: Sequence[float], where: Workspace, *, exact: Program, effort: float = 3.0, seed: int = 0
 ) -> ChangedRobot:

@@ -314,16 +314,23 @@ def _groups(degrees: Array) -> list[list[int]]:
 
 def _bounded(row: EffortRow, found: float, enough: float, until: Callable[[], bool]) -> Bounded:
     objective = RowObjective(row)
-    goal = max(CLOSE * found, min(enough, FAR * found))
 
     def above(values: Array, floor: float) -> Array:
         if until():
             raise OverBudget("the time is over before the error is certified")
         return objective.above(values, floor)
 
-    bound = nested_supremum(row.formulas, above, objective.weights, found=found, goal=goal)
-    return Bounded(found, max(bound.bound, found), {}, bound.points)
+    best, points = math.inf, 0
+    for times in (CLOSE, *BEYOND) if found <= enough else (FAR,):
+        goal = max(times * found, min(enough, FAR * found))
+        bound = nested_supremum(row.formulas, above, objective.weights, found=found, goal=goal)
+        best, points = min(best, bound.bound), points + bound.points
+        if best <= goal or not found:
+            break
+    return Bounded(found, max(best, found), {}, points)
 
 
 CLOSE, FAR = 1.06, 1.49
 """A bound so far above the error found is good enough; so far only where it is below the limit."""
+BEYOND = (1.15, 1.3, FAR)
+"""Where that cannot be shown, what is tried."""

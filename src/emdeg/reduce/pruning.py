@@ -8,6 +8,7 @@ some at a time; the new program's numbers are tuned and its errors computed as t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from emdeg.algebra import Array
 from emdeg.programs import Program, count
 from emdeg.reduce.moves import Graph, Move, moved
 from emdeg.reduce.slopes import backward, forward, outputs
-from emdeg.reduce.steering import States, joined
+from emdeg.reduce.steering import States, joined, taken
 from emdeg.reduce.tuning import Tuning, with_own_numbers
 
 FAR = 100.0
@@ -30,9 +31,9 @@ GREED = 0.08
 """The share by which moves made at once may raise that mean; the programs between are looked at anew."""
 PART = 128
 """Moves looked at together: what they take is in the processor's cache."""
-CYCLES = 4
-"""How often the search begins again with the worst states of what it has found."""
-REPAIRS, SURE = 3, 1.08
+TELLING, WORST = 240, 16
+"""States at which moves are ranked, about, and of those by output the ones of the largest errors."""
+REPAIRS, SURE = 3, 1.03
 """Tunings of a program to the worst states found of it, and the aims that it keeps then."""
 SHARES = (1.0, 0.5, 0.2)
 """Of a best change of numbers to first order, what is tried."""
@@ -60,8 +61,6 @@ class Pruning:
     adversary: Adversary | None = None
     until: Callable[[], bool] = lambda: False
     """Whether the search is to end: it does so with what it has."""
-    tunes: bool = True
-    """Whether numbers are tuned on the way and values stand in for others: each step then takes longer."""
     noise: float = 0.0
     """How far prices are changed at random (the deviation of their logarithms): another way through the moves."""
     seed: int = 0
@@ -79,27 +78,21 @@ class Pruning:
         """The largest error at the states, over its limit."""
         return float(np.abs(self.errors(program)).max(initial=0.0))
 
-    def run(self, program: Program, aim: float) -> tuple[Program, Pruning]:
-        """(the program with as few operations as moves get it to; the search with the states it has met).
+    def run(self, program: Program, aim: float, below: float = math.inf) -> tuple[list[Program], Pruning]:
+        """(programs from the given one on, each shorter than the one before; the search with the states it has met).
 
-        No error is above `aim` of its limit at the states, nor where the adversary finds it largest. If the shortest
-        cannot be tuned to be so, the search begins again with the adversary's states; in the end the shortest is taken
-        that can, of those on the way.
+        No error of the last is above `aim` of its limit at the states, nor where the adversary finds it largest: if the
+        shortest cannot be tuned to be so, the shortest on the way that can is the last. Where it is not shorter than
+        `below` operations the adversary is not asked, and the way has no end.
         """
-        here, start = self, moved(program, {})
-        path: list[Program] = []
-        for _ in range(CYCLES if self.tunes else 2 * CYCLES):
-            path = [start, *here._shorter_and_shorter(start, aim)]
-            here, found = here.challenged(path[-1], aim)
-            if found is not None:
-                return found, here
-            if self.until():
-                break
-            here, _ = here.challenged(path[len(path) // 2], aim)
-        if not self.tunes:
-            return here.repaired(path[-1]), here
-        here, safe = here._held(path, aim)
-        return safe, here
+        path = [moved(program, {}), *self._shorter_and_shorter(moved(program, {}), aim)]
+        return self.held(path, aim) if count(path[-1]).total < below else ([], self)
+
+    def back(self, path: Sequence[Program], place: int, aim: float) -> int:
+        """The place of a path, from a given one backwards by halves, where errors at the states are below the aim."""
+        while place and self.worst(path[place]) > aim:
+            place //= 2
+        return place
 
     def _shorter_and_shorter(self, program: Program, aim: float) -> Iterator[Program]:
         """Programs, each shorter than the one before, until no move can be made."""
@@ -109,26 +102,26 @@ class Pruning:
             if shorter is not None:
                 program, stuck = shorter, False
                 yield program
-            elif stuck or not self.tunes:
+            elif stuck:
                 return
             else:
                 program, stuck = self.repaired(program), True
 
-    def _held(self, path: Sequence[Program], aim: float) -> tuple[Pruning, Program]:
-        """(the search with the adversary's states, the shortest program of the path that holds against them).
+    def held(self, path: Sequence[Program], aim: float) -> tuple[list[Program], Pruning]:
+        """(the path up to the shortest program that holds against the adversary, the search with the states it found).
 
         The first of the path is known to hold.
         """
-        here, safe = self, path[0]
+        here, safe = self, [path[0]]
         low, high, tried = 0, len(path), len(path) - 1
         while high - low > 1 and not (low and self.until()):
             here, found = here.challenged(path[tried], aim)
             if found is None:
                 high = tried
             else:
-                low, safe = tried, found
+                low, safe = tried, [*path[:tried], found]
             tried = (low + high) // 2
-        return here, safe
+        return safe, here
 
     def challenged(self, program: Program, aim: float) -> tuple[Pruning, Program | None]:
         """(the search with the adversary's states, the program tuned to them); None where that does not help."""
@@ -144,10 +137,12 @@ class Pruning:
                 return here, None
         return here, None
 
-    def _swept(self, program: Program) -> tuple[Array, NDArray[np.float32], NDArray[np.float32]]:
-        """(values, errors over limits, slopes over limits) of a program."""
-        values = forward(program, self.states)
-        error = ((outputs(program, values) - self.exact) / self.limits[:, None]).astype(np.float32)
+    def _swept(
+        self, program: Program, some: NDArray[np.intp] | slice = slice(None)
+    ) -> tuple[Array, NDArray[np.float32], NDArray[np.float32]]:
+        """(values, errors over limits, slopes over limits) of a program, at some of the states."""
+        values = forward(program, taken(self.states, some))
+        error = ((outputs(program, values) - self.exact[:, some]) / self.limits[:, None]).astype(np.float32)
         return values, error, backward(program, values, 1 / self.limits)
 
     def repaired(self, program: Program) -> Program:
@@ -173,13 +168,13 @@ class Pruning:
 
     def _step(self, program: Program, aim: float, random: np.random.Generator) -> Program | None:
         program = with_own_numbers(program)
-        values, error, slopes = self._swept(program)
-        if self.tunes and np.abs(error).max() > WORTH:
+        error = self.errors(program)
+        if np.abs(error).max() > WORTH:
             program = self.tuned(program)
-            values, error, slopes = self._swept(program)
-        absorbed = Tuning(program, slopes, error).absorbed if self.tunes else lambda errors: errors
+        values, error, slopes = self._swept(program, _telling(error))
+        absorbed = Tuning(program, slopes, error).absorbed
         graph = Graph(program)
-        moves = graph.moves(values) + (graph.stand_ins(values, slopes) if self.tunes else [])
+        moves = graph.moves(values) + graph.stand_ins(values, slopes)
         if not moves:
             return None
         used = float(_used(absorbed(error[None]))[0])
@@ -239,10 +234,17 @@ class Pruning:
         worst = np.abs(self.errors(shorter)).max()
         if worst <= aim:
             return shorter
-        if not self.tunes or len(chosen) > 1 or worst > HOPE * aim:
+        if len(chosen) > 1 or worst > HOPE * aim:
             return None
         shorter = moved(self.tuned(shorter, 3, 8), {})
         return shorter if np.abs(self.errors(shorter)).max() <= aim else None
+
+
+def _telling(errors: Array) -> NDArray[np.intp]:
+    """Some of the states (outputs, states): every few of them, and those where errors are largest."""
+    every = np.arange(0, errors.shape[1], max(1, errors.shape[1] // TELLING))
+    most = max(1, min(WORST, TELLING // len(errors)))
+    return np.unique(np.concatenate([every, np.argsort(-np.abs(errors), axis=1)[:, :most].reshape(-1)]))
 
 
 def _used(errors: NDArray) -> NDArray:

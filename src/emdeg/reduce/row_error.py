@@ -1,8 +1,9 @@
 """The largest effort that a difference of two models can make at one joint: certified, and as found by search.
 
 At a fixed configuration the difference e = dM qdd + db [qd qd] + dc [qd^2] + dg is largest, over accelerations, at
-the corner that fits the signs of dM, and over speeds at most the largest of its products' corners plus the positive
-squares: sum max(dc_j, 0) v_j^2. What is left is a function of the configuration, bounded on grids (`bounds.family`).
+the corner that fits the signs of dM, and over speeds at most what its values at a few nodes of each speed tell, plus
+what a negative square can do between them. What is left is a function of the configuration, bounded on grids
+(`bounds.family`).
 """
 
 from __future__ import annotations
@@ -78,15 +79,48 @@ def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> Effort
     )
 
 
-def corner_products(pairs: Sequence[tuple[int, int]], speed: Array) -> Array:
-    """patterns x pairs: the products of speeds at the corners of their box, up to a common sign."""
-    if not pairs:
+def speed_products(
+    pairs: Sequence[tuple[int, int]], squares: Sequence[int], speed: Array, nodes: Sequence[float] = (1.0, -1.0)
+) -> Array:
+    """patterns x (pairs, squares): products and squares of speeds, joints that have squares at any of the nodes.
+
+    The others are at corners of their box. Patterns that differ in the sign of all speeds are one.
+    """
+    if not pairs and not squares:
         return np.zeros((1, 0))
-    moving = sorted({j for pair in pairs for j in pair})
+    moving = sorted({*squares, *(j for pair in pairs for j in pair)})
     place = {j: k for k, j in enumerate(moving)}
-    signs = np.array([(1, *rest) for rest in product((1, -1), repeat=len(moving) - 1)], dtype=float)
-    columns = [signs[:, place[j]] * signs[:, place[k]] * speed[j] * speed[k] for j, k in pairs]
-    return np.unique(np.stack(columns, axis=1), axis=0)
+    at = np.array(list(product(*((nodes if j in squares else (1.0, -1.0)) for j in moving))))
+    columns = [*pairs, *((j, j) for j in squares)]
+    found = [at[:, place[j]] * at[:, place[k]] * speed[j] * speed[k] for j, k in columns]
+    return np.unique(np.stack(found, axis=1), axis=0)
+
+
+class _Speeds:
+    """Bounds of a quadratic form of speeds over their box, from its values where each speed is at one of some nodes.
+
+    Along a speed whose square has a positive coefficient the form is convex, and largest at a node. Where it is
+    negative, -c say, the form is at most what is linear between two nodes plus c h^2, if these are 2h apart.
+    """
+
+    def __init__(self, row: EffortRow, nodes: Sequence[float]) -> None:
+        self.products = speed_products(row.pairs, row.squares, row.speed, nodes)
+        self.squares = slice(len(row.pairs), None)
+        half = 0.5 * max(np.diff(sorted(nodes)))
+        self.between = (half * row.speed[list(row.squares)]) ** 2
+        self.single = self.products.astype(np.float32)
+
+    def range(self, v: Array) -> tuple[Array, Array]:
+        """(at least the largest, at most the smallest) from the coefficients of pairs and squares (points, F)."""
+        values = (self.single if v.dtype == np.float32 else self.products) @ v.T
+        c = v[:, self.squares]
+        most = values.max(axis=0) + np.maximum(-c, 0) @ self.between
+        return most, values.min(axis=0) - np.maximum(c, 0) @ self.between
+
+
+CORNERS = (-1.0, 1.0)
+NODES = (-1.0, 0.0, 1.0)
+"""Parts of the largest speeds: what is tried first, and what where that is not enough."""
 
 
 class RowObjective:
@@ -94,8 +128,8 @@ class RowObjective:
 
     def __init__(self, row: EffortRow) -> None:
         self.row = row
-        self.corners = corner_products(row.pairs, row.speed)
-        self.corners_single = self.corners.astype(np.float32)
+        self.coarse, self.fine = _Speeds(row, CORNERS), _Speeds(row, NODES)
+        self.corners = self.coarse.products[:, : len(row.pairs)]
         self.squares = row.speed[list(row.squares)] ** 2
         self.weights = row.weights
         self.rounding = float(row.formulas.rounding @ row.weights)
@@ -114,17 +148,17 @@ class RowObjective:
         """
         found = np.full(len(v), -np.inf)
         likely = np.flatnonzero(np.abs(v) @ self.weights > (floor - self.rounding) * (1 - 1e-9))
-        found[likely] = self._above(v[likely])
+        found[likely] = self._above(v[likely], self.coarse)
+        open_ = likely[found[likely] > floor]
+        found[open_] = np.minimum(found[open_], self._above(v[open_], self.fine))
         return found
 
-    def _above(self, v: Array) -> Array:
+    def _above(self, v: Array, speeds: _Speeds) -> Array:
         M, b, c, g = self.row.parts
         still = np.abs(v[:, M]) @ self.row.acceleration
-        corner = (self.corners_single if v.dtype == np.float32 else self.corners) @ v[:, b].T
+        most, least = speeds.range(v[:, b.start : c.stop])
         weight = v[:, g].sum(axis=1)
-        up = np.maximum(v[:, c], 0) @ self.squares + weight + corner.max(axis=0)
-        down = np.maximum(-v[:, c], 0) @ self.squares - weight - corner.min(axis=0)
-        return (still + np.maximum(up, down)) * (1 + 1e-12) + self.rounding
+        return (still + np.maximum(most + weight, -least - weight)) * (1 + 1e-12) + self.rounding
 
     def reached(self, x: Array) -> Array:
         """A value of |e| that is reached at each configuration, at a corner of speeds and accelerations."""

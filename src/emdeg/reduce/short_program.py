@@ -24,19 +24,17 @@ from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
 from emdeg.reduce.pruning import Pruning
 from emdeg.reduce.steering import joined, random_states, worst_states
 from emdeg.robot import Robot, RobotLike, Workspace, as_robot, workspace
-from emdeg.runtime import compile
+from emdeg.runtime import compile, one_thread
 from emdeg.writing import Brief, table
 
 SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
 STATES = 600
 SEARCHING = 0.6
 """The share of the time that may have passed when certification begins."""
-RUNS, WORK, NOISE = 2, 2e5, 0.4
+ROUNDS, WORK, NOISE = 12, 1.5e6, 0.4
 """Prunings by different ways at most, their work for a second of effort, and how different they are."""
-AIM = 0.8
-"""The part of a limit that errors at states may use: the certified bound is above what is found."""
-LONG, LONG_AIM = 1_200_000, 0.68
-"""Work beyond which numbers are tuned at the end alone, and what then is aimed at: bounds of many joints are looser."""
+AIM, LAST_AIM = 0.88, 0.94
+"""The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
 ATTEMPTS = 4
 """Searches until one is certified within its limits."""
 TABLES = 1e-6
@@ -127,6 +125,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
+@one_thread()
 def shortest(
     robot: RobotLike,
     function: str = "inverse_dynamics",
@@ -210,23 +209,32 @@ class _Search:
         best = self._made(self.exact, tuple(Bounded(0.0, 0.0, {}) for _ in limits), limits)
         if not self._bounded():
             return replace(best, why="errors of a program of this kind are not bounded")
-        goal, short = np.array(limits), None
+        path, search = self.pruned(limits)
+        aim, why = AIM, "no shorter program was found within these errors"
         for _ in range(ATTEMPTS):
-            short = (short and self._retuned(short, goal)) or self.pruned(goal)
-            if self.over():
-                return replace(best, why="the time was over before a shorter program was certified")
+            short = self._compacted(path[-1])
             if cost(short, self.weights) >= cost(best.program, self.weights):
-                return replace(best, why="no shorter program was found within these errors")
+                break
+            if self.over():
+                why = "the time was over before a shorter program was certified"
+                break
             try:
                 errors = self.certified(short, limits)
             except OverBudget as problem:
-                return replace(best, why=str(problem))
+                why = str(problem)
+                break
             over = np.array([e.bound / limit for e, limit in zip(errors, limits)])
-            self.tell("certified", cost(short, self.weights))
+            self.tell("certified" if (over <= 1).all() else "not certified", cost(short, self.weights))
             if (over <= 1).all():
-                return self._made(short, errors, limits)
-            goal = goal * np.where(over > 1, 0.97 / over, 1.0)
-        return replace(best, why="shorter programs were found, but none that is certified within these errors")
+                best = self._made(short, errors, limits)
+                # What its errors leave of their limits may bear another move or two.
+                aim = LAST_AIM
+                path, search = search.run(path[-1], aim)
+            else:
+                why = "shorter programs were found, but none that is certified within these errors"
+                goal = search.limits * np.where(over > 1, 0.985 / over, 1.0)
+                path, search = replace(search, limits=goal, until=self.over).held(path, aim)
+        return best if best.program != self.exact else replace(best, why=why)
 
     def of_length(self, at_most: int) -> ShortProgram:
         """The least certified error found with so many operations; the shortest found if none is short enough."""
@@ -235,16 +243,19 @@ class _Search:
             zero = tuple(Bounded(0.0, 0.0, {}) for _ in none)
             return replace(self._made(self.exact, zero, none), at_most=at_most)
         low, high = 1e-4, 1.0
-        short = self.pruned(high * self.largest)
+        short = self._pruned_and_compact(high * self.largest)
         half = self.time.until(0.5)
         while count(short).total <= at_most and high / low > 1.15 and not half():
             middle = math.sqrt(low * high)
-            tried = self.pruned(middle * self.largest)
+            tried = self._pruned_and_compact(middle * self.largest)
             if count(tried).total <= at_most:
                 short, high = tried, middle
             else:
                 low = middle
         return replace(self._made(short, self.certified(short, none), none), at_most=at_most)
+
+    def _pruned_and_compact(self, limits: Array) -> Program:
+        return self._compacted(self.pruned(limits)[0][-1])
 
     def _made(self, short: Program, errors: tuple[Bounded, ...], limits: Array) -> ShortProgram:
         largest, bounds = tuple(map(float, self.largest)), tuple(map(float, limits))
@@ -254,36 +265,33 @@ class _Search:
         """Whether errors can be certified at all."""
         return written_rates(self.exact) <= EFFORTS
 
-    def pruned(self, limits: Array) -> Program:
-        """The shortest program found by steering alone, its errors at states and climbs within an aim of the limits."""
+    def pruned(self, limits: Array) -> tuple[list[Program], Pruning]:
+        """(programs, each shorter than the one before, the last the shortest found by steering alone; its search).
+
+        The last one's errors at states and climbs are within an aim of the limits. Each round but the first begins at
+        a place of the shortest path so far, with prices that are a little different.
+        """
         floor = 1e-9 * max(float(self.largest.max()), 1e-12)
         limits = np.maximum(limits, floor)
-        best = self.exact
-        search = Pruning(self.states, self.outputs, limits, self._worst, self.time.until(SEARCHING), self._work <= LONG)
-        for run in range(self._runs()):
-            if search.until() and run:
+        search = Pruning(self.states, self.outputs, limits, self._worst, self.time.until(SEARCHING))
+        path, search = search.run(self.exact, AIM)
+        random = np.random.default_rng(self.seed)
+        for round_ in range(1, self._rounds()):
+            if search.until():
                 break
-            found, search = replace(search, noise=NOISE * (run > 0), seed=self.seed + run).run(self.exact, self._aim)
-            self.tell("pruned", cost(found, self.weights))
-            best = min(best, found, key=lambda one: cost(one, self.weights))
-        return self._compacted(best)
+            self.tell(f"pruned {round_} x", cost(path[-1], self.weights))
+            first = search.back(path, int(random.uniform() * len(path)), AIM)
+            search = replace(search, noise=NOISE, seed=self.seed + round_)
+            found, search = search.run(path[first], AIM, below=count(path[-1]).total)
+            if found and count(found[-1]).total < count(path[-1]).total:
+                path = [*path[:first], *found]
+        self.tell("pruned", cost(path[-1], self.weights))
+        return path, replace(search, noise=0.0)
 
-    def _retuned(self, short: Program, limits: Array) -> Program | None:
-        """The same operations with other numbers, for limits a little lower; None where that is not enough."""
-        search = Pruning(joined(self.states, self._worst(short)), self.outputs, limits, self._worst, self.over)
-        return search.challenged(search.repaired(short), self._aim)[1]
-
-    def _runs(self) -> int:
+    def _rounds(self) -> int:
         """How many prunings the effort allows for: the work of one grows with the square of the program's length."""
-        return int(np.clip(self.effort * WORK / max(self._work, 1), 1, RUNS))
-
-    @property
-    def _work(self) -> int:
-        return count(self.exact).total ** 2 * len(self.largest)
-
-    @property
-    def _aim(self) -> float:
-        return AIM if self._work <= LONG else LONG_AIM
+        work = count(self.exact).total ** 2 * len(self.largest)
+        return int(np.clip(self.effort * WORK / max(work, 1), 1, ROUNDS))
 
     def _worst(self, program: Program) -> dict[str, Array]:
         """The states where a program errs most, and some near them."""

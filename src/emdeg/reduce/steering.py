@@ -44,7 +44,7 @@ def joined(*parts: States) -> dict[str, Array]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def taken(states: States, rows: NDArray[np.intp]) -> dict[str, Array]:
+def taken(states: States, rows: NDArray[np.intp] | slice) -> dict[str, Array]:
     """Some of the states."""
     return {name: array[rows] for name, array in states.items()}
 

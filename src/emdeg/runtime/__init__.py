@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from emdeg.runtime.engine import machine_engine, vector_bits
     from emdeg.runtime.kane import KaneModel
     from emdeg.runtime.kernel import cores, machine_available
+    from emdeg.runtime.linear_algebra import one_thread
     from emdeg.runtime.llvm_memory import Rows
     from emdeg.runtime.llvm_text import operations
     from emdeg.runtime.llvm_writer import EXPONENTIALS, LOG2_E, PRECISIONS, TANH_SERIES, Writer
