@@ -19,6 +19,7 @@ from emdeg.robot.choose import with_coordinates
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.toml_writer import to_toml
 from emdeg.simulation import (
+    DriftWarning,
     computed_torque,
     cycloidal,
     load_scenario,
@@ -31,8 +32,8 @@ from emdeg.simulation import (
 )
 from emdeg.simulation.pictures.figures import outcome_figure
 from emdeg.simulation.scenarios.scenario import read_scenario
-from tests.mechanics.kkt import constrained_accelerations
-from tests.mechanics.linkages import SLIDER_CRANK
+from tests.mechanics.kkt import Bodies, constrained_accelerations
+from tests.mechanics.linkages import CUSPIDAL, SLIDER_CRANK, built
 from tests.mechanics.test_loops import PLACES, robot_of
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delta_reference.json").read_text())
@@ -162,6 +163,26 @@ def test_numeric_closure_moves_as_the_analytic_one_does():
     assert other.drift["closure"] < 1e-10
     with pytest.raises(ScenarioError, match="close numerically, so it cannot be compiled for rk4"):
         simulate(motors, None, q, qd, 0.3, method="rk4", step=0.001)
+
+
+def test_a_fast_motion_past_a_fold_stays_on_its_branch(tmp_path):
+    """Coarse steps throw the hand far beyond where another posture begins: a jump there would show in the energy."""
+    robot = built(CUSPIDAL, tmp_path)
+    arm = np.array([2.16, -0.477, 3.014])
+    T = Bodies(robot, [*arm, 0, 0, 0]).T[2]
+    hand = T[:3, :3] @ [1.5, 0, 0] + T[:3, 3]
+    robot = emdeg.loops.with_start(robot, dict(zip((j.name for j in robot.joints), [*arm, *hand])))
+    with pytest.warns(DriftWarning):
+        motion = simulate(robot, None, hand, [28.45, 0.2, 15.2], 0.02, rtol=1e-3, atol=1e-3)
+    assert motion.drift["energy_relative"] < 0.05
+
+
+@pytest.mark.slow
+def test_a_run_whose_loops_close_numerically_ends_with_time_and_place(tmp_path):
+    """The arm stretched out: poses beyond are out of reach, shorter steps are tried, and the run is given up."""
+    robot = built(CUSPIDAL, tmp_path)
+    with pytest.raises(SimulationError, match=r"gave up at t = 0\.[0-9]+ s: .*the loop hand is"):
+        simulate(robot, None, [4.3, 0.0, 0.5], [30.0, 0.0, 0.0], 0.1, rtol=1e-3, atol=1e-3)
 
 
 def test_a_crank_may_turn_round_and_round():

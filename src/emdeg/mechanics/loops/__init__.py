@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from emdeg.mechanics.loops import functions, modes, reduction, views
     from emdeg.mechanics.loops.closing import closing_of, ready
     from emdeg.mechanics.loops.closure import solve
-    from emdeg.mechanics.loops.continuation import signs
+    from emdeg.mechanics.loops.continuation import continued, signs
     from emdeg.mechanics.loops.kind import numeric_loop_state
     from emdeg.mechanics.loops.linkage import (
         Anchor,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         world_frames,
     )
     from emdeg.mechanics.loops.modes import Branch, FollowedPath, branches, follow_path, mode, with_branch, with_mode
-    from emdeg.mechanics.loops.newton import closed_by_newton, evaluated, positions_of
+    from emdeg.mechanics.loops.newton import evaluated, positions_of
     from emdeg.mechanics.loops.singularity import conditions
     from emdeg.mechanics.loops.state import LoopState
     from emdeg.mechanics.loops.views import (

@@ -22,7 +22,9 @@ from emdeg.mechanics.loops.newton import CLOSED, corrected, evaluated, row_sizes
 Truths = NDArray[np.bool_]
 
 FIRST = 1 / 8
-"""The first step, a share of the way; no step is longer than twice this."""
+"""The first step, a share of the way; no step is longer than twice this, but on a short way."""
+STRIDE = 0.02
+"""A way no longer than this (rad, or a share of the mechanism's size) is tried in one step."""
 SHORTEST = 1e-4
 """The shortest step, a share of the way: a way that needs shorter ones has come to its end."""
 CROSSING = 1e-3
@@ -38,11 +40,11 @@ LOOSE = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Marched:
-    """Where ways ended: joints (k, n), whether they arrived (k,), how often branches were crossed (k,)."""
+    """Where ways ended: joints (k, n), whether they arrived (k,); (which way, joints (n,)) where branches crossed."""
 
     q: Array
     arrived: Truths
-    crossed: NDArray[np.int64]
+    crossings: tuple[tuple[int, Array], ...]
 
 
 def march(link: Linkage, begin: Array, way: Array) -> Marched:
@@ -50,14 +52,15 @@ def march(link: Linkage, begin: Array, way: Array) -> Marched:
     own, rest = list(link.coordinates), list(link.dependent)
     scale = _scales(link)
     q, count = np.array(begin, dtype=np.float64), len(begin)
-    done, step = np.zeros(count), np.full(count, FIRST)
-    arrived, crossed = np.zeros(count, dtype=bool), np.zeros(count, dtype=int)
+    reach = STRIDE / np.maximum((np.abs(way) / scale[own]).max(axis=-1, initial=0.0), STRIDE)
+    done, step, longest = np.zeros(count), np.maximum(reach, FIRST), np.maximum(reach, 2 * FIRST)
+    arrived, crossings = np.zeros(count, dtype=bool), []
     W, sign = _tangent(link, q)
     alive = np.asarray(np.isfinite(W).all(axis=(-1, -2)), np.bool_)
     while True:
         now = np.flatnonzero(alive & ~arrived)
         if not len(now):
-            return Marched(q, arrived, crossed)
+            return Marched(q, arrived, tuple(crossings))
         share = np.minimum(step[now], 1 - done[now])
         move = way[now] * share[:, None]
         ahead = np.einsum("kij,kj->ki", W[now], move)
@@ -78,9 +81,9 @@ def march(link: Linkage, begin: Array, way: Array) -> Marched:
         good &= np.isfinite(W_there).all(axis=(-1, -2)) & (~flips | (size < CROSSING))
         took, failed = now[good], now[~good]
         q[took], W[took], sign[took] = found[good], W_there[good], sign_there[good]
-        crossed[took] += flips[good]
+        crossings += [(int(k), q[k].copy()) for k in now[good & flips]]
         done[took] += share[good]
-        step[took] = np.minimum(2 * step[took], 2 * FIRST)
+        step[took] = np.minimum(2 * step[took], longest[took])
         arrived |= done >= 1 - 1e-12
         step[failed] /= 2
         alive[failed] = step[failed] >= SHORTEST
@@ -102,6 +105,24 @@ def _tangent(link: Linkage, q: Array) -> tuple[Array, Array]:
     block = J[..., rows, :][..., rest]
     sign = np.sign(np.linalg.det(block)) if block.shape[-1] == block.shape[-2] else np.ones(len(q))
     return W, sign
+
+
+def continued(link: Linkage, at: Array, pose: Array, leg: str = "") -> tuple[Array, list[Array]]:
+    """(the closed configuration `at` (n,) followed straight to the `pose` (nu,), the poses where ways of closing met).
+
+    ClosureError with the place where the way ends, if it does; `leg` says which part of a path it is.
+    """
+    own = list(link.coordinates)
+    step = march(link, at[None], (pose - at[own])[None])
+    if not step.arrived[0]:
+        place = ", ".join(f"{x:.6g}" for x in step.q[0, own])
+        raise ClosureError(
+            (*link.bars, *link.meetings)[0].name,
+            f"the path cannot be followed{leg}: it ends at ({place}), where ways of closing meet or reach ends",
+        )
+    q = step.q[0]
+    q[own] = pose
+    return q, [there[own] for _, there in step.crossings]
 
 
 def follow(link: Linkage, start: Array, target: Array) -> Array:

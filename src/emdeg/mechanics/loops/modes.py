@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
-from emdeg.errors import ClosureError, RobotError, StateError
+from emdeg.errors import RobotError, StateError
 from emdeg.mechanics.loops.closing import OPEN, Ready, closing_of, coordinate_positions, positions, ready
 from emdeg.mechanics.loops.closure import Plan, Point, Slide, Step, Trilaterate, Turn, solve, take
-from emdeg.mechanics.loops.continuation import march, roots_at, signs
+from emdeg.mechanics.loops.continuation import continued, roots_at, signs
 from emdeg.mechanics.loops.levels import Tie
 from emdeg.mechanics.loops.linkage import Linkage
 from emdeg.mechanics.loops.newton import open_rows
@@ -124,7 +124,7 @@ def _asked_signs(text: str) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class MeetingOfModes:
-    """Where a path passed a point at which two ways of closing meet: after which of its poses, and where."""
+    """Where a path passed a point at which two ways of closing meet: after which of its poses, at which coordinates."""
 
     after: int
     q: Array
@@ -155,17 +155,9 @@ def follow_path(robot: Robot, q: ArrayLike) -> FollowedPath:
         raise StateError(f"a path has shape (poses, {len(own)}), two poses at least; got {path.shape}")
     at = _angles(found.link, positions(found, path[0]), path[0])
     joints, meetings = [at], []
-    for k, (here, there) in enumerate(pairwise(path)):
-        step = march(found.link, at[None], (there - here)[None])
-        if not step.arrived[0]:
-            raise ClosureError(
-                (*found.link.bars, *found.link.meetings)[0].name,
-                f"the path cannot be followed from pose {k} to pose {k + 1}: it ends at "
-                f"({', '.join(f'{x:.6g}' for x in step.q[0, own])}), where ways of closing meet or reach ends",
-            )
-        at = step.q[0]
-        if step.crossed[0]:
-            meetings.append(MeetingOfModes(k, at[own]))
+    for k, there in enumerate(path[1:]):
+        at, met = continued(found.link, at, there, f" from pose {k} to pose {k + 1}")
+        meetings += [MeetingOfModes(k, place) for place in met]
         joints.append(at)
     turning = np.array(found.link.tree.revolute)
     whole = np.where(turning[own], np.remainder(path[-1] - path[0] + np.pi, 2 * np.pi) - np.pi, path[-1] - path[0])

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.errors import ScenarioError
+from emdeg.errors import ClosureError, ScenarioError
 from emdeg.mechanics import kind_of, stacked
 from emdeg.mechanics.loops import (
     LoopState,
-    closed_by_newton,
     conditions,
+    continued,
     evaluated,
     functions,
     numeric_loop_state,
@@ -37,28 +37,42 @@ def is_analytic(robot: Robot) -> bool:
 class Followed:
     """A mechanism whose loops close numerically only: every evaluation begins where the last one ended."""
 
-    def __init__(self, robot: Robot, q: Array | None = None) -> None:
+    def __init__(self, robot: Robot, q: Array) -> None:
         self.robot, self.ready = robot, ready(robot)
-        self.full = self.ready.start
-        if q is not None:
-            self._move(q, strides=8)
+        self.full = kind_of(robot).joint_positions(robot, q)
+        self._lost: Array | None = None
 
-    def _move(self, q: Array, strides: int = 1) -> None:
-        link, at = self.ready.link, list(self.ready.link.coordinates)
-        begin = self.full[at]
-        for k in range(1, strides + 1):
-            full = self.full.copy()
-            full[at] = begin + (q - begin) * (k / strides)
-            self.full = closed_by_newton(link, full, link.dependent)
+    def joints(self, q: Array) -> Array:
+        """Every joint with the coordinates at q; ClosureError where continuation does not lead there."""
+        link = self.ready.link
+        if not np.array_equal(q, self.full[list(link.coordinates)]):
+            self.full, _ = continued(link, self.full, q)
+        return self.full
 
     def _state(self, q: Array, **given: Array) -> LoopState:
-        self._move(q)
-        return numeric_loop_state(self.ready, positions_of(self.ready.link, self.full), {"q": q, **given})
+        return numeric_loop_state(self.ready, positions_of(self.ready.link, self.joints(q)), {"q": q, **given})
+
+    def _is_reached(self, q: Array) -> bool:
+        """Whether the loops could be followed to q; a pose that was lost is not looked for twice."""
+        if not np.isfinite(q).all() or (self._lost is not None and np.array_equal(q, self._lost)):
+            return False
+        try:
+            self.joints(q)
+        except ClosureError:
+            self._lost = q.copy()
+            return False
+        return True
 
     def accelerations(self, q: Array, qd: Array, tau: Array) -> Array:
+        """NaN out of reach, as a program's are: the integrator then takes a shorter step."""
+        if not self._is_reached(q):
+            return np.full(len(q), np.nan)
         return stacked(functions.forward_dynamics(self._state(q, qd=qd, tau=tau))["qdd"], ())
 
     def drive_rates(self, q: Array, qd: Array) -> Array:
+        """NaN out of reach."""
+        if not self._is_reached(q):
+            return np.full(len(self.robot.driven), np.nan)
         return stacked(functions.drive_rates(self._state(q, qd=qd))["v"], ())
 
     def energies(self, q: Array, qd: Array) -> tuple[float, float, Array]:
@@ -74,11 +88,7 @@ def all_joints(robot: Robot, q: Array) -> Array:
     if q.ndim != 2:
         raise ScenarioError("its loops close numerically: one trajectory at a time", body=robot.name)
     way = Followed(robot, q[0])
-    rows = []
-    for place in q:
-        way._move(place)
-        rows.append(way.full)
-    return np.stack(rows)
+    return np.stack([way.joints(place) for place in q])
 
 
 def followed_energies(robot: Robot, q: Array, qd: Array) -> tuple[Array, Array, Array]:
