@@ -11,7 +11,6 @@ are at hand are measured in the same run, on one URDF (`--urdf`, or the one that
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,8 @@ import emdeg
 import gpu_peers
 from emdeg.runtime.cuda import CudaProgram, StateStatistics, cuda_driver, device
 from emdeg.simulation import pd
-from gpu_rates import bound, rate
+from gpu_rates import bound, rate, rows_over_entries
+from long_arms import DYNAMICS, JOINTS, chain
 from record import record
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives")
@@ -123,26 +123,12 @@ def statistics(name: str, function: str) -> float:
     return states / (time.perf_counter() - start) / 1e9
 
 
-def chain(joints: int) -> emdeg.Robot:
-    """A serial arm of that many joints, axes in turn across and along: longer than any robot of the library."""
-    text = ["schema = 1", f'name = "chain{joints}"', 'convention = "modified"']
-    for k in range(joints):
-        twist, length = ("90 deg" if k % 2 else "-90 deg", 0.1) if k else ("0 deg", 0)
-        joint = f'name = "q{k + 1}", type = "revolute", alpha = "{twist}", a = {length}, d = 0.1'
-        inertia = 'about = "com", mass = 1, com = [0.05, 0.01, 0.02], Ixx = 0.01, Iyy = 0.02, Izz = 0.03'
-        text += ["[[link]]", f'name = "link{k + 1}"', f"joint = {{ {joint} }}", f"inertia = {{ {inertia} }}"]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"chain{joints}.toml")
-        path.write_text("\n".join(text), encoding="utf-8")
-        return emdeg.load(path)
-
-
 def long_arms() -> dict[str, dict[str, float]]:
     """Million states a second of arms of 12 and 30 joints in float32; one thread a state spills there."""
     found: dict[str, dict[str, float]] = {}
-    for joints in (12, 30):
+    for joints in JOINTS:
         robot = chain(joints)
-        for function in ("inverse_dynamics", "forward_dynamics"):
+        for function in DYNAMICS:
             program = emdeg.program(robot, function)
             row = {str(states): round(rate(program, "float32", states), 1) for states in (1024, 16_384, 1_048_576)}
             found[f"{joints} joints {function}"] = {"operations": len(program.ops), **row}
@@ -175,9 +161,7 @@ def main() -> None:
                 print(f"{name:8s} {function:30s} {dtype}", row, f"{most:.2f} TB/s", flush=True)
     found["million_states_per_s"] = rates
     found["rows_over_entries"] = {
-        name: round(row["1048576"] / rate(emdeg.program(*name.split()[:2]), name.split()[2], 1 << 20, "entries"), 2)
-        for name, row in rates.items()
-        if "1048576" in row
+        name: round(rows_over_entries(emdeg.program(*name.split()[:2]), name.split()[2], 1 << 20), 2) for name in rates
     }
     print(found["rows_over_entries"], flush=True)
     found["giga_steps_per_s"] = {

@@ -3,8 +3,9 @@
     python benchmarks/bench_ptx.py [--robots puma560 panda] [--sm 80] [--processes 2]
 
 Needs `ptxas` (the path, or pip `nvidia-cuda-nvcc-cu12`). For every robot, function and precision: operations, registers
-of a thread, bytes that it must spill into memory, threads of a block. Robots that are not named keep the figures that
-benchmarks/results/ptx.json has. Prints it all and writes that file.
+of a thread, bytes that it must spill into memory, threads of a block; the dynamics of arms of 12 and 30 joints, too.
+Programs of more than `--longest` operations are not assembled: NVIDIA's assembler takes very long for them. Robots that
+are not named keep the figures that benchmarks/results/ptx.json has. Prints it all and writes that file.
 """
 
 from __future__ import annotations
@@ -17,15 +18,23 @@ import emdeg
 from emdeg.mechanics.functions import functions_of
 from emdeg.runtime import cores
 from emdeg.runtime.cuda import ptx, register_use
+from long_arms import DYNAMICS, JOINTS, chain
 from record import FOLDER, record
 
+LONG = {f"chain{joints}": joints for joints in JOINTS}
+LONGEST = 30_000
 
-def of_robot(name: str, sm: int) -> dict:
-    """function and precision -> operations, registers, bytes of spills, threads of a block."""
+
+def of_robot(name: str, sm: int, longest: int = LONGEST) -> dict:
+    """function and precision -> operations, registers, bytes of spills, threads of a block; of long ones the first."""
     found = {}
-    for function in functions_of(emdeg.load(name)):
-        program = emdeg.program(name, function)
+    robot = chain(LONG[name]) if name in LONG else emdeg.load(name)
+    for function in DYNAMICS if name in LONG else functions_of(robot):
+        program = emdeg.program(robot, function)
         for bits in (32, 64):
+            if len(program.ops) > longest:
+                found[f"{function} float{bits}"] = {"operations": len(program.ops)}
+                continue
             text, shape = ptx(program, "k", bits=bits, sm=sm)
             use = register_use(text, sm)
             found[f"{function} float{bits}"] = {
@@ -40,15 +49,16 @@ def of_robot(name: str, sm: int) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--robots", nargs="+", default=list(emdeg.library_names()))
+    parser.add_argument("--robots", nargs="+", default=[*emdeg.library_names(), *LONG])
     parser.add_argument("--sm", type=int, default=80)
     parser.add_argument("--processes", type=int, default=cores())
+    parser.add_argument("--longest", type=int, default=LONGEST, help="operations of a program that is assembled")
     args = parser.parse_args()
     kept = FOLDER / "ptx.json"
     old = json.loads(kept.read_text(encoding="utf-8"))["figures"] if kept.exists() else {}
     robots = old.get("robots", {}) if old.get("sm") == args.sm else {}
     with ProcessPoolExecutor(args.processes) as pool:
-        begun = {pool.submit(of_robot, name, args.sm): name for name in args.robots}
+        begun = {pool.submit(of_robot, name, args.sm, args.longest): name for name in args.robots}
         for done in as_completed(begun):  # some take minutes: what is known is written
             robots[begun[done]] = done.result()
             record("ptx", {"sm": args.sm, "robots": dict(sorted(robots.items()))})

@@ -32,6 +32,15 @@ def rate(program: emdeg.Program, dtype: str, states: int, layout: str = "rows") 
     return states * launches / seconds / 1e6
 
 
+def rows_over_entries(program: emdeg.Program, dtype: str, states: int, turns: int = 3) -> float:
+    """The rate of arrays row by row over that of arrays entry by entry; in turns, the best of each."""
+    layouts = ("rows", "entries")
+    best = dict.fromkeys(layouts, 0.0)
+    for _ in range(turns):
+        best = {layout: max(best[layout], rate(program, dtype, states, layout)) for layout in layouts}
+    return best["rows"] / best["entries"]
+
+
 def captured_seconds(run: Callable[[], object], launches: int) -> float:
     """Seconds of so many calls in a captured graph, in torch's present stream or one of its own; the best of five."""
     import torch

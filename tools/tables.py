@@ -339,16 +339,24 @@ def _long_arms(found: dict[str, dict[str, float]]) -> str:
 SPILLING = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives", "regressor")
 
 
+def _registers(use: dict[str, int]) -> str:
+    """Registers and spilt bytes; operations where the program is too long to be assembled, nothing where none is."""
+    if "registers" not in use:
+        return f"{use['operations']:,} operations" if use else ""
+    return f"{use['registers']}" + (f" + {use['spill_bytes']} B" if use["spill_bytes"] else "")
+
+
 def registers() -> str:
     """docs/gpu: registers of a thread, and the bytes that it spills, as NVIDIA's assembler finds them."""
     found = figures("ptx")
     lines = []
     for robot, kernels in found["robots"].items():
         for bits in ("float32", "float64"):
-            uses = [kernels[f"{function} {bits}"] for function in SPILLING]
-            spilt = [f" + {use['spill_bytes']} B" if use["spill_bytes"] else "" for use in uses]
-            lines.append((f"{robot} {bits}", *(f"{use['registers']}{more}" for use, more in zip(uses, spilt))))
-    words = f"\nFor sm_{found['sm']}; every function of these robots is in `docs/data/ptx.json`.\n"
+            lines.append((f"{robot} {bits}", *(_registers(kernels.get(f"{name} {bits}", {})) for name in SPILLING)))
+    words = (
+        f"\nFor sm_{found['sm']}; every function of these robots is in `docs/data/ptx.json`; `chain12` and `chain30` "
+        "are arms of 12 and 30 joints. Programs of more than 30,000 operations are not assembled here.\n"
+    )
     return table(("robot, precision", *(f"`{function}`" for function in SPILLING)), lines) + words + made_by("ptx")
 
 

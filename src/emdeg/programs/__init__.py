@@ -61,6 +61,18 @@ if TYPE_CHECKING:
     from emdeg.programs.trace import Traced, Tracer
     from emdeg.programs.values import ARITHMETIC, angle_atoms, constants, evaluate, evaluate_residues, every_value
     from emdeg.programs.verification import probed, probing, reference_program, verify_program
-    from emdeg.programs.weights import OPERATIONS, WEIGHTS, Effort, Progress, Weights, as_text, cost, label, parsed
+    from emdeg.programs.weights import (
+        OPERATIONS,
+        ROOM,
+        WEIGHTS,
+        Effort,
+        Progress,
+        Weights,
+        as_text,
+        cost,
+        fullest,
+        label,
+        parsed,
+    )
 
 on_demand(globals())

@@ -30,7 +30,9 @@ READ, WRITE = 1, 2
 MOST_TURNS = 256
 """How often a line may be executed, on an average, before a warp is said not to end."""
 
-_ENTRY = re.compile(r"\.visible \.entry (\w+)\((.*?)\)\s*\.reqntid (\d+), 1, 1\s*\{(.*)\}", re.DOTALL)
+_ENTRY = re.compile(
+    r"\.visible \.entry (\w+)\((.*?)\)\s*\.reqntid (\d+), 1, 1\s*(?:\.maxnreg \d+\s*)?\{(.*)\}", re.DOTALL
+)
 _TILE = re.compile(r"\.shared \.align \d+ \.b8 (\w+)\[(\d+)\];")
 _ADDRESS = re.compile(r"\[([%\w]+)(?:\+(-?\d+))?\]")
 _OPERAND = re.compile(r"\{[^}]*\}|[^,\s][^,]*")

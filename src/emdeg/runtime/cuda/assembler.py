@@ -15,11 +15,14 @@ from typing import Any
 from llvmlite import binding as llvm
 
 from emdeg.errors import BadRequest, DeviceError
-from emdeg.programs import Program
+from emdeg.programs import ROOM, Program, fullest
 from emdeg.runtime.cuda.kernel_text import KernelShape, Layout, kernel, kernel_shape
 
 ARCHITECTURES = (75, 80, 86, 87, 89, 90, 100, 103, 120, 121)
 """Compute capabilities, times ten: sm_75 is Turing, sm_90 Hopper, sm_100 and sm_120 Blackwell."""
+
+MOST_REGISTERS = 255
+"""Of 32 bits, that a thread can have."""
 
 
 def ptx(
@@ -33,11 +36,15 @@ def ptx(
 ) -> tuple[str, KernelShape]:
     """(the text of a program's kernel for GPUs of compute capability `sm` / 10 and newer, how it is launched)."""
     shape = kernel_shape(program, bits, layout, shared)
-    return assembled(kernel(program, name, bits, layout, shared), shape.threads, sm), shape
+    crowded = fullest(program) * bits > ROOM * 32
+    return assembled(kernel(program, name, bits, layout, shared), shape.threads, sm, crowded=crowded), shape
 
 
-def assembled(text: str, threads: int, sm: int, loops: bool = False) -> str:
+def assembled(text: str, threads: int, sm: int, loops: bool = False, crowded: bool = False) -> str:
     """PTX of a kernel's LLVM text; its blocks have `threads` threads.
+
+    `crowded`: it has more values at once than a thread has registers, so that it takes them all; NVIDIA's assembler
+    takes fewer of very long ones and stores the more.
 
     With `loops` LLVM's passes move what does not change out of them and inline calls; a straight line is in the order
     that keeps few values alive already, and stays as it is.
@@ -48,7 +55,8 @@ def assembled(text: str, threads: int, sm: int, loops: bool = False) -> str:
         passes.getModulePassManager().run(module, passes)
     written = machine.emit_assembly(module)
     # Every kernel says how many threads a block of it has: a launch with another number is refused by the driver.
-    return re.sub(r"(\.visible \.entry [^)]*\))\n", rf"\1\n.reqntid {threads}, 1, 1\n", written)
+    says = f".reqntid {threads}, 1, 1\n" + (f".maxnreg {MOST_REGISTERS}\n" if crowded else "")
+    return re.sub(r"(\.visible \.entry [^)]*\))\n", rf"\1\n{says}", written)
 
 
 def architecture(sm: int) -> int:
