@@ -1,11 +1,12 @@
-"""Inverse dynamics on small processors: instructions of a call, stack and code, counted on QEMU's boards.
+"""Inverse dynamics on small processors: instructions of a call, stack and code, on QEMU's boards and on x86-64.
 
     python benchmarks/bench_microcontrollers.py
 
-Objects are made by LLVM for each core, linked with a vector table and nothing else, and executed one instruction at a
-time; every one is compared with the program first. A straight-line program has no branches, so the count is the same
-for every state: it is the worst case. The short models are `emdeg.reduce.shortest`'s with a certified error of one
-hundredth of each joint's largest effort over the workspace; short programs of closed loops there are none. Prints it
+Objects are made by LLVM for each core, linked with a loop over states and nothing else, and executed one instruction at
+a time; every one is compared with the program first. A straight-line program has no branches, so the count is the
+same for every state: it is the worst case. The short models are `emdeg.reduce.shortest`'s with a certified error of one
+hundredth of each joint's largest effort over the workspace. Certified short programs of closed loops there are none;
+the Delta has its authors' short model, with the forearms' masses at their ends, whose error is not certified. Prints it
 all and writes benchmarks/results/microcontrollers.json.
 """
 
@@ -26,18 +27,18 @@ from record import record
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.qemu import run_object
 
-CORES = (("cortex-m4f", True), ("cortex-m7", True), ("cortex-m7", False))
+CORES = (("cortex-m4f", True), ("cortex-m7", True), ("cortex-m7", False), ("x86-64", True), ("x86-64", False))
 ROBOTS = ("puma560", "panda", "ur5e", "delta")
 ERROR, EFFORT, SECONDS = 0.01, 0.3, 60.0
 """Of the short models: parts of the largest effort; nominal seconds; processor's seconds, at most."""
 
 
 def models(name: str) -> dict[str, Program]:
-    """The exact inverse dynamics, and the short one where there can be one."""
+    """The exact inverse dynamics, and the short one; of the Delta, the one with its forearms lumped."""
     robot = emdeg.load(name)
     exact = emdeg.program(robot, "inverse_dynamics")
     if not robot.is_tree:
-        return {"exact": exact}
+        return {"exact": exact, "forearms lumped": emdeg.program(f"{name}_lumped", "inverse_dynamics")}
     return {
         "exact": exact,
         "short": shortest(robot, worst_error=ERROR, exact=exact, effort=EFFORT, time=Effort(SECONDS)).program,

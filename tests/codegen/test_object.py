@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 
 import numpy as np
 import pytest
@@ -39,6 +40,16 @@ def test_a_board_computes_what_the_numbers_say_in_the_same_number_of_instruction
     assert 300 < found.instructions < 2000
     assert 0 < found.stack < 1000
     assert found.code < 8000
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the object is for x86-64")
+@pytest.mark.parametrize("single", [True, False])
+def test_this_processor_takes_the_same_number_of_instructions_at_every_state(single, tmp_path):
+    found = check_on_board("stanford_arm", "inverse_dynamics", "x86-64", single, tmp_path)
+    assert 200 < found.instructions < 2000
+    assert 0 < found.stack < 2000
+    jumps = re.findall(r"\tj\w+ ", told(["objdump", "-d", "stanford_arm_inverse_dynamics.o"], tmp_path))
+    assert not jumps, "choices among reals are no jumps"
 
 
 @pytest.mark.targets

@@ -79,6 +79,7 @@ def verify(
     if "members" in result:
         out.print(f"verified: {robot.argument}, printed from {', '.join(result['members'])}, each proved again")
         out.print(f"  {_executed(result['executed'])}", soft_wrap=True)
+        _say_whose(result)
         out.print(f"  sha256 {result['digest']}")
         return
     errors = ", ".join(f"{name} {error:g}" for name, error in result["float_error_ulps"].items())
@@ -98,10 +99,7 @@ def verify(
     )
     out.print(f"  error of double arithmetic, in ulps of the largest entry: {errors}")
     if function is None:
-        out.print(
-            f"  robot: {plain(result['robot'])}, {result['robot_digest']}; {result['robot_note']}", soft_wrap=True
-        )
-        out.print(f"  signed by: {result['signed_by'] or 'nobody'}", soft_wrap=True)
+        _say_whose(result)
     if short := result.get("short"):
         peaks = short.get("largest_effort")
         shown = [
@@ -111,6 +109,12 @@ def verify(
         of = ", of its largest effort" if peaks else ""
         out.print(f"  short model: error of each {whose} over its box, certified{of} [SI]: {', '.join(shown)}")
     out.print(f"  sha256 {result['digest']}")
+
+
+def _say_whose(result: dict[str, Any]) -> None:
+    """Which robot an artefact is of, and who signed it."""
+    out.print(f"  robot: {plain(result['robot'])}, {result['robot_digest']}; {result['robot_note']}", soft_wrap=True)
+    out.print(f"  signed by: {result['signed_by'] or 'nobody'}", soft_wrap=True)
 
 
 def _say_where(does: str, values: Sequence[object], sure: Sequence[object], what: str) -> None:

@@ -45,7 +45,7 @@ def processor_of(cpu: str, single: bool) -> Processor:
 
 def llvm_text(program: Program, name: str, processor: Processor, single: bool, multirate: bool = False) -> str:
     """LLVM's assembly of the functions: arrays by pointer, all inputs read before the first output is stored."""
-    out = Writer(PRECISIONS[32 if single else 64], 1)
+    out = (BranchlessWriter if processor.jumps else Writer)(PRECISIONS[32 if single else 64], 1)
     functions = [_function(part, out) for part in parts(program, name, multirate)]
     return "\n\n".join(
         [
@@ -57,6 +57,15 @@ def llvm_text(program: Program, name: str, processor: Processor, single: bool, m
             "",
         ]
     )
+
+
+class BranchlessWriter(Writer):
+    """Chooses among reals by their bits, so that no jump depends on the state."""
+
+    def select(self, condition: str, a: str, b: str) -> str:
+        bits = [self.cast(value, self.real, self.bits) for value in (a, b)]
+        chosen = self.put(f"select {self.truth} {condition}, {self.bits} {bits[0]}, {self.bits} {bits[1]}")
+        return self.cast(chosen, self.bits, self.real)
 
 
 def _function(program: Program, out: Writer) -> str:
