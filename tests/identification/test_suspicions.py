@@ -33,6 +33,9 @@ SPOILED = {
     "gear forgotten": (lambda q, tau: {"tau": tau * [1, 1, 0.01]}, "before the gear"),
     "one sign": (lambda q, tau: {"tau": tau * [1, -1, 1]}, "sign: the effort of j2"),
     "every sign": (lambda q, tau: {"tau": -tau}, "sign: the efforts of every joint"),
+    "one joint in degrees": (lambda q, tau: {"q": q * [1, DEGREES, 1]}, "j2 goes from .* before a gear"),
+    "digits of the time": (lambda q, tau: {"t": np.round(np.arange(len(q)) / 100, 1)}, "too few digits"),
+    "another robot": (lambda q, tau: {"tau": tau * np.cos(np.arange(len(q)) / 30)[:, None]}, "unexplained"),
     "milli": (lambda q, tau: {"tau": 1000 * tau}, "mN m"),
     "speeds in degrees": (lambda q, tau: {"qd": np.gradient(q, axis=0) * 100 * DEGREES}, r"degrees\?"),
 }
@@ -73,6 +76,32 @@ def test_clock_gaps_and_saturation_are_said_and_left_out(example):
     for name, value in plain.parameters.items():  # what is left gives the same numbers, a little less sharply
         other = found.parameters[name]
         assert abs(value.value - other.value) < 3 * (other.high - other.value)
+
+
+def test_frozen_sensors_and_times_that_stand_twice_are_said_and_left_out(example):
+    folder, run_ = example
+    t, tau, q = run_.t.copy(), run_.tau.copy(), run_.q.copy()
+    q[400:450, 1], tau[1200:1240, 0] = q[400, 1], tau[1200, 0]
+    t[[700, 900]] = t[[699, 899]]
+    found = identify(run_.robot, [run_.write(folder / "log.csv", t=t, q=q, tau=tau)])
+    words = " ".join(doubt.words for doubt in found.doubts)
+    assert "frozen: the position of j2 stands still in the midst of a motion, from t = 4.01 s on, 49 samples" in words
+    assert "frozen: the effort of j1 stands still in the midst of a motion, from t = 12.01 s on, 39 samples" in words
+    assert "2 samples have the time of the one before them, first at t = 6.99 s" in words
+    plain = identify(run_.robot, [run_.write(folder / "log.csv")])
+    for name, value in plain.parameters.items():
+        other = found.parameters[name]
+        assert abs(value.value - other.value) < 3 * (other.high - other.value)
+
+
+def test_an_encoder_with_few_steps_is_said(example):
+    folder, run_ = example
+    found = identify(run_.robot, [run_.write(folder / "log.csv", q=np.round(run_.q / 0.004) * 0.004)])
+    said = [doubt.words for doubt in found.doubts if doubt.what == "quantised"]
+    assert len(said) == 3
+    assert all("steps of 0.004 rad" in words for words in said)
+    fine = identify(run_.robot, [run_.write(folder / "log.csv", q=np.round(run_.q / 1e-5) * 1e-5)])
+    assert fine.doubts == ()
 
 
 def test_spikes_do_not_matter(example):

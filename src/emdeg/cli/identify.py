@@ -92,12 +92,15 @@ def identify(
             accept_doubts=accept_doubts,
             progress=tell,
         )
-        checked = None if validate is None else validated(found, read_log(validate, found.robot))
+        other = None if validate is None else read_log(validate, found.robot)
+        checked = None if other is None else validated(found, other, accept_doubts=accept_doubts)
         distance = None if out_file is None else _written(found, robot, out_file, force, tell)
         if page is not None:
-            shown = validated(found, read_log(logs[0], found.robot)) if checked is None else checked
+            # The first log's doubts are known above.
+            shown = checked or validated(found, read_log(logs[0], found.robot), accept_doubts=True)
             write_new(page, identified_page(found, shown, checked is not None, " ".join(robot.words)), force)
-    for note in found.notes:
+    doubts = () if checked is None else checked.doubts
+    for note in (*found.notes, *(f"{validate}: {doubt.words}" for doubt in doubts)):
         say(f"note: {note}")
     if json:
         bodies = None if distance is None else {"file": str(out_file), "distance": distance}
@@ -252,7 +255,8 @@ def _log_data(one: Any) -> dict[str, Any]:
 
 def _validation_data(checked: Validation) -> dict[str, Any]:
     joints = [asdict(joint) | {"dominated_by": joint.dominated_by} for joint in checked.joints]
-    return {"file": checked.file, "relative_error": checked.relative_error, "joints": joints}
+    doubts = [asdict(doubt) for doubt in checked.doubts]
+    return {"file": checked.file, "relative_error": checked.relative_error, "joints": joints, "doubts": doubts}
 
 
 def _print(found: Identification, checked: Validation | None) -> None:

@@ -24,6 +24,8 @@ SHORTEST = 20
 """A stretch of fewer samples is left out."""
 FLAT = 4
 """Equal samples in a row at the largest effort that are no chance."""
+STUCK = 10
+"""Equal samples in a row that begin or end in the midst of a motion."""
 NEIGHBOURS = 2
 """Samples on either side through which a gap is bridged."""
 
@@ -59,7 +61,10 @@ def even_pieces(log: Log, notes: list[str]) -> list[LogPiece]:
             whole &= np.isfinite(column) & ~spikes
     if count:
         notes.append(f"{count} values are spikes and were left out")
+    for name in ("q", "effort"):
+        whole &= ~np.any(stuck(arrays[name]), axis=1)
     rows = np.flatnonzero(whole)
+    rows = rows[np.diff(log.t[rows], prepend=-np.inf) != 0]  # of two samples at one time the first counts
     steps = np.diff(log.t[rows])
     cuts = np.flatnonzero((steps <= 0) | (steps > (BRIDGED + JUMP) * step)) + 1
     ends = pairwise([0, *cuts.tolist(), len(rows)])
@@ -157,6 +162,25 @@ def flat_tops(effort: Array) -> Mask:
                 if last - first >= FLAT:
                     flat[first:last, k] = True
     return flat
+
+
+def stuck(x: Array) -> Mask:
+    """(m, n) where a column stands still although it moves right before or right after: its sensor was not read."""
+    found = np.zeros(x.shape, dtype=bool, order="F")
+    for k, column in enumerate(x.T):
+        steps = np.abs(np.diff(column))
+        moving = steps[steps > 0]
+        if not len(moving) or len(moving) < 0.2 * len(steps):  # at rest, or coarser than its motion
+            continue
+        usual = max(0.5 * float(np.quantile(moving, 0.99)), 3 * float(moving.min()))
+        for first, last in _runs(steps == 0):  # samples first..last are equal
+            if last - first + 1 < STUCK:
+                continue
+            into = steps[first - 1] if first else 0.0
+            out = steps[last] if last < len(steps) else 0.0
+            if np.nanmax([into, out, 0.0]) > usual:
+                found[first + 1 : last + 1, k] = True
+    return found
 
 
 def _runs(mask: Mask) -> list[tuple[int, int]]:

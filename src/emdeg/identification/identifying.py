@@ -17,7 +17,7 @@ from emdeg.identification.measured import Estimate, FrictionFit
 from emdeg.identification.motor_constants import in_newton_metres
 from emdeg.identification.recording import Log, read_log
 from emdeg.identification.samples import MOST_ROWS, LogSamples, fastest_speeds, prepare
-from emdeg.identification.suspicions import Doubt, explained_doubts, log_doubts, rate_doubts
+from emdeg.identification.suspicions import Doubt, explained_doubts, seen_doubts
 from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values, combination_text
 from emdeg.programs import program
 from emdeg.robot import Robot, choose, geometry, need_numbers
@@ -135,9 +135,9 @@ def ready_logs(
     if not logs:
         raise RobotError("no log is given", body=robot.name)
     read = [one if isinstance(one, Log) else read_log(one, robot) for one in logs]
-    fastest = np.max([fastest_speeds(log) for log in read], axis=0)
-    doubted = [(log.file, doubt) for log in read for doubt in (*log_doubts(log, robot), *rate_doubts(log, robot))]
+    doubted = [(log.file, doubt) for log in read for doubt in seen_doubts(log, robot)]
     refuse(doubted, accept_doubts)
+    fastest = np.max([fastest_speeds(log) for log in read], axis=0)
     progress("smoothing")
     samples = [prepare(log, robot, fastest, most=most // len(read)) for log in read]
     samples = [replace(one, loaded=k >= len(read) - loaded) for k, one in enumerate(samples)]

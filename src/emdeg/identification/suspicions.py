@@ -1,8 +1,9 @@
 """What is wrong with a log: units, signs, columns that changed places, clocks, limits, joints at rest; in words.
 
 Some can be seen in the columns. Others leave a log that looks like any other, so they are tried out: if the bodies'
-equations explain the efforts far better with two columns exchanged, a sign turned or degrees for radians, that is what
-happened. Signs and units that no equation can tell are held against the masses of the robot's own file.
+equations explain the efforts far better with two columns exchanged, a sign turned, degrees for radians, efforts that
+came late or an encoder's zero elsewhere, that is what happened. Signs and units that no equation can tell are held
+against the masses of the robot's own file. What nothing explains is said, too.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from itertools import combinations
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.identification.evening import BRIDGED, flat_tops
+from emdeg.errors import RobotError
+from emdeg.identification.evening import BRIDGED, flat_tops, stuck
 from emdeg.identification.linear_model import Evaluate
+from emdeg.identification.misalignments import misalignment, misalignment_words, orthonormal, unexplained_efforts
 from emdeg.identification.recording import JUMP, MANY_TURNS, MOTION, Log, doubts
 from emdeg.identification.samples import LogSamples
 from emdeg.mechanics.functions import inverse_dynamics
@@ -29,10 +32,22 @@ WELL = 0.08
 """Of the efforts: an explanation that leaves less needs no other."""
 BETTER = 0.5
 """What another explanation may leave at most, of what the log as it stands leaves, to be the likelier one."""
+ALIKE = 1.02
+"""Explanations that leave so nearly the same cannot be told apart by what they leave."""
 PLAIN = 3
 """The friction terms that every joint has stand first."""
 FAR_OUT = 3.0
 """Of a joint's limits: angles beyond are degrees."""
+GEARS = (10.0, 30.0, 50.0, 80.0, 100.0, 120.0, 160.0)
+"""Gear ratios that are tried out on positions."""
+TOO_MANY = 0.2
+"""Of all samples: so many at the time of the one before cannot be meant."""
+LEVELS = 1000
+"""Steps of an encoder in the way that a joint goes: fewer are said."""
+ROUNDING = 0.05
+"""By which an encoder's steps may differ from whole ones."""
+LEFT_OVER, MOST_LEFT_OVER = 0.3, 0.6
+"""Of a joint's efforts: what is left and no noise is said, or makes the log one that cannot be meant."""
 FAR = 8.0
 """Efforts so many times larger or smaller than the file's masses ask for are in other units."""
 UNITS = {
@@ -53,8 +68,20 @@ class Doubt(Shown):
     grave: bool
 
 
+def seen_doubts(log: Log, robot: Robot) -> list[Doubt]:
+    """What can be seen in a log's columns; RobotError where its time does not pass, of which nothing can be made."""
+    found = log_doubts(log, robot)
+    if log.step <= 0:
+        raise RobotError(found[0].words, file=log.file)
+    return [*found, *rate_doubts(log, robot)]
+
+
 def log_doubts(log: Log, robot: Robot) -> list[Doubt]:
-    """What can be seen in a log's columns."""
+    """What a column by itself shows."""
+    same = float(np.mean(np.diff(log.t) == 0))
+    if same > TOO_MANY:
+        words = f"the same time stands at {same:.0%} of the samples: t has too few digits, and no speed would be right"
+        return [Doubt("time", words, True)]
     if log.step <= 0:
         words = "the time does not run forwards from sample to sample: every speed would have the wrong sign"
         return [Doubt("time", words, True)]
@@ -63,13 +90,14 @@ def log_doubts(log: Log, robot: Robot) -> list[Doubt]:
         if "in seconds" in text:
             found.append(Doubt("time", f"{text} Else every speed and acceleration would be wrong", True))
         else:
-            words = f"{text} In degrees, gravity's angles and speeds would be 57 times off"
+            words = f"{text} In degrees, or before a gear, gravity's angles and speeds would be as many times off"
             found.append(Doubt("degrees", words, _far_out(log, robot)))
     found += _clock(log)
     missing = int(np.isnan(log.table.values).sum()) if log.table is not None else 0
     if missing:
         words = f"{missing} values are missing: up to {BRIDGED} in a row are interpolated, longer gaps part the log"
         found.append(Doubt("missing", words, False))
+    found += _sensors(log, robot)
     if log.effort is not None:
         flat = flat_tops(log.effort)
         what = "current" if log.in_amperes else "effort"
@@ -81,7 +109,7 @@ def log_doubts(log: Log, robot: Robot) -> list[Doubt]:
                 most = float(np.nanmax(np.abs(log.effort[flat[:, k], k])))
                 unit = "A" if log.in_amperes else "N m" if joint.kind == "revolute" else "N"
                 where = f"stands at {most:.4g} {unit} in {int(flat[:, k].sum())} samples"
-                words = f"the effort of {joint.name} {where}: its drive gives no more"
+                words = f"the {what} of {joint.name} {where}: its drive gives no more"
                 words += "; they are left out, fitted they would make bodies lighter"
                 found.append(Doubt("saturated", words, False))
     return found
@@ -97,9 +125,49 @@ def _far_out(log: Log, robot: Robot) -> bool:
     return False
 
 
+def _sensors(log: Log, robot: Robot) -> Iterator[Doubt]:
+    """Columns that stood still in the midst of a motion, and encoders with few steps."""
+    what = "current" if log.in_amperes else "effort"
+    both = [("position", log.q, robot.coordinates)]
+    both += [] if log.effort is None else [(what, log.effort, robot.driven)]
+    for name, values, joints in both:
+        held = stuck(values) & ~(flat_tops(values) if name == what else False)
+        for k in np.flatnonzero(held.any(axis=0)):
+            first = float(log.t[int(np.argmax(held[:, k]))])
+            words = (
+                f"frozen: the {name} of {joints[k].name} stands still in the midst of a motion, from t = {first:.6g} s"
+            )
+            words += f" on, {int(held[:, k].sum())} samples in all: they are left out"
+            yield Doubt("frozen", f"{words}; fitted they would be jumps of its acceleration", False)
+    for k, joint in enumerate(robot.coordinates):
+        step = _encoder_step(log.q[:, k])
+        if step is not None:
+            unit = "rad" if joint.kind == "revolute" else "m"
+            words = f"quantised: the position of {joint.name} has steps of {step:.3g} {unit}, which hide slow motion"
+            yield Doubt("quantised", f"{words}; its friction near rest and its inertia are known less well", False)
+
+
+def _encoder_step(q: Array) -> float | None:
+    """The step of an encoder that has few of them where the joint goes; None where it has many, or none to be seen."""
+    values = np.unique(q[np.isfinite(q)])
+    apart = np.diff(values)
+    if len(apart) < 3:
+        return None
+    step = float(np.quantile(apart, 0.05))
+    count = apart / step
+    whole = np.abs(count - np.rint(count)) < ROUNDING * np.rint(count)
+    few = float(values[-1] - values[0]) < LEVELS * step
+    return float(np.median(apart[np.rint(count) == 1])) if few and whole.all() else None
+
+
 def _clock(log: Log) -> Iterator[Doubt]:
     steps = np.diff(log.t)
-    back, far = steps <= 0, steps > (BRIDGED + JUMP) * log.step
+    same = int(np.sum(steps == 0))
+    if same:
+        at = float(log.t[int(np.argmax(steps == 0))])
+        words = f"{same} samples have the time of the one before them, first at t = {at:.6g} s: they are left out"
+        yield Doubt("clock", f"{words}; else their speeds would be without bound", False)
+    back, far = steps < 0, steps > (BRIDGED + JUMP) * log.step
     for mask, what in ((back, "goes back"), (far, "jumps ahead")):
         if mask.any():
             k = int(np.argmax(mask))
@@ -134,20 +202,53 @@ def explained_doubts(robot: Robot, regressor: Evaluate, samples: LogSamples) -> 
     """What the equations say: rest, exchanged columns, signs, degrees, units."""
     found = [
         Doubt(
-            "still", f"{joint.name} did not move: neither its friction nor what only its motion shows is found", False
+            "still",
+            f"{joint.name} did not move, or its encoder was not read: neither its friction nor what only its motion "
+            "shows is found",
+            False,
         )
         for joint, rests in zip(robot.coordinates, samples.still)
         if rests
     ]
     some = _some(samples)
     left = _left(regressor, some)
+    off = misalignment(regressor, samples)
     if left > WELL:
-        best = min(((_left(regressor, one), words) for one, words in _others(robot, some)), default=(1.0, ""))
-        if best[0] < BETTER * left:
+        best = _likeliest(robot, regressor, some)
+        if best[0] < BETTER * left and (off is None or best[0] < math.sqrt(off.left) * left):
             words = f"{best[1]}: as it stands the model leaves {left:.0%} of the efforts, so {best[0]:.0%}"
-            found.append(Doubt(best[1].split()[0], words, True))
+            found.append(Doubt(best[1].split()[0].rstrip(":"), words, True))
             return found
-    return found + _against_the_file(robot, regressor, some)
+    if off is not None:
+        what, words = misalignment_words(robot, off)
+        found.append(Doubt(what, words, True))
+    found += _against_the_file(robot, regressor, some)
+    return found if any(doubt.grave for doubt in found) else found + _unexplained(robot, regressor, samples)
+
+
+def _likeliest(robot: Robot, regressor: Evaluate, some: LogSamples) -> tuple[float, str]:
+    """(what it leaves of the efforts, in words) of the other explanation that leaves least.
+
+    Of two that leave the same, as either of two signs turned does, it is the one that the file's masses allow.
+    """
+    tried = sorted(((_left(regressor, one), words, one) for one, words in _others(robot, some)), key=lambda one: one[0])
+    alike = [one for one in tried if one[0] < ALIKE * tried[0][0]]
+    allowed = (one for one in alike if not _against_the_file(robot, regressor, one[2]))
+    found = next(allowed, alike[0]) if len(alike) > 1 else (*alike, (math.inf, ""))[0]
+    return found[0], found[1]
+
+
+def _unexplained(robot: Robot, regressor: Evaluate, samples: LogSamples) -> list[Doubt]:
+    """Joints whose efforts neither bodies nor friction explain, noise apart."""
+    rest = unexplained_efforts(regressor, samples)
+    found = []
+    for joint, share in zip(robot.driven, rest):
+        if share > LEFT_OVER:
+            words = f"unexplained: {share:.0%} of the effort of {joint.name} is neither noise nor what any bodies and"
+            words += " friction give, and no column exchanged, sign or unit explains it: is it this robot, with these"
+            words += " sizes, and did its encoders move with it? Its parameters would make up for what is missing"
+            found.append(Doubt("unexplained", words, share > MOST_LEFT_OVER))
+    return found
 
 
 def _some(samples: LogSamples) -> LogSamples:
@@ -173,10 +274,9 @@ def _left(regressor: Evaluate, some: LogSamples) -> float:
 
 
 def _without(y: Array, A: Array) -> Array:
-    length = np.linalg.norm(A, axis=0)
-    A = A[:, length > 0] / length[length > 0]
-    x, *_ = np.linalg.lstsq(A, y, rcond=1e-9)
-    return y - A @ x
+    """What is left of y behind the columns of A."""
+    Q, _ = orthonormal(A)
+    return y - Q @ (Q.T @ y)
 
 
 def _others(robot: Robot, some: LogSamples) -> Iterator[tuple[LogSamples, str]]:
@@ -206,6 +306,17 @@ def _others(robot: Robot, some: LogSamples) -> Iterator[tuple[LogSamples, str]]:
         replace(some, q=some.q * turns, qd=some.qd * turns, qdd=some.qdd * turns),
         "degrees: positions are not in radians",
     )
+    far = np.ptp(some.q, axis=0) > math.pi
+    for j in (j for j in range(n) if n > 1 and far[j] and robot.coordinates[j].kind == "revolute"):
+        for ratio, words in (
+            (180 / math.pi, f"degrees: the position of {places[j]} is not in radians"),
+            *(
+                (gear, f"gear: the position of {places[j]} is the motor's, some {gear:g} turns for one")
+                for gear in GEARS
+            ),
+        ):
+            scale = np.where(np.arange(n) == j, 1 / ratio, 1.0)
+            yield replace(some, q=some.q * scale, qd=some.qd * scale, qdd=some.qdd * scale), words
 
 
 def _against_the_file(robot: Robot, regressor: Evaluate, some: LogSamples) -> list[Doubt]:

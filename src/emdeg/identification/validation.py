@@ -10,10 +10,11 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.identification.estimation import NORMAL
-from emdeg.identification.identifying import Identification
+from emdeg.identification.identifying import Identification, refuse
 from emdeg.identification.recording import Log
 from emdeg.identification.samples import LogSamples, prepare
 from emdeg.identification.smoothing import signal_band
+from emdeg.identification.suspicions import Doubt, seen_doubts
 from emdeg.writing import Shown
 
 LAGS = 20
@@ -57,14 +58,21 @@ class Validation(Shown):
     predicted: Array = field(repr=False)
     parts: Mapping[str, Array] = field(repr=False)
     """(m, n) of inertia, velocity, gravity and friction."""
+    doubts: tuple[Doubt, ...] = ()
+    """What is not as it should be in the log."""
 
     @property
     def relative_error(self) -> list[float]:
         return [joint.relative for joint in self.joints]
 
 
-def validated(found: Identification, log: Log) -> Validation:
-    """The identified model along another log: every sample counts as it was measured, nothing is smoothed but q."""
+def validated(found: Identification, log: Log, *, accept_doubts: bool = False) -> Validation:
+    """The identified model along another log: every sample counts as it was measured, nothing is smoothed but q.
+
+    A log whose columns cannot be meant is refused with RobotError, unless `accept_doubts`.
+    """
+    doubts = seen_doubts(log, found.robot)
+    refuse([(log.file, doubt) for doubt in doubts], accept_doubts)
     samples = prepare(log, found.robot, found.logs[0].fastest, thinned=False)
     factors = np.array([found.constants[j.name].value if found.constants else 1.0 for j in found.robot.driven])
     if log.in_amperes:
@@ -96,7 +104,7 @@ def validated(found: Identification, log: Log) -> Validation:
                 {name: _rms(part[good, j]) for name, part in parts.items()},
             )
         )
-    return Validation(log.file, tuple(joints), samples, predicted, parts)
+    return Validation(log.file, tuple(joints), samples, predicted, parts, tuple(doubts))
 
 
 def _parts(found: Identification, samples: LogSamples, predicted: Array) -> dict[str, Array]:
