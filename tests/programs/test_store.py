@@ -21,6 +21,7 @@ from emdeg.programs.ir import NOTHING, Kind, Op, count, moved
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.store import (
     file_name,
+    filed,
     from_data,
     index,
     keep,
@@ -266,3 +267,19 @@ def test_other_data_is_refused(spoil):
 def test_what_is_no_program_at_all_is_refused(data):
     with pytest.raises(NotAProgram):
         from_data(data)
+
+
+def test_what_a_search_in_a_hurry_filed_does_not_stand_for_what_a_longer_one_finds(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    robot = emdeg.load("planar2r", payload="mass=1.5,com=0:0:0")
+    plain = plain_program(robot, "inverse_dynamics")
+    keep(plain, robot, ["inverse_dynamics"], found={"effort": 0.01, "seed": 0})
+    assert emdeg.program(robot, "inverse_dynamics", otherwise=0.01) == plain
+    better = emdeg.program(robot, "inverse_dynamics", otherwise=0.3)
+    assert count(better).total <= count(plain).total
+    assert filed(robot, ["inverse_dynamics"]).effort == 0.3
+    # One that is no better stays, and is not searched for again.
+    keep(better, robot, ["inverse_dynamics"], found={"effort": 0.01, "seed": 5})
+    assert count(emdeg.program(robot, "inverse_dynamics", otherwise=0.1)).total == count(better).total
+    found = filed(robot, ["inverse_dynamics"])
+    assert (found.effort, found.found["seed"], found.program) == (0.1, 5, better)

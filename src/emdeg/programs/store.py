@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import warnings
@@ -95,6 +96,18 @@ class Filed:
 
     program: Program
     path: Path
+    found: Mapping[str, Any]
+    """How it was found, as whoever filed it said (see `keep`)."""
+
+    @property
+    def effort(self) -> float:
+        """Seconds of the search that found it; infinite where its file does not say."""
+        effort = self.found.get("effort")
+        return float(effort) if isinstance(effort, int | float) else math.inf
+
+
+FOUND = ("operations", "seed", "effort", "certificate")
+"""What a file says of how its program was found."""
 
 
 def kept(
@@ -126,7 +139,8 @@ def filed(
             warnings.warn(f"{there} is not used: {word}", OldFormat, stacklevel=2)
         elif (data.get("digest"), data.get("weights")) == (robot_digest(robot), weights):
             try:
-                return Filed(from_data(data.get("program")), there)
+                how = {key: data[key] for key in FOUND if key in data}
+                return Filed(from_data(data.get("program")), there, how)
             except NotAProgram as problem:
                 set_aside(there, str(problem))
     return None

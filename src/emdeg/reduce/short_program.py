@@ -31,10 +31,12 @@ SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
 STATES = 600
 SEARCHING = 0.6
 """The share of the time that may have passed when certification begins."""
-ROUNDS, WORK, NOISE = 12, 1.5e6, 0.4
+ROUNDS, WORK, NOISE = 12, 1e6, 0.4
 """Prunings by different ways at most, their work for a second of effort, and how different they are."""
 AIM, LAST_AIM = 0.88, 0.94
 """The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
+DEAR = 1 << 24
+"""Values that a certificate took beyond which it is not asked for again for the sake of another move."""
 ATTEMPTS = 4
 """Searches until one is certified within its limits."""
 TABLES = 1e-6
@@ -227,9 +229,12 @@ class _Search:
             self.tell("certified" if (over <= 1).all() else "not certified", cost(short, self.weights))
             if (over <= 1).all():
                 best = self._made(short, errors, limits)
+                if sum(e.boxes for e in errors) > DEAR:
+                    break
                 # What its errors leave of their limits may bear another move or two.
                 aim = LAST_AIM
-                path, search = search.run(path[-1], aim)
+                found, search = search.run(path[-1], aim)
+                path = [*path[:-1], *found]
             else:
                 why = "shorter programs were found, but none that is certified within these errors"
                 goal = search.limits * np.where(over > 1, 0.985 / over, 1.0)

@@ -63,13 +63,13 @@ def worst_states(
     found, at = [], []
     for output in range(sizes.shape[1]):
         best = taken(start, np.argsort(-sizes[:, output])[:starts])
-        value, state = _climb(lambda some, k=output: np.abs(errors(some)[:, k]), best, where, random)
+        value, state = climbed(lambda some, k=output: np.abs(errors(some)[:, k]), best, where, random)
         found.append(value)
         at.append(state)
     return np.array(found), joined(*at)
 
 
-def _climb(
+def climbed(
     size: Callable[[States], Array], states: dict[str, Array], where: Workspace, random: np.random.Generator
 ) -> tuple[float, dict[str, Array]]:
     """(the largest size reached, the state where) from some states: steps of positions, turns of rates."""

@@ -24,7 +24,7 @@ from emdeg.programs.rounding import WORK, check_rounding, states_of
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
 from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.simplification import fold_signs, prune, retrace, schedule, simplify
-from emdeg.programs.store import filed, keep, set_aside, shipped
+from emdeg.programs.store import Filed, filed, keep, set_aside, shipped
 from emdeg.programs.verification import MOST_JOINTS, probed, reference_program, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
 from emdeg.robot import Robot, RobotLike, as_robot
@@ -226,11 +226,12 @@ def cheapest(
     if effort == 0 or base:
         return plain
     candidates = [plain]
-    filed = on_file(robot, plain, names, weights)
-    if filed is not None:
-        candidates.append(filed)
+    known = on_file(robot, plain, names, weights)
+    if known is not None:
+        candidates.append(known)
     candidates += _from_what_is_differentiated(robot, plain, names, weights)
-    unasked = filed is None and effort is None
+    hasty = _found_in_less(robot, names, weights, otherwise) if effort is None else None
+    unasked = effort is None and (known is None or hasty is not None)
     if unasked:
         effort = otherwise
     if effort and robot.n <= MOST_JOINTS:
@@ -239,15 +240,28 @@ def cheapest(
             raise KeyboardInterrupt
         candidates.append(_with_face(found.program, plain))
         if unasked:  # nobody asked for the search, so nobody shall wait for it twice
-            data = {
+            data: dict[str, object] = {
                 "operations": found.count.as_dict(),
                 "seed": seed,
-                "effort": effort,
                 "certificate": found.certificate.as_dict(),
             }
+            better = found.program
+            if hasty is not None and cost(hasty.program, weights) <= cost(better, weights):
+                better, data = hasty.program, dict(hasty.found)
             with suppress(RobotError):  # a folder that cannot be written
-                keep(found.program, robot, names, found=data, weights=label(weights))
+                keep(better, robot, names, found={**data, "effort": effort}, weights=label(weights))
     return min(candidates, key=lambda candidate: cost(candidate, weights))
+
+
+def _found_in_less(robot: Robot, names: Sequence[str], weights: Weights, seconds: float) -> Filed | None:
+    """The user's program on file if a search of fewer seconds found it, and the package has none; else None.
+
+    What a search in a hurry has filed must not stand for what a whole one finds.
+    """
+    own = filed(robot, names, label(weights))
+    if own is None or own.effort >= seconds or shipped(robot, names, label(weights)) is not None:
+        return None
+    return own
 
 
 def _from_what_is_differentiated(robot: Robot, plain: Program, names: Sequence[str], weights: Weights) -> list[Program]:
