@@ -118,3 +118,15 @@ def test_without_thresholds_nothing_is_dropped():
     short, dropped = significant(full, region, significance=0.0, joint_significance=0.0, keep_uncertain=True)
     assert not dropped
     assert not any(short.difference.values())
+
+
+def test_what_was_left_out_of_each_entry_is_said_largest_first_and_with_the_rest_it_is_whole():
+    short = emdeg.abbreviate("planar3r", significance=0.3, joint_significance=0.1, seconds=3)
+    gone = short.left_out()
+    assert set(gone) == {d.entry for d in short.dropped}
+    assert all(one["terms"] == sorted(one["terms"], key=lambda term: -term["size"]) for one in gone.values())
+    assert gone["g2"]["text"] == "(G3*C123)"  # what g1 lost, too, without that entry's name
+    assert gone["c12"]["text"] == f"0.5*({gone['b112']['text']})"
+    for entry, terms in short.short.full.lumped.expansions.items():
+        left = {term["constant"] for term in gone.get(entry, {"terms": ()})["terms"]}
+        assert left ^ {c for c, _ in short.short.expansions[entry]} == {c for c, _ in terms}

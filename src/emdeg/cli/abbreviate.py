@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import math
-import shlex
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich.table import Table
 
-from emdeg.cli.common import BEST_SO_FAR, BestEffort, Json, UsageError, end_if_missed, out, print_json, say, write_new
+from emdeg.cli.common import BEST_SO_FAR, BestEffort, Json, UsageError, end_if_missed, print_json, say, write_new
 from emdeg.cli.effort import Seed, WeightsText, chosen_weights, default_effort, promised
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
-from emdeg.cli.short_programs import emitted, present, print_verdict, written_robot
-from emdeg.codegen import CERTIFICATE, make_short_artefact, may_replace, write
+from emdeg.cli.short_models import emitted_model, model_data, print_model, shown_data
+from emdeg.cli.short_programs import emitted, present, written_robot
+from emdeg.codegen import may_replace
 from emdeg.errors import OverBudget, RobotError
-from emdeg.programs import Effort, Program, Weights, cost, count, label
+from emdeg.programs import Effort, cost, count, label
 from emdeg.programs import program as exact_program
 from emdeg.reduce import (
     JOINT_SIGNIFICANCE,
     SHORT_FUNCTIONS,
     SIGNIFICANCE,
-    Abbreviated,
     ShortProgram,
     abbreviate,
     curve,
@@ -36,7 +33,6 @@ from emdeg.reduce import (
     holding_error,
     multirate,
     reduction_tables,
-    stated,
     totals,
 )
 from emdeg.reduce import split as split_program
@@ -234,13 +230,13 @@ def command(
                         stop.asked,
                     )
                     return
-                data = _data(short)
+                data = shown_data(short)
                 if short.errors:
                     tell("a small program")
                     parts = 4 if tables_ else 1
                     program = short.program(effort=time.part(0.4 / parts), weights=weighed)
                     matrix = short.program("mass_matrix", effort=time.part(0.2 / parts), weights=weighed)
-                    data |= _model_data(short, program, matrix, weighed)
+                    data |= model_data(short, program, matrix, weighed)
                     better = short.as_near(
                         effort=default_effort(), seed=seed, weights=weighed, time=time.part(1 / parts)
                     )
@@ -269,7 +265,9 @@ def command(
                         data["short_robot"] = written_robot(robot, limits, where, robot_file, seed, force)
                     if emit is not None and (best_effort or not short.missed):
                         data["emitted"] = (
-                            _emitted(short, program, emit, force) if better is None else emitted(better, emit, force)
+                            emitted_model(short, program, emit, force)
+                            if better is None
+                            else emitted(better, emit, force)
                         )
         except ValueError as problem:
             raise UsageError(_as_options(str(problem))) from None
@@ -281,7 +279,7 @@ def command(
     if json:
         print_json(data)
     else:
-        _print(data)
+        print_model(data)
     files = emit is not None or robot_file is not None
     end_if_missed(short.missed, best_effort, files, BEST_SO_FAR if stop.asked else "")
 
@@ -291,15 +289,6 @@ def _as_options(text: str) -> str:
     for name in ("worst_error", "at_most", "of_friction", "of_tolerance", "keep_uncertain"):
         text = text.replace(name, "--" + name.replace("_", "-"))
     return text
-
-
-def _emitted(short: Abbreviated, program: Program, path: Path, force: bool) -> dict[str, str]:
-    """Writes the program's C with the certificate beside it, both or none; what was written."""
-    command = shlex.join(["emdeg", *sys.argv[1:]])
-    made = make_short_artefact(stated(short), program, file=path.name, command=command)
-    write([made], path.parent, force)
-    say(f"wrote {path}: verified, its error certified; both are in {path.name}{CERTIFICATE}")
-    return {"file": str(path), "certificate": f"{path}{CERTIFICATE}", "digest": made.certificate["digest"]}
 
 
 def _motion(robot: Robot, hold: int | None, trajectory: str | None) -> tuple[NDArray, NDArray, NDArray] | None:
@@ -341,137 +330,6 @@ def _numbers(text: str | None) -> list[float] | None:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise UsageError(f"{text!r} is not a list of numbers with commas between them") from None
-
-
-def _data(short: Abbreviated) -> dict[str, Any]:
-    printed = short.short.numeric_text()
-    symbols = {name: entry.text for name, entry in short.short.compact.entries.items()}
-    data: dict[str, Any] = {
-        "robot": short.short.full.robot.name,
-        "joints": list(short.where.joints),
-        "box": short.where.data(),
-        "entries": {name: {"text": printed[name], "constants": symbols[name]} for name in printed},
-        "constants": {
-            c.name: {
-                "value": c.value,
-                "unit": c.unit,
-                "formula": str(c.formula),
-                "tolerance": c.tolerance,
-                "load": any(str(g.of).endswith("L") for g in c.formula.generators),
-            }
-            for c in short.short.lumped.constants
-        },
-    }
-    if short.entry_limits:
-        data["within_target"] = not short.missed
-        data["missed"] = list(short.missed)
-    if short.entries:
-        data["entry_errors"] = [
-            {
-                "entry": e.entry,
-                "average": e.average,
-                "worst": e.worst,
-                "operations": e.operations,
-                "certified_difference": e.certified.bound,
-                "found_difference": e.certified.value,
-            }
-            for e in short.entries
-        ]
-    return data
-
-
-def _model_data(short: Abbreviated, program: Program, matrix: Program, weights: Weights) -> dict[str, Any]:
-    """Of a short model of the efforts: what it costs and how wrong it can be."""
-    robot = short.short.full.robot
-    exact = exact_program(robot, "inverse_dynamics", weights=weights)
-    matrix = min(matrix, exact_program(robot, "mass_matrix", weights=weights), key=lambda one: cost(one, weights))
-    named = {"inverse_dynamics": program, "mass_matrix": matrix, "exact_inverse_dynamics": exact}
-    counts = {name: count(p) for name, p in named.items()}
-    return {
-        "operations": counts["inverse_dynamics"].as_dict(),
-        "exact_operations": counts["exact_inverse_dynamics"].as_dict(),
-        "certified_error": [e["certified_over_largest"] or 0.0 for e in short.error_data()],
-        "errors": short.error_data(),
-        "dropped_terms": len(short.dropped),
-        "programs": totals(counts),
-    }
-
-
-def _print(data: dict[str, Any]) -> None:
-    """The verdict first, then what else was asked for; the formulas, which may be many, last."""
-    if "operations" in data:
-        print_verdict(data)
-        c = data["programs"]["mass_matrix"]
-        out.print(f"short mass matrix: {c['mul']} x {c['add']} + = {c['total']} operations")
-    if "entry_errors" in data:
-        _rows(data["entry_errors"], "How wrong each entry can be")
-    _print_more(data)
-    for name, entry in data["entries"].items():
-        if entry["text"] != "0":
-            out.print(f"{name} = {entry['constants']}", soft_wrap=True)
-            out.print(f"{' ' * len(name)} = {entry['text']}", soft_wrap=True)
-    shown = [
-        {"constant": name, "value": c["value"], "unit": c["unit"], "load": "x" * c["load"], "is": c["formula"]}
-        for name, c in data["constants"].items()
-    ]
-    _rows(shown, "Constants; an x where a load's parameters enter")
-
-
-def _print_more(data: dict[str, Any]) -> None:
-    """Rates, held configurations, processors, the paper's tables."""
-    joints = [row["joint"] for row in data.get("errors", ())]
-    if "multirate" in data and "tables" not in data:
-        _rates({"inverse dynamics, abbreviated": data["multirate"]})
-    if held := data.get("holding"):
-        rows = [{"joint": j, "largest": x, "rms": y} for j, x, y in zip(joints, held["largest"], held["rms"])]
-        _rows(rows, f"Extra error of holding the configuration part for {held['steps']} steps")
-    if parts := data.get("processors"):
-        shares = " + ".join(map(str, parts["operations"]))
-        out.print(
-            f"{parts['processors']} processors: {shares} operations, {parts['values_passed']} values passed; "
-            f"{parts['span']} operations long, the critical path {parts['critical_path']}"
-        )
-    for name, rows in data.get("tables", {}).items():
-        if name == "rates":
-            _rates(rows)
-        else:
-            counts = [{"method": m, "x": c["mul"], "+": c["add"], "total": c["total"]} for m, c in rows.items()]
-            _rows(counts, f"Operations: {'inverse dynamics' if name == 'forces' else 'mass matrix'}")
-
-
-def _rates(rows: dict[str, dict[str, Any]]) -> None:
-    """What can be attained if the configuration part is computed less often."""
-    table = [
-        {
-            "program": name,
-            "q": _sum(found["configuration"]),
-            "rates": _sum(found["rates"]),
-            "all Hz": found["together_hz"],
-            "q Hz": found["configuration_hz"],
-            "rates Hz": found["rates_hz"],
-        }
-        for name, found in rows.items()
-    ]
-    first = next(iter(rows.values()))
-    speed, ratio = f"{first['operations_per_second']:g} operations a second", first["ratio"]
-    _rows(
-        table,
-        "Operations that depend on q alone and on rates, and how often both parts can run at "
-        f"{speed}: together, or q's once for {ratio} of the rates'",
-    )
-
-
-def _sum(counts: dict[str, int]) -> int:
-    return sum(counts.values()) - counts["sincos"]
-
-
-def _rows(rows: list[dict[str, Any]], title: str | None = None) -> None:
-    table = Table(title=title, title_justify="left")
-    for column in rows[0]:
-        table.add_column(column.replace("_", " "), min_width=len(column) if title else None)
-    for row in rows:
-        table.add_row(*(f"{x:.4g}" if isinstance(x, float) else "-" if x is None else str(x) for x in row.values()))
-    out.print(table)
 
 
 def _draw(robot: Robot, where: Workspace, path: Path, time: Effort, force: bool, json: bool) -> None:

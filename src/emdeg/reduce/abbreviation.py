@@ -56,6 +56,15 @@ class Abbreviated(Brief):
         """The short model as a `Model`: equations to print, to differentiate, to evaluate."""
         return self.short.model
 
+    def left_out(self) -> dict[str, dict[str, Any]]:
+        """{entry: what was dropped from it, as a formula, and its terms by falling size} of entries that lost some."""
+        gone = self.short.full.keeping({(d.entry, d.constant) for d in self.dropped})
+        found: dict[str, dict[str, Any]] = {}
+        for d in sorted(self.dropped, key=lambda d: (-d.size, d.constant)):
+            one = found.setdefault(d.entry, {"text": gone.written_out(d.entry), "terms": []})
+            one["terms"].append({"constant": d.constant, "size": d.size, "why": d.rule})
+        return found
+
     def program(
         self,
         function: str = "inverse_dynamics",

@@ -192,6 +192,14 @@ class ShortModel(Shown):
         formulas = Formulas(M, drives, MappingProxyType(beta), g)
         return replace(full, stated=formulas, known=MappingProxyType({}), general=None)
 
+    def written_out(self, entry: str) -> str:
+        """An entry in its constants; one that is a multiple of another without that one's name."""
+        here = self.compact.entries[entry]
+        if not here.alias:
+            return here.text
+        others = self.compact.entries.keys() - {entry}
+        return _NAME.sub(lambda m: f"({self.written_out(m[0])})" if m[0] in others else m[0], here.text)
+
     def numeric_text(self, digits: int = 3) -> dict[str, str]:
         """{entry: expression with numbers in place of constants}, rounded in print."""
         written = {c.name: f"({float(self.numbers[c.name]):.{digits}g})" for c in self.lumped.constants}
