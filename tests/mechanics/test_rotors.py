@@ -55,15 +55,15 @@ def with_rotors_as_bodies(robot: Robot, motors: list[tuple[int, Placement, Fract
     return replace(robot, links=(*bare, *rotors), nonphysical="rotors without transverse inertia")
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_gyroscopic_terms_are_those_of_rotors_as_bodies(seed):
+@pytest.mark.parametrize(("seed", "tree"), [*((seed, False) for seed in range(4)), (2, True), (3, True), (12, True)])
+def test_gyroscopic_terms_are_those_of_rotors_as_bodies(seed, tree):
     rng = np.random.default_rng(seed)
-    robot, motors = with_motors(random_robot(seed, 4), rng)
-    tree = with_rotors_as_bodies(robot, motors)
+    robot, motors = with_motors(random_robot(seed, 4, tree=tree), rng)
+    bodies = with_rotors_as_bodies(robot, motors)
     q, qd, qdd = rng.uniform(-1, 1, (3, 5, robot.n))
     gears = np.array([gear for *_, gear in motors], float)
     state = [np.concatenate([x, gears * x], axis=-1) for x in (q, qd, qdd)]
-    tau = emdeg.inverse_dynamics(tree, *state)
+    tau = emdeg.inverse_dynamics(bodies, *state)
     expected = tau[:, : robot.n] + gears * tau[:, robot.n :]
     found = emdeg.inverse_dynamics(robot, q, qd, qdd, gyroscopic=True)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
