@@ -198,6 +198,11 @@ def test_tables_for_people():
     [
         (["jpl_rrp", "--range", "r3=2:3"], 3, "the workspace is empty"),
         (["jpl_rrp", "--range", "r3"], 2, "NAME=VALUE"),
+        (["delta", "--servo", "kp=1,kd=1"], 2, "--servo is not known for closed loops"),
+        (["planar2r", "--samples", "9"], 2, "--samples is for closed loops"),
+        (["planar2r", "--velocity-terms"], 2, "--velocity-terms goes with --hold"),
+        (["planar2r", "--only", "loads", "--at", "0,0"], 2, "--at is for the part capability and for --servo"),
+        (["planar2r", "--torque-constants", "1,1"], 2, "--torque-constants goes with --measured"),
         (["jpl_rrp", "--range", "r3=1"], 2, "JOINT=LOW:HIGH"),
         (["jpl_rrp", "--payload", "mass=1,com=0:0:0@nowhere"], 3, "does not exist"),
         (["jpl_rrp", "--measured", "none.csv"], 3, "cannot be read"),

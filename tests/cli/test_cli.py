@@ -308,14 +308,16 @@ LIMB = """<link name="l{k}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" 
   <origin rpy="1.5708 0 0" xyz="0 0 1"/><limit lower="-1" upper="1" effort="9" velocity="9"/></joint>"""
 
 
-def test_many_notes_are_one_line_and_all_on_demand(tmp_path):
+def test_many_notes_are_a_line_a_kind_and_all_on_demand(tmp_path):
     chain = tmp_path / "chain.urdf"
     limbs = [LIMB.format(k=k, parent="a" if k == 0 else f"l{k - 1}") for k in range(5)]
-    chain.write_text(SNAPPED.format(name="chain", limbs="".join(limbs)))
+    chain.write_text(SNAPPED.format(name="chain", limbs="".join(limbs).replace('ixy="0"', 'ixy="1e-18"')))
     short, full = run("show", str(chain)).stderr, run("show", str(chain), "--notes").stderr
-    assert short.count("note:") == 1
+    assert short.count("note:") == 2
     assert "5 numbers were made exact" in short
+    assert "5 bodies had round-off, such as l0: round-off was taken away" in short
     assert full.count("was read as") == 5
+    assert full.count("round-off was taken away") == 5
 
 
 def test_limbs_on_a_body_with_mass_are_said_to_hang_on_a_fixed_one(tmp_path):

@@ -79,6 +79,10 @@ def test_the_command_writes_a_file_and_does_not_overwrite_it(tmp_path):
         (("panda", "--budget", "50"), 4, "the budget is 50"),
         (("panda", "--only", "relation"), 2, "relations"),
         (("panda", "--only", ","), 2, "names no part"),
+        (("planar2r", "--rows", "1,3"), 2, "--rows is for the parts J, Jinv and singularities"),
+        (("planar2r", "--frame", "tool"), 2, "--frame is for the parts J and Jinv"),
+        (("planar2r", "--only", "M", "--frames", "standard"), 2, "--frames is for the parts U and D"),
+        (("delta", "--symbolic-payload", "tool"), 2, "--symbolic-payload is not known for closed loops"),
     ],
 )
 def test_what_cannot_be_done_has_an_exit_code_and_a_reason(words, code, message):

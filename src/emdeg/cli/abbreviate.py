@@ -10,7 +10,17 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from emdeg.cli.common import BEST_SO_FAR, BestEffort, Json, UsageError, end_if_missed, print_json, say, write_new
+from emdeg.cli.common import (
+    BEST_SO_FAR,
+    BestEffort,
+    Json,
+    UsageError,
+    end_if_missed,
+    print_json,
+    refuse,
+    say,
+    write_new,
+)
 from emdeg.cli.effort import Seed, WeightsText, chosen_weights, default_effort, promised
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
@@ -174,6 +184,7 @@ def command(
     """
     if not robot.is_tree:  # its links alone are a tree, which is another machine
         raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
+    refuse({"--absolute": absolute and worst_error is None}, "goes with --worst-error")
     if emit is not None:
         may_replace(emit, force)
     if robot_file is not None:

@@ -28,6 +28,7 @@ from emdeg.cli.common import (
     end_if_missed,
     out,
     print_json,
+    refuse,
     say,
 )
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges, quantity
@@ -141,18 +142,28 @@ def analyse(
         check_folder(out_folder)
     ranges = joint_ranges(range_ or [])
     if not robot.is_tree:
-        refused = {
-            "--formula": formula,
-            "--ratio": ratios,
-            "--hold": hold,
-            "--trajectory": trajectory,
-        }
+        options = {"--formula": formula, "--ratio": ratios, "--hold": hold, "--trajectory": trajectory}
+        options |= {"--servo": servo, "--at": at, "--gap": gap, "--velocity-terms": velocity_terms}
+        refuse(options, f"is not known for closed loops; parts: {', '.join(analysis.LOOP_PARTS)}")
         recording = None if measured is None else _recording(measured, robot, torque_constants, window)
         against = None if recording is None else partial(_compared, robot, recording, law, slowest, measured)
-        analyse_loops(robot, ranges, only, over, samples, margin, out_folder, json, refused, against)
+        with _aside(out_folder) as aside:
+            kept = partial(_moved, folder=out_folder)
+            analyse_loops(robot, ranges, only, over, samples, margin, aside, json, kept, against)
         return
+    refuse({"--samples": samples}, "is for closed loops")
+    refuse({"--velocity-terms": velocity_terms and hold is None}, "goes with --hold")
+    if measured is None:
+        refuse({"--torque-constants": torque_constants, "--slowest": slowest or None}, "goes with --measured")
+        refuse({"--window": window if trajectory is None else None}, "goes with --measured or --trajectory")
     asked = any(option is not None for option in (formula, ratios, hold, measured, servo))
     parts = _parts(only, asked)
+    if not {"servo", "importance"} & set(parts):
+        refuse({"--trajectory": trajectory}, "is for the parts servo and importance")
+    if "capability" not in parts and servo is None:
+        refuse({"--at": at}, "is for the part capability and for --servo")
+    if "ratios" not in parts and ratios is None:
+        refuse({"--over": over}, "is for the part ratios and for --ratio")
     pair = None if over is None else _pair(over)
     motion = None if trajectory is None else _motion(trajectory, robot, window)
     recording = None if measured is None else _recording(measured, robot, torque_constants, window)
@@ -283,11 +294,13 @@ def _servo_loop(
     q = workspace(robot, ranges).middle if at is None else np.array(at)
     law, rest = pd(robot, kp, kd, q), np.zeros(robot.n)
     s = np.linalg.eigvals(closed_loop(robot, law, q, rest).A)
-    found: dict[str, Any] = {"q": q, "poles": _poles(s), "stable": bool(s.real.max() < 0)}
+    verdict: dict[str, Any] = {"stable": bool(s.real.max() < 0)}
+    poles: dict[str, Any] = {"q": q, "poles": _poles(s)}
     if "period" in given:
         z = sampled_poles(robot, law, q, rest, quantity(given["period"]))
-        found |= {"sampled_poles": _poles(z), "sampled_stable": bool(np.abs(z).max() < 1)}
-    return found
+        verdict["sampled_stable"] = bool(np.abs(z).max() < 1)
+        poles["sampled_poles"] = _poles(z)
+    return verdict | poles
 
 
 def _poles(values: Any) -> list[dict[str, float]]:

@@ -25,13 +25,10 @@ def analyse_loops(
     margin: float,
     folder: Path | None,
     json: bool,
-    refused: dict[str, object],
+    kept: Callable[[list[Path]], list[Path]],
     against: Callable[[Path | None], tuple[dict[str, Any], list[Path]]] | None = None,
 ) -> None:
-    """`refused` are options that closed loops do not know, by name; `against` holds a recording against the model."""
-    for option, value in refused.items():
-        if value:
-            raise UsageError(f"{option} is not known for closed loops; parts: {', '.join(PARTS)}")
+    """`kept` takes the files from `folder` to where they are wanted; `against` holds a recording against the model."""
     parts, pair = () if against and only is None else _parts(only), _over(robot, over)
     with working(f"analysing {robot.name}") as tell:
         found = analyse(
@@ -41,6 +38,7 @@ def analyse_loops(
     if against:
         data["measured"], written = against(folder)
         files += written
+    files = kept(files)
     result = {**data, "files": [str(path) for path in files]}
     say_written(files)
     if json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any
@@ -78,6 +78,16 @@ def assignments(texts: list[str], what: str) -> dict[str, str]:
             raise UsageError(f"{what} needs NAME=VALUE; got {text!r}")
         pairs[name] = value
     return pairs
+
+
+def refuse(options: Mapping[str, object], why: str) -> None:
+    """UsageError for the first of these options that was given: what has no effect is not passed over in silence.
+
+    Each stands by its name with its value, None or False where it was not given.
+    """
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise UsageError(f"{name} {why}")
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]

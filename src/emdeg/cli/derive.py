@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from emdeg.algebra import DEFAULT_MAX_TERMS
-from emdeg.cli.common import INTERRUPTED, Json, UsageError, as_json, say, write_new
+from emdeg.cli.common import INTERRUPTED, Json, UsageError, as_json, refuse, say, write_new
 from emdeg.cli.progress import working
 from emdeg.equations import DEFAULT_PARTS, NEEDS, PARTS, document, model_data, with_symbolic_payload
 from emdeg.equations import derive as derive_
@@ -110,11 +110,19 @@ def derive(
         print_account(robot, out_file, json)
         return
     if kind_of(robot).explicit == "blocks":
+        options = {"--frame": frame, "--rows": rows, "--symbolic-payload": symbolic_payload}
+        options |= {"--frames": frames == "standard", "--scheme": scheme != "diagonal"}
+        refuse(options, "is not known for closed loops")
         _derive_loops(robot, only, format, json, budget, symbolic, expand, out_file, force)
         return
     if expand:
         raise UsageError("--expand is for closed loops; leave `constants` out of --only to have formulas expanded")
     parts = ["U", "D"] if only == DEFAULT and frames == "standard" else chosen_parts(only)
+    if not {"J", "Jinv"} & set(parts):
+        refuse({"--frame": frame}, "is for the parts J and Jinv")
+        refuse({"--rows": rows if "singularities" not in parts else None}, "is for the parts J, Jinv and singularities")
+    refuse({"--frames": frames == "standard" and not {"U", "D"} & set(parts)}, "is for the parts U and D")
+    refuse({"--scheme": scheme != "diagonal" and "extended" not in parts}, "is for the part extended")
     axes = {"frame": frame, "rows": chosen_rows(rows), "standard": frames == "standard", "scheme": scheme}
     if symbolic_payload is not None:
         at_tool = symbolic_payload == "tool" and all(place.name != "tool" for place in robot.frames)
@@ -178,8 +186,8 @@ def chosen_parts(only: str, PARTS: Mapping[str, Any] = PARTS) -> list[str]:
     for part in parts:
         if part not in PARTS:
             near = difflib.get_close_matches(part, PARTS, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise UsageError(f"--only: there is no part {part!r}{hint} Parts: {', '.join(PARTS)}")
+            hint = f"; did you mean {near[0]}" if near else ""
+            raise UsageError(f"--only: there is no part {part!r}{hint}. Parts: {', '.join(PARTS)}")
     if not parts:
         raise UsageError(f"--only names no part. Parts: {', '.join(PARTS)}")
     return parts

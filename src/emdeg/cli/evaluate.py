@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from emdeg.algebra import Array
-from emdeg.cli.common import Json, UsageError, out, print_json, say
+from emdeg.cli.common import Json, UsageError, out, print_json, refuse, say
 from emdeg.errors import RobotError, StateError, TooLarge, UnknownFunction
 from emdeg.mechanics.formulations import need_friction
 from emdeg.mechanics.functions import (
@@ -97,6 +97,7 @@ def evaluate(
 
       emdeg eval planar2r gravity_vjp --q=0.1,0.4 --along g_c=1,0
     """
+    refuse({"--names": names and not json}, "goes with --json; without it the names stand in the table")
     given = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
     for text in along or ():
         name, mark, values = text.partition("=")

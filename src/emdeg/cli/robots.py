@@ -176,18 +176,20 @@ def load_robot(
 
 def say_notes(notes: Sequence[str], every: bool = False) -> None:
     """What was changed or left out in reading a file: every note, or one line for those that say the same of parts."""
-    alike = [note for note in notes if _READ_AS in note]
-    if every or len(alike) <= 2:
-        alike = []
+    several: dict[str, list[str]] = {}
+    for words, what in _ALIKE.items():
+        some = [note for note in notes if words in note]
+        if len(some) > 2 and not every:
+            several[what] = some
     for note in notes:
-        if note not in alike:
+        if not any(note in some for some in several.values()):
             say(f"note: {note}")
-    if alike:
-        say(f"note: {len(alike)} numbers were made exact, such as {alike[0]} (--notes shows all)")
+    for what, some in several.items():
+        say(f"note: {len(some)} {what}, such as {some[0]} (--notes shows all)")
 
 
-_READ_AS = "was read as"
-"""In a note on a number that was made exact."""
+_ALIKE = {"was read as": "numbers were made exact", "round-off was taken away": "bodies had round-off"}
+"""Words in notes of which there may be many -> what they have in common."""
 
 
 @dataclass(frozen=True, slots=True)
