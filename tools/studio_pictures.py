@@ -2,6 +2,7 @@
 
 PYTHONPATH=. python tools/studio_pictures.py picture     writes docs/images/studio.webp
 PYTHONPATH=. python tools/studio_pictures.py frames      prints milliseconds from an input event to its painted frame
+PYTHONPATH=. python tools/studio_pictures.py formulas    prints seconds from a changed entry to its new formulas, painted
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -108,8 +110,35 @@ def frames(robot: str = "iiwa14", count: int = 200) -> None:
                 one.value("new Promise((done) => setTimeout(() => done(0), 16))")
             one.wait(f"took.length >= {count}")
             took = sorted(one.value("took"))
-            print(f"{robot}, {panel}: middle {took[count // 2]:.1f} ms, 95 % {took[int(0.95 * count)]:.1f} ms")
+            load = f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+            print(f"{robot}, {panel}: middle {took[count // 2]:.1f} ms, 95 % {took[int(0.95 * count)]:.1f} ms ({load})")
+
+
+CHANGED = """new Promise((done) => {{
+  const body = document.getElementById('equations-body'), was = body.querySelector('.t');
+  const cell = Array.from(document.querySelectorAll('#tables input')).find((i) => i.dataset.path === '{path}');
+  const began = performance.now();
+  cell.value = '{value}'; cell.dispatchEvent(new Event('change'));
+  const look = () => {{
+    const now = body.querySelector('.t[data-kind]');
+    if (now && now !== was) requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - began)));
+    else requestAnimationFrame(look);
+  }};
+  look();
+}})"""
+
+
+def formulas(robot: str = "puma560", path: str = "q3.a", count: int = 9) -> None:
+    """Seconds from a changed entry of the table to its new formulas, painted: middle and greatest."""
+    with studio(robot) as one:
+        took = []
+        for k in range(count):
+            took.append(one.value(CHANGED.format(path=path, value=0.4 + 0.01 * k)) / 1000)
+            one.wait(SHADED)
+        took.sort()
+        load = f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        print(f"{robot}, {path}: middle {took[count // 2]:.2f} s, greatest {took[-1]:.2f} s ({load})")
 
 
 if __name__ == "__main__":
-    {"picture": picture, "frames": frames}[sys.argv[1] if len(sys.argv) > 1 else "frames"]()
+    {"picture": picture, "frames": frames, "formulas": formulas}[sys.argv[1] if len(sys.argv) > 1 else "frames"]()

@@ -20,7 +20,7 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((found for name in NAMES if (found := shutil.which(name))), None)
-SECONDS = 60.0
+SECONDS = 300.0
 
 _CONTRAST = """(least) => {
   const parse = (c) => { const v = c.match(/[\\d.]+/g).map(Number); return v.length < 4 ? [...v, 1] : v; };

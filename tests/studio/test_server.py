@@ -352,12 +352,12 @@ def test_a_page_cannot_ask_for_what_is_no_verb_or_makes_no_sense(browser: Page, 
         " studio.refused = (id, why) => { heard.push(why); was(id, why); };"
         " for (const [k, [verb, data]] of [['__class__', {}], ['open', { name: '../../etc/passwd' }],"
         " ['open', { name: 7 }], ['edit', {}], ['edit', { place: ['name'], entry: 'x' }], ['motion', {}],"
-        " ['graph', { joint: 99, what: 'gravity', q: [0, 0], range: [0, 1] }],"
+        " ['part', { part: '__class__' }], ['dead_points', { q: [0, 0], ranges: [[0, 1], [0, 1]] }],"
         " ['save', { file: '/etc/x.toml' }]].entries())"
         " emitEvent('studio', { id: 100000 + k, verb, data }); emitEvent('studio', 'nonsense');"
         " emitEvent('studio', { id: 'x' }); })()"
     )
-    browser.wait("heard.length === 8")
+    browser.wait("heard.length === 9")
 
 
 def test_two_browsers_have_two_robots(browser: Page, url: str, tmp_path: Path) -> None:

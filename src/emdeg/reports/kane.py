@@ -6,6 +6,7 @@ Levinson print them. `kane_document` makes a document of what `describe` finds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -30,7 +31,7 @@ from emdeg.mechanics.kane import (
 )
 from emdeg.programs.kane import kane_parts
 from emdeg.robot import Robot
-from emdeg.writing import Combination, Label, Written, label
+from emdeg.writing import Combination, Label, Written, label, mathml
 
 Part = Literal["velocities", "partials", "forces", "equations"]
 PARTS: tuple[Part, ...] = ("velocities", "partials", "forces", "equations")
@@ -40,6 +41,10 @@ LONGEST_DETERMINANT = 60
 """Terms of the determinant that is printed."""
 LONGEST_STEP = 72
 """Characters of an expression that may stand inside another."""
+
+_SIGN = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?|[A-Za-z]\w*|[-+*/()]", re.ASCII)
+_WORDS = frozenset({"sqrt", "sin", "cos", "sign", "exp", "tanh"})
+_OPERATORS = {"*": "&#x2062;", "-": "&#x2212;"}
 
 Vector = tuple[Combination, ...]
 
@@ -299,19 +304,35 @@ def _dynamics(to: _Letters) -> Dynamics:
     n = len(to.names)
 
     def entries(name: str) -> tuple[Written, ...]:
-        return tuple(Written(*both) for both in zip(text.outputs[name], latex.outputs[name]))
+        return tuple(map(_written, text.outputs[name], latex.outputs[name]))
 
     def matrix(name: str) -> tuple[tuple[Written, ...], ...]:
         flat = entries(name)
         return tuple(flat[r * n : (r + 1) * n] for r in range(n))
 
     steps = tuple(
-        (Label(own_letter("Z", [k], to.robot.symbols), str(k)), Written(*both))
+        (Label(own_letter("Z", [k], to.robot.symbols), str(k)), _written(*both))
         for k, both in enumerate(zip(text.statements, latex.statements), 1)
     )
     taken = (*sorted(to.robot.symbols), *to.names)
     parts = matrix("X"), matrix("T"), entries("H"), entries("G"), entries("E"), entries("rhs")
     return Dynamics(steps, *parts, taken)
+
+
+def _written(text: str, latex: str) -> Written:
+    """A formula of the listing with its MathML, which the text's signs are read for."""
+    signs = _SIGN.findall(text)
+    if "".join(signs) != text.replace(" ", ""):
+        return Written(text, latex)  # a name with signs of its own: it stays text
+    return Written(text, latex, f"<mrow>{''.join(map(_sign, signs))}</mrow>")
+
+
+def _sign(sign: str) -> str:
+    if sign[0].isdigit():
+        return f"<mn>{sign}</mn>"
+    if sign[0].isalpha():
+        return f"<mi>{sign}</mi>" if sign in _WORDS else mathml.label(label(sign))
+    return f"<mo>{_OPERATORS.get(sign, sign)}</mo>"
 
 
 def _language(to: _Letters, latex: bool) -> Language:

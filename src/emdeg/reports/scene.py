@@ -7,6 +7,7 @@ offsets: from the parent's origin along its z (b), along the common normal (a), 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -23,6 +24,8 @@ from emdeg.writing import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, F
 AZIMUTH, ELEVATION = 0.9, 0.42
 """The first view [rad]."""
 DIGITS = 6
+SLIDING = 0.5
+"""How far [m] about its sample motion a platform without limits is moved."""
 
 
 def scene(subject: Subject, module: str = "") -> Scene:
@@ -78,6 +81,7 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
         data |= {"ranges": ranges, "start": [_number(v) for v in subject.motion.q[0]], "free": True}
     else:
         data |= {"ranges": [], "start": [_number(v) for v in subject.tree_motion[0]], "free": False}
+        data["reach"] = [[_number(v) for v in ends] for ends in _reach(subject)]
     if not subject.symbolic:
         data["motion"] = [[_number(v) for v in row] for row in subject.tree_motion[::2]]
         data["speeds"] = [[_number(v) for v in row] for row in subject.motion.qd[::2]]
@@ -85,6 +89,17 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
         data["seconds"] = float(subject.motion.t[-1])
     data["extent"] = _extent(data)
     return data
+
+
+def _reach(subject: Subject) -> Iterator[tuple[float, float]]:
+    """The coordinates' ranges of a mechanism with loops: their limits, or about where the sample motion is."""
+    for k, joint in enumerate(subject.robot.coordinates):
+        low, high = joint.limits.lower, joint.limits.upper
+        middle, half = float(subject.motion.q[:, k].mean()), np.pi if joint.kind == "revolute" else SLIDING
+        yield (
+            middle - half if low is None else float(low),
+            middle + half if high is None else float(high),
+        )
 
 
 def _body(inertia: Inertia) -> dict[str, Any]:

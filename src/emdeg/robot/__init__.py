@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         read_text,
     )
     from emdeg.robot.loops import HALF, End, Loops, Rod
+    from emdeg.robot.markup import Element, parse_xml
     from emdeg.robot.memory import remembered
     from emdeg.robot.model import (
         BASE,

@@ -35,10 +35,11 @@ CENTRE: tuple[tuple[str, Place], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A number of the file: where it stands, how it is written, its tolerance and its source."""
+    """A number of the file: where it stands, how it is written, by which path others call it, tolerance and source."""
 
     place: Place
     text: str
+    path: str = ""
     tolerance: str = ""
     source: str = ""
 
@@ -64,7 +65,7 @@ def tables(text: str) -> list[dict[str, Any]]:
             "Joints: modified Denavit-Hartenberg parameters and limits [m, rad; 1/s; N m, N]",
             tuple(joint),
             tuple(
-                (name, tuple(remarks.cell(("link", k, "joint", key), [f"{name}.{key}"]) for key in joint))
+                (name, tuple(remarks.cell(("link", k, "joint", key), f"{name}.{key}") for key in joint))
                 for k, name in enumerate(link["joint"]["name"] for link in links)
             ),
         )
@@ -88,7 +89,7 @@ def tables(text: str) -> list[dict[str, Any]]:
                 (
                     link["joint"]["name"],
                     tuple(
-                        remarks.cell(("link", k, "drive", key), [f"{link['joint']['name']}.drive.{key}"])
+                        remarks.cell(("link", k, "drive", key), f"{link['joint']['name']}.drive.{key}")
                         for key in DRIVE + FRICTION
                     ),
                 )
@@ -96,7 +97,7 @@ def tables(text: str) -> list[dict[str, Any]]:
             ),
         )
     )
-    cells = tuple(remarks.cell(("gravity", k), [f"gravity.{axis}"]) for k, axis in enumerate("xyz"))
+    cells = tuple(remarks.cell(("gravity", k), f"gravity.{axis}") for k, axis in enumerate("xyz"))
     found.append(EditableTable("Gravity in the base frame [m/s²]", ("x", "y", "z"), (("gravity", cells),)))
     loads = data.get("payload", [])
     if loads:
@@ -108,7 +109,7 @@ def tables(text: str) -> list[dict[str, Any]]:
                     (
                         str(load.get("name", k)),
                         tuple(
-                            remarks.cell(("payload", k, *place), [f"{load.get('name', k)}.{_dotted(place)}"])
+                            remarks.cell(("payload", k, *place), f"{load.get('name', k)}.{_dotted(place)}")
                             for _, place in CENTRE
                         ),
                     )
@@ -208,9 +209,7 @@ def _inertia_row(
     remarks: _Remarks, links: Sequence[Mapping[str, Any]], k: int, columns: Iterable[tuple[str, Place]]
 ) -> tuple[str, tuple[TableCell, ...]]:
     name = str(links[k]["name"])
-    return name, tuple(
-        remarks.cell(("link", k, "inertia", *place), [f"{name}.{_dotted(place)}"]) for _, place in columns
-    )
+    return name, tuple(remarks.cell(("link", k, "inertia", *place), f"{name}.{_dotted(place)}") for _, place in columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +218,7 @@ class _Remarks:
 
     data: Mapping[str, Any]
 
-    def cell(self, place: Place, paths: Iterable[str]) -> TableCell:
+    def cell(self, place: Place, path: str) -> TableCell:
         at: Any = self.data
         for step in place:
             if isinstance(at, dict):
@@ -228,5 +227,5 @@ class _Remarks:
                 at = at[step] if isinstance(at, list) and isinstance(step, int) and step < len(at) else None
         if at is None and place[0] == "gravity" and isinstance(place[1], int):
             at = GRAVITY[place[1]]
-        told = [str(self.data.get(kind, {}).get(path, "")) for kind in ("tolerances", "sources") for path in paths]
-        return TableCell(place, _shown(at), told[0], told[-1])
+        told = [str(self.data.get(kind, {}).get(path, "")) for kind in ("tolerances", "sources")]
+        return TableCell(place, _shown(at), path, *told)

@@ -19,6 +19,8 @@ from emdeg.studio.verbs import Desk
 from emdeg.studio.work import Workshop
 
 HOST = "127.0.0.1"
+SCRIPTS = ("charts.js", "sheets.js", "studio.js")
+"""The page's own, in the order in which they build on each other."""
 LARGEST_MESSAGE = 64 * 2**20
 """Bytes that a page may send at once: an uploaded robot."""
 
@@ -77,8 +79,8 @@ def _routes(app: Any, robot: str | None, folder: StudioFolder) -> None:
 
     sessions, workshop = Sessions(), Workshop()
     own = {name: (asset(name), kind) for name, kind in (("page.css", "text/css"), ("view.js", "text/javascript"))}
-    for name, kind in (("studio.css", "text/css"), ("studio.js", "text/javascript")):
-        own[name] = (_asset(name), kind)
+    own["studio.css"] = (_asset("studio.css"), "text/css")
+    own |= {name: (_asset(name), "text/javascript") for name in SCRIPTS}
 
     @app.get("/own/{name}")
     def own_file(name: str) -> Any:
@@ -102,7 +104,7 @@ def _routes(app: Any, robot: str | None, folder: StudioFolder) -> None:
             return _redirected(f"/?s={session.key}")
         ui.add_head_html(
             '<link rel="stylesheet" href="/own/page.css"><link rel="stylesheet" href="/own/studio.css">'
-            '<script src="/own/view.js"></script><script src="/own/studio.js"></script>'
+            + "".join(f'<script src="/own/{name}"></script>' for name in ("view.js", *SCRIPTS))
         )
         ui.html(_asset("studio.html"), sanitize=False).classes("studio")
         desk = Desk(session, workshop, folder)

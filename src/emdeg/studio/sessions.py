@@ -19,7 +19,7 @@ from emdeg.writing import write_whole
 MOST_SESSIONS = 64
 MOST_STEPS = 200
 """Of undoing."""
-MOST_BLOBS = 12
+MOST_BLOBS = 16
 FORMAT = "emdeg studio 1"
 """Of a page's state in a file."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,80}\.toml\Z")
@@ -38,13 +38,15 @@ class Session:
     past: list[str] = field(default_factory=list)
     future: list[str] = field(default_factory=list)
     blobs: OrderedDict[str, tuple[str, str]] = field(default_factory=OrderedDict)
+    meshes: str = ""
+    """Of its links, as JSON for the page."""
     saved: set[Path] = field(default_factory=set)
     used: float = field(default_factory=time.monotonic)
 
     def begin(self, text: str, name: str) -> None:
         """Another robot."""
         self.text = self.source = text
-        self.name, self.past, self.future, self.state = name, [], [], {}
+        self.name, self.past, self.future, self.state, self.meshes = name, [], [], {}, ""
 
     def change(self, text: str) -> None:
         """The robot's file is another now; what it was can be had back."""

@@ -6,7 +6,10 @@ A task runs in a process of its own (`work`), so it may take its time; `tell` sa
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,8 +34,11 @@ from emdeg.reports import (
     thresholds,
 )
 from emdeg.robot import Robot, letter_paths, load, load_text, to_toml
+from emdeg.studio.dead_points import WORDS, dead_points
+from emdeg.studio.meshes import link_meshes
 from emdeg.studio.motions import moved
 from emdeg.studio.parameters import tables
+from emdeg.studio.parts import offered, shown_part
 from emdeg.writing import Section
 
 Data = dict[str, Any]
@@ -40,8 +46,12 @@ Tell = Callable[[Any], None]
 
 LIVE = ("mass_matrix", "gravity", "inverse_dynamics", "jacobian")
 """What the page computes itself at every state."""
+LIVE_LOOPS = ("link_transforms", "forward_kinematics", "drive_jacobian")
+"""What it computes besides of a mechanism with loops: where every link is."""
 MOST_LIVE_TERMS = 8_000
 """Terms whose values the page follows."""
+LONGEST_PART = 4_000_000
+"""Characters of a part that a page shows."""
 MOST_LEVELS = 700
 """Terms of a model up to which its short models are worked out."""
 FILE = "robot.toml"
@@ -101,12 +111,13 @@ def model(data: Data, tell: Tell) -> Data:
         "emitted": sorted(name for name in functions_of(robot) if not name.endswith(WITH_FRICTION)),
         "rubbing": [name for name in RUBBING if name + WITH_FRICTION in functions_of(robot)],
         "targets": sorted(_SHOWN),
+        "parts": offered(robot),
     }
 
 
 def _live(robot: Robot) -> dict[str, Program]:
     found = {}
-    for name in LIVE:
+    for name in (*LIVE, *(LIVE_LOOPS if robot.hidden else ())):
         try:
             found[name] = program(robot, name)
         except EmdegError:
@@ -120,7 +131,7 @@ def formulas(data: Data, tell: Tell) -> Data:
     subject = Subject(robot, progress=lambda text: tell({"doing": text}))
     found = equations(subject, robot.name, levels=False)
     html = HtmlReportWriter().section(found.section)
-    answer: Data = {"html": html, "terms": 0, "module": "", "constants": {}}
+    answer: Data = {"html": html, "terms": 0, "module": "", "constants": {}, "shortened": False}
     if found.full is None:
         return answer
     terms = list(_terms(found.section))
@@ -128,7 +139,8 @@ def formulas(data: Data, tell: Tell) -> Data:
     if len(terms) <= MOST_LIVE_TERMS:
         values = term_program(robot, [term.product for _, term in terms], found.full.values)
         answer["module"] = emit_js(values, name="terms")
-    paths = letter_paths(robot)
+    answer["shortened"] = len(found.full.functions) <= MOST_LEVELS
+    numbers = {name: known.value for name, known in found.full.model.known.items()}
     for c in found.full.lumped.constants:
         letters = sorted({str(g) for _, monomial in c.formula.terms() for g in monomial})
         answer["constants"][c.name] = {
@@ -136,12 +148,68 @@ def formulas(data: Data, tell: Tell) -> Data:
             "unit": c.unit,
             "tolerance": c.tolerance,
             "uses": list(c.uses),
-            "made_of": [
-                {"letter": one, "path": paths.get(one, ""), "source": robot.sources.get(paths.get(one, ""), "")}
-                for one in letters
-            ],
+            "made_of": _trail(robot, letters, numbers),
         }
     return answer
+
+
+def _trail(robot: Robot, letters: Iterable[str], numbers: Mapping[str, Fraction]) -> list[Data]:
+    """What letters stand for: the path by which the table knows the number, the number, its source."""
+    paths = letter_paths(robot)
+    axes = [axis for axis, g in zip("xyz", robot.gravity) if g]
+    found = []
+    for one in letters:
+        path = paths.get(one, "")
+        if path == "gravity" and len(axes) == 1:
+            path = f"gravity.{axes[0]}"
+        value = float(numbers[one]) if one in numbers else None
+        found.append({"letter": one, "path": path, "value": value, "source": robot.sources.get(path, "")})
+    return found
+
+
+def part(data: Data, tell: Tell) -> Data:
+    """Another part of the equations as HTML, with the values of its terms where these are to be shaded."""
+    robot, which = robot_of(data), str(data["part"])
+    found = shown_part(robot, which, lambda text: tell({"doing": text}))
+    html = HtmlReportWriter().sections(found.sections)
+    if len(html) > LONGEST_PART:
+        raise BadRequest(f"it has {len(html)} characters, more than a page shows: emdeg derive or emdeg kane print it")
+    terms = [one for section in found.sections for one in _terms(section)]
+    answer: Data = {"html": html, "terms": len(terms), "module": "", "constants": {}}
+    if terms:
+        answer["module"] = emit_js(
+            term_program(robot, [term.product for _, term in terms], found.numbers), name="terms"
+        )
+    uses: dict[str, list[str]] = {}
+    for entry, term in terms:
+        if term.constant and entry.name not in uses.setdefault(term.constant, []):
+            uses[term.constant].append(entry.name)
+    for letters, entries in uses.items():
+        value = float(np.prod([float(found.numbers[one]) for one in letters.split()]))
+        trail = _trail(robot, letters.split(), found.numbers)
+        told = {"value": value, "unit": "m", "tolerance": None, "uses": entries, "made_of": trail}
+        answer["constants"][letters] = told
+    return answer
+
+
+def stuck(data: Data, tell: Tell) -> Data:
+    """Dead points of a mechanism along its coordinates, from where it stands."""
+    robot = robot_of(data)
+    q, ranges = [float(v) for v in data["q"]], [[float(v) for v in ends] for ends in data["ranges"]]
+    if not robot.hidden or robot.symbols:
+        raise BadRequest("dead points are of mechanisms with closed loops, in numbers")
+    if len(q) != robot.freedoms or len(ranges) != robot.freedoms or not np.isfinite([q, *zip(*ranges)]).all():
+        raise BadRequest("the state does not fit the robot")
+    return {"points": [asdict(one) | {"words": WORDS[one.kind]} for one in dead_points(robot, q, ranges)]}
+
+
+def shapes(data: Data, tell: Tell) -> Data:
+    """Meshes of a URDF's links that are at hand below the studio's folder."""
+    if not str(data["file"]).lower().endswith(".urdf"):
+        return {"meshes": [], "missing": []}
+    robot = load_text(str(data["content"]), str(data["file"]), allow_nonphysical=True)
+    found, missing = link_meshes(robot, str(data["content"]), Path(data["folder"]))
+    return {"meshes": [one.as_data() for one in found], "missing": missing}
 
 
 def _terms(section: Section) -> Iterator[tuple[ShadedEntry, ShadedTerm]]:
@@ -224,30 +292,6 @@ def page(data: Data, tell: Tell) -> Data:
     return {"html": made.html, "latex": made.latex}
 
 
-def graph(data: Data, tell: Tell) -> Data:
-    """A function's entries over one joint, the others where they are: M_ii, g or the efforts."""
-    robot = robot_of(data)
-    if robot.symbols:
-        raise RobotError("its parameters are symbols: a curve needs numbers", body=robot.name)
-    k, what = int(data["joint"]), str(data["what"])
-    q = np.array(data["q"], dtype=float)
-    if q.shape != (robot.freedoms,) or not 0 <= k < robot.freedoms or not np.isfinite(q).all():
-        raise BadRequest("the state does not fit the robot")
-    low, high = (float(v) for v in data["range"])
-    grid = np.linspace(low, high, 121)
-    states = np.repeat(q[None], len(grid), axis=0)
-    states[:, k] = grid
-    from emdeg.mechanics.functions import numeric
-
-    if what == "mass_matrix":
-        values = np.einsum("kii->ki", numeric.mass_matrix(robot, states))
-    elif what == "gravity":
-        values = numeric.gravity(robot, states)
-    else:
-        raise BadRequest(f"there is no curve of {what}")
-    return {"x": grid.tolist(), "y": values.T.tolist()}
-
-
 def nothing(data: Data, tell: Tell) -> Data:
     """Nothing: to have a process started."""
     return {}
@@ -263,6 +307,8 @@ TASKS: Mapping[str, Callable[[Data, Tell], Data]] = {
     "search": search,
     "motion": motion,
     "report": page,
-    "graph": graph,
+    "part": part,
+    "dead_points": stuck,
+    "meshes": shapes,
     "nothing": nothing,
 }

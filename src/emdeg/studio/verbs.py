@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from emdeg.studio.sessions import MOST_STATE, Session, StudioFolder, read_shared
 from emdeg.studio.work import Tell, Workshop
 
 SECONDS = {"open": 60.0, "check": 60.0, "model": 120.0, "equations": 300.0, "significance": 900.0, "code": 300.0}
-SECONDS |= {"search": 900.0, "motion": 120.0, "report": 1800.0, "graph": 60.0}
+SECONDS |= {"search": 900.0, "motion": 300.0, "report": 1800.0, "part": 300.0, "dead_points": 60.0, "meshes": 60.0}
 """Budgets."""
 Data = dict[str, Any]
 
@@ -42,7 +43,8 @@ class Desk:
             "code": self._task("code"),
             "search": self._task("search"),
             "motion": self._task("motion"),
-            "graph": self._task("graph"),
+            "dead_points": self._task("dead_points"),
+            "part": self._part,
             "report": self._report,
             "stop": self._stop,
             "keep": self._keep,
@@ -77,6 +79,9 @@ class Desk:
             asked = {"file": str(data["name"]), "content": self.folder.read(str(data["name"]))}
         found = await self._work("open", asked, tell)
         self.session.begin(found["text"], found["name"])
+        if "content" in asked:
+            shapes = await self._work("meshes", {**asked, "folder": str(self.folder.path)}, tell)
+            self.session.meshes = json.dumps(shapes) if shapes["meshes"] else ""
         return self._about()
 
     async def _reopen(self, state: Data, tell: Tell) -> Data:
@@ -127,14 +132,21 @@ class Desk:
     async def _model(self, data: Mapping[str, Any], tell: Tell) -> Data:
         found = await self._work("model", {"text": self.session.text}, tell)
         found["modules"] = self.session.put(found["modules"], "text/javascript")
+        found["meshes"] = self.session.put(self.session.meshes, "application/json") if self.session.meshes else ""
         return found
 
-    async def _equations(self, data: Mapping[str, Any], tell: Tell) -> Data:
-        found = await self._work("equations", {"text": self.session.text}, tell)
+    async def _part(self, data: Mapping[str, Any], tell: Tell) -> Data:
+        return self._put(await self._work("part", {"text": self.session.text, "part": str(data["part"])}, tell))
+
+    def _put(self, found: Data) -> Data:
+        """Markup and its program are fetched, not sent through the socket."""
         found["html"] = self.session.put(found["html"], "text/plain")
         if found["module"]:
             found["module"] = self.session.put(found["module"], "text/javascript")
         return found
+
+    async def _equations(self, data: Mapping[str, Any], tell: Tell) -> Data:
+        return self._put(await self._work("equations", {"text": self.session.text}, tell))
 
     async def _report(self, data: Mapping[str, Any], tell: Tell) -> Data:
         found = await self._work("report", {"text": self.session.text}, tell)

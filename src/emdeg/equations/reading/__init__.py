@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         abbreviated,
         atom_values,
         compact,
+        in_parameters,
     )
     from emdeg.equations.reading.hierarchical_form import Hierarchy, hierarchy
     from emdeg.equations.reading.lumped import Constant, Lumped, indices, lump, own_letter

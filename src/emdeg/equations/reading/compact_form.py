@@ -204,20 +204,27 @@ def abbreviated(
     algebra = rows[0][0].algebra
     if not groups or any(g.kind in ("rate", "acceleration") for row in rows for f in row for g in f.generators):
         return tuple(map(tuple, rows))
-    printer = _Printer(algebra, groups)
-    found = [[_in_parameters(formula, printer) for formula in row] for row in rows]
-    shown = [one for row in found for one in row if one is not None]
-    if len(shown) < sum(map(len, rows)) or not any(len(a.angle) > 1 for one in shown for a in atoms_of(one)):
+    found = in_parameters(rows, groups)
+    if found is None or not any(len(a.angle) > 1 for row in found for one in row for a in atoms_of(one)):
         return tuple(map(tuple, rows))
     in_full = not algebra.short
     return tuple(
         tuple(
-            AbbreviatedFormula(written_out(short) if in_full else short, formula)
-            for short, formula in zip(line, row)
-            if short is not None
+            AbbreviatedFormula(written_out(short) if in_full else short, formula) for short, formula in zip(line, row)
         )
         for line, row in zip(found, rows)
     )
+
+
+def in_parameters(
+    rows: Sequence[Sequence[TrigPoly]], groups: Sequence[ParallelJoints]
+) -> tuple[tuple[Sum, ...], ...] | None:
+    """A matrix of formulas as sums of parameters times functions; None where constant angles are among the letters."""
+    printer = _Printer(rows[0][0].algebra, groups)
+    found = [[_in_parameters(formula, printer) for formula in row] for row in rows]
+    if any(one is None for row in found for one in row):
+        return None
+    return tuple(tuple(one for one in row if one is not None) for row in found)
 
 
 def _in_parameters(formula: TrigPoly, printer: _Printer) -> Sum | None:

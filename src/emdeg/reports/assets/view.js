@@ -25,6 +25,26 @@ const emdeg = (function () {
     return F;
   }
 
+  // Every joint's position from every link's frame (4 x 4 a link, row by row), as a mechanism's own program gives them.
+  function joints(d, T) {
+    const at = (k) => (k < 0 ? I : T.slice(16 * k, 16 * k + 12)), transposed = (A) => [A[0], A[4], A[8], 0, A[1], A[5], A[9], 0, A[2], A[6], A[10], 0];
+    return d.links.map((l, i) => {
+      const before = mul(at(l.parent), l.T), own = mul(transposed(before), at(i));
+      return l.slides ? [2, 6, 10].reduce((s, k) => s + before[k] * (at(i)[k + 1] - before[k + 1]), 0) : Math.atan2(own[4], own[0]);
+    });
+  }
+
+  // A link's mesh: corners and triangles in the link's frame, with each triangle's direction.
+  function mesh({ link, points, faces }) {
+    const normals = new Float32Array(faces.length), p = (k) => [points[3 * k], points[3 * k + 1], points[3 * k + 2]];
+    for (let f = 0; f < faces.length; f += 3) {
+      const [a, b, c] = [p(faces[f]), p(faces[f + 1]), p(faces[f + 2])], u = b.map((v, k) => v - a[k]), w = c.map((v, k) => v - a[k]);
+      const n = [u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]], size = Math.hypot(...n) || 1;
+      normals.set(n.map((v) => v / size), f);
+    }
+    return { link, points, faces, normals };
+  }
+
   // Custom properties hold both themes' colours; only an element's own colour is resolved.
   function palette(host) {
     const probe = document.createElement("i"), found = {};
@@ -41,7 +61,7 @@ const emdeg = (function () {
   function view(canvas, d) {
     const box = canvas.parentNode, pen = canvas.getContext("2d");
     let azimuth = 0.9, elevation = 0.42, zoom = 1, colours = null, waiting = false, painted = null, target = null;
-    const me = { d, q: d.start.slice(), ghost: null, show: { frames: true, names: true, com: false, ellipsoids: false, limits: false } };
+    const me = { d, q: d.start.slice(), ghosts: [], meshes: [], solver: null, show: { frames: true, names: true, com: false, ellipsoids: false, limits: false, meshes: true } };
 
     me.draw = () => {
       if (waiting) return;
@@ -50,7 +70,7 @@ const emdeg = (function () {
     };
     me.onpaint = (call) => { painted = call; };
     me.restyle = () => { colours = null; me.draw(); };
-    me.replace = (data, keep) => { d = me.d = data; if (!keep || me.q.length !== data.start.length) me.q = data.start.slice(); me.ghost = null; me.draw(); };
+    me.replace = (data, keep) => { d = me.d = data; if (!keep || me.q.length !== data.start.length) me.q = data.start.slice(); me.ghosts = []; me.draw(); };
     me.zoom = (factor) => { zoom = bounded(zoom * factor, 0.3, 8); me.draw(); };
     me.turn = (a, e) => { azimuth += a; elevation = bounded(elevation + e, -1.5, 1.5); me.draw(); };
 
@@ -89,11 +109,11 @@ const emdeg = (function () {
           pen.strokeStyle = colours.grid; pen.lineWidth = 1; pen.beginPath(); pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]); pen.stroke();
         });
       }
-      const skeleton = (T, alpha) => {
+      const skeleton = (T, q, alpha) => {
         const here = (k) => (k < 0 ? I : T[k]);
         d.links.forEach((l, i) => {
           const P = here(l.parent), o = origin(T[i]), start = origin(P);
-          const path = [start, add(start, axis(P, 2), l.b), add(o, axis(T[i], 2), -(l.d + (l.slides ? me.q[i] : 0))), o];
+          const path = [start, add(start, axis(P, 2), l.b), add(o, axis(T[i], 2), -(l.d + (l.slides ? q[i] : 0))), o];
           if (l.virtual) line(path, colours.grid, 1.5, [4, 4]);
           else if (alpha) line(path, colours.link, 8, null, alpha);
           else { line(path, colours.edge, 11); line(path, colours.link, 8); }
@@ -105,9 +125,11 @@ const emdeg = (function () {
         });
         if (d.tool.link >= 0) line([origin(here(d.tool.link)), origin(mul(here(d.tool.link), d.tool.T))], colours.rod, 4, null, alpha);
       };
-      if (me.ghost) skeleton(frames(d, me.ghost), 0.25);
+      me.ghosts.forEach((q) => skeleton(frames(d, q), q, 0.25));
       if (me.show.limits) limits(F, line, r);
-      skeleton(F, 0);
+      const solid = me.show.meshes && me.meshes.length;
+      if (solid) me.meshes.forEach((one) => bodies(one, on(one.link), at, parts));
+      skeleton(F, me.q, solid ? 0.3 : 0);
       if (me.show.frames) [I].concat(F).forEach((T, i) => [colours.x, colours.y, colours.z].forEach((colour, k) =>
         line([origin(T), add(origin(T), axis(T, k), 0.15 * r)], colour, i ? 2 : 3)));
       d.links.forEach((l, i) => {
@@ -118,6 +140,11 @@ const emdeg = (function () {
       parts.sort((a, b) => a.z - b.z);
       pen.lineCap = "round";
       parts.forEach((p) => {
+        if (p.c) {
+          pen.globalAlpha = 1; pen.fillStyle = pen.strokeStyle = p.colour; pen.lineWidth = 0.7; pen.setLineDash([]);
+          pen.beginPath(); pen.moveTo(p.a[0], p.a[1]); pen.lineTo(p.b[0], p.b[1]); pen.lineTo(p.c[0], p.c[1]); pen.closePath(); pen.fill(); pen.stroke();
+          return;
+        }
         pen.globalAlpha = p.alpha || bounded(0.8 + 0.35 * p.z / r, 0.45, 1);
         pen.strokeStyle = p.colour; pen.lineWidth = p.width; pen.setLineDash(p.dash || []);
         pen.beginPath(); pen.moveTo(p.a[0], p.a[1]); pen.lineTo(p.b[0], p.b[1]); pen.stroke();
@@ -131,6 +158,18 @@ const emdeg = (function () {
       });
       if (me.pull) handle(F, at);
       if (me.show.names) names(F, at, w);
+    }
+
+    // A mesh's triangles, lighter the more they look at the eye.
+    function bodies(one, T, at, parts) {
+      const { points, faces, normals } = one, count = points.length / 3, X = new Float64Array(count), Y = new Float64Array(count), Z = new Float64Array(count);
+      for (let k = 0; k < count; k++) { const p = at(apply(T, [points[3 * k], points[3 * k + 1], points[3 * k + 2]])); X[k] = p[0]; Y[k] = p[1]; Z[k] = p[2]; }
+      const ce = Math.cos(elevation), eye = [ce * Math.cos(azimuth), ce * Math.sin(azimuth), Math.sin(elevation)];
+      for (let f = 0; f < faces.length; f += 3) {
+        const [a, b, c] = [faces[f], faces[f + 1], faces[f + 2]], n = turned(T, [normals[f], normals[f + 1], normals[f + 2]]);
+        const light = Math.abs(n[0] * eye[0] + n[1] * eye[1] + n[2] * eye[2]), tone = Math.round(70 + 140 * light);
+        parts.push({ z: (Z[a] + Z[b] + Z[c]) / 3, a: [X[a], Y[a]], b: [X[b], Y[b]], c: [X[c], Y[c]], colour: "rgb(" + tone + "," + (tone + 6) + "," + (tone + 14) + ")" });
+      }
     }
 
     // Where the joint stops: a limb's line at either end of its range.
@@ -187,13 +226,8 @@ const emdeg = (function () {
           const z = axis(F[k], 2), o = origin(F[k]), r = p.map((v, i) => v - o[i]);
           return d.links[k].slides ? z : [z[1] * r[2] - z[2] * r[1], z[2] * r[0] - z[0] * r[2], z[0] * r[1] - z[1] * r[0]];
         });
-        const damp = (0.02 * d.extent.radius) ** 2, A = [[damp, 0, 0], [0, damp, 0], [0, 0, damp]];
-        J.forEach((c) => { for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) A[i][j] += c[i] * c[j]; });
-        const y = solved(A, e);
-        path.forEach((k, n) => {
-          const step = bounded(J[n][0] * y[0] + J[n][1] * y[1] + J[n][2] * y[2], -0.2, 0.2);
-          me.q[k] = bounded(me.q[k] + step, d.ranges[k][0], d.ranges[k][1]);
-        });
+        const step = damped(J, e, (0.02 * d.extent.radius) ** 2);
+        path.forEach((k, n) => { me.q[k] = bounded(me.q[k] + step[n], d.ranges[k][0], d.ranges[k][1]); });
       }
       me.draw();
     };
@@ -215,7 +249,7 @@ const emdeg = (function () {
       if (pulling) {
         const { scale, right, up } = projection(box.clientWidth, box.clientHeight);
         pulling.goal = add(add(pulling.goal, right, (now[0] - was[0]) / scale), up, -(now[1] - was[1]) / scale);
-        me.reach(pulling.goal); me.pull();
+        (me.solver || me.reach)(pulling.goal); me.pull();
       } else if (held.size === 1) me.turn(-(now[0] - was[0]) * 0.009, (now[1] - was[1]) * 0.009);
       else {
         const [a, b] = Array.from(held.values()), apart = Math.hypot(a[0] - b[0], a[1] - b[1]);
@@ -237,6 +271,14 @@ const emdeg = (function () {
     box.classList.add("live");
     me.draw();
     return me;
+  }
+
+  // Steps of the joints whose columns move a point by e, damped (Wampler 1986).
+  function damped(columns, e, damp) {
+    const A = [[damp, 0, 0], [0, damp, 0], [0, 0, damp]];
+    columns.forEach((c) => { for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) A[i][j] += c[i] * c[j]; });
+    const y = solved(A, e);
+    return columns.map((c) => bounded(c[0] * y[0] + c[1] * y[1] + c[2] * y[2], -0.2, 0.2));
   }
 
   function solved(A, e) { // 3 x 3, symmetric positive definite
@@ -318,5 +360,5 @@ const emdeg = (function () {
     return me;
   }
 
-  return { view, live, control, position, digits, made, frames };
+  return { view, live, control, position, digits, made, frames, joints, mesh, damped };
 })();

@@ -2,8 +2,8 @@
 // The studio's page: asks the server for what takes a while, computes by itself what follows a joint.
 const studio = (function () {
   const $ = (id) => document.getElementById(id), made = emdeg.made, waiting = new Map();
-  let number = 0, view = null, numbers = null, model = null, programs = {}, terms = null, shown = [], rows = [], run = null;
-  let levels = null, beside = null, from = null, to = null, timer = null, generation = 0, constants = {}, keeping = null, search = null;
+  let number = 0, view = null, numbers = null, model = null, programs = {}, main = null, also = null, rows = [], run = null;
+  let levels = null, beside = null, from = null, to = null, timer = null, generation = 0, keeping = null, search = null;
 
   // ---- questions and answers
   function ask(verb, data, told) {
@@ -48,12 +48,24 @@ const studio = (function () {
     if (!view) { view = emdeg.view($("canvas"), found.scene); wire(); } else view.replace(found.scene, keep);
     if (!keep) view.q = found.scene.start.slice();
     if (about.state && about.state.q && about.state.q.length === view.q.length && !keep) view.q = about.state.q.slice();
-    view.pull = found.scene.free && found.scene.tool.link >= 0 ? () => { rows.forEach((row, i) => row.set(view.q[i])); moved(); } : null;
+    const held = found.scene.tool.link >= 0, solved = programs.link_transforms && programs.jacobian && programs.forward_kinematics;
+    view.pull = held && (found.scene.free || solved) ? () => { placed(); moved(); } : null; view.solver = found.scene.free ? null : pulled;
+    await shapes(found, mine);
     sliders(); notes(found.notes); editable(found.tables); choices(found);
     $("live").replaceChildren();
     numbers = emdeg.live($("live"), found.scene, programs, moved);
     run = null; from = to = null; $("play").disabled = $("scrub").disabled = true; $("curves").replaceChildren(); $("outcome").textContent = "";
     stopPlaying(); way(); moved(); formulas(mine, derived);
+  }
+  // Meshes of the links, where the robot's file names some that are at hand.
+  async function shapes(found, mine) {
+    view.meshes = [];
+    $("mesh-box").hidden = !found.meshes;
+    if (!found.meshes) return;
+    const all = await (await fetch(found.meshes)).json();
+    if (mine !== generation) return;
+    view.meshes = all.meshes.map(emdeg.mesh); view.draw();
+    $("mesh-box").title = all.missing.length ? all.missing.length + " more are not at hand: " + all.missing.join(", ") : "all that the file names";
   }
   function shownPast(about) {
     $("undo").disabled = !about.undo; $("redo").disabled = !about.redo;
@@ -62,14 +74,65 @@ const studio = (function () {
   }
   function sliders() {
     const box = $("joints"), d = model.scene;
-    box.replaceChildren(); rows = [];
-    if (!d.free) {
-      if (!d.motion) return;
+    box.replaceChildren(); rows = []; view.ghosts = [];
+    const one = (link, range, value, change) => emdeg.control(box, link.name, range[0], range[1], value, emdeg.position(link.slides), change);
+    if (d.free) {
+      d.links.forEach((l, i) => rows.push(one(l, d.ranges[i], view.q[i], (v) => { view.q[i] = v; stops(i); moved(); })));
+    } else if (programs.link_transforms) { // its own program says where every link is
+      d.coordinates.forEach((k, i) => rows.push(one(d.links[k], d.reach[i], view.q[k], (v) => { const q = coordinates(); q[i] = v; place(q, true); })));
+    } else if (d.motion) {
       const last = d.motion.length - 1;
       emdeg.control(box, "sample motion", 0, last, 0, (k) => (d.seconds * k / last).toFixed(2) + " s", (k) => { view.q = d.motion[Math.round(k)].slice(); moved(); });
-      return;
     }
-    d.links.forEach((l, i) => rows.push(emdeg.control(box, l.name, d.ranges[i][0], d.ranges[i][1], view.q[i], emdeg.position(l.slides), (v) => { view.q[i] = v; moved(); })));
+    $("dead-box").hidden = d.free || !d.reach; $("dead-list").replaceChildren();
+  }
+  // The robot with a joint at either end of its range.
+  function stops(i) {
+    const d = model.scene;
+    view.ghosts = !view.show.limits || !d.bounded[i] ? [] : d.ranges[i].map((end) => view.q.map((v, k) => (k === i ? end : v)));
+  }
+  const placed = () => { const d = model.scene; rows.forEach((row, i) => row.set(view.q[d.free ? i : d.coordinates[i]])); };
+  // To coordinates q; false where a mechanism's loops do not close.
+  function place(q, quiet) {
+    const d = model.scene;
+    if (d.free) d.coordinates.forEach((k, i) => { view.q[k] = q[i]; });
+    else {
+      const T = programs.link_transforms(q);
+      if (!T.every(Number.isFinite)) { $("out-of-reach").hidden = false; return false; }
+      view.q = emdeg.joints(d, T);
+    }
+    $("out-of-reach").hidden = true;
+    if (!quiet) placed();
+    moved();
+    return true;
+  }
+  // A mechanism's tool is pulled by its own programs: damped steps of the coordinates.
+  function pulled(goal) {
+    for (let round = 0; round < 8; round++) {
+      const d = model.scene, q = coordinates(), n = q.length, T = programs.forward_kinematics(q), J = programs.jacobian(q), e = [0, 1, 2].map((k) => goal[k] - T[4 * k + 3]);
+      if (!(Math.hypot(...e) > 1e-9)) return;
+      const columns = q.map((_, k) => [J[k], J[n + k], J[2 * n + k]]), step = emdeg.damped(columns, e, (0.02 * d.extent.radius) ** 2);
+      if (!place(q.map((v, k) => Math.max(d.reach[k][0], Math.min(d.reach[k][1], v + step[k]))))) return;
+    }
+  }
+  let deadTimer = null;
+  function deadLater() {
+    clearTimeout(deadTimer);
+    if (model.scene.free || !$("dead").checked) return;
+    deadTimer = setTimeout(guarded(dead), 400);
+  }
+  // Where, along each coordinate from here, a loop locks or goes slack.
+  async function dead() {
+    const mine = generation, box = $("dead-list"), d = model.scene;
+    if (!$("dead").checked) { box.replaceChildren(); view.ghosts = []; view.draw(); return; }
+    const found = await doing("dead", "looking for dead points", "dead_points", { q: coordinates(), ranges: d.reach });
+    if (mine !== generation || !$("dead").checked) return;
+    box.replaceChildren(...(found.points.length ? [] : [made("li", "None along the coordinates from here.")]), ...found.points.map((one) => {
+      const link = d.links[d.coordinates[one.coordinate]], item = made("li"), go = made("button", link.name + " = " + emdeg.digits(one.at) + (link.slides ? " m" : " rad"));
+      go.addEventListener("click", () => { view.q = one.pose.slice(); placed(); moved(); });
+      item.append(go, " " + one.words + (one.loop ? " (" + one.loop + ")" : "")); return item;
+    }));
+    view.ghosts = found.points.map((one) => one.pose); view.draw();
   }
   function notes(list) {
     const box = $("notes");
@@ -84,8 +147,9 @@ const studio = (function () {
   function moved() {
     view.draw();
     const q = coordinates();
-    if (!$("numbers-panel").hidden && numbers) { numbers.update(q); measures(q); }
-    if (!$("equations-panel").hidden) shade(q);
+    if (!$("numbers-panel").hidden && numbers) { numbers.update(q); measures(q); redraw(); }
+    if (inSight()) { main.shade(q); also.shade(q); }
+    deadLater();
     clearTimeout(keeping);
     keeping = setTimeout(() => ask("keep", { state: { q: view.q, tab: document.querySelector("[role=tab][aria-selected=true]").id } }).catch(() => {}), 800);
   }
@@ -96,6 +160,11 @@ const studio = (function () {
     for (let i = 0; i < m; i++) { A.push([]); for (let j = 0; j < m; j++) { let s = 0;
       for (let k = 0; k < (rowCount <= n ? n : rowCount); k++) s += rowCount <= n ? J[i * n + k] * J[j * n + k] : J[k * n + i] * J[k * n + j];
       A[i].push(s); } }
+    return Math.sqrt(Math.max(0, eliminated(A)));
+  }
+  const determinant = (J, n) => (J.length === n * n ? eliminated(Array.from({ length: n }, (_, i) => Array.from(J.slice(i * n, i * n + n)))) : gram(J, J.length / n, n));
+  function eliminated(A) {
+    const m = A.length;
     let det = 1;
     for (let i = 0; i < m; i++) {
       let p = i;
@@ -105,12 +174,13 @@ const studio = (function () {
       det *= A[i][i];
       for (let r = i + 1; r < m; r++) { const f = A[r][i] / A[i][i]; for (let c = i; c < m; c++) A[r][c] -= f * A[i][c]; }
     }
-    return Math.sqrt(Math.max(0, det));
+    return det;
   }
   function measures(q) {
     const box = $("measures"), n = q.length, lines = [];
     const fact = (name, value) => { const r = made("tr"); r.append(made("th", name), typeof value === "string" ? made("td", value, "n") : value); lines.push(r); };
     if (programs.jacobian && model.scene.free) fact("manipulability √det(J Jᵀ), 0 where singular", emdeg.digits(gram(programs.jacobian(q), 6, n)));
+    if (programs.drive_jacobian && !model.scene.free) fact("det of the drives' Jacobian, 0 at a dead point of the second kind", emdeg.digits(determinant(programs.drive_jacobian(q), n)));
     if (programs.mass_matrix) {
       const M = programs.mass_matrix(q);
       let most = 0, at = "";
@@ -124,6 +194,10 @@ const studio = (function () {
         const share = Math.abs(tau[k]) / limit, c = made("td"), bar = made("span", undefined, share > 1 ? "load over" : "load");
         bar.style.width = Math.min(8, 8 * share) + "rem"; c.append(bar, made("span", " " + (100 * share).toFixed(0) + " %")); fact("share of the limit, " + model.scene.driven[k].name, c);
       });
+    }
+    if (model.scene.free && programs.gravity && programs.mass_matrix) { // from rest, the others held still by their drives
+      const g = programs.gravity(q), M = programs.mass_matrix(q);
+      model.limits.forEach((limit, k) => { if (limit !== null && M[k * n + k] > 0) fact("acceleration it can give alone, " + model.scene.driven[k].name, emdeg.digits((-limit - g[k]) / M[k * n + k]) + " to " + emdeg.digits((limit - g[k]) / M[k * n + k]) + (model.scene.driven[k].slides ? " m/s²" : " rad/s²")); });
     }
     const table = made("table"), body = made("tbody"); body.append(...lines); table.append(body); box.replaceChildren(table);
     if (beside) compare(q);
@@ -145,101 +219,56 @@ const studio = (function () {
   }
 
   // ---- equations
+  const inSight = () => !$("equations-panel").hidden, byNow = () => $("shading").value === "now", here = () => (view ? coordinates() : null);
+  function papers() {
+    const host = { q: here, inSight, byNow, chosen };
+    main = sheets.sheet($("equations-body"), host); also = sheets.sheet($("part-body"), host);
+  }
   async function formulas(mine, derived) {
-    $("equations-body").replaceChildren(made("p", "The equations are being derived."));
-    terms = null; shown = []; levels = null; $("threshold-bar").hidden = true; $("thresholds").hidden = true; $("constant").hidden = true;
+    main.clear(made("p", "The equations are being derived.")); also.clear(); $("part").value = "";
+    levels = null; $("threshold-bar").hidden = true; $("thresholds").hidden = true; $("constant").hidden = true;
     const found = await derived;
     if (mine !== generation) return;
-    if (found.problem) { $("equations-body").replaceChildren(made("p", found.problem.message, "note warn")); return; }
+    if (found.problem) { main.clear(made("p", found.problem.message, "note warn")); return; }
     const text = await (await fetch(found.html)).text();
     const module = found.module ? await import(found.module) : null;
     if (mine !== generation) return;
-    // Markup of the report's writer, which escapes every name.
-    $("equations-body").innerHTML = text;
+    main.fill(text, module, found.constants, found.terms);
     const table = $("equations-body").querySelector(".block:has(table.told)");
     if (table) { // what is read first are the equations
       const fold = made("details", undefined, "part"), head = table.querySelector("h3");
       fold.append(made("summary", head.textContent)); head.remove(); table.replaceWith(fold); fold.append(table);
     }
-    constants = found.constants; terms = module ? module.terms : null;
-    shown = Array.from($("equations-body").querySelectorAll(".t[data-constant]"));
-    shown.forEach((t) => { t.dataset.most = Array.from(t.classList).find((c) => /^s\d$/.test(c)) || ""; t.dataset.share = t.title; t.tabIndex = 0; t.setAttribute("role", "button"); });
-    const every = $("equations-body").querySelectorAll(".t").length;
-    if (every !== found.terms || shown.length !== every) terms = null;
-    const entries = new Map();
-    shown.forEach((t, k) => { const e = t.closest(".entry"); if (!entries.has(e)) entries.set(e, []); entries.get(e).push(k); });
-    shown.entries_ = entries; kinds = shown.map((t) => t.dataset.most); values = null;
-    seen.clear(); sight.disconnect(); entries.forEach((places, e) => sight.observe(e));
-    $("thresholds").hidden = !(terms && found.terms <= 700);
-    $("shading").disabled = !terms;
-    if (!terms && shown.length) $("equations-body").prepend(made("p", "There are " + found.terms + " terms: they are shaded by their largest size over the workspace alone.", "note"));
-    $("equations-body").querySelectorAll(".buttons").forEach((row) => {
-      const all = () => row.parentNode.querySelectorAll("details.entry");
-      row.querySelector(".all").addEventListener("click", () => { all().forEach((e) => { e.open = true; }); shade(coordinates()); });
-      row.querySelector(".none").addEventListener("click", () => all().forEach((e) => { e.open = false; }));
-    });
-    $("equations-body").querySelectorAll("details").forEach((e) => e.addEventListener("toggle", () => shade(coordinates())));
-    shade(coordinates(), true);
+    $("thresholds").hidden = !(main.terms && found.shortened);
+    $("shading").disabled = !main.terms;
+    if (!main.terms && main.shown.length) $("equations-body").prepend(made("p", "There are " + found.terms + " terms: they are shaded by their largest size over the workspace alone.", "note"));
   }
-  const LEAST = [0.3, 0.1, 0.03, 0.01, 0.001, 0];
-  let last = null, pending = false, kinds = [], values = null;
-  const seen = new Set();
-  const sight = new IntersectionObserver((list) => { list.forEach((one) => { if (one.isIntersecting) seen.add(one.target); else seen.delete(one.target); }); if (view) shade(coordinates()); }, { rootMargin: "200px" });
-  // Shades what is open and near the window; the rest when it comes into sight.
-  function shade(q, now) {
-    if (!terms || !shown.length) return;
-    last = q;
-    if (pending && !now) return;
-    pending = true;
-    // Some times a second, between frames: the picture goes first.
-    setTimeout(() => {
-      pending = false;
-      if (!terms || $("equations-panel").hidden) return;
-      const here = $("shading").value === "now", T = values = terms(last);
-      seen.forEach((entry) => {
-        const places = shown.entries_.get(entry);
-        if (!places || (entry.tagName === "DETAILS" && !entry.open)) return;
-        let most = 0;
-        for (const k of places) most = Math.max(most, Math.abs(T[k]));
-        for (const k of places) {
-          const t = shown[k], share = Math.abs(T[k]) / (most || 1), kind = here ? "s" + LEAST.findIndex((v) => share >= v) : t.dataset.most;
-          if (kinds[k] === kind && t.dataset.kind) continue;
-          if (kinds[k]) t.classList.remove(kinds[k]);
-          if (kind) t.classList.add(kind);
-          t.dataset.kind = kinds[k] = kind;
-        }
-      });
-    }, now ? 0 : 80);
+  async function part() {
+    const mine = generation, which = $("part").value;
+    also.clear();
+    if (!which) return;
+    const found = await doing("part", "deriving", "part", { part: which }), text = await (await fetch(found.html)).text();
+    const module = found.module ? await import(found.module) : null;
+    if (mine !== generation || which !== $("part").value) return;
+    also.fill(text, module, found.constants, found.terms);
+    $("part-body").prepend(made("h3", $("part").selectedOptions[0].textContent)); $("part-body").scrollIntoView({ block: "nearest" });
   }
-  function hovered(t) {
-    const c = constants[t.dataset.constant], k = shown.indexOf(t);
-    if (!c || !values || k < 0) return;
-    t.title = "value here " + emdeg.digits(values[k]) + "; " + t.dataset.constant + " = " + emdeg.digits(c.value) + " " + c.unit + (t.dataset.share ? "; at most " + t.dataset.share : "");
-  }
-  function chosen(name) {
-    const c = constants[name], box = $("constant");
-    shown.forEach((t) => t.classList.toggle("chosen", t.dataset.constant === name));
-    if (!c) return;
-    const list = made("ul", undefined, "made");
-    c.made_of.forEach((one) => list.append(made("li", one.letter + (one.path ? ": " + one.path : "") + (one.source ? " (" + one.source + ")" : ""))));
-    box.replaceChildren(made("p", name + (c.value === null ? "" : " = " + emdeg.digits(c.value) + (c.tolerance ? " ± " + emdeg.digits(c.tolerance) : "") + " " + c.unit) + "; it works in " + c.uses.length + (c.uses.length === 1 ? " entry: " : " entries: ") + c.uses.join(", ")), made("p", "It is made of"), list);
-    box.hidden = false;
+  const cellOf = (path) => Array.from(document.querySelectorAll("#tables input")).find((i) => i.dataset.path === path);
+  const enter = { knows: (path) => !!cellOf(path), go: (path) => { show($("tab-table")); const cell = cellOf(path); cell.scrollIntoView({ block: "center" }); cell.focus(); } };
+  function chosen(name, paper) {
+    main.mark(name); also.mark(name);
+    if (paper.constants[name]) sheets.constant($("constant"), name, paper.constants[name], enter);
   }
   async function thresholds() {
     const mine = generation, found = await doing("levels", "short models and their errors", "significance");
     if (mine !== generation) return;
-    levels = found.levels;
-    shown.forEach((t, k) => { if (found.goes[k] !== null) t.dataset.goes = found.goes[k]; });
+    levels = found.levels; levels.goes = found.goes;
     $("level").max = levels.length - 1; $("level").value = 0; $("threshold-bar").hidden = false; $("thresholds").hidden = true;
     level();
   }
   function level() {
     const k = +$("level").value, one = levels[k], all = levels[0];
-    shown.forEach((t) => t.classList.toggle("gone", t.dataset.goes !== undefined && k >= +t.dataset.goes));
-    shown.entries_.forEach((places, entry) => {
-      const kept = places.filter((p) => !shown[p].classList.contains("gone")).length;
-      (entry.querySelector(".sum") || entry).classList.toggle("empty", kept === 0);
-    });
+    main.hide(k, levels.goes);
     $("level-name").textContent = one.threshold ? one.threshold_text + " of the greatest" : "nothing";
     $("level-text").textContent = one.terms + " of " + all.terms + " terms, " + (one.mul + one.add) + " operations" + (one.terms < all.terms ? " (" + Math.round(100 * one.saved) + " % fewer). Error certified below " + one.certified_text + " of the largest effort (" + one.joint + "); largest found " + one.found_text + "." : ": the exact model.");
   }
@@ -257,7 +286,7 @@ const studio = (function () {
         cells.forEach((cell, k) => {
           const c = made("td"), input = made("input");
           input.value = cell.text; input.dataset.before = cell.text; input.setAttribute("aria-label", one.heads[k] + " of " + name); input.title = cell.source;
-          input.dataset.place = JSON.stringify(cell.place);
+          input.dataset.place = JSON.stringify(cell.place); input.dataset.path = cell.path;
           input.addEventListener("change", () => edit(cell.place, input, row));
           c.append(input);
           if (cell.tolerance) c.append(made("span", "± " + cell.tolerance, "tolerance"));
@@ -292,9 +321,12 @@ const studio = (function () {
     if (!$("function").dataset.set && found.emitted.includes("inverse_dynamics")) $("function").value = "inverse_dynamics";
     $("function").dataset.set = "1";
     options($("target"), found.targets, true);
-    options($("graph-joint"), found.scene.coordinates.map((k) => found.scene.links[k].name), true);
+    const joints = found.scene.coordinates.map((k) => found.scene.links[k].name);
+    options($("graph-joint"), joints, true); options($("graph-second"), ["no other", ...joints], true); entries();
+    $("part").replaceChildren(made("option", "nothing more"), ...Object.entries(found.parts).map(([name, title]) => { const o = made("option", title); o.value = name; return o; }));
+    $("part").firstChild.value = "";
     $("friction").disabled = !found.rubbing.length;
-    $("graph-body").replaceChildren();
+    drawn = false; $("graph-body").replaceChildren();
   }
   const counted = (o) => Object.entries(o).filter(([, v]) => v).map(([k, v]) => v + " " + k).join(", ");
   const download = (link, file, text, kind) => { if (link.href) URL.revokeObjectURL(link.href); link.href = URL.createObjectURL(new Blob([text], { type: kind })); link.download = file; link.textContent = file; link.hidden = false; };
@@ -308,34 +340,49 @@ const studio = (function () {
     $("stop").disabled = false; search = [];
     const began = performance.now();
     try {
-      emitted(await doing("search", "searching", "search", { ...asked(), seconds: +$("seconds").value }, (one) => { if (one.best !== undefined) { search.push([(performance.now() - began) / 1000, one.best]); chart($("falling"), [search], "operations of the best program", "time [s]"); } }));
+      emitted(await doing("search", "searching", "search", { ...asked(), seconds: +$("seconds").value }, (one) => { if (one.best !== undefined) { search.push([(performance.now() - began) / 1000, one.best]); charts.lines($("falling"), [search], "operations of the best program", "time [s]"); } }));
     } finally { $("stop").disabled = true; }
   }
 
-  // A chart of lines, each a list of points.
-  function chart(box, lines, title, across, names) {
-    const W = 470, H = 220, left = 52, right = W - 10, top = 26, bottom = H - 36, ns = "http://www.w3.org/2000/svg";
-    const xs = lines.flat().map((p) => p[0]), ys = lines.flat().map((p) => p[1]);
-    let x0 = Math.min(...xs), x1 = Math.max(...xs), y0 = Math.min(...ys), y1 = Math.max(...ys);
-    if (x1 - x0 < 1e-12) x1 = x0 + 1;
-    if (y1 - y0 < 1e-12) { y0 -= 1; y1 += 1; }
-    const svg = document.createElementNS(ns, "svg"), put = (tag, at, text) => { const e = document.createElementNS(ns, tag); Object.entries(at).forEach(([k, v]) => e.setAttribute(k, v)); if (text !== undefined) e.textContent = text; svg.append(e); };
-    const X = (v) => left + (right - left) * (v - x0) / (x1 - x0), Y = (v) => bottom - (bottom - top) * (v - y0) / (y1 - y0);
-    svg.setAttribute("viewBox", "0 0 " + W + " " + H); svg.setAttribute("role", "img"); svg.setAttribute("aria-label", title);
-    put("text", { x: left, y: 14, "font-size": 12, fill: "#1c2733" }, title);
-    for (let k = 0; k <= 4; k++) { const v = y0 + (y1 - y0) * k / 4; put("polyline", { points: left + "," + Y(v) + " " + right + "," + Y(v), stroke: "#d9dfe5", fill: "none" }); put("text", { x: left - 5, y: Y(v) + 4, "font-size": 10, "text-anchor": "end", fill: "#5b6875" }, emdeg.digits(+v.toPrecision(3))); }
-    for (let k = 0; k <= 4; k++) { const v = x0 + (x1 - x0) * k / 4; put("text", { x: X(v), y: bottom + 14, "font-size": 10, "text-anchor": "middle", fill: "#5b6875" }, emdeg.digits(+v.toPrecision(3))); }
-    put("text", { x: (left + right) / 2, y: H - 6, "font-size": 10, "text-anchor": "middle", fill: "#5b6875" }, across);
-    const colours = ["#0072B2", "#D55E00", "#009E73", "#1c2733"], dash = ["", "6 3", "2 3", "8 3 2 3"];
-    lines.forEach((line, k) => put("polyline", { points: line.map((p) => X(p[0]).toFixed(1) + "," + Y(p[1]).toFixed(1)).join(" "), fill: "none", stroke: colours[k % 4], "stroke-width": 2, "stroke-dasharray": dash[Math.floor(k / 4) % 4] }));
-    box.replaceChildren(svg);
-    if (names) { const key = made("p", undefined, "caption"); names.forEach((n, k) => { const one = made("span", "— " + n + "  "); one.className = "axis " + ["z", "x", "y", ""][k % 4]; key.append(one); }); box.append(key); }
+  // ---- curves over one joint, maps over two
+  const CURVE = 121, SIDE = 49;
+  const QUANTITIES = { // of a robot's programs at q: all values, the names of those to choose from, and which of them a curve shows
+    gravity: { of: (own, q) => own.gravity(q), names: (d) => d.coordinates.map((k) => d.links[k].name), needs: "gravity" },
+    mass_matrix: { of: (own, q) => own.mass_matrix(q), names: (d) => d.coordinates.flatMap((a, i) => d.coordinates.map((b, j) => "M " + (i + 1) + "," + (j + 1))), some: (n) => Array.from({ length: n }, (_, i) => i * n + i), needs: "mass_matrix" },
+    effort: { of: (own, q) => own.inverse_dynamics(q, numbers.qd, numbers.qdd), names: (d) => d.driven.map((one) => one.name), needs: "inverse_dynamics" },
+    manipulability: { of: (own, q) => [gram(own.jacobian(q), 6, q.length)], names: () => ["√det(J Jᵀ)"], needs: "jacobian" },
+  };
+  let drawn = false, drawing = null;
+  const rangeOf = (k) => (model.scene.free ? model.scene.ranges[model.scene.coordinates[k]] : model.scene.reach[k]);
+  const unitOf = (k) => { const link = model.scene.links[model.scene.coordinates[k]]; return link.name + (link.slides ? " [m]" : " [rad]"); };
+  function entries() {
+    const one = QUANTITIES[$("graph-what").value], names = one.names(model.scene);
+    options($("graph-entry"), ["all", ...names], true);
   }
-  async function graph() {
-    const k = $("graph-joint").selectedIndex, d = model.scene, link = d.links[d.coordinates[k]], what = $("graph-what").value;
-    const range = d.free ? d.ranges[d.coordinates[k]] : [coordinates()[k] - 0.05, coordinates()[k] + 0.05];
-    const found = await doing("graph", "drawing", "graph", { joint: k, what, q: coordinates(), range });
-    chart($("graph-body"), found.y.map((line) => line.map((v, i) => [found.x[i], v])), $("graph-what").selectedOptions[0].textContent, link.name + (link.slides ? " [m]" : " [rad]"), d.coordinates.map((c) => d.links[c].name));
+  function graph() {
+    const what = $("graph-what").value, one = QUANTITIES[what], names = one.names(model.scene), q = coordinates(), n = q.length;
+    if (!programs[one.needs]) throw new Error("this robot has no numbers of that kind");
+    const a = $("graph-joint").selectedIndex, b = $("graph-second").selectedIndex - 1, pick = $("graph-entry").selectedIndex - 1, title = $("graph-what").selectedOptions[0].textContent;
+    const at = (x, y) => { const to = q.slice(); to[a] = x; if (b >= 0) to[b] = y; return to; };
+    drawn = true;
+    if (b >= 0 && b !== a) {
+      const [x0, x1] = rangeOf(a), [y0, y1] = rangeOf(b), every = [];
+      for (let j = 0; j < SIDE; j++) for (let i = 0; i < SIDE; i++) every.push(one.of(programs, at(x0 + (x1 - x0) * i / (SIDE - 1), y1 - (y1 - y0) * j / (SIDE - 1))));
+      // Without a choice: the one that changes most.
+      const spread = (e) => { let low = Infinity, high = -Infinity; every.forEach((v) => { if (v[e] < low) low = v[e]; if (v[e] > high) high = v[e]; }); return high - low; };
+      const chosen = pick >= 0 ? pick : names.reduce((best, _, e) => (spread(e) > spread(best) ? e : best), 0), found = every.map((v) => v[chosen]);
+      const axis = (k, low, high) => ({ name: unitOf(k), at: (t) => low + (high - low) * t, share: (q[k] - low) / (high - low) });
+      charts.map($("graph-body"), found, SIDE, title + ", " + names[chosen], axis(a, x0, x1), axis(b, y0, y1), guarded((s, t) => { const to = q.slice(); to[a] = x0 + (x1 - x0) * s; to[b] = y0 + (y1 - y0) * t; place(to); }));
+      return;
+    }
+    const [low, high] = rangeOf(a), which = pick >= 0 ? [pick] : one.some ? one.some(n) : names.map((_, k) => k);
+    const lines = (own) => { const got = Array.from({ length: CURVE }, (_, k) => { const x = low + (high - low) * k / (CURVE - 1); return [x, one.of(own, at(x, 0))]; }); return which.map((e) => got.map(([x, v]) => [x, v[e]])); };
+    const other = beside && beside.scene.coordinates.length === n && beside.programs[one.needs] ? lines(beside.programs) : [];
+    charts.lines($("graph-body"), lines(programs), title + (other.length ? "; dotted: " + beside.name : ""), unitOf(a), which.map((e) => names[e]), other, q[a]);
+  }
+  function redraw() { // after the picture, at most some times a second
+    if (!drawn || drawing) return;
+    drawing = setTimeout(() => { drawing = null; if (!$("numbers-panel").hidden && drawn) guarded(graph)(); }, 150);
   }
 
   // ---- motion
@@ -352,7 +399,7 @@ const studio = (function () {
     scrub(0);
   }
   function scrub(k) {
-    view.q = run.q[k].slice(); rows.forEach((row, i) => row.set(view.q[i]));
+    view.q = run.q[k].slice(); placed();
     run.qd[k].forEach((v, i) => { numbers.qd[i] = v; });
     $("time").textContent = run.t[k].toFixed(2) + " s"; $("scrub").value = k; moved();
   }
@@ -385,7 +432,8 @@ const studio = (function () {
   function wire() {
     document.querySelectorAll(".zoom").forEach((b) => b.addEventListener("click", () => view.zoom(+b.dataset.by)));
     document.querySelectorAll("[data-show]").forEach((b) => b.addEventListener("change", () => { view.show[b.dataset.show] = b.checked; view.draw(); }));
-    $("home").addEventListener("click", () => { view.q = model.scene.start.slice(); rows.forEach((row, i) => row.set(view.q[i])); moved(); });
+    $("home").addEventListener("click", () => { view.q = model.scene.start.slice(); view.ghosts = []; placed(); moved(); });
+    $("dead").addEventListener("change", guarded(dead));
   }
   const click = (id, call) => $(id).addEventListener("click", guarded(call));
   const opened = async (data) => { $("save-name").value = "robot.toml"; await fresh(await doing("open", "reading the robot", "open", data), false); };
@@ -395,7 +443,7 @@ const studio = (function () {
     const about = await ask("hello");
     const pick = $("robot"), group = (name, list) => { const g = made("optgroup"); g.label = name; list.forEach((n) => { const o = made("option", n); o.value = n; g.append(o); }); if (list.length) pick.append(g); };
     group("library", about.library); group("this folder", about.files);
-    tabs();
+    tabs(); papers();
     pick.addEventListener("change", guarded(() => opened({ name: pick.value })));
     $("upload").addEventListener("change", guarded(async () => { const file = $("upload").files[0]; if (!file) return; if (file.size > 32e6) throw new Error("the file is too large"); const content = await file.text(); $("upload").value = ""; await opened({ file: file.name, content }); }));
     click("undo", async () => fresh(await ask("undo"), true)); click("redo", async () => fresh(await ask("redo"), true));
@@ -408,12 +456,7 @@ const studio = (function () {
     click("take-start", () => { from = coordinates(); way(); }); click("take-goal", () => { to = coordinates(); way(); });
     click("remember", () => { beside = { scene: model.scene, programs, q: coordinates(), name: model.name }; $("forget").disabled = false; moved(); });
     click("forget", () => { beside = null; $("forget").disabled = true; $("beside").replaceChildren(); });
-    click("thresholds", thresholds); $("level").addEventListener("input", level); $("shading").addEventListener("change", () => shade(coordinates(), true));
-    const body = $("equations-body");
-    body.addEventListener("pointerover", (e) => { const t = e.target.closest(".t[data-constant]"); if (t) hovered(t); });
-    body.addEventListener("focusin", (e) => { const t = e.target.closest(".t[data-constant]"); if (t) hovered(t); });
-    body.addEventListener("click", (e) => { const t = e.target.closest(".t[data-constant]"); if (t) { hovered(t); chosen(t.dataset.constant); } });
-    body.addEventListener("keydown", (e) => { const t = e.target.closest(".t[data-constant]"); if (t && (e.key === "Enter" || e.key === " ")) { e.preventDefault(); chosen(t.dataset.constant); } });
+    click("thresholds", thresholds); $("level").addEventListener("input", level); $("shading").addEventListener("change", () => { main.shade(here(), true); also.shade(here(), true); }); $("part").addEventListener("change", guarded(part)); $("graph-what").addEventListener("change", entries);
     click("share", async () => { await ask("keep", { state: { q: view.q, tab: document.querySelector("[role=tab][aria-selected=true]").id } }); const found = await ask("share"); save(found.file, found.content, "application/json"); });
     click("report", async () => { $("stop-report").disabled = false; try { const found = await doing("report", "making the report", "report"); for (const [id, file, key] of [["report-html", "report.html", "html"], ["report-latex", "report.tex", "latex"]]) download($(id), file, await (await fetch(found[key])).text(), "text/plain"); } finally { $("stop-report").disabled = true; } });
     click("stop-report", () => ask("stop", { task: "report" }));
