@@ -2,7 +2,7 @@
 
 PYTHONPATH=. python tools/studio_pictures.py picture     writes docs/images/studio.webp
 PYTHONPATH=. python tools/studio_pictures.py frames      prints milliseconds from an input event to its painted frame
-PYTHONPATH=. python tools/studio_pictures.py formulas    prints seconds from a changed entry to its new formulas, painted
+PYTHONPATH=. python tools/studio_pictures.py formulas    prints seconds from a changed entry to its formulas, painted
 """
 
 from __future__ import annotations
