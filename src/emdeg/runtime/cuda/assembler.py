@@ -15,7 +15,8 @@ from typing import Any
 from llvmlite import binding as llvm
 
 from emdeg.errors import BadRequest, DeviceError
-from emdeg.programs import ROOM, Program, fullest
+from emdeg.programs import Program
+from emdeg.runtime.cuda.driver import assembler_effort
 from emdeg.runtime.cuda.kernel_text import KernelShape, Layout, kernel, kernel_shape
 
 ARCHITECTURES = (75, 80, 86, 87, 89, 90, 100, 103, 120, 121)
@@ -36,8 +37,7 @@ def ptx(
 ) -> tuple[str, KernelShape]:
     """(the text of a program's kernel for GPUs of compute capability `sm` / 10 and newer, how it is launched)."""
     shape = kernel_shape(program, bits, layout, shared)
-    crowded = fullest(program) * bits > ROOM * 32
-    return assembled(kernel(program, name, bits, layout, shared), shape.threads, sm, crowded=crowded), shape
+    return assembled(kernel(program, name, bits, layout, shared), shape.threads, sm, crowded=shape.crowded), shape
 
 
 def assembled(text: str, threads: int, sm: int, loops: bool = False, crowded: bool = False) -> str:
@@ -99,7 +99,7 @@ def register_use(text: str, sm: int) -> RegisterUse:
     with tempfile.TemporaryDirectory(prefix="emdeg-") as folder:
         source, result = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(text, encoding="utf-8")
-        words = [program, f"-arch=sm_{sm}", "-v", str(source), "-o", str(result)]
+        words = [program, f"-arch=sm_{sm}", f"-O{assembler_effort(text)}", "-v", str(source), "-o", str(result)]
         done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode:
         raise DeviceError(f"ptxas refused the kernel:\n{done.stderr.strip()}", code=done.returncode)

@@ -19,7 +19,9 @@ from emdeg.errors import DeviceError
 _NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR, _PROCESSORS = 75, 76, 16
 _LOG = 8192
-_LOG_BUFFER, _LOG_SIZE = 5, 6
+_LOG_BUFFER, _LOG_SIZE, _EFFORT = 5, 6, 7
+LONG_TEXT = 1_000_000
+"""Characters of PTX, some thirty thousand operations, that NVIDIA's assembler takes many minutes to optimise."""
 
 
 class Driver:
@@ -110,6 +112,11 @@ def device(number: int = 0) -> Device:
     return Device(number)
 
 
+def assembler_effort(text: str) -> int:
+    """How hard NVIDIA's assembler shall try with a kernel: 3, as usual, or with a long one 1, so that it ends."""
+    return 3 if len(text) < LONG_TEXT else 1
+
+
 class Device:
     """One GPU and its primary context."""
 
@@ -156,12 +163,14 @@ class Device:
     def load(self, text: str, name: str) -> Launchable:
         """A kernel of PTX, assembled by the driver; DeviceError with the driver's words if it will not."""
         log = ctypes.create_string_buffer(_LOG)
-        options = (ctypes.c_int * 2)(_LOG_BUFFER, _LOG_SIZE)
-        values = (ctypes.c_void_p * 2)(ctypes.cast(log, ctypes.c_void_p), ctypes.c_void_p(_LOG))
+        effort = assembler_effort(text)
+        options = (ctypes.c_int * 3)(_LOG_BUFFER, _LOG_SIZE, _EFFORT)
+        values = (ctypes.c_void_p * 3)(ctypes.addressof(log), _LOG, effort)
+        told = 3 if effort < 3 else 2  # the driver's own default is its best
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         with self.current():
             try:
-                cuda_driver()("cuModuleLoadDataEx", ctypes.byref(module), text.encode() + b"\0", 2, options, values)
+                cuda_driver()("cuModuleLoadDataEx", ctypes.byref(module), text.encode() + b"\0", told, options, values)
             except DeviceError as problem:
                 words = log.value.decode(errors="replace").strip()
                 raise DeviceError(f"{problem}{chr(10) if words else ''}{words}", code=problem.code) from None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from emdeg.programs import InputGroup, Kind, OutputGroup, Program
+from emdeg.programs import ROOM, InputGroup, Kind, OutputGroup, Program, fullest
 from emdeg.runtime.cuda.staging import LARGEST_TILE, RowPiece, StagedRows, pieces, staged_in, staged_out
 from emdeg.runtime.cuda.warp import GLOBAL, LANES, SHARED, WIDE, Place, Warp
 from emdeg.runtime.llvm_text import operations
@@ -28,6 +28,8 @@ class KernelShape:
     tile: int
     bits: int
     layout: Layout
+    crowded: bool = False
+    """Whether the program has more values at once than a thread has registers."""
 
     @property
     def threads(self) -> int:
@@ -52,13 +54,14 @@ def kernel_shape(
     With one, a multiprocessor's 32 blocks would be too few for programs of few registers; with more, few states would
     keep fewer multiprocessors busy, and a block's registers would come free later.
     """
+    crowded = fullest(program) * bits > ROOM * 32
     if layout == "entries":
-        return KernelShape(4, 0, bits, layout)
+        return KernelShape(4, 0, bits, layout, crowded)
     sizes = [group.size for group in _read(program, shared)]
     results = [len(group.entries) for group in program.outputs]
     tile = max((piece.entries for size in (*sizes, *results) for piece in pieces(size, bits)), default=0)
     tile = max(tile, sum(LANES * size for size in _side_by_side(sizes, bits)))
-    return KernelShape(2 if tile * bits // 8 <= LARGEST_TILE // 4 else 1, tile, bits, layout)
+    return KernelShape(2 if tile * bits // 8 <= LARGEST_TILE // 4 else 1, tile, bits, layout, crowded)
 
 
 def _read(program: Program, shared: frozenset[str]) -> list[InputGroup]:
@@ -188,7 +191,7 @@ def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[st
         rows |= {group.name: [_entry(warp, group.name, place) for place in range(group.size)] for group in own}
     else:
         first = len(_side_by_side([group.size for group in own], shape.bits))
-        rows |= _staged_in_together(warp, own[:first])
+        rows |= _staged_in_together(warp, own[:first], not shape.crowded)
         rows |= {group.name: _staged_in_pieces(warp, group.name, group.size, shape.bits) for group in own[first:]}
     values = {(name, place): value for name, row in rows.items() for place, value in enumerate(row)}
     operations(program, warp.out, values.__getitem__, {}, StagedResults(warp, program, shape).put)
@@ -214,14 +217,14 @@ def _rows(warp: Warp, name: str, size: int) -> str:
     return out.put(f"getelementptr {out.precision.scalar}, ptr{space} %base_{name}, i64 {offset}")
 
 
-def _staged_in_together(warp: Warp, groups: Sequence[InputGroup]) -> dict[str, list[str]]:
+def _staged_in_together(warp: Warp, groups: Sequence[InputGroup], wide: bool) -> dict[str, list[str]]:
     """Several arrays at once, each in a tile of its own."""
     staged, before = [], 0
     space = "" if warp.emulated else SHARED
     for group in groups:
         piece = RowPiece(0, group.size, group.size)
         tile = warp.out.put(f"getelementptr {warp.out.precision.scalar}, ptr{space} %own_tile, i64 {before}")
-        staged.append(StagedRows(piece, group.size, _rows(warp, group.name, group.size), tile))
+        staged.append(StagedRows(piece, group.size, _rows(warp, group.name, group.size), tile, wide))
         before += piece.entries
     found = staged_in(warp, staged) if staged else []
     return {group.name: row for group, row in zip(groups, found)}
@@ -264,4 +267,5 @@ class StagedResults:
 
     def _staged_out(self, name: str, piece: RowPiece, values: list[str]) -> None:
         warp, size = self._warp, self._sizes[name]
-        staged_out(warp, StagedRows(piece, size, _rows(warp, name, size), "%own_tile"), values)
+        wide = not self._shape.crowded
+        staged_out(warp, StagedRows(piece, size, _rows(warp, name, size), "%own_tile", wide), values)

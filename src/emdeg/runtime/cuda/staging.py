@@ -47,6 +47,13 @@ class StagedRows:
     size: int
     rows: str
     tile: str
+    wide: bool = True
+    """Whether 16 bytes may be copied at once: that takes four registers side by side."""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether 16 bytes are copied at once."""
+        return self.wide and self.is_whole
 
     @property
     def is_whole(self) -> bool:
@@ -60,14 +67,14 @@ class StagedRows:
 
     def fetched(self, warp: Warp) -> list[tuple[str, ...]]:
         """What a lane copies of 32 rows."""
-        if self.is_whole:
+        if self.is_wide:
             return [warp.load_wide(self.rows, outside) for outside, _ in self._places(warp)]
         return [(warp.load(self.rows, outside),) for outside, _ in self._places(warp)]
 
     def put(self, warp: Warp, values: Sequence[tuple[str, ...]]) -> None:
         """What was fetched into the tile."""
         for (_, inside), value in zip(self._places(warp), values):
-            if self.is_whole:
+            if self.is_wide:
                 warp.store_wide(self.tile, inside, value, SHARED)
             else:
                 warp.store(self.tile, inside, value[0], SHARED)
@@ -75,15 +82,17 @@ class StagedRows:
     def written(self, warp: Warp) -> None:
         """The tile's 32 rows into memory."""
         for outside, inside in self._places(warp):
-            if self.is_whole:
+            if self.is_wide:
                 warp.store_wide(self.rows, outside, warp.load_wide(self.tile, inside, SHARED))
             else:
                 warp.store(self.rows, outside, warp.load(self.tile, inside, SHARED))
 
     def _places(self, warp: Warp) -> list[tuple[Place, Place]]:
         """[(where in the rows, where in the tile)] of what a lane copies of 32 rows."""
-        if self.is_whole:
+        if self.is_wide:
             return [(at, at) for at in _side_by_side(warp, LANES * self.size // warp.wide)]
+        if self.is_whole:
+            return [(at, at) for at in (Place(warp.lane, LANES * step) for step in range(self.size))]
         column, piece = self._column(warp), self.piece
         rows = range(LANES)
         return [(Place(column, k * self.size + piece.first), Place(column, k * piece.stride)) for k in rows]
