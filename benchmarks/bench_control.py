@@ -14,7 +14,8 @@ text states the problem, and the routes differ in f alone:
 
 Each route runs in a process of its own, from the robot to the solved motions. Figures are seconds of processor time,
 the compiler's included, since other work on the machine would lengthen those of a clock, and the most memory that one
-of its processes held. Not counted: starting Python and CasADi, and compiling Pinocchio itself. Writes
+of its processes held. Not counted: starting Python and CasADi, compiling Pinocchio itself, and what pip does as it
+installs a package, turning Python's text into bytecode. Writes
 benchmarks/results/control.json. Needs gcc and the packages casadi, pin and cmeel-eigen; without the latter two the
 routes of Pinocchio are left out.
 """
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -168,8 +170,18 @@ def one_route(robot: str, form: str, route: str, intervals: int, flags: str) -> 
     )
 
 
-def in_its_own_process(*words: str) -> dict[str, Any] | None:
-    done = subprocess.run([sys.executable, __file__, "--only", *words], capture_output=True, text=True)
+def with_bytecode(folder: str) -> dict[str, str]:
+    """An environment in which emdeg's bytecode lies ready in a folder."""
+    import emdeg
+
+    found = {**os.environ, "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
+    package = str(Path(emdeg.__file__).parent)
+    subprocess.run([sys.executable, "-m", "compileall", "-q", package], env=found, check=True)
+    return found
+
+
+def in_its_own_process(around: dict[str, str], *words: str) -> dict[str, Any] | None:
+    done = subprocess.run([sys.executable, __file__, "--only", *words], capture_output=True, text=True, env=around)
     if done.returncode:
         print(f"{' '.join(words)}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}")
         return None
@@ -192,17 +204,8 @@ def main() -> None:
         robot, form, route, intervals, flags = asked.only
         print(json.dumps(one_route(robot, form, route, int(intervals), f"-{flags}")))
         return
-    rows: list[dict[str, Any]] = []
-    for robot in asked.robots.split(","):
-        print(f"\n{robot}: {'route':24}{'build':>8}{'compile':>9}{'solve':>8}{'total':>8}{'MB':>8}{'C, kB':>8}")
-        for form in asked.forms.split(","):
-            for route in asked.routes.split(","):
-                if route == "ddp" and form != asked.forms.split(",")[-1]:
-                    continue  # it knows one form
-                row = in_its_own_process(robot, form, route, str(asked.intervals), asked.flags.lstrip("-"))
-                if row is not None:
-                    rows.append(row)
-                    show(row)
+    with tempfile.TemporaryDirectory() as folder:
+        rows = measured(asked, with_bytecode(folder))
     before = [json.loads(path.read_text(encoding="utf-8")) for path in asked.keep]
     for last in before:
         rows = merged(last["figures"]["rows"], rows)
@@ -210,6 +213,22 @@ def main() -> None:
     figures = {"intervals": asked.intervals, "flags": asked.flags, "rows": rows, "ratios": ratios(rows)}
     record("control", figures | {"kept_from": [last["command"] for last in before]})
     same_optimum(rows)
+
+
+def measured(asked: argparse.Namespace, around: dict[str, str]) -> list[dict[str, Any]]:
+    """What every route that is asked for takes; printed too."""
+    rows: list[dict[str, Any]] = []
+    for robot in asked.robots.split(","):
+        print(f"\n{robot}: {'route':24}{'build':>8}{'compile':>9}{'solve':>8}{'total':>8}{'MB':>8}{'C, kB':>8}")
+        for form in asked.forms.split(","):
+            for route in asked.routes.split(","):
+                if route == "ddp" and form != asked.forms.split(",")[-1]:
+                    continue  # it knows one form
+                row = in_its_own_process(around, robot, form, route, str(asked.intervals), asked.flags.lstrip("-"))
+                if row is not None:
+                    rows.append(row)
+                    show(row)
+    return rows
 
 
 def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -91,9 +91,8 @@ def newton(effort: Effort, z: Array, exact: bool) -> Array:
     slope, V, gains = g[-1], H[-1], []
     for k in range(len(z) - 1, -1, -1):
         into = first if k == 0 else B
-        root = np.linalg.cholesky(into.T @ V @ into)
-        solve = lambda b, root=root: np.linalg.solve(root.T, np.linalg.solve(root, b))  # noqa: E731
-        ahead, back = -solve(into.T @ slope), -solve(into.T @ V @ A)
+        root = np.linalg.inv(np.linalg.cholesky(into.T @ V @ into))
+        ahead, back = (-root.T @ (root @ (into.T @ b)) for b in (slope, V @ A))
         gains.append((into, ahead, back))
         if k:
             through = A + into @ back
@@ -118,11 +117,10 @@ def least_effort(robot: str, motion: Motion, intervals: int) -> dict[str, Any]:
             except np.linalg.LinAlgError:
                 step = newton(effort, z, exact=False)
             here, tried = effort.value(z), effort.value(z + STEPS[:, None, None] * step)
-            best = int(np.argmin(tried))
-            if not tried[best] < here:
-                break
-            z = z + STEPS[best] * step
-            if here - tried[best] < 1e-13 * abs(here):
+            won = here - tried.min()
+            if won > 0:
+                z = z + STEPS[np.argmin(tried)] * step
+            if not won >= 1e-13 * abs(here):
                 break
         x, miss = effort.held(z), np.abs(z[-1, : 2 * n] - effort.end).max()
         worst = max(miss, (x - effort.high).max(), (effort.low - x).max())

@@ -96,6 +96,7 @@ class Tracer:
         self._groups: dict[str, InputGroup] = {}
         self._parameters: dict[str, int] = {name: i for i, name in enumerate(parameters)}
         self._zero = Traced(self, 0, 0)
+        self._integers: dict[int, Traced] = {}
 
     @classmethod
     def like(cls, program: Program) -> Tracer:
@@ -167,7 +168,12 @@ class Tracer:
         return tuple(self._value(Op(Kind.INPUT, payload=(name, i))) for i in range(size))
 
     def number(self, value: Fraction | int) -> Traced:
-        value = Fraction(value)
+        if isinstance(value, int):  # asked for at every step of a sweep
+            found = self._integers.get(value)
+            return found or self._integers.setdefault(value, self._number(Fraction(value)))
+        return self._number(value)
+
+    def _number(self, value: Fraction) -> Traced:
         if not value:
             return self._zero
         return self._value(Op(Kind.NUMBER, payload=abs(value)), 1 if value > 0 else -1)

@@ -12,7 +12,6 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from emdeg.programs import Kind, Op, OutputGroup, Program, Ref, constants
 
@@ -78,6 +77,8 @@ class Tuning:
         if self.factor is None:
             return np.zeros((len(error), 0), np.float32)
         right = self.weighted @ error.reshape(len(error), -1).T
+        from scipy.linalg import cho_solve  # half a second to import, and who writes C need not have it
+
         found = -cho_solve(self.factor, right.astype(np.float64)).T
         found /= np.maximum(1, np.abs(found).max(axis=1, keepdims=True) / MOST)
         return found.astype(np.float32)
@@ -100,6 +101,8 @@ class Tuning:
 
 def _factor(square: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool] | None:
     """Cholesky's factor; None where there is nothing to solve, or single precision leaves nothing that can be."""
+    from scipy.linalg import cho_factor
+
     try:
         return cho_factor(square) if len(square) else None
     except ValueError:  # not definite or not finite: a limit of nearly nothing makes slopes too large for their digits

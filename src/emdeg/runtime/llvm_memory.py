@@ -6,12 +6,17 @@ a vector has lanes are loaded whole and the square is transposed in registers, l
 
 from __future__ import annotations
 
-from llvmlite import binding as llvm
+from functools import cache
 
 from emdeg.runtime.llvm_writer import Writer
 
-MASKED_ALIGN_ARGUMENT = llvm.llvm_version_info[0] < 22
-"""Until LLVM 21 a masked load's alignment was an argument, since then it is an attribute of the pointer."""
+
+@cache
+def masked_align_argument() -> bool:
+    """Whether a masked load's alignment is an argument, as until LLVM 21, or an attribute of the pointer."""
+    from llvmlite import binding as llvm  # whoever writes C does not need 40 MB of LLVM
+
+    return llvm.llvm_version_info[0] < 22
 
 
 class Rows:
@@ -78,7 +83,7 @@ class Rows:
         if self._size - first >= out.width:
             return out.put(f"load {out.real}, ptr {address}, align {align}")
         name = f"llvm.masked.load.{out.suffix}.p0"
-        if MASKED_ALIGN_ARGUMENT:
+        if masked_align_argument():
             out.declared.add(f"declare {out.real} @{name}(ptr, i32, <{out.width} x i1>, {out.real})")
             return out.put(
                 f"call {out.real} @{name}(ptr {address}, i32 {align}, {self._mask(first)}, {out.real} poison)"
@@ -93,7 +98,7 @@ class Rows:
             out.lines.append(f"  store {out.real} {row}, ptr {address}, align {align}")
             return
         name = f"llvm.masked.store.{out.suffix}.p0"
-        if MASKED_ALIGN_ARGUMENT:
+        if masked_align_argument():
             out.declared.add(f"declare void @{name}({out.real}, ptr, i32, <{out.width} x i1>)")
             out.lines.append(f"  call void @{name}({out.real} {row}, ptr {address}, i32 {align}, {self._mask(first)})")
             return
