@@ -27,6 +27,7 @@ from emdeg.mechanics.formulations.lagrange_uicker import (
 from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
 from emdeg.mechanics.kane import kane_coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism_of
+from emdeg.mechanics.spatial import turned_about_z
 from emdeg.robot import BASE, Robot
 from tests.mechanics.chains import (
     elbow_arm,
@@ -113,6 +114,25 @@ def test_every_formulation_gives_the_composite_bodies_mass_matrix_and_the_christ
     )
     for formulation in (ALL if robot.is_serial else ANY_TREE).values():
         assert_close(formulation(mech, frame), expected)
+
+
+@some
+@given(st.one_of(robots(), robots(tree=True)), seeds)
+def test_composite_bodies_weigh_what_every_link_weighs(robot, seed):
+    q, _, _ = random_state(robot, seed)
+    mech, frame = at(robot, q)
+    rest = [0.0] * mech.n
+    expected = np.array(efforts_by_newton_euler(mech, frame, rest, rest))
+    found = np.array(composite_body.gravity(mech, frame))
+    assert np.max(np.abs(found - expected)) <= 1e-12 * max(1.0, np.max(np.abs(expected)))
+
+
+@given(st.floats(-3, 3), st.lists(st.floats(-10, 10), min_size=9, max_size=9))
+def test_a_tensor_turned_about_z_is_the_product_of_three_matrices(angle, entries):
+    A, s, c = np.reshape(entries, (3, 3)), np.sin(angle), np.cos(angle)
+    R = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    found = turned_about_z(tuple(map(tuple, A)), (s, c))
+    assert np.allclose(found, R @ A @ R.T, rtol=0, atol=1e-13)
 
 
 @some

@@ -1,14 +1,16 @@
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdeg.programs.ir import Count, Dependence, count, dependences
+from emdeg.programs.ir import Count, Dependence, Kind, count, dependences
 from emdeg.programs.network import factor
 from emdeg.programs.simplification import (
     fold_signs,
+    for_one_state,
     most_alive,
     prune,
     retrace,
@@ -21,7 +23,7 @@ from emdeg.programs.trace import Tracer
 from emdeg.programs.values import evaluate
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
-PASSES = [prune, retrace, factor, schedule, fold_signs, simplify]
+PASSES = [prune, retrace, factor, schedule, for_one_state, fold_signs, simplify]
 
 
 def same_function(left, right, states=20):
@@ -49,6 +51,22 @@ def test_a_pass_keeps_inputs_and_output_shapes(change, build):
     assert changed.inputs == program.inputs
     assert [(g.name, g.shape) for g in changed.outputs] == [(g.name, g.shape) for g in program.outputs]
     same_function(program, changed)
+
+
+def test_for_one_state_what_a_long_chain_waits_for_comes_first():
+    t = Tracer()
+    x = t.inputs("q", 6, Dependence.CONFIGURATION)
+    products = [a * b for a, b in pairwise(x)]
+    chain = x[0] + x[1]
+    for _ in range(9):
+        chain = chain * x[2] + x[3]
+    given = t.program("p", {"y": [*products, chain]})
+    ordered = for_one_state(given)
+    start = next(op for op in given.ops if op.kind is Kind.ADD).args
+    places = [index for index, op in enumerate(ordered.ops) if op.kind in (Kind.ADD, Kind.MUL)]
+    assert [ordered.ops[arg] for arg in ordered.ops[places[0]].args] == [given.ops[arg] for arg in start]
+    assert count(ordered) == count(given)
+    same_function(given, ordered)
 
 
 def traced(build):

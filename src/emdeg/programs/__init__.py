@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from emdeg.programs.search.optimise import on_file, optimise
     from emdeg.programs.simplification import (
         angles_first,
+        for_one_state,
         included,
         prune,
         retrace,

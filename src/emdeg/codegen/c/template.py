@@ -11,7 +11,7 @@ from typing import Any, Literal
 from emdeg.codegen.c.acados import acados_functions
 from emdeg.codegen.c.casadi import derivative_entry_points, entry_point
 from emdeg.codegen.infix import Language, body, escaped, header, identifier, parts, unused
-from emdeg.programs import DOUBLE, SINGLE, InputGroup, Program, TrigTable, angles_first, split_constants
+from emdeg.programs import DOUBLE, SINGLE, InputGroup, Program, TrigTable, angles_first, for_one_state, split_constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ _SINGLE = """\
 def _function(program: Program, together: bool, scope: str = "") -> str:
     signature = f"{scope}void {program.name}({parameters(program)})"
     lines = [f"{signature};", signature, "{"]
-    lines += ["    " + line for line in _void(program) + _body(program, one_state, together)]
+    lines += ["    " + line for line in _void(program) + _body(for_one_state(program), one_state, together)]
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -239,9 +239,10 @@ def _sincos(sine: str | None, cosine: str | None, angle: str) -> list[str]:
 
 def _together(angles: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
     many = len(angles)
+    room = many + (many % 4 == 3)
     lines = [
-        f"const {REAL} angles[{many}] = {{{', '.join(angles)}}};",
-        f"{REAL} sines[{many}], cosines[{many}];",
+        f"const {REAL} angles[{room}] = {{{', '.join(angles)}}};",
+        f"{REAL} sines[{room}], cosines[{room}];",
         f"SINCOS_MANY({many}, angles, sines, cosines);",
     ]
     return lines, [(f"sines[{place}]", f"cosines[{place}]") for place in range(many)]
@@ -326,7 +327,8 @@ static inline emdeg_real emdeg_cos(emdeg_real x) { emdeg_real s, c; emdeg_sincos
 
 
 _INLINE_MANY = """\
-#define SINCOS_MANY(n, x, s, c) emdeg_sincos_many(n, x, s, c)
+/* Four at a time fit a vector: where one is missing, the arrays have room for it. */
+#define SINCOS_MANY(n, x, s, c) emdeg_sincos_many((n) + ((n) % 4 == 3), x, s, c)
 static inline void emdeg_sincos_many(int n, const emdeg_real *x, emdeg_real *s, emdeg_real *c)
 {
     for (int i = 0; i < n; ++i) emdeg_sincos(x[i], &s[i], &c[i]);

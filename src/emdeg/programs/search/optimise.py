@@ -83,6 +83,7 @@ def optimise(
     names = joined_functions(function, robot)
     starts = plain_programs(robot, names)
     plain = min(starts, key=lambda one: count(one).total)
+    starts += _from_what_is_differentiated(robot, plain, names, weights, _shipped)
     best, found, interrupted = plain, None, False
     tell("plain", cost(plain, weights))
     if effort > 0 and robot.n <= MOST_JOINTS:
@@ -229,7 +230,7 @@ def cheapest(
     known = on_file(robot, plain, names, weights)
     if known is not None:
         candidates.append(known)
-    candidates += _from_what_is_differentiated(robot, plain, names, weights)
+    candidates += _from_what_is_differentiated(robot, plain, names, weights, _on_file_or_rubbing)
     hasty = _found_in_less(robot, names, weights, otherwise) if effort is None else None
     unasked = effort is None and (known is None or hasty is not None)
     if unasked:
@@ -264,13 +265,24 @@ def _found_in_less(robot: Robot, names: Sequence[str], weights: Weights, seconds
     return own
 
 
-def _from_what_is_differentiated(robot: Robot, plain: Program, names: Sequence[str], weights: Weights) -> list[Program]:
-    """The derivative of a function from the cheapest program of the function that is on file, if there is one."""
+def _from_what_is_differentiated(
+    robot: Robot,
+    plain: Program,
+    names: Sequence[str],
+    weights: Weights,
+    known: Callable[[Robot, str, Weights], Program | None],
+) -> list[Program]:
+    """The derivative of a function from the cheapest program of the function that is known, if there is one."""
     how = CATALOGUE[names[0]].derivation
     if len(names) > 1 or how is None or plain.size > LARGE:
         return []
-    short = _on_file_or_rubbing(robot, how.of.name, weights)
+    short = known(robot, how.of.name, weights)
     return [] if short is None else [_with_face(tidied(derivative_program(short, how, plain), weights), plain)]
+
+
+def _shipped(robot: Robot, name: str, weights: Weights) -> Program | None:
+    """The package's program of a function: the same on every machine, unlike what users have filed."""
+    return shipped(robot, [name], label(weights)) or shipped(robot, [name], label(OPERATIONS))
 
 
 def _on_file_or_rubbing(robot: Robot, name: str, weights: Weights) -> Program | None:
