@@ -5,7 +5,8 @@
 The hour is 3.6 million samples of seven joints in a Parquet file: seconds and peak memory of a process that reads,
 filters and identifies it. FIGAROH (pip install figaroh, in an environment of its own) gets UR10 and TIAGo logs of 20 s
 at 100 Hz with noise; stated is how far each one's predicted efforts are from the true ones along another motion (rms,
-of the efforts' rms), and the seconds it took. Writes benchmarks/results/identification.json.
+of the efforts' rms), and the seconds it took. Writes benchmarks/results/identification.json (the hour) and
+identification_peers.json.
 """
 
 from __future__ import annotations
@@ -179,24 +180,21 @@ def main() -> None:
     parser.add_argument("--figaroh", default="", help="a Python that has figaroh")
     parser.add_argument("--skip", choices=["hour", "figaroh"])
     asked = parser.parse_args()
-    figures: dict[str, Any] = {}
     if asked.skip != "hour":
-        figures["hour"] = hour(asked.hours)
-    if asked.skip != "figaroh":
-        if asked.figaroh:
-            version = "import importlib.metadata as m; print(m.version('figaroh'))"
-            told = subprocess.run([asked.figaroh, "-c", version], capture_output=True, text=True)
-            arm = [f"arm_{k}_joint" for k in range(1, 8)]
-            figures["figaroh"] = {
-                "version": told.stdout.strip() or told.stderr.strip()[-200:],
-                "robots": [
-                    peer(asked.figaroh, "ur10", "ur10_robot", None),
-                    peer(asked.figaroh, "tiago", "tiago_no_hand", arm),
-                ],
-            }
-        else:
-            figures["figaroh"] = {"not_run": "no --figaroh PYTHON was given"}
-    record("identification", figures)
+        record("identification", hour(asked.hours))
+    if asked.skip == "figaroh":
+        return
+    if not asked.figaroh:
+        print("FIGAROH was not run: no --figaroh PYTHON was given")
+        return
+    version = "import importlib.metadata as m; print(m.version('figaroh'))"
+    told = subprocess.run([asked.figaroh, "-c", version], capture_output=True, text=True)
+    arm = [f"arm_{k}_joint" for k in range(1, 8)]
+    robots = [
+        peer(asked.figaroh, "UR10", "ur10_robot", None),
+        peer(asked.figaroh, "TIAGo's arm, the rest held", "tiago_no_hand", arm),
+    ]
+    record("identification_peers", {"version": told.stdout.strip() or told.stderr.strip()[-200:], "robots": robots})
 
 
 if __name__ == "__main__":

@@ -372,6 +372,33 @@ def microcontrollers() -> str:
     return table(head, rows) + made_by("microcontrollers")
 
 
+def long_log() -> str:
+    """docs/identification: an hour at 1 kHz, in seconds and memory."""
+    found = figures("identification")
+    lines = [
+        (
+            f"{found['samples']:,}, {found['joints']} joints",
+            f"{found['seconds']:.1f}",
+            f"{found['processor_seconds']:.1f}",
+            f"{found['peak_bytes'] / 1e9:.2f}",
+            f"{found['rows']:,}",
+        )
+    ]
+    head = ("samples (Parquet)", "by the clock [s]", "of processor [s]", "memory at most [GB]", "rows kept")
+    return table(head, lines) + made_by("identification")
+
+
+def figaroh() -> str:
+    """docs/identification: the same logs by emdeg and by FIGAROH."""
+    lines = []
+    for row in figures("identification_peers")["robots"]:
+        own, best = row["emdeg"], row["figaroh"].get("best")
+        errors = [f"{max(own['relative_error']):.2%}", f"{max(best['relative_error']):.1%}" if best else "failed"]
+        seconds = f"{best['seconds']:.1f} for each cut-off" if best else ""
+        lines.append((row["robot"], *errors, f"{own['seconds']:.1f}", seconds))
+    return table(("robot", "emdeg", "FIGAROH", "emdeg [s]", "FIGAROH [s]"), lines) + made_by("identification_peers")
+
+
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
@@ -389,6 +416,8 @@ TABLES: dict[str, Callable[[], str]] = {
         gpu,
         registers,
         microcontrollers,
+        long_log,
+        figaroh,
     )
 }
 

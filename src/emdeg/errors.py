@@ -6,6 +6,9 @@ goes on working. `UsageError` of the command line is the one class that lives el
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 
 class EmdegError(Exception):
     """The root of everything that emdeg raises."""
@@ -21,6 +24,10 @@ class RobotError(EmdegError, ValueError):
     def at(self, *, file: str | None = None, line: int | None = None, body: str | None = None) -> RobotError:
         """The same error with the places it did not know yet filled in."""
         return type(self)(self.rule, file=self.file or file, line=self.line or line, body=self.body or body)
+
+    def __reduce__(self) -> tuple[Callable[[str], RobotError], tuple[str]]:
+        """How a worker's error comes back from another process."""
+        return partial(type(self), file=self.file, line=self.line, body=self.body), (self.rule,)
 
     def __str__(self) -> str:
         place = self.file or ""

@@ -7,7 +7,10 @@ import pytest
 
 import emdeg
 from emdeg.identification import identified_robot, identified_urdf, identify
+from emdeg.identification.identifying import by_motors
+from emdeg.mechanics import kind_of
 from emdeg.robot import to_toml
+from emdeg.writing import csv_columns
 from tests.commands import run
 from tests.identification.campaigns import arm_text, oracle, recorded
 
@@ -76,3 +79,45 @@ def test_the_command_writes_what_every_command_takes(example):
     assert refused.returncode == 2
     assert not (folder / "other.urdf").exists()
     assert to_toml(emdeg.load(str(folder / "out.toml"))).count("[[link]]") == 3
+
+
+def loop_log(name: str, folder, amplitude: float, heavier: float = 1.2):
+    """(the robot, a log of its motors' motion, `heavier` than its file)."""
+    robot = by_motors(emdeg.load(name))
+    n, rng = robot.freedoms, np.random.default_rng(1)
+    t, w = np.arange(2000) / 100, 2 * np.pi / 10 * np.arange(1, 6)
+    a, b = amplitude * rng.normal(size=(2, 5, n)) / np.sqrt(np.arange(1, 6))[:, None]
+    s, c = np.sin(t[:, None] * w), np.cos(t[:, None] * w)
+    q, qd, qdd = (s / w) @ a - (c / w) @ b, c @ a + s @ b, -(s * w) @ a + (c * w) @ b
+    q = q - q.mean(axis=0) + kind_of(robot).home(robot)
+    tau = heavier * emdeg.inverse_dynamics(robot, q, qd, qdd)
+    noisy = tau + 0.005 * np.sqrt(np.mean(tau**2, axis=0)) * rng.normal(size=tau.shape)
+    columns = [t, *(q + 1e-6 * rng.normal(size=q.shape)).T, *noisy.T]
+    names = ["t", *(f"q_{j.name}" for j in robot.coordinates), *(f"tau_{j.name}" for j in robot.driven)]
+    (folder / "log.csv").write_text(csv_columns(names, columns))
+    return robot, (q, qd, qdd), tau
+
+
+@pytest.mark.parametrize(
+    ("name", "amplitude"),
+    [("fivebar", 0.3), pytest.param("delta", 0.4, marks=pytest.mark.slow)],
+)
+def test_closed_loops_have_a_robot_file_too(name, amplitude, tmp_path):
+    robot, state, tau = loop_log(name, tmp_path, amplitude)
+    done = run("identify", name, str(tmp_path / "log.csv"), "--out", str(tmp_path / "new.toml"), "--json")
+    assert done.returncode == 0, done.stderr
+    new, file = emdeg.load(str(tmp_path / "new.toml")), emdeg.load(name)
+    assert [j.name for j in new.coordinates] == [j.name for j in file.coordinates]
+    for before, link in zip(file.links, new.links):
+        if any(map(float, before.inertia.parameters)):
+            assert np.linalg.eigvalsh(pseudo_inertia(link.inertia.parameters)).min() > 0
+        else:
+            assert not any(map(float, link.inertia.parameters)), "a carriage stays without mass"
+    for rod in new.rods:
+        assert float(rod.mass) > 0
+        assert 0 <= float(rod.com) <= 1
+        assert float(rod.inertia) >= 0
+    found = emdeg.inverse_dynamics(by_motors(new), *(x[::20] for x in state))
+    rms = np.sqrt(np.mean(tau**2))
+    assert np.sqrt(np.mean((found - tau[::20]) ** 2)) < 0.02 * rms
+    assert np.sqrt(np.mean((emdeg.inverse_dynamics(robot, *(x[::20] for x in state)) - tau[::20]) ** 2)) > 0.1 * rms

@@ -14,6 +14,8 @@ import pytest
 from emdeg.errors import SweepError
 from emdeg.sweeps import sweep
 from emdeg.sweeps.cluster import scheduler_address
+from tests.commands import run
+from tests.identification.campaigns import arm_text, recorded
 from tests.sweeps.studies import MANY_CHUNKS, command
 
 
@@ -108,3 +110,25 @@ def test_a_scheduler_that_goes_away_is_an_error_and_loses_nothing(cluster, tmp_p
     assert b"what is finished is kept" in err
     assert len(list((folder / "chunks").glob("chunk-*"))) >= 5
     assert not list((folder / "chunks").glob(".*"))
+
+
+@pytest.mark.slow
+def test_logs_are_read_and_smoothed_by_workers_and_give_the_same_numbers(cluster, tmp_path):
+    address, _ = cluster
+    logs = []
+    for seed in range(3):
+        run_ = recorded(arm_text(1.2), tmp_path, seed)
+        logs.append(str(run_.write(tmp_path / f"log{seed}.csv")))
+    words = ("identify", str(tmp_path / "arm.urdf"), *logs, "--json")
+    here, there = run(*words), run(*words, "--scheduler", address)
+    assert there.returncode == 0, there.stderr
+    assert json.loads(there.stdout) == json.loads(here.stdout)
+    run_.write(tmp_path / "log2.csv", q=run_.q * 57.3)
+    refused = run(*words, "--scheduler", address)
+    assert refused.returncode == 3
+    assert "log2.csv" in refused.stderr
+    assert "in rad?" in refused.stderr
+    Path(logs[1]).write_text("t,q_j1\n")
+    unread = run(*words, "--scheduler", address)
+    assert unread.returncode == 3
+    assert "log1.csv: holds 0 samples" in unread.stderr

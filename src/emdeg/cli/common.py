@@ -91,6 +91,13 @@ def refuse(options: Mapping[str, object], why: str) -> None:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Use this dask scheduler, HOST:PORT; a PORT alone is on this machine."),
+]
+TrustNetwork = Annotated[
+    bool, typer.Option("--trust-network", help="Speak to a scheduler on another machine without TLS.")
+]
 BestEffort = Annotated[bool, typer.Option("--best-effort", help="Write files although a target was missed.")]
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import Json, UsageError, assignments, out, print_json, say, write_new
+from emdeg.cli.common import Json, Scheduler, TrustNetwork, UsageError, assignments, out, print_json, say, write_new
 from emdeg.cli.progress import Tell, working
 from emdeg.cli.robots import Chosen
 from emdeg.errors import RobotError
 
 if TYPE_CHECKING:
-    from emdeg.identification import Estimate, FrictionFit, Identification, PayloadFit, Validation
+    from emdeg.identification import Estimate, Everywhere, FrictionFit, Identification, PayloadFit, Validation
     from emdeg.robot import Robot
 
 FRICTION = ("auto", "stribeck", "coulomb", "none")
@@ -52,6 +53,8 @@ def identify(
     accept_doubts: Annotated[
         bool, typer.Option("--accept-doubts", help="Go on with a log that seems to be wrong.")
     ] = False,
+    scheduler: Scheduler = None,
+    trust_network: TrustNetwork = False,
     json: Json = False,
 ) -> None:
     """From logs to numbers: base parameters and friction with 95% intervals, validated on another log.
@@ -66,6 +69,8 @@ def identify(
       emdeg identify puma560 log.parquet --out new.toml --json
 
       emdeg identify panda.urdf empty.csv loaded.csv --only payload --out load.toml
+
+      emdeg identify panda.urdf logs/*.parquet --scheduler 127.0.0.1:8786
     """
     from emdeg.identification import identify as identify_logs
     from emdeg.identification import read_log, validated
@@ -79,6 +84,8 @@ def identify(
         raise UsageError(f"--torque-constant needs JOINT=NUMBER; got {torque_constant}") from None
     _need_writable(robot, out_file, page, force)
     if only is not None:
+        if scheduler is not None:
+            raise UsageError("--only payload reads its two logs here: it goes without --scheduler")
         _need_payload(only, logs, validate, out_file, page)
         _payload(robot.load(), logs, friction, constants, out_file, force, accept_doubts, json)
         return
@@ -90,6 +97,7 @@ def identify(
             friction=friction,  # type: ignore[arg-type]
             torque_constants=constants,
             accept_doubts=accept_doubts,
+            everywhere=_cluster(scheduler, trust_network),
             progress=tell,
         )
         other = None if validate is None else read_log(validate, found.robot)
@@ -111,6 +119,15 @@ def identify(
         say(f"wrote {page}")
     if distance is not None:
         say(f"wrote {out_file}: its bodies' base parameters lie {distance:.2g} standard deviations from those found")
+
+
+def _cluster(scheduler: str | None, trust_network: bool) -> Everywhere | None:
+    """What reads and smooths logs on a scheduler's workers."""
+    if scheduler is None:
+        return None
+    from emdeg.sweeps import cluster_map, scheduler_address
+
+    return partial(cluster_map, address=scheduler_address(scheduler, trust_network), what="log")
 
 
 def _need_payload(only: str, logs: list[Path], validate: Path | None, out_file: Path | None, page: Path | None) -> None:

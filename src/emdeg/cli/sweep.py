@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from emdeg.cli.common import INTERRUPTED, Json, err, out, print_json, say
+from emdeg.cli.common import INTERRUPTED, Json, Scheduler, TrustNetwork, err, out, print_json, say
 from emdeg.errors import Interrupted, SweepError
 
 if TYPE_CHECKING:
@@ -32,13 +32,8 @@ def sweep(
         int | None,
         typer.Option("--workers", "-j", min=0, metavar="N", help="Local processes; 0: this one. Default: all cores."),
     ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Use this dask scheduler, HOST:PORT; a PORT alone is on this machine."),
-    ] = None,
-    trust_network: Annotated[
-        bool, typer.Option("--trust-network", help="Speak to a scheduler on another machine without TLS.")
-    ] = False,
+    scheduler: Scheduler = None,
+    trust_network: TrustNetwork = False,
     backend: Annotated[
         Literal["llvm", "cuda"] | None,
         typer.Option(help="What computes: the processors, or this machine's NVIDIA GPU. Default: what the study says."),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from emdeg.identification.consistency import Bodies, consistent_bodies
     from emdeg.identification.excitation import Excitation, PredictedParameter, excitation_files, excite
     from emdeg.identification.friction_choice import TermTest
-    from emdeg.identification.identifying import Identification, identify
+    from emdeg.identification.identifying import Everywhere, Identification, identify
     from emdeg.identification.measured import Comparison, Estimate, FrictionFit, JointDeviation, compare, fit_friction
     from emdeg.identification.measuring import CampaignOutcome, MeasuredFigure, measure
     from emdeg.identification.payload_fit import PayloadFit, identify_payload, payload_toml

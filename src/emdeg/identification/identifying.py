@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path as FilePath
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -25,7 +27,15 @@ from emdeg.runtime import compile
 from emdeg.writing import Shown
 
 Told = Callable[[str], None]
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 Path = str | PathLike[str]
+
+
+class Everywhere(Protocol):
+    """function(item) for every item, in order, wherever it is computed: `map`, or a cluster's."""
+
+    def __call__(self, function: Callable[[Item], Made], items: Sequence[Item], /) -> Iterable[Made]: ...
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,8 @@ class Identification(Shown):
     notes: tuple[str, ...]
     doubts: tuple[Doubt, ...]
     """What is not as it should be in the logs."""
+    coordinates: tuple[str, ...]
+    """By which the robot's file describes it."""
 
     @property
     def values(self) -> Array:
@@ -76,6 +88,7 @@ def identify(
     friction: FrictionChoice = "auto",
     torque_constants: Mapping[str, float] | None = None,
     accept_doubts: bool = False,
+    everywhere: Everywhere | None = None,
     progress: Told = lambda text: None,
 ) -> Identification:
     """The robot's base parameters and friction from its logs: t, positions, efforts or currents, rates if recorded.
@@ -83,10 +96,12 @@ def identify(
     `friction`: "auto" finds the terms that earn their place, "stribeck" and "coulomb" are those laws, "none" has none.
     `torque_constants` {joint: N m/A or N/A at the joint} are for currents; where they are not given, they are those
     with which the file's own numbers explain the currents best. A log that seems to be in other units, to have columns
-    exchanged or signs turned is refused with RobotError, unless `accept_doubts`.
+    exchanged or signs turned is refused with RobotError, unless `accept_doubts`. `everywhere` reads and smooths logs, here
+    and one after the other by default; elsewhere they are read by their absolute paths.
     """
+    coordinates = tuple(joint.name for joint in robot.coordinates)
     robot = by_motors(robot)
-    ready = ready_logs(robot, logs, torque_constants or {}, accept_doubts, progress)
+    ready = ready_logs(robot, logs, torque_constants or {}, accept_doubts, progress, everywhere=everywhere)
     samples = ready.samples
     base = base_parameters(robot)
     prior = prior_values(robot, base)
@@ -105,6 +120,7 @@ def identify(
         () if friction == "none" else term_tests(fit.model, fit.theta, samples, fit.noise, drives),
         ready.notes,
         ready.doubts,
+        coordinates,
     )
 
 
@@ -127,6 +143,7 @@ def ready_logs(
     progress: Told,
     most: int = MOST_ROWS,
     loaded: int = 0,
+    everywhere: Everywhere | None = None,
 ) -> ReadyLogs:
     """Logs read, smoothed (`most` rows in all) and doubted; those that cannot be meant are refused with RobotError.
 
@@ -134,13 +151,19 @@ def ready_logs(
     """
     if not logs:
         raise RobotError("no log is given", body=robot.name)
-    read = [one if isinstance(one, Log) else read_log(one, robot) for one in logs]
-    doubted = [(log.file, doubt) for log in read for doubt in seen_doubts(log, robot)]
+    if everywhere is None:  # read once, and held
+        tasks = [LogTask(robot, one if isinstance(one, Log) else read_log(one, robot)) for one in logs]
+        each: Everywhere = map
+    else:
+        tasks = [LogTask(robot, one if isinstance(one, Log) else FilePath(one).absolute()) for one in logs]
+        each = everywhere
+    looks = list(each(first_look, tasks))
+    doubted = [(look.file, doubt) for look in looks for doubt in look.doubts]
     refuse(doubted, accept_doubts)
-    fastest = np.max([fastest_speeds(log) for log in read], axis=0)
+    fastest = np.max([look.fastest for look in looks], axis=0)
     progress("smoothing")
-    samples = [prepare(log, robot, fastest, most=most // len(read)) for log in read]
-    samples = [replace(one, loaded=k >= len(read) - loaded) for k, one in enumerate(samples)]
+    tasks = [replace(task, fastest=fastest, most=most // len(tasks)) for task in tasks]
+    samples = [replace(one, loaded=k >= len(tasks) - loaded) for k, one in enumerate(each(smoothed, tasks))]
     regressor = base_regressor(robot)
     progress("looking for other explanations")
     doubted += [(one.file, doubt) for one in samples for doubt in explained_doubts(robot, regressor, one)]
@@ -149,6 +172,42 @@ def ready_logs(
     notes = [f"{one.file}: {note}" for one in samples for note in one.notes] + words
     notes += [f"{file}: {doubt.words}" for file, doubt in doubted]
     return ReadyLogs(regressor, tuple(samples), constants, tuple(notes), tuple(doubt for _, doubt in doubted))
+
+
+@dataclass(frozen=True)
+class LogTask(Shown):
+    """A log, read or to be read, and how it is to be smoothed."""
+
+    robot: Robot
+    log: Log | FilePath
+    fastest: Array | None = None
+    most: int = MOST_ROWS
+
+    def read(self) -> Log:
+        return self.log if isinstance(self.log, Log) else read_log(self.log, self.robot)
+
+
+@dataclass(frozen=True)
+class LogLook(Shown):
+    """What a log's columns show."""
+
+    file: str
+    doubts: tuple[Doubt, ...]
+    fastest: Array
+    """(n) about the greatest speeds [rad/s, m/s]."""
+
+
+def first_look(task: LogTask) -> LogLook:
+    """What is seen in a log before it is smoothed."""
+    log = task.read()
+    doubts = tuple(seen_doubts(log, task.robot))
+    return LogLook(log.file, doubts, fastest_speeds(log))
+
+
+def smoothed(task: LogTask) -> LogSamples:
+    """The log's samples, ready for least squares."""
+    assert task.fastest is not None
+    return prepare(task.read(), task.robot, task.fastest, most=task.most)
 
 
 def refuse(doubted: Sequence[tuple[str, Doubt]], accept: bool) -> None:

@@ -10,14 +10,15 @@ import numpy as np
 from emdeg.algebra import ZERO, Array, parse_number
 from emdeg.identification.bench import Measured
 from emdeg.identification.bodies import central, place
-from emdeg.identification.consistency import WIDTH, Bodies, consistent_bodies
+from emdeg.identification.consistency import WIDTH, Bodies, consistent_bodies, massless_links
 from emdeg.identification.estimation import NORMAL
 from emdeg.identification.identifying import Identification
 from emdeg.identification.measured import Estimate, FrictionFit, fit_friction
 from emdeg.identification.measuring import nine_digits, with_inertia
 from emdeg.mechanics import BodyInertia
 from emdeg.mechanics.functions import link_transforms
-from emdeg.robot import Friction, Robot, assemble, read_toml, to_toml, with_inertials
+from emdeg.mechanics.parameters import COLUMNS
+from emdeg.robot import Friction, Robot, Rod, assemble, choose, read_toml, to_toml, with_inertials
 
 SOURCE = "identified from logs; what they do not show is as near to the file's as a body can be"
 
@@ -28,7 +29,11 @@ def identified_robot(found: Identification) -> tuple[Robot, Bodies]:
     robot = found.robot
     tolerances, sources = dict(robot.tolerances), dict(robot.sources)
     links = []
+    massless, drives = massless_links(robot), {joint.name: k for k, joint in enumerate(robot.driven)}
     for k, link in enumerate(robot.links):
+        if k in massless:
+            links.append(link)
+            continue
         own = [_measured(bodies, WIDTH * k + c) for c in range(WIDTH)]
         tolerances = {path: v for path, v in tolerances.items() if not path.startswith(f"{link.name}.")}
         link = with_inertia(link, _body(own[:10]), tolerances)
@@ -38,13 +43,16 @@ def identified_robot(found: Identification) -> tuple[Robot, Bodies]:
         inertia = own[10] if own[10].value > 1e-9 else Measured(0.0)
         drive = replace(link.joint.drive, inertia=nine_digits(inertia) if inertia.value else ZERO, motor_inertia=None)
         _tolerance(tolerances, f"{name}.drive.inertia", inertia.tolerance)
-        law = _law(found, k)
+        law = _law(found, drives[name]) if name in drives else None
         if law is not None:
             drive = replace(drive, friction=_friction(law, name, tolerances))
         links.append(replace(link, joint=replace(link.joint, drive=drive)))
     new = replace(
         robot, links=tuple(links), payloads=(), tolerances=tolerances, sources=sources, nonphysical="", notes=()
     )
+    if robot.loops is not None:
+        rods = tuple(_identified_rod(rod, bodies.values[robot.n + k]) for k, rod in enumerate(robot.rods))
+        new = choose.with_coordinates(replace(new, loops=replace(robot.loops, rods=rods)), found.coordinates)
     return assemble(read_toml(to_toml(new), f"{robot.name}.toml")), bodies
 
 
@@ -69,6 +77,14 @@ def identified_urdf(robot: Robot, text: str) -> str:
         J = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
         wanted[link.name] = (m.value, R @ np.array([v.value for v in com]) + p, J)
     return with_inertials(text, wanted)
+
+
+def _identified_rod(rod: Rod, own: Array) -> Rod:
+    """The rod with other masses along it; a robot file has no place for their tolerances."""
+    zz, mx, m = (float(own[COLUMNS.index(name)]) for name in ("ZZ", "MX", "M"))
+    numbers = (m, mx / (m * float(rod.length)), max(0.0, zz - mx * mx / m))
+    mass, com, inertia = (nine_digits(Measured(value)) for value in numbers)
+    return replace(rod, mass=mass, com=com, inertia=inertia, points=None)
 
 
 def _body(own: list[Measured]) -> BodyInertia:

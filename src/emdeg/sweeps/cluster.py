@@ -10,16 +10,19 @@ from __future__ import annotations
 import ipaddress
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
-from emdeg.errors import SweepError
+from emdeg.errors import EmdegError, SweepError
 from emdeg.sweeps.chunk import compute_chunk
 from emdeg.sweeps.folder import GO_ON
 from emdeg.sweeps.local import Computed
 from emdeg.sweeps.plan import text_digest
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 PATIENCE = 10.0
 """Seconds to wait for the scheduler, and for its first worker."""
@@ -59,6 +62,26 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
+def cluster_map(
+    function: Callable[[Item], Made], items: Sequence[Item], address: str, what: str = "item"
+) -> Iterator[Made]:
+    """function(item) for every item, in order; an error that the function raises is raised here.
+
+    The workers must have emdeg, and reach the files that items name.
+    """
+    distributed = _distributed()
+    with _quiet():
+        client = _connected(distributed, address)
+        try:
+            for k, future in enumerate(client.map(function, items, pure=False), 1):
+                yield _value(distributed, future, f"{what} {k}", address, "nothing was written")
+                future.release()
+        except (distributed.CancelledError, distributed.comm.CommClosedError, OSError) as problem:
+            raise _gone(address, problem, "nothing was written") from None
+        finally:
+            client.close(timeout=2)
+
+
 def cluster_chunks(plan_text: str, chunks: Sequence[int], address: str) -> Iterator[Computed]:
     """Each chunk as it is finished, in any order; a worker's death costs what it was working on."""
     distributed = _distributed()
@@ -87,8 +110,8 @@ def _quiet() -> Iterator[None]:
             one.disabled = False
 
 
-def _gone(address: str, problem: BaseException) -> SweepError:
-    return SweepError(f"the scheduler at {address} is gone: {_first_line(problem)}; {GO_ON}")
+def _gone(address: str, problem: BaseException, then: str = GO_ON) -> SweepError:
+    return SweepError(f"the scheduler at {address} is gone: {_first_line(problem)}; {then}")
 
 
 def _distributed() -> Any:
@@ -135,14 +158,27 @@ def _computed(distributed: Any, client: Any, plan_text: str, chunks: Sequence[in
             finished.add(new)
 
 
+def _value(distributed: Any, future: Any, what: str, address: str, then: str) -> Any:
+    """What a worker made of one item; what went wrong, in words, and what is to be done then."""
+    try:
+        return future.result()
+    except distributed.KilledWorker as problem:
+        raise SweepError(f"{what} ended every worker that tried it: {_first_line(problem)}; {then}") from None
+    except (distributed.CancelledError, distributed.comm.CommClosedError, OSError) as problem:
+        raise _gone(address, problem, then) from None
+    except EmdegError:
+        raise
+    except Exception as problem:
+        rule = f"{what} cannot be computed: {type(problem).__name__}: {_first_line(problem)}; {then}"
+        raise SweepError(rule) from None
+
+
 def _result(distributed: Any, future: Any, chunk: int, address: str) -> tuple[bytes, float]:
     try:
-        data, seconds = future.result()
-    except distributed.KilledWorker as problem:
-        raise SweepError(f"chunk {chunk} ended every worker that tried it: {_first_line(problem)}; {GO_ON}") from None
-    except (distributed.CancelledError, distributed.comm.CommClosedError, OSError) as problem:
-        raise _gone(address, problem) from None
-    except Exception as problem:
+        data, seconds = _value(distributed, future, f"chunk {chunk}", address, GO_ON)
+    except EmdegError as problem:
+        if isinstance(problem, SweepError):
+            raise
         rule = f"chunk {chunk} cannot be computed: {type(problem).__name__}: {_first_line(problem)}; {GO_ON}"
         raise SweepError(rule) from None
     if not isinstance(data, bytes):
