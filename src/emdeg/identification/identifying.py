@@ -96,8 +96,8 @@ def identify(
     `friction`: "auto" finds the terms that earn their place, "stribeck" and "coulomb" are those laws, "none" has none.
     `torque_constants` {joint: N m/A or N/A at the joint} are for currents; where they are not given, they are those
     with which the file's own numbers explain the currents best. A log that seems to be in other units, to have columns
-    exchanged or signs turned is refused with RobotError, unless `accept_doubts`. `everywhere` reads and smooths logs, here
-    and one after the other by default; elsewhere they are read by their absolute paths.
+    exchanged or signs turned is refused with RobotError, unless `accept_doubts`. `everywhere` reads and smooths logs,
+    here and one after the other by default; elsewhere they are read by their absolute paths.
     """
     coordinates = tuple(joint.name for joint in robot.coordinates)
     robot = by_motors(robot)
