@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.snippets import COMMANDS, ROOT, Reader, escaped_commands, pages, shown, snippets
+from tests.snippets import COMMANDS, ROOT, Reader, console, escaped_commands, pages, shown, snippets
 
 PAGES = [page for page in pages() if any(s.language in ("python", *COMMANDS) for s in snippets(page))]
 
@@ -121,3 +121,10 @@ def test_every_command_of_a_papers_table_is_whole_and_run_on_its_page(page):
     assert len(asked) >= 8
     assert [command for command in asked if command not in run] == []
     assert not [row for row in rows if "..." in row and "`emdeg" in row]
+
+
+@pytest.mark.parametrize("page", PAPERS, ids=shown)
+def test_every_command_of_a_papers_page_shows_what_must_come_out(page):
+    blocks = [s for s in snippets(page) if s.language == "console" and s.not_run is None]
+    asked = [pair for block in blocks for pair in console(block.text)]
+    assert [command for command, output in asked if not (output or "").replace("...", "").strip()] == []

@@ -19,6 +19,8 @@ MAX_LENGTH = 2000
 MAX_DEPTH = 40
 MAX_POWER = 12
 MAX_PARTS = 360
+MAX_DEGREE = 200
+"""Factors that the longest product may have, powers multiplied out: what is worked out stays of a size that can be."""
 
 _TOKEN = re.compile(r"\s*(?:([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+\.)|([A-Za-z][A-Za-z0-9_]*)|(.))")
 
@@ -73,6 +75,14 @@ class Expression:
     def divides(self) -> bool:
         """Whether anything but numbers is divided by."""
         return _divides(self.node)
+
+    def degree(self, of_name: Callable[[str], int] = lambda name: 1) -> int:
+        """How many factors its longest product has, powers multiplied out and names taken for what they stand for.
+
+        >>> parsed("2*(a + b^2)^3 + c").degree()
+        7
+        """
+        return _degree(self.node, of_name)
 
     def evaluate(
         self,
@@ -131,7 +141,10 @@ def parsed(text: str, *, quotients: bool = False) -> Expression:
     node = reader.sum(0)
     if reader.token is not None:
         raise ValueError(f"unexpected {reader.token!r} in the formula {shown(text)}")
-    return Expression(text.strip(), node)
+    found = Expression(text.strip(), node)
+    if found.degree() > MAX_DEGREE:
+        raise ValueError(f"the formula {shown(text)} has a product of more than {MAX_DEGREE} factors")
+    return found
 
 
 class _Reader:
@@ -246,6 +259,18 @@ class _Reader:
         if not number.isdecimal() or not 1 <= int(number) <= MAX_PARTS:
             raise ValueError(f"pi is divided by 1 to {MAX_PARTS}, in the formula {shown(self.text)}")
         return int(number)
+
+
+def _degree(node: ParsedNode, of_name: Callable[[str], int]) -> int:
+    if isinstance(node, ParsedName):
+        return of_name(node.name)
+    if isinstance(node, ParsedSine):
+        return sum(abs(times) for _, times in node.angles)
+    if isinstance(node, ParsedSum):
+        return max(_degree(term, of_name) for _, term in node.terms)
+    if isinstance(node, ParsedProduct):
+        return sum(abs(exponent) * _degree(factor, of_name) for factor, exponent in node.factors)
+    return 1
 
 
 def _divides(node: ParsedNode) -> bool:

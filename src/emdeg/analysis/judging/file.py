@@ -12,12 +12,14 @@ from fractions import Fraction
 from os import PathLike, fspath
 
 from emdeg.algebra import Expression, parsed
-from emdeg.errors import RobotError
+from emdeg.errors import RobotError, TooLarge
 from emdeg.robot import Remarks, TomlDocument, TomlTable, optional_real, read_text
 from emdeg.writing import Shown
 
 _TOP = ("schema", "title", "source", "robot", "payload", "claim", "average_claim", "constants", "define", "entries")
 MOST_NAMES = 2000
+MOST_BITS = 2048
+"""Of a constant's numerator and denominator: powers of powers grow without end."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,14 @@ def _constants(table: TomlTable, given: Mapping[str, str], corrected: bool) -> d
             raise table.error("it divides by zero", name) from None
         except ValueError as problem:
             raise table.error(str(problem), name) from None
+        if _bits(found[name]) > MOST_BITS:
+            rule = f"the constant has more than {MOST_BITS} binary digits"
+            raise TooLarge(rule, file=table.document.file, line=table.document.line(table.table, 0, name), body=name)
     return found
+
+
+def _bits(value: Fraction | None) -> int:
+    return 0 if value is None else max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
 def _entry(table: TomlTable, name: str, corrected: bool) -> JudgedEntry:

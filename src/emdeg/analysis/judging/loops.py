@@ -182,17 +182,14 @@ class _LoopBench:
         shares = [one for one in compared if one.name in wrong and one.positive]
         goals += [_Goal(one.asked, wrong[one.name], self.search.gap, one.exact["g",]) for one in shares]
         limits = SearchLimits(seconds=self.search.seconds * len(compared))
-        bounded = iter(self._bounded(goals, limits))
+        reached = self._sampled(goals)
+        bounded = iter(map(_raised, self._bounded(goals, limits), reached))
         sizes = {one.name: next(bounded) for one in compared}
         errors = {name: next(bounded) for name in wrong}
         ratios = {one.name: next(bounded) for one in shares}
-        means = self._means(
-            {
-                one.name: _Goal(one.asked, wrong[one.name], 0.0, one.exact["g",] if one.positive else None)
-                for one in compared
-                if one.name in wrong
-            }
-        )
+        seen = {one.name: sample.largest for one, sample in zip(compared, reached)}
+        means = {name: sample.mean / (seen[name] or 1.0) for name, sample in zip(wrong, reached[len(compared) :])}
+        means |= {one.name: sample.mean for one, sample in zip(shares, reached[len(compared) + len(wrong) :])}
         found = []
         for one in compared:
             if one.name not in wrong:
@@ -219,10 +216,10 @@ class _LoopBench:
             raise NotBounded(f"its error has no bound over the workspace as far as was looked (see {at})")
         off = () if one.asked.letter in COEFFICIENTS else tuple(map(one.asked.coefficient, parts))
         ratio = ratios.get(name)
-        found = judged_by_size(name, one.text, error, size, mean, off)
+        found = replace(judged_by_size(name, one.text, error, size, 0.0, off), average=mean)
         if ratio is None or not np.isfinite(ratio.bound):
             return found
-        return replace(found, relative=ratio, pointwise=True, average=mean)
+        return replace(found, relative=ratio, pointwise=True)
 
     def _apart(self, compared: Sequence[_Compared]) -> dict[str, list[tuple]]:
         """By entry, the coefficients that are off; that the others are as printed is proved modulo random primes."""
@@ -300,24 +297,34 @@ class _LoopBench:
 
         return largest_values(look, where.ranges, [goal.gap for goal in goals], limits)
 
-    def _means(self, goals: Mapping[str, _Goal]) -> dict[str, float]:
-        """The mean magnitudes over random states at which the loops close."""
-        if not goals:
-            return {}
-        program = self._program(list(goals.values()))
-        q, qd, qdd = self.search.where.sample_states(SAMPLES, self.search.seed)
+    def _sampled(self, goals: Sequence[_Goal]) -> list[_Sample]:
+        """Every goal over random states at which the loops close."""
+        program = self._program(goals)
+        where = self.search.where
+        q, qd, qdd = where.sample_states(SAMPLES, self.search.seed)
         with np.errstate(invalid="ignore", divide="ignore"):
             found = evaluate(program, {"q": q})
-            there = (np.reshape(found["closure"], (len(q), -1)) >= self.search.margin).all(axis=1)
-        means = {}
-        for k, (name, goal) in enumerate(goals.items()):
-            total = sum(
-                found[f"goal{k}"][:, place] * goal.asked.product(key, qd, qdd) for place, key in enumerate(goal.parts)
-            )
-            if goal.by is not None:
-                total = total / found[f"goal{k}"][:, -1]
-            means[name] = float(np.abs(np.asarray(total)[there]).mean()) if there.any() else 0.0
-        return means
+        there = (np.reshape(found["closure"], (len(q), -1)) >= self.search.margin).all(axis=1)
+        if not there.any():
+            return [_Sample(0.0, 0.0, ())] * len(goals)
+        states = (q[there], qd[there], qdd[there])
+        return [goal.sampled(found[f"goal{k}"][there], *states, where) for k, goal in enumerate(goals)]
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The mean magnitude over random states, and the largest that rates reach at their positions."""
+
+    mean: float
+    largest: float
+    at: tuple[float, ...]
+
+
+def _raised(bounded: Bounded, sample: _Sample) -> Bounded:
+    """The bounds with what a random state reached, where that is more than the search came upon in its time."""
+    if sample.largest <= bounded.value:
+        return bounded
+    return replace(bounded, value=min(sample.largest, bounded.bound), at=dict(zip(bounded.at, sample.at)))
 
 
 @dataclass(frozen=True)
@@ -332,6 +339,17 @@ class _Goal:
     @property
     def divisors(self) -> list[Any]:
         return [] if self.by is None else [self.by]
+
+    def sampled(self, found: Array, q: Array, qd: Array, qdd: Array, where: Workspace) -> _Sample:
+        """Over states: the parts' values, and the divisor's behind them, at each."""
+        parts = {key: found[:, place] for place, key in enumerate(self.parts)}
+        by = np.abs(found[:, -1]) if self.by is not None else 1.0
+        mean = sum(value * self.asked.product(key, qd, qdd) for key, value in parts.items())
+        reached = _reached(self.asked, parts, where) / by
+        best = int(np.argmax(reached))
+        return _Sample(
+            float((np.abs(mean) / by).mean()), float(reached[best]) * (1 - 1e-12), tuple(map(float, q[best]))
+        )
 
     def looked(self, found: Sequence[Enclosure], where: Workspace) -> tuple[Array, Array, Array]:
         """(bounds, values at the centres, what each variable adds (variables, boxes))."""

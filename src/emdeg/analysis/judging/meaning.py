@@ -15,12 +15,14 @@ from typing import Any
 
 from emdeg.algebra import Angle, Expression, ParsedName, ParsedNode, ParsedProduct, ParsedSum
 from emdeg.analysis.judging.file import PrintedModel
-from emdeg.errors import RobotError, UnreadableEntry
+from emdeg.errors import RobotError, TooLarge, UnreadableEntry
 from emdeg.robot import Robot
 
 _DEEPEST = 200
 """Definitions may lean on one another so deep."""
 _RATE = re.compile(r"(qdd?)(?:_(.+)|([0-9]+))\Z")
+MOST_FACTORS = 200
+"""In one product, what definitions stand for multiplied out."""
 MOST_OF_RATES = 4
 """No model has rates to a higher power, not even on the way."""
 
@@ -48,6 +50,7 @@ class Meaning:
         self.printed, self.robot, self.letters = printed, robot, letters
         self.names = [joint.name for joint in robot.joints]
         self._degrees: dict[str, Degrees] = {}
+        self._lengths: dict[str, int] = {}
         self._still: dict[str, Any] = {}
         self._moving: dict[str, Any] = {}
         self._open: list[str] = []
@@ -56,7 +59,8 @@ class Meaning:
     def at(self, qd: Sequence[Any], qdd: Sequence[Any]) -> Meaning:
         """The same at other rates; what has none in it stays known."""
         other = Meaning(self.printed, self.robot, self.letters)
-        other._degrees, other._still, other._rates = self._degrees, self._still, {"qd": qd, "qdd": qdd}
+        other._degrees, other._lengths, other._still = self._degrees, self._lengths, self._still
+        other._rates = {"qd": qd, "qdd": qdd}
         return other
 
     def entry(self, name: str) -> Any:
@@ -121,8 +125,21 @@ class Meaning:
         rate = self._rate(name)
         return STILL if rate is None else frozenset({(int(rate[0] == "qd"), int(rate[0] == "qdd"))})
 
+    def _length_of(self, name: str) -> int:
+        """Factors of the longest product that a name stands for; TooLarge where that is too long to be worked out."""
+        expression = None if name in self.printed.constants else self._text(name)
+        if expression is None:
+            return 1
+        if name not in self._lengths:
+            self._lengths[name] = expression.degree(self._length_of)
+            if self._lengths[name] > MOST_FACTORS:
+                rule = f"a product of it has {self._lengths[name]} factors; the budget is {MOST_FACTORS}"
+                raise TooLarge(rule, file=self.printed.file, body=name)
+        return self._lengths[name]
+
     def _worked_out(self, key: str, expression: Expression) -> Any:
         known = self._still if self._degrees_of(key, expression) == STILL else self._moving
+        self._length_of(key)
         if key not in known:
             with _Opened(self, key):
                 try:

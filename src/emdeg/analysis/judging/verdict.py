@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from emdeg.analysis.judging.entries import Asked, asked_of
 from emdeg.analysis.judging.file import PrintedModel
 from emdeg.bounds import Bounded, SearchLimits
-from emdeg.errors import NotBounded, OverBudget, RobotError, UnreadableEntry
+from emdeg.errors import NotBounded, OverBudget, TooLarge, UnreadableEntry
 from emdeg.robot import Robot, Workspace
 from emdeg.writing import Shown
 
@@ -84,7 +84,7 @@ def judged_entry(
     except (UnreadableEntry, NotBounded) as problem:
         return unjudged(name, text, str(problem))
     except OverBudget as problem:
-        raise RobotError(f"its expression grows too long: {problem}", file=printed.file, body=name) from None
+        raise TooLarge(f"its expression grows too long: {problem}", file=printed.file, body=name) from None
 
 
 def unjudged(name: str, text: str, problem: str) -> Judgement:
