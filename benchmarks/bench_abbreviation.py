@@ -1,8 +1,8 @@
 """Short programs of arms: length against the exact program, certified error against random states and climbs from them.
 
 Writes benchmarks/results/abbreviation.json; what stands there of other robots, functions and errors stays, so the table
-can be made in pieces. URDF files come from the package example-robot-data. The bounds must hold at STATES random states,
-rates mostly at corners of their box, and where climbs from the worst thousand of these end. Run:
+can be made in pieces. URDF files come from the package example-robot-data. The bounds must hold at STATES random
+states, rates mostly at corners of their box, and where climbs from the worst thousand of these end. Run:
 python benchmarks/bench_abbreviation.py [STATES [ERRORS [FUNCTION [ROBOT ...]]]]
 for instance python benchmarks/bench_abbreviation.py 10000000 0.02,0.05 inverse_dynamics ur5e z1.urdf
 """
@@ -42,12 +42,11 @@ def main(
     *robots: str,
 ) -> None:
     there = FOLDER / "abbreviation.json"
-    results = json.loads(there.read_text(encoding="utf-8"))["figures"] if there.exists() else {}
     for name in robots or (*ROBOTS, *UNTUNED):
         for part in map(float, errors.split(",")):
             found = measured(name, function, part, states)
-            results[f"{name} {function} {part:g}"] = found
-            record("abbreviation", results)
+            known = json.loads(there.read_text(encoding="utf-8"))["figures"] if there.exists() else {}
+            record("abbreviation", known | {f"{name} {function} {part:g}": found})
             figures = f"{found['operations']} of {found['exact_operations']} = {found['share']:.3f}"
             verdict = "inside" if found["inside"] else "BEATEN"
             print(

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.bounds import Family
 from emdeg.programs import evaluate
 from emdeg.reduce import full_model, significant
 from emdeg.reduce.model_error import certified
 from emdeg.reduce.programs import program
+from emdeg.reduce.row_error import CORNERS, NODES, EffortRow, _Speeds
 from emdeg.reduce.short_model import ShortModel
 from emdeg.robot.workspaces import workspace
 
@@ -58,3 +60,23 @@ def test_the_papers_own_short_model_errs_as_was_measured():
     worst = np.abs(evaluate(program(short), states)["tau"] - evaluate(program(whole), states)["tau"]).max(axis=0)
     assert np.all(worst[1:5] <= 1.05 * np.array(reference[1:5]))
     np.testing.assert_allclose(worst[[1, 4]], [reference[1], reference[4]], rtol=0.05)
+
+
+def test_negative_squares_of_speeds_are_bounded_at_inner_nodes_from_above_and_closer_than_at_corners():
+    """A quadratic form whose squares are negative is largest inside the box of speeds, not at its corners."""
+    random = np.random.default_rng(4)
+    pairs, squares = ((0, 1), (0, 2), (1, 2)), (0, 1, 2)
+    speed = np.array([1.0, 2.0, 0.5])
+    nothing = Family((), (), np.zeros((6,)), np.zeros(6))
+    row = EffortRow(nothing, np.zeros(0), pairs, squares, 0, speed)
+    coarse, fine = (_Speeds(row, nodes) for nodes in (CORNERS, NODES))
+    v = random.normal(size=(200, 6))
+    v[:, 3:] = -np.abs(v[:, 3:])
+    at = speed * random.uniform(-1, 1, (4000, 3))
+    products = np.stack([at[:, j] * at[:, k] for j, k in (*pairs, *((j, j) for j in squares))])
+    reached = v @ products
+    (loose, low), (close, high) = coarse.range(v), fine.range(v)
+    for most, least in ((loose, low), (close, high)):
+        assert (most >= reached.max(axis=1)).all()
+        assert (least <= reached.min(axis=1)).all()
+    assert (loose - reached.max(axis=1)).mean() > 2 * (close - reached.max(axis=1)).mean()

@@ -7,7 +7,7 @@ import pytest
 
 import emdeg
 from emdeg.programs import count
-from emdeg.reduce import shortest
+from emdeg.reduce import shortest, shortest_within_each
 from emdeg.reduce.steering import random_states
 
 
@@ -66,3 +66,15 @@ def test_what_cannot_be_asked_is_said():
         shortest("planar2r")
     with pytest.raises(ValueError, match="without closed loops"):
         shortest("planar2r", "jacobian", worst_error=0.1)
+
+
+def test_programs_within_rising_errors_are_shorter_and_shorter_each_within_its_own():
+    parts = (0.03, 0.2)
+    found = shortest_within_each("planar3r", parts, effort=0.1)
+    lengths = [count(found[0].exact).total, *(count(one.program).total for one in found)]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[-1] < lengths[0]
+    for one, part in zip(found, parts):
+        assert not one.missed
+        assert max(one.relative) <= part
+        assert inside(one, 20_000)

@@ -38,9 +38,11 @@ from emdeg.reduce import (
     abbreviate,
     curve,
     curve_csv,
+    curve_of_programs,
     draw,
     full_model,
     holding_error,
+    is_long,
     multirate,
     reduction_tables,
     totals,
@@ -344,13 +346,18 @@ def _numbers(text: str | None) -> list[float] | None:
 
 
 def _draw(robot: Robot, where: Workspace, path: Path, time: Effort, force: bool, json: bool) -> None:
+    long = is_long(robot)
+    asked = "worst_error" if long else "significance"
     with working(f"abbreviating {robot.name}") as tell:
-        points = curve(full_model(robot), where, effort=time, tell=tell)
+        if long:
+            points = curve_of_programs(robot, where, effort=time, tell=tell)
+        else:
+            points = curve(full_model(robot), where, effort=time, tell=tell)
     joints = [joint.name for joint in robot.joints]
-    write_new(path.with_suffix(".csv"), curve_csv(points, joints), force)
+    write_new(path.with_suffix(".csv"), curve_csv(points, joints, asked), force)
     exact = count(exact_program(robot, "inverse_dynamics")).total
     draw(points, joints, f"{robot.title or robot.name}: length against error", path, exact)
     say(f"wrote {path} and {path.with_suffix('.csv')}")
     if json:
-        fields = ("significance", "mul", "add", "operations", "found", "certified")
-        print_json([{field: getattr(p, field) for field in fields} for p in points])
+        fields = ("mul", "add", "operations", "found", "certified")
+        print_json([{asked: p.asked, **{field: getattr(p, field) for field in fields}} for p in points])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.reduce.abbreviation import Abbreviated, abbreviate
+    from emdeg.reduce.abbreviation import Abbreviated, abbreviate, is_long
     from emdeg.reduce.changed_robot import ChangedRobot, fewer_parameters
     from emdeg.reduce.efforts import OF_LINKS
     from emdeg.reduce.limits import friction_limits, rule_limits, tolerance_limits
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from emdeg.reduce.row_error import EffortRow, RowObjective, largest_error, row, search
     from emdeg.reduce.shared import SharedEfforts
     from emdeg.reduce.short_model import FullModel, ShortModel, Term, full_model
-    from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram, shortest
+    from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram, shortest, shortest_within_each
     from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant, sizes
     from emdeg.reduce.statement import (
         StatedModel,
@@ -29,6 +29,6 @@ if TYPE_CHECKING:
         stated_program,
     )
     from emdeg.reduce.tables import general_recursion, reduction_tables, totals
-    from emdeg.reduce.tradeoff import curve, curve_csv, draw
+    from emdeg.reduce.tradeoff import curve, curve_csv, curve_of_programs, draw
 
 on_demand(globals())

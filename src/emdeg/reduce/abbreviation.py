@@ -186,7 +186,7 @@ def abbreviate(
             raise ValueError(f"{' and '.join(given)} are ways to ask for a short program; give one of them")
         if given and terms:
             raise ValueError(f"only, neglect and keep_uncertain are about terms; they do not go with {given[0]}")
-        if given or function != "inverse_dynamics" or (not terms and not isinstance(of, Model) and _is_long(robot)):
+        if given or function != "inverse_dynamics" or (not terms and not isinstance(of, Model) and is_long(robot)):
             where = where or workspace(robot)
             if at_most is None and worst_error is None:
                 if function not in OF_EFFORTS or not (given or function == "inverse_dynamics"):
@@ -233,7 +233,7 @@ def abbreviate(
     return Abbreviated(short, where, errors, largest, dropped)
 
 
-def _is_long(robot: Robot) -> bool:
+def is_long(robot: Robot) -> bool:
     """Whether the robot's explicit form is longer than its recursion could ever be."""
     return count(plain_program(robot, "inverse_dynamics")).total > LONG
 

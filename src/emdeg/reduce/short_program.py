@@ -9,7 +9,7 @@ shorter can be certified the exact program stands, which errs by nothing: a shor
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,8 +31,8 @@ SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
 STATES = 600
 SEARCHING = 0.6
 """The share of the time that may have passed when certification begins."""
-ROUNDS, WORK, NOISE = 12, 1e6, 0.4
-"""Prunings by different ways at most, their work for a second of effort, and how different they are."""
+ROUNDS, WORK, LEAST_WORK, NOISE = 12, 1.1e6, 6e4, 0.4
+"""Prunings by different ways at most, their work for a second of effort and at least, and how different they are."""
 AIM, LAST_AIM = 0.88, 0.94
 """The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
 DEAR = 1 << 24
@@ -177,6 +177,40 @@ def shortest(
     return search.within(each if absolute else each * search.largest * (1 - 1e-15))
 
 
+@one_thread()
+def shortest_within_each(
+    robot: RobotLike,
+    worst_errors: Sequence[float],
+    function: str = "inverse_dynamics",
+    *,
+    where: Workspace | None = None,
+    effort: float = 1.0,
+    seed: int = 0,
+    time: Effort | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> tuple[ShortProgram, ...]:
+    """Short programs within rising errors, parts of the largest magnitude: each begins where the one before ended.
+
+    `effort`, `seed`, `time` as in `shortest`; where the time is over before one is certified, the exact one stands.
+    """
+    robot = as_robot(robot)
+    time = time or Effort(math.inf)
+    where = where or workspace(robot)
+    exact = program(robot, function, otherwise=min(EXACT_EFFORT, 0.3 * time.left()), seed=seed)
+    found: list[ShortProgram] = []
+    for place, part in enumerate(sorted(worst_errors)):
+        tell(f"within {100 * part:g} %")
+        mine = time.part(1 / (len(worst_errors) - place))
+        search = _Search(robot, function, exact, where, effort, seed, OPERATIONS, lambda phase, best: None, mine)
+        start = min((one.program for one in found), key=lambda one: count(one).total, default=None)
+        found.append(search.within(part * search.largest, start))
+    return tuple(found)
+
+
+EXACT_EFFORT = 3.0
+"""Nominal seconds for the exact program where none is on file: what `emdeg count` takes."""
+
+
 class _Search:
     """Everything that stays the same while limits change."""
 
@@ -206,12 +240,15 @@ class _Search:
             self.largest = np.outer(diagonal, diagonal).reshape(-1)
         self.states = joined(random_states(where, self.names, STATES, self.random), peaks)
 
-    def within(self, limits: Array) -> ShortProgram:
-        """The shortest that is certified within the limits; the exact one if none is, and why."""
+    def within(self, limits: Array, start: Program | None = None) -> ShortProgram:
+        """The shortest that is certified within the limits; the exact one if none is, and why.
+
+        `start`: a program known to be within them, from which the search begins.
+        """
         best = self._made(self.exact, tuple(Bounded(0.0, 0.0, {}) for _ in limits), limits)
         if not self._bounded():
             return replace(best, why="errors of a program of this kind are not bounded")
-        path, search = self.pruned(limits)
+        path, search = self.pruned(limits, start)
         aim, why = AIM, "no shorter program was found within these errors"
         for _ in range(ATTEMPTS):
             short = self._compacted(path[-1])
@@ -270,7 +307,7 @@ class _Search:
         """Whether errors can be certified at all."""
         return written_rates(self.exact) <= EFFORTS
 
-    def pruned(self, limits: Array) -> tuple[list[Program], Pruning]:
+    def pruned(self, limits: Array, start: Program | None = None) -> tuple[list[Program], Pruning]:
         """(programs, each shorter than the one before, the last the shortest found by steering alone; its search).
 
         The last one's errors at states and climbs are within an aim of the limits. Each round but the first begins at
@@ -279,7 +316,7 @@ class _Search:
         floor = 1e-9 * max(float(self.largest.max()), 1e-12)
         limits = np.maximum(limits, floor)
         search = Pruning(self.states, self.outputs, limits, self._worst, self.time.until(SEARCHING))
-        path, search = search.run(self.exact, AIM)
+        path, search = search.run(start or self.exact, AIM)
         random = np.random.default_rng(self.seed)
         for round_ in range(1, self._rounds()):
             if search.until():
@@ -295,8 +332,8 @@ class _Search:
 
     def _rounds(self) -> int:
         """How many prunings the effort allows for: the work of one grows with the square of the program's length."""
-        work = count(self.exact).total ** 2 * len(self.largest)
-        return int(np.clip(self.effort * WORK / max(work, 1), 1, ROUNDS))
+        work = LEAST_WORK + count(self.exact).total ** 2 * len(self.largest)
+        return int(np.clip(self.effort * WORK / work, 1, ROUNDS))
 
     def _worst(self, program: Program) -> dict[str, Array]:
         """The states where a program errs most, and some near them."""

@@ -25,6 +25,7 @@ from emdeg.reduce.row_error import RowObjective, row
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.short_program import ShortProgram
 from emdeg.robot import Robot, Workspace, workspace
+from emdeg.runtime import one_thread
 from emdeg.writing import terms_data
 
 DIGITS = 6
@@ -161,6 +162,7 @@ def stated_program(found: ShortProgram) -> dict[str, Any]:
     }
 
 
+@one_thread()
 def show_program_again(robot: Robot, program: Program, given: Mapping[str, Any]) -> None:
     """NotCertified unless the stated errors bound the difference to the robot's plain program over the stated box."""
     where = _box(robot, given)

@@ -12,17 +12,20 @@ from emdeg.programs import Effort, count
 from emdeg.reduce.model_error import certified, largest_efforts
 from emdeg.reduce.programs import program
 from emdeg.reduce.short_model import FullModel, ShortModel
+from emdeg.reduce.short_program import shortest_within_each
 from emdeg.reduce.significance import significant
-from emdeg.robot import Workspace
+from emdeg.robot import Robot, Workspace
 
 SIGNIFICANCES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+WORST_ERRORS = (0.02, 0.05, 0.1)
 
 
 @dataclass(frozen=True)
 class TradeoffPoint:
-    """One short model: its rule's threshold, its operations, and its worst errors by joint, over the largest effort."""
+    """One short model: what was asked for, its operations, and its worst errors by joint, over the largest effort."""
 
-    significance: float
+    asked: float
+    """The rule's threshold, or the error that it was to stay within."""
     mul: int
     add: int
     found: tuple[float, ...]
@@ -71,15 +74,36 @@ def curve(
     return tuple(points)
 
 
-def curve_csv(points: Sequence[TradeoffPoint], joints: Sequence[str]) -> str:
-    """One row a model."""
+def curve_of_programs(
+    robot: Robot,
+    where: Workspace,
+    *,
+    worst_errors: Sequence[float] = WORST_ERRORS,
+    effort: Effort,
+    tell: Callable[[str], None] = lambda text: None,
+) -> tuple[TradeoffPoint, ...]:
+    """The exact program and short ones within rising errors, for robots of any length."""
+    found = shortest_within_each(robot, worst_errors, where=where, time=effort, tell=tell)
+    c = count(found[0].exact)
+    none = (0.0,) * robot.n
+    points = [TradeoffPoint(0.0, c.mul, c.add, none, none)]
+    for part, one in zip(sorted(worst_errors), found):
+        if one.program != one.exact:
+            c = count(one.program)
+            shares = tuple(e.value / peak if peak else 0.0 for e, peak in zip(one.errors, one.largest))
+            points.append(TradeoffPoint(part, c.mul, c.add, shares, one.relative))
+    return tuple(points)
+
+
+def curve_csv(points: Sequence[TradeoffPoint], joints: Sequence[str], asked: str = "significance") -> str:
+    """One row a model; `asked`: what the first column is."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = [f"{kind}_{name}" for kind in ("found", "certified") for name in joints]
-    writer.writerow(["significance", "multiplications", "additions", "operations", *names])
+    writer.writerow([asked, "multiplications", "additions", "operations", *names])
     for p in points:
         errors = [f"{x:.6g}" for x in (*p.found, *p.certified)]
-        writer.writerow([p.significance, p.mul, p.add, p.operations, *errors])
+        writer.writerow([p.asked, p.mul, p.add, p.operations, *errors])
     return text.getvalue()
 
 
