@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
+import numpy as np
 import pytest
 import sympy
 
 import emdeg
+from emdeg.algebra import Exact
 from emdeg.equations import Model, write
 from emdeg.mechanics.kane import joint_rates
 from emdeg.reports import ShadedEntries, Subject
 from emdeg.reports.equations_part import equations as equations_of_page
 from emdeg.reports.kane import describe
 from emdeg.reports.kane_pages import kane_document
+from emdeg.robot import substitute
 from emdeg.writing import WRITERS, Document, Equation, Item, Paragraph, Section, Table
 from tests.equations import printed
 
@@ -133,6 +137,22 @@ def test_the_sympy_program_defines_the_model(seed, parts, tmp_path):
             assert model.algebra.from_sympy(sympy.expand(b[i, k].subs(numbers))) == model.b(i + 1, j, m)
         for j in range(3):
             assert model.algebra.from_sympy(sympy.expand(c[i, j].subs(numbers))) == model.c(i + 1, j + 1)
+
+
+def test_the_sympy_program_has_constant_angles_as_angles(tmp_path):
+    """A twist of 17 degrees stands in the constants: as it stands the program runs, and M is the arm's."""
+    names = ["g", "h", "m1", "x1", "Iz1", "Ja", "l1", "m2", "x2", "y2", "Iz2", "l2", "m3"]
+    file = tmp_path / "arm.toml"
+    file.write_text(ARM.format(*names, "revolute", '"17 deg"', '"-29 deg"'))
+    space: dict = {}
+    exec(write(emdeg.derive(file), "sympy"), space)
+    values = {name: Fraction(k + 3, 10) for k, name in enumerate(names)}
+    q = {"q1": 0.3, "q2": -0.4, "q3": 0.7}
+    at = {sympy.Symbol(name, real=True): sympy.Rational(str(value)) for name, value in {**values, **q}.items()}
+    robot = emdeg.load(file)
+    numeric = substitute(robot, {name: Exact.of(value) for name, value in values.items() if name in robot.symbols})
+    M = np.array(space["M"].subs(at).evalf(), dtype=float)
+    np.testing.assert_allclose(M, emdeg.mass_matrix(numeric, [*q.values()]), rtol=1e-12)
 
 
 def test_other_letters_are_told_in_the_legend(tmp_path):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from emdeg.algebra import Atom, Product, Sum, TrigAlgebra, look, written_out
+from emdeg.algebra import Angle, Atom, Product, Sum, TrigAlgebra, look, written_out
 from emdeg.equations.coefficient_relations import EntryRelation, compare, relations
 from emdeg.equations.extended_sections import extended
 from emdeg.equations.jacobian_sections import inverse, jacobian, singular
@@ -29,6 +29,7 @@ from emdeg.equations.reading import ABBREVIATIONS, own_letter
 from emdeg.equations.reading.lumped import Constant
 from emdeg.writing import (
     WRITERS,
+    AbbreviatedFormula,
     Document,
     Equation,
     Factor,
@@ -110,14 +111,22 @@ def constants(model: Model) -> Section:
     """Every lumped constant: its formula, then its value, tolerance, unit and where it is used."""
     found = model.constants
     letters = model.lumped.algebra
-    items: list[Item] = [
-        Equation(label(c.name), c.formula if letters.alike or c.formula.is_number else c.expression) for c in found
-    ]
+    items: list[Item] = [Equation(label(c.name), _formula(c, letters)) for c in found]
     head = ("constant", "value", "+-", "unit", "used in")
     items.append(Table(head, tuple((c.name, _value(c), _tolerance(c), c.unit, _uses(c)) for c in found)))
     abbreviated = (ABBREVIATIONS,) if letters.short else ()
     items += [Paragraph(text) for text in (*_zeros(found), *abbreviated)]
     return Section("constants", f"Constants of the mechanism: {kinds_of(found)}", tuple(items))
+
+
+def _formula(constant: Constant, letters: TrigAlgebra) -> Formula:
+    """What a constant is, in brackets where that is shorter and every letter can be told."""
+    formula = constant.formula
+    if letters.alike or formula.is_number:
+        return formula
+    if any(isinstance(letter.of, Angle) for letter in formula.generators):  # no program knows cos(0.2557) by its name
+        return AbbreviatedFormula(constant.expression, formula)
+    return constant.expression
 
 
 def kinds_of(constants: Sequence[Constant]) -> str:
