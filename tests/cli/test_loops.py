@@ -13,7 +13,7 @@ import emdeg
 from emdeg.cli import app, main
 from emdeg.errors import ClosureError
 from tests.mechanics.linkages import CUSPIDAL
-from tests.mechanics.overconstrained import ROUNDED_BENNETT
+from tests.mechanics.overconstrained import LOCOMOTIVE, ROUNDED_BENNETT
 
 runner = CliRunner()
 
@@ -92,9 +92,20 @@ def test_a_mode_is_asked_for_by_its_label():
     np.testing.assert_array_equal(by_loop, emdeg.loops.joint_positions(emdeg.loops.with_mode("delta", "-+-"), POSE))
 
 
+def test_a_way_without_signs_has_a_name_to_ask_for(tmp_path):
+    file = tmp_path / "locomotive.toml"
+    file.write_text(LOCOMOTIVE)
+    listed = result("loops", str(file), "--modes")
+    assert listed["labels"] == [listed["mode"]["label"]] == ["sole"]
+    asked = result("eval", str(file), "joint_positions", "--q=4", "--mode=sole")
+    assert asked == result("eval", str(file), "joint_positions", "--q=4")
+    assert "1 to ask for here (--mode=LABEL): sole" in runner.invoke(app, ["loops", str(file), "--modes"]).stdout
+
+
 @pytest.mark.parametrize(
     ("robot", "mode", "word"),
     [
+        ("fourbar", "sole", "there is no mode 'sole'; at the start there are"),
         ("delta", "+", "at the start there are +++, ++-"),
         ("delta", "forearm1=2", "a mode is 1 or -1"),
         ("delta", "elbow=1", "there is no loop 'elbow'"),
@@ -283,6 +294,7 @@ def test_loops_names_modes_branches_and_every_joint():
     assert [row["loop"] for row in found["modes"]] == ["forearm1", "forearm2", "forearm3"]
     assert len(found["branches"]) == 8
     assert len({one["label"] for one in found["branches"]}) == 8
+    assert found["labels"] == [one["label"] for one in found["branches"]]
     assert "forearm1 in" in runner.invoke(app, ["loops", "delta", "--q=0,0,0.45"]).stdout
     assert isinstance(runner.invoke(app, ["loops", "puma560"]).exception, emdeg.RobotError)
 

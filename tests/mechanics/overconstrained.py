@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _HEAD = """
 schema = 1
 name = "{name}"
@@ -115,6 +117,22 @@ def bricard(twist: str = "90 deg") -> str:
         )
         + ending('["t1"]', '["t1"]', "t1 = 2, t2 = 0.7752, t3 = 2, t4 = 0.7752, t5 = 2", "k3")
     )
+
+
+def ring(name: str, lengths: Sequence[float], twists: Sequence[float], start: Sequence[float]) -> str:
+    """One loop of hinges without offsets: link k has a length [m] and a twist [degrees] from its axis to the next."""
+    text, n = _HEAD.format(name=name) + link("k1", "base", "t1"), len(lengths)
+    for k in range(2, n):
+        text += link(f"k{k}", f"k{k - 1}", f"t{k}", f', a = {lengths[k - 2]!r}, alpha = "{twists[k - 2]} deg"')
+    text += hinge(
+        "last",
+        f"k{n - 1}",
+        f', xyz = [{lengths[n - 2]!r}, 0, 0], rpy = ["{twists[n - 2]} deg", 0, 0]',
+        "base",
+        f', xyz = [{-lengths[n - 1]!r}, 0, 0], rpy = ["{-twists[n - 1]} deg", 0, 0]',
+    )
+    angles = ", ".join(f"t{k} = {angle}" for k, angle in enumerate(start, start=1))
+    return text + ending('["t1"]', '["t1"]', angles, "k3")
 
 
 SPHERICAL = (

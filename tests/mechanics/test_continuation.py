@@ -11,8 +11,9 @@ from emdeg.mechanics import kind_of
 from emdeg.mechanics.loops.closing import ready
 from tests.mechanics.kkt import constrained_accelerations
 from tests.mechanics.linkages import HOOKE, SLIDER_CRANK, built
-from tests.mechanics.overconstrained import BENNETT, LOCOMOTIVE, SARRUS, SPHERICAL, bricard, chain
+from tests.mechanics.overconstrained import BENNETT, LOCOMOTIVE, SARRUS, SPHERICAL, bricard, chain, ring
 
+SIN = {degrees: float(np.sin(np.radians(degrees))) for degrees in (25, 35, 40, 70)}
 ROUND = np.linspace(0.05, 2 * np.pi - 0.05, 28)[:, None]
 """All round, exact multiples of a right angle left out."""
 
@@ -95,6 +96,32 @@ def test_bricards_linkage_closes_as_published(tmp_path):
     np.testing.assert_allclose(wrapped(found["t3"] - found["t1"]), 0, atol=1e-9)
     with pytest.raises(ClosureError, match="cannot be reached"):
         emdeg.loops.joint_positions(robot, [2.5])
+
+
+PARADOXICAL = {
+    "trihedral": ((0.3, 0.35, 0.4, 0.45, 0.5, 0.175**0.5), (90, 270, 90, 270, 90, 270), (1.9, 0.73, 1.76, 0.95, 2.25)),
+    "myard": ((0.5 * SIN[40], 0.5, 0, 0.5, 0.5 * SIN[40]), (40, 90, 100, 90, 140), (1, 1.81, 1.07, -2.07)),
+    "goldberg": (
+        (0.4 * SIN[70], 0.4 * SIN[25], 0.4 * SIN[35], 0.4 * SIN[70], 0.4 * SIN[25] + 0.4 * SIN[35]),
+        (70, 25, 35, 70, 60),
+        (1, -2.59, -0.79, -0.55),
+    ),
+}
+"""Single loops of hinges that move against the count of their equations: lengths [m], twists [degrees], a start."""
+
+
+@pytest.mark.parametrize("name", PARADOXICAL)
+def test_paradoxical_linkages_move_as_free_bodies_or_ask_for_digits(name, tmp_path):
+    lengths, twists, start = PARADOXICAL[name]
+    robot = built(ring(name, lengths, twists, start), tmp_path)
+    assert ready(robot).mobility.freedoms == 1
+    q = ready(robot).home + np.array([0.05, 0.3])[:, None]
+    expected = [constrained_accelerations(robot, at, [0.7], [0.4]) for at in q]
+    np.testing.assert_allclose(emdeg.forward_dynamics(robot, q, [0.7], [0.4]), expected, rtol=1e-9)
+    for digits in (5, 8):
+        rounded = ring(name, [round(a, digits) for a in lengths], twists, start)
+        with pytest.raises((emdeg.RobotError, ClosureError), match="13 digits or more|cannot close there"):
+            ready(built(rounded, tmp_path))
 
 
 def test_a_spherical_crank_comes_back_after_a_turn(tmp_path):

@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import emdeg
 from emdeg.algebra import Exact
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.errors import RobotError
 from emdeg.mechanics.kane import Rate, Setup, joint_rates, load_setup, read_setup
 from emdeg.programs.kane import INPUTS, kane_program, verify_kane
 from emdeg.programs.values import evaluate
@@ -187,6 +189,26 @@ def test_springs_and_dampers_are_gradients_of_their_potential_and_dissipation():
     gradient = np.array([(potential(q + h * e) - potential(q - h * e)) / (2 * h) for e in np.eye(3)])
     expected = emdeg.inverse_dynamics(robot, q, qd, qdd) + gradient + np.array([0, 0.1 * qd[1], 0])
     np.testing.assert_allclose(model.torques(q, qd, qdd), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["planar2r", "fivebar"])
+def test_a_prescribed_joint_is_held_against_its_dry_friction_too(name):
+    """Held with and without friction differ by the law's own value, q / sqrt(q^2 + smoothing^2) for the sign."""
+    robot = emdeg.load(name)
+    law = Friction(viscous=Exact.of(Fraction(1, 10)), coulomb=Exact.of(2))
+    one = next(k for k, link in enumerate(robot.links) if link.joint.name == "q1")
+    link = robot.links[one]
+    rubbing = replace(link, joint=replace(link.joint, drive=replace(link.joint.drive, friction=law)))
+    robot = replace(robot, links=(*robot.links[:one], rubbing, *robot.links[one + 1 :]))
+    text = "[[prescribed]]\njoint = 'q1'\n[[speed]]\nrate = 'q2'\n"
+    inputs = {"q": [1.05], "u": [-0.3], "ud": [1.7], "p": [2.1], "pd": [0.4], "pdd": [-0.8]}
+    held = []
+    for drives in ("", "[drives]\nfriction = true\nsmoothing = 0.3\n"):
+        program = kane_program(robot, read_setup(text + drives, robot), "torques")
+        held.append(evaluate(program, {key: np.array(value) for key, value in inputs.items()})["held"][0])
+    assert held[1] - held[0] == pytest.approx(0.1 * 0.4 + 2 * 0.4 / 0.5, rel=1e-12)
+    with pytest.raises(RobotError, match=r"q1.* have Coulomb friction, which jumps at rest"):
+        read_setup(text + "[drives]\nfriction = true\n", robot)
 
 
 def test_drive_friction_opposes_the_rates():

@@ -20,6 +20,9 @@ from emdeg.errors import RobotError
 from emdeg.mechanics.loops import Branch, branches, mode, ready, singularity_figures, weak_loops
 from emdeg.robot import Robot
 
+LISTED = 32
+"""Labels that are printed in one line; --json and --branches have all."""
+
 
 def loops(
     robot: Robot,
@@ -27,7 +30,9 @@ def loops(
         str | None,
         typer.Option(metavar="NUMBERS", help="The pose [rad, m], one number a coordinate; else the file's start."),
     ] = None,
-    modes: Annotated[bool, typer.Option("--modes", help="The signs a mode is made of, and the one in use.")] = False,
+    modes: Annotated[
+        bool, typer.Option("--modes", help="Every mode's label at the pose, and the signs of the one in use.")
+    ] = False,
     branches_: Annotated[bool, typer.Option("--branches", help="Every way the loops close at the pose.")] = False,
     singularities: Annotated[
         bool, typer.Option("--singularities", help="Distances from both kinds, at the pose and over the workspace.")
@@ -71,9 +76,12 @@ def loops(
     files: Sequence[Path] = ()
     if modes:
         result["modes"] = _modes(robot, here)
-    if branches_:
+    if modes or branches_:
         with working("every way to close"):
-            result["branches"] = [_branch(robot, one) for one in branches(robot, pose)]
+            ways = branches(robot, pose)
+        result["labels"] = [one.label for one in ways]
+        if branches_:
+            result["branches"] = [_branch(robot, one) for one in ways]
     if singularities or map_:
         first, second, *_ = singularity_figures(robot, pose)
         weak = weak_loops(robot, pose)
@@ -145,9 +153,13 @@ def _print(robot: Robot, result: dict[str, Any]) -> None:
         for row in result["modes"]:
             sign = "+1" if row["sign"] > 0 else "-1"
             table.add_row(row["loop"], sign, row["side"] or "", row["side_at_start"] or "")
-        out.print(table)
-        if not result["modes"]:
-            out.print("no signs to choose: one way, or ways found by a search (--branches)")
+        if result["modes"]:
+            out.print(table)
+        else:
+            out.print("no signs to choose: one way, or ways found by a search")
+        labels = result["labels"]
+        listed = ", ".join(labels[:LISTED]) + (", ..." if len(labels) > LISTED else "")
+        out.print(f"{len(labels)} to ask for here (--mode=LABEL): {listed}", soft_wrap=True)
     if "branches" in result:
         names = list(here["joints"])
         table = Table("branch", *names, title=f"{len(result['branches'])} ways to close", title_justify="left")

@@ -118,7 +118,7 @@ def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar]
         _, exp, tanh = parts_of_laws(sys.mech)
         for i, joint in enumerate(sys.robot.joints):
             law, k = law_of(joint.drive.friction, lambda value: written(algebra, value)), m + i
-            if (setup.smoothing is None and law.rest_speed is None) or k not in sys.free:
+            if setup.smoothing is None and law.rest_speed is None:
                 law = replace(law, coulomb=sys.mech.zero, peak=sys.mech.zero)
             if not law.is_none:
                 slow = sys.mech.zero if setup.smoothing is None else written(algebra, setup.smoothing)

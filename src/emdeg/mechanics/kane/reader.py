@@ -70,7 +70,7 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         if isinstance(speed, Rate) and speed.joint in prescribed:
             name = robot.joints[speed.joint].name
             raise top.error(f"the rate of {name} is prescribed and cannot be a speed", "speed")
-    friction, smoothing = _drives(top, robot, free if robot.is_tree else list(range(robot.n)))
+    friction, smoothing = _drives(top, robot)
     setup = Setup(
         tuple(speeds),
         tuple(called),
@@ -312,7 +312,7 @@ def _stiff(table: TomlTable, stiffness: Exact, damping: Exact) -> None:
         raise table.error("a spring needs a stiffness or a damping")
 
 
-def _drives(top: TomlTable, robot: Robot, free: list[int]) -> tuple[bool, Exact | None]:
+def _drives(top: TomlTable, robot: Robot) -> tuple[bool, Exact | None]:
     table = top.subtable("drives")
     if table is None:
         return False, None
@@ -321,7 +321,7 @@ def _drives(top: TomlTable, robot: Robot, free: list[int]) -> tuple[bool, Exact 
     if not isinstance(wanted, bool):
         raise table.error("friction must be true or false", "friction")
     smoothing = table.number("smoothing")
-    laws = {robot.joints[k].name: law_of(robot.joints[k].drive.friction, _something) for k in free}
+    laws = {joint.name: law_of(joint.drive.friction, _something) for joint in robot.joints}
     if wanted:
         dry = [name for name, law in laws.items() if (law.coulomb or law.peak) and law.rest_speed is None]
         if dry and not smoothing:

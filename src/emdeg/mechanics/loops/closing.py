@@ -12,10 +12,10 @@ from emdeg.algebra import Array, Floats
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.arrays import Surroundings
 from emdeg.mechanics.loops.closure import Plan, solve
-from emdeg.mechanics.loops.continuation import follow, followed
+from emdeg.mechanics.loops.continuation import follow, followed, march
 from emdeg.mechanics.loops.linkage import Linkage, constraints, linkage_of, loops_of, world_frames
 from emdeg.mechanics.loops.mobility import Mobility, check, generic_places, is_special, mobility
-from emdeg.mechanics.loops.newton import closed_by_newton, open_rows, positions_of, size_of, whole
+from emdeg.mechanics.loops.newton import MORE_DIGITS, closed_by_newton, open_rows, positions_of, size_of, whole
 from emdeg.mechanics.loops.plan import find_plan, moded, settled
 from emdeg.robot import Loops, Robot, massless, need_numbers, remembered, substitute
 
@@ -23,6 +23,8 @@ REACHED = 1e-13
 """A radicand above minus this may be zero with rounding: whether it is, the closure equations say."""
 OPEN = 1e-9
 """What a closure equation, redundant or not, may miss at run time, over the mechanism's size."""
+A_LITTLE = 1e-3
+"""How far [rad, m] a mechanism with redundant equations is moved to see that it does move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,19 @@ def ready(robot: Robot) -> Ready:
     check(robot, link, found, start)
     if special and found.pivots is None:  # a program's divisors could be zero unseen
         plan = None
-    return Ready(linkage_of(robot, Floats(), found.rows), plan, start, found, steps)
+    link = linkage_of(robot, Floats(), found.rows)
+    if plan is None and found.redundant:
+        _need_moving(robot, link, start, found)
+    return Ready(link, plan, start, found, steps)
+
+
+def _need_moving(robot: Robot, link: Linkage, start: Array, found: Mobility) -> None:
+    """RobotError where the loops close at the start alone: a rank in doubles does not tell special from rounded."""
+    n = len(link.coordinates)
+    ways = A_LITTLE * np.concatenate([np.eye(n), -np.eye(n)])
+    moved = march(link, np.broadcast_to(start, (2 * n, link.n)), ways).arrived
+    if not (moved[:n] | moved[n:]).all():
+        raise RobotError(f"its loops close at the start and nowhere near it ({found}); {MORE_DIGITS}", body=robot.name)
 
 
 def _in_modes(robot: Robot, loops: Loops) -> Ready:

@@ -15,7 +15,7 @@ from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan
 from emdeg.mechanics.loops.levels import LevelStep, Tie
 from emdeg.mechanics.loops.linkage import Linkage, Pivots, loops_of
-from emdeg.mechanics.loops.newton import closed_by_newton, evaluated, row_sizes
+from emdeg.mechanics.loops.newton import MORE_DIGITS, closed_by_newton, evaluated, row_sizes
 from emdeg.mechanics.loops.rational import places_modulo_a_prime
 from emdeg.mechanics.loops.reduction import constraint_jacobian
 from emdeg.mechanics.spatial import Scalar
@@ -23,6 +23,8 @@ from emdeg.robot import Robot
 
 GAP = 1e-8
 """Singular values below this share of the largest count as zero."""
+ALMOST = 1e-3
+"""Equations that are dependent up to this share may be so by sizes that were rounded."""
 FADING = 1e-6
 """A closure equation whose derivatives are below this share of the mechanism's size does not count as a whole one."""
 
@@ -92,6 +94,16 @@ def _pivots(link: Linkage, Phi: Matrix) -> Pivots:
     return Pivots(dependent, eliminate(passive, nothing).places if square else None)
 
 
+def _if_rounded(link: Linkage, start: Array) -> str:
+    """What to add where the equations are nearly dependent: words on digits, or nothing."""
+    _, _, J = evaluated(link, start)
+    J = J / np.maximum(np.linalg.norm(J, axis=-1, keepdims=True), FADING * row_sizes(link)[:, None])
+    sizes = np.linalg.svd(J, compute_uv=False)
+    if sizes[-1] > ALMOST * sizes[0]:
+        return ""
+    return f"; it all but moves (its equations are independent by {sizes[-1] / sizes[0]:.1g} only): {MORE_DIGITS}"
+
+
 def generic_places(link: Linkage, start: Array) -> Array:
     rng = np.random.default_rng(0)
     places = []
@@ -122,7 +134,10 @@ def check(robot: Robot, link: Linkage, found: Mobility, start: Array) -> None:
     freedoms, names = found.freedoms, [joint.name for joint in robot.joints]
     loops = ", ".join(dict.fromkeys(x.name for x in (*link.bars, *link.meetings)))
     if freedoms == 0:
-        raise RobotError(f"it is over-constrained: the loops {loops} leave no motion ({found})", body=robot.name)
+        raise RobotError(
+            f"it is over-constrained: the loops {loops} leave no motion ({found}){_if_rounded(link, start)}",
+            body=robot.name,
+        )
     for what, joints in (("coordinates", link.coordinates), ("driven joints", link.driven)):
         if len(joints) == freedoms or (joints is link.driven and len(joints) > freedoms):
             continue  # motors more than the freedoms share the efforts

@@ -1,7 +1,8 @@
 """The ways a mechanism's loops close, by name: listed, asked for, switched, and followed along a path.
 
-Analytic steps have signs: a way's label is the list of them, and no two ways share it. A way that closes numerically
-is told by the sign of the closure equations' determinant, and by a number where several have the same.
+Analytic steps have signs: a way's label is the list of them ("sole" where there is none), and no two ways share it. A
+way that closes numerically is told by the sign of the closure equations' determinant, and by a number where several
+have the same.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from emdeg.robot import Robot, choose
 
 MOST = 1024
 """Ways that are listed at a pose; with more, legs that would run backwards are left out."""
+SOLE = "sole"
+"""The label of a way whose steps have no sign to choose."""
 SAME = 1e-6
 """Configurations are the same if no joint differs by more (rad, or a share of the mechanism's size)."""
 
@@ -100,9 +103,11 @@ def with_mode(robot: Robot, label: str) -> Robot:
     if "=" in label:
         return choose.with_modes(robot, _asked_signs(label))
     found = closing_of(robot)
-    if found.plan is not None and set(label) <= {"+", "-"}:
+    if found.plan is not None:
         signs = signs_of(found.plan)
-        if len(label) == len(signs):
+        if label == SOLE and not signs:
+            return robot
+        if label and set(label) <= {"+", "-"} and len(label) == len(signs):
             return choose.with_modes(robot, {loop: 1 if sign == "+" else -1 for loop, sign in zip(signs, label)})
     known = [] if robot.symbols else branches(robot, found.home)
     for one in known:
@@ -226,9 +231,8 @@ def signs_of(plan: Plan) -> dict[str, int]:
 
 def _branch(found: Ready, plan: Plan, pose: Array, joints: Array) -> Branch:
     modes = signs_of(plan)
-    return Branch(
-        modes, joints, "".join("+" if sign > 0 else "-" for sign in modes.values()), _sides(found, plan, pose)
-    )
+    label = "".join("+" if sign > 0 else "-" for sign in modes.values()) or SOLE
+    return Branch(modes, joints, label, _sides(found, plan, pose))
 
 
 def _sides(found: Ready, plan: Plan, pose: Array) -> dict[str, str]:

@@ -19,6 +19,9 @@ from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix,
 CLOSED = 1e-12
 """A loop counts as closed by Newton's method if its equations, over the mechanism's size, miss zero by less."""
 STEPS = 50
+ALL_BUT_CLOSED = 1e-6
+"""A loop that stays open by less may be meant to close, with sizes that were rounded."""
+MORE_DIGITS = "sizes and angles that let it move because they are special must be stated to 13 digits or more"
 
 
 def positions_of(link: Linkage, q: Array) -> list[Any]:
@@ -111,5 +114,6 @@ def closed_by_newton(link: Linkage, q: Array, free: Sequence[int]) -> Array:
     if not np.all(missed < CLOSED):
         names = [row.name for row in constraints(whole(link), world_frames(link, positions_of(link, q)))]
         loop = names[int(np.argmax(np.where(np.isfinite(missed), missed, np.inf)))]
-        raise ClosureError(loop, f"the loop cannot close there: open by {missed.max():.3g} after {STEPS} steps")
+        hint = f"; it all but closes: {MORE_DIGITS}" if missed.max() < ALL_BUT_CLOSED else ""
+        raise ClosureError(loop, f"the loop cannot close there: open by {missed.max():.3g} after {STEPS} steps{hint}")
     return q
