@@ -120,7 +120,7 @@ def test_paradoxical_linkages_move_as_free_bodies_or_ask_for_digits(name, tmp_pa
     np.testing.assert_allclose(emdeg.forward_dynamics(robot, q, [0.7], [0.4]), expected, rtol=1e-9)
     for digits in (5, 8):
         rounded = ring(name, [round(a, digits) for a in lengths], twists, start)
-        with pytest.raises((emdeg.RobotError, ClosureError), match="13 digits or more|cannot close there"):
+        with pytest.raises((emdeg.RobotError, ClosureError), match=r"13 digits or more|cannot close there"):
             ready(built(rounded, tmp_path))
 
 

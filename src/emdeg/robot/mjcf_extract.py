@@ -84,6 +84,8 @@ _REFUSED = {
     "deformable": "a <deformable> is refused: it is not a rigid body",
 }
 _IGNORED = ("equality", "tendon")
+_CLOSING = _names("connect weld")
+"""Equality constraints that close loops of bodies."""
 _ACTUATORS = _names(
     "general motor position velocity pid intvelocity damper cylinder muscle adhesion dcmotor orientation"
 )
@@ -114,6 +116,12 @@ def extract(root: Element) -> Extract:
     for tag in _IGNORED:
         if any(section.children for section in root.all(tag)):
             result.notes.append(f"the file's <{tag}> section was left out")
+    closing = [e.tag for section in root.all("equality") for e in section.children if e.tag in _CLOSING]
+    if closing:
+        result.notes.append(
+            f"the loops that its {len(closing)} <{'> and <'.join(sorted(set(closing)))}> close are open here, and move "
+            "otherwise than in MuJoCo: state them as [[closure]] of a robot file (emdeg new --loop)"
+        )
     if any(_moves_by_itself(element) for element in root.walk()):
         result.notes.append("the inertia and damping of the file's <actuator> section were left out")
     if result.notes and any("springdamper" in element.attributes for element in root.walk()):
