@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,123 +11,12 @@ import pytest
 import emdeg
 from tests.reports.browser import CHROMIUM, Page, page
 from tests.reports.test_browser import HOSTILE, hostile_file
+from tests.studio.pages import IDLE, READY, ROBOTS, drag, enter, key, press, status, text, upload, visit
 
 pytestmark = [
     pytest.mark.studio,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
 ]
-ROOT = Path(__file__).parents[2]
-ROBOTS = ROOT / "tests" / "data" / "robots"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("studio")
-    (found / "arm.urdf").write_text((ROOT / "examples" / "arm.urdf").read_text())
-    return found
-
-
-@pytest.fixture(scope="module")
-def url(folder: Path) -> Iterator[str]:
-    """The address of a studio of its own, which ends with the tests."""
-    words = ["-m", "emdeg.cli", "studio", "planar2r", "--no-browser", "--json"]
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    server = subprocess.Popen(
-        [sys.executable, *words], cwd=folder, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
-    )
-    try:
-        assert server.stdout is not None
-        address = json.loads(server.stdout.readline())["result"]["url"]
-        end = time.monotonic() + 60
-        while True:
-            try:
-                status(address.partition("?")[0])
-                break
-            except OSError:
-                assert time.monotonic() < end
-                time.sleep(0.1)
-        yield address
-    finally:
-        server.terminate()
-        server.wait(20)
-        if server.stdout is not None:
-            server.stdout.close()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with page(tmp_path_factory.mktemp("profile")) as one:
-        yield one
-
-
-READY = "!!document.documentElement && document.documentElement.dataset.ready === '1'"
-IDLE = "document.getElementById('status').textContent === '' && document.querySelectorAll('#equations-body .t').length"
-
-
-def visit(browser: Page, url: str, width: int = 1600, height: int = 1000) -> Page:
-    browser.said.clear()
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.call("Emulation.setDeviceMetricsOverride", **size)
-    browser.call("Page.navigate", url="about:blank")
-    browser.call("Page.navigate", url=url)
-    browser.wait(READY)
-    browser.wait(IDLE)
-    return browser
-
-
-def press(browser: Page, name: str) -> None:
-    browser.value(f"document.getElementById({name!r}).click()")
-
-
-def text(browser: Page, name: str) -> str:
-    return browser.value(f"document.getElementById({name!r}).textContent")
-
-
-def upload(browser: Page, path: Path) -> None:
-    before = text(browser, "robot-kind")
-    content, name = json.dumps(path.read_text()), json.dumps(path.name)
-    browser.value(
-        f"(() => {{ const d = new DataTransfer(); d.items.add(new File([{content}], {name}));"
-        " const i = document.getElementById('upload'); i.files = d.files; i.dispatchEvent(new Event('change')); })()"
-    )
-    browser.wait(
-        f"document.getElementById('robot-kind').textContent !== {json.dumps(before)}"
-        " || !document.getElementById('problem').hidden"
-    )
-
-
-def enter(browser: Page, place: list[Any], entry: str) -> None:
-    """Type into a cell of the table as a person does."""
-    wanted = json.dumps(json.dumps(place, separators=(",", ":")))
-    find = f"Array.from(document.querySelectorAll('#tables input')).find((i) => i.dataset.place === {wanted})"
-    browser.value(f"{find}.focus(), {find}.select()")
-    browser.call("Input.insertText", text=entry)
-    key(browser, "Tab")
-
-
-def key(browser: Page, name: str) -> None:
-    codes = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37, "End": 35, "Home": 36, " ": 32}
-    for kind in ("keyDown", "keyUp"):
-        extra = {"text": "\r"} if name == "Enter" and kind == "keyDown" else {}
-        browser.call(
-            "Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=codes[name], **extra
-        )
-
-
-def drag(browser: Page, joint: int, value: float) -> None:
-    browser.value(
-        f"(() => {{ const i = document.querySelectorAll('#joints input')[{joint}]; i.value = {value};"
-        " i.dispatchEvent(new Event('input')); })()"
-    )
-
-
-def status(address: str, **headers: str) -> int:
-    try:
-        with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as answer:
-            return answer.status
-    except urllib.error.HTTPError as problem:
-        problem.close()
-        return problem.code
 
 
 def test_without_the_token_there_is_nothing(url: str) -> None:

@@ -70,8 +70,8 @@ def _along(robot: Robot, at: Callable[[Array | float], Array], grid: Array) -> I
                 own = sign[i]
                 yield (
                     _halved(
-                        grid[run[i]],
-                        grid[run[i + 1]],
+                        float(grid[run[i]]),
+                        float(grid[run[i + 1]]),
                         lambda v, own=own, which=which: np.sign(singularity_figures(robot, at(v))[2 + which][0]) == own,
                     ),
                     kind,

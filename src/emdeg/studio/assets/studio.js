@@ -226,7 +226,7 @@ const studio = (function () {
   }
   async function formulas(mine, derived) {
     main.clear(made("p", "The equations are being derived.")); also.clear(); $("part").value = "";
-    levels = null; $("threshold-bar").hidden = true; $("thresholds").hidden = true; $("constant").hidden = true;
+    levels = null; $("threshold-bar").hidden = $("thresholds").hidden = $("no-levels").hidden = $("constant").hidden = true;
     const found = await derived;
     if (mine !== generation) return;
     if (found.problem) { main.clear(made("p", found.problem.message, "note warn")); return; }
@@ -239,7 +239,7 @@ const studio = (function () {
       const fold = made("details", undefined, "part"), head = table.querySelector("h3");
       fold.append(made("summary", head.textContent)); head.remove(); table.replaceWith(fold); fold.append(table);
     }
-    $("thresholds").hidden = !(main.terms && found.shortened);
+    $("thresholds").hidden = !(main.terms && found.shortened); $("no-levels").hidden = !found.terms || found.shortened;
     $("shading").disabled = !main.terms;
     if (!main.terms && main.shown.length) $("equations-body").prepend(made("p", "There are " + found.terms + " terms: they are shaded by their largest size over the workspace alone.", "note"));
   }
