@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.errors import RobotError
 from emdeg.identification import excitation_files, excite, identify
 from emdeg.simulation import load_trajectory
 from tests.commands import run
@@ -94,3 +95,9 @@ def test_the_command_writes_both_or_nothing(tmp_path):
     assert run(*words).returncode == 3
     assert run("excite", "fivebar", "--out", str(tmp_path / "motion.png")).returncode == 2
     assert run("excite", "rx90").returncode == 3
+
+
+@pytest.mark.parametrize("name", ["rrr3", "stewart"])
+def test_loops_that_close_numerically_from_their_motors_are_refused_at_once(name):
+    with pytest.raises(RobotError, match="from its motors' positions its loops close numerically only"):
+        excite(emdeg.load(name))

@@ -20,6 +20,7 @@ from emdeg.identification.motor_constants import in_newton_metres
 from emdeg.identification.recording import Log, read_log
 from emdeg.identification.samples import MOST_ROWS, LogSamples, fastest_speeds, prepare
 from emdeg.identification.suspicions import Doubt, explained_doubts, seen_doubts
+from emdeg.mechanics import kind_of
 from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values, combination_text
 from emdeg.programs import program
 from emdeg.robot import Robot, choose, geometry, need_numbers
@@ -221,10 +222,19 @@ def refuse(doubted: Sequence[tuple[str, Doubt]], accept: bool) -> None:
 
 
 def by_motors(robot: Robot) -> Robot:
-    """The robot, its loops described by the positions of its driven joints: what a motor's encoder shows."""
-    if robot.loops is None or robot.coordinates == robot.driven:
+    """The robot, its loops described by the positions of its driven joints: what a motor's encoder shows.
+
+    RobotError where these close them numerically only.
+    """
+    if robot.loops is None:
         return robot
-    return choose.with_coordinates(robot, [joint.name for joint in robot.driven])
+    found = choose.with_coordinates(robot, [joint.name for joint in robot.driven])
+    if not kind_of(found).has_programs(found):
+        rule = (
+            "from its motors' positions its loops close numerically only, so there is no regressor to compile: neither "
+        )
+        raise RobotError(f"{rule}a motion nor parameters are found", body=robot.name)
+    return found
 
 
 def base_regressor(robot: Robot) -> Evaluate:
