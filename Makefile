@@ -49,7 +49,7 @@ test-studio: $(STAMP)   ## the live page in a real Chromium: every panel, by cli
 	$(BIN)/python -m pytest -q -m studio
 
 test-gpu:        ## kernels on this machine's NVIDIA GPU, with the Python that has torch, JAX and CuPy (GPU_PYTHON)
-	XLA_PYTHON_CLIENT_PREALLOCATE=false PYTHONPATH=src:. $(GPU_PYTHON) -m pytest -q -m gpu -p no:cacheprovider
+	XLA_PYTHON_CLIENT_PREALLOCATE=false PYTHONPATH=src:. $(GPU_PYTHON) -m pytest -q -m gpu -p no:cacheprovider tests/runtime tests/codegen tests/simulation
 
 $(VENV)/.docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,docs]'

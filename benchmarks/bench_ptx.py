@@ -22,7 +22,7 @@ from long_arms import DYNAMICS, JOINTS, chain
 from record import FOLDER, record
 
 LONG = {f"chain{joints}": joints for joints in JOINTS}
-LONGEST = 30_000
+LONGEST = 100_000
 
 
 def of_robot(name: str, sm: int, longest: int = LONGEST) -> dict:

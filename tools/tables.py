@@ -355,7 +355,7 @@ def registers() -> str:
             lines.append((f"{robot} {bits}", *(_registers(kernels.get(f"{name} {bits}", {})) for name in SPILLING)))
     words = (
         f"\nFor sm_{found['sm']}; every function of these robots is in `docs/data/ptx.json`; `chain12` and `chain30` "
-        "are arms of 12 and 30 joints. Programs of more than 30,000 operations are not assembled here.\n"
+        "are arms of 12 and 30 joints. Programs of more than 100,000 operations are not assembled here.\n"
     )
     return table(("robot, precision", *(f"`{function}`" for function in SPILLING)), lines) + words + made_by("ptx")
 
