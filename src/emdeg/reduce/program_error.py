@@ -341,5 +341,5 @@ def _bounded(row: EffortRow, found: float, enough: float, until: Callable[[], bo
 
 CLOSE, FAR = 1.06, 1.49
 """A bound so far above the error found is good enough; so far only where it is below the limit."""
-BEYOND = (1.15, 1.3, FAR)
+BEYOND = (1.2, FAR)
 """Where that cannot be shown, what is tried."""

@@ -29,12 +29,14 @@ from emdeg.writing import Brief, table
 
 SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
 STATES = 600
-SEARCHING = 0.6
+SEARCHING = 0.5
 """The share of the time that may have passed when certification begins."""
 ROUNDS, WORK, LEAST_WORK, NOISE = 12, 1.1e6, 6e4, 0.4
 """Prunings by different ways at most, their work for a second of effort and at least, and how different they are."""
 AIM, LAST_AIM = 0.88, 0.94
 """The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
+LONG, LONG_AIM = 700_000, 0.72
+"""Work beyond which less is aimed at: close bounds of many joints take too long."""
 DEAR = 1 << 24
 """Values that a certificate took beyond which it is not asked for again for the sake of another move."""
 ATTEMPTS = 4
@@ -249,7 +251,7 @@ class _Search:
         if not self._bounded():
             return replace(best, why="errors of a program of this kind are not bounded")
         path, search = self.pruned(limits, start)
-        aim, why = AIM, "no shorter program was found within these errors"
+        aim, why = self._aim, "no shorter program was found within these errors"
         for _ in range(ATTEMPTS):
             short = self._compacted(path[-1])
             if cost(short, self.weights) >= cost(best.program, self.weights):
@@ -269,7 +271,7 @@ class _Search:
                 if sum(e.boxes for e in errors) > DEAR:
                     break
                 # What its errors leave of their limits may bear another move or two.
-                aim = LAST_AIM
+                aim = LAST_AIM * self._aim / AIM
                 found, search = search.run(path[-1], aim)
                 path = [*path[:-1], *found]
             else:
@@ -316,15 +318,15 @@ class _Search:
         floor = 1e-9 * max(float(self.largest.max()), 1e-12)
         limits = np.maximum(limits, floor)
         search = Pruning(self.states, self.outputs, limits, self._worst, self.time.until(SEARCHING))
-        path, search = search.run(start or self.exact, AIM)
+        path, search = search.run(start or self.exact, self._aim)
         random = np.random.default_rng(self.seed)
         for round_ in range(1, self._rounds()):
             if search.until():
                 break
             self.tell(f"pruned {round_} x", cost(path[-1], self.weights))
-            first = search.back(path, int(random.uniform() * len(path)), AIM)
+            first = search.back(path, int(random.uniform() * len(path)), self._aim)
             search = replace(search, noise=NOISE, seed=self.seed + round_)
-            found, search = search.run(path[first], AIM, below=count(path[-1]).total)
+            found, search = search.run(path[first], self._aim, below=count(path[-1]).total)
             if found and count(found[-1]).total < count(path[-1]).total:
                 path = [*path[:first], *found]
         self.tell("pruned", cost(path[-1], self.weights))
@@ -332,8 +334,15 @@ class _Search:
 
     def _rounds(self) -> int:
         """How many prunings the effort allows for: the work of one grows with the square of the program's length."""
-        work = LEAST_WORK + count(self.exact).total ** 2 * len(self.largest)
-        return int(np.clip(self.effort * WORK / work, 1, ROUNDS))
+        return int(np.clip(self.effort * WORK / (LEAST_WORK + self._work), 1, ROUNDS))
+
+    @property
+    def _work(self) -> int:
+        return count(self.exact).total ** 2 * len(self.largest)
+
+    @property
+    def _aim(self) -> float:
+        return AIM if self._work <= LONG else LONG_AIM
 
     def _worst(self, program: Program) -> dict[str, Array]:
         """The states where a program errs most, and some near them."""
