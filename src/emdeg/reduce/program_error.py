@@ -31,10 +31,8 @@ MOST_VALUES = 12_000_000
 """Nodes times formulas of one joint: some hundred megabytes."""
 POINTS = 2
 """Random lines modulo the prime on which a degree must hold."""
-TRIMMED, TRIMMED_SMALL = 0.03, 6.0
-"""The share of an error found that harmonics left out of its bound may add to it; times that for a small error."""
-NOTHING, NEARLY_NOTHING = 1e-7, 1e-6
-"""Parts of a limit that may be trimmed, and below which a bound needs no betterment, whatever was found."""
+TRIMMED = 0.03
+"""The share of an error found that harmonics left out of its bound may add to it."""
 
 
 class OnLine(PrimeField):
@@ -196,7 +194,7 @@ class ProgramError:
         """
         degrees = degrees_of((self.exact, self.short), self.revolute)
         bounded: dict[int, Bounded] = {}
-        trimming = [_trimming(f, e) for f, e in zip(found, enough)]
+        trimming = [TRIMMED * max(f, 0.05 * e if math.isfinite(e) else 0.0) for f, e in zip(found, enough)]
         for rows in _groups(degrees):
             for output, row in self._rows(rows, degrees[rows].max(axis=0), trimming):
                 bounded[output] = _bounded(row, found[output], enough[output], until)
@@ -314,13 +312,6 @@ def _groups(degrees: Array) -> list[list[int]]:
     return found
 
 
-def _trimming(found: float, enough: float) -> float:
-    """What harmonics left out may add to a bound: more where the error found is far below what is enough."""
-    if not math.isfinite(enough):
-        return TRIMMED * found
-    return max(TRIMMED * max(found, min(0.05 * enough, TRIMMED_SMALL * found)), NOTHING * enough)
-
-
 def _bounded(row: EffortRow, found: float, enough: float, until: Callable[[], bool]) -> Bounded:
     objective = RowObjective(row)
 
@@ -334,12 +325,14 @@ def _bounded(row: EffortRow, found: float, enough: float, until: Callable[[], bo
         goal = max(times * found, min(enough, FAR * found))
         bound = nested_supremum(row.formulas, above, objective.weights, found=found, goal=goal)
         best, points = min(best, bound.bound), points + bound.points
-        if best <= goal or best <= NEARLY_NOTHING * enough:
+        if best <= goal or best <= SMALL * enough:
             break
     return Bounded(found, max(best, found), {}, points)
 
 
 CLOSE, FAR = 1.06, 1.49
 """A bound so far above the error found is good enough; so far only where it is below the limit."""
-BEYOND = (1.2, FAR)
+BEYOND = (FAR,)
 """Where that cannot be shown, what is tried."""
+SMALL = 0.01
+"""The part of a limit below which a bound needs no betterment, whatever was found."""

@@ -35,7 +35,7 @@ ROUNDS, WORK, LEAST_WORK, NOISE = 12, 1.1e6, 6e4, 0.4
 """Prunings by different ways at most, their work for a second of effort and at least, and how different they are."""
 AIM, LAST_AIM = 0.88, 0.94
 """The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
-LONG, LONG_AIM = 700_000, 0.72
+LONG, LONG_AIM = 700_000, 0.68
 """Work beyond which less is aimed at: close bounds of many joints take too long."""
 DEAR = 1 << 24
 """Values that a certificate took beyond which it is not asked for again for the sake of another move."""
