@@ -36,7 +36,7 @@ def _switches() -> tuple[tuple[Callable[[], int], Callable[[int], None]], ...]:
     """Of each OpenBLAS that wheels carry: what tells its number of threads, and what sets it."""
     found = []
     for package in (np, scipy):
-        folder = Path(package.__file__).parent.parent / f"{package.__name__}.libs"
+        folder = Path(package.__path__[0]).parent / f"{package.__name__}.libs"
         for path in sorted(folder.glob("*openblas*")):
             ending = "64_" if "openblas64" in path.name else ""
             try:
