@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
 from emdeg.mechanics import TREE, kind_of
-from emdeg.robot import Robot, need_numbers
+from emdeg.robot import Robot, need_numbers, with_assumed_tolerances
 
 MOST_SHOWN = 12
 
@@ -28,6 +29,10 @@ def tolerance(
     negligible: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Smaller shares of every joint's spread need no better number.")
     ] = 0.1,
+    assume: Annotated[
+        float | None,
+        typer.Option(min=0.0, metavar="PERCENT", help="Tolerance of masses, centres and moments that state none [%]."),
+    ] = None,
     out_dir: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Figure and data here.")] = None,
     json: Json = False,
 ) -> None:
@@ -40,10 +45,14 @@ def tolerance(
       emdeg tolerance puma560
 
       emdeg tolerance puma560 --out figures --json
+
+      emdeg tolerance arm.urdf --assume 5
     """
     if kind_of(robot) is not TREE:
         raise UsageError("tolerance is for open chains and trees")
     need_numbers(robot)
+    if assume is not None:
+        robot = with_assumed_tolerances(robot, Fraction(repr(assume)) / 100)
     if out_dir is not None:
         check_folder(out_dir)
     where = workspace(robot, joint_ranges(range_ or []))

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         parameter_paths,
         stated_tolerances,
         symbolize,
+        with_assumed_tolerances,
         with_symbolic_payload,
     )
     from emdeg.robot.template import LOOP_TEMPLATE, TEMPLATE
