@@ -87,7 +87,10 @@ def improvement_of(
     """Every stated tolerance's way to the constants and the efforts."""
     found = Tolerances(full_model(robot), draws, seed)
     if not found.stated:
-        raise RobotError("its file states no tolerances: write tol or tol_percent beside its numbers, or assume some (--assume)", body=robot.name)
+        raise RobotError(
+            "its file states no tolerances: write tol or tol_percent beside its numbers, or assume some (--assume)",
+            body=robot.name,
+        )
     sample = where.sample_states(states, seed)
     value, changes = found.effort_changes(*sample)
     spread = found.efforts(*sample)
