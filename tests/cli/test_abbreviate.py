@@ -71,7 +71,7 @@ def test_wrong_numbers_are_named_and_nothing_is_written(tmp_path):
 
 def test_a_target_that_is_missed_is_said_with_what_was_reached_and_written_only_on_demand(tmp_path):
     code = tmp_path / "arm.c"
-    words = ("planar2r", "--at-most", "1", "--seconds", "5", "--emit", str(code), "--json")
+    words = ("planar2r", "--at-most", "0", "--seconds", "5", "--emit", str(code), "--json")
     done = run(*words)
     assert done.returncode == 1, done.stderr
     assert "TARGET MISSED: the shortest found has " in done.stderr

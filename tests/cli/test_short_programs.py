@@ -34,9 +34,9 @@ def test_a_short_mass_matrix_with_its_code_is_verified_and_tampering_shows(tmp_p
 
 def test_a_length_that_cannot_be_had_is_exit_code_1_and_nothing_is_written(tmp_path):
     code = tmp_path / "short.c"
-    done = commands.run("abbreviate", "planar2r", "--at-most", "1", "--emit", str(code))
+    done = commands.run("abbreviate", "planar2r", "--at-most", "0", "--emit", str(code))
     assert done.returncode == 1
-    assert "asked for were 1" in done.stderr
+    assert "asked for were 0" in done.stderr
     assert not code.exists()
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pinocchio as pin
@@ -85,8 +86,9 @@ def recorded(
     noise: float = 0.02,
     position_noise: float = 1e-5,
     harmonics: int = 5,
+    held: Mapping[int, float] = MappingProxyType({}),
 ) -> RecordedRun:
-    """A robot along a random Fourier series of 10 s; its efforts are Pinocchio's."""
+    """A robot along a random Fourier series of 10 s, some joints held where they are; its efforts are Pinocchio's."""
     path = folder / "arm.urdf"
     path.write_text(text)
     robot = emdeg.load(str(path))
@@ -96,6 +98,8 @@ def recorded(
     a, b = 0.8 * rng.normal(size=(2, harmonics, robot.n)) / np.sqrt(np.arange(1, harmonics + 1))[:, None]
     s, c = np.sin(t[:, None] * w), np.cos(t[:, None] * w)
     q, qd, qdd = (s / w) @ a - (c / w) @ b, c @ a + s @ b, -(s * w) @ a + (c * w) @ b
+    for joint, place in held.items():
+        q[:, joint], qd[:, joint], qdd[:, joint] = place, 0.0, 0.0
     known = oracle(text, robot)
     bodies = np.array([known.inverse_dynamics(*state) for state in zip(q, qd, qdd)])
     tau = bodies + rub(qd, bodies)

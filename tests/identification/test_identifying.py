@@ -74,10 +74,8 @@ def test_several_logs_recorded_rates_and_parquet_serve_too(tmp_path):
 
 
 def test_what_a_motion_does_not_show_is_said_and_left_out(tmp_path):
-    run_ = recorded(arm_text(), tmp_path, 1)
-    q, tau = run_.q.copy(), run_.tau.copy()
-    q[:, 2] = 0.3  # held by a brake
-    found = identify(run_.robot, [run_.write(tmp_path / "log.csv", q=q, tau=tau)])
+    run_ = recorded(arm_text(), tmp_path, 1, held={2: 0.3})
+    found = identify(run_.robot, [run_.write(tmp_path / "log.csv")])
     assert "Ia3" not in found.parameters
     assert any("Ia3" in words for words in found.hidden)
     assert all(np.isfinite([v.value, v.low, v.high]).all() for v in found.parameters.values())

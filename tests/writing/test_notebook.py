@@ -57,6 +57,7 @@ PLAIN = {
     "Effort",
     "Pattern",
     "ProgramError",
+    "Element",
 }
 """Parts of which a program is made, and workers: their own `repr` is enough."""
 

@@ -64,7 +64,7 @@ class Tuning:
             index for index, op in enumerate(ops) if op.kind is Kind.NUMBER and slopes[index].any() and op.number
         ]
         sizes = np.array([float(ops[index].number) for index in self.numbers], np.float32)
-        self.rows = (slopes[self.numbers] * sizes[:, None, None]).reshape(len(sizes), -1)
+        self.rows = (slopes[self.numbers] * sizes[:, None, None]).reshape(len(sizes), error.size)
         flat = error.reshape(-1)
         weights = (np.abs(flat) / max(float(np.abs(flat).max()), 1e-30) + FLOOR) ** power
         self.weighted = self.rows * (weights / max(weights.mean(), 1e-30))
