@@ -94,6 +94,7 @@ def test_frozen_sensors_and_times_that_stand_twice_are_said_and_left_out(example
         assert abs(value.value - other.value) < 3 * (other.high - other.value)
 
 
+@pytest.mark.slow
 def test_an_encoder_with_few_steps_is_said(example):
     folder, run_ = example
     found = identify(run_.robot, [run_.write(folder / "log.csv", q=np.round(run_.q / 0.004) * 0.004)])

@@ -113,7 +113,9 @@ def test_named_jacobians_are_the_papers():
         np.testing.assert_allclose(O.T @ blocks[f"J_K:forearm{i + 1}"], 0.5 * 0.2 * row + 0.5 * O.T, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "stewart" else name for name in ROBOTS]
+)
 def test_both_routes_agree_in_doubles(name):
     q, qd, _ = states(name, 20)
     one, other = (reduced_model(robot_of(name), q, qd, route=r) for r in ("reduction", "virtual_work"))

@@ -151,7 +151,7 @@ def test_count_is_the_numerical_rank_for_every_robot_of_example_robot_data(name:
         assert len(base_parameters(robot, drives)) == rank(robot, drives)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(chains, st.booleans())
 def test_count_is_the_numerical_rank_for_random_chains(robot: Robot, drives: bool) -> None:
     assert len(base_parameters(robot, drives)) == numerical_rank(robot, drives)
