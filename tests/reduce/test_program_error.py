@@ -60,6 +60,19 @@ def test_no_state_lies_outside_and_the_bound_is_near(name, function):
         assert e.bound <= 1.5 * e.value + 1e-6
 
 
+def test_bounds_that_are_enough_stand_where_there_is_no_time_for_closer_ones():
+    error = of("planar3r")
+    names = [group.name for group in error.exact.inputs]
+    random = np.random.default_rng(0)
+    found = [float(x) for x in worst_states(error.errors, error.where, names, random)[0]]
+    rough, close = (error.bounds(found, enough=[3 * x for x in found], over=lambda x=x: x) for x in (True, False))
+    worst = np.abs(error.errors(random_states(error.where, names, 100_000, random))).max(axis=0)
+    for one, other, x, w in zip(rough, close, found, worst):
+        assert w <= other.bound <= 1.5 * x
+        assert other.bound <= one.bound <= 3 * x
+    assert max(one.ratio for one in rough) > 1.5  # so that there was something to make closer
+
+
 def test_a_known_difference_is_bounded_by_itself():
     """Gravity off by one part in a hundred of every number errs by at most three parts, and by one at least."""
     error = of("planar2r", "gravity", every=1)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.errors import OverBudget
 from emdeg.programs import count
 from emdeg.reduce import shortest, shortest_within_each
+from emdeg.reduce.short_program import _Search
 from emdeg.reduce.steering import random_states
 
 
@@ -78,3 +80,20 @@ def test_programs_within_rising_errors_are_shorter_and_shorter_each_within_its_o
         assert not one.missed
         assert max(one.relative) <= part
         assert inside(one, 20_000)
+
+
+def test_where_the_shortest_takes_too_long_to_certify_a_less_short_one_stands(monkeypatch):
+    certified, asked = _Search.certified, []
+
+    def late_at_first(self, short, *others):
+        asked.append(count(short).total)
+        if len(asked) == 1:
+            raise OverBudget("late")
+        return certified(self, short, *others)
+
+    monkeypatch.setattr(_Search, "certified", late_at_first)
+    found = shortest("planar3r", worst_error=0.1, effort=0.2)
+    assert asked[0] <= asked[1] <= count(found.exact).total
+    assert count(found.program).total < count(found.exact).total
+    assert not found.missed
+    assert inside(found, 50_000)

@@ -56,6 +56,8 @@ def nested_supremum(
         closed = replace(family, variables=tuple(map(_closed, family.variables)))
         search = _Nested(closed, reach, weights, points // 4, math.inf)
         whole, total = search.bound(max(WHOLE * found, goal), found), search.points
+    if whole <= goal:
+        return Supremum(whole, np.empty((0, family.dimension)), total)
     search = _Nested(family, reach, weights, points, whole)
     bound = min(search.bound(goal, found), whole)
     return Supremum(bound, np.empty((0, family.dimension)), total + search.points)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any
@@ -185,19 +185,38 @@ class ProgramError:
         return any(group.name != "q" for group in self.exact.inputs)
 
     def bounds(
-        self, found: Sequence[float], *, enough: Sequence[float], until: Callable[[], bool] = lambda: False
+        self,
+        found: Sequence[float],
+        *,
+        enough: Sequence[float],
+        until: Callable[[], bool] = lambda: False,
+        over: Callable[[], bool] | None = None,
     ) -> tuple[Bounded, ...]:
         """Output by output: the certified largest error, beside what a search has found.
 
         `enough`: bounds that need no betterment, where they are not far above what was found. OverBudget where `until`
-        says stop before the last one.
+        says stop before each has one that is enough, or shown not to be. Once all are, those far above what was found
+        are made better until `over`, by default `until`, says stop.
         """
         degrees = degrees_of((self.exact, self.short), self.revolute)
         bounded: dict[int, Bounded] = {}
-        trimming = [TRIMMED * max(f, 0.05 * e if math.isfinite(e) else 0.0) for f, e in zip(found, enough)]
+        loose: dict[int, EffortRow] = {}
+        trimming = [TRIMMED * max(f, 5 * _small(e)) for f, e in zip(found, enough)]
         for rows in _groups(degrees):
             for output, row in self._rows(rows, degrees[rows].max(axis=0), trimming):
-                bounded[output] = _bounded(row, found[output], enough[output], until)
+                times = ROUGH if found[output] < ROOMY * enough[output] else FAR
+                bounded[output] = _bounded(row, found[output], enough[output], times, until)
+                if bounded[output].bound > max(FAR * found[output], _small(enough[output])):
+                    loose[output] = row
+        if any(b.bound > enough[output] for output, b in bounded.items()):
+            loose.clear()  # a program whose errors are too large is not kept: how large they are is known well enough
+        for output, row in loose.items():
+            try:
+                closer = _bounded(row, found[output], enough[output], FAR, over or until)
+            except OverBudget:
+                break
+            first = bounded[output]
+            bounded[output] = replace(closer, bound=min(first.bound, closer.bound), boxes=first.boxes + closer.boxes)
         return tuple(bounded[k] for k in range(len(degrees)))
 
     def _rows(self, outputs: list[int], degrees: Array, trimming: Sequence[float]) -> Iterator[tuple[int, EffortRow]]:
@@ -312,7 +331,8 @@ def _groups(degrees: Array) -> list[list[int]]:
     return found
 
 
-def _bounded(row: EffortRow, found: float, enough: float, until: Callable[[], bool]) -> Bounded:
+def _bounded(row: EffortRow, found: float, enough: float, times: float, until: Callable[[], bool]) -> Bounded:
+    """A bound that is enough and at most so many times what was found, if that can be shown."""
     objective = RowObjective(row)
 
     def above(values: Array, floor: float) -> Array:
@@ -320,19 +340,23 @@ def _bounded(row: EffortRow, found: float, enough: float, until: Callable[[], bo
             raise OverBudget("the time is over before the error is certified")
         return objective.above(values, floor)
 
-    best, points = math.inf, 0
-    for times in (CLOSE, *BEYOND) if found <= enough else (FAR,):
-        goal = max(times * found, min(enough, FAR * found))
-        bound = nested_supremum(row.formulas, above, objective.weights, found=found, goal=goal)
-        best, points = min(best, bound.bound), points + bound.points
-        if best <= goal or best <= SMALL * enough:
-            break
-    return Bounded(found, max(best, found), {}, points)
+    goal = max(CLOSE * found, min(enough, max(times * found, _small(enough)))) if found <= enough else FAR * found
+    bound, points = objective.at_once, 0
+    if bound > goal or bound > max(FAR * found, _small(enough)):
+        searched = nested_supremum(row.formulas, above, objective.weights, found=found, goal=goal)
+        bound, points = min(bound, searched.bound), searched.points
+    return Bounded(found, max(bound, found), {}, points)
 
 
-CLOSE, FAR = 1.06, 1.49
-"""A bound so far above the error found is good enough; so far only where it is below the limit."""
-BEYOND = (FAR,)
-"""Where that cannot be shown, what is tried."""
+def _small(enough: float) -> float:
+    """A bound that needs no betterment, whatever was found."""
+    return SMALL * enough if math.isfinite(enough) else 0.0
+
+
+CLOSE, FAR, ROUGH = 1.06, 1.49, 2.5
+"""Times the error found: bounds are no closer than the first, at most the second where there is time for that, and at
+most the third in any case, if they can be shown to be."""
+ROOMY = 0.57
+"""The part of a limit below which an error found is roughly bounded first: that takes much less."""
 SMALL = 0.01
 """The part of a limit below which a bound needs no betterment, whatever was found."""

@@ -9,7 +9,7 @@ what a negative square can do between them. What is left is a function of the co
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -80,33 +80,33 @@ def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> Effort
 
 
 def speed_products(
-    pairs: Sequence[tuple[int, int]], squares: Sequence[int], speed: Array, nodes: Sequence[float] = (1.0, -1.0)
+    pairs: Sequence[tuple[int, int]], squares: Sequence[int], speed: Array, still: Collection[int] = ()
 ) -> Array:
-    """patterns x (pairs, squares): products and squares of speeds, joints that have squares at any of the nodes.
+    """patterns x (pairs, squares): products and squares of speeds at the corners of their box, some joints' at 0 too.
 
-    The others are at corners of their box. Patterns that differ in the sign of all speeds are one.
+    Patterns that differ in the sign of all speeds are one.
     """
     if not pairs and not squares:
         return np.zeros((1, 0))
     moving = sorted({*squares, *(j for pair in pairs for j in pair)})
     place = {j: k for k, j in enumerate(moving)}
-    at = np.array(list(product(*((nodes if j in squares else (1.0, -1.0)) for j in moving))))
+    at = np.array(list(product(*((1.0, 0.0, -1.0) if j in still else (1.0, -1.0) for j in moving))))
     columns = [*pairs, *((j, j) for j in squares)]
     found = [at[:, place[j]] * at[:, place[k]] * speed[j] * speed[k] for j, k in columns]
     return np.unique(np.stack(found, axis=1), axis=0)
 
 
 class _Speeds:
-    """Bounds of a quadratic form of speeds over their box, from its values where each speed is at one of some nodes.
+    """Bounds of a quadratic form of speeds over their box, from its values at corners, some joints' speeds at 0 too.
 
     Along a speed whose square has a positive coefficient the form is convex, and largest at a node. Where it is
     negative, -c say, the form is at most what is linear between two nodes plus c h^2, if these are 2h apart.
     """
 
-    def __init__(self, row: EffortRow, nodes: Sequence[float]) -> None:
-        self.products = speed_products(row.pairs, row.squares, row.speed, nodes)
+    def __init__(self, row: EffortRow, still: Collection[int] = ()) -> None:
+        self.products = speed_products(row.pairs, row.squares, row.speed, still)
         self.squares = slice(len(row.pairs), None)
-        half = 0.5 * max(np.diff(sorted(nodes)))
+        half = np.array([0.5 if j in still else 1.0 for j in row.squares])
         self.between = (half * row.speed[list(row.squares)]) ** 2
         self.single = self.products.astype(np.float32)
 
@@ -118,9 +118,17 @@ class _Speeds:
         return most, values.min(axis=0) - np.maximum(c, 0) @ self.between
 
 
-CORNERS = (-1.0, 1.0)
-NODES = (-1.0, 0.0, 1.0)
-"""Parts of the largest speeds: what is tried first, and what where that is not enough."""
+HALVED = 4
+"""Joints at most whose speeds are looked at between their corners too: each makes half as many patterns again."""
+
+
+def _most_bent(row: EffortRow) -> set[int]:
+    """The joints whose squares can do most between the corners of their speeds."""
+    _, _, c, _ = row.parts
+    mine = row.formulas.coefficients[..., c]
+    sizes = np.sqrt((mine * mine).sum(axis=tuple(range(mine.ndim - 1))))
+    order = np.argsort(-sizes * row.speed[list(row.squares)] ** 2, kind="stable")
+    return {row.squares[k] for k in order[:HALVED]}
 
 
 class RowObjective:
@@ -128,7 +136,7 @@ class RowObjective:
 
     def __init__(self, row: EffortRow) -> None:
         self.row = row
-        self.coarse, self.fine = _Speeds(row, CORNERS), _Speeds(row, NODES)
+        self.coarse, self.fine = _Speeds(row), _Speeds(row, _most_bent(row))
         self.corners = self.coarse.products[:, : len(row.pairs)]
         self.squares = row.speed[list(row.squares)] ** 2
         self.weights = row.weights

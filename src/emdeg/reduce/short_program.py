@@ -2,13 +2,15 @@
 
 The search steers by states (`steering`, `pruning`): what it leaves out keeps every error at them below a part of its
 limit; the worst states that climbs then find join them, and it runs again. What remains is certified (`program_error`).
-Where a certified error is above its limit, that limit is lowered for the search, which starts afresh. If nothing
-shorter can be certified the exact program stands, which errs by nothing: a short program is never longer than that one.
+Where a certified error is above its limit, that limit is lowered for the search, which starts afresh; where a
+certificate takes too long, a program with more room below its limits is tried. If nothing shorter can be certified the
+exact program stands, which errs by nothing: a short program is never longer than that one.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,14 +31,16 @@ from emdeg.writing import Brief, table
 
 SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
 STATES = 600
-SEARCHING = 0.5
-"""The share of the time that may have passed when certification begins."""
+SEARCHING, CERTIFYING = 0.5, 0.8
+"""The shares of the time that may have passed when certification begins, and when a less short program is tried."""
 ROUNDS, WORK, LEAST_WORK, NOISE = 12, 1.1e6, 6e4, 0.4
 """Prunings by different ways at most, their work for a second of effort and at least, and how different they are."""
 AIM, LAST_AIM = 0.88, 0.94
 """The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
 LONG, LONG_AIM = 700_000, 0.68
 """Work beyond which less is aimed at: close bounds of many joints take too long."""
+ROOMY_AIM = 0.4
+"""What is aimed at where bounds did not come near enough in time."""
 DEAR = 1 << 24
 """Values that a certificate took beyond which it is not asked for again for the sake of another move."""
 ATTEMPTS = 4
@@ -251,7 +255,7 @@ class _Search:
         if not self._bounded():
             return replace(best, why="errors of a program of this kind are not bounded")
         path, search = self.pruned(limits, start)
-        aim, why = self._aim, "no shorter program was found within these errors"
+        aim, why, roomy = self._aim, "no shorter program was found within these errors", False
         for _ in range(ATTEMPTS):
             short = self._compacted(path[-1])
             if cost(short, self.weights) >= cost(best.program, self.weights):
@@ -260,10 +264,14 @@ class _Search:
                 why = "the time was over before a shorter program was certified"
                 break
             try:
-                errors = self.certified(short, limits)
+                errors = self.certified(short, limits, self.over if roomy else self.time.until(CERTIFYING))
             except OverBudget as problem:
                 why = str(problem)
-                break
+                if roomy or best.program != self.exact:
+                    break
+                # Bounds far above the errors are shown sooner: a program that has room for them is tried.
+                roomy, path = True, path[: max(2, bisect_right(path, ROOMY_AIM, key=search.worst))]
+                continue
             over = np.array([e.bound / limit for e, limit in zip(errors, limits)])
             self.tell("certified" if (over <= 1).all() else "not certified", cost(short, self.weights))
             if (over <= 1).all():
@@ -370,8 +378,9 @@ class _Search:
                 return candidate
         return short
 
-    def certified(self, short: Program, limits: Array) -> tuple[Bounded, ...]:
-        """Each output's certified error, and the largest found."""
+    def certified(self, short: Program, limits: Array, until: Callable[[], bool] | None = None) -> tuple[Bounded, ...]:
+        """Each output's certified error, and the largest found; OverBudget where `until`, or the time, says stop."""
         error = ProgramError(self.exact, short, self.where, self.revolute)
         found, _ = worst_states(error.errors, self.where, self.names, self.random, points=100_000, starts=40)
-        return error.bounds([float(x) for x in found], enough=[float(x) for x in limits], until=self.over)
+        enough = [float(x) for x in limits]
+        return error.bounds([float(x) for x in found], enough=enough, until=until or self.over, over=self.over)
