@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from rich.table import Table
 
 import emdeg
 from emdeg import cli
+from emdeg.cli.terminal import SafeConsole
 from emdeg.mechanics.parameters.base import base_values
 from tests.commands import run
 
@@ -298,6 +301,17 @@ def test_no_number_is_cut_however_narrow_the_terminal():
     for number in ("-36.98580915", "0.24892875"):
         assert number in plain
         assert number in narrow
+
+
+def test_a_formula_in_a_narrow_table_goes_on_in_the_next_line():
+    """Nothing becomes an ellipsis, and no word of it is broken."""
+    table = Table("constant", "value", "unit", "is")
+    formula = "m1*rx1^2 + Izz1 + a1^2*m2 + m2*rx2^2 + Izz2"
+    table.add_row("I1", "1.667e-10", "kg m^2", formula)
+    written = io.StringIO()
+    SafeConsole(file=written, width=30).print(table)
+    assert "…" not in written.getvalue()
+    assert {"1.667e-10", *formula.split()} <= set(written.getvalue().replace("│", " ").split())
 
 
 SNAPPED = """<robot name="{name}"><link name="a"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"

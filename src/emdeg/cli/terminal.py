@@ -29,16 +29,20 @@ WIDEST = 10_000
 class SafeConsole(Console):
     """A console that passes on its own control codes, and none that stand in the texts it is given.
 
-    A table's short cells are never broken: a number that loses its exponent is another number.
+    A table's short cells, and short words of its long ones, are never broken: a number that loses its exponent is
+    another number. What is longer goes on in the next line; nothing is left out.
     """
 
     def print(self, *objects: Any, **how: Any) -> None:
         if len(objects) == 1 and isinstance(objects[0], Table):
             table = objects[0]
             for column in table.columns:
-                longest = max(len(str(cell)) for cell in (column.header, *column.cells))
-                if longest <= SHORT:
-                    column.min_width = max(longest, column.min_width or 0)
+                cells = [str(cell) for cell in (column.header, *column.cells)]
+                longest = max(map(len, cells))
+                if longest > SHORT:
+                    column.overflow = "fold"
+                    longest = min(max(len(word) for cell in cells for word in cell.split()), SHORT)
+                column.min_width = max(longest, column.min_width or 0)
             needed = Measurement.get(self, self.options.update(width=WIDEST), table).minimum
             if needed > self.width:
                 how |= {"width": needed, "crop": False}
