@@ -9,7 +9,7 @@ import emdeg
 from emdeg.errors import RobotError
 from emdeg.identification import identify
 from emdeg.identification.identifying import base_regressor
-from emdeg.identification.misalignments import misalignment, orthonormal, unexplained_efforts
+from emdeg.identification.misalignments import EffortLook, misalignment, orthonormal, unexplained_efforts
 from emdeg.identification.recording import read_log
 from emdeg.identification.samples import fastest_speeds, prepare
 from tests.identification.campaigns import arm_text, foreign, recorded, stribeck
@@ -24,7 +24,7 @@ def regressor(tmp_path_factory):
 
 def looked_at(regressor, run_, folder, **changes):
     log = read_log(run_.write(folder / "log.csv", **changes), run_.robot)
-    return misalignment(regressor, prepare(log, run_.robot, fastest_speeds(log)))
+    return misalignment(EffortLook(regressor, prepare(log, run_.robot, fastest_speeds(log))))
 
 
 @pytest.mark.parametrize("samples", [5, 2, -3])
@@ -67,10 +67,11 @@ def test_efforts_of_another_robot_are_left_over_and_noise_is_not(regressor, tmp_
     run_ = recorded(arm_text(), tmp_path, 6, noise=0.4)
     log = read_log(run_.write(tmp_path / "log.csv"), run_.robot)
     noisy = prepare(log, run_.robot, fastest_speeds(log))
-    assert max(unexplained_efforts(regressor, noisy)) < 0.15
+    assert max(unexplained_efforts(EffortLook(regressor, noisy))) < 0.15
     wrong = run_.tau * np.cos(3 * run_.t)[:, None]
     log = read_log(run_.write(tmp_path / "log.csv", tau=wrong), run_.robot)
-    assert max(unexplained_efforts(regressor, prepare(log, run_.robot, fastest_speeds(log)))) > 0.5
+    other = prepare(log, run_.robot, fastest_speeds(log))
+    assert max(unexplained_efforts(EffortLook(regressor, other))) > 0.5
 
 
 def test_columns_are_made_orthonormal_and_what_is_nearly_nothing_is_left_out():

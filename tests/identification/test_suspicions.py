@@ -60,6 +60,14 @@ def test_the_command_ends_with_3_and_says_what_to_do(example):
     assert run("identify", str(folder / "arm.urdf"), str(path), "--json", "--accept-doubts").returncode == 0
 
 
+def as_from_the_whole(found, run_, folder):
+    """What is left of a log gives the numbers of the whole, a little less sharply."""
+    plain = identify(run_.robot, [run_.write(folder / "log.csv")])
+    for name, value in plain.parameters.items():
+        other = found.parameters[name]
+        assert abs(value.value - other.value) < 3 * (other.high - other.value)
+
+
 def test_clock_gaps_and_saturation_are_said_and_left_out(example):
     folder, run_ = example
     t, tau, q = run_.t.copy(), run_.tau.copy(), run_.q.copy()
@@ -72,10 +80,7 @@ def test_clock_gaps_and_saturation_are_said_and_left_out(example):
     assert "the clock jumps ahead by 0.41 s at t = 6.99 s" in words
     assert "3 values are missing" in words
     assert "the effort of j2 stands at" in words
-    plain = identify(run_.robot, [run_.write(folder / "log.csv")])
-    for name, value in plain.parameters.items():  # what is left gives the same numbers, a little less sharply
-        other = found.parameters[name]
-        assert abs(value.value - other.value) < 3 * (other.high - other.value)
+    as_from_the_whole(found, run_, folder)
 
 
 def test_frozen_sensors_and_times_that_stand_twice_are_said_and_left_out(example):
@@ -88,10 +93,7 @@ def test_frozen_sensors_and_times_that_stand_twice_are_said_and_left_out(example
     assert "frozen: the position of j2 stands still in the midst of a motion, from t = 4.01 s on, 49 samples" in words
     assert "frozen: the effort of j1 stands still in the midst of a motion, from t = 12.01 s on, 39 samples" in words
     assert "2 samples have the time of the one before them, first at t = 6.99 s" in words
-    plain = identify(run_.robot, [run_.write(folder / "log.csv")])
-    for name, value in plain.parameters.items():
-        other = found.parameters[name]
-        assert abs(value.value - other.value) < 3 * (other.high - other.value)
+    as_from_the_whole(found, run_, folder)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import emdeg
 from emdeg.algebra import Angle, P, PrimeField, prime_of
 from emdeg.errors import OffTheVariety, Refuted
 from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
-from emdeg.programs.proof import FALSE_PASS, OPEN_LOOPS, verify
+from emdeg.programs.proof import FALSE_PASS, OPEN_LOOPS, Proof, verify
 from emdeg.programs.simplification import prune, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import evaluate, evaluate_residues
@@ -248,6 +248,20 @@ def test_a_divisor_may_differ_by_a_number_and_a_number_may_divide_unless_it_is_z
     assert verify(configuration(lambda t, q: with_sine(t, q, Fraction(1, 3))), **nothing_but(right)).points
     with pytest.raises(Refuted, match="no point was found"):  # the sine of 30 degrees is 1/2, modulo primes too
         verify(configuration(lambda t, q: with_sine(t, q, Fraction(1, 2))), **nothing_but(right))
+
+
+def test_where_no_second_point_is_found_the_first_one_is_drawn_anew(monkeypatch):
+    found, unlucky = Proof._second_point, iter([True, True])
+
+    def seldom(proof, at):
+        if next(unlucky, False):
+            raise ZeroDivisionError
+        return found(proof, at)
+
+    monkeypatch.setattr(Proof, "_second_point", seldom)
+    right = configuration(lambda t, q: [q[0] / (q[1] + 3)])
+    assert verify(configuration(lambda t, q: [q[0] * 7 / (q[1] * 7 + 21)]), **nothing_but(right)).points
+    assert next(unlucky, None) is None
 
 
 def test_a_divisor_that_is_zero_everywhere_has_no_point():

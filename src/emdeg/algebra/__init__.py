@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         written_out,
     )
     from emdeg.algebra.factoring import Factored, in_half_angles
-    from emdeg.algebra.parsing import Expression, ParsedName, ParsedNode, ParsedProduct, ParsedSum, parsed
+    from emdeg.algebra.parsing import MAX_DEGREE, Expression, ParsedName, ParsedNode, ParsedProduct, ParsedSum, parsed
     from emdeg.algebra.prime_field import (
         LEAST_PRIME,
         MANY_PRIMES,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-from emdeg.cli.common import out, say
-from emdeg.cli.short_programs import print_verdict
-from emdeg.codegen import CERTIFICATE, make_short_artefact, write
+from emdeg.cli.common import out
+from emdeg.cli.short_programs import print_verdict, this_command, written_artefact
+from emdeg.codegen import CERTIFICATE, make_short_artefact
 from emdeg.programs import Program, Weights, cost, count
 from emdeg.programs import program as exact_program
 from emdeg.reduce import Abbreviated, stated, totals
@@ -19,14 +17,13 @@ from emdeg.reduce import Abbreviated, stated, totals
 
 def emitted_model(short: Abbreviated, program: Program, path: Path, force: bool) -> dict[str, str]:
     """Writes the program's C with the certificate beside it, both or none; what was written."""
-    command = shlex.join(["emdeg", *sys.argv[1:]])
-    made = make_short_artefact(stated(short), program, file=path.name, command=command)
-    write([made], path.parent, force)
-    say(f"wrote {path}: verified, its error certified; both are in {path.name}{CERTIFICATE}")
-    return {"file": str(path), "certificate": f"{path}{CERTIFICATE}", "digest": made.certificate["digest"]}
+    made = make_short_artefact(stated(short), program, file=path.name, command=this_command())
+    words = f"verified, its error certified; both are in {path.name}{CERTIFICATE}"
+    return written_artefact(made, path, force, words)
 
 
 def shown_data(short: Abbreviated) -> dict[str, Any]:
+    """Of a short model: its entries, their constants and errors, over which box."""
     printed = short.short.numeric_text()
     symbols = {name: entry.text for name, entry in short.short.compact.entries.items()}
     data: dict[str, Any] = {

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from emdeg.cli.common import BEST_SO_FAR, end_if_missed, out, print_json, say, write_new
 from emdeg.cli.effort import default_effort
-from emdeg.codegen import CERTIFICATE, make_short_program_artefact, write
+from emdeg.codegen import CERTIFICATE, Artefact, make_short_program_artefact, write
 from emdeg.programs import program as exact_program
 from emdeg.reduce import ShortProgram, fewer_parameters, holding_error, multirate
 from emdeg.reduce import split as split_program
@@ -80,10 +80,19 @@ def written_robot(
 
 def emitted(found: ShortProgram, path: Path, force: bool) -> dict[str, str]:
     """Writes the program's C with the certificate beside it, both or none; what was written."""
-    command = shlex.join(["emdeg", *sys.argv[1:]])
-    made = make_short_program_artefact(found, file=path.name, command=command)
+    made = make_short_program_artefact(found, file=path.name, command=this_command())
+    return written_artefact(made, path, force, f"its error certified, see {path.name}{CERTIFICATE}")
+
+
+def this_command() -> str:
+    """The command as it was given."""
+    return shlex.join(["emdeg", *sys.argv[1:]])
+
+
+def written_artefact(made: Artefact, path: Path, force: bool, words: str) -> dict[str, str]:
+    """Writes both files or none, and says so with these words; what was written."""
     write([made], path.parent, force)
-    say(f"wrote {path}: its error certified, see {path.name}{CERTIFICATE}")
+    say(f"wrote {path}: {words}")
     return {"file": str(path), "certificate": f"{path}{CERTIFICATE}", "digest": made.certificate["digest"]}
 
 

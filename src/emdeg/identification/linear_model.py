@@ -41,6 +41,17 @@ def rows_of(regressor: Evaluate) -> BodyRows:
     return lambda samples, part: regressor(samples.q[part], samples.qd[part], samples.qdd[part])
 
 
+def with_terms(Y: Array, terms: Array) -> Array:
+    """(m, n, p + n k): the bodies' columns Y (m, n, p), then k columns for each joint: its terms (m, n, k)."""
+    m, n, p = Y.shape
+    k = terms.shape[2]
+    found = np.zeros((m, n, p + n * k))
+    found[..., :p] = Y
+    for j in range(n):
+        found[:, j, p + k * j : p + k * (j + 1)] = terms[:, j]
+    return found
+
+
 @dataclass(frozen=True)
 class FrictionColumn:
     """A column that acts on one joint: `mix` says how it is made of that joint's friction terms."""

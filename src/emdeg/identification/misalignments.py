@@ -8,13 +8,14 @@ that bodies and friction explain; one that explains a good part of it is followe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.identification.linear_model import Evaluate, stretches
+from emdeg.identification.linear_model import Evaluate, stretches, with_terms
 from emdeg.identification.samples import LogSamples
 from emdeg.robot import Robot
 
@@ -63,15 +64,9 @@ class _Stretch:
         return slice(self.edge, len(self.t) - self.edge)
 
 
-def misalignment(regressor: Evaluate, samples: LogSamples) -> Misalignment | None:
+def misalignment(look: EffortLook) -> Misalignment | None:
     """The delay or the zero of an encoder that explains most of what is left of the efforts; None if none does."""
-    parts = _stretches(samples)
-    if not parts:
-        return None
-    n = samples.q.shape[1]
-    size = np.maximum(np.std(samples.tau, axis=0), 1e-12)
-    look = _Look(regressor, parts, n, size, samples.step)
-    start = look.fitted(np.zeros(n + 1))
+    n, start = look.n, look.as_it_stands
     if start is None or start.left <= 0:
         return None
     worth = look.worth(start)
@@ -86,12 +81,9 @@ def misalignment(regressor: Evaluate, samples: LogSamples) -> Misalignment | Non
     return best
 
 
-def unexplained_efforts(regressor: Evaluate, samples: LogSamples) -> list[float]:
+def unexplained_efforts(look: EffortLook) -> list[float]:
     """Of each driven joint's efforts (rms) what bodies and friction do not explain and what lasts longer than noise."""
-    parts = _stretches(samples)
-    n, drives = samples.q.shape[1], samples.tau.shape[1]
-    size = np.maximum(np.std(samples.tau, axis=0), 1e-12)
-    fit = _Look(regressor, parts, n, size, samples.step).fitted(np.zeros(n + 1)) if parts else None
+    drives, fit = len(look.size), look.as_it_stands
     if fit is None:
         return [0.0] * drives
     rest = fit.rest.reshape(-1, drives)
@@ -165,12 +157,20 @@ def orthonormal(A: Array) -> tuple[Array, Array]:
     return A @ T, T
 
 
-class _Look:
+class EffortLook:
     """A log's rows as functions of what it may be off by."""
 
-    def __init__(self, regressor: Evaluate, parts: Sequence[_Stretch], n: int, size: Array, step: float) -> None:
-        self.regressor, self.parts, self.n, self.size, self.step = regressor, parts, n, size, step
-        self.y = np.concatenate([(part.tau / size)[part.inner] for part in parts]).reshape(-1)
+    def __init__(self, regressor: Evaluate, samples: LogSamples) -> None:
+        self.regressor, self.parts = regressor, _stretches(samples)
+        self.n, self.step = samples.q.shape[1], samples.step
+        self.size = np.maximum(np.std(samples.tau, axis=0), 1e-12)
+        own = [(part.tau / self.size)[part.inner] for part in self.parts]
+        self.y = np.concatenate(own).reshape(-1) if own else np.zeros(0)
+
+    @cached_property
+    def as_it_stands(self) -> _Fitted | None:
+        """The fit of the log as it is; None where too little of it is left to be looked at."""
+        return self.fitted(np.zeros(self.n + 1)) if self.parts else None
 
     def rows(self, off: Array) -> Array:
         """(m, drives, columns) of bodies and friction, over the efforts' sizes."""
@@ -178,13 +178,7 @@ class _Look:
         values = np.concatenate([part.at(part.t[part.inner] - off[n]) for part in self.parts])
         q, qd, qdd = values[:, :n] + off[:n], values[:, n : 2 * n], values[:, 2 * n : 3 * n]
         Y = self.regressor(*map(np.ascontiguousarray, (q, qd, qdd)))
-        p = Y.shape[2]
-        X = np.zeros((len(q), drives, p + len(RUBS) * drives))
-        X[..., :p] = Y
-        rubbed = values[:, 3 * n :].reshape(len(q), drives, len(RUBS))
-        for j in range(drives):
-            X[:, j, p + len(RUBS) * j : p + len(RUBS) * (j + 1)] = rubbed[:, j]
-        return X / self.size[:, None]
+        return with_terms(Y, values[:, 3 * n :].reshape(len(q), drives, len(RUBS))) / self.size[:, None]
 
     def fitted(self, off: Array, only: int | None = None) -> _Fitted | None:
         """Least squares there, with the slopes (of one only, where it is asked for); None where it has no numbers."""

@@ -18,8 +18,14 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.identification.evening import BRIDGED, flat_tops, stuck
-from emdeg.identification.linear_model import Evaluate
-from emdeg.identification.misalignments import misalignment, misalignment_words, orthonormal, unexplained_efforts
+from emdeg.identification.linear_model import Evaluate, with_terms
+from emdeg.identification.misalignments import (
+    EffortLook,
+    misalignment,
+    misalignment_words,
+    orthonormal,
+    unexplained_efforts,
+)
 from emdeg.identification.recording import JUMP, MANY_TURNS, MOTION, Log, doubts
 from emdeg.identification.samples import LogSamples
 from emdeg.mechanics.functions import inverse_dynamics
@@ -215,7 +221,8 @@ def explained_doubts(robot: Robot, regressor: Evaluate, samples: LogSamples) -> 
     ]
     some = _some(samples)
     left = _left(regressor, some)
-    off = misalignment(regressor, samples)
+    look = EffortLook(regressor, samples)
+    off = misalignment(look)
     if left > WELL:
         best = _likeliest(robot, regressor, some)
         if best[0] < BETTER * left and (off is None or best[0] < math.sqrt(off.left) * left):
@@ -226,7 +233,7 @@ def explained_doubts(robot: Robot, regressor: Evaluate, samples: LogSamples) -> 
         what, words = misalignment_words(robot, off)
         found.append(Doubt(what, words, True))
     found += _against_the_file(robot, regressor, some)
-    return found if any(doubt.grave for doubt in found) else found + _unexplained(robot, regressor, samples)
+    return found if any(doubt.grave for doubt in found) else found + _unexplained(robot, look)
 
 
 def _likeliest(robot: Robot, regressor: Evaluate, some: LogSamples) -> tuple[float, str]:
@@ -241,9 +248,9 @@ def _likeliest(robot: Robot, regressor: Evaluate, some: LogSamples) -> tuple[flo
     return found[0], found[1]
 
 
-def _unexplained(robot: Robot, regressor: Evaluate, samples: LogSamples) -> list[Doubt]:
+def _unexplained(robot: Robot, look: EffortLook) -> list[Doubt]:
     """Joints whose efforts neither bodies nor friction explain, noise apart."""
-    rest = unexplained_efforts(regressor, samples)
+    rest = unexplained_efforts(look)
     found = []
     for joint, share in zip(robot.driven, rest):
         if share > LEFT_OVER:
@@ -263,16 +270,12 @@ def _some(samples: LogSamples) -> LogSamples:
 def _left(regressor: Evaluate, some: LogSamples) -> float:
     """The share of the efforts that bodies and plain friction cannot explain, all joints counting alike."""
     Y = regressor(some.q, some.qd, some.qdd)
-    m, n, p = Y.shape
-    X = np.zeros((m, n, p + PLAIN * n))
-    X[..., :p] = Y
-    for j in range(n):
-        X[:, j, p + PLAIN * j : p + PLAIN * (j + 1)] = some.friction[:, j, :PLAIN]
     spread = np.maximum(np.std(some.tau, axis=0), 1e-12)
-    X, y = X / spread[:, None], (some.tau - some.tau.mean(axis=0)) / spread
+    X = with_terms(Y, some.friction[..., :PLAIN]) / spread[:, None]
+    y = (some.tau - some.tau.mean(axis=0)) / spread
     if not np.isfinite(X).all():
         return math.inf
-    rest = _without(y.reshape(-1), X.reshape(m * n, -1))
+    rest = _without(y.reshape(-1), X.reshape(y.size, -1))
     return float(np.sqrt(np.mean(rest**2)))
 
 
@@ -300,15 +303,9 @@ def _others(robot: Robot, some: LogSamples) -> Iterator[tuple[LogSamples, str]]:
     for j in range(n):
         turned = np.where(np.arange(n) == j, -1.0, 1.0)
         yield replace(some, tau=some.tau * turned), f"sign: the effort of {drives[j]} points the other way"
-        yield (
-            replace(some, q=some.q * turned, qd=some.qd * turned, qdd=some.qdd * turned, friction=some.friction),
-            f"sign: the position of {places[j]} counts the other way",
-        )
+        yield _scaled(some, turned), f"sign: the position of {places[j]} counts the other way"
     turns = np.array([math.pi / 180 if joint.kind == "revolute" else 1.0 for joint in robot.coordinates])
-    yield (
-        replace(some, q=some.q * turns, qd=some.qd * turns, qdd=some.qdd * turns),
-        "degrees: positions are not in radians",
-    )
+    yield _scaled(some, turns), "degrees: positions are not in radians"
     far = np.ptp(some.q, axis=0) > math.pi
     for j in (j for j in range(n) if n > 1 and far[j] and robot.coordinates[j].kind == "revolute"):
         for ratio, words in (
@@ -318,8 +315,12 @@ def _others(robot: Robot, some: LogSamples) -> Iterator[tuple[LogSamples, str]]:
                 for gear in GEARS
             ),
         ):
-            scale = np.where(np.arange(n) == j, 1 / ratio, 1.0)
-            yield replace(some, q=some.q * scale, qd=some.qd * scale, qdd=some.qdd * scale), words
+            yield _scaled(some, np.where(np.arange(n) == j, 1 / ratio, 1.0)), words
+
+
+def _scaled(some: LogSamples, scale: Array) -> LogSamples:
+    """The samples with each coordinate's motion times its scale; friction by its terms stays as it was read."""
+    return replace(some, **{name: getattr(some, name) * scale for name in MOTION})
 
 
 def _against_the_file(robot: Robot, regressor: Evaluate, some: LogSamples) -> list[Doubt]:

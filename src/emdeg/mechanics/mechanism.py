@@ -20,7 +20,7 @@ from emdeg.mechanics.spatial import (
     Scalar,
     Spatial,
     Transform,
-    Turn,
+    TurnAboutZ,
     Vec3,
     add,
     column,
@@ -117,7 +117,7 @@ class Frames:
 
     R: tuple[Mat3, ...]
     p: tuple[Vec3, ...]
-    turn: tuple[Turn | None, ...] = ()
+    turn: tuple[TurnAboutZ | None, ...] = ()
     """Of each link how R comes about, where that is known."""
 
     @property
@@ -245,8 +245,8 @@ def frames(mech: Mechanism, position: Sequence[Position]) -> Frames:
     return Frames(tuple(R for R, _ in placed), tuple(p for _, p in placed), tuple(turns))
 
 
-def _turn(mech: Mechanism, i: int, at: Pair) -> Turn:
-    return Turn(_twist(mech.step[i], mech.zero, mech.one), _joint_angle(mech.step[i], at))
+def _turn(mech: Mechanism, i: int, at: Pair) -> TurnAboutZ:
+    return TurnAboutZ(_twist(mech.step[i], mech.zero, mech.one), _joint_angle(mech.step[i], at))
 
 
 def _joint_angle(step: Step, at: Pair) -> Pair:

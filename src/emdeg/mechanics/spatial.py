@@ -74,7 +74,7 @@ class Axis(Spatial):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnAboutZ:
     """How axes come about: turned about z by an angle, (sine, cosine), then by the constant rotation `twist`."""
 
     twist: Mat3
@@ -87,7 +87,7 @@ class Transform:
 
     R: Mat3
     p: Vec3
-    turn: Turn | None = None
+    turn: TurnAboutZ | None = None
 
     def __matmul__(self, m: Spatial) -> Spatial:
         """A motion stated in the parent's frame, in the child's."""

@@ -286,6 +286,7 @@ class Proof:
             self.divisors[index] = same
 
     def _second_point(self, at: PrimeField) -> list[list[int | None]]:
+        """All values at another point modulo the same prime; ZeroDivisionError where luck finds none."""
         for attempt in range(self.attempts):
             second = PrimeField(f"{at.seed} second {attempt}", at.prime)
             roots = Roots(at.prime)
@@ -293,7 +294,7 @@ class Proof:
                 return [field_values(one, second, roots) for one in (*self.sources, self.program)]
             except ZeroDivisionError:
                 continue
-        raise Refuted(f"{self.program.name}: no point was found at which its quotients and roots exist")
+        raise ZeroDivisionError("no second point was found")  # the first one is tried elsewhere, then
 
     def show_roots_independent(self, points: int) -> None:
         """Nothing; Refuted if the two differ for some signs of roots that are not independent.

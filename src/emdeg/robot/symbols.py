@@ -166,20 +166,16 @@ def with_assumed_tolerances(robot: Robot, share: Fraction) -> Robot:
     It is that share of the number; of a coordinate of the centre, or an entry of the tensor, of the largest of them, so
     that a zero beside others is not taken for certain. Geometry and gravity are left as exact as they are.
     """
-    of_links = {link.name: group for link, group in _varied_inertias(robot)}
-    drives = [group for i in range(robot.n) for group in _drives(robot, i) if group.names == ("inertia",)]
+    links = range(len(robot.links))
+    # Of a link that may vary in two ways the last are the numbers about its mass centre.
+    bodies = {group.owner: group for i in links for group in _inertias(robot, i) if group.vary}
+    drives = [group for i in links for group in _drives(robot, i) if group.names == ("inertia",)]
     found: dict[str, Fraction] = {}
-    for group in (*of_links.values(), *drives):
+    for group in (*bodies.values(), *drives):
         for few in (slice(0, 1), slice(1, 4), slice(4, 10)):
             sizes = [abs(one.number) for one in group.values[few] if _is_number(one)]
             found |= {path: share * max(sizes) for path in group.paths[few] if sizes and max(sizes)}
     return replace(robot, tolerances={**found, **robot.tolerances})
-
-
-def _varied_inertias(robot: Robot) -> Iterator[tuple[Link, _Group]]:
-    """The numbers of each link's inertia that may be opened; the last of a link are those about its mass centre."""
-    for i, link in enumerate(robot.links):
-        yield from ((link, group) for group in _inertias(robot, i) if group.vary)
 
 
 def _places(robot: Robot) -> dict[str, tuple[_Group, int]]:

@@ -15,6 +15,7 @@ from xml.etree.ElementTree import ParseError
 import numpy as np
 from defusedxml.ElementTree import fromstring
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from emdeg.algebra import Array, Floats
 from emdeg.mechanics import pose_matrices
@@ -82,7 +83,8 @@ def _named(root: Element) -> Iterator[tuple[str, str, Array, Array, Array]]:
                     told = {} if origin is None else origin.attributes
                     try:
                         scale = _three(mesh.attributes.get("scale", "1 1 1"))
-                        R, p = _turned(_three(told.get("rpy", "0 0 0"))), _three(told.get("xyz", "0 0 0"))
+                        R = Rotation.from_euler("xyz", _three(told.get("rpy", "0 0 0"))).as_matrix()
+                        p = _three(told.get("xyz", "0 0 0"))
                     except ValueError:
                         continue
                     yield link.attributes.get("name", ""), mesh.attributes.get("filename", ""), scale, R, p
@@ -93,17 +95,6 @@ def _three(text: str) -> Array:
     if found.shape != (3,) or not np.isfinite(found).all():
         raise ValueError(text)
     return found
-
-
-def _turned(rpy: Array) -> Array:
-    (a, b, c), (s, t, u) = np.cos(rpy), np.sin(rpy)
-    return np.array(
-        [
-            [c * b, c * t * s - u * a, c * t * a + u * s],
-            [u * b, u * t * s + c * a, u * t * a - c * s],
-            [-t, b * s, b * a],
-        ]
-    )
 
 
 def _below(folder: Path, filename: str) -> Path | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import Angle, Expression, ParsedName, ParsedNode, ParsedProduct, ParsedSum
+from emdeg.algebra import MAX_DEGREE, Angle, Expression, ParsedName, ParsedNode, ParsedProduct, ParsedSum
 from emdeg.analysis.judging.file import PrintedModel
 from emdeg.errors import RobotError, TooLarge, UnreadableEntry
 from emdeg.robot import Robot
@@ -21,8 +21,6 @@ from emdeg.robot import Robot
 _DEEPEST = 200
 """Definitions may lean on one another so deep."""
 _RATE = re.compile(r"(qdd?)(?:_(.+)|([0-9]+))\Z")
-MOST_FACTORS = 200
-"""In one product, what definitions stand for multiplied out."""
 MOST_OF_RATES = 4
 """No model has rates to a higher power, not even on the way."""
 
@@ -132,8 +130,8 @@ class Meaning:
             return 1
         if name not in self._lengths:
             self._lengths[name] = expression.degree(self._length_of)
-            if self._lengths[name] > MOST_FACTORS:
-                rule = f"a product of it has {self._lengths[name]} factors; the budget is {MOST_FACTORS}"
+            if self._lengths[name] > MAX_DEGREE:
+                rule = f"a product of it has {self._lengths[name]} factors; the budget is {MAX_DEGREE}"
                 raise TooLarge(rule, file=self.printed.file, body=name)
         return self._lengths[name]
 

@@ -291,26 +291,28 @@ def _explicit_called(m: _Model, program: Program, call: Entry) -> tuple[dict[str
         speeds = np.concatenate([X[:, :n].ravel(), U[:, :n].ravel()])
         return {y + SLOPE: _where(speeds, np.tile(dx[n:], nx + m.nu), moved[n:])}
 
-    def adjoint(at: Values) -> dict[str, NDArray]:
-        (x, u, p), (dx, du, _) = given(at), along(at)
-        weights = np.concatenate([np.ones(n), at[y + WEIGHT]])
-        (gradient,) = call(f"{m.name}_expl_vde_adj", [x, weights, u, p], [(N,)])
+    def weights(at: Values) -> NDArray:
+        return np.concatenate([np.ones(n), at[y + WEIGHT]])
+
+    def weighed(gradient: NDArray, at: Values) -> dict[str, NDArray]:
+        dx, du, _ = along(at)
         return {GRADIENT: np.array([gradient @ np.concatenate([dx, du]) - dx[n:].sum()])}
+
+    def adjoint(at: Values) -> dict[str, NDArray]:
+        x, u, p = given(at)
+        (gradient,) = call(f"{m.name}_expl_vde_adj", [x, weights(at), u, p], [(N,)])
+        return weighed(gradient, at)
 
     def hessian(at: Values) -> dict[str, NDArray]:
         (x, u, p), (dx, du, _), (ex, eu, _) = given(at), along(at), across(at)
         Su = np.ones((nx, m.nu)) / 4
-        weights = np.concatenate([np.ones(n), at[y + WEIGHT]])
-        arrays = [x, slanted.T.ravel(), Su.T.ravel(), weights, u, p]
+        arrays = [x, slanted.T.ravel(), Su.T.ravel(), weights(at), u, p]
         gradient, packed = call(f"{m.name}_expl_ode_hess", arrays, [(N,), (N * (N + 1) // 2,)])
         H = np.zeros((N, N))
         H.T[np.triu_indices(N)] = packed
         H = H + np.tril(H, -1).T
         p1, r1 = (np.concatenate([np.linalg.solve(slanted, a - Su @ b), b]) for a, b in ((dx, du), (ex, eu)))
-        return {
-            GRADIENT: np.array([gradient @ np.concatenate([dx, du]) - dx[n:].sum()]),
-            BENT: np.array([r1 @ H @ p1]),
-        }
+        return weighed(gradient, at) | {BENT: np.array([r1 @ H @ p1])}
 
     slopes = {"expl_vde_forw": forward, "expl_vde_adj": adjoint, "expl_ode_hess": hessian}
     same = {"expl_ode_fun": ode, "expl_vde_forw": lambda at: rates(sensitivities(at, np.ones(nx))[0], at)}
@@ -344,7 +346,9 @@ def _implicit_called(m: _Model, program: Program, call: Entry) -> tuple[dict[str
             by = {block: array.T for block, array in zip(blocks, found[with_residual:]) if block != "z"}
             dx, dqdd, _ = along(at)
             known = [(matrix[:n], fixed[block]) for block, matrix in by.items()]
-            known += [(by["xdot"][n:, :n], zero), (by.get("u", -np.eye(nx, n, -n))[n:], -eye)]
+            known.append((by["xdot"][n:, :n], zero))
+            if "u" in by:
+                known.append((by["u"][n:], -eye))
             left, right = (np.concatenate([pair[k].ravel() for pair in known]) for k in (0, 1))
             return {y + SLOPE: _where(left, right, by["x"][n:] @ dx + by["xdot"][n:, n:] @ dqdd)}
 

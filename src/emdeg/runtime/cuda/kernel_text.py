@@ -13,7 +13,7 @@ from typing import Literal
 
 from emdeg.programs import ROOM, InputGroup, Kind, OutputGroup, Program, fullest
 from emdeg.runtime.cuda.staging import LARGEST_TILE, RowPiece, StagedRows, pieces, staged_in, staged_out
-from emdeg.runtime.cuda.warp import GLOBAL, LANES, SHARED, WIDE, Place, Warp
+from emdeg.runtime.cuda.warp import GLOBAL, LANES, SHARED, WIDE, LanePlace, Warp
 from emdeg.runtime.llvm_text import operations
 from emdeg.runtime.llvm_writer import PRECISIONS, Writer
 
@@ -199,7 +199,7 @@ def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[st
 
 
 def _entry(warp: Warp, name: str, place: int) -> str:
-    return warp.load(_column(warp, name, place), Place(warp.least(warp.lane, warp.spread(warp.last_row))))
+    return warp.load(_column(warp, name, place), LanePlace(warp.least(warp.lane, warp.spread(warp.last_row))))
 
 
 def _column(warp: Warp, name: str, place: int) -> str:
@@ -263,7 +263,7 @@ class StagedResults:
         """Lanes beyond the last state hold its numbers too, and write them once more."""
         warp = self._warp
         last = warp.least(warp.lane, warp.spread(warp.last_row))
-        warp.store(_column(warp, name, place), Place(last), value)
+        warp.store(_column(warp, name, place), LanePlace(last), value)
 
     def _staged_out(self, name: str, piece: RowPiece, values: list[str]) -> None:
         warp, size = self._warp, self._sizes[name]

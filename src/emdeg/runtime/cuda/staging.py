@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emdeg.runtime.cuda.warp import LANES, SHARED, Place, Warp
+from emdeg.runtime.cuda.warp import LANES, SHARED, LanePlace, Warp
 
 LARGEST_TILE = 16 * 1024
 """Bytes of a warp's tile; with more of them too few warps would fit a multiprocessor."""
@@ -87,17 +87,17 @@ class StagedRows:
             else:
                 warp.store(self.rows, outside, warp.load(self.tile, inside, SHARED))
 
-    def _places(self, warp: Warp) -> list[tuple[Place, Place]]:
+    def _places(self, warp: Warp) -> list[tuple[LanePlace, LanePlace]]:
         """[(where in the rows, where in the tile)] of what a lane copies of 32 rows."""
         if self.is_wide:
             return [(at, at) for at in _side_by_side(warp, LANES * self.size // warp.wide)]
         if self.is_whole:
-            return [(at, at) for at in (Place(warp.lane, LANES * step) for step in range(self.size))]
+            return [(at, at) for at in (LanePlace(warp.lane, LANES * step) for step in range(self.size))]
         column, piece = self._column(warp), self.piece
         rows = range(LANES)
-        return [(Place(column, k * self.size + piece.first), Place(column, k * piece.stride)) for k in rows]
+        return [(LanePlace(column, k * self.size + piece.first), LanePlace(column, k * piece.stride)) for k in rows]
 
-    def one_place(self, warp: Warp, turn: str) -> tuple[Place, Place]:
+    def one_place(self, warp: Warp, turn: str) -> tuple[LanePlace, LanePlace]:
         """Where in the rows and in the tile an entry lies that a lane copies where rows are missing.
 
         Whoever would copy beyond the last row copies an entry of that once more.
@@ -106,31 +106,31 @@ class StagedRows:
         if self.is_whole:
             end = warp.integer("add", warp.integer("mul", last, warp.number(self.size)), warp.number(self.size - 1))
             along = warp.integer("add", warp.integer("mul", turn, warp.number(LANES)), warp.lane)
-            at = Place(warp.least(along, end))
+            at = LanePlace(warp.least(along, end))
             return at, at
         row, column = warp.least(turn, last), self._column(warp)
         outside, inside = (
             warp.integer("add", warp.integer("mul", row, warp.number(apart)), column)
             for apart in (self.size, self.piece.stride)
         )
-        return Place(outside, self.piece.first), Place(inside)
+        return LanePlace(outside, self.piece.first), LanePlace(inside)
 
     def _column(self, warp: Warp) -> str:
         width = self.piece.width
         return warp.least(warp.lane, warp.number(width - 1)) if width < LANES else warp.lane
 
-    def own_place(self, warp: Warp, place: int) -> Place:
+    def own_place(self, warp: Warp, place: int) -> LanePlace:
         """Where in the tile the lane's own entry lies."""
-        return Place(warp.integer("mul", warp.lane, warp.number(self.piece.stride)), place)
+        return LanePlace(warp.integer("mul", warp.lane, warp.number(self.piece.stride)), place)
 
 
-def _side_by_side(warp: Warp, count: int) -> list[Place]:
+def _side_by_side(warp: Warp, count: int) -> list[LanePlace]:
     """Where a lane's copies of `warp.wide` entries begin, `count` of them in all; lanes beyond repeat the last one."""
     found = []
     for before in range(0, count, LANES):
         left = count - before
         lane = warp.lane if left >= LANES else warp.least(warp.lane, warp.number(left - 1))
-        found.append(Place(warp.integer("mul", lane, warp.number(warp.wide)), before * warp.wide))
+        found.append(LanePlace(warp.integer("mul", lane, warp.number(warp.wide)), before * warp.wide))
     return found
 
 

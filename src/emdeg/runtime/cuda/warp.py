@@ -22,7 +22,7 @@ WIDE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LanePlace:
     """Where each lane's entry lies: at `index`, a lane's own number, and `beyond`, the same in every lane."""
 
     index: str
@@ -82,7 +82,7 @@ class Warp:
         below = self.out.put(f"icmp {relation} {self.index} {a}, {b}")
         return self.out.put(f"select {truth} {below}, {self.index} {a}, {self.index} {b}")
 
-    def load(self, pointer: str, place: Place, space: str = GLOBAL) -> str:
+    def load(self, pointer: str, place: LanePlace, space: str = GLOBAL) -> str:
         """What lies at pointer[place], in every lane."""
         out, scalar = self.out, self.out.precision.scalar
         if not self.emulated:
@@ -93,7 +93,7 @@ class Warp:
             whole = out.put(f"insertelement {out.real} {whole}, {scalar} {one}, i32 {lane}")
         return whole
 
-    def store(self, pointer: str, place: Place, value: str, space: str = GLOBAL) -> None:
+    def store(self, pointer: str, place: LanePlace, value: str, space: str = GLOBAL) -> None:
         """pointer[place] = value, in every lane; the last lane wins."""
         out, scalar = self.out, self.out.precision.scalar
         if not self.emulated:
@@ -108,7 +108,7 @@ class Warp:
         """How many entries a lane copies at once."""
         return WIDE * 8 // self.out.precision.bits
 
-    def load_wide(self, pointer: str, place: Place, space: str = GLOBAL) -> tuple[str, ...]:
+    def load_wide(self, pointer: str, place: LanePlace, space: str = GLOBAL) -> tuple[str, ...]:
         """The entries that lie side by side from pointer[place] on, in every lane, as `store_wide` takes them."""
         out = self.out
         if self.emulated:
@@ -116,7 +116,7 @@ class Warp:
         kind, address = f"<{self.wide} x {out.precision.scalar}>", self._address(pointer, place, space)
         return (out.put(f"load {kind}, ptr{space} {address}, align {WIDE}"),)
 
-    def store_wide(self, pointer: str, place: Place, values: tuple[str, ...], space: str = GLOBAL) -> None:
+    def store_wide(self, pointer: str, place: LanePlace, values: tuple[str, ...], space: str = GLOBAL) -> None:
         """They lie side by side from pointer[place] on."""
         if self.emulated:
             for k, value in enumerate(values):
@@ -157,10 +157,10 @@ class Warp:
         first = out.put(f"insertelement {out.real} poison, {scalar} {one}, i32 0")
         return out.put(f"shufflevector {out.real} {first}, {out.real} poison, {self.index} zeroinitializer")
 
-    def _of_lane(self, place: Place, lane: int) -> Place:
-        return Place(self.out.put(f"extractelement {self.index} {place.index}, i32 {lane}"), place.beyond)
+    def _of_lane(self, place: LanePlace, lane: int) -> LanePlace:
+        return LanePlace(self.out.put(f"extractelement {self.index} {place.index}, i32 {lane}"), place.beyond)
 
-    def _address(self, pointer: str, place: Place, space: str) -> str:
+    def _address(self, pointer: str, place: LanePlace, space: str) -> str:
         """What is added alike in every lane is a part of the instruction that reads or writes, and costs nothing."""
         out, scalar = self.out, self.out.precision.scalar
         wide = out.put(f"zext i32 {place.index} to i64")
