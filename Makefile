@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 GPU_PYTHON ?= python3
 
-.PHONY: demo install-all test test-slow test-robots test-targets test-targets-all test-studio test-gpu test-docs docs notebooks lint bench clean help
+.PHONY: demo install-all test test-long test-slow test-robots test-targets test-targets-all test-studio test-gpu test-docs docs notebooks lint bench clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -25,8 +25,11 @@ demo: $(STAMP)   ## derive the PUMA 560, make its report (demo_output/report.htm
 test: $(STAMP)   ## the test suite
 	$(BIN)/python -m pytest -q -n $(JOBS)
 
+test-long: $(STAMP)   ## what takes seconds a test: whole commands, simulations of mechanisms, statistics
+	$(BIN)/python -m pytest -q -n $(JOBS) -m 'long and not slow and not targets' --hypothesis-profile thorough
+
 test-slow: $(STAMP)   ## what takes minutes: certified bounds, whole analyses
-	$(BIN)/python -m pytest -q -n $(JOBS) -m slow
+	$(BIN)/python -m pytest -q -n $(JOBS) -m slow --hypothesis-profile thorough
 
 $(VENV)/.robots: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mjcf,robots]'

@@ -1,5 +1,7 @@
 """For every test: commands take programs as they are on file or plain, unless a test asks for a search.
 
+Hypothesis tries 40 examples where a test does not say how many; 100 in the profile `thorough`.
+
 With EMDEG_NO_SKIPS in the environment, as in continuous integration, a run that skipped a test fails and says which.
 """
 
@@ -8,6 +10,11 @@ import os
 import signal
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("quick", max_examples=40)
+settings.register_profile("thorough", max_examples=100)
+settings.load_profile("quick")
 
 os.environ.setdefault("EMDEG_EFFORT", "0")
 

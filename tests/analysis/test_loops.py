@@ -117,6 +117,7 @@ def result(*words):
     return json.loads(done.stdout)["result"]
 
 
+@pytest.mark.long
 def test_analyse_delta_writes_maps_and_says_what_motors_feel(tmp_path, monkeypatch):
     monkeypatch.setattr(loops, "ROUNDS", 5)
     monkeypatch.setattr(loops_map, "GRID", 41)

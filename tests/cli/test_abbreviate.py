@@ -92,6 +92,7 @@ def test_without_room_the_exact_program_stands():
 
 
 @pytest.mark.parametrize("robot", ["planar2r", "planar3r"])
+@pytest.mark.long
 def test_by_the_rule_too_no_program_is_longer_than_the_exact_one(robot):
     found = result(robot, "--significance", "0.001", "--seconds", "3")
     lengths = [found[key]["mul"] + found[key]["add"] for key in ("operations", "exact_operations")]

@@ -68,6 +68,7 @@ def test_an_interrupt_calls_off_the_searches_under_way():
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.long
 def test_tables_1_and_2_with_the_papers_figures(tmp_path):
     found = result("jpl_rrp", "--payload", CUBE, "--only", "loads", "--out", str(tmp_path))
     rows = found["loads"]["published"]["rows"]
@@ -94,6 +95,7 @@ def test_tables_1_and_2_with_the_papers_figures(tmp_path):
             assert len(list(csv.reader(handle))) > 5
 
 
+@pytest.mark.long
 def test_a_changed_robot_is_not_compared_with_what_its_namesakes_source_prints():
     for words in (["--lock", "t6=0"], ["--gravity", "0,0,-1.62"]):
         loads = result("jpl_rrp", "--only", "loads", "--seconds", "2", *words)["loads"]
@@ -149,6 +151,7 @@ def test_formulas_ratios_and_held_joints_on_request():
     assert [line.split(" ")[0] for line in found["restricted"]["equations"]] == ["tau1", "tau2"]
 
 
+@pytest.mark.long
 def test_every_chosen_ratio_is_drawn(tmp_path):
     found = result("planar3r", "--ratio", "M12/M11,M13/M11", "--seconds", "1", "--out", str(tmp_path))
     drawn = [Path(file).name for file in found["files"] if file.endswith(".png")]

@@ -213,6 +213,7 @@ def test_published_data_that_says_why_it_is_not_physical_only_warns():
     assert "the file says why" in done.stderr
 
 
+@pytest.mark.long
 def test_every_library_robot_shows_itself():
     rows = result("robots")
     assert [row["name"] for row in rows] == list(emdeg.library_names())

@@ -48,6 +48,7 @@ def test_the_command_shows_the_tables_by_default():
     assert "c21 = -1/2 b112" in done.stdout
 
 
+@pytest.mark.long
 def test_the_command_takes_a_frame_rows_and_a_symbolic_load():
     done = run("planar2r", "--only", "J,Jinv", "--rows", "1,3")
     assert done.returncode == 0, done.stderr

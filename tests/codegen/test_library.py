@@ -22,6 +22,7 @@ def library(name, folder, functions=None, **options):
 
 
 @pytest.mark.parametrize("name", ["planar2r", pytest.param("jpl_rrp", marks=pytest.mark.targets)])
+@pytest.mark.long
 def test_every_function_and_its_shared_form_compute_what_the_numbers_say(name, tmp_path):
     made = library(name, tmp_path, trig="inline")
     sources = sorted(tmp_path.glob("*.c"))

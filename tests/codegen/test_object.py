@@ -44,6 +44,7 @@ def test_a_board_computes_what_the_numbers_say_in_the_same_number_of_instruction
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the object is for x86-64")
 @pytest.mark.parametrize("single", [True, False])
+@pytest.mark.long
 def test_this_processor_takes_the_same_number_of_instructions_at_every_state(single, tmp_path):
     found = check_on_board("stanford_arm", "inverse_dynamics", "x86-64", single, tmp_path)
     assert 200 < found.instructions < 2000

@@ -84,6 +84,7 @@ def test_a_redundant_arm_has_no_inverse_and_the_error_says_what_to_do():
         inverse_jacobian(kinematics("panda")[1])
 
 
+@pytest.mark.long
 def test_locking_a_joint_of_the_redundant_arm_helps():
     _, forms, q = kinematics("panda", lock={emdeg.load("panda").links[2].joint.name: 0})
     inverse = inverse_jacobian(forms)

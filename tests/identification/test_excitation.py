@@ -84,6 +84,7 @@ def test_csv_and_scenario_are_the_same_motion(example, tmp_path):
     np.testing.assert_allclose(trajectory(rows[:, 0])[0], rows[:, 1:4], atol=1e-9)
 
 
+@pytest.mark.long
 def test_the_command_writes_both_or_nothing(tmp_path):
     words = ("excite", "fivebar", "--seconds", "10", "--out", str(tmp_path / "motion.csv"), "--json")
     done = run(*words)

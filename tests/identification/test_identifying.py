@@ -32,6 +32,7 @@ def share_inside(tmp_path, seeds, rub, **options):
 
 
 @pytest.mark.parametrize("rub", [coulomb, foreign])
+@pytest.mark.long
 def test_intervals_hold_the_truth_over_a_few_campaigns(tmp_path, rub):
     # A tenth of what the slow test runs: bounds as wide as chance makes them.
     assert share_inside(tmp_path, range(4), rub) >= 0.8

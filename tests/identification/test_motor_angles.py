@@ -80,6 +80,7 @@ def test_friction_of_the_delta_is_found_from_motor_angles_and_from_poses(delta, 
     assert "load" not in found
 
 
+@pytest.mark.long
 def test_a_load_on_the_platform_that_is_not_modelled_is_named(delta, motion, tmp_path):
     t, q, qd, qdd = motion
     carrying = emdeg.load("delta", payload="mass=0.3,com=0:0:0@platform")

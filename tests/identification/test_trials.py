@@ -17,6 +17,7 @@ def outcome(tmp_path_factory):
     return measure(read_campaign(file))
 
 
+@pytest.mark.long
 def test_the_truth_lies_within_the_tolerance_as_often_as_it_should(outcome):
     found, failed = run_trials(outcome, 400)
     assert failed == 0

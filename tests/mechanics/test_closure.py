@@ -78,6 +78,7 @@ def test_accelerations_equal_those_of_free_bodies_with_multipliers(name, tmp_pat
 
 
 @pytest.mark.parametrize("name", INVENTED)
+@pytest.mark.long
 def test_invented_mechanisms_move_as_free_bodies_with_multipliers_do(name, tmp_path):
     """Any tilt, any gravity, slides without motors, skew axes: closed by steps, in every equation, and right."""
     make, reach = INVENTED[name]

@@ -269,6 +269,7 @@ def serial_library() -> list[str]:
 
 
 @pytest.mark.parametrize("name", serial_library())
+@pytest.mark.long
 def test_all_four_formulations_give_identical_formulas(name):
     robot = emdeg.load(name)
     mech, frame = over(robot, formulas(robot))

@@ -56,6 +56,7 @@ def test_outputs_have_the_shapes_that_the_entry_states(name, function):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.long
 def test_every_formulation_of_a_function_is_the_same_function(function):
     from emdeg.programs.build import open_trace, run_together
 

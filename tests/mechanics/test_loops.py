@@ -151,7 +151,7 @@ def test_both_routes_agree_exactly_on_the_constraint_variety(name):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_mass_matrix_rate_minus_twice_coriolis_is_skew(name):
     robot = robot_of(name)
-    q, qd, _ = states(name, 10)
+    q, qd, _ = states(name, 3)
     h = 1e-4
     M = [emdeg.mass_matrix(robot, q + k * h * qd) for k in (-2, -1, 1, 2)]
     rate = (M[0] - 8 * M[1] + 8 * M[2] - M[3]) / (12 * h)
@@ -375,6 +375,7 @@ def test_over_and_under_constrained_descriptions_are_refused():
         ready(with_coordinates(arm, ["q2", "p1", "q3"]))
 
 
+@pytest.mark.long
 def test_free_motion_keeps_energy_and_loops():
     """The five-bar falls freely for a tenth of a second: classical Runge-Kutta."""
     robot = robot_of("fivebar")

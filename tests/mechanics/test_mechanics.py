@@ -18,7 +18,7 @@ from emdeg.mechanics.mechanism import frames, mechanism_of
 from emdeg.robot import Body, Draft, Inertia, Placement, Pose, Robot, assemble
 from tests.random_robots import random_robot, random_state, robots
 
-anything = settings(max_examples=60, deadline=None, derandomize=True)
+anything = settings(deadline=None, derandomize=True)
 seeds = st.integers(0, 2**31)
 trees = st.one_of(robots(), robots(tree=True))
 

@@ -22,8 +22,7 @@ from tests.plain_robots import PlainRobot, for_emdeg, for_mujoco, for_pinocchio,
 FILES = Path(__file__).parents[1] / "data" / "robots"
 CLOSE = 1e-10
 
-many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-some = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def assert_agrees(robot: Robot, oracle: Pinocchio | Mujoco, seed: int) -> None:
@@ -41,13 +40,13 @@ def test_random_robots_move_as_in_pinocchio(plain: PlainRobot, seed: int) -> Non
     assert_agrees(for_emdeg(plain), for_pinocchio(plain), seed)
 
 
-@some
+@many
 @given(plain_robots(), st.integers(0, 10**6))
 def test_random_robots_move_as_in_mujoco(plain: PlainRobot, seed: int) -> None:
     assert_agrees(for_emdeg(plain), for_mujoco(plain), seed)
 
 
-@some
+@many
 @given(plain_robots(), st.integers(0, 10**6))
 def test_random_robots_read_from_mjcf_move_as_in_pinocchio(plain: PlainRobot, seed: int) -> None:
     robot = assemble(read_mjcf(mjcf_of(plain), "random.xml", snap=0))

@@ -218,6 +218,7 @@ damping = 2
 
 
 @pytest.mark.parametrize("function", INPUTS)
+@pytest.mark.long
 def test_everything_at_once_is_verified(arm, function):
     setup = read_setup(EVERYTHING, arm)
     program = kane_program(arm, setup, function)

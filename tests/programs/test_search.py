@@ -62,6 +62,7 @@ def test_every_formulation_of_a_tree_is_the_same_function(robot, seed, function)
 
 @pytest.mark.parametrize("name", ["puma560", "stanford_arm", "planar3r", "puma560_emdeg"])
 @pytest.mark.parametrize("function", ["inverse_dynamics", "mass_matrix"])
+@pytest.mark.long
 def test_formulations_of_library_robots_are_the_same_function(name, function):
     robot = emdeg.load(name)
     for seed in range(3):

@@ -179,6 +179,7 @@ LONG = 800
 
 
 @pytest.mark.parametrize("long", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.long
 def test_shipped_programs_compute_what_they_say(long):
     """Every program that comes with the package equals its robot's function, and is smaller than the plain one."""
     for name, entry in shipped_index().items():

@@ -17,6 +17,7 @@ from emdeg.robot import workspace
 
 
 @pytest.mark.parametrize("name", ["planar3r", "stanford_arm"])
+@pytest.mark.long
 def test_each_move_changes_the_outputs_as_the_slopes_say_where_it_enters_once(name):
     robot = emdeg.load(name)
     program = plain_program(robot, "inverse_dynamics")

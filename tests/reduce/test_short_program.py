@@ -40,6 +40,7 @@ def test_it_is_shorter_within_five_per_cent_and_no_state_lies_outside(name, func
     assert inside(found)
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_program():
     first, second = (shortest("planar3r", worst_error=0.1, effort=0.2, seed=3) for _ in range(2))
     assert first.program == second.program
@@ -70,6 +71,7 @@ def test_what_cannot_be_asked_is_said():
         shortest("planar2r", "jacobian", worst_error=0.1)
 
 
+@pytest.mark.long
 def test_programs_within_rising_errors_are_shorter_and_shorter_each_within_its_own():
     parts = (0.03, 0.2)
     found = shortest_within_each("planar3r", parts, effort=0.1)
@@ -82,6 +84,7 @@ def test_programs_within_rising_errors_are_shorter_and_shorter_each_within_its_o
         assert inside(one, 20_000)
 
 
+@pytest.mark.long
 def test_where_the_shortest_takes_too_long_to_certify_a_less_short_one_stands(monkeypatch):
     certified, asked = _Search.certified, []
 

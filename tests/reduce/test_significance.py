@@ -90,6 +90,7 @@ def test_the_mass_matrix_has_at_most_25_operations_every_product_counted():
     assert found.total - forming_q2_plus_q3 <= 25
 
 
+@pytest.mark.long
 def test_programs_of_the_short_model_compute_its_equations():
     full, region = puma()
     short, _ = significant(full, region)

@@ -190,6 +190,7 @@ def test_names_are_escaped_in_latex_and_svg() -> None:
     assert html.data_block("k", {"a": "</script>"}).count("</script>") == 1
 
 
+@pytest.mark.long
 def test_same_bytes_in_another_process(tmp_path: Path) -> None:
     """Another process with other hash seeds writes the same page, source and figures."""
     found = []

@@ -109,9 +109,9 @@ def compare(seeds: range) -> Counter[str]:
 
 
 def test_random_models_move_as_in_mujoco_or_say_why_not() -> None:
-    found = compare(range(100))
-    assert found["equal"] + found["noted"] > 60, found
-    assert found["equal"] > 30, found
+    found = compare(range(50))
+    assert found["equal"] + found["noted"] > 30, found
+    assert found["equal"] > 15, found
 
 
 @pytest.mark.slow

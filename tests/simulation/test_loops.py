@@ -74,6 +74,7 @@ def test_ten_seconds_of_swinging_keep_loops_and_energy():
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "stewart" else []) for name in MOVES]
 )
+@pytest.mark.long
 def test_computed_torque_leads_every_mechanism_along_a_move(name):
     robot = robot_of(name)
     way = cycloidal(*MOVES[name], duration=1.0)
@@ -93,6 +94,7 @@ def test_computed_torque_leads_every_mechanism_along_a_move(name):
     ],
 )
 @pytest.mark.parametrize("seconds", [2.0, pytest.param(10.0, marks=pytest.mark.slow)])
+@pytest.mark.long
 def test_every_mechanism_on_springs(name, seconds):
     robot = robot_of(name)
     start, target = MOVES[name]
@@ -150,6 +152,7 @@ def test_the_motors_friction_takes_its_power(method):
     assert work == pytest.approx(lost[0], rel=0.02)
 
 
+@pytest.mark.long
 def test_numeric_closure_moves_as_the_analytic_one_does():
     platform = robot_of("rrr3")
     motors = with_coordinates(platform, ["q1", "q2", "q3"])
@@ -165,6 +168,7 @@ def test_numeric_closure_moves_as_the_analytic_one_does():
         simulate(motors, None, q, qd, 0.3, method="rk4", step=0.001)
 
 
+@pytest.mark.long
 def test_a_fast_motion_past_a_fold_stays_on_its_branch(tmp_path):
     """Coarse steps throw the hand far beyond where another posture begins: a jump there would show in the energy."""
     robot = built(CUSPIDAL, tmp_path)

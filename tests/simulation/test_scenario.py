@@ -229,6 +229,7 @@ def emdeg_command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "emdeg", *words], capture_output=True, text=True, cwd=cwd)
 
 
+@pytest.mark.long
 def test_simulate_writes_table_figure_summary_and_animations(tmp_path):
     file = tmp_path / "run.toml"
     file.write_text(GOOD)
@@ -306,6 +307,7 @@ def test_degrees_are_shown_everywhere_or_nowhere(tmp_path):
     assert "positions [deg, m]" in run(*words[:4], "--deg").stdout
 
 
+@pytest.mark.long
 def test_torques_prints_the_papers_figure(tmp_path):
     words = ("--trajectory", "stanford_fig1", "--json", "--animation", "arm.html")
     done = emdeg_command("torques", "stanford_arm", *words, cwd=tmp_path)
@@ -318,6 +320,7 @@ def test_torques_prints_the_papers_figure(tmp_path):
     assert "<canvas" in page
 
 
+@pytest.mark.long
 def test_a_wrong_scenario_gets_a_word_and_an_exit_code(tmp_path):
     file = tmp_path / "bad.toml"
     file.write_text(GOOD.replace("q1 = 0.1", "elbow = 0.1"))
@@ -329,6 +332,7 @@ def test_a_wrong_scenario_gets_a_word_and_an_exit_code(tmp_path):
         assert emdeg_command("simulate", "planar2r", *words, cwd=tmp_path).returncode == code
 
 
+@pytest.mark.long
 def test_names_from_files_are_shown_not_run(tmp_path):
     """A title with markup stays text in the page and in the figure."""
     text = GOOD.replace("schema = 1", 'schema = 1\ntitle = "</script><b>$x^{"')

@@ -306,6 +306,7 @@ def test_a_number_less_a_compiled_value_is_the_value_negated_plus_the_number():
 ARM = Path(__file__).parents[2] / "examples" / "arm.urdf"
 
 
+@pytest.mark.long
 def test_a_stiff_loop_is_noticed_and_keeps_what_the_drives_can_give():
     robot = emdeg.load(str(ARM))
     law = pd(robot, [400.0] * 6, [40.0] * 6, [0.5] * 6)

@@ -49,6 +49,7 @@ def killed(study: Path, folder: Path, more: int, delay: float, how: signal.Signa
 
 
 @pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.long
 def test_a_local_run_killed_at_random_moments_ends_with_the_same_bits(times, tmp_path):
     study = tmp_path / "many.toml"
     study.write_text(MANY_CHUNKS.format(states=20_000, draws=80))
@@ -119,6 +120,7 @@ def test_half_written_and_damaged_chunks_are_computed_again(tmp_path):
     assert whole.path.read_bytes() == again.path.read_bytes()
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_an_error(tmp_path, monkeypatch):
     study = small(tmp_path)
     whole = sweep(study, tmp_path / "whole", workers=0)

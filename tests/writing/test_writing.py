@@ -75,6 +75,7 @@ def test_latex_of_the_reading_form_is_balanced(hostile):
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 @pytest.mark.parametrize("name", ["puma560", "jpl_rrp", "hostile"])
+@pytest.mark.long
 def test_latex_compiles(name, tmp_path, hostile):
     model = hostile if name == "hostile" else derive(emdeg.load(name))
     parts = READING if name != "hostile" else (*READING, "C", "T", "U", "J", "relations", "base", "regressor")
