@@ -1,8 +1,8 @@
 """The studio's moving picture in README, and how long a dragged joint takes, from the real page in a real browser.
 
-PYTHONPATH=. python tools/studio_pictures.py picture     writes docs/images/studio.webp
-PYTHONPATH=. python tools/studio_pictures.py frames      prints milliseconds from an input event to its painted frame
-PYTHONPATH=. python tools/studio_pictures.py formulas    prints seconds from a changed entry to its formulas, painted
+python tools/studio_pictures.py picture     writes docs/images/studio.webp
+python tools/studio_pictures.py frames      prints milliseconds from an input event to its painted frame
+python tools/studio_pictures.py formulas    prints seconds from a changed entry to its formulas, painted
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from PIL import Image
-from tests.reports.browser import Page, page
 
 HOME = Path(__file__).parents[1]
+sys.path.insert(0, str(HOME))
+
+from tests.reports.browser import Page, page  # noqa: E402
+
 PICTURE = HOME / "docs" / "images" / "studio.webp"
 FRAMES, SECONDS, MOST = 36, 6.0, 3_000_000
 SIZE = (1280, 760)

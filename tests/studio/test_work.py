@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from emdeg.errors import EmdegError, OverBudget
-from emdeg.studio.work import Stopped, Workshop
+from emdeg.studio.work import MOST_WAITING, Stopped, Workshop
 
 ARM = {"name": "planar2r"}
 
@@ -70,3 +70,27 @@ def test_a_search_that_is_stopped_keeps_its_best_and_newer_work_replaces_older()
     assert found["interrupted"]
     assert "export function" in found["code"]
     assert all("best" in told for told in heard)
+
+
+def test_the_process_of_a_pages_equations_stays_and_knows_them_and_few_wait() -> None:
+    async def twice() -> tuple[list[Any], list[int | None], int]:
+        shop = Workshop(2)
+        text = (await shop.run("page", "open", {"name": "planar2r"}, 120))["text"]
+        other = text.replace("mass = 1,", "mass = 3,", 1)
+        assert other != text
+        found, workers = [], []
+        for one in (text, other):
+            found.append(await shop.run("page", "equations", {"text": one}, 120))
+            workers.append(shop._waiting["page", "equations"].process.pid)
+        with pytest.raises(EmdegError):
+            await shop.run("page", "equations", {"text": "nonsense"}, 120)
+        assert not shop._waiting  # what went wrong leaves nothing behind
+        for k in range(MOST_WAITING + 1):
+            await shop.run(f"page{k}", "equations", {"text": text}, 120)
+        return found, workers, len(shop._waiting)
+
+    (first, second), (before, after), waiting = run(twice())
+    assert before == after
+    assert waiting == MOST_WAITING
+    assert first["terms"] == second["terms"]
+    assert first["constants"]["I1"]["value"] != second["constants"]["I1"]["value"]

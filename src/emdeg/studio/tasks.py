@@ -141,6 +141,7 @@ def formulas(data: Data, tell: Tell) -> Data:
         answer["module"] = emit_js(values, name="terms")
     answer["shortened"] = len(found.full.functions) <= MOST_LEVELS
     numbers = {name: known.value for name, known in found.full.model.known.items()}
+    paths = letter_paths(robot)
     for c in found.full.lumped.constants:
         letters = sorted({str(g) for _, monomial in c.formula.terms() for g in monomial})
         answer["constants"][c.name] = {
@@ -148,14 +149,15 @@ def formulas(data: Data, tell: Tell) -> Data:
             "unit": c.unit,
             "tolerance": c.tolerance,
             "uses": list(c.uses),
-            "made_of": _trail(robot, letters, numbers),
+            "made_of": _trail(robot, paths, letters, numbers),
         }
     return answer
 
 
-def _trail(robot: Robot, letters: Iterable[str], numbers: Mapping[str, Fraction]) -> list[Data]:
+def _trail(
+    robot: Robot, paths: Mapping[str, str], letters: Iterable[str], numbers: Mapping[str, Fraction]
+) -> list[Data]:
     """What letters stand for: the path by which the table knows the number, the number, its source."""
-    paths = letter_paths(robot)
     axes = [axis for axis, g in zip("xyz", robot.gravity) if g]
     found = []
     for one in letters:
@@ -184,9 +186,10 @@ def part(data: Data, tell: Tell) -> Data:
     for entry, term in terms:
         if term.constant and entry.name not in uses.setdefault(term.constant, []):
             uses[term.constant].append(entry.name)
+    paths = letter_paths(robot)
     for letters, entries in uses.items():
         value = float(np.prod([float(found.numbers[one]) for one in letters.split()]))
-        trail = _trail(robot, letters.split(), found.numbers)
+        trail = _trail(robot, paths, letters.split(), found.numbers)
         told = {"value": value, "unit": "m", "tolerance": None, "uses": entries, "made_of": trail}
         answer["constants"][letters] = told
     return answer

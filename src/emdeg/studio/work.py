@@ -1,7 +1,8 @@
 """Work that takes a while, each piece in a process of its own, with a budget: it tells how far it is, can be stopped.
 
 The page's process only waits, so that twenty pages stay alive while one robot's search runs. What goes into a piece of
-work and what comes out is plain data (a robot is its file's text).
+work and what comes out is plain data (a robot is its file's text). Where a page asks for the same again with one number
+changed, the process stays for that, with what it found.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import multiprocessing
 import os
 import signal
 import traceback
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -28,6 +30,10 @@ TICK = 0.01
 """Seconds between looks at a running piece of work."""
 LONG = frozenset({"significance", "search", "report"})
 """Work of minutes: it leaves a processor to the others."""
+STAYING = frozenset({"equations"})
+"""Work whose process waits for the next piece of its page: another number mostly leaves the formulas as they are."""
+MOST_WAITING = 4
+"""Processes that wait; those that have waited longest end."""
 
 Tell = Callable[[Any], None]
 
@@ -49,6 +55,7 @@ class Workshop:
         self._places = asyncio.Semaphore(self.hands)
         self._long_places = asyncio.Semaphore(max(1, self.hands // 2))
         self._running: dict[tuple[str, str], BaseProcess] = {}
+        self._waiting: OrderedDict[tuple[str, str], Worker] = OrderedDict()
 
     async def warm(self) -> None:
         """Have the process ready that others are forked of."""
@@ -59,19 +66,41 @@ class Workshop:
         self.stop(owner, task)
         places = self._long_places if task in LONG else self._places
         async with places:
-            here, there = self._context.Pipe(duplex=False)
-            process = self._context.Process(target=_child, args=(there, task, json.dumps(data)), daemon=True)
-            process.start()
-            there.close()
-            self._running[owner, task] = process
+            worker, stays = self._ready(owner, task), False
+            self._running[owner, task] = worker.process
             try:
-                return await _awaited(process, here, seconds, tell)
+                worker.pipe.send_bytes(json.dumps([task, data]).encode())
+                found = await _awaited(worker, seconds, tell)
+                stays = task in STAYING
+                return found
             finally:
-                if self._running.get((owner, task)) is process:
+                if self._running.get((owner, task)) is worker.process:
                     del self._running[owner, task]
-                process.kill()
-                here.close()
-                await asyncio.to_thread(process.join)
+                if stays:
+                    await self._keep((owner, task), worker)
+                else:
+                    await worker.end()
+
+    def _ready(self, owner: str, task: str) -> Worker:
+        """The process that waits for this, or a new one."""
+        found = self._waiting.pop((owner, task), None)
+        return found if found is not None and found.process.is_alive() else self._started()
+
+    def _started(self) -> Worker:
+        here, there = self._context.Pipe()
+        process = self._context.Process(target=_child, args=(there,), daemon=True)
+        process.start()
+        there.close()
+        return Worker(process, here)
+
+    async def _keep(self, whose: tuple[str, str], worker: Worker) -> None:
+        ended = [self._waiting.pop(whose, None)]
+        self._waiting[whose] = worker
+        while len(self._waiting) > MOST_WAITING:
+            ended.append(self._waiting.popitem(last=False)[1])
+        for one in ended:
+            if one is not None:
+                await one.end()
 
     def stop(self, owner: str, task: str, gently: bool = False) -> None:
         """End a piece of work; gently: as Ctrl-C does, after which it may still yield what it has."""
@@ -82,27 +111,35 @@ class Workshop:
             else:
                 process.kill()
 
-    def dismiss(self, owner: str) -> None:
-        """End all work of one page."""
-        for of, task in list(self._running):
-            if of == owner:
-                self.stop(of, task)
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process that does what comes through its pipe, a piece at a time."""
+
+    process: BaseProcess
+    pipe: Connection
+
+    async def end(self) -> None:
+        """It is gone."""
+        self.process.kill()
+        self.pipe.close()
+        await asyncio.to_thread(self.process.join)
 
 
-async def _awaited(process: BaseProcess, pipe: Connection, seconds: float, tell: Tell | None) -> Any:
+async def _awaited(worker: Worker, seconds: float, tell: Tell | None) -> Any:
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     while True:
-        if not pipe.poll():
+        if not worker.pipe.poll():
             if loop.time() > end:
                 raise OverBudget(f"it takes more than {seconds:g} s, which is the budget")
             await asyncio.sleep(TICK)
             continue
         try:
-            message = json.loads(pipe.recv_bytes())
-        except EOFError:
-            process.join(1)
-            if process.exitcode == -signal.SIGKILL:
+            message = json.loads(worker.pipe.recv_bytes())
+        except (EOFError, ConnectionResetError):
+            worker.process.join(1)
+            if worker.process.exitcode == -signal.SIGKILL:
                 raise Stopped("stopped") from None
             raise OverBudget("the process that worked on it ended (for lack of memory?)") from None
         if "told" in message:
@@ -114,9 +151,17 @@ async def _awaited(process: BaseProcess, pipe: Connection, seconds: float, tell:
             return message["result"]
 
 
-def _child(pipe: Connection, task: str, data: str) -> None:
-    """One piece of work, in its own process."""
+def _child(pipe: Connection) -> None:
+    """One piece of work after the other, until nobody asks for more."""
     _bounded(BYTES)
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        while True:
+            task, data = json.loads(pipe.recv_bytes())
+            _done(pipe, task, data)
+
+
+def _done(pipe: Connection, task: str, data: dict[str, Any]) -> None:
+    """One piece of work; what came of it is sent."""
     if task in LONG:
         with suppress(OSError):
             os.nice(10)
@@ -125,7 +170,7 @@ def _child(pipe: Connection, task: str, data: str) -> None:
         pipe.send_bytes(json.dumps(message).encode())
 
     try:
-        send({"result": TASKS[task](json.loads(data), lambda told: send({"told": told}))})
+        send({"result": TASKS[task](data, lambda told: send({"told": told}))})
     except (EmdegError, ValueError) as problem:
         send({"problem": str(problem) or type(problem).__name__})
     except MemoryError:

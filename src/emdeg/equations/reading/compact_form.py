@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -39,6 +40,9 @@ ABBREVIATIONS = (
     "S and C are sine and cosine of the sum of the joint angles that follow: S2 = sin q2, C23 = cos(q2 + q3), "
     "C223 = cos(2 q2 + q3), S2m3 = sin(q2 - q3); SS, CC and SC their squares and their product."
 )
+
+MOST_KNOWN = 10_000
+"""Functions whose printed form is kept."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,7 +140,7 @@ def atom_values(
 
 def compact(lumped: Lumped) -> Compact:
     """The reading form of a model in lumped constants."""
-    printer = _Printer(lumped.algebra, lumped.groups)
+    printer = _printer(lumped.algebra, tuple(lumped.groups))
     first: dict[tuple, tuple[str, Fraction]] = {}
     entries: dict[str, CompactEntry] = {}
     in_full = not lumped.algebra.short
@@ -166,6 +170,12 @@ def _direction(terms: Sequence[tuple[str, TrigPoly]]) -> tuple[tuple, Fraction]:
     return tuple((name, function / factor) for name, function in terms), factor
 
 
+@lru_cache(maxsize=2)
+def _printer(algebra: TrigAlgebra, groups: tuple[ParallelJoints, ...]) -> _Printer:
+    """The printer of the latest letters: a robot with another number mostly has the same functions."""
+    return _Printer(algebra, groups)
+
+
 class _Printer:
     """The shortest nested form of functions of the configuration; remembers what it found."""
 
@@ -180,6 +190,8 @@ class _Printer:
         lead = function.leading_coefficient
         direction = function / lead
         if direction not in self.known:
+            if len(self.known) >= MOST_KNOWN:
+                self.known.clear()
             self.known[direction] = self._shortest(direction)
         scale, expression = self.known[direction]
         return scaled(expression, lead * scale)
@@ -220,7 +232,7 @@ def in_parameters(
     rows: Sequence[Sequence[TrigPoly]], groups: Sequence[ParallelJoints]
 ) -> tuple[tuple[Sum, ...], ...] | None:
     """A matrix of formulas as sums of parameters times functions; None where constant angles are among the letters."""
-    printer = _Printer(rows[0][0].algebra, groups)
+    printer = _printer(rows[0][0].algebra, tuple(groups))
     found = [[_in_parameters(formula, printer) for formula in row] for row in rows]
     if any(one is None for row in found for one in row):
         return None

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import gcd, lcm, sqrt
 
 from emdeg.algebra import (
@@ -37,6 +38,8 @@ from emdeg.equations.reading.short_basis import Basis, Column, short_bases
 from emdeg.writing import Brief, Shown, line, table
 
 _NAME = re.compile(r"([A-Za-z]+)_?(.*)\Z")
+KEPT = 8
+"""Units of models whose constants are kept, the latest."""
 
 
 @dataclass(frozen=True)
@@ -140,16 +143,17 @@ def lump(
         name = _diagonal(joint, bare)
         bare[name] = bare[name] - formula
     numbers = {name: Fraction(value) for name, value in (values or {}).items()}
-    writer = ShortForms(ExponentLayout(algebra), groups)
+    layout = ExponentLayout(algebra)
     found: list[_Found] = []
     for letters, first in (("Mbc", "M"), ("g", "g")):
         chosen = {name: f for name, f in bare.items() if name[0] in letters and f}
         spanning = [name for name in chosen if name[0] == first] or list(chosen)
         for unit, part in _by_unit(chosen, algebra).items():
             if by_coefficient:
-                found += _by_coefficient(part, writer.layout, unit)
+                found += _by_coefficient(part, layout, unit)
             else:
-                found += _constants(part, [n for n in spanning if n in part], writer, unit)
+                wanted = tuple(n for n in spanning if n in part)
+                found += _constants(tuple(part.items()), wanted, tuple(groups), unit)
     named = _named(found, numbers, [name for name in bare if name in entries], algebra.parameters)
     of_drives = own_letter("Im", drives, algebra.parameters)
     expansions: dict[str, list[tuple[str, TrigPoly]]] = {name: [] for name in entries}
@@ -236,15 +240,23 @@ def _unit(letter: str, metres: int) -> str:
     return {2: "kg m^2", 1: "kg m", 0: "kg"}.get(metres, f"kg m^{metres}")
 
 
-def _constants(entries: Mapping[str, TrigPoly], spanning: Sequence[str], writer: ShortForms, unit: str) -> list[_Found]:
-    """Constants for entries of one unit; those named in `spanning` hold all there are."""
+@lru_cache(maxsize=KEPT)
+def _constants(
+    given: tuple[tuple[str, TrigPoly], ...], spanning: tuple[str, ...], groups: tuple[ParallelJoints, ...], unit: str
+) -> tuple[_Found, ...]:
+    """Constants for the given entries of one unit; those named in `spanning` hold all there are.
+
+    Kept for the last few models: another number in a robot's file mostly leaves its formulas in letters as they are.
+    """
+    entries = dict(given)
+    writer = ShortForms(ExponentLayout(given[0][1].algebra), groups)
     columns: dict[ParameterKey, Column] = {}
     split = {name: writer.split(entries[name]) for name in spanning}
     for name, parts in split.items():
         for key, views in parts.items():
             columns.setdefault(key, {})[name] = views
     if set(columns) <= {()}:
-        return _by_coefficient(entries, writer.layout, unit)
+        return tuple(_by_coefficient(entries, writer.layout, unit))
     basis = short_bases(columns, writer)[0]
     scales = [_scale(column, writer) for column in basis.column]
     formulas = [{k: c * s for k, c in formula.items()} for formula, s in zip(basis.formula, scales)]
@@ -256,10 +268,10 @@ def _constants(entries: Mapping[str, TrigPoly], spanning: Sequence[str], writer:
     for name, row in _expressed(others, entries, Basis(formulas, []), layout).items():
         for i, function in row.items():
             functions[i][name] = function
-    return [
+    return tuple(
         _Found(layout.algebra.from_terms((c, dict(key)) for key, c in formula.items()), by_entry, unit)
         for formula, by_entry in zip(formulas, functions)
-    ]
+    )
 
 
 def _expressed(

@@ -39,6 +39,7 @@ const studio = (function () {
   }
   async function prepare(mine, about, keep) {
     const derived = doing("equations", "deriving the equations", "equations").catch((problem) => ({ problem })); // beside the model
+    if (keep) formulas(mine, derived); // an entry was changed: what is read first need not wait for the rest
     const found = await doing("model", "working out the robot", "model");
     if (mine !== generation) return;
     model = found;
@@ -55,7 +56,8 @@ const studio = (function () {
     $("live").replaceChildren();
     numbers = emdeg.live($("live"), found.scene, programs, moved);
     run = null; from = to = null; $("play").disabled = $("scrub").disabled = true; $("curves").replaceChildren(); $("outcome").textContent = "";
-    stopPlaying(); way(); moved(); formulas(mine, derived);
+    stopPlaying(); way(); moved();
+    if (!keep) formulas(mine, derived);
   }
   // Meshes of the links, where the robot's file names some that are at hand.
   async function shapes(found, mine) {
