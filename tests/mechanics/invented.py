@@ -314,6 +314,27 @@ def scotch_yoke(seed: int) -> str:
     )
 
 
+def welded_coupler(seed: int) -> str:
+    """A spatial four-bar with a ball at one end of its coupler, which is welded together of two halves."""
+    draw = _draw(seed)
+    text = _head("welded_coupler", draw) + _link(draw, "crank", "base", "q")
+    for k, above in enumerate(("crank", "left0", "left1"), start=0):
+        text += _link(draw, f"left{k}", above, f"a{k}", f', a = {"0.3" if k == 0 else "0"}, alpha = "{60 * k} deg"')
+    return (
+        text
+        + _link(draw, "rocker", "base", "p", f', a = 0.5, alpha = "{draw(-20, 20)} deg"')
+        + _link(draw, "right", "rocker", "b0", ', a = 0.35, alpha = "30 deg"')
+        + _link(draw, "right1", "right", "b1", ', alpha = "90 deg"')
+        + _meet(
+            "fixed",
+            "seam",
+            'link = "left2", xyz = [0.25, 0, 0]',
+            'link = "right1", xyz = [-0.2, 0.05, 0], rpy = [0.1, 0.2, 0.3]',
+        )
+        + _end('"q"', '"q"', "q = 1.0, p = 1.5, a0 = -1, b0 = 0.5", "left2")
+    )
+
+
 INVENTED: dict[str, tuple[Callable[[int], str], float]] = {
     "skew_cranks": (skew_cranks, 0.6),
     "inclined_slider": (inclined_slider, 3.0),

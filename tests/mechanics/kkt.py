@@ -201,6 +201,8 @@ def _turning_rows(robot, bodies, closure, v, w, relative, bias):
     if closure.kind == "spherical":
         return []
     rows = [(e @ (turn[1] - turn[0]), 0.0) for e in np.eye(3)]
+    if closure.kind == "fixed":
+        return rows
     U = bodies.point(closure.second) - bodies.point(closure.first)
     Ud = relative @ np.concatenate([np.concatenate(p) for p in zip(v, w)])
     # Seen from the first frame the second's origin accelerates along z1 alone.
@@ -248,7 +250,8 @@ def openings(robot, q):
         U = bodies.point(c.second) - bodies.point(c.first)
         (x1, y1, z1), (x2, y2, z2) = bodies.axes(c.first), bodies.axes(c.second)
         out.append([x1 @ U, y1 @ U, x1 @ y2, y1 @ z2, z1 @ x2] if c.kind == "prismatic" else U)
-        out += {"universal": [[z1 @ z2]], "revolute": [[x1 @ z2, y1 @ z2]]}.get(c.kind, [])
+        turned = {"universal": [z1 @ z2], "revolute": [x1 @ z2, y1 @ z2], "fixed": [x1 @ y2, y1 @ z2, z1 @ x2]}
+        out += [turned[c.kind]] if c.kind in turned else []
     return np.concatenate(out)
 
 

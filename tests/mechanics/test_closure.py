@@ -9,7 +9,7 @@ import emdeg
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.loops.closing import ready
-from tests.mechanics.invented import INVENTED, crane
+from tests.mechanics.invented import INVENTED, crane, welded_coupler
 from tests.mechanics.kkt import constrained_accelerations, openings
 from tests.mechanics.linkages import HOOKE, SLIDER_CRANK, UPU3, built
 
@@ -100,6 +100,17 @@ def test_invented_mechanisms_move_as_free_bodies_with_multipliers_do(name, tmp_p
             np.testing.assert_allclose(found, expected, atol=1e-10 * scale)
         reached += 1
     assert reached >= 4
+
+
+def test_a_seam_that_nothing_moves_in_closes_a_loop_as_well(tmp_path):
+    """Seven joints and a weld, followed numerically: no equation is left open and the free bodies agree."""
+    robot, rng = built(welded_coupler(7), tmp_path), np.random.default_rng(3)
+    home = kind_of(robot).home(robot)
+    for place in rng.uniform(-0.05, 0.05, (3, 1)):
+        q, qd, tau = home + place, rng.normal(size=1), rng.normal(size=1)
+        np.testing.assert_allclose(openings(robot, emdeg.loops.joint_positions(robot, q)), 0, atol=1e-13)
+        expected = constrained_accelerations(robot, q, qd, tau)
+        np.testing.assert_allclose(emdeg.forward_dynamics(robot, q, qd, tau), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

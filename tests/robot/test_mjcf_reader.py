@@ -124,24 +124,13 @@ def test_meshes_are_never_opened() -> None:
 def test_what_is_left_out_is_noted() -> None:
     text = document(
         body(f'<joint name="j" axis="0 0 1" stiffness="5"/>{INERTIAL}', 'gravcomp="1"'),
-        before='<equality><joint joint1="j"/></equality><tendon><fixed><joint joint="j" coef="1"/></fixed></tendon>',
+        before='<tendon><fixed><joint joint="j" coef="1"/></fixed></tendon>',
     )
     assert read_mjcf(text, "some.xml").notes == (
         "body 'b': its gravity compensation was left out",
         "joint 'j': its spring was left out",
-        "the file's <equality> section was left out",
         "the file's <tendon> section was left out",
     )
-
-
-def test_loops_that_stay_open_are_noted() -> None:
-    """Numbers of the opened tree are not those of the mechanism, and every command says so."""
-    text = document(
-        body(f'<joint name="j" axis="0 0 1"/>{INERTIAL}'),
-        before='<equality><connect body1="b" body2="world" anchor="1 0 0"/><weld body1="b" body2="world"/></equality>',
-    )
-    note = read_mjcf(text, "some.xml").notes[-1]
-    assert note.startswith("the loops that its 2 <connect> and <weld> close are open here, and move otherwise than in")
 
 
 STILL = '<body name="s" pos="1 0 0"><geom size="0.1" mass="30"/></body>'

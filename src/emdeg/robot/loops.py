@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeVar, cast
 from emdeg.algebra import NO_ANGLE, ZERO, Angle, Exact, FieldScalar
 from emdeg.writing import Shown
 
-ClosureKind = Literal["spherical", "universal", "revolute", "prismatic"]
-CLOSURE_KINDS: tuple[ClosureKind, ...] = ("spherical", "universal", "revolute", "prismatic")
+ClosureKind = Literal["spherical", "universal", "revolute", "prismatic", "fixed"]
+CLOSURE_KINDS: tuple[ClosureKind, ...] = ("spherical", "universal", "revolute", "prismatic", "fixed")
 Vector = tuple[Exact, Exact, Exact]
 Angles = tuple[Angle, Angle, Angle]
 Masses = tuple[Exact, Exact, Exact]
@@ -124,7 +124,8 @@ class Closure:
     """A joint between two frames of the tree that closes a loop.
 
     spherical: the origins meet. universal: and the z axes stay at right angles. revolute: the origins meet and the
-    z axes are one. prismatic: the frames are parallel and the second's origin stays on the first's z axis.
+    z axes are one. prismatic: the frames are parallel and the second's origin stays on the first's z axis. fixed: the
+    frames are one.
     """
 
     name: str

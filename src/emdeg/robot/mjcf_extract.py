@@ -27,7 +27,7 @@ _KEPT: dict[str, frozenset[str]] = {
         "angle eulerseq autolimits boundmass boundinertia balanceinertia inertiafromgeom inertiagrouprange settotalmass"
     ),
     "option": _names("gravity density viscosity wind"),
-    "flag": _names("gravity spring damper passive frictionloss constraint"),
+    "flag": _names("gravity spring damper passive frictionloss constraint equality"),
     "default": _names("class"),
     "worldbody": frozenset(),
     "body": _PLACE | _names("name childclass gravcomp"),
@@ -39,7 +39,14 @@ _KEPT: dict[str, frozenset[str]] = {
     "freejoint": _names("name"),
     "inertial": _PLACE | _names("mass diaginertia fullinertia"),
     "geom": _PLACE | _names("class type size mass density fromto group shellinertia"),
+    "site": _PLACE | _names("name class type size fromto"),
+    "equality": _names("active"),
+    "connect": _names("name class active body1 body2 anchor site1 site2"),
+    "weld": _names("name class active body1 body2 relpose anchor site1 site2"),
+    "equality joint": _names("name class active joint1 joint2 polycoef"),
 }
+_SOFT = _names("solref solimp")
+"""How hard MuJoCo pulls what is to be equal together: here it is equal."""
 _HARMLESS: dict[str, frozenset[str]] = {
     "compiler": _names(
         "alignfree assetdir conflict convexhull coordinate discardvisual exactmeshinertia fitaabb fusestatic meshdir "
@@ -51,7 +58,7 @@ _HARMLESS: dict[str, frozenset[str]] = {
         "o_friction o_margin o_solimp o_solref sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance"
     ),
     "flag": _names(
-        "actuation autoreset clampctrl contact diagexact energy equality eulerdamp filterparent fwdinv invdiscrete ipc "
+        "actuation autoreset clampctrl contact diagexact energy eulerdamp filterparent fwdinv invdiscrete ipc "
         "island limit midphase multiccd nativeccd override refsafe sensor sensornoise sleep speculative warmstart"
     ),
     "worldbody": _names("name childclass"),
@@ -65,13 +72,20 @@ _HARMLESS: dict[str, frozenset[str]] = {
         "adhesion castshadow conaffinity condim contype fitscale fluidcoef fluidshape friction gap hfield margin "
         "material mesh name priority rgba solimp solmix solref surfacevel user"
     ),
+    "site": _names("group material rgba user"),
+    "equality": _SOFT,
+    "connect": _SOFT,
+    "weld": _SOFT | _names("torquescale"),
+    "equality joint": _SOFT,
 }
 """What does not change how bodies move. What is on neither list is refused: a later MuJoCo may know what it does."""
-_SECTIONS = _names("compiler option default worldbody size statistic visual custom asset contact sensor keyframe")
+_SECTIONS = _names(
+    "compiler option default worldbody size statistic visual custom asset contact sensor keyframe equality"
+)
 _LOOKS = _names("site camera light")
 _WORDS = _names(
     "angle eulerseq autolimits balanceinertia inertiafromgeom class childclass name type limited actuatorfrclimited "
-    "shellinertia scaling"
+    "shellinertia scaling active body1 body2 site1 site2 joint1 joint2"
 )
 _REFUSED = {
     "include": "an <include> is refused: other files are not opened; expand the model into one file first",
@@ -83,9 +97,9 @@ _REFUSED = {
     "flexcomp": "a <flexcomp> is refused: it is not a rigid body",
     "deformable": "a <deformable> is refused: it is not a rigid body",
 }
-_IGNORED = ("equality", "tendon")
-_CLOSING = _names("connect weld")
-"""Equality constraints that close loops of bodies."""
+_IGNORED = ("tendon",)
+_EQUAL = {"connect": "connect", "weld": "weld", "joint": "equality joint"}
+"""Equality constraints that are read: two that close loops of bodies, one that ties a joint."""
 _ACTUATORS = _names(
     "general motor position velocity pid intvelocity damper cylinder muscle adhesion dcmotor orientation"
 )
@@ -102,6 +116,9 @@ class Extract:
     """Line of the new document -> line of the old."""
     body_lines: dict[str, int] = field(default_factory=dict)
     joint_lines: dict[str, int] = field(default_factory=dict)
+    equality_lines: dict[str, int] = field(default_factory=dict)
+    driven: list[str] = field(default_factory=list)
+    """The joints that actuators act on, in the file's order."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -116,12 +133,8 @@ def extract(root: Element) -> Extract:
     for tag in _IGNORED:
         if any(section.children for section in root.all(tag)):
             result.notes.append(f"the file's <{tag}> section was left out")
-    closing = [e.tag for section in root.all("equality") for e in section.children if e.tag in _CLOSING]
-    if closing:
-        result.notes.append(
-            f"the loops that its {len(closing)} <{'> and <'.join(sorted(set(closing)))}> close are open here, and move "
-            "otherwise than in MuJoCo: state them as [[closure]] of a robot file (emdeg new --loop)"
-        )
+    moved = (e.attributes.get("joint", "") for section in root.all("actuator") for e in section.children)
+    result.driven = [name for name in dict.fromkeys(moved) if name in result.joint_lines]
     if any(_moves_by_itself(element) for element in root.walk()):
         result.notes.append("the inertia and damping of the file's <actuator> section were left out")
     if result.notes and any("springdamper" in element.attributes for element in root.walk()):
@@ -166,6 +179,10 @@ class _Pruning:
         self.groups = _whole_numbers(said.get("inertiagrouprange", "0 5"))
         self.scaled = _may_be_positive(said.get("settotalmass", "-1"))
         self.taken = {e.attributes["name"] for e in root.walk() if "name" in e.attributes}
+        self.equalities = [e for section in root.all("equality") for e in section.children]
+        mocap = [e for e in root.walk() if e.tag == "body" and e.attributes.get("mocap") == "true"]
+        self.led = {part.attributes.get("name", "") for one in mocap for part in one.walk()} - {""}
+        self.sites = {e.attributes[key] for e in self.equalities for key in ("site1", "site2") if key in e.attributes}
 
     def compiler(self) -> Mapping[str, str]:
         """What the file asks of the compiler, of several settings the last; RobotError where it cannot be had."""
@@ -211,14 +228,35 @@ class _Pruning:
                 kept.append(self.default(element))
             elif element.tag == "worldbody":
                 kept.append(_bare(element, self.contents(element, "main", moving=False, shapes=False)))
+        equal = [self.equality(element) for element in self.equalities if element.attributes.get("active") != "false"]
+        if len(equal) > BUDGET.links:
+            raise TooLarge(f"it has {len(equal)} equality constraints; the budget is {BUDGET.links}")
+        if equal:
+            kept.append(Element("equality", {}, self.root.line, equal))
         return Element("mujoco", {}, self.root.line, kept)
+
+    def equality(self, element: Element) -> Element:
+        if element.tag not in _EQUAL:
+            raise RobotError(
+                f"an <equality> between <{element.tag}>s is refused: bodies move otherwise because of it",
+                line=element.line,
+            )
+        for end in ("body1", "body2", "site1", "site2"):
+            if element.attributes.get(end) in self.led:
+                raise RobotError(
+                    f"its {end} is, or is on, a mocap body, which moves as a program says: refused", line=element.line
+                )
+        named = self._named(element, self.result.equality_lines)
+        bare = _bare(element, kind=_EQUAL[element.tag])
+        bare.attributes = {**bare.attributes, **named}
+        return bare
 
     def default(self, element: Element) -> Element:
         kept: list[Element] = []
         for child in element.children:
             if child.tag == "default":
                 kept.append(self.default(child))
-            elif child.tag in ("joint", "geom"):
+            elif child.tag in ("joint", "geom") or (child.tag in ("site", "equality") and self.equalities):
                 bare = _bare(child)
                 unwanted = {"name", "class"}
                 if bare.attributes.get("type") in _SHAPES_IN_FILES:  # no shape that needs it is kept
@@ -247,6 +285,8 @@ class _Pruning:
                 bare = _bare(child)
                 if shapes and self.has_mass(child, childclass):
                     kept.append(bare)
+            elif child.tag == "site" and child.attributes.get("name") in self.sites:
+                kept.append(_bare(child))
             elif child.tag not in _LOOKS:
                 raise RobotError(f"<{child.tag}> is not known inside <{element.tag}>", line=child.line)
         return kept
@@ -273,7 +313,7 @@ class _Pruning:
         if "name" in element.attributes:
             name = element.need_name()
         else:
-            kind = "body" if element.tag == "body" else "joint"
+            kind = {"body": "body", "connect": "loop", "weld": "loop"}.get(element.tag, "joint")
             name = f"{kind}{len(lines) + 1}"
             while name in self.taken:
                 name += "_"
@@ -343,12 +383,13 @@ def _joints(body: Element) -> Iterator[Element]:
             yield from _joints(child)
 
 
-def _bare(element: Element, children: list[Element] | None = None) -> Element:
-    """The element with the attributes that are kept, each a word or finite numbers."""
+def _bare(element: Element, children: list[Element] | None = None, kind: str = "") -> Element:
+    """The element with the attributes that are kept of its kind, each a word or finite numbers."""
     kept: dict[str, str] = {}
+    kind = kind or element.tag
     for key, value in element.attributes.items():
-        if key not in _KEPT[element.tag]:
-            if key not in _HARMLESS.get(element.tag, ()):
+        if key not in _KEPT[kind]:
+            if key not in _HARMLESS.get(kind, ()):
                 raise RobotError(f"an attribute {clipped(key)!r} of <{element.tag}> is not known", line=element.line)
             continue
         if key not in _WORDS and element.tag != "flag":

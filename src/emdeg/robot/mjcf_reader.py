@@ -28,6 +28,7 @@ from emdeg.robot.markup import (
     snapped_transform,
 )
 from emdeg.robot.mjcf_extract import Extract, extract
+from emdeg.robot.mjcf_loops import closed_loops, tied_joints
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Vector
 from emdeg.robot.normal_form import Body, motion
 from emdeg.robot.transform import ExactTransform, Rotation, move_inertia, tidy, to_pose
@@ -81,7 +82,8 @@ _FLAGS = {
     "DAMPER": ("damper",),
     "PASSIVE": ("spring", "damper"),  # before MuJoCo 3.4
     "FRICTIONLOSS": ("frictionloss",),
-    "CONSTRAINT": ("frictionloss",),
+    "EQUALITY": ("equality",),
+    "CONSTRAINT": ("frictionloss", "equality"),
 }
 
 
@@ -107,6 +109,11 @@ class _Compiled:
     def __init__(self, model: Any, wanted: Extract, snap: float) -> None:
         self.m, self.wanted, self.snap = model, wanted, snap
         self.off = _switched_off(model)
+        if "equality" in self.off:
+            model.eq_active0[:] = 0
+        self.tied = tied_joints(model, wanted)
+        self.places = [ExactTransform()]
+        """Every body's place as the file draws it."""
         self.notes = [*self.left_out(), *wanted.notes]
 
     def left_out(self) -> list[str]:
@@ -129,6 +136,8 @@ class _Compiled:
             found.append("the joints' damping is switched off in the file (<flag>), so it is zero")
         if "frictionloss" in self.off and any(m.dof_frictionloss):
             found.append("the joints' friction loss is switched off in the file (<flag>), so it is zero")
+        if "equality" in self.off and m.neq:
+            found.append("its equality constraints are switched off in the file (<flag>), so they do not hold")
         return found
 
     def draft(self, file: str) -> Draft:
@@ -140,9 +149,12 @@ class _Compiled:
                 bodies += self.body(i, name, {body.name for body in bodies})
             except RobotError as problem:
                 raise problem.at(line=self.wanted.body_lines.get(name), body=name) from None
+        loops, more = closed_loops(m, self.wanted, self.places, self.rotation)
+        self.notes += more
         return Draft(
             name=self.wanted.model or "robot",
             bodies=tuple(bodies),
+            loops=loops,
             root="world",
             gravity=NOWHERE if "gravity" in self.off else _vector(m.opt.gravity),
             notes=tuple(self.notes),
@@ -156,6 +168,7 @@ class _Compiled:
         line = self.wanted.body_lines.get(name)
         rotation = self.rotation(m.body_quat[i], f"body {name!r}")
         place = ExactTransform(rotation, _vector(m.body_pos[i]))
+        self.places.append(self.places[int(m.body_parentid[i])] @ place)
         first = int(m.body_jntadr[i])
         chain: list[Body] = []
         for j in range(first, first + int(m.body_jntnum[i])):
@@ -203,6 +216,7 @@ class _Compiled:
                 ),
             ),
             line=line,
+            refused=self.tied.get(name),
         )
 
     def rotation(self, quaternion: Any, owner: str) -> Rotation:

@@ -85,8 +85,8 @@ drive = { viscous = 0.02 }           # joints without a motor may have friction,
 [tool]
 link = "coupler"
 
-# What closes the loop: a joint between two frames of the tree (spherical, universal, revolute or prismatic), or a
-# [[rod]] with ball joints at its ends (name, from, to, length, mass, com, inertia).
+# What closes the loop: a joint between two frames of the tree (spherical, universal, revolute, prismatic or
+# fixed), or a [[rod]] with ball joints at its ends (name, from, to, length, mass, com, inertia).
 [[closure]]
 name = "pin"
 type = "revolute"                    # the origins meet and the z axes are one

@@ -47,6 +47,7 @@ PASSED = {
     "universal": ({"M": 1},),
     "revolute": LEAST["revolute"],
     "prismatic": LEAST["prismatic"],
+    "fixed": tuple({name: 1} for name in COLUMNS[:DRIVE]),
 }
 """What each kind of closing joint cannot assign to one of its two bodies, in its own frame."""
 NOTHING, GAP = 1e-8, 1e3

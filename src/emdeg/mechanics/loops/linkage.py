@@ -235,11 +235,13 @@ def _bar_row(link: Linkage, bar: Bar, world: Frames) -> Row:
 
 
 _POINTS = (("base", 0), ("base", 1), ("base", 2))
+_AXES = (("across", 0, 1), ("across", 1, 2), ("across", 2, 0))
 CLOSING_ROWS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
     "spherical": _POINTS,
     "universal": (*_POINTS, ("across", 2, 2)),
     "revolute": (*_POINTS, ("across", 0, 2), ("across", 1, 2)),
-    "prismatic": (("along", 0), ("along", 1), ("across", 0, 1), ("across", 1, 2), ("across", 2, 0)),
+    "prismatic": (("along", 0), ("along", 1), *_AXES),
+    "fixed": (*_POINTS, *_AXES),
 }
 """The equations of each kind of closing joint: the gap along an axis of the base, or of the first end; the product of
 an axis of the first end and one of the second."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError
-from emdeg.mechanics.loops.linkage import Linkage, constraints, jacobian_matrix, world_frames
+from emdeg.mechanics.loops.linkage import CLOSING_ROWS, Linkage, constraints, jacobian_matrix, world_frames
 
 CLOSED = 1e-12
 """A loop counts as closed by Newton's method if its equations, over the mechanism's size, miss zero by less."""
@@ -56,11 +56,7 @@ def row_sizes(link: Linkage) -> Array:
     size = size_of(link)
     found = [size * size] * len(link.bars)
     for meeting in link.meetings:
-        found += {
-            "prismatic": [size, size, 1.0, 1.0, 1.0],
-            "universal": [size, size, size, 1.0],
-            "revolute": [size, size, size, 1.0, 1.0],
-        }.get(meeting.kind, [size] * 3)
+        found += [1.0 if kind == "across" else size for kind, *_ in CLOSING_ROWS[meeting.kind]]
     return np.array(found if link.rows is None else [found[i] for i in link.rows])
 
 

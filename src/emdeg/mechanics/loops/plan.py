@@ -161,7 +161,7 @@ def _candidates(
                 yield Draw(k, loop.name), [loop], {k}
         elif isinstance(loop, Meeting) and len(unknown) == 1 and loop.kind != "prismatic":
             (k,) = unknown
-            for along in (0, _same_way(place, loop)) if loop.kind == "revolute" else (0,):
+            for along in (0, _same_way(place, loop)) if loop.kind in ("revolute", "fixed") else (0,):
                 if _length_across(place, Aim(k, loop.name, along), loop) > NEAR:
                     yield Aim(k, loop.name, along), [loop], {k}
         elif isinstance(loop, Meeting) and len(unknown) == 3 and _points(place, *unknown):
@@ -215,7 +215,7 @@ def _gaps(place: Place, loop: Bar | Meeting, known: set[int]) -> Iterator[tuple[
         if len(unknown) == 1:
             yield unknown[0], Gap(loop.name)
         return
-    if len(unknown) != 2 or loop.kind not in ("revolute", "spherical", "universal"):
+    if len(unknown) != 2 or loop.kind == "prismatic":
         return
     i, j = unknown
     facing = place.moves(i, loop.first) != place.moves(j, loop.first)
@@ -223,7 +223,7 @@ def _gaps(place: Place, loop: Bar | Meeting, known: set[int]) -> Iterator[tuple[
         if _parallel(place, i, j):
             yield k, Gap(loop.name, elbow)
             continue
-        along = (0, _same_way(place, loop)) if loop.kind == "revolute" else (0,)
+        along = (0, _same_way(place, loop)) if loop.kind in ("revolute", "fixed") else (0,)
         for by, up in product(along, (0, 1)):
             yield k, Gap(loop.name, elbow, (up, by), level=False)
 
