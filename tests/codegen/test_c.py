@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import emdeg
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.infix import escaped
-from emdeg.programs.ir import Count, count
-from emdeg.programs.simplification import simplify, split_constants
+from emdeg.programs.ir import Count, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref, count
+from emdeg.programs.simplification import CACHED, simplify, split_constants
 from emdeg.programs.sine import DOUBLE, SINGLE
 from emdeg.programs.values import evaluate
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
@@ -212,6 +213,32 @@ def test_an_output_may_overwrite_an_input(tmp_path):
     expected = reference(**state)
     call(library.pair, [state["q"], state["qd"], state["qdd"], state["qdd"]])
     np.testing.assert_allclose(state["qdd"], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("function", ["forward_dynamics", "forward_dynamics_derivatives"])
+def test_entries_are_stored_as_soon_as_they_are_known_and_all_inputs_are_read(function):
+    program = emdeg.program("puma560", function)
+    body = emit_c(program, COptions(trig="inline"), name="f").rsplit("\n{\n", 1)[1].splitlines()
+    of_inputs = re.compile(rf"= .*\b({'|'.join(group.name for group in program.inputs)})\[")
+    of_outputs = re.compile(rf" *({'|'.join(group.name for group in program.outputs)})\[\d+\] = -?(\w+)")
+    stores = {place: found[2] for place, line in enumerate(body) if (found := of_outputs.match(line))}
+    last_read = max(place for place, line in enumerate(body) if place not in stores and of_inputs.search(line))
+    made = {line.split()[2]: place for place, line in enumerate(body) if line.startswith("    const emdeg_real t")}
+    assert len(stores) == sum(len(group.entries) for group in program.outputs)
+    assert min(stores) > last_read
+    # between a store and what it waits for there are stores alone
+    for place, name in stores.items():
+        waits = max(last_read, made.get(name, 0))
+        assert set(range(waits + 1, place)) <= stores.keys()
+
+
+def test_long_functions_are_compiled_for_short_code():
+    ops = [Op(Kind.INPUT, payload=("q", 0)), Op(Kind.ADD, (0, 0))]
+    ops += [Op(Kind.MUL if k % 3 else Kind.ADD, (k - 1, k // 2)) for k in range(2, CACHED + 2)]
+    q = InputGroup("q", 1, Dependence.CONFIGURATION)
+    for size, expected in ((CACHED, 0), (CACHED + 1, 1)):
+        program = Program("f", (q,), tuple(ops[:size]), (OutputGroup("y", (1,), (Ref(size - 1),)),))
+        assert emit_c(program).count("EMDEG_SHORT void f(") == expected
 
 
 HOSTILE = ["*/ int evil; /*", "name\nint evil;", "back\\\nslash", "??/ trigraph", "ünï", "\x00\x1b[31m", "//"]

@@ -67,6 +67,8 @@ class Listing:
 
     statements: tuple[str, ...]
     outputs: dict[str, tuple[str, ...]]
+    ready: dict[str, tuple[int, ...]]
+    """Of every entry how many statements come before it may be stored: its own, and all that read an input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +116,20 @@ def parts(program: Program, name: str, multirate: bool = False) -> list[Program]
 
 
 def body(program: Program, language: Language) -> list[str]:
-    """Statements that compute the outputs and store their entries in the caller's arrays, all after all is read."""
+    """Statements that compute the outputs and store their entries in the caller's arrays.
+
+    Nothing is stored before all inputs are read, so that an output may overwrite an input; from there on each entry as
+    soon as it is known, so that it takes no register up to the end.
+    """
     lines = listing(program, language)
-    stores = [
-        language.store(language.element(name, place), text)
-        for name, texts in lines.outputs.items()
-        for place, text in enumerate(texts)
-    ]
-    return [*lines.statements, *stores]
+    stores: list[list[str]] = [[] for _ in range(len(lines.statements) + 1)]
+    for name, texts in lines.outputs.items():
+        for place, (text, ready) in enumerate(zip(texts, lines.ready[name])):
+            stores[ready].append(language.store(language.element(name, place), text))
+    found = stores[0]
+    for statement, after in zip(lines.statements, stores[1:]):
+        found += [statement, *after]
+    return found
 
 
 def unused(program: Program) -> list[str]:
@@ -156,9 +164,18 @@ class _Printer:
         self.angles: dict[int, int] = {}
         self.pairs: dict[int, tuple[str, str]] = {}
         self.fresh = itertools.count(1)
+        self.from_inputs: set[int] = set()
+        """Values whose text, as it stands where it is read, names an input."""
+        self.all_read = 0
+        """Statements up to the last that reads an input."""
+        self.known: dict[int, int] = {}
+        """Statements before a value's text may stand."""
 
     def read(self, index: int, op: Op) -> None:
         """Write a value as it may stand where it is read."""
+        inside = op.kind not in _TRIG or self.language.for_people
+        if op.kind is Kind.INPUT or (inside and not self.from_inputs.isdisjoint(op.args)):
+            self.from_inputs.add(index)
         if index in self.numbers:
             self.operands[index] = self._literal(self.numbers[index])
         elif op.kind is Kind.INPUT:
@@ -170,12 +187,21 @@ class _Printer:
             self.operands[index] = self._wave(op)
         else:
             self.operands[index] = self._expression(op)
+        self.known[index] = len(self.statements)
 
     def name(self, index: int) -> None:
         """A statement for a value, and its name where it is read."""
         name = self.language.temporary(next(self.fresh))
-        self.statements.append(self.language.declare(name, self.operands[index].text))
+        self._state([self.language.declare(name, self.operands[index].text)], [index])
         self.operands[index] = Operand(name)
+        self.from_inputs.discard(index)
+        self.known[index] = len(self.statements)
+
+    def _state(self, statements: Sequence[str], reading: Sequence[int]) -> None:
+        """Statements that read these values."""
+        self.statements += statements
+        if not self.from_inputs.isdisjoint(reading):
+            self.all_read = len(self.statements)
 
     def listing(self) -> Listing:
         # Inputs handed through are read before anything is stored, so that an output may overwrite an input.
@@ -183,7 +209,11 @@ class _Printer:
             if self.program.ops[index].kind is Kind.INPUT:
                 self.name(index)
         outputs = {group.name: tuple(self._output(ref) for ref in group.entries) for group in self.program.outputs}
-        return Listing(tuple(self.statements), outputs)
+        ready = {
+            group.name: tuple(max(self.all_read, self.known[ref.value] if ref.sign else 0) for ref in group.entries)
+            for group in self.program.outputs
+        }
+        return Listing(tuple(self.statements), outputs, ready)
 
     def _output(self, ref: Ref) -> str:
         if not ref.sign:
@@ -207,7 +237,7 @@ class _Printer:
             places = sorted({place for _, place in self.waves})
             if len(places) > 1:
                 lines, names = self.language.together([self.operands[place].text for place in places])
-                self.statements += lines
+                self._state(lines, places)
                 self.pairs = dict(zip(places, names))
         if angle in self.pairs:
             return Operand(self.pairs[angle][op.kind is Kind.COS])
@@ -215,7 +245,7 @@ class _Printer:
             self.angles[angle] = len(self.angles) + 1
             sine = f"s{self.angles[angle]}" if (Kind.SIN, angle) in self.waves else None
             cosine = f"c{self.angles[angle]}" if (Kind.COS, angle) in self.waves else None
-            self.statements += self.language.sincos(sine, cosine, self.operands[angle].text)
+            self._state(self.language.sincos(sine, cosine, self.operands[angle].text), [angle])
         return Operand(f"{letter}{self.angles[angle]}")
 
     def _expression(self, op: Op) -> Operand:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
     from emdeg.programs.search.optimise import on_file, optimise
     from emdeg.programs.simplification import (
+        CACHED,
         angles_first,
         for_one_state,
         included,

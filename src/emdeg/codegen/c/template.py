@@ -11,7 +11,17 @@ from typing import Any, Literal
 from emdeg.codegen.c.acados import acados_functions
 from emdeg.codegen.c.casadi import derivative_entry_points, entry_point
 from emdeg.codegen.infix import Language, body, escaped, header, identifier, parts, unused
-from emdeg.programs import DOUBLE, SINGLE, InputGroup, Program, TrigTable, angles_first, for_one_state, split_constants
+from emdeg.programs import (
+    CACHED,
+    DOUBLE,
+    SINGLE,
+    InputGroup,
+    Program,
+    TrigTable,
+    angles_first,
+    for_one_state,
+    split_constants,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +54,11 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
         texts.append(_batch(main))
     if options.casadi:
         texts.append(entry_point(main, name, constants))
-        texts.append(derivative_entry_points(program, name, lambda one: _derivative(one, options.trig == "inline")))
+        texts.append(
+            derivative_entry_points(program, name, lambda one: _function(one, options.trig == "inline", "static "))
+        )
     if options.acados:
-        texts.append(acados_functions(program, name, lambda one: _derivative(one, options.trig == "inline")))
+        texts.append(acados_functions(program, name, lambda one: _function(one, options.trig == "inline", "static ")))
     lines = header(program, name, options.robot, options.command, options.multirate)
     if options.batch:
         lines += ["", f"{name}_batch takes arrays component by component: entry j of state i at [j*count + i]."]
@@ -150,34 +162,31 @@ _SINGLE = """\
 """
 
 
-def _function(program: Program, together: bool, scope: str = "") -> str:
-    signature = f"{scope}void {program.name}({parameters(program)})"
-    lines = [f"{signature};", signature, "{"]
-    lines += ["    " + line for line in _void(program) + _body(for_one_state(program), one_state, together)]
-    return "\n".join([*lines, "}"]) + "\n"
-
-
 LONG = 1500
 """Values of a derivative from which on a compiler's time matters more than the last tenth of its speed."""
 
 
-def _derivative(program: Program, together: bool) -> str:
-    """A derivative's own function, which nobody outside of the file sees.
+def _function(program: Program, together: bool, scope: str = "") -> str:
+    """The function of a program. `scope`: "static " for one that nobody outside of the file sees, a derivative.
 
     On long functions without a branch most of gcc's time at -O2 goes into moving values between registers: three times
-    as much as at -Os, for code that is no faster.
+    as much as at -Os. And where the code does not stay in a processor's cache, shorter code is faster code.
     """
-    if program.size <= LONG:
-        return _function(program, together, "static ")
-    return "\n".join([*_UNHURRIED, _function(program, together, "EMDEG_LONG static ")])
+    long = program.size > (LONG if scope else CACHED)
+    signature = f"{scope}void {program.name}({parameters(program)})"
+    lines = [*_SHORT, f"{signature};", f"EMDEG_SHORT {signature}"] if long else [f"{signature};", signature]
+    lines.append("{")
+    lines += ["    " + line for line in _void(program) + _body(for_one_state(program), one_state, together)]
+    return "\n".join([*lines, "}"]) + "\n"
 
 
-_UNHURRIED = (
-    "#ifndef EMDEG_LONG",
+# A frame's own pointer reaches its values with a byte less than the stack's.
+_SHORT = (
+    "#ifndef EMDEG_SHORT",
     "#if defined(__GNUC__) && !defined(__clang__)",
-    '#define EMDEG_LONG __attribute__((optimize("Os")))',
+    '#define EMDEG_SHORT __attribute__((optimize("Os", "no-omit-frame-pointer", "ira-algorithm=priority")))',
     "#else",
-    "#define EMDEG_LONG",
+    "#define EMDEG_SHORT",
     "#endif",
     "#endif",
 )
