@@ -58,6 +58,21 @@ def test_two_links_by_hand():
     assert steps["parallel axes"].entries == PrintedCount(8, 3)
 
 
+@pytest.mark.parametrize("taken", [1, 7])
+def test_interrupted_the_steps_before_stand_and_the_others_are_named(taken):
+    whole, told = account_of(emdeg.load("planar3r")), []
+
+    def tell(step):
+        told.append(step)
+        if len(told) > taken:
+            raise KeyboardInterrupt
+
+    found = account_of(emdeg.load("planar3r"), tell)
+    assert found.steps == whole.steps[:taken]
+    assert found.untried == tuple(step.name for step in whole.steps[taken:])
+    assert whole.untried == ()
+
+
 def test_the_figure_and_its_data(tmp_path):
     files = account_figure(account_of(emdeg.load("planar2r")), tmp_path)
     assert sorted(file.suffix for file in files) == [".csv", ".png"]

@@ -8,9 +8,10 @@ added up again where each had one number of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from emdeg.algebra import (
 )
 from emdeg.algebra import count as count_printed
 from emdeg.analysis.figures import COLOURS, new_figure, save_figure
-from emdeg.equations import compact, hierarchy, indices
+from emdeg.equations import Compact, compact, hierarchy, indices
 from emdeg.programs import count, program
 from emdeg.reduce import FullModel, full_model
 from emdeg.robot import Robot
@@ -53,6 +54,8 @@ class Account(Shown):
     robot: str
     steps: tuple[AccountStep, ...]
     equation: PrintedCount
+    untried: tuple[str, ...] = ()
+    """Steps that somebody interrupted before they were taken."""
 
     @property
     def saved(self) -> list[int]:
@@ -61,37 +64,82 @@ class Account(Shown):
         return [0, *(before - after for before, after in pairwise(totals))]
 
 
-def account_of(robot: Robot) -> Account:
-    """The account of a chain's or tree's explicit model; the last row is the smallest program on file."""
+def account_of(robot: Robot, tell: Callable[[str], None] = lambda step: None) -> Account:
+    """The account of a chain's or tree's explicit model; the last row is the smallest program on file.
+
+    `tell` is told each step before it is taken. A keyboard interrupt after the first ends with those taken before.
+    """
     full = full_model(robot)
-    symbolic, numeric = full.model.entries(), full.entries
-    written = compact(full.lumped)
-    equation = _equation(numeric, robot.n)
-    short = _in_sums_of_angles(full)
-    kept = {name: cost for name, cost in short.items() if written[name].alias is None}
-    factored = {name: _factored(written[name].expression) for name in kept}
-    ways: list[tuple[str, str, PrintedCount]] = [
-        ("letters", "sums of products, a letter for every number", _sum(map(_lettered, symbolic.values()))),
-        ("folding", "products of constants are numbers", _sum(map(_folded, symbolic.values()))),
-        ("lumping", "numbers of the same product of sines are one", _sum(map(_expanded, numeric.values()))),
-        ("parallel axes", "sums of parallel joints' angles, sin^2 + cos^2 = 1", _sum(short.values())),
-        ("relations", "zero, equal and opposite entries are free", _sum(kept.values())),
-        ("factoring", "common factors taken out of an entry", _sum(_fewer(kept[k], factored[k]) for k in kept)),
-        ("shared products", "squares and products of sines formed once", written.count),
-        ("hierarchy", "sums that entries share formed once", hierarchy(full.lumped).count),
-    ]
+    ways = _Ways(full)
+    equation = _equation(full.entries, robot.n)
     steps: list[AccountStep] = []
-    for name, what, entries in ways:
-        before = steps[-1].entries if steps else None
-        found = entries if before is None else _fewer(before, entries)
-        steps.append(AccountStep(name, what, found, found + equation))
+    try:
+        for name, (what, counted) in ways.all.items():
+            tell(name)
+            entries = counted()
+            before = steps[-1].entries if steps else None
+            found = entries if before is None else _fewer(before, entries)
+            steps.append(AccountStep(name, what, found, found + equation))
+        tell(PROGRAM)
+        steps.append(_program_step(robot, steps[-1]))
+    except KeyboardInterrupt:
+        if not steps:
+            raise
+    untried = (*ways.all, PROGRAM)[len(steps) :]
+    return Account(robot.name, tuple(steps), equation, untried)
+
+
+PROGRAM = "program"
+
+
+class _Ways:
+    """The same entries written in ways of fewer and fewer operations: what each does, and its count when asked for."""
+
+    def __init__(self, full: FullModel) -> None:
+        self._full = full
+        self.all: dict[str, tuple[str, Callable[[], PrintedCount]]] = {
+            "letters": ("sums of products, a letter for every number", lambda: self._of_letters(_lettered)),
+            "folding": ("products of constants are numbers", lambda: self._of_letters(_folded)),
+            "lumping": (
+                "numbers of the same product of sines are one",
+                lambda: _sum(map(_expanded, full.entries.values())),
+            ),
+            "parallel axes": (
+                "sums of parallel joints' angles, sin^2 + cos^2 = 1",
+                lambda: _sum(self._in_sums.values()),
+            ),
+            "relations": ("zero, equal and opposite entries are free", lambda: _sum(self._kept.values())),
+            "factoring": ("common factors taken out of an entry", self._factored),
+            "shared products": ("squares and products of sines formed once", lambda: self._written.count),
+            "hierarchy": ("sums that entries share formed once", lambda: hierarchy(full.lumped).count),
+        }
+
+    @cached_property
+    def _in_sums(self) -> dict[str, PrintedCount]:
+        return _in_sums_of_angles(self._full)
+
+    @cached_property
+    def _written(self) -> Compact:
+        return compact(self._full.lumped)
+
+    @cached_property
+    def _kept(self) -> dict[str, PrintedCount]:
+        """The entries that are no other's multiple."""
+        return {name: cost for name, cost in self._in_sums.items() if self._written[name].alias is None}
+
+    def _of_letters(self, count: Callable[[TrigPoly], PrintedCount]) -> PrintedCount:
+        return _sum(map(count, self._full.model.entries().values()))
+
+    def _factored(self) -> PrintedCount:
+        return _sum(_fewer(cost, _factored(self._written[name].expression)) for name, cost in self._kept.items())
+
+
+def _program_step(robot: Robot, before: AccountStep) -> AccountStep:
     smallest = count(program(robot, "inverse_dynamics"))
     torques = PrintedCount(smallest.mul, smallest.add)
-    if torques.total < steps[-1].torques.total:
-        steps.append(AccountStep("program", "the smallest program on file: no entries formed", None, torques))
-    else:
-        steps.append(replace(steps[-1], name="program", what="none on file is shorter: emdeg optimise looks for one"))
-    return Account(robot.name, tuple(steps), equation)
+    if torques.total < before.torques.total:
+        return AccountStep(PROGRAM, "the smallest program on file: no entries formed", None, torques)
+    return replace(before, name=PROGRAM, what="none on file is shorter: emdeg optimise looks for one")
 
 
 def _fewer(before: PrintedCount, after: PrintedCount) -> PrintedCount:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from emdeg.analysis import account_figure, account_of, check_folder
-from emdeg.cli.common import UsageError, out, print_json, say
+from emdeg.analysis import Account, account_figure, account_of, check_folder
+from emdeg.cli.common import UsageError, end_if_missed, out, print_json, say
 from emdeg.cli.progress import working
 from emdeg.mechanics import TREE, kind_of
 from emdeg.robot import Robot, need_numbers
@@ -21,8 +21,8 @@ def print_account(robot: Robot, folder: Path | None, json: bool) -> None:
     need_numbers(robot)
     if folder is not None:
         check_folder(folder)
-    with working("writing the model in nine ways"):
-        found = account_of(robot)
+    with working(f"deriving {robot.name}") as tell:
+        found = account_of(robot, tell)
     files = [] if folder is None else account_figure(found, folder)
     if json:
         steps = [asdict(step) | {"saved": saved} for step, saved in zip(found.steps, found.saved)]
@@ -31,10 +31,19 @@ def print_account(robot: Robot, folder: Path | None, json: bool) -> None:
                 "robot": found.robot,
                 "equation": asdict(found.equation),
                 "steps": steps,
+                "untried": found.untried,
                 "files": [str(file) for file in files],
             }
         )
-        return
+    else:
+        _print_table(found)
+    for file in files:
+        say(f"wrote {file}")
+    if found.untried:
+        end_if_missed([], interrupted=f": what these steps save was not looked at: {', '.join(found.untried)}")
+
+
+def _print_table(found: Account) -> None:
     table = Table("step", "x", "+", "all", "saved", "what it does", title=f"the torques of {found.robot}")
     for step, saved in zip(found.steps, found.saved):
         numbers = (step.torques.mul, step.torques.add, step.torques.total, saved)
@@ -45,5 +54,3 @@ def print_account(robot: Robot, folder: Path | None, json: bool) -> None:
         "(but in the last row); counted as written, a sign costs nothing",
         soft_wrap=True,
     )
-    for file in files:
-        say(f"wrote {file}")

@@ -127,12 +127,17 @@ def _extracted(short: ShortModel, effort: Effort | None, seed: int) -> list[Prog
 
 
 def _searched(starts: Sequence[Program], effort: Effort, seed: int, weights: Weights) -> Program:
-    """A fifth of the time for each start, the rest for the one that came furthest."""
+    """A fifth of the time for each start, the rest for the one that came furthest; less once nothing more comes."""
     searches = [Resubstitution(p, seed, weights) for p in starts]
+
+    def run(search: Resubstitution, share: float) -> None:
+        over = effort.until(share)
+        search.run(lambda: over() or search.settled)
+
     for place, search in enumerate(searches):
-        search.run(effort.until(0.2 * (place + 1)))
+        run(search, 0.2 * (place + 1))
     best = min(searches, key=lambda search: search.best)
-    best.run(effort.until(1.0))
+    run(best, 1.0)
     return tidied(best.result())
 
 

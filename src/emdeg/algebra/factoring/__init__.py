@@ -22,6 +22,6 @@ if TYPE_CHECKING:
         shared,
         without,
     )
-    from emdeg.algebra.factoring.parts import Found, Part, SharedParts, Use
+    from emdeg.algebra.factoring.parts import Found, Pair, Part, SharedParts, Use
 
 on_demand(globals())

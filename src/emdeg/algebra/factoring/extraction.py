@@ -20,6 +20,8 @@ PUT_BACK = 8
 """Up to so many parts are put back before others are taken out."""
 UPHILL = 0.1
 """How often one operation more is accepted, so that the search can leave a place where every step costs something."""
+IN_VAIN, FEW = 50, 4
+"""Trials for each part, and for so many more, after which sums that have not become shorter will hardly do so."""
 
 _State = tuple[dict[int, Table], dict[int, int], dict[int, tuple[int, int]]]
 """Sums, quotients and products."""
@@ -43,10 +45,15 @@ class Extraction(SharedParts):
         return self
 
     def improve(self, stopped: Callable[[], bool]) -> Extraction:
-        """Parts chosen by chance put back and others taken out, until told to stop; the shortest way found."""
+        """Parts chosen by chance put back and others taken out; the shortest way found.
+
+        Until told to stop, or until so many trials have won nothing that no more is to be hoped for.
+        """
         shortest, best = self.cost, self._state()
         current, here = shortest, best
-        while not stopped():
+        in_vain = 0
+        while not stopped() and in_vain < IN_VAIN * (FEW + len(self.quotients) + len(self.products)):
+            in_vain += 1
             for letter in self._some_parts(self._random.randint(1, PUT_BACK)):
                 if self._is_part(letter):  # it may have gone with another one
                     self._put_back(letter)
@@ -56,7 +63,7 @@ class Extraction(SharedParts):
                 continue
             current, here = cost, self._state()
             if cost < shortest:
-                shortest, best = cost, here
+                shortest, best, in_vain = cost, here, 0
         self._go_to(best)
         return self
 

@@ -8,7 +8,7 @@ Multiples of constants are constants (K25 = 2*K5), because those are computed on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,24 +29,15 @@ from emdeg.algebra import (
     evaluate,
 )
 from emdeg.algebra.factoring import (
-    Found,
     Key,
-    Part,
-    SharedParts,
-    Table,
-    Use,
-    common_to_all,
-    divisors,
     joined,
     nested,
-    pairs,
     without,
 )
 from emdeg.equations.reading.compact_form import atom_values
 from emdeg.equations.reading.lumped import Lumped, own_letter
+from emdeg.equations.reading.recurring import CodedLetters, Polynomial, RecurringBrackets, RecurringProducts
 from emdeg.writing import Brief, line, listing
-
-Polynomial = dict[tuple[Atom, ...], Fraction]
 
 MOST_TERMS = 4000
 """Terms above which no brackets are looked for."""
@@ -102,34 +93,6 @@ class Hierarchy(Brief):
         return {name: np.broadcast_to(known[Atom(name)], shape) for name in self.entries}
 
 
-class _Letters:
-    """Atoms as numbers that sort like them: what does not turn, letters yet to be named, sines and cosines."""
-
-    FRESH, TURNING = 10**6, 2 * 10**6
-
-    def __init__(self, tables: Iterable[Polynomial]) -> None:
-        atoms = sorted({atom for table in tables for key in table for atom in key})
-        still = [atom for atom in atoms if not atom.is_trigonometric]
-        self._atom = dict(enumerate(still)) | dict(enumerate((a for a in atoms if a.is_trigonometric), self.TURNING))
-        self._code = {atom: code for code, atom in self._atom.items()}
-        self.constants = {code for code, atom in self._atom.items() if not atom.angle and atom.kind[0] == "K"}
-
-    def named(self, letter: str, codes: Iterable[int]) -> list[str]:
-        """Names for new letters: V1, V2, ..."""
-        names = {code: f"{letter}{k}" for k, code in enumerate(codes, 1)}
-        self._atom |= {code: Atom(name) for code, name in names.items()}
-        return list(names.values())
-
-    def atom(self, code: int) -> Atom:
-        return self._atom[code]
-
-    def coded(self, table: Polynomial) -> Table:
-        return {tuple(sorted(self._code[atom] for atom in key)): c for key, c in table.items()}
-
-    def written(self, table: Table) -> Polynomial:
-        return {tuple(sorted(map(self.atom, key))): c for key, c in table.items()}
-
-
 def hierarchy(lumped: Lumped) -> Hierarchy:
     """The hierarchical form of a model in lumped constants: of the ways to write its functions the cheapest."""
     symbol = {c.name: f"K{k}" for k, c in enumerate(lumped.constants, 1)}
@@ -150,11 +113,11 @@ def _built(entries: dict[str, Polynomial], symbol: Mapping[str, str], size: Call
     constants: dict[str, tuple[Fraction, str]] = {k: (Fraction(1), c) for c, k in symbol.items()}
     steps, order = _related(entries, size)
     if sum(map(len, steps.values())) <= MOST_TERMS:
-        order = _bracketed(steps, order, _Letters(steps.values()))
+        order = _bracketed(steps, order, CodedLetters(steps.values()))
     _fold_multiples(steps, constants)
     written = {name: Sum((Product(f, (Atom(c),)),)) for name, (f, c) in constants.items()}
     _fold_sums(steps, written)
-    products = _products(steps, _Letters(steps.values()))
+    products = _products(steps, CodedLetters(steps.values()))
     used = {atom.kind for polynomial in steps.values() for key in polynomial for atom in key}
     return Hierarchy(
         {name: expression for name, expression in written.items() if name in used},
@@ -269,47 +232,9 @@ def _related(
     return steps, order
 
 
-class _Brackets(SharedParts):
-    """Recurring brackets: each sum's whole quotients by products of sines and cosines."""
-
-    def __init__(self, letters: _Letters, sums: Iterable[Polynomial]) -> None:
-        super().__init__([letters.coded(table) for table in sums], _Letters.FRESH)
-        self._constants = letters.constants
-
-    def parts(self, table: Table) -> Iterator[Found]:
-        quotients: dict[Key, dict[Key, Key]] = {}
-        for key in table:
-            turning = tuple(letter for letter in key if letter >= _Letters.TURNING)
-            for divisor in divisors(turning):
-                quotients.setdefault(divisor, {})[without(key, divisor)] = key
-        for divisor, quotient in quotients.items():
-            if len(quotient) > 1 and not _turning_factor(quotient):
-                inside = sorted(quotient)
-                keys = tuple(quotient[key] for key in inside)
-                lead = table[keys[0]]
-                yield (tuple(inside), tuple(table[key] / lead for key in keys)), divisor, lead, keys
-
-    def saving(self, part: Part, uses: Sequence[Use]) -> int:
-        """By computing a bracket once instead of in each of its places; a constant's multiple is a constant."""
-        more = len(part[0]) - 1
-        inside = more
-        for key, c in zip(*part):
-            inside += max(0, len(key) - 1) + (abs(c) != 1 and self._constants.isdisjoint(key))
-        spread = sum(len(use.divisor) * more for use in uses)
-        return (len(uses) - 1) * inside + spread - (len(uses) == 1)
-
-    def precedes(self, one: object, other: object) -> bool:
-        return one < other  # type: ignore[operator]
-
-
-def _turning_factor(quotient: Iterable[Key]) -> bool:
-    """Whether a sine or cosine divides all of a quotient; then a larger divisor would do."""
-    return bool(common_to_all(tuple(x for x in key if x >= _Letters.TURNING) for key in quotient))
-
-
-def _bracketed(steps: dict[str, Polynomial], order: list[str], letters: _Letters) -> list[str]:
+def _bracketed(steps: dict[str, Polynomial], order: list[str], letters: CodedLetters) -> list[str]:
     """Brackets that recur made V, in place; the order of evaluation with the V in it."""
-    found = _Brackets(letters, (steps[name] for name in order))
+    found = RecurringBrackets(letters, (steps[name] for name in order))
     while found.step():
         pass
     named = letters.named("V", found.quotients)
@@ -377,19 +302,9 @@ def _fold_sums(steps: dict[str, Polynomial], constants: dict[str, Sum]) -> None:
         polynomial[(Atom(known[total]),)] = Fraction(1)
 
 
-class _TurningProducts(SharedParts):
-    """Recurring products of two sines, cosines, or such products."""
-
-    def pairs(self, key: Key, coefficient: Fraction) -> set[tuple[int, int]]:
-        return pairs(tuple(letter for letter in key if letter >= _Letters.FRESH))
-
-    def precedes(self, one: object, other: object) -> bool:
-        return one < other  # type: ignore[operator]
-
-
-def _products(steps: dict[str, Polynomial], letters: _Letters) -> dict[str, Sum]:
+def _products(steps: dict[str, Polynomial], letters: CodedLetters) -> dict[str, Sum]:
     """Pairs of sines and cosines that recur made T, the most frequent first, in place."""
-    found = _TurningProducts([letters.coded(table) for table in steps.values()], _Letters.FRESH)
+    found = RecurringProducts([letters.coded(table) for table in steps.values()], CodedLetters.FRESH)
     while found.step():
         pass
     named = letters.named("T", found.products)

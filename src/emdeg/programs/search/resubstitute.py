@@ -24,7 +24,7 @@ import numpy as np
 from emdeg.programs.ir import Kind, Program
 from emdeg.programs.search.fingerprint import Print, ratio
 from emdeg.programs.search.graph import Node, SearchGraph, Signed
-from emdeg.programs.weights import OPERATIONS, Effort, Weights, cost, target_seconds
+from emdeg.programs.weights import OPERATIONS, SHORT, Effort, Weights, cost, target_seconds
 
 TABLE_LIMIT = 700
 """Sums and products are listed for the first so many values: the tables grow with the square."""
@@ -32,6 +32,8 @@ REBUILD = 300
 """Moves after which the tables are made afresh, the dead entries gone."""
 SELDOM = 0.15
 """How often the dearer forms are tried."""
+IN_VAIN = 1
+"""Sweeps for each operation after which a program that has not become shorter will hardly do so."""
 
 
 class Resubstitution:
@@ -51,6 +53,7 @@ class Resubstitution:
         self.best = self.net.cost
         self._best_state = self.net.snapshot()
         self._since_rebuild = 0
+        self._in_vain = 0
         self.moves = 0
 
     def run(self, until: Callable[[], bool], sweeps: int | None = None) -> Program:
@@ -60,6 +63,11 @@ class Resubstitution:
             self.sweep(until)
             done += 1
         return self.result()
+
+    @property
+    def settled(self) -> bool:
+        """Whether so many sweeps have won nothing that no more is to be hoped for."""
+        return self._in_vain > IN_VAIN * (SHORT + self.best)
 
     def result(self) -> Program:
         """The smallest program so far."""
@@ -77,6 +85,7 @@ class Resubstitution:
 
     def sweep(self, until: Callable[[], bool]) -> None:
         """Try every operation once, in random order."""
+        self._in_vain += 1
         targets = [index for index in self.net.order if self.net.nodes[index].kind in (Kind.ADD, Kind.MUL)]
         self.random.shuffle(targets)
         for target in targets:
@@ -144,6 +153,7 @@ class Resubstitution:
         if net.cost < self.best:
             self.best = net.cost
             self._best_state = net.snapshot()
+            self._in_vain = 0
         if self._since_rebuild > REBUILD:
             self.tables = Tables(net, TABLE_LIMIT)
             self._since_rebuild = 0
