@@ -121,12 +121,15 @@ def test_picture_keeps_the_loops_closed(name: str) -> None:
         np.testing.assert_allclose(ends, expected, atol=1e-4)
 
 
-def test_slider_errors_hold_on_random_states() -> None:
-    """Certified is at least found, and found is not beaten by much by brute force."""
+@pytest.mark.parametrize("limits", [{}, {"MOST_TERMS": 5}, {"MOST_TERMS": 5, "LARGEST_TABLE": 1}])
+def test_slider_errors_hold_on_random_states(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Certified is at least found and what brute force finds: as for few terms, for many, and for rows too large."""
+    for name, value in {"THRESHOLDS": (0.003, 0.1), **limits}.items():
+        monkeypatch.setattr(f"emdeg.reports.tradeoff.{name}", value)
     robot = emdeg.load("scara")
     subject = Subject(robot)
     full = full_model(robot)
-    found = tradeoff(subject, full)
+    found = tradeoff(subject, full, 1000)
     random = np.random.default_rng(0)
     q, qd, qdd = subject.where.sample_states(20_000, random)
     tau = emdeg.inverse_dynamics(robot, q, qd, qdd)

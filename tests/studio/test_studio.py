@@ -203,7 +203,8 @@ def test_every_panel_works_on_a_urdf_of_thousands_of_terms(
     assert text(browser, "problem") == ""
     assert not browser.value("document.getElementById('mesh-box').hidden")
     browser.wait("document.querySelectorAll('#equations-body .t').length > 1500")
-    assert not browser.value("document.getElementById('no-levels').hidden")
+    assert browser.value("document.getElementById('no-levels').hidden")
+    assert not browser.value("document.getElementById('thresholds').hidden")
     browser.value("document.querySelector('#equations-body details.entry').open = true")
     browser.wait("document.querySelectorAll('#equations-body .t[data-kind]').length > 10")
     browser.value("document.querySelector('.t[data-kind]').click()")
@@ -235,6 +236,16 @@ def test_every_panel_works_on_a_urdf_of_thousands_of_terms(
             press(browser, f"tab-{tab}")
             assert browser.value("document.documentElement.scrollWidth") <= width, (tab, width)
     if whole:
+        press(browser, "tab-equations")
+        press(browser, "thresholds")
+        browser.wait("!document.getElementById('threshold-bar').hidden || !document.getElementById('problem').hidden")
+        level = "document.getElementById('level')"
+        browser.value(f"void ({level}.value = 3, {level}.dispatchEvent(new Event('input')))")
+        gone, terms = (
+            browser.value(f"document.querySelectorAll('#equations-body .t{x}').length") for x in (".gone", "")
+        )
+        assert terms > gone > 500
+        assert "certified below" in text(browser, "level-text")
         press(browser, "report")
         browser.wait("!document.getElementById('report-latex').hidden || !document.getElementById('problem').hidden")
     assert text(browser, "problem") == ""

@@ -71,6 +71,11 @@ def program(
     return found
 
 
+def printed_program(short: ShortModel, function: str = "inverse_dynamics") -> Program:
+    """The function's program as the entries are printed, what recurs once: no other way is tried."""
+    return _tidied(_printed(short, function))
+
+
 def _phased(short: ShortModel, function: str, shortest: Program, weights: Weights) -> tuple[Program, Program]:
     """The program with the phases that shorten it, one after the other; and what it can be proved against."""
     letter = OF_CONFIGURATION[function]

@@ -52,8 +52,8 @@ MOST_LIVE_TERMS = 8_000
 """Terms whose values the page follows."""
 LONGEST_PART = 4_000_000
 """Characters of a part that a page shows."""
-MOST_LEVELS = 700
-"""Terms of a model up to which its short models are worked out."""
+MOST_LEVELS = 20_000
+"""Terms of a model up to which its short models are worked out, which takes minutes and is asked for."""
 FILE = "robot.toml"
 _SHOWN = frozenset(name for name, printing in TARGETS.items() if printing.is_text)
 """Targets whose files a page can show."""
@@ -225,14 +225,14 @@ def _terms(section: Section) -> Iterator[tuple[ShadedEntry, ShadedTerm]]:
 
 
 def significance(data: Data, tell: Tell) -> Data:
-    """The positions of the threshold slider, and at which each term goes; none where the model is too long."""
+    """The positions of the threshold slider, and at which each term goes."""
     subject = Subject(robot_of(data), progress=lambda text: tell({"doing": text}))
     if subject.symbolic or subject.closed:
         raise BadRequest("terms have sizes in chains and trees of numbers only")
     first = equations(subject, subject.robot.name, levels=False)
     if first.full is None or len(first.full.functions) > MOST_LEVELS:
         raise BadRequest(f"its equations have more than {MOST_LEVELS} terms: emdeg abbreviate shortens them")
-    found = thresholds(subject, first.full)
+    found = thresholds(subject, first.full, MOST_LEVELS)
     goes = [found.goes.get((entry.name, term.constant)) for entry, term in _terms(first.section)]
     return {"levels": slider_levels(subject, found), "goes": goes}
 

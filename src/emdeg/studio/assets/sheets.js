@@ -15,11 +15,10 @@ const sheets = (function () {
       // Markup of the report's writer, which escapes every name.
       box.innerHTML = html;
       me.constants = constants; me.terms = module ? module.terms : null;
-      me.shown = Array.from(box.querySelectorAll(".t[data-constant]"));
-      const every = box.querySelectorAll(".t");
-      if (module && every.length === count) me.shown = Array.from(every); else if (me.shown.length !== every.length) me.terms = null;
+      const every = Array.from(box.querySelectorAll(".t"));
+      me.shown = every.length === count ? every : [];
       me.shown.forEach((t) => { t.dataset.most = Array.from(t.classList).find((c) => /^s\d$/.test(c)) || ""; t.dataset.share = t.title; t.tabIndex = 0; t.setAttribute("role", "button"); });
-      if (me.shown.length !== count) me.terms = null;
+      if (!me.shown.length) me.terms = null;
       me.shown.forEach((t, k) => { const e = t.closest(".entry"); if (!me.entries.has(e)) me.entries.set(e, []); me.entries.get(e).push(k); });
       kinds = me.shown.map((t) => t.dataset.most);
       me.entries.forEach((places, e) => sight.observe(e));

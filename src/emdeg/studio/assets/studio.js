@@ -241,7 +241,7 @@ const studio = (function () {
       const fold = made("details", undefined, "part"), head = table.querySelector("h3");
       fold.append(made("summary", head.textContent)); head.remove(); table.replaceWith(fold); fold.append(table);
     }
-    $("thresholds").hidden = !(main.terms && found.shortened); $("no-levels").hidden = !found.terms || found.shortened;
+    $("thresholds").hidden = !(main.shown.length && found.shortened); $("no-levels").hidden = !found.terms || found.shortened;
     $("shading").disabled = !main.terms;
     if (!main.terms && main.shown.length) $("equations-body").prepend(made("p", "There are " + found.terms + " terms: they are shaded by their largest size over the workspace alone.", "note"));
   }
