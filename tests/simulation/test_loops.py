@@ -31,6 +31,7 @@ from emdeg.simulation import (
     summary,
 )
 from emdeg.simulation.pictures.figures import outcome_figure
+from emdeg.simulation.plant.loops import all_joints
 from emdeg.simulation.scenarios.scenario import read_scenario
 from tests.mechanics.kkt import Bodies, constrained_accelerations
 from tests.mechanics.linkages import CUSPIDAL, SLIDER_CRANK, built
@@ -187,6 +188,27 @@ def test_a_run_whose_loops_close_numerically_ends_with_time_and_place(tmp_path):
     robot = built(CUSPIDAL, tmp_path)
     with pytest.raises(SimulationError, match=r"gave up at t = 0\.[0-9]+ s: .*the loop hand is"):
         simulate(robot, None, [4.3, 0.0, 0.5], [30.0, 0.0, 0.0], 0.1, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_a_platform_thrown_at_the_fold_of_its_motors_angles_ends_soon_with_time_and_place():
+    """Described by its motors the platform's way folds: steps shrink towards it, and noise would keep them so."""
+    motors = with_coordinates(robot_of("rrr3"), ["q1", "q2", "q3"])
+    with pytest.raises(
+        SimulationError, match=r"gave up at t = 0\.046.*loop leg[123] .* first kind, .*q1 = 4\.236"
+    ) as end:
+        simulate(motors, None, [4.15] * 3, [3.0] * 3, 0.3, rtol=1e-5, atol=1e-5)
+    assert float(re.search(r"too short, ([0-9.e-]+) s", str(end.value))[1]) > 1e-6
+
+
+def test_a_run_is_looked_at_on_the_way_of_closing_that_it_is_on(tmp_path):
+    """Another posture than the file's: looking closer at a piece of the run begins there, not at the file's start."""
+    robot, pose = built(CUSPIDAL, tmp_path), np.array([2.5, 0.0, 0.5])
+    run = pose + 0.01 * np.arange(3)[:, None]
+    for one in emdeg.loops.branches(robot, pose):
+        joints = all_joints(robot, run, one.joints)
+        np.testing.assert_allclose(joints[0], one.joints, atol=1e-12)
+        assert np.abs(np.diff(joints, axis=0)).max() < 0.1
 
 
 def test_a_crank_may_turn_round_and_round():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from emdeg.mechanics.loops.modes import Branch, FollowedPath, branches, follow_path, mode, with_branch, with_mode
     from emdeg.mechanics.loops.newton import evaluated, positions_of
-    from emdeg.mechanics.loops.singularity import conditions
+    from emdeg.mechanics.loops.singularity import Conditions, conditions
     from emdeg.mechanics.loops.state import LoopState
     from emdeg.mechanics.loops.views import (
         coordinates_of,

@@ -32,6 +32,14 @@ class Conditions:
     by_first: str
     by_second: str
 
+    @property
+    def nearest(self) -> tuple[str, str, float]:
+        """(loop, kind, how far) of the nearest singularity."""
+        kinds = [(float(np.min(self.first)), self.by_first, "first kind")]
+        kinds.append((float(np.min(self.second)), self.by_second, "second kind"))
+        size, loop, kind = min(kinds)
+        return loop, kind, size
+
 
 def scaled_jacobian(link: Linkage, position: Sequence[Position]) -> Array:
     """The constraints' Jacobian (..., m, joints), each row scaled to length one over all joints.

@@ -57,10 +57,7 @@ def weakest(robot: Robot, q: ArrayLike) -> tuple[str, str, float]:
         s, _ = _state(robot, q=q)
     except ClosureError as problem:
         return problem.loop, "out of reach", 0.0
-    found = conditions(s.link, s.position)
-    kinds = [(float(found.first), found.by_first, "first kind"), (float(found.second), found.by_second, "second kind")]
-    size, loop, kind = min(kinds)
-    return loop, kind, size
+    return conditions(s.link, s.position).nearest
 
 
 def state_rate(

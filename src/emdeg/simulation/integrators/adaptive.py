@@ -33,6 +33,8 @@ STALL, ADVANCE = 1000, 1e-7
 """A run is given up where so many steps bring it no further than this share of its duration."""
 LOOPS_STALL = 60
 """The same of a mechanism with closed loops, whose steps shrink without end towards a dead point."""
+SHORT, FOLD = 1e-2, 3e-4
+"""Steps below this share of the longest, this near to a singularity: loops that close numerically are at a fold."""
 MOST_STEPS = 200_000
 """Of one run; each is remembered for its dense output."""
 
@@ -88,6 +90,7 @@ class AdaptiveRun:
         self.pieces: list[Any] = []
         self.evaluations = 0
         self.bounces = 0
+        self.longest = 0.0
         self.interrupted = False
 
     def efforts(self, t: Any, q: Array, qd: Array) -> Array:
@@ -156,8 +159,10 @@ class AdaptiveRun:
                 raise self._given_up(solver, message or "not finite")
             piece = solver.dense_output()
             self.pieces.append(piece)
-            if len(self.pieces) > self.stall and piece.t - self.pieces[-self.stall].t_old < ADVANCE * duration:
-                raise self._given_up(solver, f"its steps have become too short, {piece.t - piece.t_old:.2g} s")
+            step = piece.t - piece.t_old
+            stalled = len(self.pieces) > self.stall and piece.t - self.pieces[-self.stall].t_old < ADVANCE * duration
+            if stalled or self._at_a_fold(step):
+                raise self._given_up(solver, f"its steps have become too short, {step:.2g} s")
             if len(self.pieces) > MOST_STEPS:
                 raise TooLarge(
                     f"the run takes more than {MOST_STEPS} steps: it stands at t = {solver.t:.6g} s of {duration:g} s; "
@@ -183,8 +188,15 @@ class AdaptiveRun:
             return at, self._bounced(x, joint, limit), False
         return end, solver.y, False
 
+    def _at_a_fold(self, step: float) -> bool:
+        self.longest = max(self.longest, step)
+        if not isinstance(self._plant, Followed) or step > SHORT * self.longest:
+            return False
+        return float(self._plant.conditions.first) < FOLD
+
     def _given_up(self, solver: Any, why: str) -> SimulationError:
-        near = where_it_broke(self.robot, solver.y[: self.robot.freedoms])
+        found = self._plant.conditions if isinstance(self._plant, Followed) else None
+        near = where_it_broke(self.robot, solver.y[: self.robot.freedoms], found)
         return SimulationError(f"the integrator gave up at t = {solver.t:.6g} s: {why}{near}", body=self.robot.name)
 
     def _hit(self, piece: Any) -> tuple[float, int, float, int] | None:
