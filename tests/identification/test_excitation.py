@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.errors import RobotError
 from emdeg.identification import excitation_files, excite, identify
 from emdeg.simulation import load_trajectory
 from tests.commands import run
@@ -98,7 +97,44 @@ def test_the_command_writes_both_or_nothing(tmp_path):
     assert run("excite", "rx90").returncode == 3
 
 
-@pytest.mark.parametrize("name", ["rrr3", "stewart"])
-def test_loops_that_close_numerically_from_their_motors_are_refused_at_once(name):
-    with pytest.raises(RobotError, match="from its motors' positions its loops close numerically only"):
-        excite(emdeg.load(name))
+@pytest.fixture(scope="module")
+def platform():
+    """A 3-RRR, whose loops close by steps from its platform's pose and numerically from its motors' positions."""
+    robot = emdeg.load("rrr3")
+    ranges = {"q1": (2.0, 2.4), "phi": (-0.2, 0.3)}
+    return robot, excite(robot, 10.0, speed=0.6, ranges=ranges, progress=lambda text: text.startswith("climb 2"))
+
+
+@pytest.mark.slow
+def test_the_motors_of_loops_that_they_close_numerically_keep_their_limits(platform):
+    robot, found = platform
+    q, qd, _ = found.trajectory(np.linspace(0, 10, 801))
+    assert [joint.name for joint in found.robot.coordinates] == ["x", "y", "phi"]
+    assert np.abs(emdeg.loops.drive_rates(robot, q, qd)).max() <= 0.6
+    motors = emdeg.loops.joint_positions(robot, q)[:, [0, 2, 4]]
+    assert motors[:, 0].min() >= 2.0
+    assert motors[:, 0].max() <= 2.4
+    assert q[:, 2].min() >= -0.2
+    rates = np.gradient(np.gradient(motors, 10 / 800, axis=0), 10 / 800, axis=0)[2:-2]
+    assert np.abs(rates).max() <= 5
+    assert any("numerically only" in note for note in found.notes)
+
+
+@pytest.mark.slow
+def test_a_platform_is_identified_from_its_motors_positions(platform, tmp_path):
+    robot, found = platform
+    table, _ = excitation_files(found)
+    assert table.startswith("t,q_q1,q_q2,q_q3,qd_q1")
+    rows = np.loadtxt(table.splitlines(), delimiter=",", skiprows=1)
+    t, motors, rates = rows[:, 0], rows[:, 1:4], rows[:, 4:7]
+    rng = np.random.default_rng(2)
+    tau = emdeg.inverse_dynamics(robot, *found.trajectory(t)) + 0.02 * rates + 0.05 * np.sign(rates)
+    tau += 0.002 * rng.normal(size=tau.shape)
+    header = "t,q_q1,q_q2,q_q3,tau_q1,tau_q2,tau_q3"
+    log = tmp_path / "log.csv"
+    columns = [t, motors + 1e-6 * rng.normal(size=motors.shape), tau]
+    np.savetxt(log, np.column_stack(columns), delimiter=",", header=header, comments="")
+    result = identify(robot, [log])
+    truth = dict(zip(map(str, emdeg.base_parameters(robot).kept), map(float, emdeg.base_values(robot))))
+    assert sum(one.holds(truth[name]) for name, one in result.parameters.items()) >= 0.8 * len(truth)
+    assert result.doubts == ()

@@ -8,9 +8,9 @@ import pytest
 import emdeg
 from emdeg.errors import RobotError
 from emdeg.identification import identify
-from emdeg.identification.identifying import base_regressor
 from emdeg.identification.misalignments import EffortLook, misalignment, orthonormal, unexplained_efforts
 from emdeg.identification.recording import read_log
+from emdeg.identification.regressors import base_regressor
 from emdeg.identification.samples import fastest_speeds, prepare
 from tests.identification.campaigns import arm_text, foreign, recorded, stribeck
 

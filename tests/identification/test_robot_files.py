@@ -7,7 +7,7 @@ import pytest
 
 import emdeg
 from emdeg.identification import identified_robot, identified_urdf, identify
-from emdeg.identification.identifying import by_motors
+from emdeg.identification.regressors import by_motors
 from emdeg.mechanics import kind_of
 from emdeg.robot import to_toml
 from emdeg.writing import csv_columns

@@ -18,13 +18,11 @@ from emdeg.identification.linear_model import Evaluate, LinearModel, rows_of
 from emdeg.identification.measured import Estimate, FrictionFit
 from emdeg.identification.motor_constants import in_newton_metres
 from emdeg.identification.recording import Log, read_log
+from emdeg.identification.regressors import base_regressor, by_motors, described, prior_values
 from emdeg.identification.samples import MOST_ROWS, LogSamples, fastest_speeds, prepare
 from emdeg.identification.suspicions import Doubt, explained_doubts, seen_doubts
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values, combination_text
-from emdeg.programs import program
-from emdeg.robot import Robot, choose, geometry, need_numbers
-from emdeg.runtime import compile
+from emdeg.mechanics.parameters import BaseParameters, base_parameters, combination_text
+from emdeg.robot import Robot
 from emdeg.writing import Shown
 
 Told = Callable[[str], None]
@@ -101,12 +99,9 @@ def identify(
     here and one after the other by default; elsewhere they are read by their absolute paths.
     """
     coordinates = tuple(joint.name for joint in robot.coordinates)
-    robot = by_motors(robot)
     ready = ready_logs(robot, logs, torque_constants or {}, accept_doubts, progress, everywhere=everywhere)
-    samples = ready.samples
-    base = base_parameters(robot)
-    prior = prior_values(robot, base)
-    fit = estimate(rows_of(ready.regressor), len(base), samples, prior, friction, progress)
+    robot, samples, base = by_motors(robot), ready.samples, ready.base
+    fit = estimate(rows_of(ready.regressor), len(base), samples, ready.prior, friction, progress)
     names, drives = [str(column) for column in base.kept], [joint.name for joint in robot.driven]
     return Identification(
         robot,
@@ -130,6 +125,9 @@ class ReadyLogs(Shown):
     """Logs that may be identified: smoothed, doubted, in N m; what is to be said of them."""
 
     regressor: Evaluate
+    base: BaseParameters
+    prior: Array
+    """(p) the base parameters of the robot's file."""
     samples: tuple[LogSamples, ...]
     constants: Mapping[str, Estimate]
     notes: tuple[str, ...]
@@ -152,6 +150,7 @@ def ready_logs(
     """
     if not logs:
         raise RobotError("no log is given", body=robot.name)
+    shape, robot = described(robot), by_motors(robot)
     if everywhere is None:  # read once, and held
         tasks = [LogTask(robot, one if isinstance(one, Log) else read_log(one, robot)) for one in logs]
         each: Everywhere = map
@@ -165,14 +164,17 @@ def ready_logs(
     progress("smoothing")
     tasks = [replace(task, fastest=fastest, most=most // len(tasks)) for task in tasks]
     samples = [replace(one, loaded=k >= len(tasks) - loaded) for k, one in enumerate(each(smoothed, tasks))]
-    regressor = base_regressor(robot)
+    regressor, base = base_regressor(shape), base_parameters(shape)
+    prior = prior_values(shape, base)
     progress("looking for other explanations")
-    doubted += [(one.file, doubt) for one in samples for doubt in explained_doubts(robot, regressor, one)]
+    doubted += [(one.file, doubt) for one in samples for doubt in explained_doubts(robot, regressor, prior, one)]
     refuse(doubted, accept_doubts)
     samples, constants, words = in_newton_metres(robot, samples, torque_constants)
     notes = [f"{one.file}: {note}" for one in samples for note in one.notes] + words
     notes += [f"{file}: {doubt.words}" for file, doubt in doubted]
-    return ReadyLogs(regressor, tuple(samples), constants, tuple(notes), tuple(doubt for _, doubt in doubted))
+    return ReadyLogs(
+        regressor, base, prior, tuple(samples), constants, tuple(notes), tuple(doubt for _, doubt in doubted)
+    )
 
 
 @dataclass(frozen=True)
@@ -219,36 +221,6 @@ def refuse(doubted: Sequence[tuple[str, Doubt]], accept: bool) -> None:
         more = "".join(f"; {other}: {doubt.words}" for other, doubt in grave[1:4])
         rule = f"{first.words}{more}. Nothing is identified; mend the log, or pass --accept-doubts to go on"
         raise RobotError(rule, file=file)
-
-
-def by_motors(robot: Robot) -> Robot:
-    """The robot, its loops described by the positions of its driven joints: what a motor's encoder shows.
-
-    RobotError where these close them numerically only.
-    """
-    if robot.loops is None:
-        return robot
-    found = choose.with_coordinates(robot, [joint.name for joint in robot.driven])
-    if not kind_of(found).has_programs(found):
-        rule = (
-            "from its motors' positions its loops close numerically only, so there is no regressor to compile: neither "
-        )
-        raise RobotError(f"{rule}a motion nor parameters are found", body=robot.name)
-    return found
-
-
-def base_regressor(robot: Robot) -> Evaluate:
-    """The base regressor's program, compiled: q, qd, qdd (m, n) -> Y (m, n, p)."""
-    shape = geometry(robot) if robot.is_tree else robot
-    need_numbers(shape)
-    return compile(program(shape, "regressor", base=True, effort=0))
-
-
-def prior_values(robot: Robot, base: BaseParameters) -> Array:
-    """(p) the base parameters of the robot's file; zero where its masses are symbols."""
-    if robot.symbols:
-        return np.zeros(len(base))
-    return np.array([float(value) for value in base_values(robot, base)])
 
 
 def interval(fit: Fit, *columns: int) -> Estimate:

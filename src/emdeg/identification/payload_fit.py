@@ -15,13 +15,13 @@ from emdeg.algebra import ZERO, Array, Exact
 from emdeg.errors import RobotError
 from emdeg.identification.estimation import NORMAL, Fit, estimate
 from emdeg.identification.friction_choice import FrictionChoice
-from emdeg.identification.identifying import Path, Told, by_motors, prior_values, ready_logs
+from emdeg.identification.identifying import Path, Told, ready_logs
 from emdeg.identification.linear_model import BodyRows, Evaluate, rows_of
 from emdeg.identification.measured import Estimate
 from emdeg.identification.recording import Log
+from emdeg.identification.regressors import coordinate_motion, described
 from emdeg.identification.samples import LogSamples
 from emdeg.mechanics.functions import inverse_dynamics
-from emdeg.mechanics.parameters import base_parameters
 from emdeg.robot import Payload, Robot, quoted
 from emdeg.writing import Shown
 
@@ -69,15 +69,13 @@ def identify_payload(
     progress: Told = lambda text: None,
 ) -> PayloadFit:
     """The load at the robot's tip, from a log without it and one with it; options as in `identify`."""
-    robot = by_motors(robot)
     given = torque_constants or {}
     ready = ready_logs(robot, [without, loaded], given, accept_doubts, progress, MOST_ROWS, loaded=1)
-    base = base_parameters(robot)
     link = robot.links[robot.tool.link].name
     bodies = _with_load(robot, link, ready.regressor)
-    prior = np.concatenate([prior_values(robot, base), np.zeros(len(NUMBERS))])
+    prior = np.concatenate([ready.prior, np.zeros(len(NUMBERS))])
     fit = estimate(bodies, len(prior), ready.samples, prior, friction, progress)
-    places = slice(len(base), len(prior))
+    places = slice(len(ready.prior), len(prior))
     values, covariance = fit.theta[places], fit.covariance[places, places]
     told: dict[str, bool] = dict(zip(NUMBERS, map(bool, fit.told[places])))
     if not told["mass"]:
@@ -95,13 +93,14 @@ def identify_payload(
 
 def _with_load(robot: Robot, link: str, regressor: Evaluate) -> BodyRows:
     """The base regressor with a load's ten columns beside it: zero where nothing is carried."""
+    motion, robot = coordinate_motion(robot), described(robot)
     plain, loads = rows_of(regressor), [replace(robot, payloads=(*robot.payloads, *unit)) for unit in unit_loads(link)]
 
     def rows(samples: LogSamples, part: slice) -> Array:
         Y = plain(samples, part)
         columns = np.zeros((*Y.shape[:2], len(NUMBERS)))
         if samples.loaded:
-            state = samples.q[part], samples.qd[part], samples.qdd[part]
+            state = motion(samples.q[part], samples.qd[part], samples.qdd[part])
             bare = inverse_dynamics(robot, *state)
             for k, one in enumerate(loads):
                 columns[..., k] = inverse_dynamics(one, *state) - bare

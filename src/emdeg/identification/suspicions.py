@@ -28,7 +28,6 @@ from emdeg.identification.misalignments import (
 )
 from emdeg.identification.recording import JUMP, MANY_TURNS, MOTION, Log, doubts
 from emdeg.identification.samples import LogSamples
-from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
 from emdeg.writing import Shown
 
@@ -207,8 +206,8 @@ def rate_doubts(log: Log, robot: Robot) -> list[Doubt]:
     return found
 
 
-def explained_doubts(robot: Robot, regressor: Evaluate, samples: LogSamples) -> list[Doubt]:
-    """What the equations say: rest, exchanged columns, signs, degrees, units."""
+def explained_doubts(robot: Robot, regressor: Evaluate, prior: Array, samples: LogSamples) -> list[Doubt]:
+    """What the equations say: rest, exchanged columns, signs, degrees, units; `prior` (p) are the file's parameters."""
     found = [
         Doubt(
             "still",
@@ -224,7 +223,7 @@ def explained_doubts(robot: Robot, regressor: Evaluate, samples: LogSamples) -> 
     look = EffortLook(regressor, samples)
     off = misalignment(look)
     if left > WELL:
-        best = _likeliest(robot, regressor, some)
+        best = _likeliest(robot, regressor, prior, some)
         if best[0] < BETTER * left and (off is None or best[0] < math.sqrt(off.left) * left):
             words = f"{best[1]}: as it stands the model leaves {left:.0%} of the efforts, so {best[0]:.0%}"
             found.append(Doubt(best[1].split()[0].rstrip(":"), words, True))
@@ -232,18 +231,18 @@ def explained_doubts(robot: Robot, regressor: Evaluate, samples: LogSamples) -> 
     if off is not None:
         what, words = misalignment_words(robot, off)
         found.append(Doubt(what, words, True))
-    found += _against_the_file(robot, regressor, some)
+    found += _against_the_file(robot, regressor, prior, some)
     return found if any(doubt.grave for doubt in found) else found + _unexplained(robot, look)
 
 
-def _likeliest(robot: Robot, regressor: Evaluate, some: LogSamples) -> tuple[float, str]:
+def _likeliest(robot: Robot, regressor: Evaluate, prior: Array, some: LogSamples) -> tuple[float, str]:
     """(what it leaves of the efforts, in words) of the other explanation that leaves least.
 
     Of two that leave the same, as either of two signs turned does, it is the one that the file's masses allow.
     """
     tried = sorted(((_left(regressor, one), words, one) for one, words in _others(robot, some)), key=lambda one: one[0])
     alike = [one for one in tried if one[0] < ALIKE * tried[0][0]]
-    allowed = (one for one in alike if not _against_the_file(robot, regressor, one[2]))
+    allowed = (one for one in alike if not _against_the_file(robot, regressor, prior, one[2]))
     found = next(allowed, alike[0]) if len(alike) > 1 else (*alike, (math.inf, ""))[0]
     return found[0], found[1]
 
@@ -323,11 +322,11 @@ def _scaled(some: LogSamples, scale: Array) -> LogSamples:
     return replace(some, **{name: getattr(some, name) * scale for name in MOTION})
 
 
-def _against_the_file(robot: Robot, regressor: Evaluate, some: LogSamples) -> list[Doubt]:
+def _against_the_file(robot: Robot, regressor: Evaluate, prior: Array, some: LogSamples) -> list[Doubt]:
     """Signs and units, by the efforts that the file's own masses ask for; they may be wrong, but not so wrong."""
     if robot.symbols:
         return []
-    asked = inverse_dynamics(robot, some.q, some.qd, some.qdd)
+    asked = regressor(some.q, some.qd, some.qdd) @ prior
     factors = []
     for j in range(some.tau.shape[1]):
         A = np.column_stack([asked[:, j], some.friction[:, j, :PLAIN]])

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from emdeg.mechanics.loops import functions, modes, reduction, views
     from emdeg.mechanics.loops.closing import closing_of, ready
     from emdeg.mechanics.loops.closure import solve
-    from emdeg.mechanics.loops.continuation import continued, signs
+    from emdeg.mechanics.loops.continuation import continued, march, signs
     from emdeg.mechanics.loops.kind import numeric_loop_state
     from emdeg.mechanics.loops.linkage import (
         Anchor,
