@@ -29,6 +29,52 @@ def result(*words: str):
     return answer["result"]
 
 
+WITHOUT_EFFECT = """
+analyse planar2r --margin 0.1
+analyse planar2r --law coulomb
+analyse planar2r --only loads --share 0.2
+analyse planar2r --only capability --seconds 3
+analyse planar2r --hold q1=0 --gap 0.1
+analyse planar2r --hold q1=0 --range q2=0:1
+analyse planar2r --formula M12 --out nowhere
+analyse planar2r --only loads --best-effort
+analyse fourbar --share 0.2
+analyse fourbar --seconds 3
+analyse fourbar --law coulomb
+analyse fourbar --measured log.csv --samples 5
+abbreviate planar2r --tradeoff t.png --emit short.c
+abbreviate planar2r --tradeoff t.png --worst-error 0.1
+abbreviate planar2r --average-error 0.1 --tables
+abbreviate planar2r --average-error 0.1 --function gravity
+abbreviate planar2r --worst-error 0.1 --significance 0.5
+count planar2r regressor --base --effort 2
+count planar2r bias --formulation all --weights cycles
+derive planar2r --account --only M
+derive planar2r --account --symbolic
+derive planar2r --json --format latex
+kane planar2r --emit torques --show all
+kane fourbar --format latex
+loops fourbar --samples 3
+measure campaign.toml --seed 3
+simulate stanford_arm --scenario stanford_fig3 --table parquet
+verify file.c --weights cycles
+judge examples/judged/armstrong.toml --margin 0.2
+sweep study.toml --trust-network
+sweep study.toml --scheduler 127.0.0.1:1 --workers 2
+identify planar2r log.csv --trust-network
+"""
+
+
+@pytest.mark.parametrize("words", WITHOUT_EFFECT.strip().splitlines())
+def test_an_option_that_would_change_nothing_is_refused_by_its_name(words):
+    """The one that stands last."""
+    *_, last = (word for word in words.split() if word.startswith("--"))
+    refused = run(*words.split())
+    assert refused.returncode == 2, refused.stdout + refused.stderr
+    assert last in refused.stderr
+    assert not refused.stdout
+
+
 def test_inverse_dynamics_is_one_json_object():
     tau = result("eval", "puma560", "inverse_dynamics", *STATE)
     q, qd, qdd = ([float(x) for x in text.partition("=")[2].split(",")] for text in STATE)

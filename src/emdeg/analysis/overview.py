@@ -100,15 +100,19 @@ def analyse(
         )
         return Analysis(robot, found, tuple(files))
     still = {name: (value, value) for name, value in (held or {}).items()}
-    scope = Scope(robot, workspace(robot, {**(ranges or {}), **still}), gap, seconds, folder)
+    looks = bool(chosen or formulas) or ratios is not None
+    # Nothing is looked for over the workspace: where a joint slides without limits, none need be given.
+    idle = {} if looks else {j.name: (0.0, 0.0) for j in robot.joints if j.kind == "prismatic"}
+    scope = Scope(robot, workspace(robot, {**idle, **(ranges or {}), **still}), gap, seconds, folder)
     data: dict[str, Any] = {
         "robot": robot.name,
         "payload": [{"mass": str(p.mass) if p.mass.symbols else float(p.mass), "link": p.link} for p in robot.payloads],
-        "workspace": [
+    }
+    if looks:
+        data["workspace"] = [
             {"joint": name, "low": low, "high": high, "free": free}
             for name, (low, high), free in zip(scope.where.joints, scope.where.ranges, scope.where.free)
-        ],
-    }
+        ]
     steps: dict[str, Callable[[], Any]] = {}
     if formulas:
         steps["formulas"] = lambda: summary.formula_part(scope, formulas)

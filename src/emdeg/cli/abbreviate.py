@@ -187,6 +187,23 @@ def command(
     if not robot.is_tree:  # its links alone are a tree, which is another machine
         raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
     refuse({"--absolute": absolute and worst_error is None}, "goes with --worst-error")
+    rule = {"--significance": significance != SIGNIFICANCE, "--neglect": neglect or None}
+    rule |= {"--joint-significance": joint_significance != JOINT_SIGNIFICANCE, "--keep-uncertain": keep_uncertain}
+    of_efforts = {"--at-most": at_most, "--absolute": absolute, "--of-friction": of_friction}
+    of_efforts |= {"--of-tolerance": of_tolerance, "--function": function != "inverse_dynamics"}
+    of_programs = {"--tables": tables_, "--processors": processors, "--hold": hold, "--emit": emit}
+    if tradeoff is not None:
+        others = {"--worst-error": worst_error, "--average-error": average_error, "--only": only, "--out": robot_file}
+        others |= {"--weights": weights != "operations", "--seed": seed or None, "--best-effort": best_effort}
+        refuse(
+            rule | of_efforts | of_programs | others, "does not go with --tradeoff, which draws a curve of many targets"
+        )
+    elif average_error is not None:
+        refuse(
+            rule | of_efforts | of_programs, "does not go with --average-error, which is about each entry of M and g"
+        )
+    elif any(target is not None for target in (worst_error, at_most, of_friction, of_tolerance)):
+        refuse(rule, "is the rule for a model without targets")
     if emit is not None:
         may_replace(emit, force)
     if robot_file is not None:

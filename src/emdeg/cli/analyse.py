@@ -12,27 +12,24 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from emdeg import analysis
 from emdeg.algebra import Angle
 from emdeg.analysis import TREE_PARTS as PARTS
 from emdeg.analysis import SampledMotion, check_folder
 from emdeg.cli.analyse_loops import analyse_loops, say_written
+from emdeg.cli.analyse_tables import print_analysis
 from emdeg.cli.common import (
     BestEffort,
     Json,
     UsageError,
     assignments,
     end_if_missed,
-    out,
     print_json,
     refuse,
     say,
 )
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges, quantity
-from emdeg.cli.plain_print import print_plain
 from emdeg.cli.progress import working
 from emdeg.errors import RobotError, UnknownEntry
 from emdeg.identification import Recording, comparison_part, doubts, read_motion, read_recording
@@ -41,6 +38,8 @@ from emdeg.writing import write_whole
 
 GAP = 1e-3
 """The relative gap that certified bounds are sought to where none is asked for."""
+SHARE, SECONDS, MARGIN = 0.1, 25.0, 0.05
+"""Of --share, --seconds and --margin where none is given."""
 
 FrictionName = Literal["auto", "stribeck", "coulomb", "none"]
 
@@ -74,7 +73,7 @@ def analyse(
     ] = None,
     share: Annotated[
         float, typer.Option(min=0.0, help="Reaction torque's share from which a motion counts as fast.")
-    ] = 0.1,
+    ] = SHARE,
     at: Annotated[
         str | None,
         typer.Option(metavar="Q", help="Capability: the tool's inertia and ellipsoid here, q1,q2,... [rad, m]."),
@@ -109,14 +108,14 @@ def analyse(
             min=1e-9, max=0.5, help=f"Certified bounds: the relative gap to reach; else {GAP:g} where time allows."
         ),
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time [s] for the certified bounds of each part.")] = 25.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time [s] for the certified bounds of each part.")] = SECONDS,
     out_folder: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write figures, and CSV beside each.")
     ] = None,
     samples: Annotated[int | None, typer.Option(min=1, max=10**7, help="Closed loops: poses to look at.")] = None,
     margin: Annotated[
         float, typer.Option(min=1e-6, max=1.0, help="Closed loops: distance from a singularity to keep, 0 .. 1.")
-    ] = 0.05,
+    ] = MARGIN,
     best_effort: BestEffort = False,
     json: Json = False,
 ) -> None:
@@ -144,17 +143,24 @@ def analyse(
     if not robot.is_tree:
         options = {"--formula": formula, "--ratio": ratios, "--hold": hold, "--trajectory": trajectory}
         options |= {"--servo": servo, "--at": at, "--gap": gap, "--velocity-terms": velocity_terms}
+        options |= {"--share": share != SHARE, "--seconds": seconds != SECONDS, "--best-effort": best_effort}
         refuse(options, f"is not known for closed loops; parts: {', '.join(analysis.LOOP_PARTS)}")
+        if measured is None:
+            _refuse_of_measured(torque_constants, slowest, law)
+            refuse({"--window": window}, "goes with --measured")
+        elif only is None:
+            options = {"--range": range_, "--over": over, "--samples": samples, "--margin": margin != MARGIN}
+            refuse(options, "is for parts of the analysis, which --measured leaves out unless --only names them")
         recording = None if measured is None else _recording(measured, robot, torque_constants, window)
         against = None if recording is None else partial(_compared, robot, recording, law, slowest, measured)
         with _aside(out_folder) as aside:
             kept = partial(_moved, folder=out_folder)
             analyse_loops(robot, ranges, only, over, samples, margin, aside, json, kept, against)
         return
-    refuse({"--samples": samples}, "is for closed loops")
+    refuse({"--samples": samples, "--margin": margin != MARGIN}, "is for closed loops")
     refuse({"--velocity-terms": velocity_terms and hold is None}, "goes with --hold")
     if measured is None:
-        refuse({"--torque-constants": torque_constants, "--slowest": slowest or None}, "goes with --measured")
+        _refuse_of_measured(torque_constants, slowest, law)
         refuse({"--window": window if trajectory is None else None}, "goes with --measured or --trajectory")
     asked = any(option is not None for option in (formula, ratios, hold, measured, servo))
     parts = _parts(only, asked)
@@ -164,6 +170,17 @@ def analyse(
         refuse({"--at": at}, "is for the part capability and for --servo")
     if "ratios" not in parts and ratios is None:
         refuse({"--over": over}, "is for the part ratios and for --ratio")
+    refuse({"--share": share != SHARE and "servo" not in parts}, "is for the part servo")
+    refuse({"--best-effort": best_effort and gap is None}, "goes with --gap")
+    entries = formula is not None or ratios is not None
+    if not entries and not {"loads", "ratios"} & set(parts):
+        bounds = {"--gap": gap, "--seconds": seconds != SECONDS}
+        refuse(bounds, "is for certified bounds: the parts loads and ratios, --formula and --ratio")
+    along = {"servo", "importance"} if trajectory is not None else set()
+    if not entries and not set(parts) - along and (servo is None or at is not None):
+        refuse({"--range": range_}, "is for what is looked for over the workspace, which nothing here is")
+    if ratios is None and measured is None and not set(parts) - {"capability"}:
+        refuse({"--out": out_folder}, "writes figures, and there are none of this")
     pair = None if over is None else _pair(over)
     motion = None if trajectory is None else _motion(trajectory, robot, window)
     recording = None if measured is None else _recording(measured, robot, torque_constants, window)
@@ -211,10 +228,15 @@ def analyse(
     if json:
         print_json(result)
     else:
-        _print(robot, result)
+        print_analysis(robot, result)
     part = found.interrupted
     stopped = "" if part is None else f" while working out {part}: the parts before it are complete"
     end_if_missed(missed, best_effort, files=out_folder is not None, interrupted=stopped)
+
+
+def _refuse_of_measured(torque_constants: str | None, slowest: float, law: FrictionName) -> None:
+    given = {"--torque-constants": torque_constants, "--slowest": slowest or None, "--law": law != "auto"}
+    refuse(given, "goes with --measured")
 
 
 def _recording(path: Path, robot: Robot, torque_constants: str | None, window: float | None) -> Recording:
@@ -365,94 +387,3 @@ def _motion(path: Path, robot: Robot, window: float | None) -> SampledMotion:
     for doubt in doubts(found, robot):
         say(f"note: {path}: {doubt}")
     return found
-
-
-def _table(*columns: str, title: str) -> Table:
-    """Narrow, and folded rather than cut off where the terminal is narrower still."""
-    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
-
-
-def _print(robot: Robot, result: dict[str, Any]) -> None:
-    for key, title in (("no_load", "without load"), ("with_load", "with load")):
-        rows = result.get("loads", {}).get(key)
-        if rows:
-            _print_loads(f"{robot.name} {title}: inertia and gravity over the workspace, certified", rows)
-    if printed := result.get("loads", {}).get("published"):
-        _print_published(printed)
-    if "ratios" in result:
-        table = _table("ratio", "largest", "certified below", "gap", "unit", title="Ratios over the workspace")
-        for kind in ("coupling", "gravity", "chosen"):
-            for row in result["ratios"].get(kind, ()):
-                numbers = (_number(row["value"]), _number(row.get("bound")), _percent(row.get("gap")))
-                table.add_row(row["ratio"], *numbers, row["unit"])
-        out.print(table)
-        _print_velocity(result["ratios"].get("velocity", ()))
-    for key in ("formulas", "restricted", "servo", "servo_loop", "importance", "capability", "measured"):
-        if key in result:
-            print_plain(key, result[key])
-
-
-def _print_velocity(rows: Sequence[dict[str, Any]]) -> None:
-    rows = [row for row in rows if row["term"]]
-    if not rows:
-        return
-    title = "Largest Coriolis or centrifugal term of each joint, at unit speeds"
-    table = _table("joint", "term", "/ own inertia", "certified below", "gap", "/ gravity", "equal at", title=title)
-    for row in rows:
-        numbers = (_number(row["against_inertia"]), _number(row["bound"]), _percent(row["gap"]))
-        others = _number(row["against_gravity"]), _number(row["speed"])
-        table.add_row(row["joint"], row["term"], *numbers, *others)
-    out.print(table)
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else "0.00%" if 0 < value < 5e-5 else f"{100 * value:.2g}%"
-
-
-def _print_loads(title: str, rows: list[dict[str, Any]]) -> None:
-    table = _table("joint", "M min", "M max", "ratio", "g max", "M motor", "g motor", "g/limit", "gap", title=title)
-    for row in rows:
-        gaps = [row[k]["gap"] for k in ("inertia_min", "inertia_max", "gravity_load")]
-        motor = row["at_motor"]
-        table.add_row(
-            row["joint"],
-            _number(row["inertia_min"]["value"]),
-            _number(row["inertia_max"]["value"]),
-            _number(row["relative"]),
-            _number(row["gravity_load"]["value"]),
-            _number(motor["inertia_max"]),
-            _number(motor["gravity_max"]),
-            _percent(row["gravity_share_of_limit"]),
-            _percent(max(gaps)),
-        )
-    out.print(table)
-
-
-def _print_published(printed: dict[str, Any]) -> None:
-    columns = ("table", "quantity", "load", "printed", "their q", "certified", "gap", "")
-    table = _table(*columns, title=printed["source"])
-    for row in printed["rows"]:
-        words = ["missed"] if row["extreme_missed"] else []
-        words += ["off"] if row["printed_off"] else []
-        table.add_row(
-            str(row["table"]),
-            f"{row['quantity']} {row['side'][:3]}",
-            "yes" if row["load"] else "no",
-            f"{row['printed']:g}",
-            f"{row['at_their_configuration']:.6g}",
-            f"{row['certified']['value']:.6g}",
-            _percent(row["certified"]["gap"]),
-            ", ".join(words),
-        )
-    for row in printed["derived"]:
-        load, off = "yes" if row["load"] else "no", "off" if row["printed_off"] else ""
-        numbers = f"{row['printed']:g}", "", f"{row['certified']['value']:.6g}"
-        table.add_row(str(row["table"]), row["quantity"], load, *numbers, "", off)
-    out.print(table)

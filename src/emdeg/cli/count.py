@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import Json, UsageError, out, print_json
+from emdeg.cli.common import Json, UsageError, out, print_json, refuse
 from emdeg.cli.effort import Effort, Seed, WeightsText, smallest
 from emdeg.programs import count as count_operations
 from emdeg.programs import count_by_dependence
@@ -56,6 +56,7 @@ def count(
     if formulation is not None:
         if base or effort is not None:
             raise UsageError("--formulation counts the formulations themselves: leave --base and --effort out")
+        refuse({"--seed": seed or None, "--weights": weights != "operations"}, "does not go with --formulation")
         # It traces, proves and knows Kane: twice what counting a program of the package needs to start.
         from emdeg.cli.formulations import compare
 
@@ -63,6 +64,9 @@ def count(
         return
     if speeds is not None:
         raise UsageError("--speeds belongs to --formulation all")
+    refuse(
+        {"--effort": effort or None if base else None}, "does not go with --base: such programs are not searched for"
+    )
     program = smallest(robot, function, effort, seed, base, weights)
     total = count_operations(program)
     if json:

@@ -107,8 +107,13 @@ def derive(
         # It writes the model in nine ways and looks for its programs: twice what deriving needs to start.
         from emdeg.cli.account import print_account
 
+        given = {"--only": only != DEFAULT, "--format": format != "text", "--symbolic": symbolic, "--frame": frame}
+        given |= {"--rows": rows, "--symbolic-payload": symbolic_payload, "--expand": expand}
+        given |= {"--frames": frames == "standard", "--scheme": scheme != "diagonal"}
+        refuse(given | {"--budget": budget != DEFAULT_MAX_TERMS}, "does not go with --account")
         print_account(robot, out_file, json)
         return
+    refuse({"--format": json and format not in ("text", "json")}, "does not go with --json")
     if kind_of(robot).explicit == "blocks":
         options = {"--frame": frame, "--rows": rows, "--symbolic-payload": symbolic_payload}
         options |= {"--frames": frames == "standard", "--scheme": scheme != "diagonal"}

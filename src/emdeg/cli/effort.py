@@ -102,6 +102,7 @@ def smallest(
             weights=checked_weights(weights),
             progress=progress,
             otherwise=default_effort() if effort is None else 0.0,
+            began=BEGAN.get(),
         )
 
 

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import Json, Scheduler, TrustNetwork, UsageError, assignments, out, print_json, say, write_new
+from emdeg.cli.common import (
+    Json,
+    Scheduler,
+    TrustNetwork,
+    UsageError,
+    assignments,
+    out,
+    print_json,
+    refuse,
+    say,
+    write_new,
+)
 from emdeg.cli.progress import Tell, working
 from emdeg.cli.robots import Chosen
 from emdeg.errors import RobotError
@@ -76,6 +87,7 @@ def identify(
     from emdeg.identification import read_log, validated
     from emdeg.reports import identified_page
 
+    refuse({"--trust-network": trust_network and scheduler is None}, "goes with --scheduler")
     if friction not in FRICTION:
         raise UsageError(f"--friction is one of {', '.join(FRICTION)}; got {friction!r}")
     try:

@@ -11,12 +11,23 @@ from rich.table import Table
 
 from emdeg.analysis import Judgement, Verdict, judged_workspace, read_printed
 from emdeg.analysis import judge as judge_model
-from emdeg.cli.common import CHECK_FAILED, Json, UsageError, assignments, end_if_missed, head, out, print_json, say
+from emdeg.cli.common import (
+    CHECK_FAILED,
+    Json,
+    UsageError,
+    assignments,
+    end_if_missed,
+    head,
+    out,
+    print_json,
+    refuse,
+    say,
+)
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
 from emdeg.cli.robots import load_robot
 
-GAP = 1e-2
+GAP, MARGIN = 1e-2, 0.05
 """The relative gap that bounds are sought to where none is asked for."""
 MOST_NAMED = 12
 """Wrong coefficients of an effort that are named."""
@@ -40,7 +51,7 @@ def judge(
     ] = None,
     margin: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Closed loops: the least distance of each from a dead point.")
-    ] = 0.05,
+    ] = MARGIN,
     json: Json = False,
 ) -> None:
     """Judge a printed model: the certified error of every entry over the workspace; exit code 1 where a claim fails.
@@ -60,6 +71,7 @@ def judge(
     if not (robot or printed.robot):
         raise UsageError("the file names no robot: give --robot")
     loaded = load_robot(robot or printed.robot, payload=payload or printed.payload or None)
+    refuse({"--margin": loaded.is_tree and margin != MARGIN}, "is for closed loops")
     where = judged_workspace(loaded, joint_ranges(range_ or []))
     with working("bounding"):
         verdict = judge_model(printed, loaded, where, gap=gap or GAP, seconds=seconds, margin=margin)

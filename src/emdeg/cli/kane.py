@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import INTERRUPTED, Json, UsageError, out, print_json, say
+from emdeg.cli.common import INTERRUPTED, Json, UsageError, out, print_json, refuse, say
 from emdeg.cli.progress import stoppable, working
 from emdeg.cli.robots import Chosen
 from emdeg.codegen import identifier
@@ -55,7 +55,12 @@ def kane(
     parts = _parts(show)
     if emit is not None and emit not in INPUTS:
         raise UsageError(f"--emit takes {', '.join(INPUTS)}, not {emit!r}")
+    written = {"--format": format in ("latex", "markdown")}
+    if emit is not None:
+        refuse({"--show": show or None} | written, "does not go with --emit, which prints C")
     loaded = robot.load()
+    if not loaded.is_tree:
+        refuse(written, "is for formulas; with closed loops programs are counted and emitted")
     ranking: list[Candidate] = []
     stopped = False
     if speeds == "auto":

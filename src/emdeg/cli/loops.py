@@ -13,7 +13,7 @@ from rich.table import Table
 from emdeg.algebra import Array
 from emdeg.analysis import analyse
 from emdeg.cli.analyse_loops import say_written
-from emdeg.cli.common import Json, UsageError, head, out, print_json
+from emdeg.cli.common import Json, UsageError, head, out, print_json, refuse
 from emdeg.cli.evaluate import read_state
 from emdeg.cli.progress import working
 from emdeg.errors import RobotError
@@ -61,6 +61,8 @@ def loops(
     """
     if robot.is_tree:
         raise RobotError("it has no closed loops", body=robot.name)
+    if not (singularities or map_):
+        refuse({"--samples": samples, "--out": out_folder}, "is for --singularities and --map")
     pose = ready(robot).home if q is None else _pose(q, robot)
     found = ready(robot)
     here = mode(robot, pose)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from emdeg.cli.common import Json, out, print_json, say, write_new
+from emdeg.cli.common import Json, out, print_json, refuse, say, write_new
 from emdeg.cli.progress import working
 from emdeg.identification import CampaignOutcome, MeasuredFigure, Trial, read_campaign, run_trials
 from emdeg.identification import measure as measure_campaign
@@ -45,6 +45,7 @@ def measure(
 
       emdeg measure bench.toml --trials 1000
     """
+    refuse({"--seed": seed or None if not trials_ else None}, "is for --trials")
     outcome = measure_campaign(read_campaign(campaign), allow_nonphysical=allow_nonphysical)
     with working("simulating campaigns") as tell:
         simulated, failed = run_trials(outcome, max(trials_, 2), seed, tell) if trials_ else ((), 0)

@@ -12,7 +12,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from emdeg.cli.common import INTERRUPTED, Json, UsageError, as_json, err, out, print_json, say
+from emdeg.cli.common import INTERRUPTED, Json, UsageError, as_json, err, out, print_json, refuse, say
 from emdeg.cli.progress import stoppable
 from emdeg.cli.terminal import SafeConsole
 from emdeg.codegen import write_files
@@ -130,6 +130,7 @@ def _files(plan: Scenario, folder: Path | None, form: str, animation: Path | Non
     if form not in ("csv", "parquet"):
         raise UsageError(f"--table is csv or parquet; got {form!r}")
     files = {}
+    refuse({"--table": folder is None and form != "csv"}, "goes with --out")
     if folder is not None:
         stem = "".join(c if c.isalnum() or c in "_-" else "_" for c in plan.name) or "run"
         endings = {"table": form, "figure": "png", "summary": "json"}

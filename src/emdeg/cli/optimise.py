@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from emdeg.cli.common import INTERRUPTED, Json, UsageError, out, print_json, say
+from emdeg.cli.common import BEGAN, INTERRUPTED, Json, UsageError, out, print_json, say
 from emdeg.cli.count import FunctionArgument
 from emdeg.cli.effort import Seed, WeightsText, checked_effort, chosen_weights, progress_line
 from emdeg.mechanics.functions import WITH_FRICTION
@@ -18,7 +18,9 @@ from emdeg.robot import Robot
 def optimise_command(
     robot: Robot,
     function: FunctionArgument,
-    effort: Annotated[float, typer.Option(metavar="SECONDS", help="How long to search.")] = 60.0,
+    effort: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long to search, the start of the program included.")
+    ] = 60.0,
     seed: Seed = 0,
     weights: WeightsText = "operations",
     folder: Annotated[
@@ -43,7 +45,7 @@ def optimise_command(
         raise UsageError(f"{function}: friction is added to the smallest program without it; optimise that one")
     chosen = chosen_weights(weights)
     with progress_line(weights) as progress:
-        found = optimise(robot, names, effort, seed=seed, weights=chosen, progress=progress)
+        found = optimise(robot, names, effort, seed=seed, weights=chosen, progress=progress, began=BEGAN.get())
     before = on_file(robot, found.program, names, chosen, folder)
     better = before is None or cost(found.program, chosen) < cost(before, chosen)
     data = {

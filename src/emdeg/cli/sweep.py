@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from emdeg.cli.common import INTERRUPTED, Json, Scheduler, TrustNetwork, err, out, print_json, say
+from emdeg.cli.common import INTERRUPTED, Json, Scheduler, TrustNetwork, err, out, print_json, refuse, say
 from emdeg.errors import Interrupted, SweepError
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def sweep(
     from emdeg.sweeps import planned
     from emdeg.sweeps import sweep as run
 
+    refuse({"--trust-network": trust_network and scheduler is None}, "goes with --scheduler")
+    refuse({"--workers": workers if scheduler is not None else None}, "does not go with --scheduler, which has its own")
     if dry_run:
         plan, _ = planned(study, backend)
         _show_plan(plan, json)

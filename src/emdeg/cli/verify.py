@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from emdeg.cli.common import CHECK_FAILED, Json, out, print_json, say
+from emdeg.cli.common import CHECK_FAILED, Json, out, print_json, refuse, say
 from emdeg.cli.count import Base
 from emdeg.cli.effort import Effort, WeightsText, checked_effort, checked_weights, default_effort, progress_line
 from emdeg.cli.limits import bounded
@@ -52,6 +52,9 @@ def verify(
 
       emdeg verify code/puma560_inverse_dynamics.c --robot puma560
     """
+    if function is None:
+        given = {"--base": base, "--seed": seed or None, "--effort": effort, "--weights": weights != "operations"}
+        refuse(given, "is for a robot's FUNCTION; a file's program is the one that it holds")
     try:
         # A file may be a stranger's; a robot's proof is the user's own wish.
         limits = bounded("repeating the proof") if function is None else contextlib.nullcontext()

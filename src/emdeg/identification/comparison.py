@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from emdeg.analysis import COLOURS, new_figure, plain, save_figure
-from emdeg.identification.measured import Comparison, Law, compare, hidden_load
+from emdeg.identification.hidden_load import hidden_load
+from emdeg.identification.measured import Comparison, Law, compare
 from emdeg.identification.recording import Recording, doubts
 from emdeg.robot import Robot
 
@@ -30,8 +31,8 @@ def comparison_part(
     if (load := hidden_load(robot, recording)) is not None:
         data["load"] = asdict(load)
         data["doubts"].append(
-            f"what the model leaves follows a load of {load.mass:.3g} kg at the tool, better than offsets of friction: "
-            "model it (--payload) before the friction is believed"
+            f"what the model leaves follows {load.words}, better than offsets of friction: model it (--payload) before "
+            "the friction is believed"
         )
     return data, files
 

@@ -7,16 +7,16 @@ Stribeck law subtracted from the measured ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from emdeg.algebra import Array, Exact
+from emdeg.algebra import Array
 from emdeg.identification.recording import Recording
 from emdeg.mechanics.formulations import FrictionLaw
 from emdeg.mechanics.functions import drive_rates, inverse_dynamics
-from emdeg.robot import Payload, Robot
+from emdeg.robot import Robot
 from emdeg.writing import Shown
 
 Law = Literal["auto", "stribeck", "coulomb", "none"]
@@ -108,15 +108,15 @@ def compare(robot: Robot, recording: Recording, law: Law = "auto", *, slowest: f
     errors = []
     for k, (joint, fit) in enumerate(zip(robot.driven, fits)):
         after = rest[:, k] - fit.torque(speeds[:, k])
-        size = _rms(recording.tau[:, k])
+        size = rms(recording.tau[:, k])
         errors.append(
             JointDeviation(
                 joint.name,
-                _rms(rest[:, k]),
+                rms(rest[:, k]),
                 float(np.abs(rest[:, k]).max()),
-                _rms(after),
+                rms(after),
                 float(np.abs(after).max()),
-                _rms(after) / size if size else 0.0,
+                rms(after) / size if size else 0.0,
             )
         )
     return Comparison(recording, speeds, predicted, fits, tuple(errors))
@@ -129,52 +129,7 @@ def motor_speeds(robot: Robot, recording: Recording) -> Array:
     return drive_rates(robot, recording.q, recording.qd)
 
 
-@dataclass(frozen=True)
-class HiddenLoad(Shown):
-    """A load on the tool that explains what the model leaves better than offsets of friction do."""
-
-    mass: float
-    """[kg]"""
-    left: float
-    """The rest's rms with the load, over that with the offsets."""
-
-
-def hidden_load(robot: Robot, recording: Recording) -> HiddenLoad | None:
-    """The load at the tool's origin whose weight and inertia are in the rest, where offsets would stand for them.
-
-    Both explanations have the same viscous and Coulomb friction; one adds a constant to every joint, the other a mass.
-    """
-    state = recording.q, recording.qd, recording.qdd
-    modelled = inverse_dynamics(robot, *state)
-    felt = inverse_dynamics(_with_a_kilogram(robot), *state) - modelled  # efforts are linear in a mass
-    rest = recording.tau - modelled
-    speeds = motor_speeds(robot, recording)
-    offsets, bare, weights = [], [], []
-    for k in range(len(robot.driven)):
-        rubbed = np.stack([speeds[:, k], np.sign(speeds[:, k])], axis=1)
-        offsets.append(_without(rest[:, k], np.column_stack([rubbed, np.ones(len(speeds))])))
-        bare.append(_without(rest[:, k], rubbed))
-        weights.append(_without(felt[:, k], rubbed))
-    u, r = np.concatenate(weights), np.concatenate(bare)
-    if not u @ u:
-        return None
-    mass = float(u @ r / (u @ u))
-    left, other = _rms(r - mass * u), _rms(np.concatenate(offsets))
-    return HiddenLoad(mass, left / other) if other > 0 and left < LIKELIER * other else None
-
-
-def _with_a_kilogram(robot: Robot) -> Robot:
-    """The robot with a point mass of 1 kg at the tool's origin."""
-    place = replace(robot.tool, name=f"{robot.tool.name}+")
-    load = Payload(place.name, Exact.of(1))
-    return replace(robot, frames=(*robot.frames, place), payloads=(*robot.payloads, load))
-
-
-LIKELIER = 0.7
-"""The share of the rest that a load may leave beside offsets for it to be the likelier cause."""
-
-
-def _without(y: Array, A: Array) -> Array:
+def without(y: Array, A: Array) -> Array:
     """What least squares on A leave of y."""
     x, *_ = np.linalg.lstsq(A, y, rcond=None)
     return y - A @ x
@@ -263,5 +218,5 @@ def _intervals(x: Array, A: Array, residual: Array) -> tuple[list[Estimate], flo
     return [Estimate(float(v), float(v - r), float(v + r)) for v, r in zip(x, reach)], float(np.sqrt(variance))
 
 
-def _rms(x: Array) -> float:
+def rms(x: Array) -> float:
     return float(np.sqrt(np.mean(x * x)))

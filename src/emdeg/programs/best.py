@@ -22,6 +22,7 @@ def program(
     weights: Weights | str = OPERATIONS,
     progress: Progress | None = None,
     otherwise: float = 0.0,
+    began: float | None = None,
 ) -> Program:
     """The program of one function of `robot`, or of several in one ("A+B", their outputs side by side); SI units.
 
@@ -29,6 +30,7 @@ def program(
     default the plain program. `effort` 0: the plain one. `effort` > 0: what a search of so many seconds finds, unless a
     smaller one is on file. The robot's symbols become the input `parameters`, in alphabetical order. `base`: the
     regressor's columns of the base parameters only. `weights` say what is small: "operations", "cycles", or others.
+    `began`: when a search's time did on the processor's clock [s], if that is not now.
 
     >>> import emdeg
     >>> emdeg.program("puma560", "inverse_dynamics")
@@ -39,7 +41,8 @@ def program(
     if any(name.endswith(WITH_FRICTION) for name in names):
         from emdeg.programs.friction import with_friction
 
-        ways = {"effort": effort, "seed": seed, "weights": weights, "progress": progress, "otherwise": otherwise}
+        ways = {"effort": effort, "seed": seed, "weights": weights, "progress": progress}
+        ways |= {"otherwise": otherwise, "began": began}
         found = with_friction(robot, names, lambda bare: program(robot, bare, **ways))
         return Program(name or found.name, found.inputs, found.ops, found.outputs)
     if effort is None and not base:
@@ -60,6 +63,7 @@ def program(
         weights=weights,
         progress=progress,
         otherwise=otherwise,
+        began=began,
     )
 
 

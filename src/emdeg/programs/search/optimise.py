@@ -65,12 +65,13 @@ def optimise(
     seed: int = 0,
     weights: Weights | str = OPERATIONS,
     progress: Progress | None = None,
+    began: float | None = None,
 ) -> Optimised:
     """The cheapest verified program of a function (or of several, "A+B") found in `effort` seconds; 0: the plain one.
 
     The seconds are nominal (`Effort`): the same effort and seed give the same program on any machine that is fast
-    enough for them; one that is slower stops when they have passed on its processor. A keyboard
-    interrupt ends the search early with the best so far.
+    enough for them; one that is slower stops when they have passed on its processor, since `began` [s] if given. A
+    keyboard interrupt ends the search early with the best so far.
 
     >>> import emdeg
     >>> found = emdeg.optimise("planar2r", "mass_matrix", effort=0.2)
@@ -79,7 +80,7 @@ def optimise(
     """
     robot, weights = as_robot(robot), as_weights(weights)
     tell = progress or (lambda phase, best: None)
-    clock = Effort(effort)
+    clock = Effort(effort, start=began)
     names = joined_functions(function, robot)
     starts = plain_programs(robot, names)
     plain = min(starts, key=lambda one: count(one).total)
@@ -220,6 +221,7 @@ def cheapest(
     weights: Weights,
     progress: Progress | None,
     otherwise: float,
+    began: float | None = None,
 ) -> Program:
     """The cheapest of the plain program, the one on file and the one that a search finds; see `emdeg.program`."""
     names = joined_functions(function, robot, base)
@@ -236,7 +238,7 @@ def cheapest(
     if unasked:
         effort = otherwise
     if effort and robot.n <= MOST_JOINTS:
-        found = optimise(robot, names, effort, seed=seed, weights=weights, progress=progress)
+        found = optimise(robot, names, effort, seed=seed, weights=weights, progress=progress, began=began)
         if found.interrupted:  # whoever wanted what a whole search finds is not served with less
             raise KeyboardInterrupt
         candidates.append(_with_face(found.program, plain))
