@@ -19,7 +19,7 @@ import numpy as np
 
 import emdeg
 import gpu_peers
-from emdeg.runtime.cuda import CudaProgram, StateStatistics, cuda_driver, device
+from emdeg.runtime.cuda import CudaProgram, RandomStates, StateStatistics, cuda_driver, device
 from emdeg.simulation import pd
 from gpu_rates import bound, rate, rows_over_entries
 from long_arms import DYNAMICS, JOINTS, chain
@@ -115,7 +115,7 @@ def statistics(name: str, function: str) -> float:
     program, on = emdeg.program(name, function), device()
     columns = tuple((group.name, group.size) for group in program.inputs)
     width, states = sum(size for _, size in columns), 1 << 32
-    fold = StateStatistics(program, columns, peaks=False)
+    fold = StateStatistics(program, RandomStates(columns), peaks=False)
     low, high = -np.ones(width), np.ones(width)
     fold(on, 1, low, high, np.empty((1, 0)), 0, 0, 1 << 20)
     start = time.perf_counter()

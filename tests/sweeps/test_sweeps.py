@@ -178,8 +178,27 @@ def test_a_gpu_gives_the_same_statistics(count, common, chunk, tmp_path, monkeyp
     assert back.table().equals(here)
 
 
+@pytest.mark.parametrize(
+    "states", [States("grid", points=66), States("grid", points=1), States("motions", 400, 11, 0.7, common=False)]
+)
+def test_grids_and_motions_are_made_on_a_gpu(states, tmp_path, monkeypatch):
+    """The very states: the greatest magnitude is met in the same one, and is the same number."""
+    there = use_threads_here(monkeypatch)
+    how = (Compute(function="bias", statistics=("max", "min", "at", "mean")),)
+    vary, box = (Vary("link2.mass", values=(0.5, 1.0)),), NamedRanges("box", {"q1": (0.1, 1.3), "q2": (-0.4, 0.33)})
+    study = Study("arm", ("planar2r",), how, vary=vary, workspaces=(box,), states=states, chunk_states=4096)
+    here = sweep(study, tmp_path / "here", workers=0).table()
+    found = sweep(study, tmp_path / "there", backend="cuda").table()
+    assert "draw" in there.begun
+    for name in here.column_names[5:]:
+        one, other = here[name].to_numpy(), found[name].to_numpy()
+        np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12, err_msg=name)
+        if name.endswith("_at"):
+            assert (one == other).all()
+
+
 def test_analyses_on_a_gpu(tmp_path, monkeypatch):
-    """Analyses of single entries are folded there, as functions are; eigenvalues are found here from its values."""
+    """Analyses are folded there, as functions are; where a tool cannot move in every direction, found here."""
     threads, paper = use_threads_here(monkeypatch), DeviceOfPaper()
     monkeypatch.setattr("emdeg.runtime.cuda.program.device", lambda number: paper)
     entrywise = ("torque_budget", "capability", "couplings")
@@ -198,18 +217,31 @@ def test_analyses_on_a_gpu(tmp_path, monkeypatch):
         vary=(Vary("fore.mass", values=(2.0, 7.0)),),
     )
     tables = {}
-    for extra, wanted in (((), False), ((Compute(analysis="eigenvalues", statistics=("max",)),), True)):
-        more = replace(study, compute=(*compute, *extra))
+    for extra, wanted in (("eigenvalues", False), ("tool_inertia", True)):
+        more = replace(study, compute=(*compute, Compute(analysis=extra, statistics=("min",))))
         for backend in ("llvm", "cuda"):
             tables[backend] = sweep(more, tmp_path / f"{backend}{wanted}", backend=backend, workers=0).table()
         assert bool(paper.loaded) is wanted, "what is folded there never comes here"
         here, there = tables["llvm"], tables["cuda"]
         assert here.column_names == there.column_names
         for name in here.column_names[4:]:
-            np.testing.assert_allclose(there[name].to_numpy(), here[name].to_numpy(), rtol=1e-12, err_msg=name)
+            np.testing.assert_allclose(there[name].to_numpy(), here[name].to_numpy(), rtol=1e-11, err_msg=name)
         assert {"draw", "join"} == set(threads.begun)
     shares = tables["cuda"]["over2_mean"].to_numpy()
     assert 0 < shares[0] < shares[1] < 1
+
+
+@pytest.mark.parametrize("analysis", ["manipulability", "tool_inertia"])
+def test_what_a_tool_can_do_is_found_on_a_gpu(analysis, tmp_path, monkeypatch):
+    """By rotations there, by LAPACK here."""
+    there = use_threads_here(monkeypatch)
+    how = (Compute(analysis=analysis, statistics=("min", "max", "mean")),)
+    box = NamedRanges("box", {"q2": (0.3, 2.0)})  # away from the stretched arm
+    study = Study("tool", ("scara",), how, workspaces=(box,), states=States(count=50))
+    here, found = (sweep(study, tmp_path / b, backend=b, workers=0).table() for b in ("llvm", "cuda"))
+    assert there.begun
+    for name in here.column_names[5:]:
+        np.testing.assert_allclose(found[name].to_numpy(), here[name].to_numpy(), rtol=1e-10, err_msg=name)
 
 
 def test_without_a_gpu_the_error_says_so(tmp_path):

@@ -12,13 +12,13 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.programs import Program
 from emdeg.robot import Robot, assemble, read_toml, substitute
-from emdeg.runtime import CompiledProgram, stream_key
+from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
 from emdeg.sweeps.measures import WHOLE, SweepMeasure, loads_of, measure, prefixed
 from emdeg.sweeps.plan import Case, Plan
 from emdeg.sweeps.prepare import folds_on_device
 from emdeg.sweeps.sampling import Samples, input_order
-from emdeg.sweeps.states import Arrays, Source, state_source
+from emdeg.sweeps.states import Arrays, Source, state_source, states_key, states_on_device
 from emdeg.sweeps.study import Compute
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Bench:
         from emdeg.runtime.cuda import device  # needs llvmlite
 
         plan, case = self.plan, self.plan.cases[some.case]
-        box, key = case.boxes[some.workspace], stream_key(plan.study.seed, "states")
+        box, key = case.boxes[some.workspace], states_key(plan)
         apart = 0 if plan.study.states.common else plan.work.states
         named: dict[str, Array] = {}
         for compute, how in self.measures(some.case):
@@ -103,10 +103,11 @@ class Bench:
                 one = self.plan.cases[case]
                 programs = {function: one.program(function) for function in how.functions}
                 program = how.program(name, programs, one.limits or ())
-                columns = tuple((group, one.n) for group in one.groups)
                 peaks = any("at" in output.statistics for output in one.outputs)
                 self._folds[case, name] = (
-                    None if program is None else (StateStatistics(program, columns, peaks), _parameters(one, program))
+                    None
+                    if program is None
+                    else (StateStatistics(program, states_on_device(self.plan, one), peaks), _parameters(one, program))
                 )
             return self._folds[case, name]
 

@@ -1,7 +1,8 @@
 """What a study can compute: every function of a model, and the analyses that have a value at each state.
 
 A measure turns the compiled functions' outputs at some states into named arrays; statistics over the states follow.
-One that treats each entry by itself runs over a tracer too, and is then a program like any function, which a GPU folds.
+Over a tracer it is a program like any function, which a GPU folds; singular values come from LAPACK here, and from
+rotations there.
 The analysis `loads` is another kind: certified extremes over the whole workspace, for which states mean nothing.
 """
 
@@ -10,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.algebra.linear import invert_symmetric, product
 from emdeg.analysis import capability_from, ellipsoid_from, mobility
 from emdeg.bounds import SearchLimits, extremes
 from emdeg.equations import derive, entry_name
@@ -22,7 +23,9 @@ from emdeg.errors import SweepError, UnknownFunction
 from emdeg.mechanics.functions import known_functions
 from emdeg.programs import InputGroup, Program, Slot, Traced, Tracer, prune, schedule
 from emdeg.robot import Robot, Workspace
+from emdeg.sweeps.entrywise import NUMBERS, Entrywise, traced_entries
 from emdeg.sweeps.plan import PlannedOutput
+from emdeg.sweeps.spectra import singular_values, square_factors, weighed_by_inverse
 from emdeg.sweeps.study import Compute
 
 Values = Mapping[str, Mapping[str, Array]]
@@ -30,36 +33,6 @@ Values = Mapping[str, Mapping[str, Array]]
 
 MOST_BOXES = 200_000
 """What a certified search may examine: counted, not timed, so that every machine finds the same."""
-
-
-@dataclass(frozen=True)
-class Entrywise:
-    """What arrays can be asked beside sums, products and quotients, entry by entry: of numbers, or of traced values."""
-
-    magnitude: Callable[[Array], Array]
-    lesser: Callable[[Array, Array], Array]
-    is_positive: Callable[[Array], Array]
-    """1 where it is, else 0."""
-
-
-NUMBERS = Entrywise(np.abs, np.minimum, lambda x: np.asarray(x > 0, np.float64))
-
-
-def traced_entries(tracer: Tracer) -> Entrywise:
-    """The same of arrays of traced values, without rounding: a sign is 1, 0 or -1."""
-
-    def lesser(a: Traced, b: Traced) -> Traced:
-        greater = tracer.sign(a - b)
-        return (a * (1 - greater) + b * (1 + greater)) * Fraction(1, 2)
-
-    def is_positive(x: Traced) -> Traced:
-        return tracer.sign(x) * (tracer.sign(x) + 1) * Fraction(1, 2)
-
-    return Entrywise(
-        np.frompyfunc(lambda x: x * tracer.sign(x), 1, 1),
-        np.frompyfunc(lesser, 2, 1),
-        np.frompyfunc(is_positive, 1, 1),
-    )
 
 
 @dataclass(frozen=True)
@@ -73,7 +46,7 @@ class SweepMeasure:
     nanoseconds: float = 0.0
     """About what a state costs beyond the functions; for the size of chunks."""
     entrywise: Callable[[Values, Array, Entrywise], Mapping[str, Array]] | None = None
-    """The same as `outputs` over any arrays, where each entry is treated by itself."""
+    """The same as `outputs` of a state's traced values; ArithmeticError where that cannot be."""
     is_function: bool = False
     """Whether it is a function as it is."""
 
@@ -91,7 +64,7 @@ class SweepMeasure:
         values = {function: _replayed(tracer, programs[function]) for function in self.functions}
         try:
             found = self.entrywise(values, np.array(limits, object), traced_entries(tracer))
-        except ZeroDivisionError:
+        except ArithmeticError:
             return None
         return schedule(prune(tracer.program(name, {output: array.tolist() for output, array in found.items()})))
 
@@ -137,15 +110,33 @@ def _manipulability(values: Values, limits: Array) -> Mapping[str, Array]:
     return {"axis": found.lengths, "manipulability": np.prod(found.lengths, axis=-1)}
 
 
+def _traced_manipulability(values: Values, limits: Array, on: Entrywise) -> Mapping[str, Array]:
+    J, M = values["jacobian"]["J"][:3], values["mass_matrix"]["M"]
+    one = M[0, 0] * 0 + 1
+    per_torque = np.array(product(J.tolist(), invert_symmetric(M.tolist(), one), one * 0), object)
+    lengths = np.array(singular_values((per_torque * limits).tolist(), on), object)
+    return {"axis": lengths, "manipulability": np.array(np.prod(lengths), object)}
+
+
 def _tool_inertia(values: Values, limits: Array) -> Mapping[str, Array]:
     with np.errstate(divide="ignore"):
         inverse = np.linalg.eigvalsh(mobility(values["jacobian"]["J"], values["mass_matrix"]["M"]))
         return {"tool_inertia": np.asarray(1 / inverse[..., ::-1], np.float64)}
 
 
+def _traced_tool_inertia(values: Values, limits: Array, on: Entrywise) -> Mapping[str, Array]:
+    rows = weighed_by_inverse(values["jacobian"]["J"][:3].tolist(), values["mass_matrix"]["M"].tolist(), on)
+    return {"tool_inertia": np.array([1 / (value * value) for value in singular_values(rows, on)], object)}
+
+
 def _eigenvalues(values: Values, limits: Array) -> Mapping[str, Array]:
     found = np.asarray(np.linalg.eigvalsh(values["mass_matrix"]["M"]), np.float64)
     return {"eigenvalue": found, "condition": np.asarray(found[..., -1] / found[..., 0], np.float64)}
+
+
+def _traced_eigenvalues(values: Values, limits: Array, on: Entrywise) -> Mapping[str, Array]:
+    found = [value * value for value in singular_values(square_factors(values["mass_matrix"]["M"].tolist(), on), on)]
+    return {"eigenvalue": np.array(found[::-1], object), "condition": np.array(found[0] / found[-1], object)}
 
 
 def _couplings(values: Values, limits: Array, on: Entrywise) -> Mapping[str, Array]:
@@ -157,10 +148,17 @@ ANALYSES: dict[str, SweepMeasure] = {
     "torque_budget": _entrywise(("inverse_dynamics",), _torque_budget, ("max", "mean"), True, 80),
     "capability": _entrywise(("gravity", "mass_matrix"), _capability, ("min", "mean"), True, 300),
     "manipulability": SweepMeasure(
-        ("gravity", "mass_matrix", "jacobian"), _manipulability, ("min", "mean"), True, 20_000
+        ("gravity", "mass_matrix", "jacobian"),
+        _manipulability,
+        ("min", "mean"),
+        True,
+        20_000,
+        _traced_manipulability,
     ),
-    "tool_inertia": SweepMeasure(("mass_matrix", "jacobian"), _tool_inertia, ("min", "max"), False, 15_000),
-    "eigenvalues": SweepMeasure(("mass_matrix",), _eigenvalues, ("min", "max"), False, 8_000),
+    "tool_inertia": SweepMeasure(
+        ("mass_matrix", "jacobian"), _tool_inertia, ("min", "max"), False, 15_000, _traced_tool_inertia
+    ),
+    "eigenvalues": SweepMeasure(("mass_matrix",), _eigenvalues, ("min", "max"), False, 8_000, _traced_eigenvalues),
     "couplings": _entrywise(("mass_matrix",), _couplings, ("max",), False, 300),
 }
 WHOLE = "loads"

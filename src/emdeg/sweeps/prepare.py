@@ -244,8 +244,8 @@ def cut(study: Study, cases: tuple[Case, ...]) -> Work:
 
 
 def folds_on_device(study: Study) -> bool:
-    """Whether states are drawn, computed and folded on a GPU, and never leave it; of what is a program, that is."""
-    return study.backend == "cuda" and study.states.kind == "random" and study.output == "statistics"
+    """Whether states are made, computed and folded on a GPU, and never leave it; of what is a program, that is."""
+    return study.backend == "cuda" and study.output == "statistics"
 
 
 def _state_count(states: States, case: Case) -> int:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis import point_to_point
+from emdeg.analysis import SampledMotion, point_to_point
 from emdeg.runtime import UniformRows, stream_key
 from emdeg.sweeps.plan import Case, Plan, StateBox
+from emdeg.sweeps.study import States
+
+if TYPE_CHECKING:
+    from emdeg.runtime.cuda import StateRule
 
 Arrays = Mapping[str, Array]
 """q, qd, qdd, tau -> (states, n)."""
@@ -28,9 +32,31 @@ def state_source(plan: Plan, case: Case, box: StateBox) -> Source:
     return kinds[plan.study.states.kind](plan, case, box)
 
 
+def states_key(plan: Plan) -> int:
+    """The stream that random numbers of states are from."""
+    return stream_key(plan.study.seed, "motions" if plan.study.states.kind == "motions" else "states")
+
+
+def states_on_device(plan: Plan, case: Case) -> StateRule:
+    """The same states, as a GPU makes them."""
+    from emdeg.runtime.cuda import GridStates, MotionStates, RandomStates  # needs llvmlite
+
+    states, columns = plan.study.states, tuple((group, case.n) for group in case.groups)
+    if states.kind == "random":
+        return RandomStates(columns)
+    if states.kind == "grid":
+        return GridStates(columns, states.points)
+    unit = _unit_motion(states)
+    return MotionStates(columns, np.stack([unit.q[:, 0], unit.qd[:, 0], unit.qdd[:, 0]]))
+
+
+def _unit_motion(states: States) -> SampledMotion:
+    return point_to_point([0.0], [1.0], states.duration, states.points)
+
+
 class _Random:
     def __init__(self, plan: Plan, case: Case, box: StateBox) -> None:
-        self._rows = UniformRows(stream_key(plan.study.seed, "states"), box.low, box.high)
+        self._rows = UniformRows(states_key(plan), box.low, box.high)
         self._case = case
 
     def __call__(self, first: int, count: int) -> Arrays:
@@ -59,9 +85,9 @@ class _Motions:
 
     def __init__(self, plan: Plan, case: Case, box: StateBox) -> None:
         states = plan.study.states
-        self._rows = UniformRows(stream_key(plan.study.seed, "motions"), box.low, box.high)
+        self._rows = UniformRows(states_key(plan), box.low, box.high)
         self._points, self._n = states.points, case.n
-        self._unit = point_to_point([0.0], [1.0], states.duration, states.points)
+        self._unit = _unit_motion(states)
 
     def __call__(self, first: int, count: int) -> Arrays:
         start = first // self._points

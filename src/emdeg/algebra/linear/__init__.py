@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Elimination,
         Rows,
         eliminate,
+        factors_from_the_tip,
         invert_symmetric,
         solve_symmetric,
         solve_system,

@@ -179,7 +179,7 @@ def _least_filling(live: Sequence[Sequence[bool]], rows: set[int], columns: set[
 
 def solve_symmetric(M: Rows, right: Sequence[Scalar], one: Scalar) -> list[Scalar]:
     """x with M x = right, M symmetric and positive definite."""
-    L, per_D = _factors_from_the_tip(M, one)
+    L, per_D = factors_from_the_tip(M, one)
     n = len(M)
     x = list(right)
     for k in reversed(range(n)):  # L^T y = right
@@ -196,7 +196,7 @@ def solve_symmetric(M: Rows, right: Sequence[Scalar], one: Scalar) -> list[Scala
 
 def invert_symmetric(M: Rows, one: Scalar) -> Matrix:
     """M^-1 of a symmetric and positive definite M, both triangles from one: W D^-1 W^T with W = L^-1."""
-    L, per_D = _factors_from_the_tip(M, one)
+    L, per_D = factors_from_the_tip(M, one)
     n = len(M)
     zero: Any = one - one
     W = [[one if i == k else zero for k in range(n)] for i in range(n)]
@@ -209,7 +209,7 @@ def invert_symmetric(M: Rows, one: Scalar) -> Matrix:
     return [[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
 
 
-def _factors_from_the_tip(M: Rows, one: Scalar) -> tuple[list[list[Any]], list[Scalar]]:
+def factors_from_the_tip(M: Rows, one: Scalar) -> tuple[list[list[Any]], list[Scalar]]:
     """(L, D^-1) with M = L^T D L, L's diagonal being ones, where zeros stay zeros (None).
 
     Featherstone, 'Efficient factorization of the joint-space inertia matrix for branched kinematic trees', 2005.

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
         where_it_lies,
     )
     from emdeg.runtime.cuda.assembler import ARCHITECTURES, architecture, assembled, ptx, ptxas, register_use
+    from emdeg.runtime.cuda.drawn_states import GridStates, MotionStates, RandomStates, StateRule
     from emdeg.runtime.cuda.driver import Device, Launch, Launchable, cuda_driver, device, devices
     from emdeg.runtime.cuda.kernel_file import KernelFile
-    from emdeg.runtime.cuda.kernel_text import KernelShape, emulated_kernel, kernel, kernel_shape
+    from emdeg.runtime.cuda.kernel_text import KernelPlan, KernelShape, emulated_kernel, kernel, kernel_plan
+    from emdeg.runtime.cuda.parts import KernelPart, kernel_parts, suitable_parts
     from emdeg.runtime.cuda.program import CudaProgram
     from emdeg.runtime.cuda.statistics import StateStatistics
     from emdeg.runtime.cuda.threads import ThreadFunction, thread_text

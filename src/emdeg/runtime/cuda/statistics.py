@@ -1,6 +1,6 @@
-"""Statistics of a function over random states, on a GPU: states are drawn, computed and folded where they are needed.
+"""Statistics of a function over many states, on a GPU: states are made, computed and folded where they are needed.
 
-A thread draws every K-th state of a sample from the stream that `UniformRows` has, computes the program in it, and
+A thread makes every K-th state of a sample (`drawn_states`), computes the program in it, and
 keeps least, greatest, sum and sum of squares of every entry, and where asked the greatest magnitude and the state it is
 met in. Partial values are then joined, 64 at a time, in an order that depends on nothing but the numbers of samples and
 states: the result is the same at every repetition. It differs in last digits from `Fold`'s, whose order is another.
@@ -18,11 +18,12 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.programs import OutputGroup, Program, Ref, Slot
 from emdeg.runtime.cuda.arrays import Borrowed, emptied
+from emdeg.runtime.cuda.drawn_states import StateRule
 from emdeg.runtime.cuda.driver import Device
 from emdeg.runtime.cuda.threads import ThreadFunction, thread_text
 from emdeg.runtime.llvm_text import operations
 from emdeg.runtime.llvm_writer import PRECISIONS, Writer
-from emdeg.runtime.random_streams import GOLDEN, counter_start, signed_word, uniform_text
+from emdeg.runtime.random_streams import counter_start
 from emdeg.runtime.statistics import GREATEST, LEAST, SQUARES, SUM
 
 JOINED = 64
@@ -39,13 +40,10 @@ STARTS = {LEAST: np.inf, GREATEST: -np.inf, SUM: 0.0, SQUARES: 0.0, PEAK: -1.0, 
 
 @dataclass(frozen=True)
 class StateStatistics:
-    """Running values of a program's outputs over states drawn from a box; `peaks` adds the greatest magnitudes.
-
-    `columns` are the arrays of a state and their sizes, in the order of a row of `UniformRows`.
-    """
+    """Running values of a program's outputs over states of a box; `peaks` adds the greatest magnitudes."""
 
     program: Program
-    columns: tuple[tuple[str, int], ...]
+    states: StateRule
     peaks: bool
 
     @cached_property
@@ -56,18 +54,19 @@ class StateStatistics:
         most = max(1, MOST_KEPT // rows)
         count = -(-len(entries) // most)
         edges = [len(entries) * k // count for k in range(count + 1)]
-        return [FoldedEntries(self.program, tuple(entries[i:j]), self.columns, rows) for i, j in pairwise(edges)]
+        return [FoldedEntries(self.program, tuple(entries[i:j]), self.states, rows) for i, j in pairwise(edges)]
 
     def __call__(
         self, on: Device, key: int, low: Array, high: Array, values: Array, first: int, apart: int, states: int
     ) -> dict[str, Array]:
         """Output -> (samples, running values, entries).
 
-        `values` (samples, parameters) are the program's parameters, none with 0 columns. Sample k's states are rows
-        first + k * apart and the next ones of the stream `key`, uniform over low..high.
+        `values` (samples, parameters) are the program's parameters, none with 0 columns. Sample k's states are number
+        first + k * apart and the next ones; the random numbers in them are those of the stream `key`, over low..high.
         """
         stream = on.stream()
-        box = [Borrowed.taken(np.ascontiguousarray(a, float), on, stream) for a in (low, np.subtract(high, low))]
+        given = (low, np.subtract(high, low), self.states.table)
+        box = [Borrowed.taken(np.ascontiguousarray(a, float), on, stream) for a in given]
         parts = []
         for piece in self.pieces:
             together = min(len(values), piece.threads)
@@ -88,7 +87,7 @@ class FoldedEntries:
 
     whole: Program
     entries: tuple[Ref, ...]
-    columns: tuple[tuple[str, int], ...]
+    states: StateRule
     rows: int
     """Running values of an entry: least, greatest, sum, sum of squares; greatest magnitude, number of the state."""
 
@@ -110,7 +109,7 @@ class FoldedEntries:
     @cached_property
     def drawn(self) -> ThreadFunction:
         """Thread i does states i mod K, i mod K + K, ... of sample i div K."""
-        return ThreadFunction("draw", _draw_text(self), 10)
+        return ThreadFunction("draw", _draw_text(self), 11)
 
     @cached_property
     def joined(self) -> ThreadFunction:
@@ -155,26 +154,16 @@ def _merged(out: Writer, old: Sequence[str], new: Sequence[str]) -> list[str]:
 
 
 def _draw_text(what: FoldedEntries) -> str:
-    """Words: low, span, parameters, partial values; then the counter's start, the first state, states from one sample
-    to the next, states, threads of a sample, parameters."""
+    """Words: low, span, the states' table, parameters, partial values; then the counter's start, the first state,
+    states from one sample to the next, states, threads of a sample, parameters."""
     out, entries = Writer(PRECISIONS[64], 1), len(what.entries)
-    sizes = [size for _, size in what.columns]
-    before = dict(zip((name for name, _ in what.columns), np.cumsum([0, *sizes]).tolist()))
-    counter = out.put(f"mul i64 {out.put('add i64 %from, %state')}, {sum(sizes)}")
-
-    def number_at(pointer: str, place: int) -> str:
-        return out.put(f"load double, ptr {out.put(f'getelementptr double, ptr {pointer}, i64 {place}')}")
+    of_state, own = what.states.loads(out), {name for name, _ in what.states.columns}
 
     def load(slot: Slot) -> str:
         name, place = slot
-        if name not in before:
-            return number_at("%own_values", place)
-        column = before[name] + place
-        steps = out.put(f"mul i64 {out.put(f'add i64 {counter}, {column}')}, {signed_word(GOLDEN)}")
-        share = uniform_text(out, out.put(f"add i64 {steps}, %start_word"))
-        # Not fused: it is the very state that this processor draws.
-        away = out.put(f"fmul double {number_at('%span', column)}, {share}")
-        return out.put(f"fadd double {number_at('%low', column)}, {away}")
+        if name in own:
+            return of_state(slot)
+        return out.put(f"load double, ptr {out.put(f'getelementptr double, ptr %own_values, i64 {place}')}")
 
     def fold(name: str, place: int, x: str) -> None:
         kept = [f"%kept{row}_{place}" for row in range(what.rows)]
@@ -205,6 +194,7 @@ def _draw_text(what: FoldedEntries) -> str:
         "drawing:",
         "  %state = phi i64 [ %lane, %piece ], [ %next_state, %drawing ]",
         "  %state_number = uitofp i64 %state to double",
+        "  %number = add i64 %from, %state",
         *out.lines,
         "  %next_state = add i64 %state, %each",
         "  %more_states = icmp ult i64 %next_state, %states",
@@ -214,7 +204,7 @@ def _draw_text(what: FoldedEntries) -> str:
     ]
     numbers = ["start_word", "first", "apart", "states", "each", "parameters"]
     kept = [f"  %kept{row}_{entry} = alloca double" for row, entry in places]
-    return thread_text(["low", "span", "values", "partial"], numbers, body, out.declared, kept)
+    return thread_text(["low", "span", "along", "values", "partial"], numbers, body, out.declared, kept)
 
 
 def _join_text(what: FoldedEntries) -> str:
