@@ -56,9 +56,11 @@ class KernelOfPaper:
     def __init__(self, on: DeviceOfPaper, kernel: PtxKernel) -> None:
         self._on, self._kernel = on, kernel
 
-    def begin(self, pointers: Sequence[int], states: int, blocks: int, threads: int, stream: int) -> None:
+    def begin(
+        self, pointers: Sequence[int], states: int, blocks: int, threads: int, stream: int, rows: int = 1
+    ) -> None:
         assert threads == self._kernel.threads
-        PtxExecution(self._kernel, self._on.memories, [*pointers, states]).blocks(blocks)
+        PtxExecution(self._kernel, self._on.memories, [*pointers, states]).blocks(blocks, rows)
 
     def prepared(self, *given):
         launch = partial(self.begin, *given)

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import numpy as np
 import pytest
@@ -24,13 +25,15 @@ from emdeg.runtime.cuda import (
     devices,
     emulated_kernel,
     kernel,
-    kernel_shape,
+    kernel_parts,
+    kernel_plan,
     lives_on_device,
     ptx,
     ptxas,
     register_use,
+    suitable_parts,
 )
-from emdeg.runtime.cuda.staging import CONFLICTS, LARGEST_TILE, pieces
+from emdeg.runtime.cuda.staging import CONFLICTS, LARGEST_TILE, SECTOR, pieces, result_pieces
 from emdeg.runtime.engine import machine_engine
 from tests.paper_device import DeviceOfPaper
 
@@ -38,24 +41,25 @@ STATES = 75
 """Two warps and a part of one."""
 
 
-def emulated(program, inputs, bits, layout="rows", shared=frozenset(), guard=64):
+def emulated(program, inputs, bits, layout="rows", shared=frozenset(), guard=64, parts=None, block_rows=1):
     """What the kernel computes, warp by warp, with memory around the arrays that must stay as it is.
 
     The results begin `guard` entries behind a multiple of 16 bytes.
     """
     dtype = np.dtype(f"f{bits // 8}")
     states = max(len(array) for array in inputs)
-    shape = kernel_shape(program, bits, layout, shared)
-    engine = machine_engine(emulated_kernel(program, bits, layout, shared), opt=0)
-    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(engine.get_function_address("warp"))
+    plan = kernel_plan(program, bits, layout, shared, parts)
+    shape, engine = plan.shape, machine_engine(emulated_kernel(plan), opt=0)
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 2, *[ctypes.c_int32] * 2)
+    run = kind(engine.get_function_address("warp"))
     given = [np.ascontiguousarray(a.T if layout == "entries" and len(a) > 1 else a, dtype) for a in inputs]
     results = [np.full(states * len(group.entries) + 2 * guard, 7.0, dtype) for group in program.outputs]
     tile = np.full(max(1, shape.tile), np.nan, dtype)
     places = [array.ctypes.data for array in given]
     places += [array.ctypes.data + guard * dtype.itemsize for array in results]
     words = (ctypes.c_int64 * (len(places) + 1))(*places, tile.ctypes.data)
-    for warp in range(shape.blocks(states) * shape.warps):
-        run(words, states, warp)
+    for warp, row in product(range(shape.blocks(states) * shape.warps), range(block_rows)):
+        run(words, states, warp, row, block_rows)
     found = []
     for array, group in zip(results, program.outputs):
         assert (array[:guard] == 7).all()
@@ -115,7 +119,36 @@ def test_rows_of_every_length_pass_through_the_tile():
         close(emulated(program, inputs, 64), [getattr(emdeg, function)("planar3r", *inputs)], 64)
 
 
-@pytest.mark.parametrize("size", [1, 5, 16, 33])
+def test_pieces_of_results_are_whole_sectors_of_memory():
+    """Every entry is written once, by a warp's 32 threads; within a row a piece begins where a sector does."""
+    for bits in (32, 64):
+        for size in (1, 49, 101, 130, 141, 155, 400, 490, 900):
+            cut, sector = result_pieces(size, bits), SECTOR * 8 // bits
+            assert all(p.entries * bits // 8 <= LARGEST_TILE for p in cut)
+            assert all(np.gcd(p.stride, 32) <= CONFLICTS for p in cut)
+            for row in range(32) if len(cut) > 1 else ():
+                written = [range(p.first, p.first + p.stride)[p.of_row(row, size).start :] for p in cut]
+                counts = [len(p.of_row(row, size)) for p in cut]
+                assert max(counts) <= 32
+                places = [place for some, count in zip(written, counts) for place in some[:count]]
+                assert places == list(range(size))
+                assert all((row * size + some[0]) % sector == 0 for some, n in zip(written[1:], counts[1:]) if n)
+                assert all(p.of_row(row, size).stop <= len(p.places) <= p.stride for p in cut)
+
+
+def test_programs_with_more_values_than_registers_are_done_in_two_parts():
+    """Derivatives in double precision; in single precision where states are few; what has one part, never."""
+    for function, bits, few, more in (
+        ("inverse_dynamics_derivatives", 64, 2, 2),
+        ("inverse_dynamics_derivatives", 32, 2, 1),
+        ("mass_matrix", 64, 1, 1),
+        ("forward_dynamics", 64, 1, 1),
+    ):
+        program = emdeg.program("panda", function)
+        assert [len(suitable_parts(program, bits, states)) for states in (1000, 1 << 20)] == [few, more], function
+
+
+@pytest.mark.parametrize("size", [1, 5, 16, 33, 141])
 @pytest.mark.parametrize("bits", [32, 64])
 def test_results_of_every_length_arrive(size, bits):
     """Entry k of a result is k times the input: nothing else than the way through the tile can go wrong."""
@@ -133,9 +166,23 @@ def test_arrays_may_begin_anywhere(bits):
     program = emdeg.program("planar3r", "inverse_dynamics")
     inputs = states_of(program)
     expected = emdeg.inverse_dynamics("planar3r", *inputs)
-    assert "align 16" in kernel(program, "k", bits)
+    assert "align 16" in kernel(kernel_plan(program, bits), "k")
     for guard in (64, 65, 67):
         close(emulated(program, inputs, bits, guard=guard), [expected], bits)
+
+
+@pytest.mark.parametrize("layout", ["rows", "entries"])
+@pytest.mark.parametrize(("bits", "parts"), [(64, 2), (32, 99)])
+def test_a_program_in_parts_computes_the_same(bits, parts, layout):
+    """One after the other in a thread, or in rows of blocks, however many there are of them."""
+    program = emdeg.program("planar3r", "mass_matrix+link_transforms")
+    inputs = states_of(program)
+    made = kernel_parts(program, bits, parts)
+    assert len(made) == min(parts, sum(len(part.units) for part in made))
+    assert all(len(part.program.ops) < len(program.ops) for part in made)
+    expected = emdeg.compile(program)(*inputs)
+    for block_rows in {1, 2, len(made)}:
+        close(emulated(program, inputs, bits, layout, parts=made, block_rows=block_rows), expected, bits)
 
 
 def test_parameters_of_one_robot_or_of_a_robot_a_state():
@@ -170,7 +217,7 @@ def test_ptx_for_every_function_and_architecture():
 
 
 def test_a_bounded_launch_covers_all_states():
-    shape = kernel_shape(emdeg.program("puma560", "inverse_dynamics"), 32)
+    shape = kernel_plan(emdeg.program("puma560", "inverse_dynamics"), 32).shape
     assert [shape.blocks(states) for states in (1, shape.threads, shape.threads + 1)] == [1, 1, 2]
     assert shape.shared_bytes <= 48 * 1024
 

@@ -7,7 +7,7 @@ once for a robot, values of the configuration alone at a lower rate than torques
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from emdeg.programs.ir import (
@@ -99,10 +99,10 @@ def fold_signs(program: Program) -> Program:
     return Program(program.name, program.inputs, ops, outputs)
 
 
-def schedule(program: Program) -> Program:
-    """The same operations in the order with fewer values alive: as given, depth first or by greed."""
+def schedule(program: Program, alive: Callable[[Program], int] | None = None) -> Program:
+    """The same operations in the order with fewer values `alive` (`most_alive`): as given, depth first or by greed."""
     candidates = [program, _reordered(program, _depth_first(program)), _reordered(program, _greedy(program))]
-    return min(candidates, key=most_alive)
+    return min(candidates, key=alive or most_alive)
 
 
 CACHED = 3500

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 
 from emdeg.programs.ir import Kind, Program, count, live, uses
@@ -109,13 +109,19 @@ def cost(program: Program, weights: Weights = OPERATIONS) -> float:
     return total
 
 
-def fullest(program: Program) -> int:
-    """The most values that must be kept at once, in the order of the operations; an output leaves when it is there."""
+def fullest(program: Program, together: Iterable[Collection[int]] = ()) -> int:
+    """The most values that must be kept at once, in the order of the operations; an output leaves when it is there.
+
+    Of `together` each is values that leave at once: the first waits for the last.
+    """
     needed = live(program)
     last: dict[int, int] = {}
     for index, op in enumerate(program.ops):
         if needed[index]:
             last |= dict.fromkeys(op.args, index)
+    for values in together:
+        leaves = max(values, default=0)
+        last |= {value: max(last.get(value, 0), leaves) for value in values}
     held = {value: end for value, end in last.items() if program.ops[value].kind is not Kind.NUMBER}
     ending: dict[int, int] = {}
     for end in held.values():

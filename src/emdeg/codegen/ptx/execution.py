@@ -12,6 +12,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ _PLAIN: Mapping[str, Callable[..., Any]] = {
     "mad": lambda a, b, c: a * b + c,
     "fma": lambda a, b, c: a * b + c,
     "div": operator.truediv,
+    "rem": np.remainder,
     "rcp": lambda a: a.dtype.type(1) / a,
     "sqrt": np.sqrt,
     "neg": operator.neg,
@@ -223,19 +225,17 @@ class PtxExecution:
         self.shared = np.full(kernel.tile[1], 0xFF, np.uint8)
         self.registers: dict[str, NDArray] = {}
 
-    def blocks(self, count: int) -> None:
-        """Run every warp of every block."""
+    def blocks(self, count: int, rows: int = 1) -> None:
+        """Run every warp of every block: `rows` rows of `count` blocks."""
         with np.errstate(all="ignore"):
-            for block in range(count):
+            for row, block in product(range(rows), range(count)):
                 self.shared[:] = 0xFF
                 for first in range(0, self.kernel.threads, LANES):
-                    self._warp(block, first)
+                    self._warp({"%ctaid.x": block, "%ctaid.y": row, "%nctaid.y": rows}, first)
 
-    def _warp(self, block: int, first: int) -> None:
-        self.registers = {
-            "%tid.x": np.arange(first, first + LANES, dtype=np.uint32),
-            "%ctaid.x": np.full(LANES, block, np.uint32),
-        }
+    def _warp(self, block: Mapping[str, int], first: int) -> None:
+        self.registers = {name: np.full(LANES, number, np.uint32) for name, number in block.items()}
+        self.registers["%tid.x"] = np.arange(first, first + LANES, dtype=np.uint32)
         at = 0
         for _ in range(MOST_TURNS * len(self.kernel.lines)):
             if at >= len(self.kernel.lines):

@@ -17,7 +17,8 @@ from llvmlite import binding as llvm
 from emdeg.errors import BadRequest, DeviceError
 from emdeg.programs import Program
 from emdeg.runtime.cuda.driver import assembler_effort
-from emdeg.runtime.cuda.kernel_text import KernelShape, Layout, kernel, kernel_shape
+from emdeg.runtime.cuda.kernel_text import KernelShape, Layout, kernel, kernel_plan
+from emdeg.runtime.cuda.parts import KernelPart
 
 ARCHITECTURES = (75, 80, 86, 87, 89, 90, 100, 103, 120, 121)
 """Compute capabilities, times ten: sm_75 is Turing, sm_90 Hopper, sm_100 and sm_120 Blackwell."""
@@ -34,10 +35,11 @@ def ptx(
     layout: Layout = "rows",
     shared: frozenset[str] = frozenset(),
     sm: int = 75,
+    parts: tuple[KernelPart, ...] | None = None,
 ) -> tuple[str, KernelShape]:
     """(the text of a program's kernel for GPUs of compute capability `sm` / 10 and newer, how it is launched)."""
-    shape = kernel_shape(program, bits, layout, shared)
-    return assembled(kernel(program, name, bits, layout, shared), shape.threads, sm, crowded=shape.crowded), shape
+    plan = kernel_plan(program, bits, layout, shared, parts)
+    return assembled(kernel(plan, name), plan.shape.threads, sm, crowded=plan.shape.crowded), plan.shape
 
 
 def assembled(text: str, threads: int, sm: int, loops: bool = False, crowded: bool = False) -> str:

@@ -240,8 +240,13 @@ class Launchable:
         self.device, self._module, self._function = on, module, function
         self._own = threading.local()
 
-    def begin(self, pointers: Sequence[int], states: int, blocks: int, threads: int, stream: int) -> None:
-        """Begin the kernel on these arrays; it is not waited for. The driver copies arguments before it returns."""
+    def begin(
+        self, pointers: Sequence[int], states: int, blocks: int, threads: int, stream: int, rows: int = 1
+    ) -> None:
+        """Begin `rows` rows of `blocks` of the kernel on these arrays; it is not waited for.
+
+        The driver copies arguments before it returns.
+        """
         held = getattr(self._own, "held", None)
         if held is None or len(held[0]) != len(pointers) + 1:
             held = self._own.held = _arguments(len(pointers) + 1)
@@ -249,16 +254,18 @@ class Launchable:
         values[:] = (*pointers, states)
         call = cuda_driver()
         if call.context() == self.device.context:
-            call.launch(self._function, blocks, 1, 1, threads, 1, 1, 0, stream, places, None)
+            call.launch(self._function, blocks, rows, 1, threads, 1, 1, 0, stream, places, None)
             return
         with self.device.current():
-            call.launch(self._function, blocks, 1, 1, threads, 1, 1, 0, stream, places, None)
+            call.launch(self._function, blocks, rows, 1, threads, 1, 1, 0, stream, places, None)
 
-    def prepared(self, pointers: Sequence[int], states: int, blocks: int, threads: int, stream: int) -> Launch:
+    def prepared(
+        self, pointers: Sequence[int], states: int, blocks: int, threads: int, stream: int, rows: int = 1
+    ) -> Launch:
         """The kernel on these arrays, over `states` states, in the stream's order: ready to be begun."""
         values, places = _arguments(len(pointers) + 1)
         values[:] = (*pointers, states)
-        fixed = (self._function, blocks, 1, 1, threads, 1, 1, 0, stream, places, None)
+        fixed = (self._function, blocks, rows, 1, threads, 1, 1, 0, stream, places, None)
         return Launch(self.device, fixed, (self, values))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from emdeg.programs import ROOM, InputGroup, Kind, OutputGroup, Program, fullest
+from emdeg.runtime.cuda.parts import KernelPart, Unit, kernel_parts
 from emdeg.runtime.cuda.staging import LARGEST_TILE, RowPiece, StagedRows, pieces, staged_in, staged_out
 from emdeg.runtime.cuda.warp import GLOBAL, LANES, SHARED, WIDE, LanePlace, Warp
 from emdeg.runtime.llvm_text import operations
@@ -22,14 +23,18 @@ Layout = Literal["rows", "entries"]
 
 @dataclass(frozen=True, slots=True)
 class KernelShape:
-    """How a kernel is launched: `warps` of 32 threads a block, each with `tile` entries of shared memory."""
+    """How a kernel is launched: `warps` of 32 threads a block, each with `tile` entries of shared memory.
+
+    The blocks may be launched in up to `parts` rows, which then do a part each; one row does all.
+    """
 
     warps: int
     tile: int
     bits: int
     layout: Layout
     crowded: bool = False
-    """Whether the program has more values at once than a thread has registers."""
+    """Whether a part has more values at once than a thread has registers."""
+    parts: int = 1
 
     @property
     def threads(self) -> int:
@@ -46,22 +51,44 @@ class KernelShape:
         return -(-states // self.threads)
 
 
-def kernel_shape(
-    program: Program, bits: int = 64, layout: Layout = "rows", shared: frozenset[str] = frozenset()
+@dataclass(frozen=True, slots=True)
+class KernelPlan:
+    """What a kernel computes and how: a program in its parts. `shared` are the inputs of which one state serves all."""
+
+    program: Program
+    shape: KernelShape
+    parts: tuple[KernelPart, ...]
+    shared: frozenset[str]
+
+
+def kernel_plan(
+    program: Program,
+    bits: int = 64,
+    layout: Layout = "rows",
+    shared: frozenset[str] = frozenset(),
+    parts: tuple[KernelPart, ...] | None = None,
+) -> KernelPlan:
+    """The kernel that suits a program, which is done in `parts`, or whole."""
+    parts = parts or kernel_parts(program, bits)
+    return KernelPlan(program, _shape(program, bits, layout, shared, parts), parts, shared)
+
+
+def _shape(
+    program: Program, bits: int, layout: Layout, shared: frozenset[str], parts: Sequence[KernelPart]
 ) -> KernelShape:
     """The shape that suits a program: two warps a block where their tiles are small.
 
     With one, a multiprocessor's 32 blocks would be too few for programs of few registers; with more, few states would
     keep fewer multiprocessors busy, and a block's registers would come free later.
     """
-    crowded = fullest(program) * bits > ROOM * 32
+    crowded = max(fullest(part.program) for part in parts) * bits > ROOM * 32
     if layout == "entries":
-        return KernelShape(4, 0, bits, layout, crowded)
+        return KernelShape(4, 0, bits, layout, crowded, len(parts))
     sizes = [group.size for group in _read(program, shared)]
-    results = [len(group.entries) for group in program.outputs]
-    tile = max((piece.entries for size in (*sizes, *results) for piece in pieces(size, bits)), default=0)
-    tile = max(tile, sum(LANES * size for size in _side_by_side(sizes, bits)))
-    return KernelShape(2 if tile * bits // 8 <= LARGEST_TILE // 4 else 1, tile, bits, layout, crowded)
+    results = [piece for part in parts for _, piece in part.units]
+    tile = max((piece.entries for size in sizes for piece in pieces(size, bits)), default=0)
+    tile = max(tile, *(piece.entries for piece in results), sum(LANES * size for size in _side_by_side(sizes, bits)))
+    return KernelShape(2 if tile * bits // 8 <= LARGEST_TILE // 4 else 1, tile, bits, layout, crowded, len(parts))
 
 
 def _read(program: Program, shared: frozenset[str]) -> list[InputGroup]:
@@ -84,20 +111,11 @@ def _side_by_side(sizes: Sequence[int], bits: int) -> list[int]:
     return together
 
 
-def kernel(
-    program: Program,
-    name: str,
-    bits: int = 64,
-    layout: Layout = "rows",
-    shared: frozenset[str] = frozenset(),
-) -> str:
-    """The LLVM module for NVIDIA's back end: the kernel `name`.
-
-    `shared` names inputs of which one state serves all.
-    """
-    shape = kernel_shape(program, bits, layout, shared)
-    warp = Warp.of(PRECISIONS[bits], emulated=False)
-    copied = _body(program, warp, shape, shared)
+def kernel(plan: KernelPlan, name: str) -> str:
+    """The LLVM module for NVIDIA's back end: the kernel `name`."""
+    program, shape = plan.program, plan.shape
+    warp = Warp.of(PRECISIONS[shape.bits], emulated=False)
+    copied = _bodies(plan, warp)
     scalar = warp.out.precision.scalar
     tile = max(1, shape.warps * shape.tile)
     groups: Sequence[InputGroup | OutputGroup] = [*program.inputs, *program.outputs]
@@ -107,6 +125,8 @@ def kernel(
         f"@tile = internal addrspace(3) global [{tile} x {scalar}] undef, align 16",
         "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
         "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()",
+        "declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()",
         *sorted(warp.out.declared),
         f"define ptx_kernel void @{name}({arguments}, i64 %states) {{",
         "entry:",
@@ -119,28 +139,28 @@ def kernel(
         "  %warp = zext i32 %warp32 to i64",
         f"  %tile_offset = mul i32 %of_block, {shape.tile}",
         f"  %own_tile = getelementptr {scalar}, ptr{SHARED} @tile, i32 %tile_offset",
+        "  %row = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()",
+        "  %block_rows = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()",
         *_framed(warp.out.lines, warp, copied),
     ]
     return "\n".join(lines) + "\n"
 
 
-def emulated_kernel(
-    program: Program, bits: int = 64, layout: Layout = "rows", shared: frozenset[str] = frozenset()
-) -> str:
-    """The same kernel for this processor: @warp(words, states, warp) does 32 states as the GPU does them.
+def emulated_kernel(plan: KernelPlan) -> str:
+    """The same kernel for this processor: @warp(words, states, warp, row, block_rows) does what 32 threads do.
 
     `words` are the pointers to inputs and outputs in order, then the one to a tile.
     """
-    shape = kernel_shape(program, bits, layout, shared)
-    warp = Warp.of(PRECISIONS[bits], emulated=True)
-    copied = _body(program, warp, shape, shared)
+    program = plan.program
+    warp = Warp.of(PRECISIONS[plan.shape.bits], emulated=True)
+    copied = _bodies(plan, warp)
     groups: Sequence[InputGroup | OutputGroup] = [*program.inputs, *program.outputs]
     head = []
     for place, name in enumerate([*(f"base_{group.name}" for group in groups), "own_tile"]):
         head += [f"  %at{place} = getelementptr i64, ptr %words, i64 {place}", f"  %{name} = load ptr, ptr %at{place}"]
     lines = [
         *sorted(warp.out.declared),
-        "define void @warp(ptr %words, i64 %states, i64 %warp) {",
+        "define void @warp(ptr %words, i64 %states, i64 %warp, i32 %row, i32 %block_rows) {",
         "entry:",
         *head,
         *_framed(warp.out.lines, warp, copied),
@@ -179,8 +199,28 @@ def _framed(body: list[str], warp: Warp, rows: Sequence[str]) -> list[str]:
     ]
 
 
-def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[str]) -> list[str]:
-    """Writes what a warp does; the names of the arrays that it copies row by row."""
+def _bodies(plan: KernelPlan, warp: Warp) -> list[str]:
+    """Writes what a warp does; the names of the arrays that it copies row by row.
+
+    Part k is done in row k of the blocks, modulo their number of rows. No part stands on what another computed: the
+    compiler would keep it.
+    """
+    if len(plan.parts) == 1:
+        _body(plan.parts[0], warp, plan.shape, plan.shared)
+    else:
+        for number, part in enumerate(plan.parts):
+            mine = warp.out.put(f"urem i32 {number}, %block_rows")
+            mine = warp.out.put(f"icmp eq i32 {mine}, %row")
+            warp.out.lines += [f"  br i1 {mine}, label %part_{number}, label %beyond_{number}", f"part_{number}:"]
+            _body(part, warp, plan.shape, plan.shared)
+            warp.out.lines += [f"  br label %beyond_{number}", f"beyond_{number}:"]
+    copied = [*_read(plan.program, plan.shared), *plan.program.outputs]
+    return [group.name for group in copied] if plan.shape.layout == "rows" else []
+
+
+def _body(part: KernelPart, warp: Warp, shape: KernelShape, shared: frozenset[str]) -> None:
+    """Writes what a warp does of one part."""
+    program = part.program
     rows = {
         group.name: [warp.uniform(f"%base_{group.name}", place) for place in range(group.size)]
         for group in _used(program)
@@ -194,8 +234,7 @@ def _body(program: Program, warp: Warp, shape: KernelShape, shared: frozenset[st
         rows |= _staged_in_together(warp, own[:first], not shape.crowded)
         rows |= {group.name: _staged_in_pieces(warp, group.name, group.size, shape.bits) for group in own[first:]}
     values = {(name, place): value for name, row in rows.items() for place, value in enumerate(row)}
-    operations(program, warp.out, values.__getitem__, {}, StagedResults(warp, program, shape).put)
-    return [group.name for group in (*own, *program.outputs)] if shape.layout == "rows" else []
+    operations(program, warp.out, values.__getitem__, {}, StagedResults(warp, part, shape).put)
 
 
 def _entry(warp: Warp, name: str, place: int) -> str:
@@ -238,26 +277,28 @@ def _staged_in_pieces(warp: Warp, name: str, size: int, bits: int) -> list[str]:
 
 
 class StagedResults:
-    """Where a program's results go as they come: into the tile and out of it, piece by piece."""
+    """Where a part's results go as they come: into the tile and out of it, piece by piece."""
 
-    def __init__(self, warp: Warp, program: Program, shape: KernelShape) -> None:
+    def __init__(self, warp: Warp, part: KernelPart, shape: KernelShape) -> None:
         self._warp, self._shape = warp, shape
-        self._sizes = {group.name: len(group.entries) for group in program.outputs}
-        self._waiting: dict[str, dict[int, str]] = {group.name: {} for group in program.outputs}
-        self._pieces = {name: pieces(size, shape.bits) for name, size in self._sizes.items()}
+        self._sizes = {group.name: len(group.entries) for group in part.program.outputs}
+        self._pieces: dict[tuple[str, int], list[RowPiece]] = {}
+        for name, piece in part.units:
+            for place in piece.places:
+                self._pieces.setdefault((name, place), []).append(piece)
+        self._waiting: dict[Unit, dict[int, str]] = {unit: {} for unit in part.units}
 
     def put(self, name: str, place: int, value: str) -> None:
-        """One entry of an output."""
-        if self._shape.layout == "entries":
+        """One entry of an output; one of another part is passed over."""
+        mine = self._pieces.get((name, place), ())
+        if mine and self._shape.layout == "entries":
             self._put_entry(name, place, value)
             return
-        waiting = self._waiting[name]
-        waiting[place] = value
-        for piece in self._pieces[name]:
-            if piece.first <= place < piece.first + piece.width:
-                mine = range(piece.first, piece.first + piece.width)
-                if all(each in waiting for each in mine):
-                    self._staged_out(name, piece, [waiting.pop(each) for each in mine])
+        for piece in mine:
+            waiting = self._waiting[name, piece]
+            waiting[place] = value
+            if len(waiting) == len(piece.places):
+                self._staged_out(name, piece, [waiting[each] for each in piece.places])
 
     def _put_entry(self, name: str, place: int, value: str) -> None:
         """Lanes beyond the last state hold its numbers too, and write them once more."""

@@ -26,6 +26,7 @@ from emdeg.runtime.cuda.arrays import (
 from emdeg.runtime.cuda.assembler import architecture, ptx
 from emdeg.runtime.cuda.driver import Device, Launch, Launchable, device
 from emdeg.runtime.cuda.kernel_text import KernelShape, Layout
+from emdeg.runtime.cuda.parts import KernelPart, crowd, suitable_parts
 
 MOST_PLANS = 256
 
@@ -38,12 +39,13 @@ class LaunchPlan:
     states: int
     blocks: int
     threads: int
+    rows: int
     shapes: tuple[tuple[int, ...], ...]
 
     def begin(self, places: Sequence[int], stream: int) -> None:
         """Begin it on inputs and outputs that lie there; nothing is to be done without states."""
         if self.states:
-            self.kernel.begin(places, self.states, self.blocks, self.threads, stream)
+            self.kernel.begin(places, self.states, self.blocks, self.threads, stream, self.rows)
 
 
 class CudaProgram:
@@ -57,7 +59,8 @@ class CudaProgram:
         self.program, self.dtype = program, dtype
         self.layout: Layout = layout
         self._number = number
-        self._kernels: dict[tuple[int, frozenset[str]], tuple[Launchable, KernelShape]] = {}
+        self._kernels: dict[tuple[int, frozenset[str], int], tuple[Launchable, KernelShape]] = {}
+        self._parts: dict[int, tuple[KernelPart, ...]] = {}
         self._plans: dict[tuple[int, tuple[tuple[int, ...], ...]], LaunchPlan] = {}
         self._lock = threading.Lock()
 
@@ -104,7 +107,7 @@ class CudaProgram:
                 raise StateError(f"{self.program.name}: {group.name} has shape {array.shape}, expected {expected}")
         self._need_apart(held)
         places = [array.place for array in held]
-        launch = plan.kernel.prepared(places, plan.states, plan.blocks, plan.threads, held[0].stream)
+        launch = plan.kernel.prepared(places, plan.states, plan.blocks, plan.threads, held[0].stream, plan.rows)
         launch.kept = (launch.kept, held)
         return launch
 
@@ -139,9 +142,9 @@ class CudaProgram:
         if found is None:
             batch = self._batch(shapes)
             states = math.prod(batch)
-            kernel, shape = self._kernel(on, self._ones(shapes, states))
+            kernel, shape = self._kernel(on, self._ones(shapes, states), states)
             results = tuple((*batch, *group.shape) for group in self.program.outputs)
-            found = LaunchPlan(kernel, states, shape.blocks(states), shape.threads, results)
+            found = LaunchPlan(kernel, states, shape.blocks(states), shape.threads, shape.parts, results)
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             self._plans[key] = found
@@ -153,13 +156,17 @@ class CudaProgram:
             group.name for group, shape in zip(self.program.inputs, shapes) if states > 1 and math.prod(shape[:-1]) == 1
         )
 
-    def _kernel(self, on: Device, shared: frozenset[str]) -> tuple[Launchable, KernelShape]:
-        key = on.number, shared
+    def _kernel(self, on: Device, shared: frozenset[str], states: int) -> tuple[Launchable, KernelShape]:
+        bits = 8 * self.dtype.itemsize
         with self._lock:
+            which = crowd(states)
+            if which not in self._parts:
+                self._parts[which] = suitable_parts(self.program, bits, states)
+            parts = self._parts[which]
+            key = on.number, shared, len(parts)
             if key not in self._kernels:
-                bits = 8 * self.dtype.itemsize
-                sm = architecture(on.sm)
-                text, shape = ptx(self.program, "kernel", bits=bits, layout=self.layout, shared=shared, sm=sm)
+                sm, layout = architecture(on.sm), self.layout
+                text, shape = ptx(self.program, "kernel", bits=bits, layout=layout, shared=shared, sm=sm, parts=parts)
                 self._kernels[key] = on.load(text, "kernel"), shape
             return self._kernels[key]
 

@@ -1,5 +1,7 @@
 """Rows between memory and the tile of a warp: short rows whole, long ones in pieces of 32 columns.
 
+Memory is written in sectors of 32 bytes; one that is written in part is read first, which costs several times as much.
+Pieces of results are therefore cut where sectors end, which in every row is at another column.
 A warp that has all its rows copies them at distances that are the same in every lane and part of the instructions, rows
 that are whole 16 bytes at a time. The last warp, and arrays that do not begin at a multiple of 16 bytes, are copied
 entry by entry, in a loop.
@@ -15,21 +17,43 @@ from emdeg.runtime.cuda.warp import LANES, SHARED, LanePlace, Warp
 
 LARGEST_TILE = 16 * 1024
 """Bytes of a warp's tile; with more of them too few warps would fit a multiprocessor."""
+SECTOR = 32
+"""Bytes that memory writes at once."""
 CONFLICTS = 4
 """How many lanes may want the same bank of the tile's memory: rows whose length has this factor in common with 32."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowPiece:
-    """`width` columns from `first` on of an array's rows, as they lie in the tile: `stride` entries a row."""
+    """`width` columns from `first` on of an array's rows, as they lie in the tile: `stride` entries a row.
+
+    `beyond` further ones lie there too, for rows in which the piece begins and ends later: at the next multiple of
+    `sector` entries.
+    """
 
     first: int
     width: int
     stride: int
+    beyond: int = 0
+    sector: int = 1
 
     @property
     def entries(self) -> int:
         return LANES * self.stride
+
+    @property
+    def places(self) -> range:
+        """Which entries of a row lie in the tile."""
+        return range(self.first, self.first + self.width + self.beyond)
+
+    def of_row(self, row: int, size: int) -> range:
+        """Which entries, from the first in the tile, are written of a warp's row of `size` entries; none at times."""
+
+        def later(column: int) -> int:
+            return min(-(row * size + column) % self.sector, size - column) if column else 0
+
+        end = self.first + self.width
+        return range(later(self.first), self.width + later(end))
 
 
 def pieces(size: int, bits: int) -> list[RowPiece]:
@@ -37,6 +61,19 @@ def pieces(size: int, bits: int) -> list[RowPiece]:
     if size * LANES * bits // 8 <= LARGEST_TILE and math.gcd(size, LANES) <= CONFLICTS:
         return [RowPiece(0, size, size)]
     return [RowPiece(first, min(LANES, size - first), LANES + 1) for first in range(0, size, LANES)]
+
+
+def result_pieces(size: int, bits: int) -> list[RowPiece]:
+    """The same for rows of results: what is written of a piece ends where memory's sectors end, in every row."""
+    whole, sector = pieces(size, bits), SECTOR * 8 // bits
+    begins_alike = math.gcd(size, sector)
+    if len(whole) == 1 or begins_alike == sector:
+        return whole
+    slack = sector - begins_alike  # the first piece is shorter by so much: no more than 32 columns are ever written
+    edges = [0, *range(LANES - slack, size, LANES)]
+    ends = [*edges[1:], size]
+    stride = LANES + slack + 1 - slack % 2
+    return [RowPiece(first, end - first, stride, min(slack, size - end), sector) for first, end in zip(edges, ends)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +95,7 @@ class StagedRows:
     @property
     def is_whole(self) -> bool:
         """Whether the piece is the rows, so that all its entries lie side by side."""
-        return self.piece.stride == self.size
+        return self.piece.stride == self.piece.width == self.size
 
     @property
     def turns(self) -> int:
@@ -93,9 +130,15 @@ class StagedRows:
             return [(at, at) for at in _side_by_side(warp, LANES * self.size // warp.wide)]
         if self.is_whole:
             return [(at, at) for at in (LanePlace(warp.lane, LANES * step) for step in range(self.size))]
-        column, piece = self._column(warp), self.piece
-        rows = range(LANES)
-        return [(LanePlace(column, k * self.size + piece.first), LanePlace(column, k * piece.stride)) for k in rows]
+        piece, found = self.piece, []
+        for row in range(LANES):
+            there = piece.of_row(row, self.size)
+            if not there:
+                continue
+            column = self._column(warp, len(there))
+            outside, inside = row * self.size + piece.first, row * piece.stride
+            found.append((LanePlace(column, outside + there.start), LanePlace(column, inside + there.start)))
+        return found
 
     def one_place(self, warp: Warp, turn: str) -> tuple[LanePlace, LanePlace]:
         """Where in the rows and in the tile an entry lies that a lane copies where rows are missing.
@@ -108,15 +151,14 @@ class StagedRows:
             along = warp.integer("add", warp.integer("mul", turn, warp.number(LANES)), warp.lane)
             at = LanePlace(warp.least(along, end))
             return at, at
-        row, column = warp.least(turn, last), self._column(warp)
+        row, column = warp.least(turn, last), self._column(warp, self.piece.width)
         outside, inside = (
             warp.integer("add", warp.integer("mul", row, warp.number(apart)), column)
             for apart in (self.size, self.piece.stride)
         )
         return LanePlace(outside, self.piece.first), LanePlace(inside)
 
-    def _column(self, warp: Warp) -> str:
-        width = self.piece.width
+    def _column(self, warp: Warp, width: int) -> str:
         return warp.least(warp.lane, warp.number(width - 1)) if width < LANES else warp.lane
 
     def own_place(self, warp: Warp, place: int) -> LanePlace:
