@@ -107,8 +107,8 @@ class Page:
         self.call("Page.navigate", url=path.resolve().as_uri())
         self.wait("document.readyState === 'complete'")
 
-    def wait(self, condition: str) -> None:
-        end = time.monotonic() + SECONDS
+    def wait(self, condition: str, seconds: float = SECONDS) -> None:
+        end = time.monotonic() + seconds
         while not self.value(condition):
             assert time.monotonic() < end, condition
             time.sleep(0.05)

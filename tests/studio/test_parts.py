@@ -13,7 +13,7 @@ from emdeg.reduce import term_program
 from emdeg.reports import HtmlReportWriter
 from emdeg.robot import Robot
 from emdeg.studio.parts import JACOBIAN, KANE, offered, shown_part
-from emdeg.studio.tasks import _terms
+from emdeg.studio.tasks import _terms, products
 
 ROBOTS = Path(__file__).parents[1] / "data" / "robots"
 
@@ -27,7 +27,7 @@ def test_the_terms_of_a_jacobian_add_up_to_it(name: str) -> None:
     robot = emdeg.load(name)
     found = shown_part(robot, JACOBIAN, quiet)
     terms = [one for section in found.sections for one in _terms(section)]
-    values = emdeg.compile(term_program(robot, [term.product for _, term in terms], found.numbers))
+    values = emdeg.compile(term_program(robot, products(terms), found.numbers))
     q = np.random.default_rng(8).uniform(-1, 1, robot.n)
     J = np.zeros((6, robot.n))
     for (entry, _), value in zip(terms, np.asarray(values(q)).reshape(-1)):

@@ -238,7 +238,8 @@ def test_every_panel_works_on_a_urdf_of_thousands_of_terms(
     if whole:
         press(browser, "tab-equations")
         press(browser, "thresholds")
-        browser.wait("!document.getElementById('threshold-bar').hidden || !document.getElementById('problem').hidden")
+        done = "!document.getElementById('threshold-bar').hidden || !document.getElementById('problem').hidden"
+        browser.wait(done, 900)  # its budget
         level = "document.getElementById('level')"
         browser.value(f"void ({level}.value = 3, {level}.dispatchEvent(new Event('input')))")
         gone, terms = (

@@ -12,7 +12,7 @@ from emdeg.errors import BadRequest, RobotError
 from emdeg.reduce import term_program
 from emdeg.reports import Subject, equations
 from emdeg.robot import to_toml
-from emdeg.studio.tasks import TASKS, _terms
+from emdeg.studio.tasks import TASKS, _terms, products
 
 ROBOTS = ("planar2r", "scara", "stanford_arm")
 
@@ -27,7 +27,7 @@ def test_values_of_terms_add_up_to_the_entries(name: str) -> None:
     found = equations(Subject(robot), name, levels=False)
     assert found.full is not None
     terms = list(_terms(found.section))
-    values = emdeg.compile(term_program(robot, [term.product for _, term in terms], found.full.values))
+    values = emdeg.compile(term_program(robot, products(terms), found.full.values))
     q = np.random.default_rng(4).uniform(-1, 1, robot.n)
     T = np.asarray(values(q)).reshape(-1)
     M, g = emdeg.mass_matrix(robot, q), emdeg.gravity(robot, q)

@@ -8,7 +8,7 @@ from typing import Any
 
 from emdeg.algebra import Atom, Product, Sum
 from emdeg.equations import Compact, Lumped, compact, kinds_of, letters_of
-from emdeg.equations.loops import LOOP_PARTS, default_parts, derive_loops
+from emdeg.equations.loops import LOOP_PARTS, LoopModel, default_parts, derive_loops
 from emdeg.equations.reading import ABBREVIATIONS, CompactEntry
 from emdeg.errors import OverBudget
 from emdeg.reduce import FullModel, full_model
@@ -89,6 +89,7 @@ class EquationsFound:
     tradeoff: Tradeoff | None = None
     constants: int = 0
     full: FullModel | None = None
+    loops: LoopModel | None = None
 
 
 def equations(subject: Subject, command: str, levels: bool = True) -> EquationsFound:
@@ -97,7 +98,8 @@ def equations(subject: Subject, command: str, levels: bool = True) -> EquationsF
     Without `levels` there is no threshold slider, which takes the longest; terms are shaded by sampled sizes.
     """
     if subject.closed:
-        return EquationsFound(_loops(subject, command))
+        loops = derive_loops(subject.robot)
+        return EquationsFound(_loops(subject, loops, command), loops=loops)
     subject.progress("explicit equations")
     try:
         model = subject.model
@@ -298,7 +300,7 @@ def flattened(expression: Sum, constants: Iterable[str]) -> Iterable[tuple[str, 
             yield "", product
 
 
-def _loops(subject: Subject, command: str) -> Section:
+def _loops(subject: Subject, model: LoopModel, command: str) -> Section:
     items: list[Item] = [
         Paragraph(
             "With closed loops the reduced model multiplied out is long and tells nothing; its blocks are derived "
@@ -306,8 +308,7 @@ def _loops(subject: Subject, command: str) -> Section:
             "M, C and G in their letters."
         )
     ]
-    items.append(Note("Lumped constants, shading by significance and the threshold slider are for chains and trees."))
-    model = derive_loops(subject.robot)
+    items.append(Note("Lumped constants, terms' largest sizes and the threshold slider are for chains and trees."))
     for part in default_parts(model):
         subject.progress(f"block {part}")
         section = LOOP_PARTS[part](model)

@@ -85,7 +85,7 @@ class HtmlReportWriter(HtmlWriter):
         if item.zeros:
             body += self.item(Zeros(item.zeros))
         buttons = '<p class="buttons"><button class="all">open all</button><button class="none">close all</button></p>'
-        head = f"<h3>{escape(item.title)}</h3>" + (buttons if item.entries else "")
+        head = f"<h3>{escape(item.title)}</h3>" + (buttons if item.entries else "") if item.title else ""
         return f'<div class="entries">{head}{body}</div>\n'
 
 
@@ -156,6 +156,10 @@ def _key(label: Label) -> str:
 def _entry(entry: ShadedEntry, is_open: bool) -> str:
     left = inline(mathml.label(entry.label) + "<mo>=</mo>")
     terms = "".join(_term(term, k == 0) for k, term in enumerate(entry.terms))
+    if entry.below is not None:
+        below = " ".join(inline(piece) for piece in mathml.pieces(entry.below))
+        slash = inline("<mo>)</mo><mo>/</mo><mo>(</mo>")
+        terms = f"{inline('<mo>(</mo>')} {terms} {slash} {below} {inline('<mo>)</mo>')}"
     count = len(entry.terms)
     if count == 1 and len(text.line(entry.sum)) < SHORT:
         return f'<p class="entry short" id="{_key(entry.label)}">{left} {terms}</p>\n'

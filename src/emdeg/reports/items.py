@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra import Product, Sum, written_out
+from emdeg.algebra import Product, Quotient, Sum, TrigPoly, quotient, written_out
 from emdeg.writing import Equation, Figure, Figures, Folded, Item, Label, Paragraph, Reference, Special, Table, Zeros
 
 SIGNIFICANCE = ((0.3, "30 % and more"), (0.1, "10 %"), (0.03, "3 %"), (0.01, "1 %"), (0.001, "0.1 %"), (0.0, "less"))
@@ -39,7 +39,8 @@ class ShadedTerm:
     [0, 0, 2, 5, None]
     """
 
-    product: Product
+    product: Product | TrigPoly
+    """Of the reading form, or a formula of one term."""
     share: float | None = None
     level: int | None = None
     constant: str = ""
@@ -48,9 +49,11 @@ class ShadedTerm:
     """Whether sines and cosines are printed in full, because a symbol of the robot looks like an abbreviation."""
 
     @property
-    def shown(self) -> Product:
+    def shown(self) -> Product | TrigPoly:
         """The summand as it is printed."""
-        return written_out(Sum((self.product,))).terms[0] if self.in_full else self.product
+        if self.in_full and isinstance(self.product, Product):
+            return written_out(Sum((self.product,))).terms[0]
+        return self.product
 
     @property
     def shade(self) -> int | None:
@@ -69,10 +72,18 @@ class ShadedEntry:
     same: Reference | None = None
     name: str = ""
     """The coefficient's name, whatever letter it has on the page."""
+    below: TrigPoly | None = None
+    """What the sum of its terms is divided by."""
 
     @property
-    def sum(self) -> Sum:
-        return Sum(tuple(term.shown for term in self.terms))
+    def sum(self) -> Sum | TrigPoly | Quotient:
+        """All of it as one formula."""
+        shown = [term.shown for term in self.terms]
+        formulas = [one for one in shown if isinstance(one, TrigPoly)]
+        if not formulas:
+            return Sum(tuple(one for one in shown if isinstance(one, Product)))
+        total = sum(formulas[1:], formulas[0])
+        return total if self.below is None else quotient(total, self.below)
 
 
 @dataclass(frozen=True, slots=True)

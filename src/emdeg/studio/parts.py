@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from emdeg.algebra import Atom, Product, Sum
 from emdeg.equations import NEEDS, Kinematics, derive, document
-from emdeg.equations.loops import EXPANDED_PARTS, expand_loops, expanded_document
+from emdeg.equations.loops import EXPANDED_PARTS, Expanded, expand_loops, expanded_document
 from emdeg.equations.reading import ABBREVIATIONS, in_parameters
 from emdeg.errors import BadRequest
 from emdeg.mechanics import kind_of
@@ -17,6 +17,7 @@ from emdeg.programs.kane import choose
 from emdeg.reports import PARTS as KANE_PARTS
 from emdeg.reports import ShadedEntries, ShadedEntry, ShadedTerm, describe, kane_document
 from emdeg.robot import Robot, algebra_of, parallel_joints, symbolize
+from emdeg.studio.loop_terms import with_terms
 from emdeg.writing import Item, Label, Paragraph, Section
 
 JACOBIAN, KANE, SHORTEST = "J", "kane", "kane, shortest"
@@ -54,6 +55,8 @@ class ShownPart:
 
     sections: tuple[Section, ...]
     numbers: Mapping[str, Fraction] = field(default_factory=dict)
+    loops: Expanded | None = None
+    """Of whose formulas it consists."""
 
 
 def offered(robot: Robot) -> dict[str, str]:
@@ -69,7 +72,11 @@ def shown_part(robot: Robot, part: str, tell: Callable[[str], None]) -> ShownPar
         raise BadRequest(f"there is no part {part[:40]!r} of this robot's equations")
     tell(offered(robot)[part])
     if part in LOOPS:
-        return ShownPart(expanded_document(expand_loops(robot), ("letters", part.removeprefix(EXPANDED))).sections)
+        model = expand_loops(robot)
+        sections = expanded_document(model, ("letters", part.removeprefix(EXPANDED))).sections
+        if robot.symbols:
+            return ShownPart(sections)
+        return ShownPart(tuple(map(with_terms, sections)), loops=model)
     if part in (KANE, SHORTEST):
         setup = joint_rates(robot) if part == KANE else choose(robot, tell=lambda title: tell(title))[0].setup
         return ShownPart(kane_document(describe(robot, setup, KANE_PARTS)).sections)

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from emdeg.algebra import Product
 from emdeg.codegen import TARGETS, Artefact, Request, generate, make_artefact
 from emdeg.codegen.js import emit_js
+from emdeg.equations.loops import Expanded, LoopModel
 from emdeg.errors import BadRequest, EmdegError, RobotError
 from emdeg.mechanics.functions import RUBBING, WITH_FRICTION, functions_of
 from emdeg.programs import Program, count, optimise, program
@@ -35,11 +37,12 @@ from emdeg.reports import (
 )
 from emdeg.robot import Robot, letter_paths, load, load_text, to_toml
 from emdeg.studio.dead_points import WORDS, dead_points
+from emdeg.studio.loop_terms import loop_term_program, with_terms
 from emdeg.studio.meshes import link_meshes
 from emdeg.studio.motions import moved
 from emdeg.studio.parameters import tables
 from emdeg.studio.parts import offered, shown_part
-from emdeg.writing import Section
+from emdeg.writing import Folded, Item, Section
 
 Data = dict[str, Any]
 Tell = Callable[[Any], None]
@@ -130,14 +133,17 @@ def formulas(data: Data, tell: Tell) -> Data:
     robot = robot_of(data)
     subject = Subject(robot, progress=lambda text: tell({"doing": text}))
     found = equations(subject, robot.name, levels=False)
-    html = HtmlReportWriter().section(found.section)
+    section = found.section if found.loops is None or subject.symbolic else with_terms(found.section)
+    html = HtmlReportWriter().section(section)
     answer: Data = {"html": html, "terms": 0, "module": "", "constants": {}, "shortened": False}
+    if found.loops is not None and not subject.symbolic:
+        return answer | _loop_values(found.loops, [section])
     if found.full is None:
         return answer
     terms = list(_terms(found.section))
     answer["terms"] = len(terms)
     if len(terms) <= MOST_LIVE_TERMS:
-        values = term_program(robot, [term.product for _, term in terms], found.full.values)
+        values = term_program(robot, products(terms), found.full.values)
         answer["module"] = emit_js(values, name="terms")
     answer["shortened"] = len(found.full.functions) <= MOST_LEVELS
     numbers = {name: known.value for name, known in found.full.model.known.items()}
@@ -152,6 +158,18 @@ def formulas(data: Data, tell: Tell) -> Data:
             "made_of": _trail(robot, paths, letters, numbers),
         }
     return answer
+
+
+def _loop_values(of: LoopModel | Expanded, sections: Iterable[Section]) -> Data:
+    """How many terms a mechanism's sections have, and the program of their values, where there is one."""
+    terms = [one for section in sections for one in _terms(section)]
+    if len(terms) > MOST_LIVE_TERMS:
+        return {"terms": len(terms), "module": ""}
+    try:
+        values = loop_term_program(of, terms)
+    except EmdegError:  # its loops close numerically
+        return {"terms": len(terms), "module": ""}
+    return {"terms": len(terms), "module": emit_js(values, name="terms")}
 
 
 def _trail(
@@ -176,12 +194,13 @@ def part(data: Data, tell: Tell) -> Data:
     html = HtmlReportWriter().sections(found.sections)
     if len(html) > LONGEST_PART:
         raise BadRequest(f"it has {len(html)} characters, more than a page shows: emdeg derive or emdeg kane print it")
+    answer: Data = {"html": html, "terms": 0, "module": "", "constants": {}}
+    if found.loops is not None:
+        return answer | _loop_values(found.loops, found.sections)
     terms = [one for section in found.sections for one in _terms(section)]
-    answer: Data = {"html": html, "terms": len(terms), "module": "", "constants": {}}
+    answer["terms"] = len(terms)
     if terms:
-        answer["module"] = emit_js(
-            term_program(robot, [term.product for _, term in terms], found.numbers), name="terms"
-        )
+        answer["module"] = emit_js(term_program(robot, products(terms), found.numbers), name="terms")
     uses: dict[str, list[str]] = {}
     for entry, term in terms:
         if term.constant and entry.name not in uses.setdefault(term.constant, []):
@@ -217,8 +236,19 @@ def shapes(data: Data, tell: Tell) -> Data:
 
 def _terms(section: Section) -> Iterator[tuple[ShadedEntry, ShadedTerm]]:
     """Every term in the order in which the page shows them."""
-    for item in section.items:
-        if isinstance(item, ShadedEntries):
+    yield from _terms_of(section.items)
+
+
+def products(terms: Iterable[tuple[ShadedEntry, ShadedTerm]]) -> list[Product]:
+    """Terms of the reading form."""
+    return [term.product for _, term in terms if isinstance(term.product, Product)]
+
+
+def _terms_of(items: Iterable[Item]) -> Iterator[tuple[ShadedEntry, ShadedTerm]]:
+    for item in items:
+        if isinstance(item, Folded):
+            yield from _terms_of(item.items)
+        elif isinstance(item, ShadedEntries):
             for entry in item.entries:
                 for term in entry.terms:
                     yield entry, term

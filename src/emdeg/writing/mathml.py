@@ -216,8 +216,10 @@ def _times_between(factors: Sequence[str]) -> list[str]:
     return [factor + (_TIMES if k < len(factors) else "") for k, factor in enumerate(factors, 1)]
 
 
-def term_pieces(term: Product, first: bool) -> list[str]:
-    """A term of the reading form, its sign included, as contents of formulas between which a line may end."""
+def term_pieces(term: Product | TrigPoly, first: bool) -> list[str]:
+    """One term, its sign included, as contents of formulas between which a line may end."""
+    if isinstance(term, TrigPoly):
+        return [_broken_sign(minus, first) + size for minus, size in notation.terms(term, NOTATION)]
     head = _broken_sign(term.coefficient < 0, first)
     size = Product(abs(term.coefficient), term.factors)
     brackets = [k for k, factor in enumerate(term.factors) if isinstance(factor, Sum)]

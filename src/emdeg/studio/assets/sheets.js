@@ -17,7 +17,7 @@ const sheets = (function () {
       me.constants = constants; me.terms = module ? module.terms : null;
       const every = Array.from(box.querySelectorAll(".t"));
       me.shown = every.length === count ? every : [];
-      me.shown.forEach((t) => { t.dataset.most = Array.from(t.classList).find((c) => /^s\d$/.test(c)) || ""; t.dataset.share = t.title; t.tabIndex = 0; t.setAttribute("role", "button"); });
+      me.shown.forEach((t) => { t.dataset.most = Array.from(t.classList).find((c) => /^s\d$/.test(c)) || ""; t.dataset.share = t.title; t.tabIndex = 0; if (t.dataset.constant) t.setAttribute("role", "button"); });
       if (!me.shown.length) me.terms = null;
       me.shown.forEach((t, k) => { const e = t.closest(".entry"); if (!me.entries.has(e)) me.entries.set(e, []); me.entries.get(e).push(k); });
       kinds = me.shown.map((t) => t.dataset.most);
@@ -40,7 +40,7 @@ const sheets = (function () {
       setTimeout(() => {
         pending = false;
         if (!me.terms || !host.inSight()) return;
-        const began = performance.now(), here = host.byNow(), T = me.values = me.terms(last);
+        const began = performance.now(), here = host.byNow(), T = me.values = me.terms(last, host.qd());
         seen.forEach((entry) => {
           const places = me.entries.get(entry);
           if (!places || (entry.tagName === "DETAILS" && !entry.open)) return;

@@ -223,7 +223,7 @@ const studio = (function () {
   // ---- equations
   const inSight = () => !$("equations-panel").hidden, byNow = () => $("shading").value === "now", here = () => (view ? coordinates() : null);
   function papers() {
-    const host = { q: here, inSight, byNow, chosen };
+    const host = { q: here, qd: () => (numbers ? numbers.qd : []), inSight, byNow, chosen };
     main = sheets.sheet($("equations-body"), host); also = sheets.sheet($("part-body"), host);
   }
   async function formulas(mine, derived) {
@@ -242,7 +242,7 @@ const studio = (function () {
       fold.append(made("summary", head.textContent)); head.remove(); table.replaceWith(fold); fold.append(table);
     }
     $("thresholds").hidden = !(main.shown.length && found.shortened); $("no-levels").hidden = !found.terms || found.shortened;
-    $("shading").disabled = !main.terms;
+    $("shading").disabled = !main.terms || !main.shown.some((t) => t.dataset.most);
     if (!main.terms && main.shown.length) $("equations-body").prepend(made("p", "There are " + found.terms + " terms: they are shaded by their largest size over the workspace alone.", "note"));
   }
   async function part() {

@@ -1,0 +1,72 @@
+"""A mechanism's terms add up to its M, C, G and J, in named blocks and in the coordinates alone."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.equations.loops import Expanded, LoopModel
+from emdeg.mechanics.functions import numeric
+from emdeg.mechanics.loops import ready
+from emdeg.reports import Subject, equations
+from emdeg.robot import Robot
+from emdeg.studio.loop_terms import loop_term_program, with_terms
+from emdeg.studio.parts import EXPANDED, shown_part
+from emdeg.studio.tasks import _terms
+from emdeg.writing import Section
+
+
+def entries(model: LoopModel | Expanded, section: Section, q: np.ndarray, qd: np.ndarray) -> dict[str, float]:
+    """{entry: the sum of its terms}."""
+    terms = list(_terms(section))
+    values = np.asarray(emdeg.compile(loop_term_program(model, terms))(q, qd)).reshape(-1)
+    found: dict[str, float] = {}
+    for (entry, _), value in zip(terms, values):
+        found[entry.name] = found.get(entry.name, 0.0) + value
+    return found
+
+
+def matrix(found: dict[str, float], letter: str, rows: int, columns: int) -> np.ndarray:
+    """The entries with a letter; what is not listed is zero."""
+    values = np.zeros((rows, columns))
+    for name, value in found.items():
+        if match := re.fullmatch(rf"{letter}(\d)(\d)", name):
+            values[int(match[1]) - 1, int(match[2]) - 1] = value
+    return values
+
+
+def state(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    start = ready(robot).start[list(ready(robot).link.coordinates)]
+    random = np.random.default_rng(3)
+    return start + random.uniform(-0.01, 0.01, len(start)), random.uniform(-1, 1, len(start))
+
+
+@pytest.mark.parametrize("name", ["fourbar", "delta", "palletiser"])
+def test_terms_of_named_blocks_add_up(name: str) -> None:
+    robot = emdeg.load(name)
+    found = equations(Subject(robot), name, levels=False)
+    assert found.loops is not None
+    q, qd = state(robot)
+    n = len(q)
+    sums = entries(found.loops, with_terms(found.section), q, qd)
+    np.testing.assert_allclose(matrix(sums, "M", n, n), emdeg.mass_matrix(robot, q), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(matrix(sums, "J", n, n), numeric.drive_jacobian(robot, q), rtol=1e-9, atol=1e-10)
+    C, G = matrix(sums, "C", n, n), np.array([sums.get(f"G{i}", 0.0) for i in range(1, n + 1)])
+    J = numeric.drive_jacobian(robot, q)
+    bias = emdeg.inverse_dynamics(robot, q, qd, np.zeros(n))
+    np.testing.assert_allclose(C @ qd + G, J.T @ bias, rtol=1e-9, atol=1e-10)
+    closed = [value for name, value in sums.items() if name.startswith("phi")]
+    np.testing.assert_allclose(closed, 0, atol=1e-9)
+
+
+def test_terms_in_the_coordinates_alone_add_up() -> None:
+    robot = emdeg.load("delta")
+    q, qd = state(robot)
+    for letter, whole in (("M", emdeg.mass_matrix(robot, q)), ("J", numeric.drive_jacobian(robot, q))):
+        found = shown_part(robot, EXPANDED + letter, lambda text: None)
+        assert found.loops is not None
+        sums = entries(found.loops, found.sections[1], q, qd)
+        np.testing.assert_allclose(matrix(sums, letter, 3, 3), whole, rtol=1e-9, atol=1e-10)
