@@ -17,8 +17,12 @@ def full(pattern, entries):
 
 
 def outputs_of(one, given):
-    found = evaluate(one.program, {group.name: given[group.name] for group in one.program.inputs})
-    return {name: full(pattern, found[name]) if name in found else full(pattern, ()) for name, pattern in one.outputs}
+    found = {}
+    for program in (one.program, one.jacobian):
+        if program is not None:
+            found |= evaluate(program, {group.name: given[group.name] for group in program.inputs})
+    nonzeros = {name: found[array][list(places)] for name, (array, places) in one.taken.items()}
+    return {name: full(pattern, nonzeros.get(name, ())) for name, pattern in one.outputs}
 
 
 @pytest.mark.parametrize(("name", "function"), [("scara", "forward_dynamics"), ("puma560", "gravity")])

@@ -2,14 +2,15 @@
 
 CasADi looks for them beside a function f that it loads: `jac_f`, a block for each output and input; `fwd1_f` and
 `adj1_f`, one direction forwards and backwards; `jac_adj1_f`, the blocks of the adjoint, which is all that second order
-needs. Matrices are stored column by column, and only what is not zero for every input.
+needs. Matrices are stored column by column, and only what is not zero for every input. The adjoint's blocks by its
+weights are those of `jac_f` and are taken from there; those by the inputs are a symmetric matrix, computed once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate, product
 from typing import Literal
 
 from emdeg.programs.differentiation import Sweeps, cotangents, tangents
@@ -44,16 +45,25 @@ class Pattern:
 
 
 Named = tuple[str, Pattern]
+Prefix = Literal["jac", "fwd1", "adj1", "jac_adj1"]
+HESSIAN = "hessian"
+"""The program's output of which the blocks of the adjoint by the inputs are made: nonzeros of the lower triangle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """One function beside another, whose name follows `prefix`; its program has the nonempty arrays alone."""
+    """One function beside another, whose name follows `prefix`; its program has the nonempty arrays alone.
 
-    prefix: Literal["jac", "fwd1", "adj1", "jac_adj1"]
+    `taken` says of each nonempty output in which array its nonzeros stand, and where: an output of the program, or of
+    the Jacobian's, `jacobian`, where the function needs that too.
+    """
+
+    prefix: Prefix
     program: Program
     inputs: tuple[Named, ...]
     outputs: tuple[Named, ...]
+    taken: Mapping[str, tuple[str, tuple[int, ...]]]
+    jacobian: Program | None = None
 
 
 def matrix_shape(shape: Sequence[int]) -> tuple[int, int]:
@@ -68,14 +78,14 @@ def matrix_shape(shape: Sequence[int]) -> tuple[int, int]:
 
 def companions_of(program: Program) -> Iterator[Companion]:
     """What CasADi looks for beside a program."""
-    for prefix in ("jac", "fwd1", "adj1", "jac_adj1"):
-        found = _companion(program, prefix)
-        if found is not None:
-            yield found
+    jacobian = _companion(program, "jac")
+    others = (_companion(program, prefix, jacobian) for prefix in ("fwd1", "adj1", "jac_adj1"))
+    yield from (one for one in (jacobian, *others) if one is not None)
 
 
-def _companion(program: Program, prefix: Literal["jac", "fwd1", "adj1", "jac_adj1"]) -> Companion | None:
-    if prefix == "jac_adj1" and program.size * sum(group.size for group in program.inputs) > MOST_SWEPT:
+def _companion(program: Program, prefix: Prefix, jacobian: Companion | None = None) -> Companion | None:
+    swept = program.size * sum(group.size for group in program.inputs)
+    if prefix == "jac_adj1" and (jacobian is None or swept > MOST_SWEPT):
         return None
     tracer = Tracer.like(program)
     entries = tracer.outputs_of(program, tracer.replay(program))
@@ -99,9 +109,14 @@ def _companion(program: Program, prefix: Literal["jac", "fwd1", "adj1", "jac_adj
 
     flat_x, flat_y = [v for own in x.values() for v in own], [v for own in y.values() for v in own]
     if prefix == "jac":
+        columns = iter(_jacobian(tracer, flat_x, flat_y))
+        by_input = {by: [next(columns) for _ in given] for by, given in x.items()}
+        start = 0
         for name, entries in y.items():
-            for by, given in x.items():
-                outputs.block(f"jac_{name}_{by}", _by_columns(tracer, given, entries))
+            end = start + len(entries)
+            for by, own in by_input.items():
+                outputs.block(f"jac_{name}_{by}", [column[start:end] for column in own])
+            start = end
     elif prefix == "fwd1":
         seeds = further("fwd", {name: (len(entries), 1) for name, entries in x.items()})
         slopes = iter(tangents(tracer, zip(flat_x, [t for own in seeds.values() for t in own]), flat_y))
@@ -116,42 +131,46 @@ def _companion(program: Program, prefix: Literal["jac", "fwd1", "adj1", "jac_adj
             for name, entries in adjoint.items():
                 outputs.whole(f"adj_{name}", (len(entries), 1), entries)
         else:
+            assert jacobian is not None
             inputs += [(f"out_adj_{name}", Pattern.empty(len(entries))) for name, entries in x.items()]
-            _blocks_of_adjoint(tracer, x, y, flat_c, shapes, outputs)
+            sizes = {name: len(entries) for name, entries in x.items()}
+            _blocks_of_adjoint(sizes, Sweeps(tracer, flat_x, flat_y).hessian(flat_c), shapes, jacobian, outputs)
     made = retrace(tracer.program(f"{program.name}_{prefix}", outputs.values))
     if made.size > MOST_OPERATIONS:
         return None
-    return Companion(prefix, made, tuple(inputs), tuple(outputs.named))
+    beside = jacobian.program if prefix == "jac_adj1" and jacobian is not None else None
+    return Companion(prefix, made, tuple(inputs), tuple(outputs.named), outputs.taken, beside)
 
 
 def _blocks_of_adjoint(
-    tracer: Tracer,
-    x: dict[str, list[Traced]],
-    y: dict[str, list[Traced]],
-    c: list[Traced],
-    shapes: dict[str, tuple[int, int]],
+    sizes: Mapping[str, int],
+    lower: Sequence[Traced],
+    shapes: Mapping[str, tuple[int, int]],
+    jacobian: Companion,
     outputs: _Outputs,
 ) -> None:
     """The adjoint's derivatives by the inputs (the Hessian), by the nominal outputs (none), by its weights."""
-    flat_x, flat_y = [v for own in x.values() for v in own], [v for own in y.values() for v in own]
-    lower = iter(Sweeps(tracer, flat_x, flat_y).hessian(c))
-    H: dict[tuple[int, int], Traced] = {}
-    for i in range(len(flat_x)):
-        for j in range(i + 1):
-            H[i, j] = H[j, i] = next(lower)
-    columns = {name: _by_columns(tracer, flat_x, entries) for name, entries in y.items()}
-    starts, start = {}, 0
-    for name, entries in x.items():
-        starts[name], start = start, start + len(entries)
-    for name, entries in x.items():
-        rows = range(starts[name], starts[name] + len(entries))
-        for by, given in x.items():
-            own = range(starts[by], starts[by] + len(given))
-            outputs.block(f"jac_adj_{name}_{by}", [[H[i, j] for i in rows] for j in own])
+    corners = [(i, j) for i in range(sum(sizes.values())) for j in range(i + 1)]
+    kept = [(corner, value) for corner, value in zip(corners, lower, strict=True) if not value.is_zero]
+    place = {corner: k for k, (corner, _) in enumerate(kept)}
+    if kept:
+        outputs.values[HESSIAN] = [value for _, value in kept]
+    starts = dict(zip(sizes, accumulate(sizes.values(), initial=0)))
+    blocks = dict(jacobian.outputs)
+    for name, rows in sizes.items():
+        for by, columns in sizes.items():
+            found = {}
+            for j, i in product(range(columns), range(rows)):
+                one, other = starts[name] + i, starts[by] + j
+                if (corner := (max(one, other), min(one, other))) in place:
+                    found[i, j] = place[corner]
+            outputs.of_another(f"jac_adj_{name}_{by}", (rows, columns), HESSIAN, found)
         for by, shape in shapes.items():
-            outputs.nothing(f"jac_adj_{name}_out_{by}", len(entries), shape[0] * shape[1])
-        for by, J in columns.items():  # d(J^T c)/dc = J^T
-            outputs.block(f"jac_adj_{name}_adj_{by}", [[J[i][k] for i in rows] for k in range(len(y[by]))])
+            outputs.of_another(f"jac_adj_{name}_out_{by}", (rows, shape[0] * shape[1]), "", {})
+        for by, shape in shapes.items():  # d(J^T c)/dc = J^T
+            J = f"jac_{by}_{name}"
+            found = {(i, k): place for place, (k, i) in enumerate(blocks[J].places)}
+            outputs.of_another(f"jac_adj_{name}_adj_{by}", (rows, shape[0] * shape[1]), J, found)
 
 
 class _Outputs:
@@ -161,6 +180,7 @@ class _Outputs:
         self.zero = tracer.number(0)
         self.values: dict[str, list[Traced]] = {}
         self.named: list[Named] = []
+        self.taken: dict[str, tuple[str, tuple[int, ...]]] = {}
 
     def block(self, name: str, columns: Sequence[Sequence[Traced]]) -> None:
         """A matrix by its columns; what is zero is left out."""
@@ -171,13 +191,32 @@ class _Outputs:
     def whole(self, name: str, shape: tuple[int, int], entries: Sequence[Traced]) -> None:
         self._put(name, Pattern.dense(*shape), list(entries))
 
-    def nothing(self, name: str, rows: int, columns: int) -> None:
-        self._put(name, Pattern.empty(rows, columns), [])
+    def of_another(self, name: str, shape: tuple[int, int], array: str, found: Mapping[tuple[int, int], int]) -> None:
+        """A matrix whose nonzeros, by row and column, stand in an array that is there already."""
+        places = tuple(sorted(found, key=lambda place: place[::-1]))
+        self.named.append((name, Pattern(*shape, places)))
+        if places:
+            self.taken[name] = array, tuple(found[place] for place in places)
 
     def _put(self, name: str, pattern: Pattern, entries: list[Traced]) -> None:
         self.named.append((name, pattern))
         if entries:
             self.values[name] = entries
+            self.taken[name] = name, tuple(range(len(entries)))
+
+
+def _jacobian(tracer: Tracer, x: Sequence[Traced], y: Sequence[Traced]) -> list[list[Traced]]:
+    """dy/dx, a list for each x: forwards or backwards, whichever takes fewer operations."""
+    one, before = tracer.number(1), len(tracer.ops)
+    forwards = _by_columns(tracer, x, y)
+    between = len(tracer.ops)
+    if len(y) >= len(x):
+        return forwards
+    backwards = [cotangents(tracer, [(each, one)], x) for each in y]
+    # What both have in common counts for the first; they share little beside the function.
+    if len(tracer.ops) - between < between - before:
+        return [[row[k] for row in backwards] for k in range(len(x))]
+    return forwards
 
 
 def _by_columns(tracer: Tracer, x: Sequence[Traced], y: Sequence[Traced]) -> list[list[Traced]]:

@@ -6,7 +6,8 @@ it looks for the function's Jacobian, its forward and adjoint derivatives, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from emdeg.programs import Companion, OutputGroup, Pattern, Program, companions_of, matrix_shape
 
@@ -25,27 +26,50 @@ def entry_point(program: Program, name: str, constants: Program | None) -> str:
     calls.append(f"    {name}({_joined(program)});")
     inputs = [(group_name, Pattern.dense(size)) for group_name, size in outer]
     outputs = [(group.name, Pattern.dense(*matrix_shape(group.shape))) for group in program.outputs]
-    orders = [_row_by_row(group) for group in program.outputs]
-    return _wrapped(_entry(f"{name}_casadi", inputs, outputs, calls, orders))
+    places = {group.name: f"{group.name}[{_row_by_row(group)}]" for group in program.outputs}
+    return _wrapped(_entry(f"{name}_casadi", inputs, outputs, _results(program), calls, places))
 
 
 def derivative_entry_points(program: Program, name: str, function: Callable[[Program], str]) -> str:
     """C text of what CasADi looks for beside `<name>_casadi`; `function` writes a program's own C function."""
     texts = []
     for one in companions_of(program):
-        inner = f"{name}_{one.prefix}"
-        own = Program(inner, one.program.inputs, one.program.ops, one.program.outputs)
-        given = ", ".join(group.name for group in (*own.inputs, *own.outputs))
-        orders = ["i" for _ in one.outputs]
-        texts += [
-            function(own),
-            _entry(f"{one.prefix}_{name}_casadi", *_faces(one), [f"    {inner}({given});"], orders),
-        ]
+        entry = f"{one.prefix}_{name}_casadi"
+        own = replace(one.program, name=f"{name}_{one.prefix}")
+        called = [own] if one.jacobian is None else [own, replace(one.jacobian, name=f"{name}_jac")]
+        called = [each for each in called if each.outputs]
+        calls = [f"    {_if_wanted(one, each)}{each.name}({_joined(each)});" for each in called]
+        arrays = [array for each in called for array in _results(each)]
+        texts += [function(own)] if own.outputs else []
+        texts += [_table(entry, output, order) for output, (_, order) in one.taken.items() if not _in_order(order)]
+        places = {
+            output: f"{array}[i]" if _in_order(order) else f"{array}[of_{entry}_{output}[i]]"
+            for output, (array, order) in one.taken.items()
+        }
+        texts.append(_entry(entry, one.inputs, one.outputs, arrays, calls, places))
     return _wrapped("\n".join(texts))
 
 
-def _faces(one: Companion) -> tuple[Sequence[Named], Sequence[Named]]:
-    return one.inputs, one.outputs
+def _if_wanted(one: Companion, part: Program) -> str:
+    """A condition, where a companion is made of two parts and a caller may want the results of one of them."""
+    if one.jacobian is None:
+        return ""
+    names = {group.name for group in part.outputs}
+    wanted = [k for k, (name, _) in enumerate(one.outputs) if one.taken.get(name, ("",))[0] in names]
+    return f"if ({' || '.join(f'res[{k}]' for k in wanted)}) "
+
+
+def _in_order(order: Sequence[int]) -> bool:
+    return list(order) == list(range(len(order)))
+
+
+def _table(entry: str, output: str, order: Sequence[int]) -> str:
+    """Where the nonzeros of an output stand in an array of another order."""
+    return f"static const int of_{entry}_{output}[{len(order)}] = {{{', '.join(map(str, order))}}};"
+
+
+def _results(program: Program) -> list[tuple[str, int]]:
+    return [(group.name, len(group.entries)) for group in program.outputs]
 
 
 def _wrapped(text: str) -> str:
@@ -53,23 +77,31 @@ def _wrapped(text: str) -> str:
 
 
 def _entry(
-    entry: str, inputs: Sequence[Named], outputs: Sequence[Named], calls: Sequence[str], orders: Sequence[str]
+    entry: str,
+    inputs: Sequence[Named],
+    outputs: Sequence[Named],
+    arrays: Sequence[tuple[str, int]],
+    calls: Sequence[str],
+    places: Mapping[str, str],
 ) -> str:
-    """The entry point: inputs copied, zeros for those left out; the call; outputs copied where they are wanted."""
+    """The entry point: inputs copied, zeros for those left out; the calls, which fill the arrays; outputs where wanted.
+
+    `places` says where nonzero i of each output that has any stands.
+    """
     signature = f"int {entry}(const double **arg, double **res, long long int *iw, double *w, int mem)"
     lines = [f"{signature};", signature, "{"]
     taken = [(place, name, len(one.places)) for place, (name, one) in enumerate(inputs) if one.places]
     given = [(place, name, len(one.places)) for place, (name, one) in enumerate(outputs) if one.places]
-    lines += [f"    double {name}[{size}];" for _, name, size in [*taken, *given]]
+    lines += [f"    double {name}[{size}];" for _, name, size in taken]
     # What has no entry may still be an argument of the function.
-    lines += [f"    double {name}[1];" for name, one in [*inputs, *outputs] if not one.places and _names(calls, name)]
+    lines += [f"    double {name}[1];" for name, one in inputs if not one.places and _names(calls, name)]
+    lines += [f"    double {name}[{max(size, 1)}];" for name, size in arrays]
     lines += ["    size_t i;", "    (void)arg; (void)res; (void)iw; (void)w; (void)mem;"]
     for place, name, size in taken:
         lines.append(f"    for (i = 0; i < {size}; ++i) {name}[i] = arg[{place}] ? arg[{place}][i] : 0.0;")
     lines += calls
     for place, name, size in given:
-        copied = f"res[{place}][i] = {name}[{orders[place]}];"
-        lines.append(f"    if (res[{place}]) for (i = 0; i < {size}; ++i) {copied}")
+        lines.append(f"    if (res[{place}]) for (i = 0; i < {size}; ++i) res[{place}][i] = {places[name]};")
     if not taken and not given:
         lines.append("    (void)i;")
     lines += ["    return 0;", "}", *_questions(entry, inputs, outputs)]
