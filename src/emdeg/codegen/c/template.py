@@ -162,7 +162,7 @@ _SINGLE = """\
 """
 
 
-LONG = 1500
+LONG = 1000
 """Values of a derivative from which on a compiler's time matters more than the last tenth of its speed."""
 
 
@@ -184,7 +184,8 @@ def _function(program: Program, together: bool, scope: str = "") -> str:
 _SHORT = (
     "#ifndef EMDEG_SHORT",
     "#if defined(__GNUC__) && !defined(__clang__)",
-    '#define EMDEG_SHORT __attribute__((optimize("Os", "no-omit-frame-pointer", "ira-algorithm=priority")))',
+    "#define EMDEG_SHORT __attribute__((optimize( \\",
+    '    "Os", "no-omit-frame-pointer", "ira-algorithm=priority", "no-schedule-insns2")))',
     "#else",
     "#define EMDEG_SHORT",
     "#endif",
