@@ -14,10 +14,11 @@ text states the problem, and the routes differ in f alone:
 
 Each route runs in a process of its own, from the robot to the solved motions. Figures are seconds of processor time,
 the compiler's included, since other work on the machine would lengthen those of a clock, and the most memory that one
-of its processes held. Not counted: starting Python and CasADi, compiling Pinocchio itself, and what pip does as it
-installs a package, turning Python's text into bytecode. Writes
-benchmarks/results/control.json. Needs gcc and the packages casadi, pin and cmeel-eigen; without the latter two the
-routes of Pinocchio are left out.
+of its processes held; beside them how much of the solve went into evaluating f and the rest of the problem (what is
+left is IPOPT's own), and how much memory Python and CasADi held before anything was done. Not counted: starting Python
+and CasADi, compiling Pinocchio itself, and what pip does as it installs a package, turning Python's text into bytecode.
+Writes benchmarks/results/control.json. Needs gcc and the packages casadi, pin and cmeel-eigen; without the latter two
+the routes of Pinocchio are left out.
 """
 
 from __future__ import annotations
@@ -62,7 +63,11 @@ class Spent:
 
 
 def solve(f: Any, form: str, motion: Motion, intervals: int, shortest: bool) -> dict[str, Any]:
-    """The optimum of one task: its objective, its duration [s], IPOPT's iterations."""
+    """The optimum of one task: its objective, its duration [s], IPOPT's iterations.
+
+    `functions` are the seconds of the solve that evaluating the problem and its derivatives took; the rest is IPOPT's
+    and CasADi's own, the same for every route.
+    """
     import casadi
 
     n, N = len(motion.start), intervals
@@ -86,12 +91,11 @@ def solve(f: Any, form: str, motion: Motion, intervals: int, shortest: bool) -> 
         low[place] = high[place] = where
         slow[place] = fast[place] = 0.0
     free, one = np.full((N + 1) * n, np.inf), np.ones((N + 1) * n)
-    line = np.linspace(motion.start, motion.goal, N + 1)
     times = (0.05, 10.0) if shortest else (motion.seconds, motion.seconds)
     quiet = {"print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "tol": 1e-9}}
     solver = casadi.nlpsol("solver", "ipopt", problem, quiet)
     found = solver(
-        x0=np.concatenate([line.ravel(), np.zeros(3 * n * (N + 1)), [motion.seconds]]),
+        x0=np.concatenate([*map(np.ravel, smooth(motion, N)), np.zeros(n * (N + 1)), [motion.seconds]]),
         lbx=np.concatenate([low.ravel(), slow.ravel(), -free, -one, times[:1]]),
         ubx=np.concatenate([high.ravel(), fast.ravel(), free, one, times[1:]]),
         lbg=0,
@@ -100,7 +104,19 @@ def solve(f: Any, form: str, motion: Motion, intervals: int, shortest: bool) -> 
     stats = solver.stats()
     if not stats["success"]:
         raise SystemExit(f"IPOPT found no motion: {stats['return_status']}")
-    return {"objective": float(found["f"]), "seconds": float(found["x"][-1]), "iterations": stats["iter_count"]}
+    own = sum(spent for step, spent in stats.items() if step.startswith("t_proc_nlp_"))
+    solved = {"objective": float(found["f"]), "seconds": float(found["x"][-1]), "iterations": stats["iter_count"]}
+    return solved | {"functions": round(own, 3)}
+
+
+def smooth(motion: Motion, intervals: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, speeds and accelerations of the motion of least jerk, from which both forms reach the same optimum."""
+    s, way = np.linspace(0, 1, intervals + 1)[:, None], motion.goal - motion.start
+    return (
+        motion.start + way * s**3 * (10 - 15 * s + 6 * s**2),
+        way * 30 * s**2 * (1 - s) ** 2 / motion.seconds,
+        way * 60 * s * (1 - s) * (1 - 2 * s) / motion.seconds**2,
+    )
 
 
 def compiled(source: Path, flags: str) -> str:
@@ -158,6 +174,7 @@ def one_route(robot: str, form: str, route: str, intervals: int, flags: str) -> 
                 steps.append(Spent.now())
             found["tasks"] = {task: solve(f, form, motion, intervals, task == "time") for task in TASKS}
             steps.append(Spent.now())
+            found["functions"] = round(sum(task["functions"] for task in found["tasks"].values()), 3)
     seconds = [round(b.seconds - a.seconds, 3) for a, b in pairwise(steps)]
     total = round(steps[-1].seconds - steps[0].seconds, 3)
     return (
@@ -166,6 +183,7 @@ def one_route(robot: str, form: str, route: str, intervals: int, flags: str) -> 
         | {
             "total": total,
             "megabytes": round(steps[-1].megabytes, 1),
+            "megabytes_at_start": round(steps[0].megabytes, 1),
         }
     )
 
@@ -219,7 +237,8 @@ def measured(asked: argparse.Namespace, around: dict[str, str]) -> list[dict[str
     """What every route that is asked for takes; printed too."""
     rows: list[dict[str, Any]] = []
     for robot in asked.robots.split(","):
-        print(f"\n{robot}: {'route':24}{'build':>8}{'compile':>9}{'solve':>8}{'total':>8}{'MB':>8}{'C, kB':>8}")
+        heads = f"{'build':>8}{'compile':>9}{'solve':>8}{'(in f)':>8}{'total':>8}{'MB':>8}{'(start)':>8}{'C, kB':>8}"
+        print(f"\n{robot}: {'route':24}{heads}")
         for form in asked.forms.split(","):
             for route in asked.routes.split(","):
                 if route == "ddp" and form != asked.forms.split(",")[-1]:
@@ -242,34 +261,26 @@ def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[st
 
 def show(row: dict[str, Any]) -> None:
     times = "".join(
-        f"{row[step]:{width}.2f}" for step, width in zip(("build", "compile", "solve", "total"), (8, 9, 8, 8))
+        f"{row.get(step, 0.0):{width}.2f}"
+        for step, width in zip(("build", "compile", "solve", "functions", "total"), (8, 9, 8, 8, 8))
     )
     size = f"{row['bytes'] / 1000:8.0f}" if "bytes" in row else ""
-    print(f"  {row['form']:9}{row['route']:16}     {times}{row['megabytes']:8.0f}{size}", flush=True)
+    memory = f"{row['megabytes']:8.0f}{row['megabytes_at_start']:8.0f}"
+    print(f"  {row['form']:9}{row['route']:16}     {times}{memory}{size}", flush=True)
 
 
 def same_optimum(rows: list[dict[str, Any]]) -> None:
-    """SystemExit unless the routes of each form, and ours with one of the forms, have found the same optimum.
-
-    The problem is not convex: from one start the two forms may end at optima that are not the same.
-    """
+    """SystemExit unless all routes, in both forms, and our own programming have found the same optimum."""
     for robot, task in product(dict.fromkeys(row["robot"] for row in rows), TASKS):
         found = [row for row in rows if row["robot"] == robot and task in row["tasks"]]
-        reached = []
-        for form in dict.fromkeys(row["form"] for row in found if row["route"] != "ddp"):
-            own = [row for row in found if row["form"] == form and row["route"] != "ddp"]
-            values = [row["tasks"][task]["objective"] for row in own]
-            reached.append(values[0])
-            spread = (max(values) - min(values)) / max(values)
-            print(f"{robot} {form}, least {task}: {values[0]:.8f}, the same to {spread:.1e} by {len(values)} routes")
-            if spread > AGREE:
-                raise SystemExit(f"{robot} {form}, {task}: the optima differ: {values}")
-        for row in (row for row in found if row["route"] == "ddp"):
-            value = row["tasks"][task]["objective"]
-            off = min((abs(value - one) / one for one in reached), default=0.0)
-            print(f"{robot} by dynamic programming, least {task}: {value:.8f}, the same to {off:.1e}")
-            if off > AGREE:
-                raise SystemExit(f"{robot}, {task}: dynamic programming ends at {value}, IPOPT at {reached}")
+        if not found:
+            continue
+        values = [row["tasks"][task]["objective"] for row in found]
+        spread = (max(values) - min(values)) / max(values)
+        print(f"{robot}, least {task}: {min(values):.8f}, the same to {spread:.1e} by {len(values)} routes")
+        if spread > AGREE:
+            by = ", ".join(f"{row['form']} {row['route']} {value:.8f}" for row, value in zip(found, values))
+            raise SystemExit(f"{robot}, {task}: the optima differ: {by}")
 
 
 def ratios(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

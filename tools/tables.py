@@ -157,17 +157,21 @@ def optimal_motions() -> str:
     lines = []
     for row in found["rows"]:
         size = f"{row['bytes'] / 1000:.0f}" if "bytes" in row else ""
-        times = [f"{row[step]:.2f}" for step in ("build", "compile", "solve", "total")]
+        steps = ("build", "compile", "solve", "functions", "total")
+        times = [f"{row[step]:.2f}" if step in row else "" for step in steps]
         form = row["form"] if row["route"] != "ddp" else ""
-        lines.append((f"{row['robot']} {form}", row["route"], *times, f"{row['megabytes']:.0f}", size))
+        start = f"{row['megabytes_at_start']:.0f}" if "megabytes_at_start" in row else ""
+        lines.append((f"{row['robot']} {form}", row["route"], *times, f"{row['megabytes']:.0f}", start, size))
     head = (
         "robot, form",
         "route",
         "build [s]",
         "compile [s]",
         "solve both [s]",
+        "of it in f [s]",
         "together [s]",
         "memory [MB]",
+        "of it at the start [MB]",
         "C [kB]",
     )
     lines2 = [

@@ -48,6 +48,18 @@ def test_a_route_from_the_robot_to_the_solved_motions(benchmark):
     assert row["tasks"]["time"]["seconds"] < row["tasks"]["effort"]["seconds"]
     assert row["total"] > 0
     assert row["bytes"] > 1000
+    assert 0 <= row["functions"] <= row["solve"] + 0.1
+    assert 0 < row["megabytes_at_start"] <= row["megabytes"]
+
+
+def test_the_start_is_a_motion_that_keeps_its_ends(benchmark):
+    motion = benchmark.MOTIONS["panda"]
+    q, qd, qdd = benchmark.smooth(motion, 400)
+    np.testing.assert_allclose(q[[0, -1]], [motion.start, motion.goal])
+    assert not qd[[0, -1]].any()
+    h = motion.seconds / 400
+    np.testing.assert_allclose(np.gradient(q, h, axis=0)[1:-1], qd[1:-1], atol=1e-3)
+    np.testing.assert_allclose(np.gradient(qd, h, axis=0)[1:-1], qdd[1:-1], atol=1e-2)
 
 
 def test_optima_that_differ_are_an_error(benchmark):
@@ -56,7 +68,10 @@ def test_optima_that_differ_are_an_error(benchmark):
     with pytest.raises(SystemExit, match="the optima differ"):
         benchmark.same_optimum(rows)
     rows[1]["route"] = "ddp"
-    with pytest.raises(SystemExit, match="dynamic programming ends at"):
+    with pytest.raises(SystemExit, match="inverse ddp"):
+        benchmark.same_optimum(rows)
+    rows[1] |= {"form": "forward", "route": "emdeg"}
+    with pytest.raises(SystemExit, match="forward emdeg"):
         benchmark.same_optimum(rows)
     rows[1]["tasks"] = tasks[0]
     benchmark.same_optimum(rows)
