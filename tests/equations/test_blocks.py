@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
 from typer.testing import CliRunner
 
 import emdeg
@@ -20,6 +21,7 @@ from emdeg.programs.verification import verify_program
 from emdeg.robot import symbolize
 from emdeg.writing import sympy_form
 from tests.asadi_heydari import DATA, three_masses
+from tests.mechanics.linkages import SLIDER_CRANK, built
 from tests.mechanics.test_loops import REFERENCE, robot_of, states
 
 runner = CliRunner()
@@ -94,6 +96,40 @@ def test_the_delta_in_letters_is_the_papers_delta():
             (at.matrix([G])[0], state["G"]),
         ):
             np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+def test_every_entry_in_letters_is_the_papers_by_sympy():
+    """(40)-(42) with m_A for m_B, set up in SymPy from (9) and (19)-(21), against what `derive delta_symbolic` prints.
+
+    J and J-dot are letters in both, so nothing is compared but how M, C and G are made of them.
+    """
+    told = sympy_form.expressions(
+        loop_document(derive_loops(emdeg.load("delta_symbolic")), ["constants", "M", "C", "G"])
+    )
+    letter = {str(x): x for value in told.values() for x in value.free_symbols}
+    names = ("I_L", "I_mo", "l_L", "r_L", "r_K", "m_C", "m_A", "m_K", "m_L", "m_P", "g")
+    I_L, I_mo, l, r_L, r_K, m_C, m_A, m_K, m_L, m_P, g = (letter[name] for name in names)
+    J, J_rate = (sympy.Matrix(3, 3, lambda i, r, head=head: letter[f"{head}_{i + 1}{r + 1}"]) for head in ("J", "Jdot"))
+    q, qd = ([letter[f"{head}{i}"] for i in (1, 2, 3)] for head in ("q", "qd"))
+    gravity, no = sympy.Matrix([0, 0, -g]), sympy.zeros(1, 3)
+    M = (I_mo + I_L) * J.T * J + (m_P + 3 * m_A) * sympy.eye(3)
+    C, G = (I_mo + I_L) * J.T * J_rate, -(m_P + 3 * m_A) * gravity
+    for i, phi in enumerate((sympy.pi, -sympy.pi / 3, sympy.pi / 3)):
+        own = J[i, :]
+        turned = (sympy.rot_axis3(phi).T * sympy.rot_axis1(q[i]).T).T  # O^T R^T
+        here = sympy.Matrix.vstack(no, no, own)
+        later = sympy.Matrix.vstack(no, -qd[i] * own, J_rate[i, :])  # Xd^T J_i^T is qd_i
+        J_L, J_C = r_L * l * here, l * here
+        J_K = (1 - r_K) * l * here + r_K * turned
+        felt = m_C * l * J_C.T + m_L * r_L * l * J_L.T + m_K * (1 - r_K) * l * J_K.T
+        M += m_K * r_K * J_K.T * turned + felt * here
+        C += felt * later
+        G -= (m_C * J_C.T + m_L * J_L.T + m_K * J_K.T) * turned * gravity
+    lumped = {letter[name]: told[name] for name in told if name in letter}
+    circles = {sympy.sin(x) ** 2: 1 - sympy.cos(x) ** 2 for x in q}
+    for part, paper in (("M", M), ("C", C), ("G", G)):
+        left = (told[part].subs(lumped) - paper).expand().subs(circles).expand()
+        assert left == sympy.zeros(*paper.shape), part
 
 
 def test_named_blocks_are_those_of_the_paper():
@@ -216,6 +252,29 @@ def test_every_number_of_a_mechanism_may_become_a_letter(name):
         np.testing.assert_allclose(found, numbers[key], rtol=1e-8, atol=1e-9)
     done = runner.invoke(app, ["derive", name, "--symbolic", "--only", "J,constants,M"])
     assert done.exit_code == 0, done.output
+
+
+def test_sympys_program_of_a_mechanism_defines_every_letter_it_uses(tmp_path):
+    """A slider-crank, every number a letter: M, C and G from nothing but the program's own matrices and the state."""
+    robot = built(SLIDER_CRANK, tmp_path)
+    q, qd = np.array([1.1]), np.array([0.7])
+    done = runner.invoke(app, ["derive", str(tmp_path / "linkage.toml"), "--symbolic", "--format", "sympy"])
+    told: dict = {}
+    exec(compile(done.output, "slider_crank", "exec"), told)
+    joints = emdeg.loops.joint_positions(robot, q)
+    known = {name: float(one.value) for name, one in symbolize(robot)[1].items()}
+    known |= {f"q{k + 1}": value for k, value in enumerate(joints)}
+
+    def number(matrix):
+        return np.array(matrix.subs({x: known[str(x)] for x in matrix.free_symbols}), float)
+
+    W = number(told["W"])
+    known |= {f"qd{k + 1}": value for k, value in enumerate(W @ qd)}
+    known |= {f"W_{k + 1}1": value for k, value in enumerate(W[:, 0])}
+    known |= {f"Wdot_{k + 1}1": value for k, value in enumerate(number(told["Wd"])[:, 0])}
+    expected = emdeg.loops.reduced_model(robot, q, qd)
+    for part in ("M", "C", "G"):
+        np.testing.assert_allclose(number(told[part]).ravel(), np.ravel(expected[part]), rtol=1e-10)
 
 
 def test_rods_become_letters_too():

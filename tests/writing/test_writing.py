@@ -173,3 +173,10 @@ def test_the_section_of_base_parameters_names_every_one_and_what_is_grouped_into
         assert all(str(one) in formula for one in (column, *(other for other, _ in parts)))
     assert any("Without effect" in remark for remark in data["remarks"])
     assert latex.write(document(model, ["base"])).count("={}&") == len(found)
+
+
+def test_a_sum_of_thousands_of_terms_is_a_program_that_python_compiles() -> None:
+    names = sympy.symbols("a:4000")
+    written = sympy_form._printer().doprint(sympy.Add(*names))
+    assert compile(written, "sum", "eval")
+    assert written.startswith("Add(a0, ")

@@ -61,22 +61,30 @@ def write(document: Document) -> str:
                     program.define(name, value)
         if section.key in MATRICES and (matrix := _matrix(section, names)):
             program.lines.append(f"{section.key} = {matrix}")
-    head = [f"# {_comment(document.title)}", f"from sympy import {', '.join(IMPORTED)}", ""]
+    used = IMPORTED if any("Add(" in one for one in program.lines) else IMPORTED[1:]
+    head = [f"# {_comment(document.title)}", f"from sympy import {', '.join(used)}", ""]
     declared = [f'{names[name]} = Symbol("{name}", real=True)' for name in sorted(_symbols(found))]
     return "\n".join([*head, *declared, *program.lines]) + "\n"
 
 
 MATRICES = ("M", "b", "c", "g")
-IMPORTED = ("Matrix", "Rational", "Symbol", "cos", "pi", "sin", "sqrt")
+IMPORTED = ("Add", "Matrix", "Rational", "Symbol", "cos", "pi", "sin", "sqrt")
+LONGEST_SUM = 500
+"""Terms of a sum written with plus signs: Python nests each in the one before, and gives up at some thousands."""
 
 
 def _printer() -> Any:
-    """Expressions as Python text: a fraction in a sum is SymPy's own."""
+    """Expressions as Python text: a fraction in a sum is SymPy's own, and so is a long sum."""
     from sympy.printing.str import StrPrinter
 
     class Printer(StrPrinter):
         def _print_Rational(self, expr: Any) -> str:
             return f"Rational({expr.p}, {expr.q})"
+
+        def _print_Add(self, expr: Any, order: Any = None) -> str:
+            if len(expr.args) <= LONGEST_SUM:
+                return super()._print_Add(expr, order)
+            return f"Add({', '.join(map(self._print, expr.args))})"
 
     return Printer({"order": "none"})
 

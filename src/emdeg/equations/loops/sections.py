@@ -233,6 +233,7 @@ LOOP_PARTS: dict[str, Callable[[LoopModel], Section]] = {
     "W": _matrix("W", "Every joint's rate per rate of the coordinates", lambda m: m.W),
     "J": _matrix("J", "The driven joints' rates per rate of the coordinates", lambda m: m.J),
     "Jdot": _matrix("Jdot", "The rate of J", lambda m: m.driven(m.W_rate), Label("J", dots=1)),
+    "Wdot": _matrix("Wdot", "The rate of W", lambda m: m.W_rate, Label("W", dots=1)),
     "blocks": _blocks,
     "constants": _constants,
     "M": _mass_matrix,
@@ -243,7 +244,7 @@ LOOP_PARTS: dict[str, Callable[[LoopModel], Section]] = {
 
 
 def default_parts(model: LoopModel) -> Sequence[str]:
-    """What is read: W where an undriven joint's rate is in it, constants where there are symbols, Phi not at all."""
+    """What is read: W and its rate where joints have no drive, constants where there are symbols, Phi not at all."""
     undriven = any(k not in model.link.driven for k in model.link.dependent)
-    needless = {"Phi", *(() if undriven else ("W",)), *(() if model.robot.symbols else ("constants",))}
+    needless = {"Phi", *(() if undriven else ("W", "Wdot")), *(() if model.robot.symbols else ("constants",))}
     return [part for part in LOOP_PARTS if part not in needless]
