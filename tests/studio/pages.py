@@ -60,9 +60,19 @@ def enter(browser: Page, place: list[Any], entry: str) -> None:
 
 
 def key(browser: Page, name: str) -> None:
-    codes = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37, "End": 35, "Home": 36, " ": 32}
+    codes = {
+        "Tab": 9,
+        "Enter": 13,
+        "ArrowRight": 39,
+        "ArrowLeft": 37,
+        "ArrowUp": 38,
+        "ArrowDown": 40,
+        "End": 35,
+        "Home": 36,
+        " ": 32,
+    }
     for kind in ("keyDown", "keyUp"):
-        extra = {"text": "\r"} if name == "Enter" and kind == "keyDown" else {}
+        extra = {"text": {"Enter": "\r", " ": " "}[name]} if name in ("Enter", " ") and kind == "keyDown" else {}
         browser.call(
             "Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=codes[name], **extra
         )

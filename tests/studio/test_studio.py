@@ -12,7 +12,7 @@ import pytest
 import emdeg
 from tests.example_robots import robot_files
 from tests.reports.browser import CHROMIUM, Page
-from tests.studio.pages import IDLE, choose, drag, enter, press, switch, text, visit
+from tests.studio.pages import IDLE, choose, drag, enter, key, press, switch, text, visit
 
 pytestmark = [
     pytest.mark.studio,
@@ -85,6 +85,58 @@ def test_a_map_over_two_joints_shows_the_robots_numbers_and_a_click_goes_there(b
     )
     assert values(browser) != before
     assert values(browser) == pytest.approx([np.pi / 2, np.pi / 2], abs=0.1)
+
+
+def test_maps_dead_points_and_exports_are_used_by_the_keyboard_alone(browser: Page, url: str) -> None:
+    visit(browser, url)
+    press(browser, "tab-numbers")
+    browser.value("document.getElementById('graph-second').selectedIndex = 2")
+    browser.value("document.getElementById('graph').focus()")
+    key(browser, "Enter")
+    browser.wait("!!document.querySelector('#graph-body canvas')")
+    key(browser, "Tab")
+    canvas = "document.activeElement === document.querySelector('#graph-body canvas')"
+    assert browser.value(canvas)
+    before = values(browser)
+    for name in ("ArrowRight", "ArrowRight", "ArrowUp"):
+        key(browser, name)
+    step = 2 * np.pi / 48
+    assert values(browser) == pytest.approx([before[0] + 2 * step, before[1] + step], abs=0.02)
+    browser.value("new Promise((done) => setTimeout(() => done(0), 400))")  # drawn anew, it keeps the focus
+    assert browser.value(canvas)
+    switch(browser, "fivebar")
+    browser.value("document.getElementById('dead').focus()")
+    key(browser, " ")
+    browser.wait("document.querySelectorAll('#dead-list li').length > 0")
+    browser.value("document.querySelector('#dead-list button').focus()")
+    before = values(browser)
+    key(browser, "Enter")
+    assert values(browser) != before
+    press(browser, "tab-share")
+    browser.value("document.getElementById('tab-share').focus()")
+    reached = []
+    for _ in range(3):
+        key(browser, "Tab")
+        reached.append(browser.value("document.activeElement.id"))
+    assert "share" in reached
+    assert "report" in reached
+
+
+def test_terms_of_a_mechanism_are_shaded_where_it_stands(browser: Page, url: str) -> None:
+    visit(browser, url)
+    switch(browser, "fourbar")
+    browser.wait("document.querySelectorAll('#equations-body .t').length > 20")
+    browser.value("document.querySelectorAll('#equations-body details').forEach((d) => { d.open = true; })")
+    browser.value("Array.from(document.querySelectorAll('#equations-body .entry')).pop().scrollIntoView()")
+    shades = "Array.from(document.querySelectorAll('#equations-body .t')).map((t) => t.dataset.kind || '').join()"
+    browser.wait(f"/s[0-5]$/.test({shades})")
+    before = browser.value(shades)
+    drag(browser, 0, 2.0)
+    browser.wait(f"{shades} !== {json.dumps(before)}")
+    last = "Array.from(document.querySelectorAll('#equations-body .t')).pop()"
+    browser.value(f"{last}.dispatchEvent(new PointerEvent('pointerover', {{ bubbles: true }}))")
+    assert "value here" in browser.value(f"{last}.title")
+    assert browser.said == []
 
 
 def test_another_load_is_compared_as_numbers_and_as_curves(browser: Page, url: str) -> None:

@@ -39,6 +39,14 @@ const charts = (function () {
     values.forEach((v, k) => { const c = Number.isFinite(v) ? (both ? diverging(v / most) : rising(high > low ? (v - low) / (high - low) : 0.5)) : [127, 127, 127]; image.data.set([c[0], c[1], c[2], 255], 4 * k); });
     pen.putImageData(image, 0, 0);
     canvas.setAttribute("role", "img"); canvas.setAttribute("aria-label", title + ": from " + emdeg.digits(low) + " to " + emdeg.digits(high));
+    const held = box.contains(document.activeElement), clamp = (v) => Math.max(0, Math.min(1, v));
+    let sx = x.share, sy = y.share;
+    canvas.tabIndex = 0;
+    canvas.addEventListener("keydown", (e) => {
+      const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowDown: [0, -1], ArrowUp: [0, 1] }[e.key];
+      if (!step) return;
+      e.preventDefault(); sx = clamp(sx + step[0] / (count - 1)); sy = clamp(sy + step[1] / (count - 1)); go(sx, sy);
+    });
     canvas.addEventListener("click", (e) => { const b = canvas.getBoundingClientRect(); go((e.clientX - b.left) / b.width, 1 - (e.clientY - b.top) / b.height); });
     const place = made("div", undefined, "map-place"), mark = made("span", undefined, "map-mark");
     mark.style.left = 100 * x.share + "%"; mark.style.top = 100 * (1 - y.share) + "%";
@@ -46,9 +54,10 @@ const charts = (function () {
     const key = made("p", undefined, "caption"), bar = made("span", undefined, both ? "ramp both" : "ramp");
     key.append(both ? emdeg.digits(-most) : emdeg.digits(low), " ", bar, " ", emdeg.digits(both ? most : high));
     const least = values.indexOf(low), greatest = values.indexOf(high), where = (k) => "(" + short(x.at((k % count) / (count - 1))) + ", " + short(y.at(1 - Math.floor(k / count) / (count - 1))) + ")";
-    frame.append(made("figcaption", title + "; across " + x.name + " from " + short(x.at(0)) + " to " + short(x.at(1)) + ", up " + y.name + " from " + short(y.at(0)) + " to " + short(y.at(1)) + ". A click goes there."), place, key);
+    frame.append(made("figcaption", title + "; across " + x.name + " from " + short(x.at(0)) + " to " + short(x.at(1)) + ", up " + y.name + " from " + short(y.at(0)) + " to " + short(y.at(1)) + ". A click goes there, arrow keys from place to place."), place, key);
     if (fine.length) frame.append(made("p", "Least " + emdeg.digits(low) + " at " + where(least) + ", greatest " + emdeg.digits(high) + " at " + where(greatest) + (fine.length < values.length ? "; grey where it cannot be" : "") + ".", "caption"));
     box.replaceChildren(frame);
+    if (held) canvas.focus({ preventScroll: true }); // it follows the joints, and is drawn anew
   }
   const mixed = (a, b, t) => a.map((v, k) => Math.round(v + (b[k] - v) * t));
   const rising = (t) => (t < 0.5 ? mixed([22, 34, 84], [35, 144, 140], 2 * t) : mixed([35, 144, 140], [253, 231, 80], 2 * t - 1));
