@@ -8,7 +8,7 @@ import pytest
 from emdeg.errors import RobotError
 from emdeg.identification import identify
 from tests.commands import run
-from tests.identification.campaigns import arm_text, recorded
+from tests.identification.campaigns import ARM, JOINT, LINK, arm_text, foreign, recorded
 
 DEGREES = 180 / np.pi
 
@@ -126,3 +126,29 @@ def test_a_right_log_is_not_doubted(example):
     still[:, 2] = 0.3
     held = identify(run_.robot, [run_.write(folder / "log.csv", q=still)], accept_doubts=True)
     assert any(doubt.what == "still" and "j3 did not move" in doubt.words for doubt in held.doubts)
+
+
+def test_friction_that_would_drive_a_joint_shows_a_turned_sign(tmp_path):
+    """A light disc about its own axis: whichever way its position counts, its friction alone tells."""
+    arm = LINK.format(k=1, com="0.2 0 0", m=3, xx=0.03, yy=0.05, zz=0.04, xy=0)
+    disc = LINK.format(k=2, com="0.02 0 0", m=0.5, xx=1e-5, yy=8e-6, zz=8e-6, xy=0)
+    turns = JOINT.format(k=1, parent="base", xyz="0 0 0", axis="0 1 0")
+    spins = JOINT.format(k=2, parent="l1", xyz="0.3 0 0", axis="1 0 0")
+    run_ = recorded(ARM.format(links=arm + disc, joints=turns + spins), tmp_path, 2, rub=foreign)
+    assert identify(run_.robot, [run_.write(tmp_path / "log.csv")]).doubts == ()
+    for turned in ({"q": run_.q * [1, -1]}, {"tau": run_.tau * [1, -1]}):
+        with pytest.raises(RobotError, match="sign: friction would drive j2 where it must brake it"):
+            identify(run_.robot, [run_.write(tmp_path / "log.csv", **turned)])
+
+
+def test_numbers_beyond_all_bounds_are_words_too(example):
+    folder, run_ = example
+    with pytest.raises(RobotError, match="holds no number in column tau_j2"):
+        identify(run_.robot, [run_.write(folder / "log.csv", tau=run_.tau * [1, 1e300, 1])])
+    with pytest.raises(RobotError, match="are 1e-300 times what the file's masses ask for"):
+        identify(run_.robot, [run_.write(folder / "log.csv", tau=run_.tau * 1e-300)])
+    spiked = run_.tau.copy()
+    spiked[700, 1] = 1e308
+    assert any(
+        "missing" in doubt.words for doubt in identify(run_.robot, [run_.write(folder / "log.csv", tau=spiked)]).doubts
+    )

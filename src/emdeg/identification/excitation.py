@@ -174,10 +174,13 @@ def _reach(robot: Robot, middle: Array, others: OtherLimits) -> Array:
     turning = np.array([joint.kind == "revolute" for joint in robot.coordinates])
     # Together, then angles and ways by themselves: metres and radians are not of one size.
     for group in (np.full(len(middle), True), turning, ~turning):
-        while (
-            group.any() and reach[group].max() < 1 and largest(further := np.where(group, reach + first, reach)) < size
-        ):
-            reach = further
+        step = first if group.any() else 0.0
+        while step > first / 8:
+            further = np.where(group, reach + step, reach)
+            if further[group].max() <= 1 and largest(further) < size:
+                reach = further
+            else:
+                step /= 2
     return ROOM * reach
 
 

@@ -14,7 +14,7 @@ from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.identification.estimation import NORMAL, Fit, estimate
 from emdeg.identification.friction_choice import FrictionChoice, TermTest, term_tests
-from emdeg.identification.linear_model import Evaluate, LinearModel, rows_of
+from emdeg.identification.linear_model import BLOCK, Evaluate, LinearModel, rows_of
 from emdeg.identification.measured import Estimate, FrictionFit
 from emdeg.identification.motor_constants import in_newton_metres
 from emdeg.identification.recording import Log, read_log
@@ -169,6 +169,8 @@ def ready_logs(
     progress("looking for other explanations")
     doubted += [(one.file, doubt) for one in samples for doubt in explained_doubts(robot, regressor, prior, one)]
     refuse(doubted, accept_doubts)
+    for one in samples:
+        need_closed(robot, regressor, one)
     samples, constants, words = in_newton_metres(robot, samples, torque_constants)
     notes = [f"{one.file}: {note}" for one in samples for note in one.notes] + words
     notes += [f"{file}: {doubt.words}" for file, doubt in doubted]
@@ -221,6 +223,22 @@ def refuse(doubted: Sequence[tuple[str, Doubt]], accept: bool) -> None:
         more = "".join(f"; {other}: {doubt.words}" for other, doubt in grave[1:4])
         rule = f"{first.words}{more}. Nothing is identified; mend the log, or pass --accept-doubts to go on"
         raise RobotError(rule, file=file)
+
+
+def need_closed(robot: Robot, regressor: Evaluate, samples: LogSamples) -> None:
+    """RobotError where the robot's loops do not close as its motors stand: of that nothing can be computed."""
+    if robot.loops is None:
+        return
+    parts = [slice(a, a + BLOCK) for a in range(0, len(samples), BLOCK)]
+    rows = [regressor(samples.q[part], samples.qd[part], samples.qdd[part]) for part in parts]
+    open_ = np.concatenate([~np.isfinite(Y).all(axis=(1, 2)) for Y in rows])
+    if open_.any():
+        first, count = float(samples.t[int(np.argmax(open_))]), int(open_.sum())
+        words = (
+            f"its loops do not close at {count} of {len(samples)} samples, first at t = {first:.6g} s, on the way of"
+        )
+        words += " closing in which the robot starts: is an encoder's zero, its sign or its unit another, or a length?"
+        raise RobotError(f"{words} Nothing is identified", file=samples.file)
 
 
 def interval(fit: Fit, *columns: int) -> Estimate:

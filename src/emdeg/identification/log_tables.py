@@ -18,6 +18,8 @@ from emdeg.errors import RobotError, TooLarge
 from emdeg.robot import BUDGET
 from emdeg.writing import arrow
 
+BEYOND = 1e100
+"""No position, effort or time is as large, and squares of numbers that are have no bound: such a cell holds none."""
 LARGEST = 1024 * BUDGET.bytes
 """A log may be so long [bytes]."""
 FEWEST = 7
@@ -76,7 +78,7 @@ def read_table(path: str | PathLike[str], wanted: Callable[[str], bool] = lambda
         rule = f"holds {len(found.values)} samples below its header; at least {FEWEST} are needed"
         raise RobotError(rule, file=str(path))
     for column in found.values.T:
-        column[~np.isfinite(column)] = np.nan
+        column[~(np.abs(column) < BEYOND)] = np.nan
     return found
 
 

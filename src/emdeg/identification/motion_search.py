@@ -18,7 +18,6 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError, RobotError
 from emdeg.identification.regressors import (
-    motor_motion,
     moves_by_motors,
     own_regressor,
     prior_values,
@@ -76,15 +75,13 @@ class OtherLimits:
             return False
         return all(_inside(joint, at, self.ranges) for joint, at in zip(self.robot.joints, joints.T))
 
-    def kept(self, q: Array, qd: Array, qdd: Array) -> bool:
-        """Whether all is kept along a motion (m, n)."""
-        if not self.poses_kept(q):
-            return False
-        if moves_by_motors(self.robot):
-            return True
-        _, speed, acceleration = motor_motion(self.robot, q, qd, qdd)
-        both = (speed, MARGIN * self.speed), (acceleration, MARGIN * self.acceleration)
-        return all(bool(np.all(np.abs(values) <= most)) for values, most in both)
+    def kept(self, q: Array, speed: Array, acceleration: Array) -> bool:
+        """Whether all is kept along a motion q (m, n) in which the motors have these speeds and accelerations."""
+        if not moves_by_motors(self.robot):
+            both = (speed, MARGIN * self.speed), (acceleration, MARGIN * self.acceleration)
+            if not all(bool(np.all(np.abs(values) <= most)) for values, most in both):
+                return False
+        return self.poses_kept(q)
 
 
 def other_limits(
@@ -137,7 +134,9 @@ class MotionSearch:
         self.n = robot.freedoms
         self.period = seconds / max(1, round(seconds / PERIOD))
         self.regressor, self.adjoint = own_regressor(robot), regressor_slopes(robot)
-        self.motors = () if moves_by_motors(robot) else _compiled(robot, "drive_rates", "drive_rates_vjp")
+        self.motors = (
+            () if moves_by_motors(robot) else _compiled(robot, "drive_rates", "drive_rates_vjp", "drive_rates_jvp")
+        )
         self.places = [column.place for column in base.kept]
         self.width = len(COLUMNS) * bodies_of(robot)
         self.prior = prior_values(robot, base)
@@ -295,19 +294,25 @@ class MotionSearch:
         x[self.n :] /= np.tile(np.maximum(np.maximum.reduce(share), 1.0), self.free.shape[1])
         middle = np.concatenate([0.5 * (self.low + self.high), np.zeros(self.size - self.n)])
         for _ in range(40):
-            if self.effort_share(x) <= 1.0 and self.others.kept(*self.fine(x)):
+            if self.effort_share(x) <= 1.0 and self.others_kept(x):
                 return x
             x[self.n :] *= 0.85
             # Where a pose alone is too heavy, the motion moves towards the middle of the joints' ranges.
             x[: self.n] += 0.1 * (middle - x)[: self.n]
         rule = "its drives cannot hold it within their effort limits by the file's masses"
-        if not self.others.kept(*self.fine(x)):
+        if not self.others_kept(x):
             rule = "no motion about where its loops are closed first keeps the limits of all joints"
         raise RobotError(rule, body=self.robot.name)
 
     def fine(self, x: Array) -> tuple[Array, Array, Array]:
         """q, qd, qdd (m, n) along a period, so near to each other that no limit is passed in between."""
         return self.trajectory(x, self.period)(np.linspace(0, self.period, 40 * HARMONICS))
+
+    def others_kept(self, x: Array) -> bool:
+        """Whether closed loops' other joints keep their limits along a motion."""
+        q, qd, qdd = self.fine(x)
+        acceleration = self.motors[2](q, qd, qd, qdd) if self.motors else qdd
+        return self.others.kept(q, self.speeds(q, qd), acceleration)
 
     def efforts(self, x: Array) -> Array:
         """(m, n) the efforts of the motion by the file's masses and friction [N m, N]."""

@@ -20,7 +20,7 @@ from emdeg.mechanics.functions import drive_rates, evaluate
 from emdeg.mechanics.loops import march, ready
 from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values
 from emdeg.programs import program
-from emdeg.robot import BASE, Robot, choose, geometry, need_numbers
+from emdeg.robot import BASE, Robot, choose, geometry, need_numbers, remembered
 from emdeg.runtime import compile
 
 BLOCKS = 512
@@ -90,6 +90,7 @@ def moves_by_motors(robot: Robot) -> bool:
     return robot.is_tree or robot.coordinates == robot.driven
 
 
+@remembered(4)
 def own_regressor(robot: Robot) -> Evaluate:
     """The same by the robot's own coordinates."""
     shape = geometry(robot) if robot.is_tree else robot

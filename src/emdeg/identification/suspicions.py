@@ -55,6 +55,8 @@ ROUNDING = 0.05
 """By which an encoder's steps may differ from whole ones."""
 LEFT_OVER, MOST_LEFT_OVER = 0.3, 0.6
 """Of a joint's efforts: what is left and no noise is said, or makes the log one that cannot be meant."""
+DRIVES, SURE = 0.1, 8.0
+"""Friction that drives a joint with more of its effort, beyond so many deviations, shows a sign that was turned."""
 FAR = 8.0
 """Efforts so many times larger or smaller than the file's masses ask for are in other units."""
 UNITS = {
@@ -225,14 +227,45 @@ def explained_doubts(robot: Robot, regressor: Evaluate, prior: Array, samples: L
     if left > WELL:
         best = _likeliest(robot, regressor, prior, some)
         if best[0] < BETTER * left and (off is None or best[0] < math.sqrt(off.left) * left):
-            words = f"{best[1]}: as it stands the model leaves {left:.0%} of the efforts, so {best[0]:.0%}"
+            stands = f"the model leaves {left:.0%} of the efforts" if math.isfinite(left) else "its loops do not close"
+            words = f"{best[1]}: as it stands {stands}, so it leaves {best[0]:.0%} of the efforts"
             found.append(Doubt(best[1].split()[0].rstrip(":"), words, True))
             return found
     if off is not None:
         what, words = misalignment_words(robot, off)
         found.append(Doubt(what, words, True))
     found += _against_the_file(robot, regressor, prior, some)
+    if not any(doubt.grave for doubt in found):
+        found += _driving_friction(robot, regressor, some)
     return found if any(doubt.grave for doubt in found) else found + _unexplained(robot, look)
+
+
+def _driving_friction(robot: Robot, regressor: Evaluate, some: LogSamples) -> list[Doubt]:
+    """Joints whose friction would drive them: a turned sign that other masses make up for shows in nothing else."""
+    Y = regressor(some.q, some.qd, some.qdd)
+    spread = np.maximum(np.std(some.tau, axis=0), 1e-12)
+    X = (with_terms(Y, some.friction[..., :PLAIN]) / spread[:, None]).reshape(some.tau.size, -1)
+    if not np.isfinite(X).all():
+        return []
+    y = (some.tau / spread).reshape(-1)
+    Q, to = orthonormal(X)
+    theta = to @ (Q.T @ y)
+    noise = float(np.linalg.norm(y - X @ theta)) / math.sqrt(max(1, len(y) - Q.shape[1]))
+    found = []
+    for j, joint in enumerate(robot.driven):
+        first = Y.shape[2] + PLAIN * j
+        rubs = slice(first, first + PLAIN - 1)  # the offset behind them is no friction
+        efforts = some.friction[:, j, : PLAIN - 1]
+        power = np.mean(efforts * some.qd[:, j, None], axis=0)
+        sure = SURE * noise * float(np.linalg.norm(power @ to[rubs]))
+        share = float(np.std(efforts @ theta[rubs])) / float(spread[j])
+        if power @ theta[rubs] < -sure and share > DRIVES:
+            words = (
+                f"sign: friction would drive {joint.name} where it must brake it, with {share:.0%} of its effort: its"
+            )
+            words += " position or its effort counts the other way, and what it moves would be mirrored"
+            found.append(Doubt("sign", words, True))
+    return found
 
 
 def _likeliest(robot: Robot, regressor: Evaluate, prior: Array, some: LogSamples) -> tuple[float, str]:
@@ -322,6 +355,13 @@ def _scaled(some: LogSamples, scale: Array) -> LogSamples:
     return replace(some, **{name: getattr(some, name) * scale for name in MOTION})
 
 
+def _unit(x: Array) -> tuple[Array, float]:
+    """(x over its length, its length), however small its entries are: their squares may be none."""
+    most = float(np.abs(x).max(initial=0.0))
+    length = float(np.linalg.norm(x / most)) if most > 0 and math.isfinite(most) else 0.0
+    return (x / most / length, most * length) if length > 0 else (x, 0.0)
+
+
 def _against_the_file(robot: Robot, regressor: Evaluate, prior: Array, some: LogSamples) -> list[Doubt]:
     """Signs and units, by the efforts that the file's own masses ask for; they may be wrong, but not so wrong."""
     if robot.symbols:
@@ -329,14 +369,11 @@ def _against_the_file(robot: Robot, regressor: Evaluate, prior: Array, some: Log
     asked = regressor(some.q, some.qd, some.qdd) @ prior
     factors = []
     for j in range(some.tau.shape[1]):
-        A = np.column_stack([asked[:, j], some.friction[:, j, :PLAIN]])
-        rest = _without(some.tau[:, j], A[:, 1:])
-        own = _without(asked[:, j], A[:, 1:])
-        size = float(own @ own)
-        factor = float(own @ rest) / size if size > 0 else 1.0
-        left = rest - factor * own
-        sure = size > 0 and factor**2 * size > 0.5 * float(rest @ rest) and float(left @ left) < float(rest @ rest)
-        factors.append(factor if sure else math.nan)
+        rubs = some.friction[:, j, :PLAIN]
+        (rest, much), (own, asks) = (_unit(_without(values[:, j], rubs)) for values in (some.tau, asked))
+        alike = float(own @ rest)
+        sure = much > 0 and asks > 0 and alike**2 > 0.5
+        factors.append(alike * (much / asks) if sure else math.nan)
     known = [(joint, factor) for joint, factor in zip(robot.driven, factors) if not math.isnan(factor)]
     turned = [joint.name for joint, factor in known if factor < 0]
     found = []
