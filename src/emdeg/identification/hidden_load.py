@@ -19,8 +19,8 @@ LIKELIER = 0.7
 """The share of the rest that a load may leave beside offsets for it to be the likelier cause."""
 BETTER = 0.8
 """The share of what one load leaves that another may leave for it to be the likelier one."""
-NEARLY = 0.99
-"""Of links that a load can as well be on, leaving that much more than the least, the outermost is named."""
+NEARLY = 0.95
+"""Of links that leave hardly more than the least does the innermost is named: others' numbers can stand for its."""
 SEEN = 1e-2
 """The part of what a mass makes of the efforts that its moments do not, for it to be told from them."""
 MOST_ROWS = 4000
@@ -80,7 +80,7 @@ def hidden_load(robot: Robot, recording: Recording) -> HiddenLoad | None:
             links.append(HiddenLoad(found[0], found[1] / other, carrier))
     least = min((one.left for one in links), default=1.0)
     if least < BETTER * best.left:
-        best = [one for one in links if NEARLY * one.left <= least][-1]
+        best = next(one for one in links if NEARLY * one.left <= least)
     return best if best.left < LIKELIER else None
 
 

@@ -171,7 +171,7 @@ def shortest(
         raise ValueError(f"the worst error needs one number, or {n}, each above 0")
     where = where or workspace(robot)
     time = time or Effort(math.inf)
-    exact = exact or program(robot, function, otherwise=min(effort, 0.3 * time.left()), seed=seed, weights=weights)
+    exact = exact or program(robot, function, otherwise=_for_exact(effort, time), seed=seed, weights=weights)
     tell = progress or (lambda phase, best: None)
     search = _Search(robot, function, exact, where, effort, seed, weights, tell, time)
     if at_most is not None:
@@ -202,7 +202,7 @@ def shortest_within_each(
     robot = as_robot(robot)
     time = time or Effort(math.inf)
     where = where or workspace(robot)
-    exact = program(robot, function, otherwise=min(EXACT_EFFORT, 0.3 * time.left()), seed=seed)
+    exact = program(robot, function, otherwise=_for_exact(EXACT_EFFORT, time), seed=seed)
     found: list[ShortProgram] = []
     for place, part in enumerate(sorted(worst_errors)):
         tell(f"within {100 * part:g} %")
@@ -215,6 +215,14 @@ def shortest_within_each(
 
 EXACT_EFFORT = 3.0
 """Nominal seconds for the exact program where none is on file: what `emdeg count` takes."""
+LEAST_SEARCH = 0.5
+"""Seconds below which looking for an exact program takes longer by its beginning and its proof than by the search."""
+
+
+def _for_exact(effort: float, time: Effort) -> float:
+    """Nominal seconds of a search for the exact program in what is left of the time; 0: the plain program will do."""
+    spare = 0.3 * time.left()
+    return min(effort, spare) if spare > LEAST_SEARCH else 0.0
 
 
 class _Search:
