@@ -24,6 +24,13 @@ def result(*words):
     return json.loads(done.stdout)["result"]
 
 
+def test_the_rows_and_columns_of_a_matrix_are_named():
+    functions = ("mass_matrix", "drive_jacobian")
+    told = [runner.invoke(app, ["eval", "delta", name, "--q=0,0,-0.45"]).output for name in functions]
+    assert "rows and columns: x, y, z" in told[0]
+    assert "rows: q1, q2, q3\ncolumns: x, y, z" in told[1]
+
+
 def test_eval_speaks_of_coordinates_and_driven_joints():
     tau = result("eval", "delta", "inverse_dynamics", "--q=0.05,-0.08,-0.45", "--qd=0.3,-0.2,0.1", "--qdd=1,-2,0.5")
     expected = emdeg.inverse_dynamics(emdeg.load("delta"), [0.05, -0.08, -0.45], [0.3, -0.2, 0.1], [1, -2, 0.5])

@@ -356,5 +356,15 @@ def _print_array(title: str, value: Array, names: tuple[list[str] | None, ...]) 
         out.print(table)
         return
     out.print(title)
+    for words in _axes(names):
+        out.print(words)
     with np.printoptions(precision=8, suppress=False, linewidth=max(out.width, 60), threshold=10_000):
         out.print(str(value))
+
+
+def _axes(names: tuple[list[str] | None, ...]) -> list[str]:
+    """What the entries along the last axes of an array are called, in words."""
+    if len(names) == 2 and names[0] is not None and names[0] == names[1]:
+        return [f"rows and columns: {', '.join(names[0])}"]
+    words = ("rows", "columns") if len(names) == 2 else ("columns",) if len(names) == 1 else ()
+    return [f"{word}: {', '.join(one)}" for word, one in zip(words, names) if one is not None]
