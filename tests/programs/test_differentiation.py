@@ -83,6 +83,15 @@ def test_the_adjoint_of_a_program_on_file_is_at_most_three_times_as_long():
     assert verify_program(found, robot, "inverse_dynamics_vjp").false_pass_probability < 1e-15
 
 
+def test_so_are_those_too_long_to_be_factored(monkeypatch):
+    robot = emdeg.load("ur5e")
+    monkeypatch.setattr("emdeg.programs.search.optimise.LARGE", 100)
+    found = emdeg.program(robot, "inverse_dynamics_vjp")
+    assert count(found).total < count(plain_program(robot, "inverse_dynamics_vjp")).total
+    monkeypatch.setattr("emdeg.programs.search.optimise.MOST_SWEPT", 100)
+    assert count(emdeg.program(robot, "inverse_dynamics_vjp")).total > count(found).total
+
+
 def test_the_derivatives_of_a_seven_joint_arm_stay_small():
     """Plain programs, before any search: Hessians of this arm have filled megabytes elsewhere."""
     robot = emdeg.load("iiwa14")

@@ -16,6 +16,7 @@ from secrets import randbits
 from emdeg.errors import OffTheVariety, Refuted, RobotError
 from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
+from emdeg.programs.companions import MOST_SWEPT
 from emdeg.programs.differentiation import derivative_program
 from emdeg.programs.friction import with_friction
 from emdeg.programs.ir import Count, Program, count
@@ -276,10 +277,16 @@ def _from_what_is_differentiated(
 ) -> list[Program]:
     """The derivative of a function from the cheapest program of the function that is known, if there is one."""
     how = CATALOGUE[names[0]].derivation
-    if len(names) > 1 or how is None or plain.size > LARGE:
+    if len(names) > 1 or how is None:
         return []
     short = known(robot, how.of.name, weights)
-    return [] if short is None else [_with_face(tidied(derivative_program(short, how, plain), weights), plain)]
+    if short is None:
+        return []
+    if plain.size <= LARGE:
+        return [_with_face(tidied(derivative_program(short, how, plain), weights), plain)]
+    if short.size * sum(group.size for group in short.inputs) > MOST_SWEPT:
+        return []
+    return [_with_face(schedule(fold_signs(prune(retrace(derivative_program(short, how, plain))))), plain)]
 
 
 def _shipped(robot: Robot, name: str, weights: Weights) -> Program | None:
