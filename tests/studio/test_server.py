@@ -50,6 +50,10 @@ def test_every_panel_fits_and_can_be_read(browser: Page, url: str, width: int, s
         for tab in ("equations", "numbers", "table", "code", "motion", "share"):
             press(browser, f"tab-{tab}")
             assert not browser.value(f"document.getElementById('{tab}-panel').hidden")
+            if tab == "numbers":
+                for button in ("remember", "graph"):
+                    press(browser, button)
+                browser.wait("document.querySelectorAll('#beside table').length > 0")
             assert browser.value("document.documentElement.scrollWidth") <= width, tab
             assert browser.faint() == [], tab
     finally:

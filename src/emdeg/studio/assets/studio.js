@@ -1,34 +1,9 @@
 "use strict";
 // The studio's page: asks the server for what takes a while, computes by itself what follows a joint.
 const studio = (function () {
-  const $ = (id) => document.getElementById(id), made = emdeg.made, waiting = new Map();
-  let number = 0, view = null, numbers = null, model = null, programs = {}, main = null, also = null, rows = [], run = null;
+  const $ = (id) => document.getElementById(id), made = emdeg.made, { ask, complain, doing, guarded, say } = talk;
+  let view = null, numbers = null, model = null, programs = {}, main = null, also = null, rows = [], run = null;
   let levels = null, beside = null, from = null, to = null, timer = null, generation = 0, keeping = null, search = null;
-
-  // ---- questions and answers
-  function ask(verb, data, told) {
-    const id = ++number;
-    return new Promise((resolve, reject) => { waiting.set(id, { resolve, reject, told }); emitEvent("studio", { id, verb, data: data || {} }); });
-  }
-  const settled = (id, how, value) => { const one = waiting.get(id); if (one) { waiting.delete(id); one[how](value); } };
-  const answer = (id, data) => settled(id, "resolve", data), refused = (id, why) => settled(id, "reject", new Error(why));
-  const told = (id, data) => { const one = waiting.get(id); if (one && one.told) one.told(data); };
-  const busy = new Map();
-  function say(key, text) {
-    if (text) busy.set(key, text); else busy.delete(key);
-    $("status").textContent = Array.from(busy.values()).join("; ");
-    $("status").classList.toggle("busy", busy.size > 0);
-  }
-  function complain(problem) {
-    const text = problem && problem.message ? problem.message : "";
-    $("problem").textContent = text === "stopped" ? "" : text; $("problem").hidden = !$("problem").textContent;
-  }
-  // Asks, says what is being done meanwhile, and shows what went wrong.
-  async function doing(key, text, verb, data, hear) {
-    say(key, text);
-    try { return await ask(verb, data, (one) => { if (one.doing) say(key, text + ": " + one.doing); if (hear) hear(one); }); } finally { say(key, ""); }
-  }
-  const guarded = (call) => async (...args) => { complain(); try { await call(...args); } catch (problem) { complain(problem); } };
 
   // ---- the robot
   async function fresh(about, keep) {
@@ -149,75 +124,17 @@ const studio = (function () {
   function moved() {
     view.draw();
     const q = coordinates();
-    if (!$("numbers-panel").hidden && numbers) { numbers.update(q); measures(q); redraw(); }
+    if (!$("numbers-panel").hidden && numbers) { numbers.update(q); figures(q); redraw(); }
     if (inSight()) { main.shade(q); also.shade(q); }
     deadLater();
     clearTimeout(keeping);
     keeping = setTimeout(() => ask("keep", { state: { q: view.q, tab: document.querySelector("[role=tab][aria-selected=true]").id } }).catch(() => {}), 800);
   }
 
-  // ---- numbers
-  function gram(J, rowCount, n) { // det of J J' or J' J, whichever is smaller
-    const m = Math.min(rowCount, n), A = [];
-    for (let i = 0; i < m; i++) { A.push([]); for (let j = 0; j < m; j++) { let s = 0;
-      for (let k = 0; k < (rowCount <= n ? n : rowCount); k++) s += rowCount <= n ? J[i * n + k] * J[j * n + k] : J[k * n + i] * J[k * n + j];
-      A[i].push(s); } }
-    return Math.sqrt(Math.max(0, eliminated(A)));
-  }
-  const determinant = (J, n) => (J.length === n * n ? eliminated(Array.from({ length: n }, (_, i) => Array.from(J.slice(i * n, i * n + n)))) : gram(J, J.length / n, n));
-  function eliminated(A) {
-    const m = A.length;
-    let det = 1;
-    for (let i = 0; i < m; i++) {
-      let p = i;
-      for (let r = i + 1; r < m; r++) if (Math.abs(A[r][i]) > Math.abs(A[p][i])) p = r;
-      if (!A[p][i]) return 0;
-      if (p !== i) { [A[p], A[i]] = [A[i], A[p]]; det = -det; }
-      det *= A[i][i];
-      for (let r = i + 1; r < m; r++) { const f = A[r][i] / A[i][i]; for (let c = i; c < m; c++) A[r][c] -= f * A[i][c]; }
-    }
-    return det;
-  }
-  function measures(q) {
-    const box = $("measures"), n = q.length, lines = [];
-    const fact = (name, value) => { const r = made("tr"); r.append(made("th", name), typeof value === "string" ? made("td", value, "n") : value); lines.push(r); };
-    if (programs.jacobian && model.scene.free) fact("manipulability √det(J Jᵀ), 0 where singular", emdeg.digits(gram(programs.jacobian(q), 6, n)));
-    if (programs.drive_jacobian && !model.scene.free) fact("det of the drives' Jacobian, 0 at a dead point of the second kind", emdeg.digits(determinant(programs.drive_jacobian(q), n)));
-    if (programs.mass_matrix) {
-      const M = programs.mass_matrix(q);
-      let most = 0, at = "";
-      for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) if (i !== j && M[i * n + i] > 0) { const r = Math.abs(M[i * n + j]) / M[i * n + i]; if (r > most) { most = r; at = " (" + (i + 1) + ", " + (j + 1) + ")"; } }
-      if (n > 1) fact("largest coupling |M_ij| / M_ii", emdeg.digits(most) + at);
-    }
-    if (programs.inverse_dynamics) {
-      const tau = programs.inverse_dynamics(q, numbers.qd, numbers.qdd);
-      model.limits.forEach((limit, k) => {
-        if (limit === null) return;
-        const share = Math.abs(tau[k]) / limit, c = made("td"), bar = made("span", undefined, share > 1 ? "load over" : "load");
-        bar.style.width = Math.min(8, 8 * share) + "rem"; c.append(bar, made("span", " " + (100 * share).toFixed(0) + " %")); fact("share of the limit, " + model.scene.driven[k].name, c);
-      });
-    }
-    if (model.scene.free && programs.gravity && programs.mass_matrix) { // from rest, the others held still by their drives
-      const g = programs.gravity(q), M = programs.mass_matrix(q);
-      model.limits.forEach((limit, k) => { if (limit !== null && M[k * n + k] > 0) fact("acceleration it can give alone, " + model.scene.driven[k].name, emdeg.digits((-limit - g[k]) / M[k * n + k]) + " to " + emdeg.digits((limit - g[k]) / M[k * n + k]) + (model.scene.driven[k].slides ? " m/s²" : " rad/s²")); });
-    }
-    const table = made("table"), body = made("tbody"); body.append(...lines); table.append(body); box.replaceChildren(table);
-    if (beside) compare(q);
-  }
-  function compare(q) {
-    const box = $("beside"), d = beside.scene;
-    if (d.coordinates.length !== q.length) { box.textContent = beside.name + " has other coordinates: its numbers are those where it was remembered."; }
-    const same = d.coordinates.length === q.length, at = same ? q : beside.q;
-    const table = made("table"), body = made("tbody"), head = made("tr");
-    head.append(made("th", ""), made("th", "gravity here"), made("th", "gravity of " + beside.name), made("th", "M_ii here"), made("th", "M_ii of " + beside.name));
-    const g = programs.gravity(q), M = programs.mass_matrix(q), h = beside.programs.gravity(at), N = beside.programs.mass_matrix(at), n = q.length, m = at.length;
-    for (let k = 0; k < Math.max(n, m); k++) {
-      const r = made("tr");
-      r.append(made("th", k < n ? model.scene.links[model.scene.coordinates[k]].name : d.links[d.coordinates[k]].name));
-      [k < n ? g[k] : null, k < m ? h[k] : null, k < n ? M[k * n + k] : null, k < m ? N[k * m + k] : null].forEach((v) => r.append(made("td", v === null ? "" : emdeg.digits(v), "n")));
-      body.append(r);
-    }
-    const top = made("thead"); top.append(head); table.append(top, body); box.replaceChildren(table);
+  function figures(q) {
+    const at = { q, model, programs, numbers };
+    measures.show($("measures"), at);
+    if (beside) measures.compare($("beside"), at, beside);
   }
 
   // ---- equations
@@ -352,7 +269,7 @@ const studio = (function () {
     gravity: { of: (own, q) => own.gravity(q), names: (d) => d.coordinates.map((k) => d.links[k].name), needs: "gravity" },
     mass_matrix: { of: (own, q) => own.mass_matrix(q), names: (d) => d.coordinates.flatMap((a, i) => d.coordinates.map((b, j) => "M " + (i + 1) + "," + (j + 1))), some: (n) => Array.from({ length: n }, (_, i) => i * n + i), needs: "mass_matrix" },
     effort: { of: (own, q) => own.inverse_dynamics(q, numbers.qd, numbers.qdd), names: (d) => d.driven.map((one) => one.name), needs: "inverse_dynamics" },
-    manipulability: { of: (own, q) => [gram(own.jacobian(q), 6, q.length)], names: () => ["√det(J Jᵀ)"], needs: "jacobian" },
+    manipulability: { of: (own, q) => [measures.gram(own.jacobian(q), 6, q.length)], names: () => ["√det(J Jᵀ)"], needs: "jacobian" },
   };
   let drawn = false, drawing = null;
   const rangeOf = (k) => (model.scene.free ? model.scene.ranges[model.scene.coordinates[k]] : model.scene.reach[k]);
@@ -473,5 +390,5 @@ const studio = (function () {
     })();
     document.documentElement.dataset.ready = "1";
   }
-  return { answer, refused, told, start };
+  return { answer: talk.answer, refused: talk.refused, told: talk.told, start };
 })();
