@@ -12,23 +12,23 @@ from emdeg.runtime.cuda import CudaProgram
 LAUNCHES = 100
 
 
-def bound(program: emdeg.Program, dtype: str, states: int, layout: str = "rows"):
-    """A call on random arrays of that many states."""
+def bound(program: emdeg.Program, dtype: str, states: int, layout: str = "rows", parts: int | None = None):
+    """A call on random arrays of that many states; the program in so many parts, or in as many as suit it."""
     import torch
 
     kind = getattr(torch, dtype)
     inputs = [torch.rand((states, group.size), dtype=kind, device="cuda") * 2 - 1 for group in program.inputs]
     outputs = [torch.empty((states, *group.shape), dtype=kind, device="cuda") for group in program.outputs]
-    return CudaProgram(program, np.dtype(dtype), layout=layout).bind(*inputs, *outputs)
+    return CudaProgram(program, np.dtype(dtype), layout=layout, parts=parts).bind(*inputs, *outputs)
 
 
-def rate(program: emdeg.Program, dtype: str, states: int, layout: str = "rows") -> float:
+def rate(program: emdeg.Program, dtype: str, states: int, layout: str = "rows", parts: int | None = None) -> float:
     """Million states a second."""
     import torch
 
     launches = LAUNCHES if states < 1 << 20 else 10
     with torch.cuda.stream(torch.cuda.Stream()):
-        seconds = captured_seconds(bound(program, dtype, states, layout), launches)
+        seconds = captured_seconds(bound(program, dtype, states, layout, parts), launches)
     return states * launches / seconds / 1e6
 
 

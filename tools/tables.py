@@ -403,6 +403,24 @@ def figaroh() -> str:
     return table(("robot", "emdeg", "FIGAROH", "emdeg [s]", "FIGAROH [s]"), lines) + made_by("identification_peers")
 
 
+def in_parts() -> str:
+    """docs/gpu: how many times faster long programs are in two parts than whole, by the number of states."""
+    found = figures("gpu_parts")
+    sizes = [size for size in next(iter(found["rates"].values())) if size.isdigit()]
+    lines = [
+        (
+            name,
+            f"{row['operations']:,} / {row['in_parts']:,}",
+            *(f"{row[size]['parts'] / row[size]['whole']:.2f}" for size in sizes),
+            f"{row[sizes[-1]]['whole']:,.0f} / {row[sizes[-1]]['parts']:,.0f}",
+        )
+        for name, row in found["rates"].items()
+    ]
+    last = f"million states a second at {int(sizes[-1]):,}"
+    head = ("in two parts / whole", "operations, whole / in parts", *(f"N = {int(size):,}" for size in sizes), last)
+    return table(head, lines) + f"\n{found['card']}.\n" + made_by("gpu_parts")
+
+
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
@@ -419,6 +437,7 @@ TABLES: dict[str, Callable[[], str]] = {
         walk,
         gpu,
         registers,
+        in_parts,
         microcontrollers,
         long_log,
         figaroh,

@@ -19,7 +19,7 @@ CROWDED = {32: 2.0, 64: 1.7}
 """How many times `ROOM` values at once, by their bits, make parts worth while: measured on an H200, as all of these."""
 AGAIN = 1.5
 """How many times a program's operations its parts may have together."""
-FEW, MANY = 1 << 12, 1 << 17
+FEW, MANY = 1 << 10, 1 << 17
 """Up to so many states threads are too few for a card; from so many on parts pay in single precision."""
 LONG = 1500
 """Operations of a program that few states wait for."""

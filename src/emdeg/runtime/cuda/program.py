@@ -26,7 +26,7 @@ from emdeg.runtime.cuda.arrays import (
 from emdeg.runtime.cuda.assembler import architecture, ptx
 from emdeg.runtime.cuda.driver import Device, Launch, Launchable, device
 from emdeg.runtime.cuda.kernel_text import KernelShape, Layout
-from emdeg.runtime.cuda.parts import KernelPart, crowd, suitable_parts
+from emdeg.runtime.cuda.parts import KernelPart, crowd, kernel_parts, suitable_parts
 
 MOST_PLANS = 256
 
@@ -52,11 +52,14 @@ class CudaProgram:
     """Call it with arrays (..., size) of one library and one device; the results are that library's, there.
 
     Leading axes are states and broadcast; an input with one state serves all. Work is put into the library's current
-    stream and not waited for. NumPy arrays are copied to device `number` and the results back.
+    stream and not waited for. NumPy arrays are copied to device `number` and the results back. The program is done in
+    `parts`, or in as many as suit it.
     """
 
-    def __init__(self, program: Program, dtype: np.dtype, number: int = 0, layout: Layout = "rows") -> None:
-        self.program, self.dtype = program, dtype
+    def __init__(
+        self, program: Program, dtype: np.dtype, number: int = 0, layout: Layout = "rows", parts: int | None = None
+    ) -> None:
+        self.program, self.dtype, self.parts = program, dtype, parts
         self.layout: Layout = layout
         self._number = number
         self._kernels: dict[tuple[int, frozenset[str], int], tuple[Launchable, KernelShape]] = {}
@@ -161,7 +164,12 @@ class CudaProgram:
         with self._lock:
             which = crowd(states)
             if which not in self._parts:
-                self._parts[which] = suitable_parts(self.program, bits, states)
+                told = self.parts
+                self._parts[which] = (
+                    suitable_parts(self.program, bits, states)
+                    if told is None
+                    else kernel_parts(self.program, bits, told)
+                )
             parts = self._parts[which]
             key = on.number, shared, len(parts)
             if key not in self._kernels:
