@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,7 @@ from emdeg.errors import RobotError
 from emdeg.robot import Robot
 
 if TYPE_CHECKING:
-    from emdeg.identification import Excitation
+    from emdeg.identification import Excitation, PredictedParameter
 
 
 def excite(
@@ -109,8 +110,8 @@ def as_data(found: Excitation) -> dict[str, Any]:
         "rate": found.rate,
         "joints": [joint.name for joint in found.robot.coordinates],
         "noise": found.noise.tolist(),
-        "parameters": {one.name: {"deviation": one.deviation, "value": one.value} for one in found.parameters},
-        "friction": {one.name: {"deviation": one.deviation} for one in found.friction},
+        "parameters": {one.name: {"deviation": _known(one), "value": one.value} for one in found.parameters},
+        "friction": {one.name: {"deviation": _known(one)} for one in found.friction},
         "hardly_told": list(found.hardly_told),
         "condition": found.condition,
         "log_det": found.log_det,
@@ -124,6 +125,11 @@ def as_data(found: Excitation) -> dict[str, Any]:
         "notes": list(found.notes),
         "interrupted": found.interrupted,
     }
+
+
+def _known(one: PredictedParameter) -> float | None:
+    """Its standard deviation; None where it has no effect, which JSON has no number for."""
+    return one.deviation if math.isfinite(one.deviation) else None
 
 
 def _print(found: Excitation) -> None:

@@ -26,10 +26,14 @@ from emdeg.writing import Shown, csv_columns
 
 STARTS = 4
 """Random motions that are climbed from."""
+MANY = 80
+"""Base parameters beyond which half as many are: each climb takes as long as two."""
 STEPS = 200
 """Of each climb."""
 SLIDE = 0.25
 """[m] either way of a slide that nothing bounds."""
+NOISE = 1e-12
+"""Of the largest column: one that is smaller has no effect but rounding."""
 ALIKE = 0.98
 """Correlations beyond which two parameters are hardly told apart."""
 REACH_TRIES = 64
@@ -45,7 +49,7 @@ Told = Callable[[str], object]
 
 @dataclass(frozen=True)
 class PredictedParameter(Shown):
-    """What will be known of a parameter: its standard deviation, and the value that the file has."""
+    """What will be known of a parameter: its standard deviation, infinite where it has no effect; the file's value."""
 
     name: str
     deviation: float
@@ -108,8 +112,9 @@ def excite(
     rng = np.random.default_rng(seed)
     best: Array | None = None
     stopped = False
-    for start in range(STARTS):
-        stopped = bool(progress(f"climb {start + 1} of {STARTS}")) and best is not None
+    starts = STARTS if len(base) <= MANY else STARTS // 2
+    for start in range(starts):
+        stopped = bool(progress(f"climb {start + 1} of {starts}")) and best is not None
         if stopped:
             break
         x = problem.within(problem.climbed(problem.start(rng), STEPS))
@@ -191,10 +196,12 @@ def _outcome(problem: MotionSearch, x: Array, seconds: float, rate: float, notes
     count = POINTS * HARMONICS
     A = A * (seconds * rate / count)  # as many samples as the log will hold
     scale = np.sqrt(np.diag(A))
-    S = A / np.outer(scale, scale)
+    shown = scale > NOISE * float(scale.max())
+    S = A[np.ix_(shown, shown)] / np.outer(scale[shown], scale[shown])
     values, vectors = np.linalg.eigh(S)
-    covariance = np.linalg.pinv(S, rcond=1e-12) / np.outer(scale, scale)
-    deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    covariance = np.linalg.pinv(S, rcond=1e-12) / np.outer(scale[shown], scale[shown])
+    deviation = np.full(len(A), math.inf)
+    deviation[shown] = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     robot, base = problem.robot, problem.base
     names = [str(column) for column in base.kept]
     rubs = [f"{joint.name}.{what}" for what in ("viscous", "coulomb", "offset") for joint in robot.driven]
@@ -208,7 +215,10 @@ def _outcome(problem: MotionSearch, x: Array, seconds: float, rate: float, notes
         problem.noise,
         tuple(PredictedParameter(name, float(d), v) for name, d, v in zip(names, deviation, prior)),
         tuple(PredictedParameter(name, float(d), None) for name, d in zip(rubs, deviation[p:])),
-        _alike([*names, *rubs], covariance, values, vectors),
+        (
+            *(f"{name} has no effect in this motion" for name, told in zip([*names, *rubs], shown) if not told),
+            *_alike([name for name, told in zip([*names, *rubs], shown) if told], covariance, values, vectors),
+        ),
         float(log_det),
         float(np.sqrt(values[-1] / max(values[0], 1e-300))),
         np.abs(problem.efforts(x)).max(axis=0),

@@ -37,6 +37,8 @@ WELL = 0.08
 """Of the efforts: an explanation that leaves less needs no other."""
 BETTER = 0.5
 """What another explanation may leave at most, of what the log as it stands leaves, to be the likelier one."""
+NEARLY = 1.5
+"""What the next likely explanation may leave at most, of what the likeliest leaves, to be named beside it."""
 ALIKE = 1.02
 """Explanations that leave so nearly the same cannot be told apart by what they leave."""
 PLAIN = 3
@@ -276,8 +278,10 @@ def _likeliest(robot: Robot, regressor: Evaluate, prior: Array, some: LogSamples
     tried = sorted(((_left(regressor, one), words, one) for one, words in _others(robot, some)), key=lambda one: one[0])
     alike = [one for one in tried if one[0] < ALIKE * tried[0][0]]
     allowed = (one for one in alike if not _against_the_file(robot, regressor, prior, one[2]))
-    found = next(allowed, alike[0]) if len(alike) > 1 else (*alike, (math.inf, ""))[0]
-    return found[0], found[1]
+    found = next(allowed, alike[0]) if len(alike) > 1 else (*alike, (math.inf, "", some))[0]
+    # Two columns exchanged in positions or in efforts may leave nearly the same: both are said.
+    others = [f", or {words}" for left, words, _ in tried if words != found[1] and left < NEARLY * found[0]]
+    return found[0], found[1] + "".join(others[:1])
 
 
 def _unexplained(robot: Robot, look: EffortLook) -> list[Doubt]:
