@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from emdeg.cli import main
+from emdeg.errors import DeviceError
 from emdeg.sweeps import tables
 
 STUDY = """schema = 1
@@ -130,6 +131,18 @@ def test_folders_that_cannot_serve(emdeg_sweep, tmp_path, monkeypatch):
     code, _, err = emdeg_sweep("small.toml", "--out", "/proc/sweep")
     assert (code, "cannot be made" in err) == (3, True)
     assert (tmp_path / "full" / "thesis.tex").read_text() == "mine"
+
+
+def test_a_gpu_that_is_not_there_is_asked_for(emdeg_sweep, monkeypatch):
+    """One line, not the way that the error came; what is wrong is the option."""
+
+    def missing(number=0):
+        raise DeviceError("there is no NVIDIA driver on this machine")
+
+    monkeypatch.setattr("emdeg.runtime.cuda.device", missing)
+    code, out, err = emdeg_sweep("small.toml", "--out", "out", "--backend", "cuda")
+    assert (code, out) == (2, "")
+    assert err.endswith("error: there is no NVIDIA driver on this machine")
 
 
 def test_another_study_in_the_folder_is_left_alone(emdeg_sweep, tmp_path):

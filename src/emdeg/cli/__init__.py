@@ -20,6 +20,7 @@ from emdeg.cli.terminal import TerminalOutput
 from emdeg.errors import (
     BadRequest,
     CannotJoin,
+    DeviceError,
     NotInvertible,
     NotSerial,
     NumberTooLong,
@@ -274,7 +275,7 @@ def _run() -> None:
     except Refuted as problem:
         say(f"NOT VERIFIED, nothing is written: {problem}")
         sys.exit(CHECK_FAILED)
-    except (BadRequest, CannotJoin, UnknownFunction) as problem:
+    except (BadRequest, CannotJoin, DeviceError, UnknownFunction) as problem:
         say(f"error: {problem}")
         sys.exit(USAGE)
     except OverBudget as problem:
