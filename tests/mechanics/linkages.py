@@ -58,7 +58,7 @@ link = "piston"
 [[closure]]                    # the cylinder, along the base frame's x
 name = "cylinder"
 type = "prismatic"
-from = { link = "base", rpy = [0, "90 deg", 0] }
+from = { link = "base", rpy = ["90 deg", 0, "90 deg"] }
 to = { link = "piston", rpy = [0, "90 deg", 0] }
 [loops]
 coordinates = ["q1"]

@@ -10,7 +10,7 @@ from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.loops.closing import ready
 from tests.mechanics.invented import INVENTED, crane, welded_coupler
-from tests.mechanics.kkt import constrained_accelerations, openings
+from tests.mechanics.kkt import Bodies, constrained_accelerations, openings
 from tests.mechanics.linkages import HOOKE, SLIDER_CRANK, UPU3, built
 
 
@@ -111,6 +111,9 @@ def test_a_seam_that_nothing_moves_in_closes_a_loop_as_well(tmp_path):
         np.testing.assert_allclose(openings(robot, emdeg.loops.joint_positions(robot, q)), 0, atol=1e-13)
         expected = constrained_accelerations(robot, q, qd, tau)
         np.testing.assert_allclose(emdeg.forward_dynamics(robot, q, qd, tau), expected, rtol=1e-9)
+    for way in emdeg.loops.branches(robot, home):  # none with the halves turned, as the equations allow
+        bodies, seam = Bodies(robot, way.joints), robot.loops.closures[0]
+        np.testing.assert_allclose(bodies.axes(seam.first), bodies.axes(seam.second), atol=1e-9)
 
 
 @pytest.mark.parametrize(

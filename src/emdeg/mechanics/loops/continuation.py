@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError
 from emdeg.mechanics.loops.linkage import Linkage
-from emdeg.mechanics.loops.newton import CLOSED, corrected, evaluated, row_sizes, size_of, whole
+from emdeg.mechanics.loops.newton import CLOSED, corrected, evaluated, row_sizes, size_of, turned_seams, whole
 
 Truths = NDArray[np.bool_]
 
@@ -187,7 +187,7 @@ def roots_at(link: Linkage, start: Array, pose: Array) -> Array:
     guesses[:, own] = pose
     found, values = corrected(link, guesses, rest)
     closed = found[np.abs(values).max(axis=-1) < CLOSED]
-    closed = closed[_stiffness(link, closed) > LOOSE]
+    closed = closed[(_stiffness(link, closed) > LOOSE) & ~turned_seams(link, closed)]
     closed[:, turning] = np.remainder(closed[:, turning] + np.pi, 2 * np.pi) - np.pi
     closed[:, own] = pose
     scale, kept = _scales(link), []

@@ -12,10 +12,20 @@ from math import cos, sin
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError
-from emdeg.mechanics.loops.linkage import CLOSING_ROWS, Linkage, constraints, jacobian_matrix, world_frames
+from emdeg.mechanics.loops.linkage import (
+    CLOSING_ROWS,
+    Linkage,
+    anchor_axes,
+    constraints,
+    jacobian_matrix,
+    world_frames,
+)
+from emdeg.mechanics.mechanism import Frames
+from emdeg.mechanics.spatial import column, dot
 
 CLOSED = 1e-12
 """A loop counts as closed by Newton's method if its equations, over the mechanism's size, miss zero by less."""
@@ -104,13 +114,41 @@ def corrected(link: Linkage, q: Array, free: Sequence[int], steps: int = STEPS) 
 
 
 def open_rows(link: Linkage, position: Sequence[Any]) -> Array:
-    """(..., m + turning joints): what every closure equation misses over the mechanism's size, and every circle."""
-    rows = constraints(whole(link), world_frames(link, position))
+    """(..., m and more): what every closure equation misses over the mechanism's size, every circle, every seam."""
+    world = world_frames(link, position)
+    rows = constraints(whole(link), world)
     circles = [at[0] * at[0] + at[1] * at[1] - 1 for at in position if isinstance(at, tuple)]
-    values = [np.asarray(v, float) for v in (*(row.value for row in rows), *circles)]
+    others = [*circles, *_seams(link, world)]
+    values = [np.asarray(v, float) for v in (*(row.value for row in rows), *others)]
     return np.abs(np.stack(np.broadcast_arrays(*values), -1)) / np.concatenate(
-        [row_sizes(whole(link)), np.ones(len(circles))]
+        [row_sizes(whole(link)), np.ones(len(others))]
     )
+
+
+def _seams(link: Linkage, world: Frames) -> list[Any]:
+    """What the axes of fixed joints and of slides lack of lying on each other, a slide's either way round.
+
+    Three products that are zero do not say it: they are, too, where x lies on y, y on z and z on x.
+    """
+    found = []
+    for meeting in link.meetings:
+        if meeting.kind in TURNLESS:
+            one, other = anchor_axes(meeting.first, world), anchor_axes(meeting.second, world)
+            like = [dot(column(one, k), column(other, k)) for k in range(3)]
+            found += [x - 1 if meeting.kind == "fixed" else x * x - 1 for x in like]
+    return found
+
+
+TURNLESS = ("fixed", "prismatic")
+"""Closing joints in which nothing turns."""
+
+
+def turned_seams(link: Linkage, q: Array) -> NDArray[np.bool_]:
+    """(...): whether a joint in which nothing turns is turned at the closed configurations q (..., n)."""
+    turned = np.zeros(q.shape[:-1], dtype=np.bool_)
+    for lacking in _seams(link, world_frames(link, positions_of(link, q))):
+        turned = turned | (np.abs(lacking) > 0.5)
+    return np.asarray(turned, dtype=np.bool_)
 
 
 def closed_by_newton(link: Linkage, q: Array, free: Sequence[int]) -> Array:
@@ -122,4 +160,7 @@ def closed_by_newton(link: Linkage, q: Array, free: Sequence[int]) -> Array:
         loop = names[int(np.argmax(np.where(np.isfinite(missed), missed, np.inf)))]
         hint = f"; it all but closes: {MORE_DIGITS}" if missed.max() < ALL_BUT_CLOSED else ""
         raise ClosureError(loop, f"the loop cannot close there: open by {missed.max():.3g} after {STEPS} steps{hint}")
+    if turned_seams(link, q).any():
+        seam = next(meeting.name for meeting in link.meetings if meeting.kind in TURNLESS)
+        raise ClosureError(seam, "the loop closes there with a joint turned in which nothing turns: start nearer to it")
     return q
