@@ -82,3 +82,16 @@ def test_a_known_difference_is_bounded_by_itself():
     worst = np.abs(error.errors({"q": q})).max(axis=0)
     for e, p, w in zip(error.bounds(list(map(float, worst)), enough=[0.0, 0.0]), peak, worst):
         assert w <= e.bound <= 0.06 * p
+
+
+def test_the_same_function_written_otherwise_errs_by_what_doubles_round():
+    error = of("puma560", every=10**6)
+    other = ProgramError(emdeg.program("puma560", "inverse_dynamics"), error.exact, error.where, error.revolute)
+    found, _ = worst_states(other.errors, other.where, ("q", "qd", "qdd"), np.random.default_rng(0), points=4000)
+    bounds = other.bounds([float(x) for x in found], enough=[1.0] * 6)
+    assert 0 < max(found) < 1e-12
+    assert all(e.bound < 1e-10 for e in bounds)
+    assert (
+        other.errors(random_states(other.where, ("q", "qd", "qdd"), 4000, np.random.default_rng(1))).max(axis=0)
+        <= [e.bound for e in bounds]
+    ).all()

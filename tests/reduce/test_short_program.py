@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -49,7 +51,7 @@ def test_the_same_seed_gives_the_same_program():
 
 
 @pytest.mark.slow
-def test_fewer_operations_are_a_larger_error_and_too_few_are_missed():
+def test_fewer_operations_are_a_larger_error():
     exact = shortest("planar3r", at_most=1000, effort=0.2)
     assert exact.program == exact.exact
     assert not any(exact.relative)
@@ -59,7 +61,22 @@ def test_fewer_operations_are_a_larger_error_and_too_few_are_missed():
     assert count(some.program).total <= 0.7 * length
     assert max(some.relative) > 0
     assert inside(some, 50_000)
-    assert "asked for were 1" in shortest("planar3r", at_most=1, effort=0.0).missed[-1]
+
+
+def test_no_short_program_errs_by_more_than_one_that_computes_nothing(monkeypatch):
+    certified = _Search.certified
+
+    def bad_at_first(self, short, *others):
+        errors = certified(self, short, *others)
+        return tuple(replace(e, bound=9 * e.bound) for e in errors) if count(short).total else errors
+
+    monkeypatch.setattr(_Search, "certified", bad_at_first)
+    nothing = shortest("planar2r", at_most=12, effort=0.0)
+    assert count(nothing.program).total == 0
+    assert not nothing.missed
+    assert max(nothing.relative) <= 1.5
+    assert inside(nothing, 20_000)
+    assert "asked for were 0" in shortest("planar2r", at_most=0, effort=0.0).missed[-1]
 
 
 def test_what_cannot_be_asked_is_said():

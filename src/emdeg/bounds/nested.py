@@ -121,6 +121,7 @@ class _Nested:
         self.coefficients, self.weights = _single(family.coefficients), _single(weights)
         sizes = float(np.abs(family.coefficients).reshape(-1, len(weights)).sum(axis=0) @ weights)
         self.margin = SINGLE * (sum(family.coefficients.shape) + 2 * len(weights) + 8) * sizes
+        self.rest = self.margin + float(family.rounding @ weights)
         self.points, self.slack = 0, 1.0
         self._grids: dict[tuple[int, int], _Grid] = {}
 
@@ -141,8 +142,10 @@ class _Nested:
             floor = float(goals.min())
             values = self.reach(parts, floor - self.margin) + self.margin
             return np.maximum(values, floor), np.maximum(values, lower)
-        upper = np.full(len(parts), math.inf)
-        bends = self._bends(parts, k)
+        sizes = self._sizes(parts)
+        bends = sizes @ second_sizes(self.family.variables[k], self.family.degrees[k])
+        upper = sizes.sum(axis=1, dtype=np.float64) * (1 + 1e-5) + self.rest  # every summand at its amplitude
+        upper[upper > goals] = math.inf
         slack = self.slack ** (self.family.dimension - k)
         for level in range(len(STEPS)):
             settled = (upper <= goals) | (lower * slack > goals)
@@ -206,10 +209,9 @@ class _Nested:
                 return np.array([math.inf]), least
         return most, least
 
-    def _bends(self, parts: Array, k: int) -> Array:
-        """(parts,): bounds of the second derivative in the k-th variable, every formula with its weight."""
-        sizes = (np.abs(parts) @ self.weights).reshape(len(parts), parts.shape[1], -1).sum(axis=2)
-        return sizes @ second_sizes(self.family.variables[k], self.family.degrees[k])
+    def _sizes(self, parts: Array) -> Array:
+        """(parts, basis): what each member of the first variable's basis can do, every formula with its weight."""
+        return (np.abs(parts) @ self.weights).reshape(len(parts), parts.shape[1], -1).sum(axis=2)
 
     def _grid(self, k: int, level: int) -> _Grid:
         if (k, level) not in self._grids:

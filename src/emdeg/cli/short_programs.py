@@ -96,6 +96,13 @@ def written_artefact(made: Artefact, path: Path, force: bool, words: str) -> dic
     return {"file": str(path), "certificate": f"{path}{CERTIFICATE}", "digest": made.certificate["digest"]}
 
 
+def _cell(key: str, value: Any) -> str:
+    """A cell of the table of errors; no ratio is told of errors that are what doubles round."""
+    if value is None:
+        return "exact up to rounding" if key == "ratio" else "-"
+    return value if key == "joint" else f"{value:.4g}"
+
+
 def print_verdict(data: dict[str, Any]) -> None:
     """What a short model costs, what the exact one does, how wrong it can be and over which box: before all else."""
     what = data.get("function", "inverse_dynamics").replace("_", " ")
@@ -112,7 +119,7 @@ def print_verdict(data: dict[str, Any]) -> None:
         heads = [key for key in rows[0] if any(row[key] is not None for row in rows)]
         errors = Table(*(key.replace("_", " ") for key in heads), title="How wrong it can be", title_justify="left")
         for row in rows:
-            errors.add_row(*("-" if (x := row[key]) is None else x if key == "joint" else f"{x:.4g}" for key in heads))
+            errors.add_row(*(_cell(key, row[key]) for key in heads))
         out.print(errors)
     box = Table("joint", *data["box"], title="The box of states", title_justify="left")
     for joint, *numbers in zip(data["joints"], *data["box"].values()):

@@ -14,7 +14,7 @@ from emdeg.reduce.limits import friction_limits, rule_limits, tolerance_limits
 from emdeg.reduce.model_error import certified, largest_efforts
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
-from emdeg.reduce.short_program import ShortProgram, shortest
+from emdeg.reduce.short_program import OF_EFFORTS, ShortProgram, shortest
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
 from emdeg.robot import Robot, RobotLike, Workspace, as_robot, workspace
 from emdeg.writing import Brief, table
@@ -27,8 +27,6 @@ EFFORT = 3.0
 """Nominal seconds of a search for a program."""
 OF_TERMS = 0.6
 """The part of the time for terms and their certified errors; the rest is for programs."""
-OF_EFFORTS = ("inverse_dynamics", "bias", "gravity")
-"""Functions whose outputs are efforts, one a joint."""
 
 
 @dataclass(frozen=True, repr=False)

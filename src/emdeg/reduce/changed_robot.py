@@ -20,7 +20,7 @@ from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.parameters import Column, base_parameters, base_values, with_base_values
 from emdeg.programs import Program, count, plain_program, program
 from emdeg.reduce.program_error import ProgramError
-from emdeg.reduce.steering import MOTION, joined, random_states, worst_states
+from emdeg.reduce.steering import MOTION, States, joined, random_states, worst_states
 from emdeg.robot import Robot, Workspace, to_toml
 from emdeg.runtime import compile, one_thread
 from emdeg.writing import Shown
@@ -90,21 +90,14 @@ def fewer_parameters(
 
     `exact`: its inverse dynamics, to which errors refer. RobotError where nothing can be left out.
     """
-    base = base_parameters(robot)
-    old = np.array([float(value.number) for value in base_values(robot, base)])
-    search = _Leaving(robot, old, np.array(limits, float), where, seed)
+    search = Leaving(robot, limits, where, seed)
     revolute = tuple(joint.kind == "revolute" for joint in robot.coordinates)
     aim = np.full(len(limits), AIM)
     for _ in range(ATTEMPTS):
-        new = [_short(value) for value in search.run(aim)]
-        if all(value or not before for value, before in zip(new, old)):
+        new = search.run(aim)
+        made = search.changed(new)
+        if made is None:
             break
-        why = f"short model of {robot.name}"
-        note = (
-            f"it is a short model of {robot.name}: some of its inertial parameters were left out, others moved, within "
-            "errors that its file states; what is identified, measured or tolerated of it is not of that robot"
-        )
-        made = with_base_values(robot, base, [Exact.of(value) for value in new], why, note)
         error = ProgramError(exact, plain_program(made, "inverse_dynamics"), where, revolute)
         found, _ = worst_states(error.errors, where, MOTION, search.random, points=100_000, starts=40)
         try:
@@ -116,42 +109,61 @@ def fewer_parameters(
             short = program(made, "inverse_dynamics", otherwise=effort, seed=seed)
             largest = tuple(map(float, search.largest))
             counts = count(short).total, count(exact).total
-            values = tuple(map(float, old)), tuple(map(float, new))
-            return ChangedRobot(made, robot, where, base.kept, *values, bounds, largest, *counts)
+            values = tuple(map(float, search.old)), tuple(map(float, new))
+            return ChangedRobot(made, robot, where, search.base.kept, *values, bounds, largest, *counts)
         aim = aim * np.where(over > 1, 0.95 / over, 1.0)
     raise RobotError("no parameter of it can be left out within these errors", body=robot.name)
 
 
-def _short(value: float) -> Fraction:
-    return Fraction(f"{value:.{DIGITS}g}")
+class Leaving:
+    """Leaving base parameters out at states, the worst that are found joining them.
 
+    `limits`: by joint [N m, N]; `rates`: those of the function's inputs that are not zero.
+    """
 
-class _Leaving:
-    """Leaving parameters out at states, the worst that are found joining them."""
-
-    def __init__(self, robot: Robot, old: Array, limits: Array, where: Workspace, seed: int) -> None:
-        self.old, self.limits, self.where = old, limits, where
+    def __init__(
+        self, robot: Robot, limits: Sequence[float], where: Workspace, seed: int, rates: Sequence[str] = MOTION
+    ) -> None:
+        self.robot, self.limits, self.where, self.rates = robot, np.array(limits, float), where, rates
+        self.base = base_parameters(robot)
+        self.old = np.array([float(value.number) for value in base_values(robot, self.base)])
         self.random = np.random.default_rng(seed)
-        call = compile(program(robot, "regressor", base=True))
-        self.regressor = lambda states: call(**{name: states[name] for name in MOTION})
-        self.largest, peaks = worst_states(lambda states: self.regressor(states) @ old, where, MOTION, self.random)
-        self.states = joined(random_states(where, MOTION, STATES, self.random), peaks)
+        self._call = compile(program(robot, "regressor", base=True))
+        self.largest, peaks = worst_states(lambda states: self._columns(states) @ self.old, where, rates, self.random)
+        self.states = joined(random_states(where, rates, STATES, self.random), peaks)
 
-    def run(self, aim: Array) -> Array:
+    def _columns(self, states: States) -> Array:
+        """(states, joints, parameters): what each base parameter is multiplied by."""
+        still = np.zeros_like(states["q"])
+        return self._call(**{name: states.get(name, still) for name in MOTION})
+
+    def changed(self, new: Sequence[Fraction]) -> Robot | None:
+        """The robot with these base parameters; None where it lacks none."""
+        if all(value or not before for value, before in zip(new, self.old)):
+            return None
+        name = self.robot.name
+        note = (
+            f"it is a short model of {name}: some of its inertial parameters were left out, others moved, within "
+            "errors that its file states; what is identified, measured or tolerated of it is not of that robot"
+        )
+        values = [Exact.of(value) for value in new]
+        return with_base_values(self.robot, self.base, values, f"short model of {name}", note)
+
+    def run(self, aim: Array) -> list[Fraction]:
         """The base parameters after as many were left out as errors within `aim` of the limits bear."""
         new = self.old
         for _ in range(ROUNDS):
             new = self._greedy(aim)
             worst, at = worst_states(
-                lambda states, d=new - self.old: self.regressor(states) @ d, self.where, MOTION, self.random
+                lambda states, d=new - self.old: self._columns(states) @ d, self.where, self.rates, self.random
             )
             if (worst <= 1.05 * aim * self.limits).all():
                 break
             self.states = joined(self.states, at)
-        return new
+        return [Fraction(f"{value:.{DIGITS}g}") for value in new]
 
     def _greedy(self, aim: Array) -> Array:
-        shares = self.regressor(self.states) * self.old / (aim * self.limits)[:, None]
+        shares = self._columns(self.states) * self.old / (aim * self.limits)[:, None]
         shares = shares.reshape(-1, len(self.old))
         kept = [k for k, value in enumerate(self.old) if value]
         best = np.zeros(len(self.old))

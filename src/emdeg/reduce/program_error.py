@@ -9,13 +9,14 @@ coefficient (`bounds.interpolated`), and the largest error follows as for formul
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emdeg.algebra import Array, P, PrimeField, Residue, residue_inverse
 from emdeg.bounds import Bounded, Variable, interpolated, joint_variable, nested_supremum, node_states, trimmed
@@ -145,8 +146,8 @@ EFFORTS = {(0, 0), (0, 1), (2, 0)}
 """The terms of inverse dynamics: gravity, accelerations, products of speeds."""
 
 
-def rounding_of(program: Program, where: Workspace) -> Array:
-    """(outputs,): what rounding in doubles can do to each output over the box, at rates of 2 at most."""
+def rounding_of(program: Program, where: Workspace, rates: Mapping[str, Sequence[float]] | None = None) -> Array:
+    """(outputs,): what rounding in doubles can do to each output over the box, at rates of 2, or these, at most."""
     numbers = constants(program)
     reach = [max(1.0, abs(low), abs(high), math.pi) for low, high in where.ranges]
     size, off = [0.0] * program.size, [0.0] * program.size
@@ -155,7 +156,8 @@ def rounding_of(program: Program, where: Workspace) -> Array:
         if index in numbers:
             size[index] = abs(float(numbers[index]))
         elif op.kind is Kind.INPUT:
-            size[index] = 2.0 * reach[op.slot[1]] if op.slot[0] == "q" else 2.0
+            name, joint = op.slot
+            size[index] = 2.0 * reach[joint] if name == "q" else rates[name][joint] if rates else 2.0
         elif op.kind is Kind.MUL:
             size[index] = size[first] * size[second]
             off[index] = size[first] * off[second] + size[second] * off[first]
@@ -202,7 +204,11 @@ class ProgramError:
         bounded: dict[int, Bounded] = {}
         loose: dict[int, EffortRow] = {}
         trimming = [TRIMMED * max(f, 5 * _small(e)) for f, e in zip(found, enough)]
-        for rows in _groups(degrees):
+        same = same_outputs(self.exact, self.short)
+        for output, (alike, off) in enumerate(zip(same, self._rounding)):
+            if alike:
+                bounded[output] = Bounded(found[output], max(float(off), found[output]), {})
+        for rows in _groups(degrees, np.flatnonzero(~same)):
             for output, row in self._rows(rows, degrees[rows].max(axis=0), trimming):
                 times = ROUGH if found[output] < ROOMY * enough[output] else FAR
                 bounded[output] = _bounded(row, found[output], enough[output], times, until)
@@ -218,6 +224,12 @@ class ProgramError:
             first = bounded[output]
             bounded[output] = replace(closer, bound=min(first.bound, closer.bound), boxes=first.boxes + closer.boxes)
         return tuple(bounded[k] for k in range(len(degrees)))
+
+    @property
+    def _rounding(self) -> Array:
+        """(outputs,): what rounding can do to the difference of outputs that are the same function."""
+        rates = {"qd": self.where.speed, "qdd": self.where.acceleration}
+        return 1.01 * (rounding_of(self.exact, self.where, rates) + rounding_of(self.short, self.where, rates))
 
     def _rows(self, outputs: list[int], degrees: Array, trimming: Sequence[float]) -> Iterator[tuple[int, EffortRow]]:
         """Each output's formulas over the box, from values at nodes."""
@@ -292,6 +304,16 @@ def difference(exact: Program, short: Program) -> Callable[[States], Array]:
     return errors
 
 
+def same_outputs(exact: Program, short: Program) -> NDArray[np.bool_]:
+    """(outputs,): which are the same function, as values modulo a prime tell."""
+    found = []
+    for seed in range(POINTS):
+        values = [evaluate_residues(program, PrimeField(seed)) for program in (exact, short)]
+        one, other = ([x for group in exact.outputs for x in each[group.name]] for each in values)
+        found.append([a == b for a, b in zip(one, other)])
+    return np.all(found, axis=0)
+
+
 def unit_rates(n: int, accelerations: bool = True) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """(qd, qdd) whose efforts give every coefficient: none, each acceleration, each speed, pairs of speeds."""
 
@@ -319,9 +341,9 @@ def of_rates(values: Sequence[Any], n: int) -> dict[tuple, Any]:
     return found
 
 
-def _groups(degrees: Array) -> list[list[int]]:
+def _groups(degrees: Array, of: Iterable[int]) -> list[list[int]]:
     """Outputs that can share nodes: each with one of which no degree is lower."""
-    left = sorted(range(len(degrees)), key=lambda k: -math.prod(2 * d + 1 for d in map(int, degrees[k])))
+    left = sorted(map(int, of), key=lambda k: -math.prod(2 * d + 1 for d in map(int, degrees[k])))
     found = []
     while left:
         top = left[0]

@@ -9,7 +9,7 @@ some at a time; the new program's numbers are tuned and its errors computed as t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,10 +25,13 @@ from emdeg.reduce.tuning import Tuning, with_own_numbers
 
 FAR = 100.0
 """Limits beyond which an error is an error: a sixth power of a larger one would not fit single precision."""
-TOGETHER = 10
+TOGETHER = 24
 """Moves made at once."""
-GREED = 0.08
-"""The share by which moves made at once may raise that mean; the programs between are looked at anew."""
+PACE, REFUSED = 0.04, 6
+"""The part of the aim by which moves made at once may raise what is used of the limits, and how many may be refused
+for that."""
+ASKED = 2
+"""Steps after which the adversary is asked."""
 PART = 128
 """Moves looked at together: what they take is in the processor's cache."""
 TELLING, WORST = 240, 16
@@ -85,8 +88,8 @@ class Pruning:
         shortest cannot be tuned to be so, the shortest on the way that can is the last. Where it is not shorter than
         `below` operations the adversary is not asked, and the way has no end.
         """
-        path = [moved(program, {}), *self._shorter_and_shorter(moved(program, {}), aim)]
-        return self.held(path, aim) if count(path[-1]).total < below else ([], self)
+        path, here = self._shorter_and_shorter(moved(program, {}), aim)
+        return here.held(path, aim) if count(path[-1]).total < below else ([], here)
 
     def back(self, path: Sequence[Program], place: int, aim: float) -> int:
         """The place of a path, from a given one backwards by halves, where errors at the states are below the aim."""
@@ -94,18 +97,31 @@ class Pruning:
             place //= 2
         return place
 
-    def _shorter_and_shorter(self, program: Program, aim: float) -> Iterator[Program]:
-        """Programs, each shorter than the one before, until no move can be made."""
-        stuck, random = False, np.random.default_rng(self.seed)
+    def _shorter_and_shorter(self, program: Program, aim: float) -> tuple[list[Program], Pruning]:
+        """(programs, each shorter than the one before, until no move can be made; the search with the states it met).
+
+        The adversary is asked on the way: numbers that are tuned to few states are wrong at others.
+        """
+        path, here, stuck, steps = [program], self, False, 0
+        random = np.random.default_rng(self.seed)
         while not self.until():
-            shorter = self._step(program, aim, random)
-            if shorter is not None:
-                program, stuck = shorter, False
-                yield program
-            elif stuck:
-                return
-            else:
-                program, stuck = self.repaired(program), True
+            shorter = here._step(program, aim, random)
+            if shorter is None:
+                if stuck:
+                    break
+                program, stuck = here.repaired(program), True
+                continue
+            program, stuck, steps = shorter, False, steps + 1
+            path.append(program)
+            if self.adversary is not None and steps % ASKED == 0:
+                here = replace(here, states=joined(here.states, self.adversary(program)))
+                if here.worst(program) > aim:
+                    program = here.repaired(program)
+                    path[-1] = program
+                    if here.worst(program) > aim:
+                        path = path[: here.back(path, len(path) - 1, aim) + 1]
+                        program = path[-1]
+        return path, here
 
     def held(self, path: Sequence[Program], aim: float) -> tuple[list[Program], Pruning]:
         """(the path up to the shortest program that holds against the adversary, the search with the states it found).
@@ -196,23 +212,9 @@ class Pruning:
             some = np.flatnonzero(worst <= HOPE * aim)
             ranked += [(float(price[k]), first + int(hopeful[k]), bool(worst[k] <= aim)) for k in some]
         ranked.sort()
-        chosen = self._apart(graph, [(price, moves[place][0]) for price, place, safe in ranked if safe], used)
+        safe = [moves[place] for _, place, safe in ranked if safe]
+        chosen = _together(graph, safe, slopes, error, absorbed, used ** (1 / 6) + PACE * aim)
         return self._made(program, chosen, [moves[place][0] for _, place, _ in ranked[:TRIED]], aim)
-
-    def _apart(self, graph: Graph, ranked: Sequence[tuple[float, Move]], used: float) -> list[Move]:
-        """The best moves that do not touch each other and together use little of what is left."""
-        chosen: list[Move] = []
-        touched: set[int] = set()
-        spent = 0.0
-        for price, move in ranked:
-            if move.at in touched:
-                continue
-            spent += max(price, 0.0) * move.saves
-            if chosen and (len(chosen) >= TOGETHER or spent > GREED * (used + 1e-7)):
-                break
-            chosen.append(move)
-            touched |= {move.at, *graph.program.ops[move.at].args, *graph.readers[move.at]}
-        return chosen
 
     def _made(self, program: Program, chosen: list[Move], others: Sequence[Move], aim: float) -> Program | None:
         """The program after the chosen moves, or as many of them as the limits bear; else after another one."""
@@ -238,6 +240,35 @@ class Pruning:
             return None
         shorter = moved(self.tuned(shorter, 3, 8), {})
         return shorter if np.abs(self.errors(shorter)).max() <= aim else None
+
+
+def _together(
+    graph: Graph,
+    ranked: Sequence[tuple[Move, Array]],
+    slopes: NDArray[np.float32],
+    error: NDArray[np.float32],
+    absorbed: Callable[[NDArray[np.float32]], NDArray[np.float32]],
+    most: float,
+) -> list[Move]:
+    """The best moves that do not touch each other and whose errors together, to first order, stay below a level."""
+    chosen: list[Move] = []
+    touched: set[int] = set()
+    refused = 0
+    for move, change in ranked:
+        if move.at in touched:
+            continue
+        after = error + slopes[move.at] * change.astype(np.float32)
+        if chosen and float(_used(absorbed(after[None]))[0]) > most**6:
+            refused += 1
+            if refused > REFUSED:
+                break
+            continue
+        error = after
+        chosen.append(move)
+        touched |= {move.at, *graph.program.ops[move.at].args, *graph.readers[move.at]}
+        if len(chosen) >= TOGETHER:
+            break
+    return chosen
 
 
 def _telling(errors: Array) -> NDArray[np.intp]:

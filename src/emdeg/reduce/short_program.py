@@ -13,6 +13,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,10 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.bounds import Bounded
 from emdeg.errors import OverBudget
-from emdeg.programs import OPERATIONS, Effort, Program, Progress, Weights, cost, count, program, verify
+from emdeg.programs import OPERATIONS, Effort, Program, Progress, Weights, cost, count, optimise, program, verify
 from emdeg.programs.search import Resubstitution, tidied
+from emdeg.reduce.changed_robot import Leaving
+from emdeg.reduce.moves import Move, moved
 from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
 from emdeg.reduce.pruning import Pruning
 from emdeg.reduce.steering import joined, random_states, worst_states
@@ -30,17 +33,24 @@ from emdeg.runtime import compile, one_thread
 from emdeg.writing import Brief, table
 
 SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
+OF_EFFORTS = ("inverse_dynamics", "bias", "gravity")
+"""Those of them whose outputs are efforts, one a joint."""
 STATES = 600
-SEARCHING, CERTIFYING = 0.5, 0.8
+SEARCHING, CERTIFYING = 0.42, 0.75
 """The shares of the time that may have passed when certification begins, and when a less short program is tried."""
 ROUNDS, WORK, LEAST_WORK, NOISE = 12, 1.1e6, 6e4, 0.4
 """Prunings by different ways at most, their work for a second of effort and at least, and how different they are."""
 AIM, LAST_AIM = 0.88, 0.94
 """The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
-LONG, LONG_AIM = 700_000, 0.68
+LONG, LONG_AIM = 700_000, 0.5
 """Work beyond which less is aimed at: close bounds of many joints take too long."""
-ROOMY_AIM = 0.4
+ROOMY_AIM = 0.33
 """What is aimed at where bounds did not come near enough in time."""
+BRIEF = 50_000
+"""Work up to which a search begins with the exact program: what it can do is done soon."""
+LEFT, LONGER, LOOKING = 0.57, 3, 0.15
+"""The part of what is aimed at that leaving parameters out may use; times the effort, what looking for a program of
+them takes, and of the time left at most."""
 DEAR = 1 << 24
 """Values that a certificate took beyond which it is not asked for again for the sake of another move."""
 ATTEMPTS = 4
@@ -278,7 +288,8 @@ class _Search:
                 if roomy or best.program != self.exact:
                     break
                 # Bounds far above the errors are shown sooner: a program that has room for them is tried.
-                roomy, path = True, path[: max(2, bisect_right(path, ROOMY_AIM, key=search.worst))]
+                least = 1 if cost(path[0], self.weights) < cost(self.exact, self.weights) else 2
+                roomy, path = True, path[: max(least, bisect_right(path, ROOMY_AIM, key=search.worst))]
                 continue
             over = np.array([e.bound / limit for e, limit in zip(errors, limits)])
             self.tell("certified" if (over <= 1).all() else "not certified", cost(short, self.weights))
@@ -312,7 +323,13 @@ class _Search:
                 short, high = tried, middle
             else:
                 low = middle
-        return replace(self._made(short, self.certified(short, none), none), at_most=at_most)
+        found = replace(self._made(short, self.certified(short, none), none), at_most=at_most)
+        if found.missed or max(found.relative, default=0.0) <= 1:
+            return found
+        # A program that computes nothing errs by the whole, and no more.
+        nothing = moved(self.exact, {root: Move(root, 0, Fraction(0)) for root in self.exact.roots()})
+        other = replace(self._made(nothing, self.certified(nothing, none), none), at_most=at_most)
+        return min(found, other, key=lambda one: max(one.relative, default=0.0))
 
     def _pruned_and_compact(self, limits: Array) -> Program:
         return self._compacted(self.pruned(limits)[0][-1])
@@ -334,7 +351,11 @@ class _Search:
         floor = 1e-9 * max(float(self.largest.max()), 1e-12)
         limits = np.maximum(limits, floor)
         search = Pruning(self.states, self.outputs, limits, self._worst, self.time.until(SEARCHING))
-        path, search = search.run(start or self.exact, self._aim)
+        path: list[Program] = []
+        for first in [start] if start else self._starts(limits):
+            found, search = search.run(first, self._aim)
+            if not path or count(found[-1]).total < count(path[-1]).total:
+                path = found
         random = np.random.default_rng(self.seed)
         for round_ in range(1, self._rounds()):
             if search.until():
@@ -347,6 +368,25 @@ class _Search:
                 path = [*path[:first], *found]
         self.tell("pruned", cost(path[-1], self.weights))
         return path, replace(search, noise=0.0)
+
+    def _starts(self, limits: Array) -> list[Program]:
+        """What a search begins with: the exact program, and that of the robot with fewer parameters if it is shorter.
+
+        A parameter left out of the equations takes with it what many moves would have to find one by one. Where the
+        search takes long it begins with the shorter alone.
+        """
+        if self.function not in OF_EFFORTS or self._work <= BRIEF or not self.effort:
+            return [self.exact]
+        leaving = Leaving(self.robot, [float(x) for x in limits], self.where, self.seed, self.names)
+        changed = leaving.changed(leaving.run(np.full(len(limits), LEFT * self._aim)))
+        if changed is None:
+            return [self.exact]
+        effort = min(LONGER * self.effort, LOOKING * self.time.left())
+        found = optimise(changed, self.function, effort, seed=self.seed, weights=self.weights).program
+        self.tell("fewer parameters", cost(found, self.weights))
+        if cost(found, self.weights) >= cost(self.exact, self.weights) or not written_rates(found) <= EFFORTS:
+            return [self.exact]
+        return [found] if self._work > LONG else [self.exact, found]
 
     def _rounds(self) -> int:
         """How many prunings the effort allows for: the work of one grows with the square of the program's length."""
