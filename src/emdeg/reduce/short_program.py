@@ -36,7 +36,7 @@ SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
 OF_EFFORTS = ("inverse_dynamics", "bias", "gravity")
 """Those of them whose outputs are efforts, one a joint."""
 STATES = 600
-SEARCHING, CERTIFYING = 0.42, 0.75
+SEARCHING, CERTIFYING = 0.42, 0.82
 """The shares of the time that may have passed when certification begins, and when a less short program is tried."""
 ROUNDS, WORK, LEAST_WORK, NOISE = 12, 1.1e6, 6e4, 0.4
 """Prunings by different ways at most, their work for a second of effort and at least, and how different they are."""
