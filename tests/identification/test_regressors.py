@@ -7,6 +7,7 @@ import pytest
 
 import emdeg
 from emdeg.identification.regressors import base_regressor, coordinate_motion, described, has_programs, motor_motion
+from emdeg.mechanics.parameters import base_values
 from emdeg.robot import load_text, to_toml
 
 
@@ -50,7 +51,7 @@ def test_loops_that_close_numerically_only_have_the_mechanics_in_doubles(robot, 
     assert not has_programs(described(other))
     state = motor_motion(robot, *motion)
     np.testing.assert_allclose(base_regressor(other)(*state), base_regressor(robot)(*state), atol=1e-9)
-    tau = base_regressor(robot)(*state) @ np.array(list(map(float, emdeg.base_values(robot))))
+    tau = base_regressor(robot)(*state) @ np.array(list(map(float, base_values(robot))))
     np.testing.assert_allclose(tau, emdeg.inverse_dynamics(robot, *motion), atol=1e-9)
     out_of_reach = base_regressor(other)(state[0][:1] + np.array([2.0, -2.0, 2.0]), *(array[:1] for array in state[1:]))
     assert np.isnan(out_of_reach).all()
