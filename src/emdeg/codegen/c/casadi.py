@@ -6,10 +6,10 @@ it looks for the function's Jacobian, its forward and adjoint derivatives, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from emdeg.programs import Companion, OutputGroup, Pattern, Program, companions_of, matrix_shape
+from emdeg.programs import OutputGroup, Pattern, Program, companions_of, matrix_shape
 
 Named = tuple[str, Pattern]
 
@@ -38,7 +38,7 @@ def derivative_entry_points(program: Program, name: str, function: Callable[[Pro
         own = replace(one.program, name=f"{name}_{one.prefix}")
         called = [own] if one.jacobian is None else [own, replace(one.jacobian, name=f"{name}_jac")]
         called = [each for each in called if each.outputs]
-        calls = [f"    {_if_wanted(one, each)}{each.name}({_joined(each)});" for each in called]
+        calls = [f"    {each.name}({_joined(each)});" for each in called]
         arrays = [array for each in called for array in _results(each)]
         texts += [function(own)] if own.outputs else []
         texts += [_table(entry, output, order) for output, (_, order) in one.taken.items() if not _in_order(order)]
@@ -46,17 +46,11 @@ def derivative_entry_points(program: Program, name: str, function: Callable[[Pro
             output: f"{array}[i]" if _in_order(order) else f"{array}[of_{entry}_{output}[i]]"
             for output, (array, order) in one.taken.items()
         }
-        texts.append(_entry(entry, one.inputs, one.outputs, arrays, calls, places))
+        of_parts = [
+            [name for name, (array, _) in one.taken.items() if array in dict(_results(each))] for each in called
+        ]
+        texts.append(_entry(entry, one.inputs, one.outputs, arrays, calls, places, of_parts))
     return _wrapped("\n".join(texts))
-
-
-def _if_wanted(one: Companion, part: Program) -> str:
-    """A condition, where a companion is made of two parts and a caller may want the results of one of them."""
-    if one.jacobian is None:
-        return ""
-    names = {group.name for group in part.outputs}
-    wanted = [k for k, (name, _) in enumerate(one.outputs) if one.taken.get(name, ("",))[0] in names]
-    return f"if ({' || '.join(f'res[{k}]' for k in wanted)}) "
 
 
 def _in_order(order: Sequence[int]) -> bool:
@@ -83,15 +77,17 @@ def _entry(
     arrays: Sequence[tuple[str, int]],
     calls: Sequence[str],
     places: Mapping[str, str],
+    of_parts: Sequence[Sequence[str]] = (),
 ) -> str:
     """The entry point: inputs copied, zeros for those left out; the calls, which fill the arrays; outputs where wanted.
 
-    `places` says where nonzero i of each output that has any stands.
+    `places` says where nonzero i of each output that has any stands. `of_parts`: where there are two calls, the outputs
+    of each, which is left out where none of them is wanted.
     """
     signature = f"int {entry}(const double **arg, double **res, long long int *iw, double *w, int mem)"
     lines = [f"{signature};", signature, "{"]
     taken = [(place, name, len(one.places)) for place, (name, one) in enumerate(inputs) if one.places]
-    given = [(place, name, len(one.places)) for place, (name, one) in enumerate(outputs) if one.places]
+    given = {name: (place, len(one.places)) for place, (name, one) in enumerate(outputs) if one.places}
     lines += [f"    double {name}[{size}];" for _, name, size in taken]
     # What has no entry may still be an argument of the function.
     lines += [f"    double {name}[1];" for name, one in inputs if not one.places and _names(calls, name)]
@@ -99,9 +95,20 @@ def _entry(
     lines += ["    size_t i;", "    (void)arg; (void)res; (void)iw; (void)w; (void)mem;"]
     for place, name, size in taken:
         lines.append(f"    for (i = 0; i < {size}; ++i) {name}[i] = arg[{place}] ? arg[{place}][i] : 0.0;")
-    lines += calls
-    for place, name, size in given:
-        lines.append(f"    if (res[{place}]) for (i = 0; i < {size}; ++i) res[{place}][i] = {places[name]};")
+    lines += [f"    (void){name};" for _, name, _ in taken if not _names(calls, name)]
+
+    def copied(names: Iterable[str]) -> list[str]:
+        return [
+            f"    if (res[{place}]) for (i = 0; i < {size}; ++i) res[{place}][i] = {places[name]};"
+            for name, (place, size) in ((name, given[name]) for name in names)
+        ]
+
+    if len(of_parts) > 1:
+        for call, names in zip(calls, of_parts, strict=True):
+            wanted = " || ".join(f"res[{given[name][0]}]" for name in names)
+            lines += [f"    if ({wanted}) {{", *(f"    {line}" for line in (call, *copied(names))), "    }"]
+    else:
+        lines += [*calls, *copied(given)]
     if not taken and not given:
         lines.append("    (void)i;")
     lines += ["    return 0;", "}", *_questions(entry, inputs, outputs)]
