@@ -24,14 +24,17 @@ from emdeg.reduce.short_model import full_model
 from emdeg.reduce.significance import significant
 from emdeg.reports import Report, html, report
 from emdeg.reports.charts import ChartBar, bars
+from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm
+from emdeg.reports.latex import LatexReportWriter
 from emdeg.reports.published import published_counts as published
 from emdeg.reports.scene import frames_at, scene, skeleton
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import tradeoff
 from emdeg.writing import latex
-from emdeg.writing.document import Note
+from emdeg.writing.document import Label, Note
 from emdeg.writing.drawing import svg
 from emdeg.writing.pdf import write_pdf
+from tests.algebra.formulas import ALGEBRA
 from tests.asadi_heydari import torques
 from tests.commands import run
 
@@ -313,3 +316,13 @@ def test_a_report_that_could_not_be_written_is_refused_before_it_is_made(what, m
     assert done.returncode == 3
     assert message in done.stderr
     assert "report: the robot" not in done.stderr
+
+
+def test_terms_that_are_formulas_are_shaded_in_latex_too_and_a_fraction_is_one_piece():
+    a, b = ALGEBRA.joint_sincos(1)
+    terms = (ShadedTerm(a, share=1.0), ShadedTerm(-b, share=0.05))
+    shaded = LatexReportWriter().item(ShadedEntries("G", (ShadedEntry(Label("G", "1"), terms),), ()))
+    assert "{\\color{s0}s_{1}}" in shaded
+    assert re.search(r"\{\\color\{s2\}- ?c_\{?1\}?\}", shaded)
+    fraction = LatexReportWriter().item(ShadedEntries("G", (ShadedEntry(Label("G", "1"), terms, below=a + b),), ()))
+    assert "\\frac" in fraction

@@ -226,7 +226,7 @@ def shortest_within_each(
 EXACT_EFFORT = 3.0
 """Nominal seconds for the exact program where none is on file: what `emdeg count` takes."""
 LEAST_SEARCH = 0.5
-"""Seconds below which looking for an exact program takes longer by its beginning and its proof than by the search."""
+"""Seconds below which looking for a program takes longer by its beginning and its proof than by the search."""
 
 
 def _for_exact(effort: float, time: Effort) -> float:
@@ -373,15 +373,16 @@ class _Search:
         """What a search begins with: the exact program, and that of the robot with fewer parameters if it is shorter.
 
         A parameter left out of the equations takes with it what many moves would have to find one by one. Where the
-        search takes long it begins with the shorter alone.
+        search takes long it begins with the shorter alone; where little time is left, with the exact one.
         """
-        if self.function not in OF_EFFORTS or self._work <= BRIEF or not self.effort:
+        looking = LOOKING * self.time.left()
+        if self.function not in OF_EFFORTS or self._work <= BRIEF or not self.effort or looking < LEAST_SEARCH:
             return [self.exact]
         leaving = Leaving(self.robot, [float(x) for x in limits], self.where, self.seed, self.names)
         changed = leaving.changed(leaving.run(np.full(len(limits), LEFT * self._aim)))
         if changed is None:
             return [self.exact]
-        effort = min(LONGER * self.effort, LOOKING * self.time.left())
+        effort = min(LONGER * self.effort, looking)
         found = optimise(changed, self.function, effort, seed=self.seed, weights=self.weights).program
         self.tell("fewer parameters", cost(found, self.weights))
         if cost(found, self.weights) >= cost(self.exact, self.weights) or not written_rates(found) <= EFFORTS:

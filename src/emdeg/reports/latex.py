@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from emdeg.algebra import Product, Sum
+from emdeg.algebra import Product, Sum, TrigPoly
 from emdeg.reports.items import SIGNIFICANCE, ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.writing import WIDTH, Document, Item, environment, latex, latex_escape, lines, text
 
@@ -50,6 +50,8 @@ def _entries(item: ShadedEntries) -> str:
 
 
 def _entry(entry: ShadedEntry) -> list[str]:
+    if entry.below is not None:  # a fraction is one piece
+        return latex.equation(entry.label.latex, latex.formula(entry.sum), WIDTH)
     parts = [part for k, term in enumerate(entry.terms) for part in _term(term, k == 0)]
     # The shades' markup takes as many characters again as what it colours.
     return latex.equation(entry.label.latex, parts, 2 * WIDTH)
@@ -58,8 +60,11 @@ def _entry(entry: ShadedEntry) -> list[str]:
 def _term(term: ShadedTerm, first: bool) -> list[str]:
     """A term's parts, each in its shade."""
     shown = term.shown
-    size = Product(abs(shown.coefficient), shown.factors)
-    sign = "-" if shown.coefficient < 0 else "" if first else "+"
-    parts = latex.formula(Sum((size,)))
+    if isinstance(shown, TrigPoly):
+        parts = latex.formula(shown)
+        sign = "" if first or parts[0].startswith("-") else "+"
+    else:
+        parts = latex.formula(Sum((Product(abs(shown.coefficient), shown.factors),)))
+        sign = "-" if shown.coefficient < 0 else "" if first else "+"
     parts[0] = f"{sign} {parts[0]}".strip()
     return parts if term.shade is None else [f"{{\\color{{s{term.shade}}}{part}}}" for part in parts]
