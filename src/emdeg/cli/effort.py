@@ -17,7 +17,7 @@ from emdeg.programs import Effort as ProgramEffort
 from emdeg.programs import program as best_program
 from emdeg.robot import Robot
 
-DEFAULT_EFFORT = 3.0
+DEFAULT_EFFORT = 5.0
 """Seconds; the environment variable EMDEG_EFFORT sets another."""
 
 Effort = Annotated[

@@ -224,7 +224,7 @@ def shortest_within_each(
 
 
 EXACT_EFFORT = 3.0
-"""Nominal seconds for the exact program where none is on file: what `emdeg count` takes."""
+"""Nominal seconds for the exact program where none is on file: what `emdeg count` searches for, its start left out."""
 LEAST_SEARCH = 0.5
 """Seconds below which looking for a program takes longer by its beginning and its proof than by the search."""
 
