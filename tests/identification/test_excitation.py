@@ -128,17 +128,18 @@ def test_a_platform_is_identified_from_its_motors_positions(platform, tmp_path):
     assert table.startswith("t,q_q1,q_q2,q_q3,qd_q1")
     rows = np.loadtxt(table.splitlines(), delimiter=",", skiprows=1)
     t, motors, rates = rows[:, 0], rows[:, 1:4], rows[:, 4:7]
-    rng = np.random.default_rng(2)
     tau = emdeg.inverse_dynamics(robot, *found.trajectory(t)) + 0.02 * rates + 0.05 * np.sign(rates)
-    tau += 0.002 * rng.normal(size=tau.shape)
-    header = "t,q_q1,q_q2,q_q3,tau_q1,tau_q2,tau_q3"
-    log = tmp_path / "log.csv"
-    columns = [t, motors + 1e-6 * rng.normal(size=motors.shape), tau]
-    np.savetxt(log, np.column_stack(columns), delimiter=",", header=header, comments="")
-    result = identify(robot, [log])
     truth = dict(zip(map(str, emdeg.base_parameters(robot).kept), map(float, base_values(robot))))
-    # In so narrow a motion errors go together, and intervals hold many truths or few; the efforts are explained.
-    assert sum(one.holds(truth[name]) for name, one in result.parameters.items()) >= 0.6 * len(truth)
-    (samples,) = result.logs
-    assert np.sqrt(np.mean((samples.tau - result.predicted(samples)) ** 2)) < 0.0025
-    assert result.doubts == ()
+    held, log = 0, tmp_path / "log.csv"
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        columns = [t, motors + 1e-6 * rng.normal(size=motors.shape), tau + 0.002 * rng.normal(size=tau.shape)]
+        header = "t,q_q1,q_q2,q_q3,tau_q1,tau_q2,tau_q3"
+        np.savetxt(log, np.column_stack(columns), delimiter=",", header=header, comments="")
+        result = identify(robot, [log])
+        held += sum(one.holds(truth[name]) for name, one in result.parameters.items())
+        (samples,) = result.logs
+        assert np.sqrt(np.mean((samples.tau - result.predicted(samples)) ** 2)) < 0.0025
+        assert result.doubts == ()
+    # In so narrow a motion errors go together: one campaign's intervals hold nearly all truths, or few.
+    assert held >= 0.9 * 5 * len(truth)
