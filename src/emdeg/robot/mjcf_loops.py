@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -137,12 +138,22 @@ def _equal(m: Any, e: int, places: Sequence[ExactTransform], turned: Turned) -> 
     return _Equal(name, rigid, (one, two), (drawn, at))
 
 
+def mujoco_package() -> Any:
+    """MuJoCo, which is optional; RobotError where it is not installed."""
+    try:
+        return importlib.import_module("mujoco")
+    except ImportError:
+        raise RobotError(
+            "reading MJCF needs the package mujoco: install emdeg[mjcf] (pip install 'emdeg[mjcf]')"
+        ) from None
+
+
 def _is_drawn(m: Any, bodies: tuple[int, int], weld: Array) -> bool:
     """Whether the second body's frame in the first is the one in which they are drawn.
 
     A weld has a point on the second body, the same point on the first, and the quaternion of the second in the first.
     """
-    mujoco = importlib.import_module("mujoco")
+    mujoco = mujoco_package()
     data = mujoco.MjData(m)
     mujoco.mj_kinematics(m, data)
     R = np.zeros(9)
@@ -162,15 +173,18 @@ def _ends(m: Any, equal: _Equal) -> tuple[NamedEnd, NamedEnd]:
 
 def _independent(free: Array, joints: Sequence[int], taken: Sequence[int] = ()) -> list[int]:
     """The joints `taken` and the first others that tell motions, columns of `free` (n, freedoms), apart and well."""
-    found, left = list(taken), np.array(free)
-    for j in taken:
-        left = left - np.outer(left @ left[j], left[j]) / (left[j] @ left[j])
+
+    def without(left: Array, j: int) -> Array:
+        """The motions without what joint j tells of them."""
+        return left - np.outer(left @ left[j], left[j]) / (left[j] @ left[j])
+
+    found, left = list(taken), reduce(without, taken, np.array(free))
     while len(found) < free.shape[1]:
         sizes = np.linalg.norm(left[list(joints)], axis=1) if len(joints) else np.zeros(1)
         if sizes.max() < GAP:
             break
         j = joints[int(np.argmax(sizes > WELL * sizes.max()))]
-        left = left - np.outer(left @ left[j], left[j]) / (left[j] @ left[j])
+        left = without(left, j)
         found.append(j)
     return found
 
@@ -179,7 +193,7 @@ class _Loops:
     """The loops of a compiled model in doubles: where they are closed, and how they may move there."""
 
     def __init__(self, m: Any, equal: Sequence[_Equal]) -> None:
-        self.mujoco: Any = importlib.import_module("mujoco")
+        self.mujoco = mujoco_package()
         self.m, self.data = m, self.mujoco.MjData(m)
         self.ends = [
             [

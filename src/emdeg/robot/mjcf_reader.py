@@ -7,7 +7,6 @@ What comes back are doubles, taken as the shortest decimals that denote them, an
 
 from __future__ import annotations
 
-import importlib
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -28,7 +27,7 @@ from emdeg.robot.markup import (
     snapped_transform,
 )
 from emdeg.robot.mjcf_extract import Extract, extract
-from emdeg.robot.mjcf_loops import closed_loops, tied_joints
+from emdeg.robot.mjcf_loops import closed_loops, mujoco_package, tied_joints
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Vector
 from emdeg.robot.normal_form import Body, motion
 from emdeg.robot.transform import ExactTransform, Rotation, move_inertia, tidy, to_pose
@@ -54,12 +53,7 @@ def read_mjcf(text: str, file: str, snap: float = DEFAULT_SNAP) -> Draft:
 
 
 def _compile(wanted: Extract) -> Any:
-    try:
-        mujoco = importlib.import_module("mujoco")
-    except ImportError:
-        raise RobotError(
-            "reading MJCF needs the package mujoco: install emdeg[mjcf] (pip install 'emdeg[mjcf]')"
-        ) from None
+    mujoco = mujoco_package()
     before = mujoco.get_mju_user_warning()
     warnings: list[str] = []
     mujoco.set_mju_user_warning(warnings.append)  # or it would print them, and write a log file
@@ -89,7 +83,7 @@ _FLAGS = {
 
 def _switched_off(model: Any) -> set[str]:
     """Which forces the file's flags switch off."""
-    bits = importlib.import_module("mujoco").mjtDisableBit
+    bits = mujoco_package().mjtDisableBit
     found: set[str] = set()
     for flag, forces in _FLAGS.items():
         bit = getattr(bits, f"mjDSBL_{flag}", None)

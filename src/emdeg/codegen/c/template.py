@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
 from emdeg.codegen.c.acados import acados_functions
@@ -52,13 +53,12 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
     texts = [_function(part, options.trig == "inline") for part in functions]
     if options.batch:
         texts.append(_batch(main))
+    derivative = partial(_function, together=options.trig == "inline", scope="static ")
     if options.casadi:
         texts.append(entry_point(main, name, constants))
-        texts.append(
-            derivative_entry_points(program, name, lambda one: _function(one, options.trig == "inline", "static "))
-        )
+        texts.append(derivative_entry_points(program, name, derivative))
     if options.acados:
-        texts.append(acados_functions(program, name, lambda one: _function(one, options.trig == "inline", "static ")))
+        texts.append(acados_functions(program, name, derivative))
     lines = header(program, name, options.robot, options.command, options.multirate)
     if options.batch:
         lines += ["", f"{name}_batch takes arrays component by component: entry j of state i at [j*count + i]."]

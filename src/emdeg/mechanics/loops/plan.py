@@ -161,7 +161,7 @@ def _candidates(
                 yield Draw(k, loop.name), [loop], {k}
         elif isinstance(loop, Meeting) and len(unknown) == 1 and loop.kind != "prismatic":
             (k,) = unknown
-            for along in (0, _same_way(place, loop)) if loop.kind in ("revolute", "fixed") else (0,):
+            for along in _lifts(place, loop):
                 if _length_across(place, Aim(k, loop.name, along), loop) > NEAR:
                     yield Aim(k, loop.name, along), [loop], {k}
         elif isinstance(loop, Meeting) and len(unknown) == 3 and _points(place, *unknown):
@@ -223,9 +223,13 @@ def _gaps(place: Place, loop: Bar | Meeting, known: set[int]) -> Iterator[tuple[
         if _parallel(place, i, j):
             yield k, Gap(loop.name, elbow)
             continue
-        along = (0, _same_way(place, loop)) if loop.kind in ("revolute", "fixed") else (0,)
-        for by, up in product(along, (0, 1)):
+        for by, up in product(_lifts(place, loop), (0, 1)):
             yield k, Gap(loop.name, elbow, (up, by), level=False)
+
+
+def _lifts(place: Place, loop: Meeting) -> tuple[int, ...]:
+    """What `lifted` may be: no way along the closing z axes, or one where the closing joint holds these together."""
+    return (0, _same_way(place, loop)) if loop.kind in ("revolute", "fixed") else (0,)
 
 
 def _same_way(place: Place, loop: Meeting) -> int:
