@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
-import mpmath
+from flint import arb
 
+from emdeg.algebra.balls import angle_ball, angle_double, ball, to_digits
 from emdeg.algebra.exact import is_symbol_name, parse_number, shown
 from emdeg.errors import NumberTooLong
 
@@ -118,8 +118,7 @@ class Angle:
             raise ValueError(f"the angle {self} has no number: it contains the symbol {self.symbol}")
         if not self.pi_times:
             return float(self.radians)
-        with mpmath.workdps(DIGITS):
-            return float(_mpf(self.pi_times) * mpmath.pi + _mpf(self.radians))
+        return angle_double(self.pi_times, self.radians)
 
     def __str__(self) -> str:
         parts = []
@@ -154,9 +153,10 @@ def rounded(value: Fraction, digits: int = DIGITS) -> Fraction:
 
 @lru_cache(maxsize=4096)
 def _sincos(pi_times: Fraction, radians: Fraction) -> tuple[Fraction, Fraction]:
-    with mpmath.workdps(DIGITS + 15):
-        x = _mpf(pi_times) * mpmath.pi + _mpf(radians)
-        return _fraction(mpmath.sin(x)), _fraction(mpmath.cos(x))
+    return (
+        to_digits(lambda: angle_ball(pi_times, radians).sin(), DIGITS),
+        to_digits(lambda: angle_ball(pi_times, radians).cos(), DIGITS),
+    )
 
 
 def square_root(value: Fraction) -> Fraction:
@@ -164,23 +164,13 @@ def square_root(value: Fraction) -> Fraction:
     p, q = math.isqrt(value.numerator), math.isqrt(value.denominator)
     if p * p == value.numerator and q * q == value.denominator:
         return Fraction(p, q)
-    with mpmath.workdps(DIGITS + 15):
-        return _fraction(mpmath.sqrt(_mpf(value)))
+    return to_digits(lambda: ball(value).sqrt(), DIGITS)
 
 
 def direction_angle(s: Fraction, c: Fraction) -> Angle:
     """The angle of the direction (c, s): exact for multiples of pi/12, else radians to 40 digits."""
-    with mpmath.workdps(DIGITS + 15):
-        value = mpmath.atan2(_mpf(s), _mpf(c))
-        twelfths = int(mpmath.nint(value * 12 / mpmath.pi))
-        if abs(value - twelfths * mpmath.pi / 12) < mpmath.mpf(10) ** -40:
-            return Angle(pi_times=Fraction(twelfths, 12))
-        return Angle(radians=rounded(_fraction(value), 40))
-
-
-def _mpf(value: Fraction) -> Any:
-    return mpmath.mpf(value.numerator) / value.denominator
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(int(mpmath.nint(value * mpmath.mpf(10) ** DIGITS)), 10**DIGITS)
+    value = to_digits(lambda: arb.atan2(ball(s), ball(c)), DIGITS)
+    twelfths = round(float(value) * 12 / math.pi)
+    if abs(value - to_digits(lambda: angle_ball(Fraction(twelfths, 12), Fraction(0)), DIGITS)) < Fraction(1, 10**40):
+        return Angle(pi_times=Fraction(twelfths, 12))
+    return Angle(radians=rounded(value, 40))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from emdeg.errors import Refuted
 from emdeg.mechanics import Surroundings, kind_of
 from emdeg.programs.ir import Kind, OutputGroup, Program, Ref
-from emdeg.programs.values import ball_values, constants, evaluate, every_value
+from emdeg.programs.values import ball_run, constants, evaluate, every_value
 from emdeg.robot import Robot
 from emdeg.writing import Shown
 
@@ -35,6 +35,8 @@ WORK = 100_000
 NEAR_ZERO = 1e-2
 """A divisor that a certificate names is near zero below this share of its median."""
 LARGEST = 1e250
+AT_ONCE = 250
+"""States at which a program's errors are measured together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,10 @@ def check_rounding(
         may_add_up = _running_errors(reference, given, 2.0**-24 if single else 2.0**-53)
         regular = away_from_zeros(program, given, named)
     largest, tried = 0.0, 0
+    in_balls = ball_run(reference)
     for row in np.flatnonzero(regular):
-        exact = _exact(reference, {name: array[row] for name, array in given.items()})
+        slots = {(name, k): x for name, array in given.items() for k, x in enumerate(array[row].tolist())}
+        exact = _exact(reference, in_balls(slots))
         compared = not program.outputs
         # Some languages raise an error where one output has no value: then there is nothing of the others to look at.
         silent = {
@@ -109,10 +113,8 @@ def _told(program: str, output: str, inputs: Arrays, error: float) -> str:
     return f"{program}: executed in floating point, {output} {what} at {where[:300]}"
 
 
-def _exact(reference: Program, inputs: Arrays) -> dict[str, NDArray | None]:
-    """The outputs at one state, rounded once; None where there is no value, or none that can be told."""
-    slots = {(name, k): float(x) for name, array in inputs.items() for k, x in enumerate(array)}
-    known = ball_values(reference, slots)
+def _exact(reference: Program, known: Sequence[arb]) -> dict[str, NDArray | None]:
+    """The outputs among values at one state, rounded once; None where there is no value, or none that can be told."""
     outputs: dict[str, NDArray | None] = {}
     for group in reference.outputs:
         balls = [known[ref.value] if ref.sign else arb(0) for ref in group.entries]
@@ -249,12 +251,17 @@ def float_error(
                 inputs["q"] = near.place(drawn)
             elif group.name == "parameters":
                 inputs["parameters"] = near.numbers(group.labels, drawn)
-    found, exact = evaluate(program, inputs), evaluate(program, inputs, np.longdouble)
-    errors = {}
-    for group in program.outputs:
-        shape = (states, len(group.entries))
-        a, b = found[group.name].reshape(shape), exact[group.name].reshape(shape)
-        scale = np.abs(b).max(axis=1, keepdims=True, initial=0.0)
-        there = np.isfinite(b).all(axis=1)
-        errors[group.name] = float(ulps(a[there], b[there], scale[there]).max(initial=0.0))
+    errors = dict.fromkeys((group.name for group in program.outputs), 0.0)
+    for start in range(
+        0, states, AT_ONCE
+    ):  # every value of all states at once would be most of a small command's memory
+        part = {name: array[start : start + AT_ONCE] for name, array in inputs.items()}
+        found, exact = evaluate(program, part), evaluate(program, part, np.longdouble)
+        for group in program.outputs:
+            shape = (min(AT_ONCE, states - start), len(group.entries))
+            a, b = found[group.name].reshape(shape), exact[group.name].reshape(shape)
+            scale = np.abs(b).max(axis=1, keepdims=True, initial=0.0)
+            there = np.isfinite(b).all(axis=1)
+            largest = float(ulps(a[there], b[there], scale[there]).max(initial=0.0))
+            errors[group.name] = max(errors[group.name], largest)
     return errors

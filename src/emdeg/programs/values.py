@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import (
@@ -23,6 +23,8 @@ from emdeg.algebra import (
     PrimeField,
     Residue,
     add_angles,
+    angle_ball,
+    ball,
     multiple_angle,
     residue_inverse,
     residue_of,
@@ -278,29 +280,48 @@ BITS = 256
 """The working precision."""
 
 
-def ball_values(program: Program, inputs: Mapping[Slot, Fraction | float | arb], bits: int = BITS) -> list[arb]:
+Given = Mapping[Slot, Fraction | float | arb]
+"""Inputs, exact or all of a ball."""
+
+
+def ball_values(program: Program, inputs: Given, bits: int = BITS) -> list[arb]:
     """Every value at exact inputs, or for all inputs in balls; not finite where an operation fails, or may fail.
 
     What depends on an input that is not given is not finite either.
     """
+    return ball_run(program, bits)(inputs)
 
-    def leaf(index: int) -> arb | None:
-        op = program.ops[index]
-        match op.kind:
-            case Kind.NUMBER:
-                return _exact(op.number)
-            case Kind.INPUT:
-                given = inputs.get(op.slot)
-                if given is None or isinstance(given, arb):
-                    return arb.nan() if given is None else given
-                return _exact(Fraction(given))
-            case Kind.ANGLE:
-                return _angle(op.angle)
-            case _:
-                return None
 
+def ball_run(program: Program, bits: int = BITS) -> Callable[[Given], list[arb]]:
+    """`ball_values` of a program, for many inputs: what they have in common is computed once."""
     with ctx.workprec(bits):
-        return every_value(program, leaf, _BALLS)
+        steps = [_BALLS.get(op.kind) or _ball_leaf(op) for op in program.ops]
+    args = [op.args for op in program.ops]
+
+    def run(inputs: Given) -> list[arb]:
+        found: list[arb] = []
+        with ctx.workprec(bits):
+            given = {slot: x if isinstance(x, arb) else ball(Fraction(x)) for slot, x in inputs.items()}
+            nothing = arb.nan()
+            for step, own in zip(steps, args):
+                if isinstance(step, arb):
+                    found.append(step)
+                elif isinstance(step, tuple):
+                    found.append(given.get(step, nothing))
+                else:
+                    found.append(step(*[found[arg] for arg in own]))
+        return found
+
+    return run
+
+
+def _ball_leaf(op: Op) -> arb | Slot:
+    """A number or an angle as a ball; of an input its slot."""
+    if op.kind is Kind.INPUT:
+        return op.slot
+    if op.kind is Kind.NUMBER:
+        return ball(op.number)
+    return arb.nan() if op.angle.symbol is not None else angle_ball(op.angle.pi_times, op.angle.radians)
 
 
 _BALLS = {
@@ -328,13 +349,3 @@ def positive_numbers(program: Program, wanted: Sequence[int]) -> set[int]:
         return set()
     known = ball_values(program, {})
     return {index for index in wanted if known[index].is_finite() and known[index] > 0}
-
-
-def _exact(value: Fraction) -> arb:
-    return arb(fmpq(value.numerator, value.denominator))
-
-
-def _angle(angle: Angle) -> arb:
-    if angle.symbol is not None:
-        return arb.nan()
-    return arb.pi() * _exact(angle.pi_times) + _exact(angle.radians)
