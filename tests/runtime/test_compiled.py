@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import emdeg
 from emdeg.errors import StateError
 from emdeg.programs.ir import Dependence
 from emdeg.programs.simplification import simplify
@@ -144,6 +145,23 @@ def test_the_loop_over_states_uses_vector_instructions():
     arithmetic = [line for line in loop.splitlines() if "mul" in line or ("add" in line and "pd" in line)]
     assert sum(register in line for line in arithmetic if "imul" not in line) >= 20
     assert not any("mulsd" in line or "addsd" in line for line in arithmetic)
+
+
+@needs_llvm
+def test_vectors_that_wait_on_the_stack_lie_in_one_line_of_the_cache_each():
+    from llvmlite import binding as llvm
+
+    from emdeg.runtime.engine import target_machine, vector_bits
+    from emdeg.runtime.llvm_text import assembly
+
+    if llvm.get_default_triple().split("-")[0] != "x86_64":
+        pytest.skip("the instruction is known to this test for x86-64 only")
+    text = assembly(emdeg.program("puma560", "mass_matrix"), 64, vector_bits() // 64)
+    emitted = target_machine().emit_assembly(llvm.parse_assembly(text))
+    loop = emitted[emitted.index("lanes:") : emitted.index("one:")]
+    assert f"andq\t$-{vector_bits() // 8}, %rsp" in loop
+    # Whatever lies on the stack is moved by the instructions that would fault were it not aligned.
+    assert "(%rsp)" in loop and not any("movup" in line and "(%rsp)" in line for line in loop.splitlines())
 
 
 @needs_llvm

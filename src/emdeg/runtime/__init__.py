@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from emdeg.runtime.linear_algebra import one_thread
     from emdeg.runtime.llvm_memory import Rows
     from emdeg.runtime.llvm_text import operations
-    from emdeg.runtime.llvm_writer import EXPONENTIALS, LOG2_E, PRECISIONS, TANH_SERIES, Writer
+    from emdeg.runtime.llvm_writer import EXPONENTIALS, LOG2_E, PRECISIONS, TANH_SERIES, Writer, vector_attributes
     from emdeg.runtime.random_streams import (
         GOLDEN,
         UniformRows,

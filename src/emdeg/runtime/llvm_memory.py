@@ -10,6 +10,9 @@ from functools import cache
 
 from emdeg.runtime.llvm_writer import Writer
 
+LINE_BITS = 512
+"""What a cache fetches at a time."""
+
 
 @cache
 def masked_align_argument() -> bool:
@@ -42,16 +45,41 @@ class Rows:
 
     def store(self, values: list[str]) -> None:
         """All entries, of all lanes."""
+        for place, value in enumerate(values):
+            self.put(place, value)
+
+    def put(self, place: int, value: str) -> None:
+        """Entry `place`, of all lanes; stored as soon as those are there that share a vector with it in memory."""
         out = self._out
         if out.width == 1:
-            for place, value in enumerate(values):
-                out.lines.append(f"  store {out.real} {value}, ptr {self._at(0, place)}")
+            out.lines.append(f"  store {out.real} {value}, ptr {self._at(0, place)}")
             return
-        for first in range(0, len(values), out.width):
-            block = values[first : first + out.width]
-            columns = block + ["poison"] * (out.width - len(block))
+        self._columns[place] = value
+        first = place - place % out.width
+        block = [self._columns.get(k) for k in range(first, min(first + out.width, self._size))]
+        if None not in block:
+            columns = [column or "" for column in block] + ["poison"] * (out.width - len(block))
             for lane, row in enumerate(transposed(out, columns)):
                 self._store_row(lane, first, row)
+
+    def next_fetched(self) -> list[str]:
+        """Lines that fetch from memory where the lanes' next states will be stored.
+
+        A line of the cache that is stored to must be there first; as stores are done in turn, all would wait for it.
+        Fetched to the second cache, since what waits to be computed with fills the first.
+        """
+        out, name, scalar = self._out, self._name, self._out.precision.scalar
+        out.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        lines = [
+            f"  %further.{name} = add i64 %i, {out.width}",
+            f"  %skip.{name} = mul i64 %further.{name}, %step_{name}",
+            f"  %next.{name} = getelementptr {scalar}, ptr %base_{name}, i64 %skip.{name}",
+        ]
+        for place in range(0, out.width * self._size, LINE_BITS // out.precision.bits):
+            at = f"%next.{name}.{place}"
+            fetch = f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 2, i32 1)"
+            lines += [f"  {at} = getelementptr {scalar}, ptr %next.{name}, i64 {place}", f"  {fetch}"]
+        return lines
 
     def _entry(self, place: int) -> str:
         scalar = self._out.precision.scalar

@@ -6,11 +6,12 @@ the distance between states, in entries (0 where one state serves all).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 from emdeg.programs import LAWS, Kind, Program, Slot, constants, live
 from emdeg.runtime.llvm_memory import Rows
-from emdeg.runtime.llvm_writer import PRECISIONS, Writer
+from emdeg.runtime.llvm_writer import PRECISIONS, Writer, vector_attributes
 
 _BINARY = {Kind.ADD: "fadd", Kind.SUB: "fsub", Kind.MUL: "fmul", Kind.DIV: "fdiv"}
 
@@ -26,7 +27,7 @@ def assembly(program: Program, bits: int, width: int, shared: frozenset[str] = f
         _function(program, vector, "lanes", shared),
         "define void @one(ptr %words) {\n  call void @states(ptr %words, i64 0, i64 1)\n  ret void\n}",
         *sorted(scalar.declared | vector.declared),
-        f'attributes #0 = {{ nounwind "min-legal-vector-width"="{bits * width}" }}',
+        vector_attributes(bits * width),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -67,10 +68,23 @@ def _function(program: Program, out: Writer, name: str, shared: frozenset[str]) 
 
 
 def _body(program: Program, out: Writer, shared: frozenset[str]) -> None:
-    rows = {g.name: Rows(out, g.name, g.size, g.name in shared) for g in program.inputs}
-    results = operations(program, out, lambda slot: rows[slot[0]].load(slot[1]), {})
-    for group in program.outputs:
-        Rows(out, group.name, len(group.entries)).store(results[group.name])
+    given = {g.name: Rows(out, g.name, g.size, g.name in shared) for g in program.inputs}
+    made = {g.name: Rows(out, g.name, len(g.entries)) for g in program.outputs}
+    # Of one state a result may lie where an input does; of many never, and what is stored at once need not wait.
+    ready = None if out.width == 1 else lambda name, place, value: made[name].put(place, value)
+    results = operations(program, out, lambda slot: given[slot[0]].load(slot[1]), {}, ready)
+    if ready is None:
+        for name, rows in made.items():
+            rows.store(results[name])
+    else:
+        out.lines = _among(out.lines, [line for rows in made.values() for line in rows.next_fetched()])
+
+
+def _among(lines: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Both, in their orders, the others evenly among the lines."""
+    keyed = [(k * len(others), line) for k, line in enumerate(lines)]
+    keyed += [(k * len(lines), line) for k, line in enumerate(others)]
+    return [line for _, line in sorted(keyed, key=itemgetter(0))]
 
 
 def operations(

@@ -50,6 +50,15 @@ TANH_SERIES = (1.0, -1 / 3, 2 / 15, -17 / 315, 62 / 2835, -1382 / 155925, 21844 
 PRECISIONS = {64: Precision("double", 64, DOUBLE), 32: Precision("float", 32, SINGLE)}
 
 
+def vector_attributes(bits: int) -> str:
+    """The attributes #0 of functions on vectors of so many bits.
+
+    What registers have no room for waits on the stack, which is aligned to 16 bytes only: were it not aligned anew,
+    most vectors that wait would lie in two lines of the cache.
+    """
+    return f'attributes #0 = {{ nounwind "stackrealign" "min-legal-vector-width"="{bits}" }}'
+
+
 @dataclass
 class Writer:
     """Lines of a basic block, with fresh names; `width` lanes, 1 for scalars."""

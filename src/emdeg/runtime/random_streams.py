@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.runtime.kernel import machine_available
-from emdeg.runtime.llvm_writer import PRECISIONS, Writer
+from emdeg.runtime.llvm_writer import PRECISIONS, Writer, vector_attributes
 
 GOLDEN = 0x9E3779B97F4A7C15
 FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -177,7 +177,7 @@ def _assembly() -> str:
             "done:",
             "  ret void",
             "}",
-            f'attributes #0 = {{ nounwind "min-legal-vector-width"="{64 * LANES}" }}',
+            vector_attributes(64 * LANES),
             "",
         ]
     )

@@ -15,6 +15,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.runtime.kernel import machine_available
+from emdeg.runtime.llvm_writer import vector_attributes
 from emdeg.runtime.random_streams import LANES
 
 LEAST, GREATEST, SUM, SQUARES = range(4)
@@ -130,7 +131,7 @@ def _assembly() -> str:
             "done:",
             "  ret void",
             "}",
-            f'attributes #0 = {{ nounwind "min-legal-vector-width"="{64 * LANES}" }}',
+            vector_attributes(64 * LANES),
             "",
         ]
     )

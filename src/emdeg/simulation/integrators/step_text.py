@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from emdeg.runtime import PRECISIONS, Rows, Writer
+from emdeg.runtime import PRECISIONS, Rows, Writer, vector_attributes
 from emdeg.simulation.integrators.control_loop import Hold, Loop, RightHandSide, load_shared, noise_text
 from emdeg.simulation.integrators.methods import Explicit, Gauss, Method, SemiImplicit, nodes
 
@@ -43,8 +43,7 @@ def kernel_text(loop: Loop, method: Method, hold: Hold | None, width: int, bits:
             f"@table_b = internal constant [{count} x {scalar}] [{_numbers(method.b, bits)}]",
             f"@table_row = internal constant [{count} x i64] [{', '.join(f'i64 {row}' for row in rows)}]",
         ]
-    attributes = f'attributes #0 = {{ nounwind "min-legal-vector-width"="{bits * width}" }}'
-    return "\n\n".join([*tables, *parts, *sorted(declared), attributes]) + "\n"
+    return "\n\n".join([*tables, *parts, *sorted(declared), vector_attributes(bits * width)]) + "\n"
 
 
 def _numbers(values: tuple[float, ...], bits: int) -> str:
