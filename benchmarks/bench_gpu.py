@@ -5,7 +5,8 @@
 Needs a GPU, its driver and torch (for arrays, events and graphs). A kernel's rate is taken from a hundred launches of
 one captured graph, so that the interpreter does not count; what a call from Python costs is measured apart. Peers that
 are at hand are measured in the same run, on one URDF (`--urdf`, or the one that GRiD brings): GRiD's kernels (pip
-`grid-rbd`, nvcc) and MJX. Prints it all and writes benchmarks/results/gpu.json.
+`grid-rbd`, nvcc), MJX, and Pinocchio on all cores (`pin`, `cmeel-eigen`, g++). Prints it all and writes
+benchmarks/results/gpu.json.
 """
 
 from __future__ import annotations

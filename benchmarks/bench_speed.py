@@ -28,24 +28,12 @@ from emdeg.codegen.c import COptions, emit_c
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import count
 from emdeg.runtime.kernel import cores
-from peer import NoPeer, Pinocchio, pointer, python_model
+from peer import ROUTINES, NoPeer, Pinocchio, pointer, python_model
 from record import record
 
 STATES = 512
 BATCH = 16_384
 FLAGS = ["-O3", "-march=native", "-ffp-contract=fast", "-fPIC"]
-ROUTINES = {
-    "inverse_dynamics": ("rnea",),
-    "mass_matrix": ("crba", "crba_local"),
-    "forward_dynamics": ("aba", "aba_local"),
-    "inverse_dynamics_derivatives": ("rnea_derivatives",),
-    "forward_dynamics_derivatives": ("aba_derivatives",),
-    "inverse_dynamics_vjp": ("rnea_derivatives",),
-    "forward_dynamics_vjp": ("aba_derivatives",),
-}
-"""Pinocchio's routine for each function; of two conventions the faster one counts. It has no adjoints: a row times a
-Jacobian needs the Jacobian, and the product itself is not even timed."""
-
 COUNTS = ("operations", "sincos", "operations of the plain program")
 
 Call = Callable[[], object]

@@ -1,8 +1,9 @@
-"""Peers on the GPU, from the same URDF, in the same run: GRiD's kernels and MuJoCo's MJX, where they are installed.
+"""Peers from the same URDF, in the same run: GRiD's kernels, MuJoCo's MJX, Pinocchio on all of the processor's cores.
 
 GRiD (pip `grid-rbd`, needs nvcc) is compiled for the robot when it is first asked for, which takes minutes. Its calls
 are captured in a CUDA graph as emdeg's are, so that no interpreter counts. MJX is compiled by JAX; a call of many
-states is timed from its beginning to its results. What is not there, or will not build, is said in words.
+states is timed from its beginning to its results. Pinocchio computes in double precision, each core its share of the
+states. What is not there, or will not build, is said in words.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,9 @@ from xml.etree import ElementTree
 import numpy as np
 
 import emdeg
+from emdeg.runtime import cores
 from gpu_rates import captured_seconds, rate
+from peer import ROUTINES, Pinocchio
 
 GRID = {
     "inverse_dynamics": ("inverse_dynamics", "inverse_dynamics"),
@@ -49,7 +53,7 @@ def compared(urdf: Path) -> dict[str, Any]:
             "emdeg": {str(states): round(rate(program, "float32", states), 1) for states in SIZES}
         }
         print("emdeg", function, found["functions"][function], flush=True)
-    for name, measured in (("GRiD", grid_rates), ("MJX", mjx_rates)):
+    for name, measured in (("GRiD", grid_rates), ("MJX", mjx_rates), ("Pinocchio", pinocchio_rates)):
         start = time.perf_counter()
         try:
             rates = measured(urdf, robot)
@@ -135,6 +139,39 @@ def mjx_rates(urdf: Path, robot: emdeg.Robot) -> dict[str, dict[str, float]]:
             row[str(states)] = round(states / min(spent) / 1e6, 2)
         found[function] = row
     return found
+
+
+def pinocchio_rates(_: Path, robot: emdeg.Robot) -> dict[str, dict[str, float]]:
+    """Pinocchio's C++ on all cores, a model for each; of two conventions the faster one counts."""
+    peers, rng = [Pinocchio(robot) for _ in range(cores())], np.random.default_rng(1)
+    found: dict[str, dict[str, float]] = {function: {} for function in GRID}
+    with ThreadPoolExecutor(len(peers)) as pool:
+        for states in SIZES:
+            arrays = [rng.uniform(-1, 1, (states, robot.n)) for _ in range(3)]
+            for peer, *share in zip(peers, *(np.array_split(array, len(peers)) for array in arrays)):
+                peer.states(*map(np.ascontiguousarray, share))
+            for function, row in found.items():
+                spent = []
+                for routine in ROUTINES[function]:
+                    _need_same_last(robot, function, [array[-1] for array in arrays], peers[-1], routine)
+                    calls = [peer.call(routine) for peer in peers]
+                    for _ in range(5):
+                        start = time.perf_counter()
+                        list(pool.map(lambda call: call(), calls))
+                        spent.append(time.perf_counter() - start)
+                row[str(states)] = round(states / min(spent) / 1e6, 2)
+    return found
+
+
+def _need_same_last(robot: emdeg.Robot, function: str, state: list[Any], peer: Pinocchio, routine: str) -> None:
+    """ValueError unless Pinocchio finds the last state's result as emdeg does."""
+    program = emdeg.program(robot, function)
+    ours = emdeg.compile(program)(*(array[None] for array in state[: len(program.inputs)]))
+    expected = np.concatenate([np.ravel(part) for part in (ours if isinstance(ours, tuple) else (ours,))])
+    out = np.empty(robot.n + 3 * robot.n**2)
+    peer.call(routine, out)()
+    if not np.allclose(out[: expected.size], expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max()):
+        raise ValueError(f"its {routine} differs from emdeg's {function}")
 
 
 def bare(urdf: Path) -> str:

@@ -33,6 +33,18 @@ FLAGS = [
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 ]
 
+ROUTINES = {
+    "inverse_dynamics": ("rnea",),
+    "mass_matrix": ("crba", "crba_local"),
+    "forward_dynamics": ("aba", "aba_local"),
+    "inverse_dynamics_derivatives": ("rnea_derivatives",),
+    "forward_dynamics_derivatives": ("aba_derivatives",),
+    "inverse_dynamics_vjp": ("rnea_derivatives",),
+    "forward_dynamics_vjp": ("aba_derivatives",),
+}
+"""Pinocchio's routine for each function; of two conventions the faster one counts. It has no adjoints: a row times a
+Jacobian needs the Jacobian, and the product itself is not even timed."""
+
 
 class NoPeer(Exception):
     """Pinocchio's headers, Eigen's or a C++ compiler are not here."""
@@ -81,8 +93,6 @@ def casadi_library() -> ctypes.CDLL:
 
 class Pinocchio:
     """A robot as Pinocchio's model, and its routines over arrays of states (states, n)."""
-
-    ROUTINES = ("rnea", "crba", "crba_local", "aba", "aba_local", "rnea_derivatives", "aba_derivatives")
 
     def __init__(self, robot: Robot) -> None:
         arrays = model_arrays(robot)

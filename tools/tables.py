@@ -327,7 +327,7 @@ def _gpu_peers(found: Any) -> str:
         for who, row in rows.items():
             lines.append((f"`{function}`", who, *(f"{row[size]:,}" if size in row else "" for size in sizes)))
     head = (f"{found['robot']}, float32, million states a second", "who", *(f"N = {int(size):,}" for size in sizes))
-    said = "; ".join(f"{who}: {found[who]}" for who in ("GRiD", "MJX") if who in found)
+    said = "; ".join(f"{who}: {found[who]}" for who in ("GRiD", "MJX", "Pinocchio") if who in found)
     return "\n" + table(head, lines) + f"\n{said}.\n"
 
 
