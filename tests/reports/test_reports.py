@@ -24,7 +24,9 @@ from emdeg.reduce.short_model import full_model
 from emdeg.reduce.significance import significant
 from emdeg.reports import Report, html, report
 from emdeg.reports.charts import ChartBar, bars
-from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm
+from emdeg.reports.counts_part import counts
+from emdeg.reports.equations_part import equations
+from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.reports.latex import LatexReportWriter
 from emdeg.reports.published import published_counts as published
 from emdeg.reports.scene import frames_at, scene, skeleton
@@ -124,7 +126,7 @@ def test_picture_keeps_the_loops_closed(name: str) -> None:
         np.testing.assert_allclose(ends, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("limits", [{}, {"MOST_TERMS": 5}, {"MOST_TERMS": 5, "LARGEST_TABLE": 1}])
+@pytest.mark.parametrize("limits", [{}, {"MANY_TERMS": 5}, {"MANY_TERMS": 5, "LARGEST_TABLE": 1}])
 def test_slider_errors_hold_on_random_states(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Certified is at least found and what brute force finds: as for few terms, for many, and for rows too large."""
     for name, value in {"THRESHOLDS": (0.003, 0.1), **limits}.items():
@@ -132,7 +134,7 @@ def test_slider_errors_hold_on_random_states(limits: dict[str, int], monkeypatch
     robot = emdeg.load("scara")
     subject = Subject(robot)
     full = full_model(robot)
-    found = tradeoff(subject, full, 1000)
+    found = tradeoff(subject, full)
     random = np.random.default_rng(0)
     q, qd, qdd = subject.where.sample_states(20_000, random)
     tau = emdeg.inverse_dynamics(robot, q, qd, qdd)
@@ -145,6 +147,46 @@ def test_slider_errors_hold_on_random_states(limits: dict[str, int], monkeypatch
         assert (np.array(level.found) <= np.array(level.certified) * (1 + 1e-12)).all()
     assert found.levels[0].terms == sum(map(len, full.lumped.expansions.values()))
     assert [level.terms for level in found.levels] == sorted((level.terms for level in found.levels), reverse=True)
+
+
+def test_the_curve_shows_every_level_that_errs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operations against certified error: the slider's levels are its places, the exact program a line."""
+    monkeypatch.setattr("emdeg.reports.tradeoff.THRESHOLDS", (0.003, 0.1))
+    monkeypatch.setattr("emdeg.reports.counts_part.QUOTED", 0.1)
+    subject = Subject(emdeg.load("scara"))
+    levels = tradeoff(subject, full_model(subject.robot))
+    found = counts(subject, levels, "scara")
+    written = html.HtmlReportWriter().section(found.section)
+    erring = [one for one in levels.levels if max(one.certified, default=0.0)]
+    assert erring
+    for one in erring:
+        assert f"hidden: {one.mul + one.add} operations, error below" in written
+    assert f">exact: {found.counts['inverse_dynamics'].total}<" in written
+    assert "--curve SECONDS" in written
+
+
+def test_short_programs_are_on_the_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that the summary tells, none longer than the exact program, which is the first."""
+    monkeypatch.setattr("emdeg.reduce.tradeoff.WORST_ERRORS", (0.3,))
+    found = counts(Subject(emdeg.load("planar2r"), curve=1.0), None, "planar2r")
+    exact, *short = found.short
+    assert exact.operations == found.counts["inverse_dynamics"].total
+    assert all(one.operations < exact.operations and 0 < max(one.certified) <= 0.3 for one in short)
+    assert ("short program within" in str(found.section)) == bool(short)
+
+
+@pytest.mark.long
+def test_robots_of_thousands_of_terms_have_the_slider(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"THRESHOLDS": (0.1,), "MANY_POINTS": 20_000, "STARTS": 2}.items():
+        monkeypatch.setattr(f"emdeg.reports.tradeoff.{name}", value)
+    found = equations(Subject(emdeg.load("iiwa14")), "iiwa14")
+    assert any(isinstance(item, Slider) for item in found.section.items)
+    assert found.full is not None
+    assert found.tradeoff is not None
+    assert len(found.full.functions) > 1000
+    whole, short = found.tradeoff.levels
+    assert 0 < short.terms < whole.terms
+    assert whole.terms - short.terms == len(found.tradeoff.goes)
 
 
 def test_the_deltas_figure_is_the_papers_procedure_counted() -> None:

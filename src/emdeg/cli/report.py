@@ -27,6 +27,10 @@ def report(
         typer.Option("--range", metavar="JOINT=LOW:HIGH", help="A range [rad, m, or '30 deg'] of a joint. Repeatable."),
     ] = None,
     effort: Effort = None,
+    curve: Annotated[
+        float,
+        typer.Option(help="Processor time [s] for short programs on the chart of operations and errors.", min=0),
+    ] = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Replace files that emdeg did not generate.")] = False,
     json: Json = False,
 ) -> None:
@@ -40,6 +44,8 @@ def report(
       emdeg report puma560
 
       emdeg report my_arm.urdf --out report --range "q3=0:0.5"
+
+      emdeg report my_arm.urdf --curve 60
     """
     # Drawing and proving take as long to import as other commands take to run.
     from emdeg.reports import report as make
@@ -48,6 +54,7 @@ def report(
     name = identifier(Path(robot.argument).stem)
     options = [f"--range={text}" for text in ranges or []]
     options += [] if effort is None else [f"--effort={effort:g}"]
+    options += [f"--curve={curve:g}"] if curve else []
     folder = out_dir or Path(f"{name}_report")
     # An interrupt leaves nothing behind: the report's files are written together, at its end.
     with _progress() as progress:
@@ -56,6 +63,7 @@ def report(
             folder,
             ranges=joint_ranges(ranges or []),
             effort=checked_effort(effort),
+            curve=curve,
             force=force,
             words=robot.words,
             options=options,

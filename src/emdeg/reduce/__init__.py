@@ -29,6 +29,6 @@ if TYPE_CHECKING:
         stated_program,
     )
     from emdeg.reduce.tables import general_recursion, reduction_tables, totals
-    from emdeg.reduce.tradeoff import curve, curve_csv, curve_of_programs, draw
+    from emdeg.reduce.tradeoff import TradeoffPoint, curve, curve_csv, curve_of_programs, draw
 
 on_demand(globals())

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from emdeg.reports.robot_tables import PARAMETERS, number
     from emdeg.reports.scene import scene as robot_scene
     from emdeg.reports.subject import Subject
+    from emdeg.reports.tradeoff import MOST_TERMS
     from emdeg.reports.tradeoff import tradeoff as thresholds
 
 on_demand(globals())

@@ -196,6 +196,79 @@ def curves(
     return Drawing(wide, tall, tuple(shapes), f"{title}: {', '.join(row.label for row in rows)} over {across}, {up}")
 
 
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Places (across, up), all above zero, joined in their order; what is told of each where it is pointed at."""
+
+    label: str
+    places: tuple[tuple[float, float], ...]
+    told: tuple[str, ...]
+    colour: str
+
+
+def trails(
+    rows: Sequence[Trail],
+    title: str,
+    across: str,
+    up: str,
+    line: tuple[float, str] | None = None,
+    *,
+    size: tuple[float, float] = (WIDTH, 290.0),
+) -> Drawing:
+    """Places over two logarithmic scales, and an upright line at one value, with its name."""
+    wide, tall = size
+    left, right, top, bottom = 52.0, wide - 12, 40.0, tall - 34
+    x_ends = _decades([x for row in rows for x, _ in row.places] + ([line[0]] if line else []))
+    y_ends = _decades([y for row in rows for _, y in row.places])
+
+    def at(ends: tuple[float, float], value: float) -> float:
+        return math.log(value / ends[0]) / math.log(ends[1] / ends[0])
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return left + (right - left) * at(x_ends, x), bottom - (bottom - top) * at(y_ends, y)
+
+    shapes: list[Shape] = []
+    for mark in _round_numbers(*x_ends):
+        x, _ = place(mark, y_ends[0])
+        shapes += [Line(((x, top), (x, bottom)), FAINT), Text(x, bottom + 14, f"{mark:g}", 9.5, "middle", SOFT)]
+    for mark in _round_numbers(*y_ends):
+        _, y = place(x_ends[0], mark)
+        shapes += [Line(((left, y), (right, y)), FAINT), Text(left - 5, y + 3.5, f"{mark:g}", 9.5, "end", SOFT)]
+    if line is not None:
+        x, _ = place(line[0], y_ends[0])
+        shapes.append(Line(((x, top), (x, bottom)), INK, 1.4, (5.0, 3.0)))
+        inside = x + 5 + 5.6 * len(line[1]) < right
+        shapes.append(Text(x + (4 if inside else -4), top + 10, line[1], 9.5, "start" if inside else "end"))
+    begin = 0.0
+    for row in rows:
+        shapes += [Rectangle(begin, 5, 9, 9, row.colour), Text(begin + 14, 13.5, row.label, 10.5)]
+        begin += 32 + 6.2 * len(row.label)
+        places = [place(x, y) for x, y in row.places]
+        if len(places) > 1:
+            shapes.append(Line(tuple(places), row.colour, 1.6))
+        shapes += [Rectangle(x - 3.5, y - 3.5, 7, 7, row.colour, told) for (x, y), told in zip(places, row.told)]
+    shapes += [Text((left + right) / 2, tall - 4, across, 10, "middle", SOFT), Text(left, 31, up, 10, fill=SOFT)]
+    return Drawing(wide, tall, tuple(shapes), title)
+
+
+def _decades(values: Sequence[float]) -> tuple[float, float]:
+    """Ends of a logarithmic scale around values, a little apart from them and from each other."""
+    low, high = min(values) / 1.25, max(values) * 1.25
+    middle = math.sqrt(low * high)
+    return min(low, middle / 2), max(high, 2 * middle)
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten from `low` to `high`; only powers of ten where these are many.
+
+    >>> _round_numbers(30, 600), _round_numbers(0.002, 120)
+    ([50.0, 100.0, 200.0, 500.0], [0.01, 0.1, 1.0, 10.0, 100.0])
+    """
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if high / low < 3000 else (1,)
+    return [v for k in decades for step in steps if low <= (v := float(f"{step}e{k}")) <= high]
+
+
 def key_of(rows: Sequence[Curve], wide: float = WIDTH) -> Drawing:
     """The curves' names, once for several charts."""
     shapes: list[Shape] = []

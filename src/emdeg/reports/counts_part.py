@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from emdeg.errors import RobotError
-from emdeg.programs import Count, Program, count, plain_program, program
-from emdeg.reduce import general_recursion
-from emdeg.reports.charts import ChartBar, bars
+from emdeg.programs import Count, Effort, Program, count, plain_program, program
+from emdeg.reduce import TradeoffPoint, curve_of_programs, general_recursion
+from emdeg.reports.charts import ChartBar, Trail, bars, trails
 from emdeg.reports.published import Published, published_counts
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import QUOTED, Tradeoff
-from emdeg.writing import Figure, Figures, Item, Note, Paragraph, Section, Table, percent
+from emdeg.writing import BLUE, ORANGE, Figure, Figures, Item, Note, Paragraph, Section, Table, percent
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity", "coriolis_matrix", "jacobian")
 LOOPS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
@@ -25,10 +25,12 @@ class CountsFound:
     programs: dict[str, Program]
     counts: dict[str, Count]
     published: tuple[Published, ...]
+    short: tuple[TradeoffPoint, ...] = ()
+    """Short programs within rising errors, the exact one first."""
 
 
-def counts(subject: Subject, short: Tradeoff | None) -> CountsFound:
-    """Programs of this robot, counted by the project's one convention."""
+def counts(subject: Subject, short: Tradeoff | None, command: str) -> CountsFound:
+    """Programs of this robot, counted by the project's one convention; `command`: how the robot is called there."""
     robot = subject.robot
     programs: dict[str, Program] = {}
     left_out: list[Item] = []
@@ -63,10 +65,71 @@ def counts(subject: Subject, short: Tradeoff | None) -> CountsFound:
         _table(totals),
         *left_out,
     ]
+    points = _short_programs(subject)
+    items += _curve(totals["inverse_dynamics"], short, points, command)
     if figures:
         rows = tuple((f.what, f.source) for f in figures)
         items.append(Table(("figure", "source"), rows, "Where the grey bars come from", folded=True))
-    return CountsFound(Section("operations", "Operations", tuple(items)), programs, totals, figures)
+    return CountsFound(Section("operations", "Operations", tuple(items)), programs, totals, figures, points)
+
+
+def _short_programs(subject: Subject) -> tuple[TradeoffPoint, ...]:
+    """The exact program and short ones; none where no time is given for them."""
+    if not subject.curve or subject.symbolic or subject.closed:
+        return ()
+    return curve_of_programs(
+        subject.robot,
+        subject.where,
+        effort=Effort(subject.curve),
+        tell=lambda text: subject.progress(f"short programs {text}"),
+    )
+
+
+def _curve(exact: Count, hidden: Tradeoff | None, programs: tuple[TradeoffPoint, ...], command: str) -> list[Item]:
+    """Operations against certified error: terms hidden by the slider, and short programs."""
+    rows = []
+    if hidden is not None:
+        told = [
+            (one.mul + one.add, max(one.certified, default=0.0), f"terms below {percent(one.threshold)} hidden")
+            for one in hidden.levels
+        ]
+        rows.append(_trail("terms hidden", told, BLUE))
+    if programs:
+        told = [(one.operations, max(one.certified), f"short program within {percent(one.asked)}") for one in programs]
+        rows.append(_trail("short programs", told, ORANGE))
+    rows = [row for row in rows if row.places]
+    if not rows:
+        return []
+    drawing = trails(
+        rows,
+        "Operations against certified error",
+        "operations of the inverse dynamics",
+        "largest certified error of a joint [% of its largest effort]",
+        (float(exact.total), f"exact: {exact.total}"),
+    )
+    caption = (
+        "What a shorter inverse dynamics costs: operations against the certified error of the joint that errs most, "
+        "over the workspace. Blue: the explicit equations without the terms that the slider hides. The dashed line is "
+        "the smallest exact program found; equations to its right are for reading."
+    )
+    if programs:
+        caption += " Orange: operations of that program left out, within rising errors."
+    items: list[Item] = [Figures((Figure("tradeoff", drawing),), caption)]
+    if not programs:
+        items.append(
+            Note(
+                "Short programs, which begin with the smallest exact one, are drawn here with --curve SECONDS; one of "
+                f"them with its certificate: emdeg abbreviate {command} --worst-error 0.05 --emit short.c"
+            )
+        )
+    return items
+
+
+def _trail(label: str, points: list[tuple[int, float, str]], colour: str) -> Trail:
+    """Those that err at all: an error of nothing has no place on a logarithmic scale."""
+    kept = [(n, 100 * error, name) for n, error, name in points if n and error]
+    told = tuple(f"{name}: {n} operations, error below {percent(e / 100, bound=True)}" for n, e, name in kept)
+    return Trail(label, tuple((float(n), e) for n, e, _ in kept), told, colour)
 
 
 def _rows(
@@ -89,8 +152,9 @@ def _rows(
     if not subject.closed:
         recursion = plain_program(robot, "inverse_dynamics", base_parameters=False, factored=False)
         rows.append(_bar("emdeg: the recursion with this robot's zeros left out", count(recursion)))
-    if short is not None and short.levels:
-        whole = short.levels[0]
+    whole = short.levels[0] if short is not None and short.levels else None
+    # Equations longer than any recursion are for reading: beside them the other bars would vanish.
+    if short is not None and whole is not None and whole.mul + whole.add <= general_recursion(robot.n).total:
         rows.append(_bar("emdeg: explicit equations, all terms", Count(whole.mul, whole.add)))
         level = next(one for one in short.levels if one.threshold == QUOTED)
         share = percent(max(level.certified, default=0.0), bound=True)

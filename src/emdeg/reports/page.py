@@ -63,6 +63,7 @@ def report(
     *,
     ranges: Mapping[str, Sequence[float]] | None = None,
     effort: float | None = None,
+    curve: float = 0.0,
     force: bool = False,
     words: Sequence[str] = (),
     options: Sequence[str] = (),
@@ -72,7 +73,8 @@ def report(
     """What emdeg knows of a robot, as one HTML page and as LaTeX, written into the folder `out` if that is given.
 
     `ranges`: {joint: (low, high)} [rad, m] that narrow the workspace; `effort`: nominal seconds [s] of search for a
-    smaller inverse dynamics. `words` and `options` are those of the command line, which the page repeats.
+    smaller inverse dynamics; `curve`: processor seconds [s] for short programs within rising errors. `words` and
+    `options` are those of the command line, which the page repeats.
 
     >>> import emdeg
     >>> sorted(emdeg.report("planar2r").summary["operations"]["gravity"])
@@ -83,7 +85,7 @@ def report(
     if not isinstance(robot, Robot):
         words, stem = words or [str(robot)], stem or Path(robot).stem
         robot = as_robot(robot)
-    made = _gathered(robot, words, options, stem, ranges, effort, progress)
+    made = _gathered(Subject(robot, dict(ranges or {}), progress, effort, curve), words, options, stem)
     if out is None:
         return made
     progress("writing")
@@ -98,24 +100,15 @@ def need_free(folder: Path, force: bool) -> None:
         may_replace(folder / name, force)
 
 
-def _gathered(
-    robot: Robot,
-    words: Sequence[str],
-    options: Sequence[str],
-    stem: str,
-    ranges: Mapping[str, Sequence[float]] | None,
-    effort: float | None,
-    progress: Callable[[str], None],
-) -> Report:
-    made_by = f"emdeg {__version__}"
-    subject = Subject(robot, dict(ranges or {}), progress, effort)
+def _gathered(subject: Subject, words: Sequence[str], options: Sequence[str], stem: str) -> Report:
+    robot, made_by = subject.robot, f"emdeg {__version__}"
     chosen = list(words) or [robot.name]
     command = shlex.join(["emdeg", "report", *chosen, *options])
     found = equations(subject, shlex.join(chosen))
-    operations = counts(subject, found.tradeoff)
+    operations = counts(subject, found.tradeoff, shlex.join(chosen))
     loads = loads_section(subject)
     last, artefacts = code(subject, operations.programs, chosen, stem or robot.name, command, made_by)
-    progress("the robot")
+    subject.progress("the robot")
     first = robot_section(subject, page_programs(subject, operations.programs, artefacts))
     title = robot.title or robot.name
     subtitle = f"{robot.name}: explicit equations of motion, operations, loads and code"
@@ -139,6 +132,10 @@ def _gathered(
                 "found": max(level.found, default=0.0),
             }
             for level in found.tradeoff.levels
+        ],
+        "short_programs": [
+            {"asked": p.asked, "operations": p.operations, "certified": max(p.certified), "found": max(p.found)}
+            for p in operations.short
         ],
     }
     return Report(document, tuple(artefacts), summary)

@@ -41,6 +41,8 @@ class Subject:
     progress: Callable[[str], None] = quiet
     effort: float | None = None
     """Nominal seconds of search for a smaller program; None: what is on file, else none."""
+    curve: float = 0.0
+    """Processor seconds for short programs within rising errors; 0: they are left out."""
 
     @property
     def symbolic(self) -> bool:

@@ -45,10 +45,10 @@ STARTS = 6
 """Configurations from which the largest error is climbed to."""
 TOLERANCE = 0.05
 """A bound within this of the error found needs no betterment."""
-MOST_TERMS = 700
-"""Terms of a model whose short models are worked out for a report; beyond, terms are only shaded."""
-LARGE_POINTS = 3_000_000
-"""The same of a model of more terms than that: more joints matter in every row, and grids have a dimension for each."""
+MOST_TERMS = 20_000
+"""Terms of a model whose short models are worked out, which takes minutes; beyond, terms are only shaded."""
+MANY_TERMS, MANY_POINTS = 700, 3_000_000
+"""Points of a model of more terms than that: more joints matter in every row, and grids have a dimension for each."""
 LARGEST_TABLE = 20_000_000
 """Numbers in the table of a row's formulas; beyond, a bound is the sum of what each term can be."""
 SAMPLES = 512
@@ -79,9 +79,9 @@ class Tradeoff:
     """By joint: the largest effort found over the box."""
 
 
-def tradeoff(subject: Subject, full: FullModel, most: int = MOST_TERMS) -> Tradeoff:
-    """Short models of a robot of at most so many terms; beyond, the terms' sizes on random configurations alone."""
-    if len(full.functions) > most:
+def tradeoff(subject: Subject, full: FullModel) -> Tradeoff:
+    """Short models of a robot; beyond so many terms, the terms' sizes on random configurations alone."""
+    if len(full.functions) > MOST_TERMS:
         return Tradeoff((), {}, sampled_sizes(subject, full), ())
     subject.progress("sizes of terms")
     size = sizes(full, subject.where)
@@ -108,8 +108,8 @@ def _largest(subject: Subject, full: FullModel) -> tuple[float, ...]:
 def _level(subject: Subject, short: ShortModel, threshold: float, largest: Sequence[float]) -> Level:
     operations = _operations(short, threshold)
     points = QUOTED_POINTS if threshold == QUOTED else POINTS
-    if _is_large(short):
-        points = LARGE_POINTS
+    if _is_long(short):
+        points = MANY_POINTS
     errors = [_error(subject, short, joint, points) for joint in range(1, subject.robot.n + 1)] if threshold else []
     shares = [
         (bound / peak if peak else 0.0, found / peak if peak else 0.0) for (bound, found), peak in zip(errors, largest)
@@ -124,13 +124,13 @@ def _level(subject: Subject, short: ShortModel, threshold: float, largest: Seque
     )
 
 
-def _is_large(short: ShortModel) -> bool:
-    return len(short.full.functions) > MOST_TERMS
+def _is_long(short: ShortModel) -> bool:
+    return len(short.full.functions) > MANY_TERMS
 
 
 def _operations(short: ShortModel, threshold: float) -> Count:
     """Of the inverse dynamics: the best of several ways where few terms are left, else of one good way."""
-    if _is_large(short):
+    if _is_long(short):
         return count(printed_program(short))
     if threshold < QUOTED:
         shared = SharedEfforts(short, OF_LINKS)

@@ -23,6 +23,7 @@ from emdeg.mechanics.functions import RUBBING, WITH_FRICTION, functions_of
 from emdeg.programs import Program, count, optimise, program
 from emdeg.reduce import term_program
 from emdeg.reports import (
+    MOST_TERMS,
     HtmlReportWriter,
     ShadedEntries,
     ShadedEntry,
@@ -55,8 +56,6 @@ MOST_LIVE_TERMS = 8_000
 """Terms whose values the page follows."""
 LONGEST_PART = 4_000_000
 """Characters of a part that a page shows."""
-MOST_LEVELS = 20_000
-"""Terms of a model up to which its short models are worked out, which takes minutes and is asked for."""
 FILE = "robot.toml"
 _SHOWN = frozenset(name for name, printing in TARGETS.items() if printing.is_text)
 """Targets whose files a page can show."""
@@ -145,7 +144,7 @@ def formulas(data: Data, tell: Tell) -> Data:
     if len(terms) <= MOST_LIVE_TERMS:
         values = term_program(robot, products(terms), found.full.values)
         answer["module"] = emit_js(values, name="terms")
-    answer["shortened"] = len(found.full.functions) <= MOST_LEVELS
+    answer["shortened"] = len(found.full.functions) <= MOST_TERMS
     numbers = {name: known.value for name, known in found.full.model.known.items()}
     paths = letter_paths(robot)
     for c in found.full.lumped.constants:
@@ -260,9 +259,9 @@ def significance(data: Data, tell: Tell) -> Data:
     if subject.symbolic or subject.closed:
         raise BadRequest("terms have sizes in chains and trees of numbers only")
     first = equations(subject, subject.robot.name, levels=False)
-    if first.full is None or len(first.full.functions) > MOST_LEVELS:
-        raise BadRequest(f"its equations have more than {MOST_LEVELS} terms: emdeg abbreviate shortens them")
-    found = thresholds(subject, first.full, MOST_LEVELS)
+    if first.full is None or len(first.full.functions) > MOST_TERMS:
+        raise BadRequest(f"its equations have more than {MOST_TERMS} terms: emdeg abbreviate shortens them")
+    found = thresholds(subject, first.full)
     goes = [found.goes.get((entry.name, term.constant)) for entry, term in _terms(first.section)]
     return {"levels": slider_levels(subject, found), "goes": goes}
 
