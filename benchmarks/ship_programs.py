@@ -12,7 +12,7 @@ from pathlib import Path
 
 import emdeg
 from emdeg.mechanics import TREE, kind_of
-from emdeg.mechanics.functions import CATALOGUE, functions_of
+from emdeg.mechanics.functions import CATALOGUE, Derivation, functions_of
 from emdeg.programs.ir import count
 from emdeg.programs.store import INDEX, file_name, filed_text, index, shipped
 from emdeg.writing.files import write_whole
@@ -31,6 +31,7 @@ FUNCTIONS = {
     "jacobian": SHORT,
     "forward_kinematics": SHORT,
     "inverse_dynamics_derivatives": 1.0,
+    "inverse_dynamics_derivatives+mass_matrix": 1.0,
     "forward_dynamics_derivatives": 1.0,
     "inverse_dynamics_vjp": 1.0,
     "forward_dynamics_vjp": 1.0,
@@ -56,9 +57,9 @@ def main() -> None:
         for function in arguments.functions.split(","):
             if function in LARGE and robot.n > 6:
                 continue
-            of = CATALOGUE[function].derivation
-            bare = function if of is None else of.of.name
-            if bare not in functions_of(robot) or (kind_of(robot) is not TREE and robot.n > LARGEST_LOOPS):
+            of = [CATALOGUE[name].derivation or CATALOGUE[name] for name in function.split("+")]
+            bare = {one.of.name if isinstance(one, Derivation) else one.name for one in of}
+            if not bare <= set(functions_of(robot)) or (kind_of(robot) is not TREE and robot.n > LARGEST_LOOPS):
                 continue
             for seed in map(int, arguments.seeds.split(",")):
                 search(robot, function, arguments.effort * FUNCTIONS[function], seed, arguments.folder)
@@ -73,7 +74,8 @@ def search(robot: emdeg.Robot, function: str, effort: float, seed: int, folder: 
 
 def ship(robot: emdeg.Robot, function: str, found, effort: float, seed: int, folder: Path = SHIPPED) -> int | None:
     """File what was found if it is smaller than what is on file; the operations of what was there."""
-    there = shipped(robot, [function])
+    names = function.split("+")
+    there = shipped(robot, names)
     before = None if there is None else count(there).total
     if before is None or found.count.total < before:
         data: dict[str, object] = {
@@ -82,9 +84,9 @@ def ship(robot: emdeg.Robot, function: str, found, effort: float, seed: int, fol
             "effort": effort,
             "certificate": found.certificate.as_dict(),
         }
-        path = folder / robot.name / file_name([function])
+        path = folder / robot.name / file_name(names)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole({path: filed_text(found.program, robot, [function], found=data).encode()})
+        write_whole({path: filed_text(found.program, robot, names, found=data).encode()})
         write_whole({folder / INDEX: index(folder).encode()})
     return before
 

@@ -7,15 +7,19 @@ import importlib.util
 import os
 import re
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import emdeg
 from emdeg.codegen.artefact import Request, emit, make_artefact, recheck
-from emdeg.errors import Refuted
+from emdeg.errors import NotCertified, Refuted
+from emdeg.programs import to_data
+from emdeg.programs.build import plain_program
 from emdeg.programs.proof import FALSE_PASS
 from emdeg.programs.simplification import split_constants
+from emdeg.programs.trace import Tracer
 from emdeg.robot import assemble
 from emdeg.robot.toml_reader import read_toml
 from tests.emitted import (
@@ -236,3 +240,55 @@ def test_a_wrong_program_never_becomes_an_artefact():
     lighter, robot = emdeg.load("planar2r"), emdeg.load("planar2r", payload="mass=1,com=0:0:0@link2")
     with pytest.raises(Refuted):
         make_artefact(robot, Request(("gravity",)), program=emdeg.program(lighter, "gravity"))
+
+
+def with_slopes(name):
+    """An arm, its request for CasADi, its program, and a program of the Jacobian that it did not make itself."""
+    robot = emdeg.load(name)
+    plain = plain_program(robot, ["inverse_dynamics_derivatives", "mass_matrix"])
+    outputs = tuple(replace(one, name="dtau_dqdd") if one.name == "M" else one for one in plain.outputs)
+    request = Request(("inverse_dynamics",), robot_name=name, casadi=True)
+    return robot, request, plain_program(robot, "inverse_dynamics"), replace(plain, outputs=outputs)
+
+
+@pytest.mark.parametrize("compiler", [True, False])
+def test_a_jacobian_that_was_handed_in_is_proved_and_kept_in_the_certificate(compiler, monkeypatch):
+    robot, request, program, slopes = with_slopes("planar2r")
+    made = make_artefact(robot, request, program=program, slopes=slopes)
+    assert made.text != make_artefact(robot, request, program=program).text
+    if not compiler:
+        monkeypatch.setattr("emdeg.codegen.execution.COMPILERS", ())
+    done = recheck(made.text.encode(), made.certificate)
+    assert bool(done.functions) is compiler
+    others = with_slopes("scara")[3]
+    for wrong in (to_data(others), {**made.certificate["slopes"], "outputs": []}, {}):
+        with pytest.raises(NotCertified):
+            recheck(made.text.encode(), made.certificate | {"slopes": wrong})
+    asked = made.certificate["request"] | {"casadi": False}
+    with pytest.raises(NotCertified, match="nothing that asks for one"):
+        recheck(made.text.encode(), made.certificate | {"request": asked})
+
+
+def test_a_jacobian_of_another_function_never_becomes_an_artefact():
+    robot, request, program, slopes = with_slopes("planar2r")
+    names = {"dtau_dq": "dtau_dqd", "dtau_dqd": "dtau_dq"}
+    swapped = replace(slopes, outputs=tuple(replace(one, name=names.get(one.name, one.name)) for one in slopes.outputs))
+    with pytest.raises(Refuted):
+        make_artefact(robot, request, program=program, slopes=swapped)
+
+
+def test_a_jacobian_that_cancels_large_numbers_is_found_out_without_a_compiler(monkeypatch):
+    """x + 1e25 (s s + c c) - 1e25 is x, and passes every exact check."""
+    robot, request, program, slopes = with_slopes("planar2r")
+    tracer = Tracer.like(slopes)
+    known = tracer.outputs_of(slopes, tracer.replay(slopes))
+    s, c = tracer.sine(tracer.entry("q", 1)), tracer.cosine(tracer.entry("q", 1))
+    nothing = (s * s + c * c) * 10**25 - 10**25
+    ruined = {name: [value + nothing if value else value for value in own] for name, own in known.items()}
+    shapes = {one.name: one.shape for one in slopes.outputs}
+    made = tracer.program(slopes.name, ruined)
+    made = replace(made, outputs=tuple(replace(one, shape=shapes[one.name]) for one in made.outputs))
+    artefact = make_artefact(robot, request, program=program, slopes=made)
+    monkeypatch.setattr("emdeg.codegen.execution.COMPILERS", ())
+    with pytest.raises(NotCertified, match="executed in floating point"):
+        recheck(artefact.text.encode(), artefact.certificate)

@@ -5,7 +5,7 @@ import pytest
 
 import emdeg
 from emdeg.mechanics.functions import evaluate as numbers
-from emdeg.programs import companions_of, evaluate
+from emdeg.programs import companions_of, count, evaluate, slopes_on_file
 from emdeg.programs.build import plain_program
 
 
@@ -56,3 +56,15 @@ def test_what_is_zero_for_every_state_is_left_out():
     # Turning about gravity, or about the last axis, changes nothing; nothing turns the last joint.
     assert all(row != 5 and column not in (0, 5) for row, column in pattern.places)
     assert list(pattern.places) == sorted(pattern.places, key=lambda place: place[::-1])
+
+
+def test_the_package_s_short_jacobians_take_the_place_of_longer_ones():
+    robot = emdeg.load("ur5e")
+    program, slopes = emdeg.program(robot, "inverse_dynamics"), slopes_on_file(robot, ["inverse_dynamics"])
+    own, handed = (next(iter(companions_of(program, one))) for one in (None, slopes))
+    assert handed.inputs == own.inputs
+    assert [name for name, _ in handed.outputs] == [name for name, _ in own.outputs]
+    assert count(handed.program).total < 0.7 * count(own.program).total
+    # Open parameters are differentiated by too, and no arm's mass matrix is a mechanism's.
+    assert slopes_on_file(emdeg.load("ur5e", payload="mass=mL,com=0:0:0@link6"), ["inverse_dynamics"]) is None
+    assert slopes_on_file(emdeg.load("delta"), ["inverse_dynamics"]) is None

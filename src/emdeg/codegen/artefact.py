@@ -15,7 +15,7 @@ from secrets import randbits
 from typing import Any, Literal
 
 from emdeg._version import __version__
-from emdeg.codegen.execution import Executed, Execution
+from emdeg.codegen.execution import Executed, Execution, interpreted_companion
 from emdeg.codegen.identity import (
     CHOICES,
     FORMAT,
@@ -39,6 +39,7 @@ from emdeg.errors import (
     NotAProgram,
     NotCertified,
     NotExecutable,
+    NotGrounded,
     OffTheVariety,
     OverBudget,
     Refuted,
@@ -54,6 +55,7 @@ from emdeg.programs import (
     base_places,
     check_rounding,
     check_slopes,
+    companions_of,
     count,
     float_error,
     from_data,
@@ -70,6 +72,9 @@ from emdeg.programs import (
     verify_program,
 )
 from emdeg.robot import Robot
+
+SLOPES = "slopes"
+"""In a certificate: the program of the Jacobian, where one was handed in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +123,26 @@ class Artefact:
 
 
 def make_artefact(
-    robot: Robot, request: Request, *, seed: int = 0, program: Program | None = None, key: Path | None = None
+    robot: Robot,
+    request: Request,
+    *,
+    seed: int = 0,
+    program: Program | None = None,
+    slopes: Program | None = None,
+    key: Path | None = None,
 ) -> Artefact:
     """The artefact, verified; raises `Refuted` rather than hand out one that is wrong.
 
-    `program` replaces the one that `emdeg.program` derives; it is proved like any other. `key`, a private key's file,
-    signs the certificate.
+    `program` replaces the one that `emdeg.program` derives; it is proved like any other, and so is `slopes`, a program
+    of its Jacobian for CasADi (see `emdeg.programs.companions_of`). `key`, a private key's file, signs the certificate.
     """
     built = plain_program(robot, request.functions, base=request.base) if program is None else program
     built = replace(built, inputs=_inputs(robot, request))  # the labels that whoever reads the certificate expects
-    text = emit(built, robot.name, request)
+    text = emit(built, robot.name, request, slopes)
     proof = verify_program(built, robot, request.functions, base=request.base, seed=seed, artefact=as_bytes(text))
     rounding = rounding_of(built, robot, request, proof.divides_by, seed=seed)
     certificate = _certificate(robot_data(robot), request, built, proof, rounding, measured_errors(built, robot))
+    certificate |= {} if slopes is None else {SLOPES: to_data(slopes)}
     signed_or_not = certificate if key is None else signed(certificate, key)
     return Artefact(_file(request), text, signed_or_not, beside=beside(text, built, request))
 
@@ -191,10 +203,11 @@ def executing(
         return check(None), Execution(not_because=f"{problem}; the program was, in floating point")
 
 
-def emit(program: Program, robot: str, request: Request) -> str | bytes:
+def emit(program: Program, robot: str, request: Request, slopes: Program | None = None) -> str | bytes:
     """The text of a program in the target's language, or the bytes of an object."""
     emitting = TARGETS[request.target].emit
-    return emitting(program, name=request.name, robot=robot, command=request.command, **_options(request))
+    options = _options(request, slopes)
+    return emitting(program, name=request.name, robot=robot, command=request.command, **options)
 
 
 def as_bytes(text: str | bytes) -> bytes:
@@ -202,9 +215,10 @@ def as_bytes(text: str | bytes) -> bytes:
     return text.encode() if isinstance(text, str) else text
 
 
-def _options(request: Request) -> dict[str, Any]:
-    """The request's options that its target understands."""
-    return {option: getattr(request, option) for option in TARGETS[request.target].options}
+def _options(request: Request, slopes: Program | None = None) -> dict[str, Any]:
+    """The request's options that its target understands, and `slopes` for those that differentiate."""
+    options = {option: getattr(request, option) for option in TARGETS[request.target].options}
+    return options | ({"slopes": slopes} if slopes is not None and request.casadi else {})
 
 
 def beside(text: str | bytes, program: Program, request: Request) -> dict[str, str]:
@@ -293,12 +307,14 @@ def recheck(text: bytes, certificate: Any) -> Execution:
 
     The bytes have the digest; the stored program prints to these bytes, header and all; its inputs have the stored
     robot's joints' names; the program equals an independent formulation of the stored robot at fresh points, and at one
-    of the stored seed; executed at fresh states, the text itself where its language is at hand, it rounds as it may;
-    counts, units, probability and errors are those stated. The signature is not looked at here.
+    of the stored seed, and a stored Jacobian is the program's; executed at fresh states, the text itself where its
+    language is at hand, it rounds as it may; counts, units, probability and errors are those stated. The signature is
+    not looked at here.
     """
     same_format(certificate)
     try:
         request, robot, program = _stored(certificate)
+        slopes = _stored_slopes(certificate, request)
         stated = {key: certificate[key] for key in PROOF if key != "roots_of"}
         name = certificate["robot"]["name"]  # as its file says it; the robot is stored under a plainer one
         _check_command(request, certificate["robot"])
@@ -310,8 +326,12 @@ def recheck(text: bytes, certificate: Any) -> Execution:
     if hashlib.sha256(text).hexdigest() != stated["digest"]:
         raise NotCertified("the artefact was changed: its digest is not the certificate's")
     try:
-        printed = as_bytes(emit(program, name, request))
-    except (ValueError, OverflowError, BadRequest) as problem:
+        printed = as_bytes(emit(program, name, request, slopes))
+    except OverBudget:
+        raise
+    except (Refuted, NotGrounded) as problem:
+        raise NotCertified(f"the artefact is wrong: its Jacobian is not the function's: {problem}") from None
+    except (KeyError, IndexError, ValueError, OverflowError, BadRequest) as problem:
         raise NotCertified(f"the certificate is damaged: {problem}") from None
     if printed != text:
         llvm = "; PTX is LLVM's text, whose version may be another" if request.target == "ptx" else ""
@@ -337,8 +357,13 @@ def recheck(text: bytes, certificate: Any) -> Execution:
             request.name,
             program,
             lambda run: rounding_of(program, robot, request, proof.divides_by, seed=randbits(60), run=run),
-            **_options(request),
+            **_options(request, slopes),
         )
+        if slopes is not None and execution.not_because:
+            jacobian = next(companions_of(program, slopes))
+            states = states_of(program, robot, randbits(60), program.size)
+            divisors = [index for index, _ in proof.divides_by]
+            check_slopes(program, states, {jacobian.prefix: interpreted_companion(jacobian, program)}, divisors)
     except OverBudget:
         raise
     except (Refuted, OffTheVariety, ValueError) as problem:
@@ -420,6 +445,7 @@ _KEYS = {
         "robot",
         "program",
     ),
+    SLOPES,
     SIGNATURE,
 }
 _LATER = {"layout", "sm", "loader", "prefix", "cpu", "acados"}
@@ -448,3 +474,11 @@ def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
     robot = stored_robot(certificate["robot"])
     known_functions(request.functions, robot)
     return request, robot, from_data(certificate["program"])
+
+
+def _stored_slopes(certificate: Mapping[str, Any], request: Request) -> Program | None:
+    if SLOPES not in certificate:
+        return None
+    if not request.casadi:
+        raise ValueError("it has a Jacobian, and nothing that asks for one")
+    return from_data(certificate[SLOPES])

@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 
 from emdeg.codegen.c.acados import acados_called
 from emdeg.errors import NotExecutable, Refuted
-from emdeg.programs import Companion, Program, along_lines_of, companions_of, split_constants, split_rates, split_shared
+from emdeg.programs import (
+    Companion,
+    Program,
+    along_lines_of,
+    companions_of,
+    evaluate,
+    split_constants,
+    split_rates,
+    split_shared,
+)
 from emdeg.writing import Shown
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -104,30 +113,31 @@ def compiled_c(
     casadi: bool = False,
     multirate: bool = False,
     acados: bool = False,
+    slopes: Program | None = None,
     **more: object,
 ) -> Executed:
     """The function `name` of emitted C as a function of arrays, one row a state.
 
-    With the functions that `batch`, `casadi`, `acados` and `multirate` add.
+    With the functions that `batch`, `casadi`, `acados` and `multirate` add; `slopes` as they were emitted with.
     """
     compiler, loaded = _loaded_c(text)
     called = CalledC(loaded, replace(program, name=name), np.dtype(np.float32 if single else np.float64))
     others: dict[str, Run] = {}
-    slopes: dict[str, Run] = {}
+    derivatives: dict[str, Run] = {}
     held: dict[str, Run] = {}
     if batch:
         others[f"{name}_batch"] = called.batch
     if casadi and not single:  # CasADi knows doubles alone
         others[f"{name}_casadi"] = called.casadi
-        slopes = {f"{one.prefix}_{name}_casadi": called.companion(one) for one in companions_of(program)}
+        derivatives = {f"{one.prefix}_{name}_casadi": called.companion(one) for one in companions_of(program, slopes)}
     if multirate:
         others[f"{name}_rates"] = called.rates
     if acados and not single:
         same, held = called.acados()
         others |= same
-    if missing := [one for one in (name, *others, *slopes, *held) if not hasattr(loaded, one)]:
+    if missing := [one for one in (name, *others, *derivatives, *held) if not hasattr(loaded, one)]:
         raise Refuted(f"{name}: compiled, it has no function {missing[0]}")
-    return Executed(called.plain, others, Path(compiler).name, slopes, held)
+    return Executed(called.plain, others, Path(compiler).name, derivatives, held)
 
 
 def _loaded_c(text: str) -> tuple[str, ctypes.CDLL]:
@@ -267,6 +277,17 @@ class CalledC:
         entry = getattr(self.loaded, name)
         entry.restype = None
         return entry
+
+
+def interpreted_companion(one: Companion, program: Program) -> Run:
+    """A derivative that CasADi looks for in the program's doubles, along the lines of `along_lines`: no text at all."""
+
+    def call(at: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        given, contracted = along_lines_of(one, program, at)
+        found = evaluate(one.program, {group.name: given[group.name] for group in one.program.inputs})
+        return contracted({name: found.get(name, np.zeros(0)) for name, _ in one.outputs})
+
+    return lambda states: _rows(states, call)
 
 
 def _by_pointers(

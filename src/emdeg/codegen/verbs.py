@@ -34,7 +34,17 @@ from emdeg.codegen.library import LIBRARY, recheck_library, with_library
 from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
 from emdeg.mechanics.functions import DERIVED, RUBBING, WITH_FRICTION, functions_of, with_friction_in
-from emdeg.programs import OPERATIONS, Progress, Weights, as_text, count, joined_functions, program, verify_program
+from emdeg.programs import (
+    OPERATIONS,
+    Progress,
+    Weights,
+    as_text,
+    count,
+    joined_functions,
+    program,
+    slopes_on_file,
+    verify_program,
+)
 from emdeg.robot import SUFFIXES, Robot, RobotLike, as_robot, library_names
 from emdeg.writing import held, read_plain, write_whole
 
@@ -186,7 +196,9 @@ def generate(
             weights=weights,
             progress=_of_many(progress, text, place, len(wanted)),
         )
-        made.append(make_artefact(loaded, request, program=found, key=key))
+        ready = casadi and effort is None and as_text(weights) == as_text(OPERATIONS)
+        slopes = slopes_on_file(loaded, names) if ready else None
+        made.append(make_artefact(loaded, request, program=found, slopes=slopes, key=key))
     if library:
         made = with_library(made, CERTIFICATE, key)
     return tuple(made) if out is None else write(made, Path(out), force)

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         split_shared,
     )
     from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
+    from emdeg.programs.slopes import slopes_on_file
     from emdeg.programs.store import from_data, keep, normal_digest, robot_digest, to_data, wrong_format
     from emdeg.programs.trace import Traced, Tracer
     from emdeg.programs.values import ARITHMETIC, angle_atoms, constants, evaluate, evaluate_residues, every_value

@@ -15,6 +15,7 @@ from typing import Literal
 
 from emdeg.programs.differentiation import Sweeps, cotangents, tangents
 from emdeg.programs.ir import Dependence, InputGroup, Program
+from emdeg.programs.proof import verify
 from emdeg.programs.simplification import retrace
 from emdeg.programs.trace import Traced, Tracer
 
@@ -46,6 +47,7 @@ class Pattern:
 
 Named = tuple[str, Pattern]
 Prefix = Literal["jac", "fwd1", "adj1", "jac_adj1"]
+FORWARDS = "fwd"
 HESSIAN = "hessian"
 """The program's output of which the blocks of the adjoint by the inputs are made: nonzeros of the lower triangle."""
 
@@ -76,14 +78,36 @@ def matrix_shape(shape: Sequence[int]) -> tuple[int, int]:
     return size, 1
 
 
-def companions_of(program: Program) -> Iterator[Companion]:
-    """What CasADi looks for beside a program."""
-    jacobian = _companion(program, "jac")
-    others = (_companion(program, prefix, jacobian) for prefix in ("fwd1", "adj1", "jac_adj1"))
-    yield from (one for one in (jacobian, *others) if one is not None)
+def companions_of(program: Program, slopes: Program | None = None) -> Iterator[Companion]:
+    """What CasADi looks for beside a program.
+
+    `slopes`: a shorter program of its Jacobian, an output `d<output>_d<input>` for each pair, row by row. It is proved
+    to be that; Refuted where it is not.
+    """
+    along = _companion(program, "fwd1")
+    jacobian = _companion(program, "jac", slopes=None if along is None else slopes)
+    if slopes is not None and jacobian is not None and along is not None:
+        verify(_times_tangents(jacobian, along), along.program, grounds=tuple)
+    others = (_companion(program, prefix, jacobian) for prefix in ("adj1", "jac_adj1"))
+    yield from (one for one in (jacobian, along, *others) if one is not None)
 
 
-def _companion(program: Program, prefix: Prefix, jacobian: Companion | None = None) -> Companion | None:
+def _times_tangents(jacobian: Companion, along: Companion) -> Program:
+    """A program of what `along` computes, the Jacobian times tangents, by the Jacobian's nonzeros."""
+    tracer = Tracer.like(along.program)
+    nonzeros = tracer.outputs_of(jacobian.program, tracer.replay(jacobian.program))
+    zero = tracer.number(0)
+    found = {name: [zero] * len(pattern.places) for name, pattern in along.outputs}
+    blocks = product(found, (name for name, _ in along.inputs if name.startswith(FORWARDS)))
+    for (output, seed), (name, pattern) in zip(blocks, jacobian.outputs, strict=True):
+        for (i, j), value in zip(pattern.places, nonzeros.get(name, ()), strict=True):
+            found[output][i] += value * tracer.entry(seed, j)
+    return tracer.program(along.program.name, found)
+
+
+def _companion(
+    program: Program, prefix: Prefix, jacobian: Companion | None = None, slopes: Program | None = None
+) -> Companion | None:
     swept = program.size * sum(group.size for group in program.inputs)
     if prefix == "jac_adj1" and (jacobian is None or swept > MOST_SWEPT):
         return None
@@ -109,7 +133,7 @@ def _companion(program: Program, prefix: Prefix, jacobian: Companion | None = No
 
     flat_x, flat_y = [v for own in x.values() for v in own], [v for own in y.values() for v in own]
     if prefix == "jac":
-        columns = iter(_jacobian(tracer, flat_x, flat_y))
+        columns = iter(_jacobian(tracer, flat_x, flat_y) if slopes is None else _handed(tracer, slopes, x, y))
         by_input = {by: [next(columns) for _ in given] for by, given in x.items()}
         start = 0
         for name, entries in y.items():
@@ -118,10 +142,10 @@ def _companion(program: Program, prefix: Prefix, jacobian: Companion | None = No
                 outputs.block(f"jac_{name}_{by}", [column[start:end] for column in own])
             start = end
     elif prefix == "fwd1":
-        seeds = further("fwd", {name: (len(entries), 1) for name, entries in x.items()})
-        slopes = iter(tangents(tracer, zip(flat_x, [t for own in seeds.values() for t in own]), flat_y))
+        seeds = further(FORWARDS, {name: (len(entries), 1) for name, entries in x.items()})
+        rates = iter(tangents(tracer, zip(flat_x, [t for own in seeds.values() for t in own]), flat_y))
         for name, shape in shapes.items():
-            outputs.whole(f"fwd_{name}", shape, [next(slopes) for _ in y[name]])
+            outputs.whole(f"fwd_{name}", shape, [next(rates) for _ in y[name]])
     else:
         weights = further("adj", shapes)
         flat_c = [c for own in weights.values() for c in own]
@@ -217,6 +241,18 @@ def _jacobian(tracer: Tracer, x: Sequence[Traced], y: Sequence[Traced]) -> list[
     if len(tracer.ops) - between < between - before:
         return [[row[k] for row in backwards] for k in range(len(x))]
     return forwards
+
+
+def _handed(
+    tracer: Tracer, slopes: Program, x: Mapping[str, Sequence[Traced]], y: Mapping[str, Sequence[Traced]]
+) -> list[list[Traced]]:
+    """dy/dx, a list for each x, of the program that was handed in for it."""
+    known = tracer.outputs_of(slopes, tracer.replay(slopes))
+    return [
+        [known[f"d{name}_d{by}"][i * len(own) + j] for name, entries in y.items() for i in range(len(entries))]
+        for by, own in x.items()
+        for j in range(len(own))
+    ]
 
 
 def _by_columns(tracer: Tracer, x: Sequence[Traced], y: Sequence[Traced]) -> list[list[Traced]]:

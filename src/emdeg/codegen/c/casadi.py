@@ -30,10 +30,15 @@ def entry_point(program: Program, name: str, constants: Program | None) -> str:
     return _wrapped(_entry(f"{name}_casadi", inputs, outputs, _results(program), calls, places))
 
 
-def derivative_entry_points(program: Program, name: str, function: Callable[[Program], str]) -> str:
-    """C text of what CasADi looks for beside `<name>_casadi`; `function` writes a program's own C function."""
+def derivative_entry_points(
+    program: Program, name: str, function: Callable[[Program], str], slopes: Program | None = None
+) -> str:
+    """C text of what CasADi looks for beside `<name>_casadi`; `function` writes a program's own C function.
+
+    `slopes` is a program of its Jacobian, if there is a short one (see `companions_of`).
+    """
     texts = []
-    for one in companions_of(program):
+    for one in companions_of(program, slopes):
         entry = f"{one.prefix}_{name}_casadi"
         own = replace(one.program, name=f"{name}_{one.prefix}")
         called = [own] if one.jacobian is None else [own, replace(one.jacobian, name=f"{name}_jac")]

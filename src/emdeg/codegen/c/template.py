@@ -38,6 +38,8 @@ class COptions:
     """Float unless the compiler is told otherwise, instead of double."""
     robot: str = ""
     command: str = ""
+    slopes: Program | None = None
+    """A program of the function's Jacobian, for `casadi` (see `companions_of`)."""
 
 
 def emit_c(program: Program, options: COptions | None = None, *, name: str | None = None) -> str:
@@ -56,7 +58,7 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
     derivative = partial(_function, together=options.trig == "inline", scope="static ")
     if options.casadi:
         texts.append(entry_point(main, name, constants))
-        texts.append(derivative_entry_points(program, name, derivative))
+        texts.append(derivative_entry_points(program, name, derivative, options.slopes))
     if options.acados:
         texts.append(acados_functions(program, name, derivative))
     lines = header(program, name, options.robot, options.command, options.multirate)
@@ -162,7 +164,7 @@ _SINGLE = """\
 """
 
 
-LONG = 1000
+LONG = 500
 """Values of a derivative from which on a compiler's time matters more than the last tenth of its speed."""
 
 
