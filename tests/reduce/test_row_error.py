@@ -1,6 +1,7 @@
 """Certified errors: never below what is found, never beaten by random states, exact where that can be known."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from emdeg.programs import evaluate
 from emdeg.reduce import full_model, significant
 from emdeg.reduce.model_error import certified
 from emdeg.reduce.programs import program
-from emdeg.reduce.row_error import EffortRow, _Speeds
+from emdeg.reduce.row_error import CornerReach, EffortRow, _Speeds
 from emdeg.reduce.short_model import ShortModel
 from emdeg.robot.workspaces import workspace
 
@@ -82,3 +83,26 @@ def test_negative_squares_of_speeds_are_bounded_at_inner_nodes_from_above_and_cl
     loose, between, close = ((most - reached.max(axis=1)).mean() for most, _ in ranges)
     assert loose > 1.2 * between > 1.2 * close
     assert loose > 2 * close
+
+
+@pytest.mark.parametrize("joints", [3, 5])
+def test_no_rates_of_the_box_make_more_of_columns_within_their_spread(joints):
+    """Accelerations, speeds and gravity together; columns are where their values say, or anywhere near."""
+    random = np.random.default_rng(joints)
+    pairs, squares = tuple(combinations(range(joints), 2)), tuple(range(joints))
+    speed, acceleration = random.uniform(0.5, 2, joints), random.uniform(1, 5, joints)
+    size = 2 * joints + len(pairs) + 1
+    row = EffortRow(Family((), (), random.normal(size=size), np.zeros(size)), acceleration, pairs, squares, 1, speed)
+    reach = CornerReach(row)
+    v = random.normal(size=(50, size))
+    v[::2] *= np.where(random.uniform(size=size) < 0.5, 0.05, 1.0)
+    qd, qdd = speed * random.uniform(-1, 1, (5000, joints)), acceleration * random.choice([-1, 1], (5000, joints))
+    qd = np.where(random.uniform(size=qd.shape) < 0.5, speed * np.sign(qd), qd)
+    products = [qd[:, j] * qd[:, k] for j, k in (*pairs, *((j, j) for j in squares))]
+    rates = np.column_stack([qdd, *products, np.ones(len(qd))])
+    moved = v + 0.1 * random.uniform(-1, 1, v.shape)
+    spread = np.abs(moved - v) @ np.abs(reach.columns)
+    above, around = reach.above(v @ reach.columns, np.zeros_like(spread)), reach.above(v @ reach.columns, spread)
+    assert (above * (1 + 1e-12) >= np.abs(v @ rates.T).max(axis=1)).all()
+    assert (around * (1 + 1e-12) >= np.abs(moved @ rates.T).max(axis=1)).all()
+    assert (above <= np.abs(v) @ row.weights * (1 + 1e-12)).all()

@@ -23,13 +23,15 @@ from emdeg.bounds import Bounded, Variable, interpolated, joint_variable, nested
 from emdeg.errors import OverBudget
 from emdeg.programs import Kind, Program, angle_atoms, constants, evaluate_residues
 from emdeg.reduce.moves import rate_terms
-from emdeg.reduce.row_error import EffortRow, RowObjective
+from emdeg.reduce.row_error import CornerReach, EffortRow
 from emdeg.reduce.steering import States
 from emdeg.robot import Workspace
 from emdeg.runtime import compile
 
 MOST_VALUES = 12_000_000
 """Nodes times formulas of one joint: some hundred megabytes."""
+MOST_COLUMNS = 4 * MOST_VALUES
+"""Coefficients times columns of one output: each is a number twice and for a while thrice."""
 POINTS = 2
 """Random lines modulo the prime on which a degree must hold."""
 TRIMMED = 0.03
@@ -354,20 +356,20 @@ def _groups(degrees: Array, of: Iterable[int]) -> list[list[int]]:
 
 
 def _bounded(row: EffortRow, found: float, enough: float, times: float, until: Callable[[], bool]) -> Bounded:
-    """A bound that is enough and at most so many times what was found, if that can be shown."""
-    objective = RowObjective(row)
+    """A bound at most so many times what was found, or else enough, or else as near that as can be shown."""
 
-    def above(values: Array, floor: float) -> Array:
+    def tick() -> None:
         if until():
             raise OverBudget("the time is over before the error is certified")
-        return objective.above(values, floor)
 
-    goal = max(CLOSE * found, min(enough, max(times * found, _small(enough)))) if found <= enough else FAR * found
-    bound, points = objective.at_once, 0
-    if bound > goal or bound > max(FAR * found, _small(enough)):
-        searched = nested_supremum(row.formulas, above, objective.weights, found=found, goal=goal)
-        bound, points = min(bound, searched.bound), searched.points
-    return Bounded(found, max(bound, found), {}, points)
+    first = max(CLOSE * found, min(enough, max(times * found, _small(enough))))
+    base = max(first, enough) if math.isfinite(enough) else first
+    goals = [first, *(base * k for k in LADDER if base * k > first)]
+    reach = CornerReach(row)
+    if row.formulas.coefficients[..., 0].size * reach.columns.shape[1] > MOST_COLUMNS:
+        raise OverBudget(f"an output depends on the speeds of {len(row.squares)} joints: too much to be bounded")
+    searched = nested_supremum(row.formulas, reach, found=found, goals=goals, tick=tick)
+    return Bounded(found, max(searched.bound, found), {}, searched.points)
 
 
 def _small(enough: float) -> float:
@@ -378,6 +380,8 @@ def _small(enough: float) -> float:
 CLOSE, FAR, ROUGH = 1.06, 1.49, 2.5
 """Times the error found: bounds are no closer than the first, at most the second where there is time for that, and at
 most the third in any case, if they can be shown to be."""
+LADDER = (1.0, 1.06, 1.15, 1.3, 1.6, 2.0, 3.0, 5.0)
+"""Times what is enough: bounds that are tried where no closer one can be shown."""
 ROOMY = 0.57
 """The part of a limit below which an error found is roughly bounded first: that takes much less."""
 SMALL = 0.01

@@ -118,17 +118,48 @@ class _Speeds:
         return most, values.min(axis=0) - np.maximum(c, 0) @ self.between
 
 
+class CornerReach:
+    """The largest |e| of a row by columns: entries of M, quadratic forms at patterns of speeds, squares between them.
+
+    As many joints' speeds are looked at between their corners as leave `PATTERNS` at most.
+    """
+
+    def __init__(self, row: EffortRow) -> None:
+        M, b, c, g = row.parts
+        moving = len({*row.squares, *(j for pair in row.pairs for j in pair)})
+        halved = [k for k in range(len(row.squares) + 1) if 3**k << (moving - k) <= 2 * PATTERNS]
+        speeds = _Speeds(row, _most_bent(row, max(halved, default=0)))
+        own, patterns = len(row.acceleration), len(speeds.products)
+        self.columns: Array = np.zeros((len(row.weights), own + patterns + len(row.squares)))
+        self._own, self._moving, self._bent = slice(0, own), slice(own, own + patterns), slice(own + patterns, None)
+        self.columns[M, self._own] = np.diag(row.acceleration)
+        self.columns[b.start : c.stop, self._moving] = speeds.products.T
+        self.columns[g, self._moving] = 1.0
+        self.columns[c, self._bent] = np.diag(speeds.between)
+
+    def above(self, values: Array, spread: Array) -> Array:
+        """At least the largest |e| over speeds and accelerations, each column within its spread (points, columns)."""
+        still = (np.abs(values[:, self._own]) + spread[:, self._own]).sum(axis=1)
+        form, form_spread = values[:, self._moving], spread[:, self._moving]
+        square, square_spread = values[:, self._bent], spread[:, self._bent]
+        most = (form_spread + form).max(axis=1) + np.maximum(square_spread - square, 0).sum(axis=1)
+        least = (form_spread - form).max(axis=1) + np.maximum(square_spread + square, 0).sum(axis=1)
+        return still + np.maximum(most, least)
+
+
+PATTERNS = 100
+"""Quadratic forms of speeds at most that every place of a grid is asked for."""
 HALVED = 4
 """Joints at most whose speeds are looked at between their corners too: each makes half as many patterns again."""
 
 
-def _most_bent(row: EffortRow) -> set[int]:
-    """The joints whose squares can do most between the corners of their speeds."""
+def _most_bent(row: EffortRow, most: int = HALVED) -> list[int]:
+    """The joints whose squares can do most between the corners of their speeds, the first of them first."""
     _, _, c, _ = row.parts
     mine = row.formulas.coefficients[..., c]
     sizes = np.sqrt((mine * mine).sum(axis=tuple(range(mine.ndim - 1))))
     order = np.argsort(-sizes * row.speed[list(row.squares)] ** 2, kind="stable")
-    return {row.squares[k] for k in order[:HALVED]}
+    return [row.squares[k] for k in order[:most]]
 
 
 class RowObjective:

@@ -42,7 +42,7 @@ ROUNDS, WORK, LEAST_WORK, NOISE = 12, 1.1e6, 6e4, 0.4
 """Prunings by different ways at most, their work for a second of effort and at least, and how different they are."""
 AIM, LAST_AIM = 0.88, 0.94
 """The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
-LONG, LONG_AIM = 700_000, 0.5
+LONG, LONG_AIM = 700_000, 0.75
 """Work beyond which less is aimed at: close bounds of many joints take too long."""
 ROOMY_AIM = 0.33
 """What is aimed at where bounds did not come near enough in time."""
@@ -51,7 +51,7 @@ BRIEF = 50_000
 LEFT, LONGER, LOOKING = 0.57, 3, 0.15
 """The part of what is aimed at that leaving parameters out may use; times the effort, what looking for a program of
 them takes, and of the time left at most."""
-DEAR = 1 << 24
+DEAR = 1 << 22
 """Values that a certificate took beyond which it is not asked for again for the sake of another move."""
 ATTEMPTS = 4
 """Searches until one is certified within its limits."""
