@@ -65,6 +65,15 @@ def test_symbols_are_an_input_that_can_be_differentiated_by(tmp_path):
     np.testing.assert_allclose(np.array(by_mass([0.3, 0.4], 5.0)), np.array(difference), rtol=1e-12)
 
 
+def test_a_file_says_which_derivatives_are_too_long_for_it(monkeypatch):
+    program = emdeg.program("planar2r", "forward_dynamics")
+    assert "Too long" not in emit_c(program, COptions(casadi=True))
+    monkeypatch.setattr("emdeg.programs.companions.MOST_SWEPT", 10)
+    text = emit_c(program, COptions(casadi=True))
+    assert "CasADi will not find them: jac_adj1. */" in text
+    assert "jac_adj1_" not in text
+
+
 def test_patterns_are_written_as_casadi_keeps_them():
     assert sparsity(Pattern.dense(2, 3)) == [2, 3, 1]
     assert sparsity(Pattern.empty(2, 2)) == [2, 2, 0, 0, 0]

@@ -45,7 +45,7 @@ def test_compiled_text_computes_what_the_program_computes(name, function, single
     ("function", "before", "after"),
     [
         ("_batch", "*count + i] = ", "*count + i] = R(1.1) * "),
-        ("_casadi", "% 6", "% 3"),
+        ("_casadi", ", of_scara_jacobian_casadi_J,", ", 0,"),
         ("_rates", "J[0] = ", "J[0] = R(0.1) + "),
     ],
 )

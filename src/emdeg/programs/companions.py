@@ -47,6 +47,7 @@ class Pattern:
 
 Named = tuple[str, Pattern]
 Prefix = Literal["jac", "fwd1", "adj1", "jac_adj1"]
+PREFIXES: tuple[Prefix, ...] = ("jac", "fwd1", "adj1", "jac_adj1")
 FORWARDS = "fwd"
 HESSIAN = "hessian"
 """The program's output of which the blocks of the adjoint by the inputs are made: nonzeros of the lower triangle."""

@@ -6,73 +6,93 @@ it looks for the function's Jacobian, its forward and adjoint derivatives, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from emdeg.programs import OutputGroup, Pattern, Program, companions_of, matrix_shape
+from emdeg.programs import PREFIXES, Pattern, Program, companions_of, matrix_shape, split_constants
 
 Named = tuple[str, Pattern]
+Taken = Mapping[str, tuple[str, Sequence[int]]]
+"""Of each output that has entries: the array they stand in, and where."""
 
 
-def entry_point(program: Program, name: str, constants: Program | None) -> str:
-    """C text; `constants` computes the constants where parameters are inputs of the CasADi function."""
-    outer = _outer_inputs(program, constants)
+def entry_points(program: Program, name: str, function: Callable[[Program], str], slopes: Program | None = None) -> str:
+    """C text of `<name>_casadi` and of what CasADi looks for beside it; `function` writes a program's own C function.
+
+    `slopes` is a program of its Jacobian, if there is a short one (see `companions_of`).
+    """
+    texts = [_own_entry(program, name), *_derivatives(program, name, function, slopes)]
+    text = "\n".join(texts)
+    shared = [helper for called, helper in _HELPERS.items() if f" {called}(" in text]
+    return "\n".join(["#ifndef EMDEG_FLOAT", *([_APART] if shared else []), *shared, text, "#endif", ""])
+
+
+# Copies in a function of their own: inlined and unrolled at every call they would be a tenth of a compiler's work.
+_APART = """\
+#if defined(__GNUC__)
+#define EMDEG_APART __attribute__((noinline))
+#else
+#define EMDEG_APART
+#endif"""
+_HELPERS = {
+    "emdeg_take": """\
+static EMDEG_APART void emdeg_take(size_t n, const double *given, double *array)
+{
+    size_t i;
+    for (i = 0; i < n; ++i) array[i] = given ? given[i] : 0.0;
+}""",
+    "emdeg_give": """\
+static EMDEG_APART void emdeg_give(size_t n, const double *array, const int *order, double *wanted)
+{
+    size_t i;
+    if (wanted) for (i = 0; i < n; ++i) wanted[i] = array[order ? (size_t)order[i] : i];
+}""",
+}
+
+
+def _own_entry(program: Program, name: str) -> str:
+    """The function's own entry, which makes its constants where parameters are inputs."""
+    constants, main = split_constants(replace(program, name=name))
     calls = []
     if constants is not None:
         calls += [
             f"    double constants[{max(len(constants.outputs[0].entries), 1)}];",
-            f"    {name}_constants({_joined(constants)});",
+            f"    {constants.name}({_joined(constants)});",
         ]
-    calls.append(f"    {name}({_joined(program)});")
-    inputs = [(group_name, Pattern.dense(size)) for group_name, size in outer]
-    outputs = [(group.name, Pattern.dense(*matrix_shape(group.shape))) for group in program.outputs]
-    places = {group.name: f"{group.name}[{_row_by_row(group)}]" for group in program.outputs}
-    return _wrapped(_entry(f"{name}_casadi", inputs, outputs, _results(program), calls, places))
+    calls.append(f"    {name}({_joined(main)});")
+    inputs = [(group_name, Pattern.dense(size)) for group_name, size in _outer_inputs(main, constants)]
+    shapes = {group.name: matrix_shape(group.shape) for group in main.outputs}
+    outputs = [(output, Pattern.dense(*shape)) for output, shape in shapes.items()]
+    taken = {
+        output: (output, [i * columns + j for j in range(columns) for i in range(rows)])
+        for output, (rows, columns) in shapes.items()
+    }
+    return _entry(f"{name}_casadi", inputs, outputs, _results(main), calls, taken)
 
 
-def derivative_entry_points(
-    program: Program, name: str, function: Callable[[Program], str], slopes: Program | None = None
-) -> str:
-    """C text of what CasADi looks for beside `<name>_casadi`; `function` writes a program's own C function.
-
-    `slopes` is a program of its Jacobian, if there is a short one (see `companions_of`).
-    """
-    texts = []
+def _derivatives(
+    program: Program, name: str, function: Callable[[Program], str], slopes: Program | None
+) -> Iterator[str]:
+    missing = list(PREFIXES)
     for one in companions_of(program, slopes):
-        entry = f"{one.prefix}_{name}_casadi"
+        missing.remove(one.prefix)
         own = replace(one.program, name=f"{name}_{one.prefix}")
         called = [own] if one.jacobian is None else [own, replace(one.jacobian, name=f"{name}_jac")]
         called = [each for each in called if each.outputs]
         calls = [f"    {each.name}({_joined(each)});" for each in called]
         arrays = [array for each in called for array in _results(each)]
-        texts += [function(own)] if own.outputs else []
-        texts += [_table(entry, output, order) for output, (_, order) in one.taken.items() if not _in_order(order)]
-        places = {
-            output: f"{array}[i]" if _in_order(order) else f"{array}[of_{entry}_{output}[i]]"
-            for output, (array, order) in one.taken.items()
-        }
+        if own.outputs:
+            yield function(own)
         of_parts = [
             [name for name, (array, _) in one.taken.items() if array in dict(_results(each))] for each in called
         ]
-        texts.append(_entry(entry, one.inputs, one.outputs, arrays, calls, places, of_parts))
-    return _wrapped("\n".join(texts))
-
-
-def _in_order(order: Sequence[int]) -> bool:
-    return list(order) == list(range(len(order)))
-
-
-def _table(entry: str, output: str, order: Sequence[int]) -> str:
-    """Where the nonzeros of an output stand in an array of another order."""
-    return f"static const int of_{entry}_{output}[{len(order)}] = {{{', '.join(map(str, order))}}};"
+        yield _entry(f"{one.prefix}_{name}_casadi", one.inputs, one.outputs, arrays, calls, one.taken, of_parts)
+    if missing:
+        yield f"/* Too long for a compiler, so that CasADi will not find them: {', '.join(missing)}. */"
 
 
 def _results(program: Program) -> list[tuple[str, int]]:
     return [(group.name, len(group.entries)) for group in program.outputs]
-
-
-def _wrapped(text: str) -> str:
-    return f"#ifndef EMDEG_FLOAT\n{text}\n#endif\n"
 
 
 def _entry(
@@ -81,41 +101,43 @@ def _entry(
     outputs: Sequence[Named],
     arrays: Sequence[tuple[str, int]],
     calls: Sequence[str],
-    places: Mapping[str, str],
+    taken: Taken,
     of_parts: Sequence[Sequence[str]] = (),
 ) -> str:
     """The entry point: inputs copied, zeros for those left out; the calls, which fill the arrays; outputs where wanted.
 
-    `places` says where nonzero i of each output that has any stands. `of_parts`: where there are two calls, the outputs
-    of each, which is left out where none of them is wanted.
+    `of_parts`: where there are two calls, the outputs of each, which is left out where none of them is wanted.
     """
     signature = f"int {entry}(const double **arg, double **res, long long int *iw, double *w, int mem)"
-    lines = [f"{signature};", signature, "{"]
-    taken = [(place, name, len(one.places)) for place, (name, one) in enumerate(inputs) if one.places]
-    given = {name: (place, len(one.places)) for place, (name, one) in enumerate(outputs) if one.places}
-    lines += [f"    double {name}[{size}];" for _, name, size in taken]
+    # Where the nonzeros of an output stand in an array of another order.
+    orders = {name: order for name, (_, order) in taken.items() if list(order) != list(range(len(order)))}
+    lines = [
+        f"static const int of_{entry}_{name}[{len(order)}] = {{{', '.join(map(str, order))}}};"
+        for name, order in orders.items()
+    ]
+    lines += [f"{signature};", signature, "{"]
+    given = [(place, name, len(one.places)) for place, (name, one) in enumerate(inputs) if one.places]
+    wanted = {name: (place, len(one.places)) for place, (name, one) in enumerate(outputs) if one.places}
+    lines += [f"    double {name}[{size}];" for _, name, size in given]
     # What has no entry may still be an argument of the function.
     lines += [f"    double {name}[1];" for name, one in inputs if not one.places and _names(calls, name)]
     lines += [f"    double {name}[{max(size, 1)}];" for name, size in arrays]
-    lines += ["    size_t i;", "    (void)arg; (void)res; (void)iw; (void)w; (void)mem;"]
-    for place, name, size in taken:
-        lines.append(f"    for (i = 0; i < {size}; ++i) {name}[i] = arg[{place}] ? arg[{place}][i] : 0.0;")
-    lines += [f"    (void){name};" for _, name, _ in taken if not _names(calls, name)]
+    lines.append("    (void)arg; (void)res; (void)iw; (void)w; (void)mem;")
+    lines += [f"    emdeg_take({size}, arg[{place}], {name});" for place, name, size in given]
+    lines += [f"    (void){name};" for _, name, _ in given if not _names(calls, name)]
 
     def copied(names: Iterable[str]) -> list[str]:
         return [
-            f"    if (res[{place}]) for (i = 0; i < {size}; ++i) res[{place}][i] = {places[name]};"
-            for name, (place, size) in ((name, given[name]) for name in names)
+            f"    emdeg_give({size}, {taken[name][0]}, {f'of_{entry}_{name}' if name in orders else 0}, res[{place}]);"
+            for name, (place, size) in ((name, wanted[name]) for name in names)
         ]
 
     if len(of_parts) > 1:
         for call, names in zip(calls, of_parts, strict=True):
-            wanted = " || ".join(f"res[{given[name][0]}]" for name in names)
-            lines += [f"    if ({wanted}) {{", *(f"    {line}" for line in (call, *copied(names))), "    }"]
+            any_of = " || ".join(f"res[{wanted[name][0]}]" for name in names)
+            lines += [f"    if ({any_of}) {{", *(f"    {line}" for line in (call, *copied(names))), "    }"]
     else:
-        lines += [*calls, *copied(given)]
-    if not taken and not given:
-        lines.append("    (void)i;")
+        lines += [*calls, *copied(wanted)]
     lines += ["    return 0;", "}", *_questions(entry, inputs, outputs)]
     return "\n".join(lines)
 
@@ -128,26 +150,27 @@ def _questions(entry: str, inputs: Sequence[Named], outputs: Sequence[Named]) ->
     """What CasADi asks of a function it loads: counts, names, patterns, work space."""
     lines = []
     for direction, groups in (("in", inputs), ("out", outputs)):
+        many = len(groups)
+        patterns = [(f"of_{name}", sparsity(one)) for name, one in groups]
         lines += [
             f"long long int {entry}_n_{direction}(void);",
-            f"long long int {entry}_n_{direction}(void) {{ return {len(groups)}; }}",
-            f"const char *{entry}_name_{direction}(long long int i);",
-            f"const char *{entry}_name_{direction}(long long int i)",
-            "{",
-            *(f'    if (i == {place}) return "{name}";' for place, (name, _) in enumerate(groups)),
-            "    return 0;",
-            "}",
-            f"const long long int *{entry}_sparsity_{direction}(long long int i);",
-            f"const long long int *{entry}_sparsity_{direction}(long long int i)",
-            "{",
+            f"long long int {entry}_n_{direction}(void) {{ return {many}; }}",
         ]
-        for name, one in groups:
-            numbers = sparsity(one)
-            lines.append(
-                f"    static const long long int of_{name}[{len(numbers)}] = {{{', '.join(map(str, numbers))}}};"
+        for what, kind, answers in (
+            ("name", "const char *", [f'"{name}"' for name, _ in groups]),
+            ("sparsity", "const long long int *", [name for name, _ in patterns]),
+        ):
+            lines += [f"{kind}{entry}_{what}_{direction}(long long int i);"]
+            lines += [f"{kind}{entry}_{what}_{direction}(long long int i)", "{"]
+            if what == "sparsity":
+                lines += [
+                    f"    static const long long int {name}[{len(numbers)}] = {{{', '.join(map(str, numbers))}}};"
+                    for name, numbers in patterns
+                ]
+            lines += (
+                [f"    static {kind}const answers[{many}] = {{{', '.join(answers)}}};"] if many else ["    (void)i;"]
             )
-        lines += [f"    if (i == {place}) return of_{name};" for place, (name, _) in enumerate(groups)]
-        lines += ["    return 0;", "}"]
+            lines += [f"    return i >= 0 && i < {many} ? answers[i] : 0;" if many else "    return 0;", "}"]
     return [*lines, *work_function(entry, "long long int", len(inputs), len(outputs))]
 
 
@@ -182,9 +205,3 @@ def _outer_inputs(program: Program, constants: Program | None) -> list[tuple[str
 
 def _joined(program: Program) -> str:
     return ", ".join(group.name for group in (*program.inputs, *program.outputs))
-
-
-def _row_by_row(group: OutputGroup) -> str:
-    """Where entry i of the columns stands in the rows."""
-    rows, columns = matrix_shape(group.shape)
-    return f"(i % {rows}) * {columns} + i / {rows}"

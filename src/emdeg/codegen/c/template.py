@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal
 
 from emdeg.codegen.c.acados import acados_functions
-from emdeg.codegen.c.casadi import derivative_entry_points, entry_point
+from emdeg.codegen.c.casadi import entry_points
 from emdeg.codegen.infix import Language, body, escaped, header, identifier, parts, unused
 from emdeg.programs import (
     CACHED,
@@ -51,14 +51,13 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
     options = options or COptions()
     name = identifier(name or program.name)
     functions = parts(program, name, options.multirate)
-    constants, main = split_constants(replace(program, name=name))
+    _, main = split_constants(replace(program, name=name))
     texts = [_function(part, options.trig == "inline") for part in functions]
     if options.batch:
         texts.append(_batch(main))
     derivative = partial(_function, together=options.trig == "inline", scope="static ")
     if options.casadi:
-        texts.append(entry_point(main, name, constants))
-        texts.append(derivative_entry_points(program, name, derivative, options.slopes))
+        texts.append(entry_points(program, name, derivative, options.slopes))
     if options.acados:
         texts.append(acados_functions(program, name, derivative))
     lines = header(program, name, options.robot, options.command, options.multirate)
