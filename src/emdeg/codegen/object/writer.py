@@ -6,7 +6,7 @@ are the same whatever the state: their number is the worst case.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emdeg.codegen.c import c_header
 from emdeg.codegen.infix import parts
@@ -15,15 +15,34 @@ from emdeg.errors import BadRequest
 from emdeg.programs import Program, Slot
 from emdeg.runtime import PRECISIONS, Writer, operations
 
+if TYPE_CHECKING:
+    from llvmlite.binding import ModuleRef
+    from llvmlite.binding.targets import TargetMachine
+
 
 def emit_object(
     program: Program, *, name: str, cpu: str, robot: str = "", command: str = "", single: bool = False, **options: Any
 ) -> bytes:
     """The bytes of `<name>.o` for the processor `cpu`: `void <name>(inputs, outputs)` by the platform's C rules."""
+    machine, module = _machine(program, name, cpu, single, options.get("multirate", False))
+    return machine.emit_object(module)
+
+
+def instructions(program: Program, *, cpu: str, single: bool = False) -> tuple[str, ...]:
+    """The mnemonics of one call on the processor, in their order: there are no loops, so each is executed once."""
+    machine, module = _machine(program, "call", cpu, single)
+    lines = machine.emit_assembly(module).splitlines()
+    return tuple(line.split()[0] for line in lines if line.startswith("\t") and line[1:2].isalpha())
+
+
+def _machine(
+    program: Program, name: str, cpu: str, single: bool, multirate: bool = False
+) -> tuple[TargetMachine, ModuleRef]:
+    """LLVM's back end for the processor, and what it is to write."""
     from llvmlite import binding as llvm
 
     processor = processor_of(cpu, single)
-    module = llvm.parse_assembly(llvm_text(program, name, processor, single, options.get("multirate", False)))
+    module = llvm.parse_assembly(llvm_text(program, name, processor, single, multirate))
     module.verify()
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -31,7 +50,7 @@ def emit_object(
     machine = target.create_target_machine(
         cpu=processor.cpu, features=processor.features, opt=2, reloc=processor.reloc, codemodel="small", jit=False
     )
-    return machine.emit_object(module)
+    return machine, module
 
 
 def processor_of(cpu: str, single: bool) -> Processor:
