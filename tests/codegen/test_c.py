@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import emdeg
-from emdeg.codegen.c import COptions, emit_c
+from emdeg.codegen.c import COptions, emit_c, template
 from emdeg.codegen.infix import escaped
 from emdeg.programs.ir import Count, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref, count
 from emdeg.programs.simplification import CACHED, simplify, split_constants
@@ -239,6 +239,21 @@ def test_long_functions_are_compiled_for_short_code():
     for size, expected in ((CACHED, 0), (CACHED + 1, 1)):
         program = Program("f", (q,), tuple(ops[:size]), (OutputGroup("y", (1,), (Ref(size - 1),)),))
         assert emit_c(program).count("EMDEG_SHORT void f(") == expected
+
+
+@each_compiler
+def test_long_functions_are_computed_in_stages(compiler, tmp_path, monkeypatch):
+    monkeypatch.setattr(template, "CACHED", 10)
+    monkeypatch.setattr(template, "STAGE", 12)
+    program, reference = pendulum_pair()
+    text = emit_c(program, COptions(trig="inline"))
+    assert text.count("EMDEG_NEXT(held);") == 3
+    assert recount(text, program.name) == count(program)
+    library = build(text, tmp_path, compiler)
+    state = {name: array[0] for name, array in samples(program, 1).items()}
+    expected = reference(**state)
+    call(library.pair, [state["q"], state["qd"], state["qdd"], state["qdd"]])  # the output overwrites an input
+    np.testing.assert_allclose(state["qdd"], expected, rtol=1e-13)
 
 
 HOSTILE = ["*/ int evil; /*", "name\nint evil;", "back\\\nslash", "??/ trigraph", "ünï", "\x00\x1b[31m", "//"]

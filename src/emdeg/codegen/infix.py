@@ -50,6 +50,8 @@ class Language:
     slash: str = " / "
     over: Callable[[str, str], str] | None = None
     """A quotient; None: with a slash between."""
+    apart: bool = False
+    """Whether an output never lies where an input does, so that entries may be stored before all inputs are read."""
     longest: int = 87
     """Characters of an expression that may stand inside another."""
     trigonometric: Callable[[str, str], str] | None = None
@@ -68,7 +70,8 @@ class Listing:
     statements: tuple[str, ...]
     outputs: dict[str, tuple[str, ...]]
     ready: dict[str, tuple[int, ...]]
-    """Of every entry how many statements come before it may be stored: its own, and all that read an input."""
+    """Of every entry how many statements come before it may be stored: its own, and all that read an input (but see
+    `Language.apart`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +121,8 @@ def parts(program: Program, name: str, multirate: bool = False) -> list[Program]
 def body(program: Program, language: Language) -> list[str]:
     """Statements that compute the outputs and store their entries in the caller's arrays.
 
-    Nothing is stored before all inputs are read, so that an output may overwrite an input; from there on each entry as
-    soon as it is known, so that it takes no register up to the end.
+    Nothing is stored before all inputs are read, so that an output may overwrite an input (unless they lie `apart`);
+    from there on each entry as soon as it is known, so that it takes no register up to the end.
     """
     lines = listing(program, language)
     stores: list[list[str]] = [[] for _ in range(len(lines.statements) + 1)]
@@ -209,8 +212,9 @@ class _Printer:
             if self.program.ops[index].kind is Kind.INPUT:
                 self.name(index)
         outputs = {group.name: tuple(self._output(ref) for ref in group.entries) for group in self.program.outputs}
+        read = 0 if self.language.apart else self.all_read
         ready = {
-            group.name: tuple(max(self.all_read, self.known[ref.value] if ref.sign else 0) for ref in group.entries)
+            group.name: tuple(max(read, self.known[ref.value] if ref.sign else 0) for ref in group.entries)
             for group in self.program.outputs
         }
         return Listing(tuple(self.statements), outputs, ready)

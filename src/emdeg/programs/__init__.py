@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     )
     from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
     from emdeg.programs.slopes import slopes_on_file
+    from emdeg.programs.stages import HELD, RESULTS, Stage, in_stages
     from emdeg.programs.store import from_data, keep, normal_digest, robot_digest, to_data, wrong_format
     from emdeg.programs.trace import Traced, Tracer
     from emdeg.programs.values import ARITHMETIC, angle_atoms, constants, evaluate, evaluate_residues, every_value

@@ -279,8 +279,8 @@ def split(program: Program, level: Dependence, name: str) -> tuple[Program, Prog
     second = tuple(group for group in program.inputs if level is not Dependence.CONSTANTS or group.depends > level)
     suffix = "" if level is Dependence.CONSTANTS else "_rates"
     return (
-        Program(f"{program.name}_{_SUFFIX[level]}", first, *_copied(program, {}, (passed,))),
-        Program(program.name + suffix, (*second, handed), *_copied(program, leaves, program.outputs)),
+        Program(f"{program.name}_{_SUFFIX[level]}", first, *copied(program, {}, (passed,))),
+        Program(program.name + suffix, (*second, handed), *copied(program, leaves, program.outputs)),
     )
 
 
@@ -326,11 +326,11 @@ def split_shared(programs: Sequence[Program], name: str) -> tuple[Program, list[
         Program(
             f"{one.name}_shared",
             (*(group for group in one.inputs if group.depends is not Dependence.CONSTANTS), handed),
-            *_copied(whole[0], leaves, outputs),
+            *copied(whole[0], leaves, outputs),
         )
         for one, outputs in zip(programs, written)
     ]
-    return Program(name, first, *_copied(whole[0], {}, (passed,))), rests
+    return Program(name, first, *copied(whole[0], {}, (passed,))), rests
 
 
 _SUFFIX = {Dependence.CONSTANTS: "constants", Dependence.CONFIGURATION: "configuration"}
@@ -354,7 +354,7 @@ def _crossing(program: Program, level: Dependence) -> list[int]:
     ]
 
 
-def _copied(
+def copied(
     program: Program, leaves: dict[int, Op], outputs: tuple[OutputGroup, ...]
 ) -> tuple[tuple[Op, ...], tuple[OutputGroup, ...]]:
     """What some outputs need, with the given values replaced by leaves."""

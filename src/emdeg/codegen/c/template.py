@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from emdeg.codegen.c.acados import acados_functions
 from emdeg.codegen.c.casadi import entry_points
+from emdeg.codegen.c.staged import BETWEEN_STAGES, STAGE, staged_statements
 from emdeg.codegen.infix import Language, body, escaped, header, identifier, parts, unused
 from emdeg.programs import (
     CACHED,
@@ -21,6 +22,7 @@ from emdeg.programs import (
     TrigTable,
     angles_first,
     for_one_state,
+    in_stages,
     split_constants,
 )
 
@@ -176,9 +178,13 @@ def _function(program: Program, together: bool, scope: str = "") -> str:
     long = program.size > (LONG if scope else CACHED)
     signature = f"{scope}void {program.name}({parameters(program)})"
     lines = [*_SHORT, f"{signature};", f"EMDEG_SHORT {signature}"] if long else [f"{signature};", signature]
-    lines.append("{")
-    lines += ["    " + line for line in _void(program) + _body(for_one_state(program), one_state, together)]
-    return "\n".join([*lines, "}"]) + "\n"
+    stages = in_stages(program, STAGE) if program.size > CACHED else []
+    if stages:
+        lines = [*BETWEEN_STAGES, *lines]
+        statements = staged_statements(stages, REAL, lambda element: _language(element, together))
+    else:
+        statements = _body(for_one_state(program), one_state, together)
+    return "\n".join([*lines, "{", *("    " + line for line in _void(program) + statements), "}"]) + "\n"
 
 
 # A frame's own pointer reaches its values with a byte less than the stack's.
