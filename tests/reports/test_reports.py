@@ -366,5 +366,7 @@ def test_terms_that_are_formulas_are_shaded_in_latex_too_and_a_fraction_is_one_p
     shaded = LatexReportWriter().item(ShadedEntries("G", (ShadedEntry(Label("G", "1"), terms),), ()))
     assert "{\\color{s0}s_{1}}" in shaded
     assert re.search(r"\{\\color\{s2\}- ?c_\{?1\}?\}", shaded)
-    fraction = LatexReportWriter().item(ShadedEntries("G", (ShadedEntry(Label("G", "1"), terms, below=a + b),), ()))
+    fraction = LatexReportWriter().item(
+        ShadedEntries("G", (ShadedEntry(Label("G", "1"), terms, below=(ShadedTerm(a), ShadedTerm(b))),), ())
+    )
     assert "\\frac" in fraction

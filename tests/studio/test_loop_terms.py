@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 import emdeg
-from emdeg.equations.loops import Expanded, LoopModel
+from emdeg.equations.loops import LoopModel
 from emdeg.mechanics.functions import numeric
 from emdeg.mechanics.loops import ready
+from emdeg.programs import Program
 from emdeg.reports import Subject, equations
 from emdeg.robot import Robot
-from emdeg.studio.loop_terms import loop_term_program, with_terms
+from emdeg.studio.loop_terms import loop_term_program
 from emdeg.studio.parts import EXPANDED, shown_part
-from emdeg.studio.tasks import _terms
+from emdeg.studio.shading import PlacedTerm, terms_of, with_terms
 from emdeg.writing import Section
 
 
-def entries(model: LoopModel | Expanded, section: Section, q: np.ndarray, qd: np.ndarray) -> dict[str, float]:
+def entries(model: LoopModel, section: Section, q: np.ndarray, qd: np.ndarray) -> dict[str, float]:
     """{entry: the sum of its terms}."""
-    terms = list(_terms(section))
-    values = np.asarray(emdeg.compile(loop_term_program(model, terms))(q, qd)).reshape(-1)
+    terms = terms_of([section])
+    return added(terms, loop_term_program(model, terms), q, qd)
+
+
+def added(terms: Sequence[PlacedTerm], program: Program, q: np.ndarray, qd: np.ndarray) -> dict[str, float]:
+    values = np.asarray(emdeg.compile(program)(q, qd)).reshape(-1)
     found: dict[str, float] = {}
-    for (entry, _), value in zip(terms, values):
-        found[entry.name] = found.get(entry.name, 0.0) + value
+    for one, value in zip(terms, values):
+        if not one.below:
+            found[one.entry.name] = found.get(one.entry.name, 0.0) + value
     return found
 
 
@@ -67,6 +74,6 @@ def test_terms_in_the_coordinates_alone_add_up() -> None:
     q, qd = state(robot)
     for letter, whole in (("M", emdeg.mass_matrix(robot, q)), ("J", numeric.drive_jacobian(robot, q))):
         found = shown_part(robot, EXPANDED + letter, lambda text: None)
-        assert found.loops is not None
-        sums = entries(found.loops, found.sections[1], q, qd)
+        assert found.values is not None
+        sums = added(terms_of(found.sections), found.values, q, qd)
         np.testing.assert_allclose(matrix(sums, letter, 3, 3), whole, rtol=1e-9, atol=1e-10)

@@ -9,11 +9,10 @@ import pytest
 
 import emdeg
 from emdeg.errors import BadRequest
-from emdeg.reduce import term_program
 from emdeg.reports import HtmlReportWriter
 from emdeg.robot import Robot
 from emdeg.studio.parts import JACOBIAN, KANE, offered, shown_part
-from emdeg.studio.tasks import _terms, products
+from emdeg.studio.shading import terms_of
 
 ROBOTS = Path(__file__).parents[1] / "data" / "robots"
 
@@ -26,12 +25,13 @@ def quiet(text: str) -> None:
 def test_the_terms_of_a_jacobian_add_up_to_it(name: str) -> None:
     robot = emdeg.load(name)
     found = shown_part(robot, JACOBIAN, quiet)
-    terms = [one for section in found.sections for one in _terms(section)]
-    values = emdeg.compile(term_program(robot, products(terms), found.numbers))
+    assert found.values is not None
+    terms = terms_of(found.sections)
+    values = emdeg.compile(found.values)
     q = np.random.default_rng(8).uniform(-1, 1, robot.n)
     J = np.zeros((6, robot.n))
-    for (entry, _), value in zip(terms, np.asarray(values(q)).reshape(-1)):
-        i, j = map(int, entry.name.removeprefix("J"))
+    for one, value in zip(terms, np.asarray(values(q)).reshape(-1)):
+        i, j = map(int, one.entry.name.removeprefix("J"))
         J[i - 1, j - 1] += value
     np.testing.assert_allclose(J, emdeg.jacobian(robot, q), atol=1e-12)
 

@@ -64,6 +64,61 @@ def test_kanes_equations_are_shown_as_mathematics(browser: Page, url: str) -> No
     assert text(browser, "problem") == ""
 
 
+def test_kanes_terms_are_shaded_here_and_over_the_workspace_and_lead_to_the_table(browser: Page, url: str) -> None:
+    visit(browser, url)
+    drag(browser, 0, 0.3)
+    drag(browser, 1, 0.5)
+    choose(browser, "part", "kane")
+    browser.wait("document.querySelectorAll('#part-body .t').length > 40")
+    show = "document.querySelector('#part-body [id=eq-R1]').scrollIntoView()"
+    browser.value(show)
+    right = "Array.from(document.querySelectorAll('#part-body [id=eq-R1] .t'))"
+    shades = f"{right}.map((t) => t.dataset.kind).join()"
+    browser.wait(f"/s\\d/.test({shades})")
+    browser.value(f"{right}.forEach((t) => t.dispatchEvent(new PointerEvent('pointerover', {{ bubbles: true }})))")
+    told = browser.value(f"{right}.map((t) => t.title)")
+    assert all(one.startswith("value here ") and " N m" in one for one in told)
+    total = sum(float(one.split()[2]) for one in told)
+    at = values(browser)
+    assert total == pytest.approx(0, abs=2e-2)  # at rest the efforts hold the weight
+    assert emdeg.gravity(emdeg.load("planar2r"), at)[0] > 1
+    before = browser.value(shades)
+    press(browser, "tab-numbers")
+    browser.value(
+        "(() => { const i = document.querySelectorAll('#live input')[2]; i.value = 40;"
+        " i.dispatchEvent(new Event('input', { bubbles: true })); i.dispatchEvent(new Event('change')); })()"
+    )
+    press(browser, "tab-equations")
+    browser.value(show)
+    browser.wait(f"{shades} !== {json.dumps(before)}")  # speeds matter, too
+    choose(browser, "shading", "most")
+    browser.wait(f"{right}.every((t) => t.dataset.kind === t.dataset.most)")
+    browser.value("document.querySelector('#part-body .t[data-constant~=m2]').click()")
+    assert browser.value("document.querySelectorAll('#part-body .t.chosen').length") >= 2
+    buttons = "Array.from(document.querySelectorAll('#constant button'))"
+    browser.value(f"{buttons}.find((b) => b.textContent === 'link2.mass').click()")
+    assert browser.value("document.activeElement.dataset.path") == "link2.mass"
+    assert browser.said == []
+
+
+def test_arrow_keys_lead_from_term_to_term(browser: Page, url: str) -> None:
+    visit(browser, url)
+    browser.wait("document.querySelectorAll('#equations-body .t[data-kind]').length > 2")
+    stops = "Array.from(document.querySelectorAll('#equations-body .t')).filter((t) => t.tabIndex === 0)"
+    assert browser.value(f"{stops}.length") == 1
+    browser.value(f"{stops}[0].focus()")
+    place = "Array.from(document.querySelectorAll('#equations-body .t')).indexOf(document.activeElement)"
+    assert browser.value(place) == 0
+    key(browser, "ArrowRight")
+    key(browser, "ArrowRight")
+    assert browser.value(place) == 2
+    key(browser, "ArrowLeft")
+    assert browser.value(place) == 1
+    key(browser, "Enter")
+    assert not browser.value("document.getElementById('constant').hidden")
+    assert browser.value(f"{stops}.length") == 1
+
+
 def test_a_map_over_two_joints_shows_the_robots_numbers_and_a_click_goes_there(browser: Page, url: str) -> None:
     visit(browser, url)
     press(browser, "tab-numbers")

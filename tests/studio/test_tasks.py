@@ -12,7 +12,8 @@ from emdeg.errors import BadRequest, RobotError
 from emdeg.reduce import term_program
 from emdeg.reports import Subject, equations
 from emdeg.robot import to_toml
-from emdeg.studio.tasks import TASKS, _terms, products
+from emdeg.studio.shading import products, terms_of
+from emdeg.studio.tasks import TASKS
 
 ROBOTS = ("planar2r", "scara", "stanford_arm")
 
@@ -26,13 +27,13 @@ def test_values_of_terms_add_up_to_the_entries(name: str) -> None:
     robot = emdeg.load(name)
     found = equations(Subject(robot), name, levels=False)
     assert found.full is not None
-    terms = list(_terms(found.section))
+    terms = terms_of([found.section])
     values = emdeg.compile(term_program(robot, products(terms), found.full.values))
     q = np.random.default_rng(4).uniform(-1, 1, robot.n)
     T = np.asarray(values(q)).reshape(-1)
     M, g = emdeg.mass_matrix(robot, q), emdeg.gravity(robot, q)
     sums: dict[str, float] = {}
-    for (entry, _), value in zip(terms, T):
+    for (entry, *_), value in zip(terms, T):
         sums[str(entry.label)] = sums.get(str(entry.label), 0.0) + value
     checked = 0
     for label, value in sums.items():
@@ -66,7 +67,8 @@ def test_a_robot_of_symbols_has_its_page_without_numbers() -> None:
 
 def test_a_constant_is_followed_down_to_the_table_and_its_source() -> None:
     found = TASKS["equations"]({"text": to_toml(emdeg.load("puma560"))}, quiet)
-    made = {one["letter"]: (one["path"], one["source"]) for one in found["constants"]["I5"]["made_of"]}
+    known = found["letters"]
+    made = {one: (known[one]["path"], known[one]["source"]) for one in found["constants"]["I5"]["made_of"]}
     assert made["m3"] == ("link3.mass", "Table 4")
     assert made["a2"][0] == "q3.a"
 

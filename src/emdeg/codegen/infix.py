@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from emdeg.programs import (
@@ -64,6 +64,14 @@ class Language:
 
 
 @dataclass(frozen=True, slots=True)
+class Summand:
+    """A term of a formula as it is written behind its sign, and the program's value that it is, with that sign."""
+
+    text: str
+    value: Ref
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Statements in order, and the expression of every output entry, row by row, by output name."""
 
@@ -72,6 +80,10 @@ class Listing:
     ready: dict[str, tuple[int, ...]]
     """Of every entry how many statements come before it may be stored: its own, and all that read an input (but see
     `Language.apart`)."""
+    sums: tuple[tuple[Summand, ...], ...] = ()
+    """Of formulas for people the terms of every statement, brackets around sums opened."""
+    output_sums: dict[str, tuple[tuple[Summand, ...], ...]] = field(default_factory=dict)
+    """And of every entry; a zero has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +185,9 @@ class _Printer:
         """Statements up to the last that reads an input."""
         self.known: dict[int, int] = {}
         """Statements before a value's text may stand."""
+        self.sums: dict[int, tuple[Summand, ...]] = {}
+        """Of formulas for people the terms of a sum that has no name."""
+        self.stated: list[tuple[Summand, ...]] = []
 
     def read(self, index: int, op: Op) -> None:
         """Write a value as it may stand where it is read."""
@@ -190,12 +205,19 @@ class _Printer:
             self.operands[index] = self._wave(op)
         else:
             self.operands[index] = self._expression(op)
+            if self.language.for_people and op.kind in (Kind.ADD, Kind.SUB):
+                first, second = op.args
+                sign = 1 if op.kind is Kind.ADD else -1
+                turned = (Summand(one.text, Ref(one.value.value, sign * one.value.sign)) for one in self._terms(second))
+                self.sums[index] = (*self._terms(first), *turned)
         self.known[index] = len(self.statements)
 
     def name(self, index: int) -> None:
         """A statement for a value, and its name where it is read."""
         name = self.language.temporary(next(self.fresh))
         self._state([self.language.declare(name, self.operands[index].text)], [index])
+        self.stated.append(self._terms(index))
+        self.sums.pop(index, None)
         self.operands[index] = Operand(name)
         self.from_inputs.discard(index)
         self.known[index] = len(self.statements)
@@ -217,7 +239,18 @@ class _Printer:
             group.name: tuple(max(read, self.known[ref.value] if ref.sign else 0) for ref in group.entries)
             for group in self.program.outputs
         }
-        return Listing(tuple(self.statements), outputs, ready)
+        if not self.language.for_people:
+            return Listing(tuple(self.statements), outputs, ready)
+        sums = {group.name: tuple(map(self._output_terms, group.entries)) for group in self.program.outputs}
+        return Listing(tuple(self.statements), outputs, ready, tuple(self.stated), sums)
+
+    def _terms(self, index: int) -> tuple[Summand, ...]:
+        """The terms of a value, brackets around sums opened."""
+        return self.sums.get(index) or (Summand(self.operands[index].at(1), Ref(index)),)
+
+    def _output_terms(self, ref: Ref) -> tuple[Summand, ...]:
+        terms = self._terms(ref.value) if ref.sign else ()
+        return tuple(Summand(one.text, Ref(one.value.value, ref.sign * one.value.sign)) for one in terms)
 
     def _output(self, ref: Ref) -> str:
         if not ref.sign:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from emdeg.reports.page import Report, report
     from emdeg.reports.published import Published, published_counts
     from emdeg.reports.robot_tables import PARAMETERS, number
+    from emdeg.reports.scene import reach
     from emdeg.reports.scene import scene as robot_scene
     from emdeg.reports.subject import Subject
     from emdeg.reports.tradeoff import MOST_TERMS

@@ -308,7 +308,7 @@ def _loops(subject: Subject, model: LoopModel, command: str) -> Section:
             "M, C and G in their letters."
         )
     ]
-    items.append(Note("Lumped constants, terms' largest sizes and the threshold slider are for chains and trees."))
+    items.append(Note("Lumped constants and the threshold slider are for chains and trees."))
     for part in default_parts(model):
         subject.progress(f"block {part}")
         section = LOOP_PARTS[part](model)

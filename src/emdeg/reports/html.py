@@ -149,6 +149,9 @@ def _scene(item: Scene) -> str:
     )
 
 
+_OPEN, _CLOSE = inline("<mo>(</mo>"), inline("<mo>)</mo>")
+
+
 def _key(label: Label) -> str:
     return f"eq-{label}"
 
@@ -156,10 +159,12 @@ def _key(label: Label) -> str:
 def _entry(entry: ShadedEntry, is_open: bool) -> str:
     left = inline(mathml.label(entry.label) + "<mo>=</mo>")
     terms = "".join(_term(term, k == 0) for k, term in enumerate(entry.terms))
-    if entry.below is not None:
-        below = " ".join(inline(piece) for piece in mathml.pieces(entry.below))
+    if entry.below:
+        below = "".join(_term(term, k == 0) for k, term in enumerate(entry.below))
         slash = inline("<mo>)</mo><mo>/</mo><mo>(</mo>")
-        terms = f"{inline('<mo>(</mo>')} {terms} {slash} {below} {inline('<mo>)</mo>')}"
+        terms = f'{_OPEN} {terms} {slash} <span class="below">{below}</span> {_CLOSE}'
+    elif entry.root:
+        terms = f"{inline('<mo>&#x221A;</mo><mo>(</mo>')} {terms} {_CLOSE}"
     count = len(entry.terms)
     if count == 1 and len(text.line(entry.sum)) < SHORT:
         return f'<p class="entry short" id="{_key(entry.label)}">{left} {terms}</p>\n'
@@ -179,7 +184,7 @@ def _same(entry: ShadedEntry) -> str:
 def _term(term: ShadedTerm, first: bool) -> str:
     kind = "t" if term.shade is None else f"t s{term.shade}"
     level = "" if term.level is None else f' data-goes="{term.level}"'
-    share = "" if term.share is None else f' title="{100 * term.share:.2g} % of the greatest"'
+    share = "" if term.share is None else f' title="{100 * term.share:.3g} % of the greatest"'
     body = " ".join(inline(piece) for piece in mathml.term_pieces(term.shown, first))
     constant = f' data-constant="{escape(term.constant)}"' if term.constant else ""
     return f'<span class="{kind}"{constant}{level}{share}>{body}</span> '

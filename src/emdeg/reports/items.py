@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.algebra import Product, Quotient, Sum, TrigPoly, quotient, written_out
-from emdeg.writing import Equation, Figure, Figures, Folded, Item, Label, Paragraph, Reference, Special, Table, Zeros
+from emdeg.algebra import Product, Sum, TrigPoly, quotient, written_out
+from emdeg.writing import (
+    Combination,
+    Equation,
+    Figure,
+    Figures,
+    Folded,
+    Formula,
+    Item,
+    Label,
+    Paragraph,
+    Reference,
+    Special,
+    Table,
+    WrittenTerm,
+    Zeros,
+)
 
 SIGNIFICANCE = ((0.3, "30 % and more"), (0.1, "10 %"), (0.03, "3 %"), (0.01, "1 %"), (0.001, "0.1 %"), (0.0, "less"))
 """(least share, name) of the shades in which terms are written, the most significant first."""
@@ -39,17 +54,17 @@ class ShadedTerm:
     [0, 0, 2, 5, None]
     """
 
-    product: Product | TrigPoly
+    product: Product | TrigPoly | Combination | WrittenTerm
     """Of the reading form, or a formula of one term."""
     share: float | None = None
     level: int | None = None
     constant: str = ""
-    """The lumped constant in it."""
+    """The lumped constant in it, or the names of several quantities, apart by blanks."""
     in_full: bool = False
     """Whether sines and cosines are printed in full, because a symbol of the robot looks like an abbreviation."""
 
     @property
-    def shown(self) -> Product | TrigPoly:
+    def shown(self) -> Product | TrigPoly | Combination | WrittenTerm:
         """The summand as it is printed."""
         if self.in_full and isinstance(self.product, Product):
             return written_out(Sum((self.product,))).terms[0]
@@ -72,18 +87,27 @@ class ShadedEntry:
     same: Reference | None = None
     name: str = ""
     """The coefficient's name, whatever letter it has on the page."""
-    below: TrigPoly | None = None
+    below: tuple[ShadedTerm, ...] = ()
     """What the sum of its terms is divided by."""
+    root: bool = False
+    """Whether it is the square root of its terms' sum."""
+    whole: Formula | None = None
+    """All of it as one formula where that is more than a sum of terms."""
 
     @property
-    def sum(self) -> Sum | TrigPoly | Quotient:
+    def sum(self) -> Formula:
         """All of it as one formula."""
-        shown = [term.shown for term in self.terms]
-        formulas = [one for one in shown if isinstance(one, TrigPoly)]
-        if not formulas:
-            return Sum(tuple(one for one in shown if isinstance(one, Product)))
-        total = sum(formulas[1:], formulas[0])
-        return total if self.below is None else quotient(total, self.below)
+        if self.whole is not None:
+            return self.whole
+        above, below = (_formulas(terms) for terms in (self.terms, self.below))
+        if not above:
+            return Sum(tuple(one for term in self.terms if isinstance(one := term.shown, Product)))
+        total = sum(above[1:], above[0])
+        return quotient(total, sum(below[1:], below[0])) if below else total
+
+
+def _formulas(terms: Iterable[ShadedTerm]) -> list[TrigPoly]:
+    return [one for term in terms if isinstance(one := term.shown, TrigPoly)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Literal, cast
 
 from emdeg.algebra import Generator, Quotient, Scalar, TrigPoly, verbatim_latex
-from emdeg.codegen import Language, listings
+from emdeg.codegen import Language, Summand, listings
 from emdeg.equations.reading import own_letter
 from emdeg.equations.speeds import SpeedAlgebra, SpeedInverse, speed_algebra, speed_inverse
 from emdeg.errors import RobotError
@@ -29,9 +29,10 @@ from emdeg.mechanics.kane import (
     speed_values,
     velocities,
 )
+from emdeg.programs import Program
 from emdeg.programs.kane import kane_parts
 from emdeg.robot import Robot
-from emdeg.writing import Combination, Label, Written, label, mathml
+from emdeg.writing import Combination, Label, Written, WrittenSum, WrittenTerm, label, mathml
 
 Part = Literal["velocities", "partials", "forces", "equations"]
 PARTS: tuple[Part, ...] = ("velocities", "partials", "forces", "equations")
@@ -92,6 +93,8 @@ class Dynamics:
     G: tuple[Written, ...]
     E: tuple[Written, ...]
     right: tuple[Written, ...]
+    program: Program
+    """What it was written from: the places of terms are of its values."""
     symbols: tuple[str, ...] = ()
     """The robot's own, and the speeds' names: what no entry may look like."""
 
@@ -304,19 +307,30 @@ def _dynamics(to: _Letters) -> Dynamics:
     n = len(to.names)
 
     def entries(name: str) -> tuple[Written, ...]:
-        return tuple(map(_written, text.outputs[name], latex.outputs[name]))
+        sums = text.output_sums[name], latex.output_sums[name]
+        return tuple(map(_sum, text.outputs[name], latex.outputs[name], *sums))
 
     def matrix(name: str) -> tuple[tuple[Written, ...], ...]:
         flat = entries(name)
         return tuple(flat[r * n : (r + 1) * n] for r in range(n))
 
     steps = tuple(
-        (Label(own_letter("Z", [k], to.robot.symbols), str(k)), _written(*both))
-        for k, both in enumerate(zip(text.statements, latex.statements), 1)
+        (Label(own_letter("Z", [k], to.robot.symbols), str(k)), _sum(*both))
+        for k, both in enumerate(zip(text.statements, latex.statements, text.sums, latex.sums), 1)
     )
     taken = (*sorted(to.robot.symbols), *to.names)
     parts = matrix("X"), matrix("T"), entries("H"), entries("G"), entries("E"), entries("rhs")
-    return Dynamics(steps, *parts, taken)
+    return Dynamics(steps, *parts, program, taken)
+
+
+def _sum(text: str, latex: str, terms: Sequence[Summand], latex_terms: Sequence[Summand]) -> WrittenSum:
+    """A formula of the listing with its terms apart."""
+    apart = []
+    for one, other in zip(terms, latex_terms):
+        whole = _written(one.text, other.text)
+        apart.append(WrittenTerm(whole.text, whole.latex, whole.mathml, one.value.sign < 0, one.value.value))
+    whole = _written(text, latex)
+    return WrittenSum(whole.text, whole.latex, whole.mathml, tuple(apart))
 
 
 def _written(text: str, latex: str) -> Written:

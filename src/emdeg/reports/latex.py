@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from emdeg.algebra import Product, Sum, TrigPoly
+from emdeg.algebra import Product, Sum
 from emdeg.reports.items import SIGNIFICANCE, ShadedEntries, ShadedEntry, ShadedTerm, Slider
-from emdeg.writing import WIDTH, Document, Item, environment, latex, latex_escape, lines, text
+from emdeg.writing import WIDTH, Document, Item, WrittenTerm, environment, latex, latex_escape, lines, text
 
 GREYS = (0, 0, 20, 32, 44, 56)
 """The shades of terms as per cent of white in black."""
@@ -50,7 +50,7 @@ def _entries(item: ShadedEntries) -> str:
 
 
 def _entry(entry: ShadedEntry) -> list[str]:
-    if entry.below is not None:  # a fraction is one piece
+    if entry.below or entry.whole is not None:  # a fraction is one piece
         return latex.equation(entry.label.latex, latex.formula(entry.sum), WIDTH)
     parts = [part for k, term in enumerate(entry.terms) for part in _term(term, k == 0)]
     # The shades' markup takes as many characters again as what it colours.
@@ -60,11 +60,12 @@ def _entry(entry: ShadedEntry) -> list[str]:
 def _term(term: ShadedTerm, first: bool) -> list[str]:
     """A term's parts, each in its shade."""
     shown = term.shown
-    if isinstance(shown, TrigPoly):
-        parts = latex.formula(shown)
-        sign = "" if first or parts[0].startswith("-") else "+"
-    else:
+    if isinstance(shown, Product):
         parts = latex.formula(Sum((Product(abs(shown.coefficient), shown.factors),)))
         sign = "-" if shown.coefficient < 0 else "" if first else "+"
+    else:
+        parts = latex.formula(shown)
+        minus = isinstance(shown, WrittenTerm) and shown.minus
+        sign = "-" if minus else "" if first or parts[0].startswith("-") else "+"
     parts[0] = f"{sign} {parts[0]}".strip()
     return parts if term.shade is None else [f"{{\\color{{s{term.shade}}}{part}}}" for part in parts]

@@ -81,7 +81,7 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
         data |= {"ranges": ranges, "start": [_number(v) for v in subject.motion.q[0]], "free": True}
     else:
         data |= {"ranges": [], "start": [_number(v) for v in subject.tree_motion[0]], "free": False}
-        data["reach"] = [[_number(v) for v in ends] for ends in _reach(subject)]
+        data["reach"] = [[_number(v) for v in ends] for ends in reach(subject)]
     if not subject.symbolic:
         data["motion"] = [[_number(v) for v in row] for row in subject.tree_motion[::2]]
         data["speeds"] = [[_number(v) for v in row] for row in subject.motion.qd[::2]]
@@ -91,7 +91,7 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
     return data
 
 
-def _reach(subject: Subject) -> Iterator[tuple[float, float]]:
+def reach(subject: Subject) -> Iterator[tuple[float, float]]:
     """The coordinates' ranges of a mechanism with loops: their limits, or about where the sample motion is."""
     for k, joint in enumerate(subject.robot.coordinates):
         low, high = joint.limits.lower, joint.limits.upper

@@ -1,81 +1,40 @@
-"""Terms of a mechanism's equations, apart from each other, and a program of their values at the coordinates."""
+"""A program of the values of a mechanism's terms at its coordinates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
 from typing import Any, cast
 
-from emdeg.algebra import Angle, Generator, Quotient, TrigPoly
+from emdeg.algebra import Angle, Generator, TrigPoly
 from emdeg.equations.loops import Expanded, LoopModel, rate_letter
 from emdeg.mechanics.loops import LoopState, reduction
 from emdeg.programs import Program, Traced, Tracer, open_trace
-from emdeg.reports import ShadedEntries, ShadedEntry, ShadedTerm
-from emdeg.writing import Equation, Folded, Formula, Item, Label, MatrixEquation, Section
+from emdeg.reports import ShadedTerm
+from emdeg.studio.shading import PlacedTerm
 
 
-def with_terms(section: Section) -> Section:
-    """The section with the terms of its matrices and equations apart, to be shaded: an entry a line."""
-    return replace(section, items=tuple(map(_with_terms, section.items)))
-
-
-def _with_terms(item: Item) -> Item:
-    match item:
-        case Folded():
-            return replace(item, items=tuple(map(_with_terms, item.items)))
-        case MatrixEquation(label=label, rows=rows) if not label.subscript:  # named blocks are read as matrices
-            apart = "_" if max(len(rows), len(rows[0])) > 9 else ""
-            places = {
-                f"{apart}{i}" + ("" if label.letter == "G" else f"{apart}{j}"): value
-                for i, row in enumerate(rows, 1)
-                for j, value in enumerate(row, 1)
-            }
-            return _entries(str(label), {replace(label, subscript=at): value for at, value in places.items()}) or item
-        case Equation(label=label, value=value):
-            return _entries("", {label: value}) or item
-        case _:
-            return item
-
-
-def _entries(title: str, values: Mapping[Label, Formula]) -> ShadedEntries | None:
-    """Formulas with their terms apart; None where one is no polynomial or quotient of such."""
-    entries, zeros = [], []
-    for label, value in values.items():
-        if not isinstance(value, TrigPoly | Quotient):
-            return None
-        above, below = (value, None) if isinstance(value, TrigPoly) else (value.numerator, value.denominator)
-        if below is not None and below.is_number:
-            above, below = above / below.number, None
-        if not above:
-            zeros.append(label)
-            continue
-        terms = tuple(ShadedTerm(one) for one in summands(above))
-        entries.append(ShadedEntry(label, terms, name=str(label), below=below))
-    return ShadedEntries(title, tuple(entries), tuple(zeros), True)
-
-
-def summands(formula: TrigPoly) -> Iterator[TrigPoly]:
-    """A formula's terms, each as a formula."""
-    for coefficient, monomial in formula.terms():
-        yield formula.algebra.from_terms([(coefficient, monomial)])
-
-
-def loop_term_program(model: LoopModel | Expanded, terms: Sequence[tuple[ShadedEntry, ShadedTerm]]) -> Program:
+def loop_term_program(model: LoopModel | Expanded, terms: Sequence[PlacedTerm]) -> Program:
     """q, qd -> T: every term's value, from the coordinates and their rates; RobotError where there is no program."""
     trace = open_trace(model.robot, ["bias"])
     letters = _Letters(model, trace.tracer, cast(LoopState, trace.state()), trace.arrays["qd"])
-    below: dict[TrigPoly, Traced] = {}
+    divisors: dict[tuple[ShadedTerm, ...], Traced] = {}
     values = []
-    for entry, term in terms:
-        assert isinstance(term.product, TrigPoly)
-        value = letters.of(term.product)
-        if entry.below is not None:
-            if entry.below not in below:
-                below[entry.below] = letters.of(entry.below)
-            value = value / below[entry.below]
+    for entry, term, below in terms:
+        value = letters.of(_formula(term))
+        if entry.below and not below:
+            if entry.below not in divisors:
+                divisors[entry.below] = reduce(add, (letters.of(_formula(one)) for one in entry.below))
+            value = value / divisors[entry.below]
         values.append(value)
     return trace.tracer.program("terms", {"T": values})
+
+
+def _formula(term: ShadedTerm) -> TrigPoly:
+    assert isinstance(term.product, TrigPoly)
+    return term.product
 
 
 @dataclass(frozen=True)

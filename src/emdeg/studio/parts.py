@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from emdeg.algebra import Atom, Product, Sum
 from emdeg.equations import NEEDS, Kinematics, derive, document
-from emdeg.equations.loops import EXPANDED_PARTS, Expanded, expand_loops, expanded_document
+from emdeg.equations.loops import EXPANDED_PARTS, Expanded, LoopModel, expand_loops, expanded_document
 from emdeg.equations.reading import ABBREVIATIONS, in_parameters
-from emdeg.errors import BadRequest
+from emdeg.errors import BadRequest, EmdegError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.kane import joint_rates
+from emdeg.programs import Program
 from emdeg.programs.kane import choose
+from emdeg.reduce import term_program
 from emdeg.reports import PARTS as KANE_PARTS
 from emdeg.reports import ShadedEntries, ShadedEntry, ShadedTerm, describe, kane_document
 from emdeg.robot import Robot, algebra_of, parallel_joints, symbolize
-from emdeg.studio.loop_terms import with_terms
+from emdeg.studio import units
+from emdeg.studio.kane_terms import kane_terms
+from emdeg.studio.loop_terms import loop_term_program
+from emdeg.studio.shading import Word, products, terms_of, with_terms
 from emdeg.writing import Item, Label, Paragraph, Section
 
 JACOBIAN, KANE, SHORTEST = "J", "kane", "kane, shortest"
@@ -51,12 +56,15 @@ LOOPS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ShownPart:
-    """Sections of a part; `numbers` are those of the letters in its shaded terms, where it has such."""
+    """Sections of a part; of its terms, where they have such, the values (q, qd, qdd -> T) and units."""
 
     sections: tuple[Section, ...]
+    values: Program | None = None
+    units: tuple[str, ...] = ()
+    words: Mapping[str, Word] = field(default_factory=dict)
+    """What the names in its terms stand for."""
     numbers: Mapping[str, Fraction] = field(default_factory=dict)
-    loops: Expanded | None = None
-    """Of whose formulas it consists."""
+    """Of the robot's letters."""
 
 
 def offered(robot: Robot) -> dict[str, str]:
@@ -74,15 +82,27 @@ def shown_part(robot: Robot, part: str, tell: Callable[[str], None]) -> ShownPar
     if part in LOOPS:
         model = expand_loops(robot)
         sections = expanded_document(model, ("letters", part.removeprefix(EXPANDED))).sections
-        if robot.symbols:
-            return ShownPart(sections)
-        return ShownPart(tuple(map(with_terms, sections)), loops=model)
+        return ShownPart(sections) if robot.symbols else of_loops(model, sections)
+    if part in (KANE, SHORTEST) and not robot.symbols:
+        kane = kane_terms(robot, part == SHORTEST, tell)
+        return ShownPart(kane.sections, kane.values, kane.units, kane.words, kane.numbers)
     if part in (KANE, SHORTEST):
         setup = joint_rates(robot) if part == KANE else choose(robot, tell=lambda title: tell(title))[0].setup
         return ShownPart(kane_document(describe(robot, setup, KANE_PARTS)).sections)
     if part == JACOBIAN and not robot.symbols:
         return _jacobian(robot)
     return ShownPart(document(derive(robot, NEEDS.get(part, ("M",))), [part]).sections)
+
+
+def of_loops(model: LoopModel | Expanded, sections: Iterable[Section]) -> ShownPart:
+    """A mechanism's formulas with their terms apart; without values where its loops close numerically."""
+    apart = tuple(map(with_terms, sections))
+    terms = terms_of(apart)
+    own = tuple("" if one.below else units.of_entry(one.entry.label, model.robot) for one in terms)
+    try:
+        return ShownPart(apart, loop_term_program(model, terms), own)
+    except EmdegError:
+        return ShownPart(apart, None, own)
 
 
 def _jacobian(robot: Robot) -> ShownPart:
@@ -113,7 +133,11 @@ def _jacobian(robot: Robot) -> ShownPart:
         items.append(Paragraph(ABBREVIATIONS))
     if used:
         items.append(Paragraph("Lengths: " + ", ".join(f"{name} = {float(numbers[name]):.6g} m" for name in used)))
-    return ShownPart((Section("J", "Jacobian at the tool", tuple(items)),), numbers)
+    sections = (Section("J", "Jacobian at the tool", tuple(items)),)
+    terms = terms_of(sections)
+    own = tuple(units.of_entry(one.entry.label, robot) for one in terms)
+    words = {name: Word("m", (name,), float(numbers[name])) for name in used}
+    return ShownPart(sections, term_program(robot, products(terms), numbers), own, words, numbers)
 
 
 def _opened(expression: Sum) -> Iterator[Product]:

@@ -6,7 +6,7 @@ A task runs in a process of its own (`work`), so it may take its time; `tell` sa
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -14,10 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import Product
 from emdeg.codegen import TARGETS, Artefact, Request, generate, make_artefact
 from emdeg.codegen.js import emit_js
-from emdeg.equations.loops import Expanded, LoopModel
 from emdeg.errors import BadRequest, EmdegError, RobotError
 from emdeg.mechanics.functions import RUBBING, WITH_FRICTION, functions_of
 from emdeg.programs import Program, count, optimise, program
@@ -25,9 +23,6 @@ from emdeg.reduce import term_program
 from emdeg.reports import (
     MOST_TERMS,
     HtmlReportWriter,
-    ShadedEntries,
-    ShadedEntry,
-    ShadedTerm,
     Subject,
     equations,
     report,
@@ -37,13 +32,14 @@ from emdeg.reports import (
     thresholds,
 )
 from emdeg.robot import Robot, letter_paths, load, load_text, to_toml
+from emdeg.studio import units
 from emdeg.studio.dead_points import WORDS, dead_points
-from emdeg.studio.loop_terms import loop_term_program, with_terms
 from emdeg.studio.meshes import link_meshes
 from emdeg.studio.motions import moved
 from emdeg.studio.parameters import tables
-from emdeg.studio.parts import offered, shown_part
-from emdeg.writing import Folded, Item, Section
+from emdeg.studio.parts import ShownPart, of_loops, offered, shown_part
+from emdeg.studio.shading import products, sized, terms_of
+from emdeg.writing import label
 
 Data = dict[str, Any]
 Tell = Callable[[Any], None]
@@ -132,57 +128,69 @@ def formulas(data: Data, tell: Tell) -> Data:
     robot = robot_of(data)
     subject = Subject(robot, progress=lambda text: tell({"doing": text}))
     found = equations(subject, robot.name, levels=False)
-    section = found.section if found.loops is None or subject.symbolic else with_terms(found.section)
-    html = HtmlReportWriter().section(section)
-    answer: Data = {"html": html, "terms": 0, "module": "", "constants": {}, "shortened": False}
     if found.loops is not None and not subject.symbolic:
-        return answer | _loop_values(found.loops, [section])
+        return _shaded(subject, of_loops(found.loops, [found.section])) | {"shortened": None}
     if found.full is None:
-        return answer
-    terms = list(_terms(found.section))
-    answer["terms"] = len(terms)
-    if len(terms) <= MOST_LIVE_TERMS:
-        values = term_program(robot, products(terms), found.full.values)
-        answer["module"] = emit_js(values, name="terms")
-    answer["shortened"] = len(found.full.functions) <= MOST_TERMS
+        return _shaded(subject, ShownPart((found.section,))) | {"shortened": None}
+    terms = terms_of([found.section])
+    few = len(terms) <= MOST_LIVE_TERMS
+    values = term_program(robot, products(terms), found.full.values) if few else None
+    own = tuple(units.of_entry(label(one.entry.name), robot) for one in terms)
     numbers = {name: known.value for name, known in found.full.model.known.items()}
-    paths = letter_paths(robot)
+    answer = _shaded(subject, ShownPart((found.section,), values, own, numbers=numbers), sizes=False)
+    answer["shortened"] = len(found.full.functions) <= MOST_TERMS
     for c in found.full.lumped.constants:
-        letters = sorted({str(g) for _, monomial in c.formula.terms() for g in monomial})
         answer["constants"][c.name] = {
             "value": c.value,
-            "unit": c.unit,
+            "unit": c.unit.replace("^2", "²"),
             "tolerance": c.tolerance,
             "uses": list(c.uses),
-            "made_of": _trail(robot, paths, letters, numbers),
+            "made_of": sorted({str(g) for _, monomial in c.formula.terms() for g in monomial}),
         }
     return answer
 
 
-def _loop_values(of: LoopModel | Expanded, sections: Iterable[Section]) -> Data:
-    """How many terms a mechanism's sections have, and the program of their values, where there is one."""
-    terms = [one for section in sections for one in _terms(section)]
-    if len(terms) > MOST_LIVE_TERMS:
-        return {"terms": len(terms), "module": ""}
-    try:
-        values = loop_term_program(of, terms)
-    except EmdegError:  # its loops close numerically
-        return {"terms": len(terms), "module": ""}
-    return {"terms": len(terms), "module": emit_js(values, name="terms")}
+def _shaded(subject: Subject, found: ShownPart, sizes: bool = True) -> Data:
+    """A part as HTML, the program of its terms' values, and what the names in them stand for."""
+    terms, sections = terms_of(found.sections), found.sections
+    module = ""
+    if found.values is not None and terms and len(terms) <= MOST_LIVE_TERMS:
+        module = emit_js(found.values, name="terms")
+        sections = sized(sections, found.values, subject) if sizes else sections
+    uses: dict[str, dict[str, None]] = {name: {} for name in found.words}
+    for one in terms:
+        for name in one.term.constant.split() if uses else ():
+            uses[name][one.entry.name] = None
+    constants = {
+        name: {
+            "value": word.value,
+            "unit": word.unit,
+            "tolerance": None,
+            "uses": list(uses[name]),
+            "made_of": list(word.letters),
+        }
+        for name, word in found.words.items()
+        if uses[name]
+    }
+    return {
+        "html": HtmlReportWriter().sections(sections),
+        "terms": len(terms),
+        "module": module,
+        "units": list(found.units),
+        "constants": constants,
+        "letters": _letters(subject.robot, found.numbers),
+    }
 
 
-def _trail(
-    robot: Robot, paths: Mapping[str, str], letters: Iterable[str], numbers: Mapping[str, Fraction]
-) -> list[Data]:
+def _letters(robot: Robot, numbers: Mapping[str, Fraction]) -> Data:
     """What letters stand for: the path by which the table knows the number, the number, its source."""
-    axes = [axis for axis, g in zip("xyz", robot.gravity) if g]
-    found = []
-    for one in letters:
+    axes, paths = [axis for axis, g in zip("xyz", robot.gravity) if g], letter_paths(robot)
+    found = {}
+    for one, value in numbers.items():
         path = paths.get(one, "")
         if path == "gravity" and len(axes) == 1:
             path = f"gravity.{axes[0]}"
-        value = float(numbers[one]) if one in numbers else None
-        found.append({"letter": one, "path": path, "value": value, "source": robot.sources.get(path, "")})
+        found[one] = {"path": path, "value": float(value), "source": robot.sources.get(path, "")}
     return found
 
 
@@ -190,26 +198,10 @@ def part(data: Data, tell: Tell) -> Data:
     """Another part of the equations as HTML, with the values of its terms where these are to be shaded."""
     robot, which = robot_of(data), str(data["part"])
     found = shown_part(robot, which, lambda text: tell({"doing": text}))
-    html = HtmlReportWriter().sections(found.sections)
-    if len(html) > LONGEST_PART:
-        raise BadRequest(f"it has {len(html)} characters, more than a page shows: emdeg derive or emdeg kane print it")
-    answer: Data = {"html": html, "terms": 0, "module": "", "constants": {}}
-    if found.loops is not None:
-        return answer | _loop_values(found.loops, found.sections)
-    terms = [one for section in found.sections for one in _terms(section)]
-    answer["terms"] = len(terms)
-    if terms:
-        answer["module"] = emit_js(term_program(robot, products(terms), found.numbers), name="terms")
-    uses: dict[str, list[str]] = {}
-    for entry, term in terms:
-        if term.constant and entry.name not in uses.setdefault(term.constant, []):
-            uses[term.constant].append(entry.name)
-    paths = letter_paths(robot)
-    for letters, entries in uses.items():
-        value = float(np.prod([float(found.numbers[one]) for one in letters.split()]))
-        trail = _trail(robot, paths, letters.split(), found.numbers)
-        told = {"value": value, "unit": "m", "tolerance": None, "uses": entries, "made_of": trail}
-        answer["constants"][letters] = told
+    answer = _shaded(Subject(robot), found)
+    length = len(answer["html"])
+    if length > LONGEST_PART:
+        raise BadRequest(f"it has {length} characters, more than a page shows: emdeg derive or emdeg kane print it")
     return answer
 
 
@@ -233,26 +225,6 @@ def shapes(data: Data, tell: Tell) -> Data:
     return {"meshes": [one.as_data() for one in found], "missing": missing}
 
 
-def _terms(section: Section) -> Iterator[tuple[ShadedEntry, ShadedTerm]]:
-    """Every term in the order in which the page shows them."""
-    yield from _terms_of(section.items)
-
-
-def products(terms: Iterable[tuple[ShadedEntry, ShadedTerm]]) -> list[Product]:
-    """Terms of the reading form."""
-    return [term.product for _, term in terms if isinstance(term.product, Product)]
-
-
-def _terms_of(items: Iterable[Item]) -> Iterator[tuple[ShadedEntry, ShadedTerm]]:
-    for item in items:
-        if isinstance(item, Folded):
-            yield from _terms_of(item.items)
-        elif isinstance(item, ShadedEntries):
-            for entry in item.entries:
-                for term in entry.terms:
-                    yield entry, term
-
-
 def significance(data: Data, tell: Tell) -> Data:
     """The positions of the threshold slider, and at which each term goes."""
     subject = Subject(robot_of(data), progress=lambda text: tell({"doing": text}))
@@ -262,7 +234,7 @@ def significance(data: Data, tell: Tell) -> Data:
     if first.full is None or len(first.full.functions) > MOST_TERMS:
         raise BadRequest(f"its equations have more than {MOST_TERMS} terms: emdeg abbreviate shortens them")
     found = thresholds(subject, first.full)
-    goes = [found.goes.get((entry.name, term.constant)) for entry, term in _terms(first.section)]
+    goes = [found.goes.get((one.entry.name, one.term.constant)) for one in terms_of([first.section])]
     return {"levels": slider_levels(subject, found), "goes": goes}
 
 

@@ -94,6 +94,21 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenTerm(Written):
+    """A term of a sum that is written already, behind its sign; `place`: of its size among a program's values."""
+
+    minus: bool = False
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSum(Written):
+    """A sum that is written already, whose terms are known apart."""
+
+    terms: tuple[WrittenTerm, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AbbreviatedFormula:
     """A formula with a shorter way to write it, for people; programs take the formula."""
 

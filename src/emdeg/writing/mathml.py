@@ -35,6 +35,7 @@ from emdeg.writing.document import (
     Reference,
     SquareRoot,
     Written,
+    WrittenTerm,
 )
 from emdeg.writing.markup import escape
 from emdeg.writing.notation import mantissa_and_exponent, readable
@@ -216,9 +217,11 @@ def _times_between(factors: Sequence[str]) -> list[str]:
     return [factor + (_TIMES if k < len(factors) else "") for k, factor in enumerate(factors, 1)]
 
 
-def term_pieces(term: Product | TrigPoly, first: bool) -> list[str]:
+def term_pieces(term: Product | TrigPoly | Combination | WrittenTerm, first: bool) -> list[str]:
     """One term, its sign included, as contents of formulas between which a line may end."""
-    if isinstance(term, TrigPoly):
+    if isinstance(term, WrittenTerm):
+        return [_broken_sign(term.minus, first) + formula(term)]
+    if isinstance(term, TrigPoly | Combination):
         return [_broken_sign(minus, first) + size for minus, size in notation.terms(term, NOTATION)]
     head = _broken_sign(term.coefficient < 0, first)
     size = Product(abs(term.coefficient), term.factors)

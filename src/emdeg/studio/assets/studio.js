@@ -140,7 +140,7 @@ const studio = (function () {
   // ---- equations
   const inSight = () => !$("equations-panel").hidden, byNow = () => $("shading").value === "now", here = () => (view ? coordinates() : null);
   function papers() {
-    const host = { q: here, qd: () => (numbers ? numbers.qd : []), inSight, byNow, chosen };
+    const speeds = (which) => (numbers ? numbers[which] : here().map(() => 0)), host = { q: here, qd: () => speeds("qd"), qdd: () => speeds("qdd"), inSight, byNow, chosen };
     main = sheets.sheet($("equations-body"), host); also = sheets.sheet($("part-body"), host);
   }
   async function formulas(mine, derived) {
@@ -152,13 +152,13 @@ const studio = (function () {
     const text = await (await fetch(found.html)).text();
     const module = found.module ? await import(found.module) : null;
     if (mine !== generation) return;
-    main.fill(text, module, found.constants, found.terms);
+    main.fill(text, module, found);
     const table = $("equations-body").querySelector(".block:has(table.told)");
     if (table) { // what is read first are the equations
       const fold = made("details", undefined, "part"), head = table.querySelector("h3");
       fold.append(made("summary", head.textContent)); head.remove(); table.replaceWith(fold); fold.append(table);
     }
-    $("thresholds").hidden = !(main.shown.length && found.shortened); $("no-levels").hidden = !found.terms || found.shortened;
+    $("thresholds").hidden = !(main.shown.length && found.shortened); $("no-levels").hidden = found.shortened !== false;
     $("shading").disabled = !main.terms || !main.shown.some((t) => t.dataset.most);
     if (!main.terms && main.shown.length) $("equations-body").prepend(made("p", "There are " + found.terms + " terms: they are shaded by their largest size over the workspace alone.", "note"));
   }
@@ -169,14 +169,15 @@ const studio = (function () {
     const found = await doing("part", "deriving", "part", { part: which }), text = await (await fetch(found.html)).text();
     const module = found.module ? await import(found.module) : null;
     if (mine !== generation || which !== $("part").value) return;
-    also.fill(text, module, found.constants, found.terms);
+    also.fill(text, module, found);
     $("part-body").prepend(made("h3", $("part").selectedOptions[0].textContent)); $("part-body").scrollIntoView({ block: "nearest" });
   }
   const cellOf = (path) => Array.from(document.querySelectorAll("#tables input")).find((i) => i.dataset.path === path);
   const enter = { knows: (path) => !!cellOf(path), go: (path) => { show($("tab-table")); const cell = cellOf(path); cell.scrollIntoView({ block: "center" }); cell.focus(); } };
-  function chosen(name, paper) {
-    main.mark(name); also.mark(name);
-    if (paper.constants[name]) sheets.constant($("constant"), name, paper.constants[name], enter);
+  function chosen(term, paper) {
+    const names = sheets.namesIn(term);
+    main.mark(paper === main ? names : []); also.mark(paper === also ? names : []);
+    sheets.constant($("constant"), term, paper, enter);
   }
   async function thresholds() {
     const mine = generation, found = await doing("levels", "short models and their errors", "significance");
