@@ -153,9 +153,9 @@ def formulas(data: Data, tell: Tell) -> Data:
 def _shaded(subject: Subject, found: ShownPart, sizes: bool = True) -> Data:
     """A part as HTML, the program of its terms' values, and what the names in them stand for."""
     terms, sections = terms_of(found.sections), found.sections
-    module = ""
+    module, inputs = "", []
     if found.values is not None and terms and len(terms) <= MOST_LIVE_TERMS:
-        module = emit_js(found.values, name="terms")
+        module, inputs = emit_js(found.values, name="terms"), [group.name for group in found.values.inputs]
         sections = sized(sections, found.values, subject) if sizes else sections
     uses: dict[str, dict[str, None]] = {name: {} for name in found.words}
     for one in terms:
@@ -176,6 +176,7 @@ def _shaded(subject: Subject, found: ShownPart, sizes: bool = True) -> Data:
         "html": HtmlReportWriter().sections(sections),
         "terms": len(terms),
         "module": module,
+        "inputs": inputs,
         "units": list(found.units),
         "constants": constants,
         "letters": _letters(subject.robot, found.numbers),

@@ -3,9 +3,9 @@
 const sheets = (function () {
   const made = emdeg.made, LEAST = [0.3, 0.1, 0.03, 0.01, 0.001, 0];
 
-  // `host` says what the page looks like now: q(), inSight(), byNow() (or by the largest size), and hears of `chosen`.
+  // `host` says what the page looks like now: q(), motion("qd" or "qdd"), inSight(), byNow() (or by the largest size), and hears of `chosen`.
   function sheet(box, host) {
-    const me = { shown: [], entries: new Map(), constants: {}, letters: {}, units: [], values: null, terms: null }, seen = new Set();
+    const me = { shown: [], entries: new Map(), constants: {}, letters: {}, units: [], inputs: [], values: null, terms: null }, seen = new Set();
     let kinds = [], lower = [], last = null, pending = false, pause = 30;
     const sight = new IntersectionObserver((list) => { list.forEach((one) => { if (one.isIntersecting) seen.add(one.target); else seen.delete(one.target); }); me.shade(host.q()); }, { rootMargin: "200px" });
 
@@ -14,7 +14,7 @@ const sheets = (function () {
       me.clear();
       // Markup of the report's writer, which escapes every name.
       box.innerHTML = html;
-      me.constants = found.constants; me.letters = found.letters; me.units = found.units; me.terms = module ? module.terms : null;
+      me.constants = found.constants; me.letters = found.letters; me.units = found.units; me.inputs = found.inputs; me.terms = module ? module.terms : null;
       const every = Array.from(box.querySelectorAll(".t"));
       me.shown = every.length === found.terms ? every : [];
       me.shown.forEach((t) => { t.dataset.most = Array.from(t.classList).find((c) => /^s\d$/.test(c)) || ""; t.dataset.share = t.title; t.tabIndex = -1; t.setAttribute("role", "button"); });
@@ -42,7 +42,7 @@ const sheets = (function () {
       setTimeout(() => {
         pending = false;
         if (!me.terms || !host.inSight()) return;
-        const began = performance.now(), here = host.byNow(), T = me.values = me.terms(last, host.qd(), host.qdd());
+        const began = performance.now(), here = host.byNow(), T = me.values = me.terms(...me.inputs.map((name) => (name === "q" ? last : host.motion(name)))); // more arguments would be written to
         seen.forEach((entry) => {
           const places = me.entries.get(entry);
           if (!places || (entry.tagName === "DETAILS" && !entry.open)) return;

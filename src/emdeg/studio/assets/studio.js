@@ -140,7 +140,7 @@ const studio = (function () {
   // ---- equations
   const inSight = () => !$("equations-panel").hidden, byNow = () => $("shading").value === "now", here = () => (view ? coordinates() : null);
   function papers() {
-    const speeds = (which) => (numbers ? numbers[which] : here().map(() => 0)), host = { q: here, qd: () => speeds("qd"), qdd: () => speeds("qdd"), inSight, byNow, chosen };
+    const host = { q: here, motion: (which) => (numbers ? numbers[which] : here().map(() => 0)), inSight, byNow, chosen };
     main = sheets.sheet($("equations-body"), host); also = sheets.sheet($("part-body"), host);
   }
   async function formulas(mine, derived) {
