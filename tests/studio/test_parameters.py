@@ -38,6 +38,12 @@ def test_a_changed_length_is_the_robots_length() -> None:
     text = edited(text_of("puma560"), ["link", 2, "joint", "a"], "0.5")
     robot = load_text(text, "robot.toml", allow_nonphysical=True)
     assert robot.joints[2].placement.a.number == Fraction(1, 2)
+    tool = load_text(edited(text, ["tool", "xyz", 2], "0.1"), "robot.toml", allow_nonphysical=True)
+    assert float(tool.tool.pose.xyz[2]) == 0.1
+    longer = load_text(edited(text_of("delta"), ["rod", 1, "length"], "0.53"), "robot.toml", allow_nonphysical=True)
+    assert [float(rod.length) for rod in longer.rods] == [0.52, 0.53, 0.52]
+    gravity = next(one for one in tables(text) if one["title"].startswith("Gravity"))
+    assert [cell["text"] for cell in gravity["rows"][0][1]] == ["0", "0", "-9.81"]
     heavier = load_text(edited(text, ["gravity", 2], "-1.62"), "robot.toml", allow_nonphysical=True)
     assert float(heavier.gravity[2]) == -1.62
 

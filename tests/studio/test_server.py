@@ -11,7 +11,7 @@ import pytest
 import emdeg
 from tests.reports.browser import CHROMIUM, Page, page
 from tests.reports.test_browser import HOSTILE, hostile_file
-from tests.studio.pages import IDLE, READY, ROBOTS, drag, enter, key, press, status, text, upload, visit
+from tests.studio.pages import IDLE, READY, ROBOTS, choose, drag, enter, key, press, status, text, upload, visit
 
 pytestmark = [
     pytest.mark.studio,
@@ -161,6 +161,13 @@ def test_a_motion_is_simulated_and_scrubbed(browser: Page, url: str) -> None:
 
 def test_a_page_comes_back_from_its_file_and_after_a_reload(browser: Page, url: str, tmp_path: Path) -> None:
     visit(browser, url)
+    press(browser, "tab-numbers")
+    browser.value(
+        "(() => { const i = document.querySelector('#live input'); i.value = 2.5; i.dispatchEvent(new Event('input'));"
+        " document.querySelector('[data-show=ellipsoids]').click(); document.getElementById('take-goal').click(); })()"
+    )
+    for name, value in (("shading", "most"), ("part", "J"), ("target", "python"), ("graph-what", "mass_matrix")):
+        choose(browser, name, value)
     drag(browser, 0, 0.5)
     browser.wait("new Promise((done) => setTimeout(() => done(true), 1200))")
     browser.value("document.documentElement.dataset.ready = ''")
@@ -178,6 +185,13 @@ def test_a_page_comes_back_from_its_file_and_after_a_reload(browser: Page, url: 
     browser.value("document.getElementById('robot-kind').textContent = ''")
     upload(browser, kept)
     browser.wait("Math.abs(+document.querySelectorAll('#joints input')[0].value - 0.5) < 0.02")
+    browser.wait("document.querySelectorAll('#part-body .t').length > 2")  # what was beside the equations, too
+    assert browser.value("+document.querySelector('#live input').value") == 2.5
+    assert not browser.value("document.getElementById('numbers-panel').hidden")
+    assert browser.value("document.querySelector('[data-show=ellipsoids]').checked")
+    chosen = "['shading', 'part', 'target', 'graph-what'].map((id) => document.getElementById(id).value)"
+    assert browser.value(chosen) == ["most", "J", "python", "mass_matrix"]
+    assert "to (" in text(browser, "way")
 
 
 @pytest.mark.parametrize("name", ["two_arms.urdf", "wrist.xml"])

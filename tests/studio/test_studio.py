@@ -308,6 +308,22 @@ def test_speeds_stay_what_they_are_while_terms_are_shaded(browser: Page, url: st
     )
 
 
+def test_singularity_measures_and_couplings_are_what_numpy_finds(browser: Page, url: str) -> None:
+    visit(browser, url)
+    random = np.random.default_rng(7)
+    for rows, columns in ((6, 7), (6, 6), (6, 4), (3, 3)):
+        J = random.uniform(-1, 1, (rows, columns))
+        J[-1] = J[0] if rows == columns == 6 else J[-1]  # singular
+        found = browser.value(f"measures.singular({J.reshape(-1).tolist()}, {rows}, {columns})")
+        np.testing.assert_allclose(found, np.linalg.svd(J, compute_uv=False), atol=1e-7)
+    drag(browser, 1, 0.7)
+    press(browser, "tab-numbers")
+    M = emdeg.mass_matrix(emdeg.load("planar2r"), values(browser))
+    shown = browser.value("Array.from(document.querySelectorAll('#measures .scroll td')).map((c) => c.textContent)")
+    assert float(shown[1]) == pytest.approx(M[0, 1] / M[0, 0], rel=1e-3)
+    assert float(shown[2]) == pytest.approx(M[0, 1] / M[1, 1], rel=1e-3)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not robot_files(), reason="the package example-robot-data is not installed")
 @pytest.mark.parametrize(("name", "whole"), LARGE)

@@ -20,6 +20,7 @@ from emdeg.writing import (
     Statement,
     Written,
     latex,
+    mathml,
     text,
 )
 
@@ -45,7 +46,8 @@ def kane_document(found: Description) -> Document:
             own = _own_letters(found.dynamics)
             X, R = own["X"], own["R"]
             right = _entries(R, found.dynamics.right, zeros=True)
-            statement = Written(f"{X} ud = {R}", rf"\sum_s {_tex(X, 'rs')}\dot u_s = {_tex(R, 'r')}")
+            shown = f"{_sum_over('s')}{_math(X, 'rs')}{_UD}<mo>=</mo>{_math(R, 'r')}"
+            statement = Written(f"{X} ud = {R}", rf"\sum_s {_tex(X, 'rs')}\dot u_s = {_tex(R, 'r')}", shown)
             items = (Statement(statement), *_matrix(X, found.dynamics.X), *right, *_renamed(own, "XR"))
             sections.append(Section("equations", "Equations of motion", items))
     return Document(f"{found.robot}: {found.title or 'generalized speeds'}", tuple(sections))
@@ -111,6 +113,9 @@ def _meaning(own: Mapping[str, str]) -> Written:
         f"K*_r = -sum {X}_rs ud_s - {H}_r; K_r = sum {T}_rk tau_k + {G}_r (gravity) + {E}_r (other forces)",
         rf"K^*_r = -\sum_s {tex['X']}\dot u_s - {tex['H']},\qquad "
         rf"K_r = \sum_k {tex['T']}\tau_k + {tex['G']} + {tex['E']}",
+        f"<msubsup><mi>K</mi><mi>r</mi><mo>*</mo></msubsup><mo>=</mo><mo>&#x2212;</mo>{_sum_over('s')}{_math(X, 'rs')}"
+        f"{_UD}<mo>&#x2212;</mo>{_math(H, 'r')}<mo>,</mo><mspace width='2em'/>{_math('K', 'r')}<mo>=</mo>{_sum_over('k')}"
+        f"{_math(T, 'rk')}{_math('tau', 'k')}<mo>+</mo>{_math(G, 'r')}<mo>+</mo>{_math(E, 'r')}",
     )
 
 
@@ -131,6 +136,17 @@ def _renamed(own: dict[str, str], letters: str) -> list[Paragraph]:
 
 def _tex(letter: str, subscript: str) -> str:
     return f"{Label(letter).latex}_{{{subscript}}}"
+
+
+def _math(letter: str, subscript: str, dots: int = 0) -> str:
+    return mathml.label(Label(letter, f"_{subscript}", dots))
+
+
+_UD = _math("u", "s", dots=1)
+
+
+def _sum_over(index: str) -> str:
+    return f"<munder><mo>&#x2211;</mo><mi>{index}</mi></munder>"
 
 
 def _entries(name: str, values: Sequence[Written], zeros: bool = False) -> list[Equation]:

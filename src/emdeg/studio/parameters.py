@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from emdeg.algebra import Exact
 from emdeg.errors import EmdegError
 from emdeg.robot import GRAVITY, quoted
 
@@ -31,6 +32,16 @@ CENTRE: tuple[tuple[str, Place], ...] = (
     *((f"com {axis}", ("com", k)) for k, axis in enumerate("xyz")),
     *((name, (name,)) for name in TENSOR),
 )
+
+ROD: tuple[tuple[str, Place, str], ...] = (
+    *((key, (key,), key) for key in ("length", "com", "mass", "inertia")),
+    *(
+        (f"{end} {axis}", (end, "xyz", k), f"{path}.{axis}")
+        for end, path in (("from", "first"), ("to", "second"))
+        for k, axis in enumerate("xyz")
+    ),
+)
+"""(head, place in a rod's table, how its path ends)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +110,17 @@ def tables(text: str) -> list[dict[str, Any]]:
     )
     cells = tuple(remarks.cell(("gravity", k), f"gravity.{axis}") for k, axis in enumerate("xyz"))
     found.append(EditableTable("Gravity in the base frame [m/s²]", ("x", "y", "z"), (("gravity", cells),)))
+    cells = tuple(remarks.cell(("tool", "xyz", k), f"tool.{axis}", "0") for k, axis in enumerate("xyz"))
+    found.append(EditableTable("The tool in its link's frame [m]", ("x", "y", "z"), (("tool", cells),)))
+    rods: list[dict[str, Any]] = data.get("rod", [])
+    if rods:
+        columns = [one for one in ROD if not any(isinstance(rod.get(one[0]), dict) for rod in rods)]
+        rows = tuple(
+            (name, tuple(remarks.cell(("rod", k, *place), f"{name}.{path}") for _, place, path in columns))
+            for k, name in enumerate(str(rod["name"]) for rod in rods)
+        )
+        title = "Rods and the places of their ends; com is the mass centre's share of the length [m, kg, kg m²]"
+        found.append(EditableTable(title, tuple(head for head, *_ in columns), rows))
     loads = data.get("payload", [])
     if loads:
         found.append(
@@ -127,7 +149,7 @@ def edited(text: str, place: Sequence[str | int], entry: str) -> str:
     if tuple(place) not in known:
         raise EmdegError("there is no such place in the robot's file")
     if place[0] == "gravity" and "gravity" not in data:
-        data["gravity"] = [Decimal(str(float(v))) for v in GRAVITY]
+        data["gravity"] = [_decimal(v) for v in GRAVITY]
     at: Any = data
     entry = entry.strip()
     for k, step in enumerate(place[:-1]):
@@ -197,6 +219,11 @@ def _value(value: Any) -> str:
             return str(value).replace("E", "e")
 
 
+def _decimal(value: Exact) -> Decimal:
+    number = float(value)
+    return Decimal(int(number) if number == int(number) else str(number))
+
+
 def _shown(value: Any) -> str:
     return "" if value is None else str(value).replace("E", "e")
 
@@ -218,7 +245,7 @@ class _Remarks:
 
     data: Mapping[str, Any]
 
-    def cell(self, place: Place, path: str) -> TableCell:
+    def cell(self, place: Place, path: str, usual: str = "") -> TableCell:
         at: Any = self.data
         for step in place:
             if isinstance(at, dict):
@@ -226,6 +253,6 @@ class _Remarks:
             else:
                 at = at[step] if isinstance(at, list) and isinstance(step, int) and step < len(at) else None
         if at is None and place[0] == "gravity" and isinstance(place[1], int):
-            at = GRAVITY[place[1]]
+            at = _decimal(GRAVITY[place[1]])
         told = [str(self.data.get(kind, {}).get(path, "")) for kind in ("tolerances", "sources")]
-        return TableCell(place, _shown(at), path, *told)
+        return TableCell(place, usual if at is None else _shown(at), path, *told)

@@ -19,7 +19,7 @@ from emdeg.studio.verbs import Desk
 from emdeg.studio.work import Workshop
 
 HOST = "127.0.0.1"
-SCRIPTS = ("talk.js", "charts.js", "sheets.js", "measures.js", "studio.js")
+SCRIPTS = ("talk.js", "charts.js", "sheets.js", "measures.js", "memory.js", "studio.js")
 """The page's own, in the order in which they build on each other."""
 LARGEST_MESSAGE = 64 * 2**20
 """Bytes that a page may send at once: an uploaded robot."""

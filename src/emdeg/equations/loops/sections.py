@@ -22,6 +22,7 @@ from emdeg.writing import (
     Written,
     latex,
     line,
+    mathml,
 )
 
 
@@ -54,10 +55,17 @@ def _overview(model: LoopModel) -> Section:
             Written(
                 "M(X) Xdd + C(X, Xd) Xd + G(X) = J^T tau",
                 r"M(X)\,\ddot{X} + C(X, \dot{X})\,\dot{X} + G(X) = J^{T} \tau",
+                f"<mi>M</mi><mo>(</mo><mi>X</mi><mo>)</mo>{_dotted(2)}<mo>+</mo><mi>C</mi><mo>(</mo><mi>X</mi><mo>,</mo>"
+                f"{_dotted(1)}<mo>)</mo>{_dotted(1)}<mo>+</mo><mi>G</mi><mo>(</mo><mi>X</mi><mo>)</mo><mo>=</mo>"
+                "<msup><mi>J</mi><mi>T</mi></msup><mi>&#x3C4;</mi>",
             )
         ),
     ]
     return Section("model", "The model", tuple(items))
+
+
+def _dotted(dots: int) -> str:
+    return mathml.label(Label("X", dots=dots))
 
 
 def _closure(model: LoopModel) -> Section:

@@ -199,13 +199,14 @@ const emdeg = (function () {
 
     function names(F, at, w) {
       pen.fillStyle = colours.ink; pen.font = "12px system-ui, sans-serif";
-      const taken = {};
+      const taken = []; // where names stand: none is written over another
       d.links.forEach((l, i) => {
         if (l.virtual) return;
-        const p = at(origin(F[i])), key = Math.round(p[0] / 12) + "," + Math.round(p[1] / 12);
-        taken[key] = (taken[key] || 0) + 1;
-        const wide = pen.measureText(l.name).width;
-        pen.fillText(l.name, Math.max(2, Math.min(p[0] + 11, w - wide - 4)), p[1] - 9 + 13 * (taken[key] - 1));
+        const p = at(origin(F[i])), wide = pen.measureText(l.name).width, x = Math.max(2, Math.min(p[0] + 11, w - wide - 4));
+        let y = p[1] - 9;
+        for (let k = 0; k <= taken.length; k++) { const hit = taken.find((b) => x < b.x + b.wide + 3 && b.x < x + wide + 3 && Math.abs(b.y - y) < 13); if (!hit) break; y = hit.y + 13; }
+        taken.push({ x, y, wide });
+        pen.fillText(l.name, x, y);
       });
     }
 

@@ -1,7 +1,7 @@
 "use strict";
 // The studio's page: asks the server for what takes a while, computes by itself what follows a joint.
 const studio = (function () {
-  const $ = (id) => document.getElementById(id), made = emdeg.made, { ask, complain, doing, guarded, say } = talk;
+  const $ = (id) => document.getElementById(id), made = emdeg.made, { ask, complain, doing, guarded, say } = talk, { numeric, offers } = memory;
   let view = null, numbers = null, model = null, programs = {}, main = null, also = null, rows = [], run = null;
   let levels = null, beside = null, from = null, to = null, timer = null, generation = 0, keeping = null, search = null;
 
@@ -23,7 +23,7 @@ const studio = (function () {
     $("robot-title").textContent = found.title; $("robot-kind").textContent = found.name + ": " + found.kind;
     if (!view) { view = emdeg.view($("canvas"), found.scene); wire(); } else view.replace(found.scene, keep);
     if (!keep) view.q = found.scene.start.slice();
-    if (about.state && about.state.q && about.state.q.length === view.q.length && !keep) view.q = about.state.q.slice();
+    if (about.state && numeric(about.state.q, view.q.length) && !keep) view.q = about.state.q.slice();
     const held = found.scene.tool.link >= 0, solved = programs.link_transforms && programs.jacobian && programs.forward_kinematics;
     view.pull = held && (found.scene.free || solved) ? () => { placed(); moved(); } : null; view.solver = found.scene.free ? null : pulled;
     await shapes(found, mine);
@@ -32,7 +32,9 @@ const studio = (function () {
     numbers = emdeg.live($("live"), found.scene, programs, moved);
     run = null; from = to = null; $("play").disabled = $("scrub").disabled = true; $("curves").replaceChildren(); $("outcome").textContent = "";
     stopPlaying(); way(); moved();
-    if (!keep) formulas(mine, derived);
+    const part = keep ? "" : ((about.state || {}).fields || {}).part;
+    if (!keep && about.state && Object.keys(about.state).length) restore(about.state);
+    if (!keep) formulas(mine, derived, part);
   }
   // Meshes of the links, where the robot's file names some that are at hand.
   async function shapes(found, mine) {
@@ -127,8 +129,23 @@ const studio = (function () {
     if (!$("numbers-panel").hidden && numbers) { numbers.update(q); figures(q); redraw(); }
     if (inSight()) { main.shade(q); also.shade(q); }
     deadLater();
+    keepLater();
+  }
+  function keepLater() {
     clearTimeout(keeping);
-    keeping = setTimeout(() => ask("keep", { state: { q: view.q, tab: document.querySelector("[role=tab][aria-selected=true]").id } }).catch(() => {}), 800);
+    keeping = setTimeout(() => { if (view) ask("keep", { state: state() }).catch(() => {}); }, 800);
+  }
+
+  // What the page is looking at, as a file keeps it.
+  const state = () => ({ q: view.q, qd: numbers ? numbers.qd : [], qdd: numbers ? numbers.qdd : [], from, to, ...memory.read() });
+  function restore(kept) {
+    const n = model.scene.coordinates.length;
+    ["qd", "qdd"].forEach((name) => { if (numeric(kept[name], n)) kept[name].forEach((v, k) => { numbers[name][k] = v; }); });
+    if (numeric(kept.from, n)) from = kept.from;
+    if (numeric(kept.to, n)) to = kept.to;
+    const tab = memory.put(kept, (id) => { if (id === "graph-what") entries(); });
+    way();
+    if (tab) show(tab);
   }
 
   function figures(q) {
@@ -143,7 +160,7 @@ const studio = (function () {
     const host = { q: here, motion: (which) => (numbers ? numbers[which] : here().map(() => 0)), inSight, byNow, chosen };
     main = sheets.sheet($("equations-body"), host); also = sheets.sheet($("part-body"), host);
   }
-  async function formulas(mine, derived) {
+  async function formulas(mine, derived, beside) {
     main.clear(made("p", "The equations are being derived.")); also.clear(); $("part").value = "";
     levels = null; $("threshold-bar").hidden = $("thresholds").hidden = $("no-levels").hidden = $("constant").hidden = true;
     const found = await derived;
@@ -160,6 +177,7 @@ const studio = (function () {
     }
     $("thresholds").hidden = !(main.shown.length && found.shortened); $("no-levels").hidden = found.shortened !== false;
     $("shading").disabled = !main.terms || !main.shown.some((t) => t.dataset.most);
+    if (beside && offers($("part"), beside)) { $("part").value = beside; guarded(part)(); }
     if (!main.terms && main.shown.length) $("equations-body").prepend(made("p", "There are " + found.terms + " terms: they are shaded by their largest size over the workspace alone.", "note"));
   }
   async function part() {
@@ -205,7 +223,7 @@ const studio = (function () {
         row.append(made("th", name));
         cells.forEach((cell, k) => {
           const c = made("td"), input = made("input");
-          input.value = cell.text; input.dataset.before = cell.text; input.setAttribute("aria-label", one.heads[k] + " of " + name); input.title = cell.source;
+          input.value = cell.text; input.dataset.before = cell.text; if (cell.text.length > 9) input.style.width = Math.min(cell.text.length + 2, 24) + "ch"; input.setAttribute("aria-label", one.heads[k] + " of " + name); input.title = cell.source;
           input.dataset.place = JSON.stringify(cell.place); input.dataset.path = cell.path;
           input.addEventListener("change", () => edit(cell.place, input, row));
           c.append(input);
@@ -315,7 +333,7 @@ const studio = (function () {
     run = found;
     $("scrub").max = found.t.length - 1; $("scrub").value = 0; $("scrub").disabled = $("play").disabled = false;
     $("curves").innerHTML = found.figures.map((one) => "<figure>" + one + "</figure>").join("");
-    $("outcome").textContent = (found.errors.length ? "Largest tracking error " + found.errors.map(emdeg.digits).join(" with the exact model, with the short one (dashed) ") + ". " : "") + "Drift of " + Object.entries(found.drift).map(([k, v]) => k + " " + emdeg.digits(v)).join(", ") + ". " + found.events.concat(found.warnings).join("; ");
+    $("outcome").textContent = (found.errors.length ? "Largest tracking error " + found.errors.map(emdeg.digits).join(" with the exact model, with the short one (dashed) ") + ". " : "") + "Drift of " + Object.entries(found.drift).map(([k, v]) => k.replaceAll("_", " ") + " " + emdeg.digits(v)).join(", ") + ". " + found.events.concat(found.warnings).join("; ");
     scrub(0);
   }
   function scrub(k) {
@@ -363,7 +381,7 @@ const studio = (function () {
     const about = await ask("hello");
     const pick = $("robot"), group = (name, list) => { const g = made("optgroup"); g.label = name; list.forEach((n) => { const o = made("option", n); o.value = n; g.append(o); }); if (list.length) pick.append(g); };
     group("library", about.library); group("this folder", about.files);
-    tabs(); papers();
+    tabs(); papers(); document.querySelector(".desk").addEventListener("change", keepLater);
     pick.addEventListener("change", guarded(() => opened({ name: pick.value })));
     $("upload").addEventListener("change", guarded(async () => { const file = $("upload").files[0]; if (!file) return; if (file.size > 32e6) throw new Error("the file is too large"); const content = await file.text(); $("upload").value = ""; await opened({ file: file.name, content }); }));
     click("undo", async () => fresh(await ask("undo"), true)); click("redo", async () => fresh(await ask("redo"), true));
@@ -377,7 +395,7 @@ const studio = (function () {
     click("remember", () => { beside = { scene: model.scene, programs, q: coordinates(), name: model.name }; $("forget").disabled = false; moved(); });
     click("forget", () => { beside = null; $("forget").disabled = true; $("beside").replaceChildren(); });
     click("thresholds", thresholds); $("level").addEventListener("input", level); $("shading").addEventListener("change", () => { main.shade(here(), true); also.shade(here(), true); }); $("part").addEventListener("change", guarded(part)); $("graph-what").addEventListener("change", entries);
-    click("share", async () => { await ask("keep", { state: { q: view.q, tab: document.querySelector("[role=tab][aria-selected=true]").id } }); const found = await ask("share"); save(found.file, found.content, "application/json"); });
+    click("share", async () => { await ask("keep", { state: state() }); const found = await ask("share"); save(found.file, found.content, "application/json"); });
     click("report", async () => { $("stop-report").disabled = false; try { const found = await doing("report", "making the report", "report"); for (const [id, file, key] of [["report-html", "report.html", "html"], ["report-latex", "report.tex", "latex"]]) download($(id), file, await (await fetch(found[key])).text(), "text/plain"); } finally { $("stop-report").disabled = true; } });
     click("stop-report", () => ask("stop", { task: "report" }));
     $("theme").addEventListener("click", () => {
@@ -386,8 +404,6 @@ const studio = (function () {
     });
     await guarded(async () => {
       if (about.opened) { await fresh(about, false); } else { pick.value = first; await opened({ name: first }); }
-      const tab = about.state && about.state.tab && $(about.state.tab);
-      if (tab) show(tab);
     })();
     document.documentElement.dataset.ready = "1";
   }
