@@ -114,8 +114,8 @@ def _meaning(own: Mapping[str, str]) -> Written:
         rf"K^*_r = -\sum_s {tex['X']}\dot u_s - {tex['H']},\qquad "
         rf"K_r = \sum_k {tex['T']}\tau_k + {tex['G']} + {tex['E']}",
         f"<msubsup><mi>K</mi><mi>r</mi><mo>*</mo></msubsup><mo>=</mo><mo>&#x2212;</mo>{_sum_over('s')}{_math(X, 'rs')}"
-        f"{_UD}<mo>&#x2212;</mo>{_math(H, 'r')}<mo>,</mo><mspace width='2em'/>{_math('K', 'r')}<mo>=</mo>{_sum_over('k')}"
-        f"{_math(T, 'rk')}{_math('tau', 'k')}<mo>+</mo>{_math(G, 'r')}<mo>+</mo>{_math(E, 'r')}",
+        f"{_UD}<mo>&#x2212;</mo>{_math(H, 'r')}<mo>,</mo><mspace width='2em'/>{_math('K', 'r')}<mo>=</mo>"
+        f"{_sum_over('k')}{_math(T, 'rk')}{_math('tau', 'k')}<mo>+</mo>{_math(G, 'r')}<mo>+</mo>{_math(E, 'r')}",
     )
 
 
