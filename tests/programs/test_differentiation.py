@@ -8,12 +8,13 @@ import pytest
 
 import emdeg
 from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import FUNCTIONS
+from emdeg.mechanics.functions import CATALOGUE, FUNCTIONS
 from emdeg.mechanics.functions import evaluate as numbers
 from emdeg.programs import count, evaluate, verify_program
 from emdeg.programs.build import plain_program
-from emdeg.programs.differentiation import cotangents, tangents
+from emdeg.programs.differentiation import cotangents, derivative_of_solution, tangents
 from emdeg.programs.ir import Dependence
+from emdeg.programs.simplification import retrace
 from emdeg.programs.trace import Tracer
 from tests.oracles import Pinocchio
 
@@ -152,3 +153,18 @@ def test_every_derivative_of_a_wristed_arm_and_of_a_loop_is_proved(function, kin
             wanted = f"{function}_{kind}"
             program = plain_program(robot, wanted, factored=False)
             assert verify_program(program, robot, wanted).false_pass_probability < 1e-15
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_derivatives_of_accelerations_come_from_short_programs_of_efforts_and_mass_matrix(kind):
+    robot, wanted = emdeg.load("scara"), f"forward_dynamics_{kind}"
+    short = [plain_program(robot, name) for name in ("inverse_dynamics", "mass_matrix")]
+    how = CATALOGUE[wanted].derivation
+    assert how is not None
+    found = retrace(derivative_of_solution(how, plain_program(robot, wanted), *short))
+    assert verify_program(found, robot, wanted).false_pass_probability < 1e-15
+
+
+def test_the_adjoint_of_accelerations_of_a_robot_with_short_programs_is_short():
+    plain, found = (emdeg.program("ur5e", "forward_dynamics_vjp", effort=effort) for effort in (0, None))
+    assert count(found).total < 0.7 * count(plain).total

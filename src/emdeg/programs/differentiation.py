@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.linear import product, transposed
+from emdeg.algebra.linear import invert_symmetric, product, solve_symmetric, transposed
 from emdeg.mechanics import Balance, Outputs, total
 from emdeg.mechanics.functions import COTANGENT, TANGENT, Derivation, flat
 from emdeg.programs.ir import Kind, OutputGroup, Program
+from emdeg.programs.simplification import included
 from emdeg.programs.trace import Traced, Tracer
 
 Values = Sequence[Traced]
@@ -43,12 +44,42 @@ def derived(
     return {name + ending: [next(left) for _ in arrays[name]] for name in how.of.inputs}
 
 
-def derivative_program(program: Program, how: Derivation, like: Program) -> Program:
+def derivative_program(how: Derivation, like: Program, program: Program) -> Program:
     """A function's derivative by sweeps over a program of the function; `like` has the derivative's inputs and name."""
-    tracer = Tracer.like(like)
+    tracer, arrays = _opened(like)
     outputs = tracer.outputs_of(program, tracer.replay(program))
-    arrays = {group.name: [tracer.entry(group.name, k) for k in range(group.size)] for group in like.inputs}
-    found = derived(how, outputs, arrays, tracer)
+    return _closed(tracer, derived(how, outputs, arrays, tracer), like)
+
+
+def derivative_of_solution(how: Derivation, like: Program, efforts: Program, mass: Program) -> Program:
+    """A derivative of forward dynamics from programs of inverse dynamics and of the mass matrix.
+
+    The accelerations are solved for, and the efforts at them differentiated; `like` as for `derivative_program`.
+    """
+    tracer, arrays = _opened(like)
+    tau, zero, one = arrays["tau"], tracer.number(0), tracer.number(1)
+    n = len(tau)
+
+    def free(qdd: Values) -> list[Traced]:
+        """What is left of the drives' efforts at these accelerations."""
+        (needed,) = included(tracer, efforts, {**arrays, "qdd": qdd})
+        return [t - e for t, e in zip(tau, needed, strict=True)]
+
+    (entries,) = included(tracer, mass, arrays)
+    M = [entries[i * n : (i + 1) * n] for i in range(n)]
+    qdd = [lifted(tracer, x) for x in solve_symmetric(M, free([zero] * n), one)]
+    balance = Balance(free(qdd), lambda b: solve_symmetric(M, b, one), lambda: invert_symmetric(M, one))
+    return _closed(tracer, derived(how, {"qdd": qdd}, arrays, tracer, balance), like)
+
+
+def _opened(like: Program) -> tuple[Tracer, dict[str, list[Traced]]]:
+    """A tracer with a program's inputs, and these."""
+    tracer = Tracer.like(like)
+    return tracer, {group.name: [tracer.entry(group.name, k) for k in range(group.size)] for group in like.inputs}
+
+
+def _closed(tracer: Tracer, found: Outputs, like: Program) -> Program:
+    """What a tracer has recorded, with outputs shaped like a program's."""
     entries = {name: tuple(lifted(tracer, value).ref for value in flat(own)) for name, own in found.items()}
     shaped = tuple(OutputGroup(group.name, group.shape, entries[group.name]) for group in like.outputs)
     return Program(like.name, like.inputs, tuple(tracer.ops), shaped)

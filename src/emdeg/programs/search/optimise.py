@@ -14,10 +14,11 @@ from pathlib import Path
 from secrets import randbits
 
 from emdeg.errors import OffTheVariety, Refuted, RobotError
+from emdeg.mechanics import TREE, kind_of
 from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
 from emdeg.programs.companions import MOST_SWEPT
-from emdeg.programs.differentiation import derivative_program
+from emdeg.programs.differentiation import derivative_of_solution, derivative_program
 from emdeg.programs.friction import with_friction
 from emdeg.programs.ir import Count, Program, count
 from emdeg.programs.proof import PLAIN, Certificate, verify
@@ -275,18 +276,24 @@ def _from_what_is_differentiated(
     weights: Weights,
     known: Callable[[Robot, str, Weights], Program | None],
 ) -> list[Program]:
-    """The derivative of a function from the cheapest program of the function that is known, if there is one."""
+    """The derivative of a function from the cheapest program of the function that is known, if there is one.
+
+    Where the function is the solution of an equation, rather from the cheapest programs of what that is made of.
+    """
     how = CATALOGUE[names[0]].derivation
     if len(names) > 1 or how is None:
         return []
-    short = known(robot, how.of.name, weights)
-    if short is None:
-        return []
-    if plain.size <= LARGE:
-        return [_with_face(tidied(derivative_program(short, how, plain), weights), plain)]
-    if short.size * sum(group.size for group in short.inputs) > MOST_SWEPT:
-        return []
-    return [_with_face(schedule(fold_signs(prune(retrace(derivative_program(short, how, plain))))), plain)]
+    ways: list[tuple[Callable[..., Program], list[str]]] = [(derivative_program, [how.of.name])]
+    if how.of.name == "forward_dynamics" and kind_of(robot) is TREE:
+        ways.insert(0, (derivative_of_solution, ["inverse_dynamics", "mass_matrix"]))
+    for derivative, of in ways:
+        short = [one for name in of if (one := known(robot, name, weights)) is not None]
+        swept = sum(one.size * sum(group.size for group in one.inputs) for one in short)
+        if len(short) == len(of) and (plain.size <= LARGE or swept <= MOST_SWEPT):
+            found = derivative(how, plain, *short)
+            short_form = tidied(found, weights) if plain.size <= LARGE else schedule(fold_signs(prune(retrace(found))))
+            return [_with_face(short_form, plain)]
+    return []
 
 
 def _shipped(robot: Robot, name: str, weights: Weights) -> Program | None:
