@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -225,6 +226,37 @@ def test_hostile_robots_and_files_run_nothing_and_break_nothing(browser: Page, u
     assert browser.value("window.ran === undefined")
     shown = text(browser, "joints") + text(browser, "tables")
     assert HOSTILE[4] in shown
+    press(browser, "tab-equations")
+    for part in ("J", "kane"):
+        choose(browser, "part", part)
+        browser.wait("document.getElementById('status').textContent === ''")
+        browser.wait("document.querySelectorAll('#part-body .t[data-constant]').length > 1")
+        pointed = "new PointerEvent('pointerover', { bubbles: true })"
+        browser.value(
+            "document.querySelectorAll('#part-body .t').forEach((t) => {"
+            f" t.dispatchEvent({pointed}); if (t.dataset.constant) t.click(); }})"
+        )
+        assert "It is made of" in text(browser, "constant")
+    browser.value("void (URL.createObjectURL = (blob) => { window.shared = blob.text(); return '#'; })")
+    press(browser, "share")
+    browser.wait("!!window.shared")
+    page = json.loads(browser.value("window.shared"))
+    attack = "<img src=x onerror='window.ran = 12'>"
+    page["state"] |= {
+        "q": [attack] * len(page["state"]["q"]),
+        "tab": attack,
+        "from": attack,
+        "qd": [attack],
+        "shown": 3,
+    }
+    page["state"]["fields"] = dict.fromkeys(page["state"]["fields"], attack)
+    (tmp_path / "page.json").write_text(json.dumps(page))
+    upload(browser, tmp_path / "page.json")
+    browser.wait(IDLE)
+    assert all(
+        -10 < value < 10 for value in browser.value("Array.from(joints.querySelectorAll('input')).map((i) => +i.value)")
+    )
+    assert text(browser, "problem") == ""
     kind = text(browser, "robot-kind")
     for name, content in {
         "bomb.urdf": '<!DOCTYPE r [<!ENTITY a "aaaa">]><robot name="&a;"/>',
