@@ -25,6 +25,8 @@ from emdeg.writing import (
     mathml,
 )
 
+NOTHING_BETWEEN = Written("", "")
+
 
 def loop_document(model: LoopModel, parts: Iterable[str]) -> Document:
     """The parts asked for, in their order; ValueError for an unknown one."""
@@ -110,8 +112,8 @@ def _label(block: NamedBlock, dots: int = 0) -> Label:
     return Label("J", f"_{block.symbol}{block.number}", dots)
 
 
-def _terms(model: LoopModel, dotted: bool) -> list[tuple[str, str]]:
-    """The products whose sum M is, or C: (text, LaTeX) of each; none where a mass centre is no formula."""
+def _terms(model: LoopModel, dotted: bool) -> list[Written]:
+    """The products whose sum M is, or C; none where a mass centre is no formula."""
     link, found = model.link, []
     if any(block.symbol == "O" for block in model.blocks):
         return []
@@ -128,30 +130,46 @@ def _terms(model: LoopModel, dotted: bool) -> list[tuple[str, str]]:
         elif block.symbol == "w" and block.number - 1 not in axial:
             tensor = Label("I", f"_{block.number}")
             right, right_latex = f"{tensor} {other}", f"{tensor.latex} {other.latex}"
+            right_math = mathml.label(tensor) + mathml.label(other)
             if dotted:
                 right = f"({right} + w x {tensor} {own})"
                 right_latex = rf"\bigl({right_latex} + \omega \times {tensor.latex} {own.latex}\bigr)"
-            found.append((f"{own}^T {right}", f"{own.latex}^{{T}} {right_latex}"))
+                turned = f"<mo>+</mo><mi>&#x3C9;</mi><mo>&#xD7;</mo>{mathml.label(tensor)}{mathml.label(own)}"
+                right_math = f"<mo>(</mo>{right_math}{turned}<mo>)</mo>"
+            found.append(Written(f"{own}^T {right}", f"{own.latex}^{{T}} {right_latex}", _transposed(own) + right_math))
     return found
 
 
-def _product(factor: TrigPoly, left: Label, right: Label) -> tuple[str, str]:
-    """factor left^T right."""
-    text, shown = line(factor), latex.line(factor)
+def _product(factor: TrigPoly, left: Label, right: Label, turned: Written = NOTHING_BETWEEN) -> Written:
+    """factor left^T right, with what turns the right one between them."""
+    text, shown, math = line(factor), latex.line(factor), mathml.formula(factor)
     if len(factor) > 1:
-        text, shown = f"({text})", rf"\bigl({shown}\bigr)"
-    return f"{text} {left}^T {right}", rf"{shown}\,{left.latex}^{{T}} {right.latex}"
+        text, shown, math = f"({text})", rf"\bigl({shown}\bigr)", f"<mo>(</mo>{math}<mo>)</mo>"
+    return Written(
+        f"{text} {left}^T {turned.text}{right}",
+        rf"{shown}\,{left.latex}^{{T}} {turned.latex}{right.latex}",
+        f"{math}<mspace width='.17em'/>{_transposed(left)}{turned.mathml}{mathml.label(right)}",
+    )
 
 
-def _sum(head: str, terms: Sequence[tuple[str, str]], sign: str = "") -> list[Item]:
-    """head = sum of terms, as it is read beside a paper."""
+def _transposed(of: Label) -> str:
+    return f"<msup><mrow>{mathml.label(of)}</mrow><mi>T</mi></msup>"
+
+
+def _sum(head: str, terms: Sequence[Written], sign: str = "") -> list[Item]:
+    """head = sum of terms, as it is read beside a paper: five in a line, on a page two."""
     if not terms:
         return []
-    texts, latexes = zip(*terms)
-    rows = [f" {sign or '+'} ".join(latexes[i : i + 5]) for i in range(0, len(latexes), 5)]
+    rows = [f" {sign or '+'} ".join(one.latex for one in terms[i : i + 5]) for i in range(0, len(terms), 5)]
     aligned = rf" \\ & {sign or '+'} ".join(rows)
     shown = rf"\begin{{aligned}} {head} ={{}}& {sign}{aligned} \end{{aligned}}"
-    return [Statement(Written(f"{head} = {sign}" + f" {sign or '+'} ".join(texts), shown))]
+    minus = f"<mo>{'&#x2212;' if sign else '+'}</mo>"
+    lines = [minus.join(one.mathml for one in terms[i : i + 2]) for i in range(0, len(terms), 2)]
+    cells = [f"<mi>{head}</mi><mo>=</mo>{minus if sign else ''}{lines[0]}", *(minus + one for one in lines[1:])]
+    style = ' style="text-align:left"'
+    math = f"<mtable>{''.join(f'<mtr><mtd{style}>{cell}</mtd></mtr>' for cell in cells)}</mtable>"
+    text = f"{head} = {sign}" + f" {sign or '+'} ".join(one.text for one in terms)
+    return [Statement(Written(text, shown, math))]
 
 
 def _poly(value: object) -> TrigPoly:
@@ -217,10 +235,11 @@ def _gravity(model: LoopModel) -> Section:
     if all(block.symbol != "O" for block in model.blocks):
         for block in model.blocks:
             if block.symbol != "w" and (mass := _mass(model, block)):
-                text, shown = _product(mass, _label(block), Label("g"))
-                axes = "" if block.axes is None else f"R_{block.axes}^T "
-                turned = "" if block.axes is None else rf"R_{{{block.axes}}}^{{T}} "
-                terms.append((text[:-1] + axes + "g", shown[:-1] + turned + "g"))
+                turned = NOTHING_BETWEEN
+                if block.axes is not None:
+                    axes = _transposed(Label("R", f"_{block.axes}"))
+                    turned = Written(f"R_{block.axes}^T ", rf"R_{{{block.axes}}}^{{T}} ", axes)
+                terms.append(_product(mass, _label(block), Label("g"), turned))
     told = _sum("G", terms, sign="-")
     if told:
         told.append(Paragraph("g: the acceleration of gravity; R_1: the axes of link 1 in the base."))

@@ -3,7 +3,7 @@
 const charts = (function () {
   const made = emdeg.made, NS = "http://www.w3.org/2000/svg";
   const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#1c2733"], DASHES = ["", "6 3", "2 3", "8 3 2 3"];
-  const short = (v) => emdeg.digits(+v.toPrecision(3));
+  const short = (v) => emdeg.digits(+v.toPrecision(4));
 
   // `lines`: lists of points, those that are no numbers left out; `faint` ones are another robot's. `at`: where it stands.
   function lines(box, all, title, across, names, faint, at) {
