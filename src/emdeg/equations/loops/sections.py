@@ -166,8 +166,7 @@ def _sum(head: str, terms: Sequence[Written], sign: str = "") -> list[Item]:
     minus = f"<mo>{'&#x2212;' if sign else '+'}</mo>"
     lines = [minus.join(one.mathml for one in terms[i : i + 2]) for i in range(0, len(terms), 2)]
     cells = [f"<mi>{head}</mi><mo>=</mo>{minus if sign else ''}{lines[0]}", *(minus + one for one in lines[1:])]
-    style = ' style="text-align:left"'
-    math = f"<mtable>{''.join(f'<mtr><mtd{style}>{cell}</mtd></mtr>' for cell in cells)}</mtable>"
+    math = f'<mtable class="rows">{"".join(f"<mtr><mtd>{cell}</mtd></mtr>" for cell in cells)}</mtable>'
     text = f"{head} = {sign}" + f" {sign or '+'} ".join(one.text for one in terms)
     return [Statement(Written(text, shown, math))]
 
