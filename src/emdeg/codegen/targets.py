@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from types import ModuleType
+from typing import Any, Literal
 
+from emdeg.codegen import cpp, fmu, fortran, jax, js, numpy, octave, ptx, python, rust
+from emdeg.codegen import object as of_processors
 from emdeg.codegen.c import beside_c, c_library, c_text
-from emdeg.codegen.cpp import emit_cpp
 from emdeg.codegen.execution import Executed, compiled_c, compiled_c_library
-from emdeg.codegen.fmu import executed_fmu, of_one_program
-from emdeg.codegen.fortran import emit_fortran
 from emdeg.codegen.interpreted import executed_jax, executed_numpy, executed_python
-from emdeg.codegen.jax import emit_jax
-from emdeg.codegen.js import emit_js
 from emdeg.codegen.languages import SPOKEN
-from emdeg.codegen.numpy import emit_numpy
-from emdeg.codegen.object import beside_object, emit_object, executed_object
-from emdeg.codegen.octave import beside_octave, emit_octave, octave_class
-from emdeg.codegen.ptx import beside_ptx, emit_ptx, executed_ptx
-from emdeg.codegen.python import emit_python
-from emdeg.codegen.rust import emit_rust, rust_crate
 
 Target = Literal["c", "cpp", "numpy", "python", "jax", "js", "rust", "octave", "fortran", "object", "ptx", "fmu"]
 
@@ -45,6 +37,11 @@ class Printing:
     """Whether the file is text that a person reads."""
 
 
+def _late(package: ModuleType, name: str) -> Callable[..., Any]:
+    """A function of a package, loaded when it is first called: a command writes one language."""
+    return lambda *given, **named: getattr(package, name)(*given, **named)
+
+
 TARGETS: Mapping[str, Printing] = {
     "c": Printing(
         ".c",
@@ -55,17 +52,52 @@ TARGETS: Mapping[str, Printing] = {
         c_library,
         compiled_c_library,
     ),
-    "cpp": Printing(".hpp", emit_cpp, SPOKEN["cpp"], frozenset({"multirate"})),
-    "numpy": Printing(".py", emit_numpy, executed_numpy),
-    "python": Printing(".py", emit_python, executed_python),
-    "jax": Printing(".py", emit_jax, executed_jax),
-    "js": Printing(".mjs", emit_js, SPOKEN["js"], frozenset({"multirate"})),
-    "rust": Printing(".rs", emit_rust, SPOKEN["rust"], frozenset({"multirate", "single"}), library=rust_crate),
-    "octave": Printing(".m", emit_octave, SPOKEN["octave"], frozenset({"multirate"}), beside_octave, octave_class),
-    "fortran": Printing(".f90", emit_fortran, SPOKEN["fortran"], frozenset({"multirate", "single"})),
-    "object": Printing(
-        ".o", emit_object, executed_object, frozenset({"multirate", "single", "cpu"}), beside_object, is_text=False
+    "cpp": Printing(".hpp", _late(cpp, "emit_cpp"), SPOKEN["cpp"], frozenset({"multirate"})),
+    "numpy": Printing(".py", _late(numpy, "emit_numpy"), executed_numpy),
+    "python": Printing(".py", _late(python, "emit_python"), executed_python),
+    "jax": Printing(".py", _late(jax, "emit_jax"), executed_jax),
+    "js": Printing(".mjs", _late(js, "emit_js"), SPOKEN["js"], frozenset({"multirate"})),
+    "rust": Printing(
+        ".rs",
+        _late(rust, "emit_rust"),
+        SPOKEN["rust"],
+        frozenset({"multirate", "single"}),
+        library=_late(rust, "rust_crate"),
     ),
-    "ptx": Printing(".ptx", emit_ptx, executed_ptx, frozenset({"single", "layout", "sm", "loader"}), beside_ptx),
-    "fmu": Printing(".fmu", of_one_program, executed_fmu, frozenset({"fmi", "pd", "tunable"}), is_text=False),
+    "octave": Printing(
+        ".m",
+        _late(octave, "emit_octave"),
+        SPOKEN["octave"],
+        frozenset({"multirate"}),
+        _late(octave, "beside_octave"),
+        _late(octave, "octave_class"),
+    ),
+    "fortran": Printing(
+        ".f90",
+        _late(fortran, "emit_fortran"),
+        SPOKEN["fortran"],
+        frozenset({"multirate", "single"}),
+    ),
+    "object": Printing(
+        ".o",
+        _late(of_processors, "emit_object"),
+        _late(of_processors, "executed_object"),
+        frozenset({"multirate", "single", "cpu"}),
+        _late(of_processors, "beside_object"),
+        is_text=False,
+    ),
+    "ptx": Printing(
+        ".ptx",
+        _late(ptx, "emit_ptx"),
+        _late(ptx, "executed_ptx"),
+        frozenset({"single", "layout", "sm", "loader"}),
+        _late(ptx, "beside_ptx"),
+    ),
+    "fmu": Printing(
+        ".fmu",
+        _late(fmu, "of_one_program"),
+        _late(fmu, "executed_fmu"),
+        frozenset({"fmi", "pd", "tunable"}),
+        is_text=False,
+    ),
 }
