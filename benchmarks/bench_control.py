@@ -293,12 +293,19 @@ def ratios(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if own is not None and row["route"] in ("compiled", "interpreted"):
             one = {key: row[key] for key in ("robot", "form", "route")}
             one |= {key: round(row[key] / own[key], 2) for key in ("total", "compile", "solve", "megabytes")}
+            one["megabytes_beyond_start"] = round(beyond_start(row) / beyond_start(own), 2)
             found.append(one)
             print(
                 f"{one['robot']} {one['form']}, Pinocchio {one['route']}: {one['total']} x the time (compile "
-                f"{one['compile']}, solve {one['solve']}), {one['megabytes']} x the memory"
+                f"{one['compile']}, solve {one['solve']}), {one['megabytes']} x the memory at its most, "
+                f"{one['megabytes_beyond_start']} x what each came to hold beyond its own start"
             )
     return found
+
+
+def beyond_start(row: dict[str, Any]) -> float:
+    """Megabytes that a route came to hold beyond those of Python, CasADi and what it begins with."""
+    return row["megabytes"] - row["megabytes_at_start"]
 
 
 if __name__ == "__main__":

@@ -181,10 +181,11 @@ def optimal_motions() -> str:
             whole(one["total"]),
             whole(one["solve"]),
             whole(one["megabytes"]),
+            whole(one["megabytes_beyond_start"]) if "megabytes_beyond_start" in one else "",
         )
         for one in found["ratios"]
     ]
-    times = ("robot, form", "Pinocchio", "together", "solve", "memory")
+    times = ("robot, form", "Pinocchio", "together", "solve", "memory", "memory beyond the start")
     before = found.get("kept_from")
     others = "; ".join(f"`{command}`" for command in before or ())
     kept_rows = f"Rows of other routes were measured beside it by {others}.\n" if others else ""

@@ -8,6 +8,7 @@ import pytest
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.errors import BadRequest
+from emdeg.mechanics import kind_of
 from tests.emitted import COMPILERS, c_library
 
 POINTER = ctypes.POINTER(ctypes.c_double)
@@ -57,50 +58,79 @@ def slopes(function, at, step=1e-6):
     return np.stack([(function(at + step * e) - function(at - step * e)) / (2 * step) for e in np.eye(len(at))], -1)
 
 
-def test_the_explicit_model(tmp_path):
-    model, rng = Model("planar2r", "forward_dynamics", tmp_path), np.random.default_rng(2)
-    x, u, weights = rng.uniform(-1, 1, 4), rng.uniform(-1, 1, 2), rng.uniform(-1, 1, 4)
-    Sx, Su = rng.uniform(-1, 1, (4, 4)), rng.uniform(-1, 1, (4, 2))
+MODELS = [
+    "planar2r",
+    "fourbar",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("fivebar", "delta", "scara")),
+]
+"""Trees, and mechanisms with loops, whose coordinates stay where the loops close."""
+
+
+def positions(robot, rng):
+    return kind_of(robot).surroundings(robot).place(rng.uniform(-0.1, 0.1, len(robot.coordinates)))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_explicit_model(name, tmp_path):
+    model, rng = Model(name, "forward_dynamics", tmp_path), np.random.default_rng(2)
+    q = positions(model.robot, rng)
+    n = nu = len(q)
+    nx = 2 * n
+    x, u, weights = np.concatenate([q, rng.uniform(-1, 1, n)]), rng.uniform(-1, 1, nu), rng.uniform(-1, 1, nx)
+    Sx, Su = rng.uniform(-1, 1, (nx, nx)), rng.uniform(-1, 1, (nx, nu))
     f = explicit(model.robot, x, u)
-    np.testing.assert_allclose(model("expl_ode_fun", x, u, [])[0][:, 0], f, rtol=1e-12)
-    J = slopes(lambda v: explicit(model.robot, v[:4], v[4:]), np.concatenate([x, u]))
+    np.testing.assert_allclose(model("expl_ode_fun", x, u, [])[0][:, 0], f, rtol=1e-9)
+    J = slopes(lambda v: explicit(model.robot, v[:nx], v[nx:]), np.concatenate([x, u]))
+    large = 1 + np.abs(J).max()
     rates, by_x, by_u = model("expl_vde_forw", x, Sx, Su, u, [])
-    np.testing.assert_allclose(rates[:, 0], f, rtol=1e-12)
-    np.testing.assert_allclose(by_x, J[:, :4] @ Sx, atol=1e-6)
-    np.testing.assert_allclose(by_u, J[:, 4:] + J[:, :4] @ Su, atol=1e-6)
+    np.testing.assert_allclose(rates[:, 0], f, rtol=1e-9)
+    np.testing.assert_allclose(by_x, J[:, :nx] @ Sx, atol=1e-6 * large)
+    np.testing.assert_allclose(by_u, J[:, nx:] + J[:, :nx] @ Su, atol=1e-6 * large)
     (adjoint,) = model("expl_vde_adj", x, weights, u, [])
-    np.testing.assert_allclose(adjoint[:, 0], weights @ J, atol=1e-6)
+    np.testing.assert_allclose(adjoint[:, 0], weights @ J, atol=1e-6 * large)
     again, hessian = model("expl_ode_hess", x, Sx, Su, weights, u, [])
-    np.testing.assert_allclose(again, adjoint, rtol=1e-12)
-    H = slopes(lambda v: model("expl_vde_adj", v[:4], weights, v[4:], [])[0][:, 0], np.concatenate([x, u]))
-    S = np.block([[Sx, Su], [np.zeros((2, 4)), np.eye(2)]])
+    np.testing.assert_allclose(again, adjoint, rtol=1e-9, atol=1e-9 * large)
+    H = slopes(lambda v: model("expl_vde_adj", v[:nx], weights, v[nx:], [])[0][:, 0], np.concatenate([x, u]))
+    S = np.block([[Sx, Su], [np.zeros((nu, nx)), np.eye(nu)]])
     whole = S.T @ H @ S
-    expected = [whole[i, j] for j in range(6) for i in range(j, 6)]
-    np.testing.assert_allclose(hessian[:, 0], expected, atol=1e-5)
+    expected = [whole[i, j] for j in range(nx + nu) for i in range(j, nx + nu)]
+    np.testing.assert_allclose(hessian[:, 0], expected, atol=1e-5 * (1 + np.abs(whole).max()))
 
 
-def test_the_implicit_model(tmp_path):
-    model, rng = Model("planar2r", "inverse_dynamics", tmp_path), np.random.default_rng(3)
-    x, xdot, weights = rng.uniform(-1, 1, (3, 4))
-    u = rng.uniform(-1, 1, 2)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_implicit_model(name, tmp_path):
+    model, rng = Model(name, "inverse_dynamics", tmp_path), np.random.default_rng(3)
+    q = positions(model.robot, rng)
+    n = len(q)
+    nx = 2 * n
+    x, (xdot, weights) = np.concatenate([q, rng.uniform(-1, 1, n)]), rng.uniform(-1, 1, (2, nx))
+    u = rng.uniform(-1, 1, n)
 
     def residual(v):
-        return np.concatenate([v[4:6] - v[2:4], emdeg.inverse_dynamics(model.robot, v[:2], v[2:4], v[6:8]) - v[8:]])
+        place, rate, push = v[:n], v[n:nx], v[nx + n : 2 * nx]
+        tau = emdeg.inverse_dynamics(model.robot, place, rate, push)
+        return np.concatenate([v[nx : nx + n] - rate, tau - v[2 * nx :]])
 
     at = np.concatenate([x, xdot, u])
     J = slopes(residual, at)
+    large = 1 + np.abs(J).max()
     given = (x, xdot, u, [], [], [])
-    blocks = {"jac_x": J[:, :4], "jac_xdot": J[:, 4:8], "jac_u": J[:, 8:], "jac_z": np.zeros((4, 0))}
-    for name in ("fun", "fun_jac_x_xdot_z", "fun_jac_x_xdot_u_z", "fun_jac_x_xdot_u", "jac_x_xdot_u_z"):
-        found = model(f"impl_dae_{name}", *given)
-        if name.startswith("fun"):
-            np.testing.assert_allclose(found.pop(0)[:, 0], residual(at), rtol=1e-12)
-        wanted = [f"jac_{part}" for part in name.partition("jac_")[2].split("_") if part]
+    blocks = {"jac_x": J[:, :nx], "jac_xdot": J[:, nx : 2 * nx], "jac_u": J[:, 2 * nx :], "jac_z": np.zeros((nx, 0))}
+    for ending in ("fun", "fun_jac_x_xdot_z", "fun_jac_x_xdot_u_z", "fun_jac_x_xdot_u", "jac_x_xdot_u_z"):
+        found = model(f"impl_dae_{ending}", *given)
+        if ending.startswith("fun"):
+            np.testing.assert_allclose(found.pop(0)[:, 0], residual(at), rtol=1e-9, atol=1e-9)
+        wanted = [f"jac_{part}" for part in ending.partition("jac_")[2].split("_") if part]
         for block, which in zip(found, wanted, strict=True):
-            np.testing.assert_allclose(block, blocks[which], atol=1e-7)
+            np.testing.assert_allclose(block, blocks[which], atol=1e-7 * large)
     (H,) = model("impl_dae_hess", x, xdot, u, [], weights, [], [])
-    second = slopes(lambda v: weights @ slopes(residual, v, 1e-4), at, 1e-4)
-    np.testing.assert_allclose(H, second, atol=1e-4)
+
+    def gradient(v):
+        found = model("impl_dae_jac_x_xdot_u_z", v[:nx], v[nx : 2 * nx], v[2 * nx :], [], [], [])
+        return weights @ np.hstack(found[:3])
+
+    second = slopes(gradient, at)
+    np.testing.assert_allclose(H, second, atol=1e-7 * (1 + np.abs(second).max()))
 
 
 def test_open_parameters_are_acados_parameters(tmp_path):
