@@ -295,33 +295,30 @@ def ball_values(program: Program, inputs: Given, bits: int = BITS) -> list[arb]:
 def ball_run(program: Program, bits: int = BITS) -> Callable[[Given], list[arb]]:
     """`ball_values` of a program, for many inputs: what they have in common is computed once."""
     with ctx.workprec(bits):
-        steps = [_BALLS.get(op.kind) or _ball_leaf(op) for op in program.ops]
-    args = [op.args for op in program.ops]
+        numbers = [_number_ball(op) for op in program.ops]
+    slots = [(index, op.slot) for index, op in enumerate(program.ops) if op.kind is Kind.INPUT]
+    steps = [(index, _BALLS[op.kind], op.args) for index, op in enumerate(program.ops) if op.args]
 
     def run(inputs: Given) -> list[arb]:
-        found: list[arb] = []
+        found = list(numbers)
         with ctx.workprec(bits):
-            given = {slot: x if isinstance(x, arb) else ball(Fraction(x)) for slot, x in inputs.items()}
-            nothing = arb.nan()
-            for step, own in zip(steps, args):
-                if isinstance(step, arb):
-                    found.append(step)
-                elif isinstance(step, tuple):
-                    found.append(given.get(step, nothing))
-                else:
-                    found.append(step(*[found[arg] for arg in own]))
+            for index, slot in slots:
+                x = inputs.get(slot)
+                if x is not None:
+                    found[index] = x if isinstance(x, arb) else ball(Fraction(x))
+            for index, step, args in steps:
+                found[index] = step(*[found[arg] for arg in args])
         return found
 
     return run
 
 
-def _ball_leaf(op: Op) -> arb | Slot:
-    """A number or an angle as a ball; of an input its slot."""
-    if op.kind is Kind.INPUT:
-        return op.slot
+def _number_ball(op: Op) -> arb:
+    """A number or an angle as a ball; not finite what is neither."""
     if op.kind is Kind.NUMBER:
         return ball(op.number)
-    return arb.nan() if op.angle.symbol is not None else angle_ball(op.angle.pi_times, op.angle.radians)
+    known = op.kind is Kind.ANGLE and op.angle.symbol is None
+    return angle_ball(op.angle.pi_times, op.angle.radians) if known else arb.nan()
 
 
 _BALLS = {
