@@ -48,7 +48,7 @@ def test_programs_on_file_are_found_again_and_checked(tmp_path, monkeypatch):
     assert kept(emdeg.load("planar2r"), ["gravity"]) is None
     # A file that was tampered with is not used.
     data = json.loads(path.read_text())
-    ops = [text.replace("add", "sub") for text in data["program"]["ops"]]
+    ops = [text.replace(*(("add", "sub") if "add" in text else ("sub", "add"))) for text in data["program"]["ops"]]
     data["program"]["ops"] = ops
     path.write_text(json.dumps(data))
     with pytest.warns(Poisoned, match=f"{path} is not used: it is wrong: .*set aside as {path.name}.poisoned"):
