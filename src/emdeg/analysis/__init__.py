@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from emdeg.analysis.judging.file import PrintedModel, read_printed
     from emdeg.analysis.judging.judge import judge, judged_workspace
     from emdeg.analysis.judging.verdict import Judgement, Verdict
+    from emdeg.analysis.loops import closing_workspace
     from emdeg.analysis.motion import SampledMotion, across, point_to_point
     from emdeg.analysis.overview import LOOP_PARTS, TREE_PARTS, Analysis, analyse, parts_of
     from emdeg.analysis.ratios import (

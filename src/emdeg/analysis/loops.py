@@ -15,6 +15,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,9 @@ from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.mechanics.functions import drive_jacobian, gravity, mass_matrix
 from emdeg.mechanics.loops import joint_positions, loops_of, reachable, ready, singularity_figures
+from emdeg.programs import plain_program
 from emdeg.robot import Range, Robot, Workspace, joint_number, workspace
+from emdeg.runtime import compile
 
 Bools = NDArray[np.bool_]
 
@@ -31,6 +34,7 @@ MARGIN = 0.05
 SAMPLES = 20_000
 NUMERIC_SAMPLES = 100
 """Of a mechanism whose loops close numerically only, which takes a thousand times as long."""
+SAMPLES_OF_BOX = 1000
 RAYS, MARCH, NUMERIC_MARCH = 400, 200, 25
 ROUNDS, CROWD, CROSSED = 100, 48, 0.9
 PAD = 0.02
@@ -101,6 +105,50 @@ def reached(robot: Robot, q: Array) -> Bools:
 def closed_workspace(robot: Robot, ranges: Mapping[str, Sequence[float]] | None = None) -> Workspace:
     """The workspace of a mechanism with loops: where nobody bounds a coordinate, rays out of the start do."""
     return workspace(robot, {**ray_ranges(robot, ranges or {}), **(ranges or {})})
+
+
+def closing_workspace(
+    robot: Robot,
+    ranges: Mapping[str, Sequence[float]] | None = None,
+    *,
+    speed: Sequence[float] | float | None = None,
+    acceleration: Sequence[float] | float | None = None,
+    margin: float = MARGIN,
+) -> Workspace:
+    """A box about the start all of whose poses are usable, as far as samples tell, and no loop near a dead point.
+
+    Coordinates that `ranges` has keep theirs; the others' are the largest part of the whole workspace that does.
+    """
+    whole, start = closed_workspace(robot, ranges), home(robot)
+    fixed = {joint_number(robot, name) - 1 for name in ranges or {}}
+    low, high = np.array(whole.ranges).T
+    call = compile(plain_program(robot, "closure"))
+    unit = np.random.default_rng(0).uniform(0, 1, (SAMPLES_OF_BOX, robot.freedoms))
+    unit = np.vstack([unit, list(product((0.0, 1.0), repeat=robot.freedoms))])
+
+    def part(share: float) -> tuple[Array, Array]:
+        free = np.array([k not in fixed for k in range(robot.freedoms)])
+        ends = [np.where(free, start + share * (end - start), end) for end in (low, high)]
+        return ends[0], ends[1]
+
+    def closes(share: float) -> bool:
+        a, b = part(share)
+        q = a + unit * (b - a)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            dead = ~(call(q).reshape(len(q), -1) >= margin)
+        return not dead.any() and bool(looked_at(robot, q, margin)[3].all())
+
+    least, most = 0.0, 1.0
+    if len(fixed) < robot.freedoms and not closes(most):
+        for _ in range(12):
+            middle = 0.5 * (least + most)
+            least, most = (middle, most) if closes(middle) else (least, middle)
+        if not least:
+            raise RobotError("no box about its start keeps its loops away from dead points", body=robot.name)
+        most = least
+    short = [np.clip([float(f"{x:.3g}") for x in ends], low, high) for ends in part(most)]
+    box = {joint.name: (a, b) for joint, a, b in zip(robot.coordinates, *short)}
+    return workspace(robot, {**box, **(ranges or {})}, speed=speed, acceleration=acceleration)
 
 
 def ray_ranges(robot: Robot, ranges: Mapping[str, Sequence[float]]) -> dict[str, Range]:

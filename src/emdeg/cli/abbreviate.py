@@ -10,6 +10,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from emdeg.analysis import closing_workspace
 from emdeg.cli.common import (
     BEST_SO_FAR,
     BestEffort,
@@ -48,7 +49,7 @@ from emdeg.reduce import (
     totals,
 )
 from emdeg.reduce import split as split_program
-from emdeg.robot import ACCELERATION, SPEED, Robot, Workspace, workspace
+from emdeg.robot import ACCELERATION, SPEED, Robot, Workspace, load, workspace
 
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"
 
@@ -149,6 +150,14 @@ def command(
         Path | None,
         typer.Option(metavar="FILE.png", help="Draw operations against error; a CSV beside.", rich_help_panel=_MORE),
     ] = None,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROBOT",
+            help="Another mechanism of the same geometry on the curve, its error certified. Repeatable.",
+            rich_help_panel=_MORE,
+        ),
+    ] = None,
     emit: Annotated[
         Path | None,
         typer.Option(metavar="FILE.c", help="C of the short inverse dynamics, in two rates.", rich_help_panel=_MORE),
@@ -183,9 +192,12 @@ def command(
       emdeg abbreviate puma560 --of-tolerance 0.5 --out short.toml
 
       emdeg abbreviate jpl_rrp --only M,g --average-error 0.05
+
+      emdeg abbreviate delta --worst-error 0.02 --range x=-0.1:0.1 --range y=-0.1:0.1 --range z=-0.5:-0.4
     """
-    if not robot.is_tree:  # its links alone are a tree, which is another machine
-        raise RobotError("abbreviated models are not known for closed loops", body=robot.name)
+    refuse({"--beside": beside and tradeoff is None}, "goes with --tradeoff")
+    if not robot.is_tree and average_error is not None:
+        raise RobotError("entries of M and g are not abbreviated for closed loops; --worst-error is", body=robot.name)
     refuse({"--absolute": absolute and worst_error is None}, "goes with --worst-error")
     rule = {"--significance": significance != SIGNIFICANCE, "--neglect": neglect or None}
     rule |= {"--joint-significance": joint_significance != JOINT_SIGNIFICANCE, "--keep-uncertain": keep_uncertain}
@@ -216,9 +228,10 @@ def command(
     with promised(seconds) as (time, stop):
         try:
             ranges = joint_ranges(range_ or []) | _ends(robot, _numbers(lower), _numbers(upper))
-            where = workspace(robot, ranges, speed=_numbers(speed), acceleration=_numbers(acceleration))
+            box = workspace if robot.is_tree else closing_workspace
+            where = box(robot, ranges, speed=_numbers(speed), acceleration=_numbers(acceleration))
             if tradeoff is not None:
-                _draw(robot, where, tradeoff, time, force, json)
+                _draw(robot, where, tradeoff, {name: load(name) for name in beside or ()}, time, force, json)
                 return
             with working(f"abbreviating {robot.name}") as tell:
                 short = abbreviate(
@@ -340,11 +353,11 @@ def _ends(robot: Robot, lower: list[float] | None, upper: list[float] | None) ->
     """Every joint's range from the lists of --lower and --upper; where one is missing, the joint's own end."""
     if lower is None and upper is None:
         return {}
-    n = robot.n
+    n = robot.freedoms
     if any(ends is not None and len(ends) != n for ends in (lower, upper)):
         raise UsageError(f"a workspace needs {n} lower and {n} upper positions")
     found = {}
-    for k, joint in enumerate(robot.joints):
+    for k, joint in enumerate(robot.coordinates):
         turn = math.pi if joint.kind == "revolute" else None
         low = lower[k] if lower else -turn if turn and joint.limits.lower is None else joint.limits.lower
         high = upper[k] if upper else turn if joint.limits.upper is None else joint.limits.upper
@@ -362,19 +375,24 @@ def _numbers(text: str | None) -> list[float] | None:
         raise UsageError(f"{text!r} is not a list of numbers with commas between them") from None
 
 
-def _draw(robot: Robot, where: Workspace, path: Path, time: Effort, force: bool, json: bool) -> None:
-    long = is_long(robot)
+def _draw(
+    robot: Robot, where: Workspace, path: Path, beside: dict[str, Robot], time: Effort, force: bool, json: bool
+) -> None:
+    if beside and robot.is_tree:
+        raise UsageError("--beside is for mechanisms with closed loops")
+    long = not robot.is_tree or is_long(robot)
     asked = "worst_error" if long else "significance"
     with working(f"abbreviating {robot.name}") as tell:
         if long:
-            points = curve_of_programs(robot, where, effort=time, tell=tell)
+            points = curve_of_programs(robot, where, effort=time, beside=beside, tell=tell)
         else:
             points = curve(full_model(robot), where, effort=time, tell=tell)
-    joints = [joint.name for joint in robot.joints]
+    joints = [joint.name for joint in (robot.joints if robot.is_tree else robot.driven)]
     write_new(path.with_suffix(".csv"), curve_csv(points, joints, asked), force)
     exact = count(exact_program(robot, "inverse_dynamics")).total
     draw(points, joints, f"{robot.title or robot.name}: length against error", path, exact)
     say(f"wrote {path} and {path.with_suffix('.csv')}")
     if json:
         fields = ("mul", "add", "operations", "found", "certified")
-        print_json([{asked: p.asked, **{field: getattr(p, field) for field in fields}} for p in points])
+        named = [{"beside": p.name} if p.name else {asked: p.asked} for p in points]
+        print_json([name | {field: getattr(p, field) for field in fields} for name, p in zip(named, points)])

@@ -204,7 +204,8 @@ def _stored(certificate: Mapping[str, Any]) -> _Claim:
     given = certificate["short"]
     if "entries" in given:
         return _of_model(read_stated(robot, given), program)
-    stated = {key: given[key] for key in ("function", "box", "certified_error", "found_error")}
+    parameters = ("base_parameters",) if "base_parameters" in given else ()
+    stated = {key: given[key] for key in ("function", "box", "certified_error", "found_error", *parameters)}
     numbers = [*stated["certified_error"], *stated["found_error"]]
     if not all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers):
         raise ValueError("its errors are no numbers")

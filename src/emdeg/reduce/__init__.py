@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from emdeg.reduce.changed_robot import ChangedRobot, fewer_parameters
     from emdeg.reduce.efforts import OF_LINKS
     from emdeg.reduce.limits import friction_limits, rule_limits, tolerance_limits
+    from emdeg.reduce.loop_error import MARGIN, LoopError, enclosed
     from emdeg.reduce.model_error import largest_efforts
     from emdeg.reduce.processors import Split, split
     from emdeg.reduce.program_error import ProgramError, of_rates, unit_rates
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from emdeg.reduce.rates_apart import Multirate, holding_error, multirate
     from emdeg.reduce.row_error import EffortRow, RowObjective, largest_error, row, search
     from emdeg.reduce.shared import SharedEfforts
+    from emdeg.reduce.short_mechanism import judged_beside, shortest_of_loops
     from emdeg.reduce.short_model import FullModel, ShortModel, Term, full_model
     from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram, shortest, shortest_within_each
     from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant, sizes

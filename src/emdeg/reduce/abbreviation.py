@@ -13,6 +13,7 @@ from emdeg.reduce.average import EntryDeviation, diagonal, entry_errors, within_
 from emdeg.reduce.limits import friction_limits, rule_limits, tolerance_limits
 from emdeg.reduce.model_error import certified, largest_efforts
 from emdeg.reduce.programs import program as short_program
+from emdeg.reduce.short_mechanism import shortest_of_loops
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.short_program import OF_EFFORTS, ShortProgram, shortest
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
@@ -162,11 +163,13 @@ def abbreviate(
     largest effort over the box, or `absolute` [N m, N]; `of_friction` and `of_tolerance`, parts of what friction and
     the file's tolerances make of each joint's effort (`limits`); `at_most` so many operations. So does the rule for a
     robot whose explicit form is longer than its recursion. Else it is an `Abbreviated`: without targets the rule
-    decides, term by term. `average_error`: a fraction; every entry of M and g by itself, its average relative error
-    below that (with `worst_error`, one number, its worst too). `neglect`: constants that the rule drops everywhere;
-    `keep_uncertain`: not those that their tolerances do not tell from zero, which it drops otherwise. `seconds`: for
-    derivation, search and certification together, counted by the processor; `effort`: the same as a budget that others
-    share; `searching`: nominal seconds of a search for a program. `tell` is told what is being done.
+    decides, term by term. A mechanism with closed loops has short programs of its inverse dynamics, with fewer inertial
+    parameters, over a box in which its loops close. `average_error`: a fraction; every entry of M and g by itself, its
+    average relative error below that (with `worst_error`, one number, its worst too). `neglect`: constants that the
+    rule drops everywhere; `keep_uncertain`: not those that their tolerances do not tell from zero, which it drops
+    otherwise. `seconds`: for derivation, search and certification together, counted by the processor; `effort`: the
+    same as a budget that others share; `searching`: nominal seconds of a search for a program. `tell` is told what is
+    being done.
 
     >>> import emdeg
     >>> short = emdeg.abbreviate("planar2r", significance=0.05, seconds=2)
@@ -180,6 +183,20 @@ def abbreviate(
         targets |= {"of_friction": of_friction, "of_tolerance": of_tolerance}
         given = [name for name, target in targets.items() if target is not None]
         terms = only is not None or bool(neglect) or keep_uncertain
+        if not robot.is_tree:
+            if not set(given) <= {"worst_error", "at_most"} or not given or terms or function != "inverse_dynamics":
+                raise ValueError("a mechanism with closed loops needs worst_error or at_most, of its inverse dynamics")
+            return shortest_of_loops(
+                robot,
+                worst_error=worst_error,
+                absolute=absolute,
+                at_most=at_most,
+                where=where or workspace(robot),
+                effort=searching,
+                seed=seed,
+                progress=progress,
+                time=effort,
+            )
         if len(given) > 1:
             raise ValueError(f"{' and '.join(given)} are ways to ask for a short program; give one of them")
         if given and terms:

@@ -79,11 +79,13 @@ class ShortProgram(Brief):
     at_most: int | None = None
     why: str = ""
     """Why nothing was left out, where it is the exact program that stands."""
+    parameters: tuple[Fraction, ...] = ()
+    """Of a mechanism with loops: the base parameters with which its inverse dynamics are this program."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The outputs' names: the joints', or two of them for an entry of a matrix."""
-        joints = [joint.name for joint in self.robot.coordinates]
+        joints = [joint.name for joint in (self.robot.coordinates if self.robot.is_tree else self.robot.driven)]
         if len(self.errors) == len(joints):
             return tuple(joints)
         return tuple(f"{one}, {other}" for one in joints for other in joints)

@@ -16,9 +16,10 @@ from typing import Any
 from emdeg.algebra import Generator
 from emdeg.bounds import clock, supremum
 from emdeg.equations import entry_name, formula
-from emdeg.errors import BadData, NotCertified, OverBudget, Refuted
+from emdeg.errors import BadData, NotCertified, OverBudget, Refuted, RobotError
 from emdeg.programs import Dependence, Program, Traced, Tracer, plain_program, verify_program
 from emdeg.reduce.abbreviation import Abbreviated
+from emdeg.reduce.loop_error import LoopError, error_of_parameters
 from emdeg.reduce.model_error import largest_efforts
 from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
 from emdeg.reduce.row_error import RowObjective, row
@@ -159,6 +160,7 @@ def stated_program(found: ShortProgram) -> dict[str, Any]:
         "box": found.where.data(),
         "certified_error": [_rounded(e.bound, math.ceil) for e in found.errors] if exact else bounds,
         "found_error": [e.value for e in found.errors],
+        **({"base_parameters": [str(x) for x in found.parameters]} if found.parameters and not exact else {}),
     }
 
 
@@ -180,10 +182,9 @@ def show_program_again(robot: Robot, program: Program, given: Mapping[str, Any])
         except Refuted as problem:
             raise NotCertified(f"the stored program is not exact, as it is said to be: {problem}") from None
         return
-    revolute = tuple(joint.kind == "revolute" for joint in robot.coordinates)
     try:
-        bounds = ProgramError(exact, program, where, revolute).bounds(found, enough=errors, over=lambda: True)
-    except OverBudget as problem:
+        bounds = _error(robot, exact, program, where, given).bounds(found, enough=errors, over=lambda: True)
+    except (OverBudget, RobotError) as problem:
         raise NotCertified(str(problem)) from None
     for place, (bound, error) in enumerate(zip(bounds, errors)):
         if not bound.bound <= error:
@@ -192,12 +193,27 @@ def show_program_again(robot: Robot, program: Program, given: Mapping[str, Any])
             )
 
 
+def _error(
+    robot: Robot, exact: Program, program: Program, where: Workspace, given: Mapping[str, Any]
+) -> ProgramError | LoopError:
+    """What certifies the errors; of a mechanism with loops, after the program is proved to be of the parameters."""
+    if robot.is_tree:
+        return ProgramError(exact, program, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
+    stated = [Fraction(str(x)) for x in given["base_parameters"]]
+    if str(given["function"]) != "inverse_dynamics":
+        raise NotCertified("short programs of a mechanism are of its inverse dynamics")
+    try:
+        return error_of_parameters(robot, exact, program, stated, where)
+    except Refuted as problem:
+        raise NotCertified(f"the stored program is not that of the stated parameters: {problem}") from None
+
+
 def _box(robot: Robot, data: Mapping[str, Any]) -> Workspace:
     """The box that the data state; BadData where the robot's limits do not allow for it."""
     box = {key: [float(x) for x in data["box"][key]] for key in ("lower", "upper", "speed", "acceleration")}
-    if any(len(values) != robot.n for values in box.values()):
-        raise BadData(f"a short model of {robot.n} joints needs so many numbers of each kind")
-    ranges = {joint.name: (low, high) for joint, low, high in zip(robot.joints, box["lower"], box["upper"])}
+    if any(len(values) != robot.freedoms for values in box.values()):
+        raise BadData(f"a short model of {robot.freedoms} joints needs so many numbers of each kind")
+    ranges = {joint.name: (low, high) for joint, low, high in zip(robot.coordinates, box["lower"], box["upper"])}
     where = workspace(robot, ranges, speed=box["speed"], acceleration=box["acceleration"])
     if where.data() != box:
         raise BadData("the box is not one that the robot's limits allow for")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from emdeg.programs import Effort, count
 from emdeg.reduce.model_error import certified, largest_efforts
 from emdeg.reduce.programs import program
+from emdeg.reduce.short_mechanism import judged_beside, shortest_of_loops
 from emdeg.reduce.short_model import FullModel, ShortModel
-from emdeg.reduce.short_program import shortest_within_each
+from emdeg.reduce.short_program import ShortProgram, shortest_within_each
 from emdeg.reduce.significance import significant
 from emdeg.robot import Robot, Workspace
 
@@ -30,6 +31,8 @@ class TradeoffPoint:
     add: int
     found: tuple[float, ...]
     certified: tuple[float, ...]
+    name: str = ""
+    """Of another mechanism that it is the program of."""
 
     @property
     def operations(self) -> int:
@@ -80,19 +83,42 @@ def curve_of_programs(
     *,
     worst_errors: Sequence[float] = WORST_ERRORS,
     effort: Effort,
+    beside: Mapping[str, Robot] | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[TradeoffPoint, ...]:
-    """The exact program and short ones within rising errors, for robots of any length."""
-    found = shortest_within_each(robot, worst_errors, where=where, time=effort, tell=tell)
+    """The exact program and short ones within rising errors, for robots of any length and mechanisms.
+
+    `beside`: other mechanisms of the same geometry, by name, as points of their own.
+    """
+    if robot.is_tree:
+        found = shortest_within_each(robot, worst_errors, where=where, time=effort, tell=tell)
+    else:
+        found = _of_loops(robot, where, worst_errors, effort, tell)
     c = count(found[0].exact)
-    none = (0.0,) * robot.n
+    none = (0.0,) * len(found[0].errors)
     points = [TradeoffPoint(0.0, c.mul, c.add, none, none)]
-    for part, one in zip(sorted(worst_errors), found):
-        if one.program != one.exact:
-            c = count(one.program)
-            shares = tuple(e.value / peak if peak else 0.0 for e, peak in zip(one.errors, one.largest))
-            points.append(TradeoffPoint(part, c.mul, c.add, shares, one.relative))
+    points += [_point(one, part) for part, one in zip(sorted(worst_errors), found) if one.program != one.exact]
+    for name, other in (beside or {}).items():
+        tell(f"beside it {name}")
+        points.append(replace(_point(judged_beside(robot, other, where), 0.0), name=name))
     return tuple(points)
+
+
+def _of_loops(
+    robot: Robot, where: Workspace, worst_errors: Sequence[float], effort: Effort, tell: Callable[[str], None]
+) -> list[ShortProgram]:
+    found = []
+    for place, part in enumerate(sorted(worst_errors)):
+        tell(f"within {100 * part:g} %")
+        mine = effort.part(1 / (len(worst_errors) - place))
+        found.append(shortest_of_loops(robot, worst_error=part, where=where, time=mine))
+    return found
+
+
+def _point(one: ShortProgram, asked: float) -> TradeoffPoint:
+    c = count(one.program)
+    shares = tuple(e.value / peak if peak else 0.0 for e, peak in zip(one.errors, one.largest))
+    return TradeoffPoint(asked, c.mul, c.add, shares, one.relative)
 
 
 def curve_csv(points: Sequence[TradeoffPoint], joints: Sequence[str], asked: str = "significance") -> str:
@@ -103,7 +129,7 @@ def curve_csv(points: Sequence[TradeoffPoint], joints: Sequence[str], asked: str
     writer.writerow([asked, "multiplications", "additions", "operations", *names])
     for p in points:
         errors = [f"{x:.6g}" for x in (*p.found, *p.certified)]
-        writer.writerow([p.asked, p.mul, p.add, p.operations, *errors])
+        writer.writerow([p.name or p.asked, p.mul, p.add, p.operations, *errors])
     return text.getvalue()
 
 
@@ -125,13 +151,16 @@ def draw(
     figure = Figure(figsize=(8, 5), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    shown = [p for p in points if max(p.certified) > 0]
+    shown = [p for p in points if max(p.certified) > 0 and not p.name]
+    named = [p for p in points if p.name and max(p.certified) > 0]
     for k, name in enumerate(joints):
         colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
         pairs = [(p.operations, 100 * p.certified[k]) for p in shown if p.certified[k] > 0]
         if pairs:
             across, up = zip(*pairs)
             axes.plot(across, up, label=name, linewidth=1.5, markersize=6, color=colour, marker=marker)
+    for p in named:
+        axes.plot([p.operations], [100 * max(p.certified)], "k*", markersize=11, label=p.name)
     if exact is not None:
         axes.axvline(exact, color="#555555", linestyle="--", linewidth=1.2, label=f"exact: {exact}")
     axes.set_yscale("log")

@@ -8,7 +8,7 @@ than `margin` says (the function `closure`: the sine squared of the angle at whi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -28,20 +28,16 @@ from emdeg.mechanics import Outputs
 from emdeg.mechanics.functions import ways_of
 from emdeg.mechanics.loops import LoopState, functions, reduction
 from emdeg.programs import (
-    ARITHMETIC,
-    Kind,
     Program,
     Trace,
     Traced,
-    constants,
     evaluate,
     evaluate_residues,
-    every_value,
     open_trace,
     prune,
     verify,
 )
-from emdeg.reduce import of_rates, unit_rates
+from emdeg.reduce import enclosed, of_rates, unit_rates
 from emdeg.robot import Robot, Workspace
 
 SAMPLES = 4096
@@ -268,20 +264,10 @@ class _LoopBench:
 
     def _bounded(self, goals: Sequence[_Goal], limits: SearchLimits) -> list[Bounded]:
         program = self._program(goals)
-        fixed = constants(program)
         where, margin = self.search.where, self.search.margin
 
         def look(boxes: Boxes) -> BoxValues:
-            def leaf(index: int) -> Enclosure | None:
-                op = program.ops[index]
-                if index in fixed:
-                    return boxes.number(fixed[index])
-                if op.kind is Kind.ANGLE:
-                    return boxes.near(float(op.angle))
-                return boxes.variable(op.slot[1]) if op.kind is Kind.INPUT else None
-
-            known = every_value(program, leaf, _ENCLOSED)
-            groups = {group.name: [_signed(known, ref, boxes) for ref in group.entries] for group in program.outputs}
+            groups = enclosed(program, boxes)
             inside, there = ~boxes.empty, np.ones(len(boxes.empty), bool)
             for one in groups["closure"]:
                 inside &= np.broadcast_to(one.ends[1] >= margin, inside.shape)
@@ -382,17 +368,3 @@ def _reached(asked: Asked, of: Mapping[tuple, Array], where: Workspace) -> Array
         qd = np.array([where.speed]) * np.array([signs])
         best = np.maximum(best, np.abs(sum(x * asked.product(key, qd, qd)[0] for key, x in moving.items())))
     return np.asarray(still + best)
-
-
-def _signed(known: Sequence[Enclosure], ref: Any, boxes: Boxes) -> Enclosure:
-    if not ref.sign:
-        return boxes.number(Fraction(0))
-    return known[ref.value] if ref.sign > 0 else -known[ref.value]
-
-
-_ENCLOSED: Mapping[Kind, Callable[..., Any]] = {
-    **ARITHMETIC,
-    Kind.SIN: Enclosure.sine,
-    Kind.COS: Enclosure.cosine,
-    Kind.SQRT: Enclosure.sqrt,
-}
