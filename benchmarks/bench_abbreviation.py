@@ -29,7 +29,7 @@ from record import FOLDER, record
 ROBOTS = ("xarm7.urdf", "z1.urdf", "kinova.urdf", "panda", "iiwa14", "ur5e")
 UNTUNED = ("ur10_robot.urdf", "rx90")
 """Arms that nothing of the search was chosen for."""
-SECONDS = 90.0
+SECONDS = 55.0
 """What `emdeg abbreviate` may take of the processor by default."""
 CHUNK, WORST = 250_000, 1000
 ROUNDING = 1e-9

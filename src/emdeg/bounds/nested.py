@@ -97,7 +97,8 @@ class _Cells:
         if times not in self._known:
             v, count = self.variable, self.first << times
             half = v.half / count
-            at, halves = v.middle - v.half + half * (2 * np.arange(count) + 1), np.full(count, half * (1 + 1e-12))
+            at: Array = np.asarray(v.middle - v.half + half * (2 * np.arange(count) + 1), dtype=np.float64)
+            halves = np.full(count, half * (1 + 1e-12))
             if not times and not v.is_circle:
                 at = np.append(at, [v.middle - v.half, v.middle + v.half])
                 halves = np.append(halves, [0.0, 0.0])

@@ -127,7 +127,7 @@ def command(
     acceleration: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Largest accelerations [rad/s^2, m/s^2].", rich_help_panel=_BOX)
     ] = str(ACCELERATION),
-    seconds: Annotated[float, typer.Option(help="Processor time [s] for search and certification.", min=1)] = 90.0,
+    seconds: Annotated[float, typer.Option(help="Processor time [s] for search and certification.", min=1)] = 55.0,
     seed: Seed = 0,
     weights: WeightsText = "operations",
     tables_: Annotated[

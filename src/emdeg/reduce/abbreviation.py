@@ -149,7 +149,7 @@ def abbreviate(
     of_tolerance: float | None = None,
     average_error: float | None = None,
     where: Workspace | None = None,
-    seconds: float = 60.0,
+    seconds: float = 55.0,
     effort: Effort | None = None,
     searching: float = EFFORT,
     seed: int = 0,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -205,25 +205,26 @@ class ProgramError:
         degrees = degrees_of((self.exact, self.short), self.revolute)
         bounded: dict[int, Bounded] = {}
         loose: dict[int, EffortRow] = {}
-        trimming = [TRIMMED * max(f, 5 * _small(e)) for f, e in zip(found, enough)]
+        trimming = [TRIMMED * f for f in found]
         same = same_outputs(self.exact, self.short)
         for output, (alike, off) in enumerate(zip(same, self._rounding)):
             if alike:
                 bounded[output] = Bounded(found[output], max(float(off), found[output]), {})
         for rows in _groups(degrees, np.flatnonzero(~same)):
             for output, row in self._rows(rows, degrees[rows].max(axis=0), trimming):
-                times = ROUGH if found[output] < ROOMY * enough[output] else FAR
-                bounded[output] = _bounded(row, found[output], enough[output], times, until)
-                if bounded[output].bound > max(FAR * found[output], _small(enough[output])):
+                goals = _goals(found[output], enough[output])
+                bounded[output] = _bounded(row, found[output], goals, until)
+                if bounded[output].bound > FAR * found[output]:
                     loose[output] = row
         if any(b.bound > enough[output] for output, b in bounded.items()):
             loose.clear()  # a program whose errors are too large is not kept: how large they are is known well enough
         for output, row in loose.items():
+            first = bounded[output]
+            goals = [found[output] * k for k in CLOSER if found[output] * k < first.bound]
             try:
-                closer = _bounded(row, found[output], enough[output], FAR, over or until)
+                closer = _bounded(row, found[output], goals, over or until)
             except OverBudget:
                 break
-            first = bounded[output]
             bounded[output] = replace(closer, bound=min(first.bound, closer.bound), boxes=first.boxes + closer.boxes)
         return tuple(bounded[k] for k in range(len(degrees)))
 
@@ -297,13 +298,17 @@ class ProgramError:
 
 def difference(exact: Program, short: Program) -> Callable[[States], Array]:
     """States -> (states, outputs): exact less short, both compiled."""
-    calls = [compile(program) for program in (exact, short)]
+    calls = [_compiled(program) for program in (exact, short)]
 
     def errors(states: States) -> Array:
         one, other = (call(**{group.name: states[group.name] for group in exact.inputs}) for call in calls)
         return (one - other).reshape(len(states["q"]), -1)
 
     return errors
+
+
+_compiled = lru_cache(maxsize=4)(compile)
+"""Searches ask for the same exact program again and again."""
 
 
 def same_outputs(exact: Program, short: Program) -> NDArray[np.bool_]:
@@ -355,16 +360,21 @@ def _groups(degrees: Array, of: Iterable[int]) -> list[list[int]]:
     return found
 
 
-def _bounded(row: EffortRow, found: float, enough: float, times: float, until: Callable[[], bool]) -> Bounded:
-    """A bound at most so many times what was found, or else enough, or else as near that as can be shown."""
+def _goals(found: float, enough: float) -> list[float]:
+    """Bounds to be shown of an error, the first of them that can be: rough ones where there is room for that."""
+    times = ROUGH if found < ROOMY * enough else FAR
+    first = max(CLOSE * found, min(enough, max(times * found, _small(enough))))
+    base = max(first, enough) if math.isfinite(enough) else first
+    return [first, *(base * k for k in LADDER if base * k > first)]
+
+
+def _bounded(row: EffortRow, found: float, goals: Sequence[float], until: Callable[[], bool]) -> Bounded:
+    """The first bound of these that can be shown."""
 
     def tick() -> None:
         if until():
             raise OverBudget("the time is over before the error is certified")
 
-    first = max(CLOSE * found, min(enough, max(times * found, _small(enough))))
-    base = max(first, enough) if math.isfinite(enough) else first
-    goals = [first, *(base * k for k in LADDER if base * k > first)]
     reach = CornerReach(row)
     if row.formulas.coefficients[..., 0].size * reach.columns.shape[1] > MOST_COLUMNS:
         raise OverBudget(f"an output depends on the speeds of {len(row.squares)} joints: too much to be bounded")
@@ -373,7 +383,7 @@ def _bounded(row: EffortRow, found: float, enough: float, times: float, until: C
 
 
 def _small(enough: float) -> float:
-    """A bound that needs no betterment, whatever was found."""
+    """A bound that is enough for the time being, whatever was found."""
     return SMALL * enough if math.isfinite(enough) else 0.0
 
 
@@ -384,5 +394,7 @@ LADDER = (1.0, 1.06, 1.15, 1.3, 1.6, 2.0, 3.0, 5.0)
 """Times what is enough: bounds that are tried where no closer one can be shown."""
 ROOMY = 0.57
 """The part of a limit below which an error found is roughly bounded first: that takes much less."""
+CLOSER = (FAR, 1.8, 2.1)
+"""Times the error found: what is tried in the time that is left."""
 SMALL = 0.01
-"""The part of a limit below which a bound needs no betterment, whatever was found."""
+"""The part of a limit below which a bound is enough for the time being, whatever was found."""

@@ -30,14 +30,14 @@ TOGETHER = 24
 PACE, REFUSED = 0.04, 6
 """The part of the aim by which moves made at once may raise what is used of the limits, and how many may be refused
 for that."""
-ASKED = 2
-"""Steps after which the adversary is asked."""
+ASKED, RETURNS = 2, 12
+"""Steps after which the adversary is asked, and how often a search goes back for what it finds."""
 PART = 128
 """Moves looked at together: what they take is in the processor's cache."""
 TELLING, WORST = 240, 16
 """States at which moves are ranked, about, and of those by output the ones of the largest errors."""
 REPAIRS, SURE = 3, 1.03
-"""Tunings of a program to the worst states found of it, and the aims that it keeps then."""
+"""Tunings of a program to the worst states found of it, and the aims that it keeps then unless told otherwise."""
 SHARES = (1.0, 0.5, 0.2)
 """Of a best change of numbers to first order, what is tried."""
 WORTH = 0.05
@@ -67,6 +67,8 @@ class Pruning:
     noise: float = 0.0
     """How far prices are changed at random (the deviation of their logarithms): another way through the moves."""
     seed: int = 0
+    sure: float = SURE
+    """Aims that a program keeps against the adversary."""
 
     @cached_property
     def exact(self) -> Array:
@@ -102,9 +104,9 @@ class Pruning:
 
         The adversary is asked on the way: numbers that are tuned to few states are wrong at others.
         """
-        path, here, stuck, steps = [program], self, False, 0
+        path, here, stuck, steps, returns = [program], self, False, 0, 0
         random = np.random.default_rng(self.seed)
-        while not self.until():
+        while returns < RETURNS and not self.until():
             shorter = here._step(program, aim, random)
             if shorter is None:
                 if stuck:
@@ -116,12 +118,19 @@ class Pruning:
             if self.adversary is not None and steps % ASKED == 0:
                 here = replace(here, states=joined(here.states, self.adversary(program)))
                 if here.worst(program) > aim:
-                    program = here.repaired(program)
-                    path[-1] = program
-                    if here.worst(program) > aim:
-                        path = path[: here.back(path, len(path) - 1, aim) + 1]
-                        program = path[-1]
+                    path, gone = here._mended(path, aim), len(path)
+                    program, returns = path[-1], returns + (len(path) < gone)
         return path, here
+
+    def _mended(self, path: Sequence[Program], aim: float) -> list[Program]:
+        """The path up to a place near its end where moved numbers keep errors at the states within the aim."""
+        back = 1
+        while back < len(path):
+            tried = self.repaired(path[-back])
+            if self.worst(tried) <= aim:
+                return [*path[:-back], tried]
+            back *= 2
+        return [path[0]]
 
     def held(self, path: Sequence[Program], aim: float) -> tuple[list[Program], Pruning]:
         """(the path up to the shortest program that holds against the adversary, the search with the states it found).
@@ -146,10 +155,10 @@ class Pruning:
         here = self
         for _ in range(REPAIRS):
             grown = replace(here, states=joined(here.states, self.adversary(program)))
-            if grown.worst(program) <= SURE * aim:
+            if grown.worst(program) <= self.sure * aim:
                 return here, program
             here, program = grown, grown.repaired(program)
-            if here.worst(program) > aim:
+            if here.worst(program) > max(1.0, self.sure / SURE) * aim:
                 return here, None
         return here, None
 

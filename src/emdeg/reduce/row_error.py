@@ -121,13 +121,14 @@ class _Speeds:
 class CornerReach:
     """The largest |e| of a row by columns: entries of M, quadratic forms at patterns of speeds, squares between them.
 
-    As many joints' speeds are looked at between their corners as leave `PATTERNS` at most.
+    As many joints' speeds are looked at between their corners as the row's size leaves time for.
     """
 
     def __init__(self, row: EffortRow) -> None:
         M, b, c, g = row.parts
         moving = len({*row.squares, *(j for pair in row.pairs for j in pair)})
-        halved = [k for k in range(len(row.squares) + 1) if 3**k << (moving - k) <= 2 * PATTERNS]
+        most = int(np.clip(COLUMNS // max(1, row.formulas.coefficients[..., 0].size), *PATTERNS))
+        halved = [k for k in range(len(row.squares) + 1) if 3**k << (moving - k) <= 2 * most]
         speeds = _Speeds(row, _most_bent(row, max(halved, default=0)))
         own, patterns = len(row.acceleration), len(speeds.products)
         self.columns: Array = np.zeros((len(row.weights), own + patterns + len(row.squares)))
@@ -147,8 +148,9 @@ class CornerReach:
         return still + np.maximum(most, least)
 
 
-PATTERNS = 100
-"""Quadratic forms of speeds at most that every place of a grid is asked for."""
+PATTERNS, COLUMNS = (100, 400), 2_000_000
+"""Quadratic forms of speeds at most that every place of a grid is asked for, where the row has many coefficients and
+where it has few; and what coefficients times these may come to."""
 HALVED = 4
 """Joints at most whose speeds are looked at between their corners too: each makes half as many patterns again."""
 

@@ -26,7 +26,7 @@ from emdeg.programs.search import Resubstitution, tidied
 from emdeg.reduce.changed_robot import Leaving
 from emdeg.reduce.moves import Move, moved
 from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
-from emdeg.reduce.pruning import Pruning
+from emdeg.reduce.pruning import SURE, Pruning
 from emdeg.reduce.steering import joined, random_states, worst_states
 from emdeg.robot import Robot, RobotLike, Workspace, as_robot, workspace
 from emdeg.runtime import compile, one_thread
@@ -36,19 +36,22 @@ SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
 OF_EFFORTS = ("inverse_dynamics", "bias", "gravity")
 """Those of them whose outputs are efforts, one a joint."""
 STATES = 600
-SEARCHING, CERTIFYING = 0.42, 0.82
-"""The shares of the time that may have passed when certification begins, and when a less short program is tried."""
-ROUNDS, WORK, LEAST_WORK, NOISE = 12, 1.1e6, 6e4, 0.4
+SEARCHING, LONG_SEARCHING, GOING_ON, CERTIFYING = 0.7, 0.55, 0.72, 0.87
+"""The shares of the time that may have passed when certification begins, of few operations and of many, when what may
+follow a certified program has been looked for, and when a less short one is tried."""
+ROUNDS, WORK, LEAST_WORK, NOISE = 12, 2e6, 6e4, 0.4
 """Prunings by different ways at most, their work for a second of effort and at least, and how different they are."""
 AIM, LAST_AIM = 0.88, 0.94
 """The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
-LONG, LONG_AIM = 700_000, 0.75
-"""Work beyond which less is aimed at: close bounds of many joints take too long."""
-ROOMY_AIM = 0.33
+HOPELESS = 0.93
+"""The part of a limit above which no error found is certified to be within it: the search meets it first."""
+LONG, LONG_AIM, LONG_SURE = 700_000, 0.75, 1.07
+"""Work beyond which less is aimed at, as close bounds of many joints take long, and how many of these aims will do."""
+ROOMY_AIM = 0.55
 """What is aimed at where bounds did not come near enough in time."""
 BRIEF = 50_000
 """Work up to which a search begins with the exact program: what it can do is done soon."""
-LEFT, LONGER, LOOKING = 0.57, 3, 0.15
+LEFT, LONGER, LOOKING = 0.75, 3, 0.15
 """The part of what is aimed at that leaving parameters out may use; times the effort, what looking for a program of
 them takes, and of the time left at most."""
 DEAR = 1 << 22
@@ -57,8 +60,8 @@ ATTEMPTS = 4
 """Searches until one is certified within its limits."""
 TABLES = 1e-6
 """Seconds that a search for equal values spends on its tables, per square of a program's length; without it, none."""
-NEAR = 1
-"""States near a worst one that join the search with it."""
+WORST, NEAR = 2, 1
+"""Worst states of each output that join the search, and states near each of them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -283,8 +286,15 @@ class _Search:
             if self.over():
                 why = "the time was over before a shorter program was certified"
                 break
+            error = self._error(short)
+            found, at = self._found(error)
+            if (found > HOPELESS * limits).any() and not roomy:
+                meeting = replace(search, states=joined(search.states, at), until=self.time.until(GOING_ON))
+                path, search = meeting.held(path, aim)
+                continue
             try:
-                errors = self.certified(short, limits, self.over if roomy else self.time.until(CERTIFYING))
+                until = self.over if roomy else self.time.until(CERTIFYING)
+                errors = error.bounds(found.tolist(), enough=limits.tolist(), until=until, over=self.over)
             except OverBudget as problem:
                 why = str(problem)
                 if roomy or best.program != self.exact:
@@ -301,8 +311,9 @@ class _Search:
                     break
                 # What its errors leave of their limits may bear another move or two.
                 aim = LAST_AIM * self._aim / AIM
-                found, search = search.run(path[-1], aim)
-                path = [*path[:-1], *found]
+                going_on = replace(search, until=self.time.until(GOING_ON))
+                further, search = going_on.run(path[-1], aim)
+                path = [*path[:-1], *further]
             else:
                 why = "shorter programs were found, but none that is certified within these errors"
                 goal = search.limits * np.where(over > 1, 0.985 / over, 1.0)
@@ -325,12 +336,12 @@ class _Search:
                 short, high = tried, middle
             else:
                 low = middle
-        found = replace(self._made(short, self.certified(short, none), none), at_most=at_most)
+        found = replace(self._made(short, self.certified(short), none), at_most=at_most)
         if found.missed or max(found.relative, default=0.0) <= 1:
             return found
         # A program that computes nothing errs by the whole, and no more.
         nothing = moved(self.exact, {root: Move(root, 0, Fraction(0)) for root in self.exact.roots()})
-        other = replace(self._made(nothing, self.certified(nothing, none), none), at_most=at_most)
+        other = replace(self._made(nothing, self.certified(nothing), none), at_most=at_most)
         return min(found, other, key=lambda one: max(one.relative, default=0.0))
 
     def _pruned_and_compact(self, limits: Array) -> Program:
@@ -352,7 +363,8 @@ class _Search:
         """
         floor = 1e-9 * max(float(self.largest.max()), 1e-12)
         limits = np.maximum(limits, floor)
-        search = Pruning(self.states, self.outputs, limits, self._worst, self.time.until(SEARCHING))
+        searching, sure = (SEARCHING, SURE) if self._work <= LONG else (LONG_SEARCHING, LONG_SURE)
+        search = Pruning(self.states, self.outputs, limits, self._worst, self.time.until(searching), sure=sure)
         path: list[Program] = []
         for first in [start] if start else self._starts(limits):
             found, search = search.run(first, self._aim)
@@ -404,9 +416,9 @@ class _Search:
         return AIM if self._work <= LONG else LONG_AIM
 
     def _worst(self, program: Program) -> dict[str, Array]:
-        """The states where a program errs most, and some near them."""
-        errors = ProgramError(self.exact, program, self.where, self.revolute).errors
-        _, at = worst_states(errors, self.where, self.names, self.random, points=8_000, starts=6)
+        """States where a program errs most, and some near the worst of them."""
+        errors = self._error(program).errors
+        _, at = worst_states(errors, self.where, self.names, self.random, points=8_000, starts=6, kept=WORST)
         return joined(at, *(self._near(at) for _ in range(NEAR)))
 
     def _near(self, at: dict[str, Array]) -> dict[str, Array]:
@@ -429,9 +441,15 @@ class _Search:
                 return candidate
         return short
 
-    def certified(self, short: Program, limits: Array, until: Callable[[], bool] | None = None) -> tuple[Bounded, ...]:
-        """Each output's certified error, and the largest found; OverBudget where `until`, or the time, says stop."""
-        error = ProgramError(self.exact, short, self.where, self.revolute)
-        found, _ = worst_states(error.errors, self.where, self.names, self.random, points=100_000, starts=40)
-        enough = [float(x) for x in limits]
-        return error.bounds([float(x) for x in found], enough=enough, until=until or self.over, over=self.over)
+    def certified(self, short: Program) -> tuple[Bounded, ...]:
+        """Each output's certified error, and the largest found; OverBudget where the time says stop."""
+        error = self._error(short)
+        found, _ = self._found(error)
+        return error.bounds(found.tolist(), enough=[math.inf] * len(found), until=self.over)
+
+    def _error(self, short: Program) -> ProgramError:
+        return ProgramError(self.exact, short, self.where, self.revolute)
+
+    def _found(self, error: ProgramError) -> tuple[Array, dict[str, Array]]:
+        """(the largest error of each output found by many climbs, the states where)."""
+        return worst_states(error.errors, self.where, self.names, self.random, points=100_000, starts=40)

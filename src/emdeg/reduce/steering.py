@@ -56,23 +56,28 @@ def worst_states(
     random: np.random.Generator,
     points: int = POINTS,
     starts: int = STARTS,
+    kept: int = 1,
 ) -> tuple[Array, dict[str, Array]]:
-    """(the largest error found of each output, the states where: one an output), by climbs from random states."""
+    """(the largest error found of each output, the states where: so many an output), by climbs from random states."""
     start = random_states(where, names, points, random)
     sizes = np.abs(errors(start))
     found, at = [], []
     for output in range(sizes.shape[1]):
         best = taken(start, np.argsort(-sizes[:, output])[:starts])
-        value, state = climbed(lambda some, k=output: np.abs(errors(some)[:, k]), best, where, random)
+        value, state = climbed(lambda some, k=output: np.abs(errors(some)[:, k]), best, where, random, kept)
         found.append(value)
         at.append(state)
     return np.array(found), joined(*at)
 
 
 def climbed(
-    size: Callable[[States], Array], states: dict[str, Array], where: Workspace, random: np.random.Generator
+    size: Callable[[States], Array],
+    states: dict[str, Array],
+    where: Workspace,
+    random: np.random.Generator,
+    kept: int = 1,
 ) -> tuple[float, dict[str, Array]]:
-    """(the largest size reached, the state where) from some states: steps of positions, turns of rates."""
+    """(the largest size reached, the states where most was) from some states: steps of positions, turns of rates."""
     lower, upper = np.array(where.ranges).T
     reached, step = size(states), 0.25
     count = len(reached)
@@ -94,5 +99,5 @@ def climbed(
             states[name] = np.where(better[:, None], tried[name][rows], states[name])
         reached = np.maximum(reached, got.max(axis=1))
         step *= 0.95 if better.mean() > 0.3 else 0.8
-    top = int(np.argmax(reached))
-    return float(reached[top]), taken(states, np.array([top]))
+    top = np.argsort(-reached, kind="stable")[:kept]
+    return float(reached[top[0]]), taken(states, top)
