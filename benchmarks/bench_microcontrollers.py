@@ -6,7 +6,7 @@ Objects are made by LLVM for each core, linked with a loop over states and nothi
 a time; every one is compared with the program first. A straight-line program has no branches, so the count is the
 same for every state: it is the worst case. The short models are `emdeg.reduce.shortest`'s with a certified error of one
 hundredth of each joint's largest effort over the workspace. The Delta has its authors' short model, with the forearms'
-masses at their ends (`emdeg abbreviate delta --tradeoff curve.png --beside delta_lumped` certifies its error). Prints it
+masses at their ends (`emdeg abbreviate delta --tradeoff curve.png --beside delta_lumped` certifies it). Prints it
 all and writes benchmarks/results/microcontrollers.json.
 """
 

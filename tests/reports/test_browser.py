@@ -153,6 +153,10 @@ def test_slider_hides_terms_and_tells_the_price(browser: Page, reports: dict[str
     assert browser.value(gone) == 0
     browser.value(f"level.value = {last}; level.dispatchEvent(new Event('input'))")
     assert browser.value(gone) == browser.value("document.querySelectorAll('.t[data-goes]').length") > 0
+    sizes = "Array.from(e.querySelectorAll('.l')).map((t) => parseFloat(t.title))"
+    left = browser.value(f"Array.from(document.querySelectorAll('.left')).map((e) => {sizes})")
+    assert sum(map(len, left)) == browser.value(gone)
+    assert all(one == sorted(one, reverse=True) for one in left)
     shown = browser.value("document.getElementById('level-text').textContent")
     assert f"{levels[last]['terms']} of {levels[0]['terms']} terms" in shown
     assert "certified below" in shown
@@ -168,6 +172,7 @@ def test_slider_hides_terms_and_tells_the_price(browser: Page, reports: dict[str
             assert level["certified"] <= stated <= 1.1 * level["certified"]
     browser.value("level.value = 0; level.dispatchEvent(new Event('input'))")
     assert browser.value(gone) == 0
+    assert browser.value("document.querySelectorAll('.left').length") == 0
     assert quiet(browser, reports["hostile"])
 
 

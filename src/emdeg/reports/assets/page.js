@@ -47,6 +47,21 @@
     return view;
   }
 
+  // Below an entry: what is hidden of it, the largest first.
+  const beside = new Map();
+  function leftOut(entry, gone) {
+    if (beside.has(entry)) beside.get(entry).remove();
+    beside.delete(entry);
+    if (!gone.length) return;
+    const size = (t) => parseFloat(t.title) || 0, shown = (t) => { const copy = t.cloneNode(true); copy.className = "l"; return copy; };
+    const box = document.createElement("div");
+    box.className = "left";
+    box.append("left out, largest first: ", ...gone.sort((a, b) => size(b) - size(a)).flatMap((t) => [shown(t), " "]));
+    if (entry.tagName === "DETAILS") entry.append(box);
+    else entry.after(box);
+    beside.set(entry, box);
+  }
+
   function slider(levels) {
     const input = document.getElementById("level"), name = document.getElementById("level-name"), words = document.getElementById("level-text");
     const terms = Array.from(document.querySelectorAll(".t[data-goes]"));
@@ -59,6 +74,7 @@
         const total = entry.querySelectorAll(".t").length;
         const sum = entry.querySelector(".sum") || entry;
         sum.classList.toggle("empty", kept.length === 0);
+        leftOut(entry, Array.from(entry.querySelectorAll(".t.gone")));
         if (count) count.textContent = (kept.length === total ? "" : kept.length + " of ") + total + " term" + (total === 1 ? "" : "s");
       });
       name.textContent = level.threshold ? level.threshold_text + " of the greatest" : "nothing";
