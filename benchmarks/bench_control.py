@@ -199,6 +199,12 @@ def with_bytecode(folder: str) -> dict[str, str]:
     return found
 
 
+def with_peer(around: dict[str, str]) -> None:
+    """Compiles Pinocchio, if it is there, before any route: what its compiler holds is no route's."""
+    compile_it = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import peer; peer.casadi_library()"
+    subprocess.run([sys.executable, "-c", compile_it], env=around, capture_output=True)
+
+
 def in_its_own_process(around: dict[str, str], *words: str) -> dict[str, Any] | None:
     done = subprocess.run([sys.executable, __file__, "--only", *words], capture_output=True, text=True, env=around)
     if done.returncode:
@@ -224,7 +230,10 @@ def main() -> None:
         print(json.dumps(one_route(robot, form, route, int(intervals), f"-{flags}")))
         return
     with tempfile.TemporaryDirectory() as folder:
-        rows = measured(asked, with_bytecode(folder))
+        around = with_bytecode(folder)
+        if {"compiled", "interpreted"} & set(asked.routes.split(",")):
+            with_peer(around)
+        rows = measured(asked, around)
     before = [json.loads(path.read_text(encoding="utf-8")) for path in asked.keep]
     for last in before:
         rows = merged(last["figures"]["rows"], rows)

@@ -174,6 +174,9 @@ def optimal_motions() -> str:
         "of it at the start [MB]",
         "C [kB]",
     )
+    beyond = {
+        (row["robot"], row["form"], row["route"]): row["megabytes"] - row["megabytes_at_start"] for row in found["rows"]
+    }
     lines2 = [
         (
             f"{one['robot']} {one['form']}",
@@ -181,7 +184,7 @@ def optimal_motions() -> str:
             whole(one["total"]),
             whole(one["solve"]),
             whole(one["megabytes"]),
-            whole(one["megabytes_beyond_start"]) if "megabytes_beyond_start" in one else "",
+            whole(beyond[one["robot"], one["form"], one["route"]] / beyond[one["robot"], one["form"], "emdeg"]),
         )
         for one in found["ratios"]
     ]
