@@ -2,6 +2,7 @@
 
 python tools/studio_pictures.py picture     writes docs/images/studio.webp
 python tools/studio_pictures.py frames      prints milliseconds from an input event to its painted frame
+python tools/studio_pictures.py busy        the same while a search runs, and while twenty pages are being opened
 python tools/studio_pictures.py formulas    prints seconds from a changed entry to its formulas, painted
 """
 
@@ -47,7 +48,8 @@ def studio(robot: str) -> Iterator[Page]:
     """The page of a studio of its own."""
     command = [sys.executable, "-m", "emdeg.cli", "studio", robot, "--no-browser", "--json"]
     with tempfile.TemporaryDirectory() as folder:
-        server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+        own = {**os.environ, "PYTHONPATH": str(HOME / "src")}  # this checkout's page, whatever is installed
+        server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True, env=own)
         try:
             assert server.stdout is not None
             address = json.loads(server.stdout.readline())["result"]["url"]
@@ -107,14 +109,37 @@ def frames(robot: str = "iiwa14", count: int = 200) -> None:
     with studio(robot) as one:
         one.value(MEASURE)
         for panel in ("equations", "numbers"):
-            one.value(f"document.getElementById('tab-{panel}').click(), took.length = 0")
-            for k in range(count):
-                one.value(joint(k % 7, math.sin(0.1 * k)))
-                one.value("new Promise((done) => setTimeout(() => done(0), 16))")
-            one.wait(f"took.length >= {count}")
-            took = sorted(one.value("took"))
-            load = f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-            print(f"{robot}, {panel}: middle {took[count // 2]:.1f} ms, 95 % {took[int(0.95 * count)]:.1f} ms ({load})")
+            print(f"{robot}, {panel}: {dragged(one, panel, count)}")
+
+
+def dragged(one: Page, panel: str, count: int) -> str:
+    """How long painting took after each of so many movements of a joint, in words."""
+    one.value(f"document.getElementById('tab-{panel}').click(), took.length = 0")
+    for k in range(count):
+        one.value(joint(k % 7, math.sin(0.1 * k)))
+        one.value("new Promise((done) => setTimeout(() => done(0), 16))")
+    one.wait(f"took.length >= {count}")
+    took = sorted(one.value("took"))
+    return f"middle {took[count // 2]:.1f} ms, 95 % {took[int(0.95 * count)]:.1f} ms ({load()})"
+
+
+def load() -> str:
+    return f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+
+
+def busy(robot: str = "iiwa14", count: int = 200, pages: int = 20) -> None:
+    """The same while the studio searches for a smaller program, and while so many other pages are being opened."""
+    with studio(robot) as one:
+        one.value(MEASURE)
+        one.value("document.getElementById('seconds').value = 600, document.getElementById('search').click()")
+        one.wait("!!document.querySelector('#falling svg')")
+        print(f"{robot}, a search running: {dragged(one, 'numbers', count)}")
+        one.value("document.getElementById('stop').click()")
+        one.wait("document.getElementById('proof').textContent.includes('Proved')")
+        address = one.value("location.origin")
+        for _ in range(pages):
+            one.call("Target.createTarget", url=address, background=True)
+        print(f"{robot}, {pages} pages being opened: {dragged(one, 'numbers', count)}")
 
 
 CHANGED = """new Promise((done) => {{
@@ -139,9 +164,10 @@ def formulas(robot: str = "puma560", path: str = "q3.a", count: int = 9) -> None
             took.append(one.value(CHANGED.format(path=path, value=0.4 + 0.01 * k)) / 1000)
             one.wait(SHADED)
         took.sort()
-        load = f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-        print(f"{robot}, {path}: middle {took[count // 2]:.2f} s, greatest {took[-1]:.2f} s ({load})")
+        print(f"{robot}, {path}: middle {took[count // 2]:.2f} s, greatest {took[-1]:.2f} s ({load()})")
 
 
 if __name__ == "__main__":
-    {"picture": picture, "frames": frames, "formulas": formulas}[sys.argv[1] if len(sys.argv) > 1 else "frames"]()
+    {"picture": picture, "frames": frames, "busy": busy, "formulas": formulas}[
+        sys.argv[1] if len(sys.argv) > 1 else "frames"
+    ]()

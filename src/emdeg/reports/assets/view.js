@@ -60,7 +60,7 @@ const emdeg = (function () {
   // A canvas that shows the robot; the wheel alone scrolls the page, with Ctrl (a pinch, too) it zooms.
   function view(canvas, d) {
     const box = canvas.parentNode, pen = canvas.getContext("2d");
-    let azimuth = 0.9, elevation = 0.42, zoom = 1, colours = null, waiting = false, painted = null, target = null;
+    let azimuth = 0.9, elevation = 0.42, zoom = 1, fit = 1, colours = null, waiting = false, painted = null, target = null;
     const me = { d, q: d.start.slice(), ghosts: [], meshes: [], solver: null, show: { frames: true, names: true, com: false, ellipsoids: false, limits: false, meshes: true } };
 
     me.draw = () => {
@@ -70,18 +70,26 @@ const emdeg = (function () {
     };
     me.onpaint = (call) => { painted = call; };
     me.restyle = () => { colours = null; me.draw(); };
-    me.replace = (data, keep) => { d = me.d = data; if (!keep || me.q.length !== data.start.length) me.q = data.start.slice(); me.ghosts = []; me.draw(); };
+    me.replace = (data, keep) => { d = me.d = data; if (!keep || me.q.length !== data.start.length) { me.q = data.start.slice(); fit = 1; } me.ghosts = []; me.draw(); };
     me.zoom = (factor) => { zoom = bounded(zoom * factor, 0.3, 8); me.draw(); };
     me.turn = (a, e) => { azimuth += a; elevation = bounded(elevation + e, -1.5, 1.5); me.draw(); };
 
     function projection(w, h) {
-      const r = d.extent.radius, m = d.extent.middle, scale = 0.5 * Math.min(w, h * 1.15) / r * zoom;
+      const r = d.extent.radius, m = d.extent.middle, scale = 0.5 * Math.min(w, h * 1.15) / r * zoom * fit;
       const ca = Math.cos(azimuth), sa = Math.sin(azimuth), ce = Math.cos(elevation), se = Math.sin(elevation);
       const at = (p) => {
         const x = p[0] - m[0], y = p[1] - m[1], z = p[2] - m[2];
         return [w / 2 + scale * (-sa * x + ca * y), h / 2 - scale * (-se * ca * x - se * sa * y + ce * z), ce * ca * x + ce * sa * y + se * z];
       };
       return { at, scale, right: [-sa, ca, 0], up: [-se * ca, -se * sa, ce] };
+    }
+
+    // Where the robot reaches out of the picture, that becomes wider, and stays so.
+    function widen(F, w, h) {
+      const { at } = projection(w, h);
+      const ends = F.map(origin).concat(d.tool.link >= 0 ? [origin(mul(F[d.tool.link], d.tool.T))] : []);
+      const out = Math.max(...ends.map(at).map((p) => Math.max(Math.abs(p[0] - w / 2) / (w / 2 - 14), Math.abs(p[1] - h / 2) / (h / 2 - 14))));
+      if (Number.isFinite(out) && out > zoom) fit *= zoom / out; // as it is without the visitor's own zoom
     }
 
     function paint() {
@@ -93,7 +101,9 @@ const emdeg = (function () {
       }
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       pen.clearRect(0, 0, w, h);
-      const r = d.extent.radius, { at } = projection(w, h), F = frames(d, me.q), on = (k) => (k < 0 ? I : F[k]);
+      const F = frames(d, me.q);
+      widen(F, w, h);
+      const r = d.extent.radius, { at } = projection(w, h), on = (k) => (k < 0 ? I : F[k]);
       const parts = [];
       const line = (points, colour, width, dash, alpha) => {
         for (let k = 1; k < points.length; k++) {
