@@ -251,6 +251,7 @@ def test_hostile_robots_and_files_run_nothing_and_break_nothing(browser: Page, u
     }
     page["state"]["fields"] = dict.fromkeys(page["state"]["fields"], attack)
     (tmp_path / "page.json").write_text(json.dumps(page))
+    browser.value("document.getElementById('robot-kind').textContent = ''")
     upload(browser, tmp_path / "page.json")
     browser.wait(IDLE)
     assert all(
