@@ -425,6 +425,30 @@ def in_parts() -> str:
     return table(head, lines) + f"\n{found['card']}.\n" + made_by("gpu_parts")
 
 
+def short_programs() -> str:
+    """docs/abbreviation: short programs of arms, how long, how wrong at most and how long that takes to find."""
+    lines = [
+        (
+            row["robot"].removesuffix(".urdf"),
+            row["function"].replace("_", " "),
+            "3 and 5 %" if isinstance(row["worst_error"], list) else f"{100 * row['worst_error']:g} %",
+            f"{row['operations']} / {row['exact_operations']}",
+            f"{100 * row['share']:.0f} %",
+            f"{100 * row['certified']:.3g} %",
+            f"{row['ratio']:.2f}",
+            f"{row['processor_seconds']:.0f}",
+            f"{row['states']:,}" + ("" if row["inside"] else ", OUTSIDE") if row["states"] else "-",
+        )
+        for row in sorted(figures("abbreviation").values(), key=_by_function)
+    ]
+    head = ("robot", "function", "allowed", "operations / exact", "share", "certified", "certified / found")
+    return table((*head, "processor [s]", "random states, all inside"), lines) + made_by("abbreviation")
+
+
+def _by_function(row: dict[str, Any]) -> tuple[str, str, str]:
+    return row["function"], str(row["worst_error"]), row["robot"]
+
+
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
@@ -445,6 +469,7 @@ TABLES: dict[str, Callable[[], str]] = {
         microcontrollers,
         long_log,
         figaroh,
+        short_programs,
     )
 }
 

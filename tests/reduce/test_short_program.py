@@ -79,6 +79,14 @@ def test_no_short_program_errs_by_more_than_one_that_computes_nothing(monkeypatc
     assert "asked for were 0" in shortest("planar2r", at_most=0, effort=0.0).missed[-1]
 
 
+def test_one_operation_is_enough_for_the_program_that_computes_nothing():
+    nothing = shortest("planar2r", at_most=1, effort=0.0)
+    assert count(nothing.program).total <= 1
+    assert not nothing.missed
+    assert 1 <= max(nothing.relative) <= 1.5
+    assert inside(nothing, 20_000)
+
+
 def test_what_cannot_be_asked_is_said():
     with pytest.raises(ValueError, match="one number, or 2"):
         shortest("planar2r", worst_error=[0.1, 0.1, 0.1])

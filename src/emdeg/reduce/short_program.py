@@ -337,12 +337,12 @@ class _Search:
             else:
                 low = middle
         found = replace(self._made(short, self.certified(short), none), at_most=at_most)
-        if found.missed or max(found.relative, default=0.0) <= 1:
+        if at_most < 1 or (not found.missed and max(found.relative, default=0.0) <= 1):
             return found
-        # A program that computes nothing errs by the whole, and no more.
+        # A program that computes nothing errs by the whole, and no more; it is shorter than any.
         nothing = moved(self.exact, {root: Move(root, 0, Fraction(0)) for root in self.exact.roots()})
         other = replace(self._made(nothing, self.certified(nothing), none), at_most=at_most)
-        return min(found, other, key=lambda one: max(one.relative, default=0.0))
+        return other if found.missed else min(found, other, key=lambda one: max(one.relative, default=0.0))
 
     def _pruned_and_compact(self, limits: Array) -> Program:
         return self._compacted(self.pruned(limits)[0][-1])
