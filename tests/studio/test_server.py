@@ -210,6 +210,7 @@ def test_uploaded_robots_have_every_panel(browser: Page, url: str, name: str) ->
     press(browser, "simulate")
     browser.wait("document.querySelectorAll('#curves svg').length > 3")
     assert text(browser, "problem") == ""
+    assert browser.value("document.getElementById('robot').value") == ""  # it is none of the list
     assert browser.said == []
 
 

@@ -383,7 +383,7 @@ const studio = (function () {
     group("library", about.library); group("this folder", about.files);
     tabs(); papers(); document.querySelector(".desk").addEventListener("change", keepLater);
     pick.addEventListener("change", guarded(() => opened({ name: pick.value })));
-    $("upload").addEventListener("change", guarded(async () => { const file = $("upload").files[0]; if (!file) return; if (file.size > 32e6) throw new Error("the file is too large"); const content = await file.text(); $("upload").value = ""; await opened({ file: file.name, content }); }));
+    $("upload").addEventListener("change", guarded(async () => { const file = $("upload").files[0]; if (!file) return; if (file.size > 32e6) throw new Error("the file is too large"); const content = await file.text(); $("upload").value = ""; await opened({ file: file.name, content }); pick.selectedIndex = -1; })); // none of the list; each can be chosen
     click("undo", async () => fresh(await ask("undo"), true)); click("redo", async () => fresh(await ask("redo"), true));
     click("apply", async () => fresh(await doing("edit", "reading the text", "replace", { text: $("text").value }), true));
     click("load", async () => fresh(await doing("edit", "adding a load", "load"), true));
