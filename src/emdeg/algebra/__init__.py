@@ -10,9 +10,18 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.algebra import linear
-    from emdeg.algebra.angle import HALF_RIGHT, NO_ANGLE, SIXTH, Angle, direction_angle, rounded, square_root
+    from emdeg.algebra.angle import (
+        HALF_RIGHT,
+        NO_ANGLE,
+        SIXTH,
+        Angle,
+        angle_ball,
+        ball,
+        direction_angle,
+        rounded,
+        square_root,
+    )
     from emdeg.algebra.arrays import Array
-    from emdeg.algebra.balls import angle_ball, ball
     from emdeg.algebra.exact import ONE, ZERO, Exact, ExactLike, is_symbol_name, parse_number, shown
     from emdeg.algebra.expression import (
         WRITTEN_OUT,

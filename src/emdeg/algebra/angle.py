@@ -1,16 +1,19 @@
-"""Exact angles: a rational multiple of pi, plus a rational number of radians, plus at most one symbol."""
+"""Exact angles: a rational multiple of pi, plus a rational number of radians, plus at most one symbol.
+
+What is not rational of them comes from balls that are certain to hold it, to as many digits as are asked for.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from flint import arb
+from flint import arb, ctx, fmpq
 
-from emdeg.algebra.balls import angle_ball, angle_double, ball, to_digits
 from emdeg.algebra.exact import is_symbol_name, parse_number, shown
 from emdeg.errors import NumberTooLong
 
@@ -149,6 +152,34 @@ def rounded(value: Fraction, digits: int = DIGITS) -> Fraction:
     """`value`, to `digits` decimals if its denominator is larger than that; else untouched."""
     scale = 10**digits
     return value if value.denominator <= scale else Fraction(round(value * scale), scale)
+
+
+def ball(value: Fraction) -> arb:
+    """A rational number to the working precision."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def angle_ball(pi_times: Fraction, radians: Fraction) -> arb:
+    """`pi_times` * pi + `radians` to the working precision."""
+    return arb.pi() * ball(pi_times) + ball(radians)
+
+
+def angle_double(pi_times: Fraction, radians: Fraction) -> float:
+    """The double nearest to `pi_times` * pi + `radians`."""
+    with ctx.workprec(240):
+        return float(angle_ball(pi_times, radians).mid())
+
+
+def to_digits(value: Callable[[], arb], digits: int) -> Fraction:
+    """The nearest number of so many decimals; `value` is asked with more and more bits until its ball is that small."""
+    bits, enough = 4 * digits + 60, Fraction(1, 10 ** (digits + 3))
+    while True:
+        with ctx.workprec(bits):
+            found = value()
+            if found.is_finite() and found.rad() < ball(enough):
+                middle = found.mid().fmpq()
+                return Fraction(round(Fraction(int(middle.p), int(middle.q)) * 10**digits), 10**digits)
+        bits *= 2
 
 
 @lru_cache(maxsize=4096)

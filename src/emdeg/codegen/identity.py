@@ -68,6 +68,8 @@ def library_note(data: Mapping[str, str]) -> str:
 
 
 SIGNATURE = "signature"
+FMU = "fmu"
+"""Where a certificate says that it is an FMU's, and what of."""
 _KIND = "Ed25519"
 LARGEST = 64 * 1024
 

@@ -28,7 +28,7 @@ from emdeg.codegen.artefact import (
 )
 from emdeg.codegen.c.acados import EXPLICIT, IMPLICIT
 from emdeg.codegen.execution import Execution
-from emdeg.codegen.identity import PROOF, library_note, need_same_robot, same_format, signer
+from emdeg.codegen.identity import FMU, PROOF, library_note, need_same_robot, same_format, signer
 from emdeg.codegen.library import LIBRARY, recheck_library, with_library
 from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
@@ -340,8 +340,8 @@ def _of_file(path: RobotLike, of: Robot | None, signed_by: Path | None) -> dict[
     if LIBRARY in certificate:
         members = certificate[LIBRARY]["members"]
         return shown | {"digest": certificate["digest"], "members": members, "executed": asdict(execution)}
-    if fmu.FMU in certificate:
-        unit = certificate[fmu.FMU]
+    if FMU in certificate:
+        unit = certificate[FMU]
         shown |= {"digest": certificate["digest"], "members": list(unit["members"]), "binary": unit["binary"]}
         return shown | {"executed": asdict(execution)}
     shown |= {"roots_of": []} | {key: certificate[key] for key in _SHOWN if key in certificate}
@@ -432,7 +432,7 @@ def recheck_file(path: Path) -> tuple[dict[str, Any], Execution]:
     if isinstance(certificate, dict) and LIBRARY in certificate:
         same_format(certificate)
         return certificate, recheck_library(path, certificate, recheck_file, _read)
-    if isinstance(certificate, dict) and fmu.FMU in certificate:
+    if isinstance(certificate, dict) and FMU in certificate:
         same_format(certificate)
         return certificate, fmu.recheck_fmu(text, certificate)
     execution = recheck(text, certificate)
