@@ -57,6 +57,8 @@ PLAIN = {
     "Effort",
     "Pattern",
     "ProgramError",
+    "LoopError",
+    "Stage",
     "Element",
 }
 """Parts of which a program is made, and workers: their own `repr` is enough."""

@@ -16,13 +16,14 @@ from emdeg.reduce.short_model import FullModel, ShortModel
 from emdeg.reduce.short_program import ShortProgram, shortest_within_each
 from emdeg.reduce.significance import significant
 from emdeg.robot import Robot, Workspace
+from emdeg.writing import Shown
 
 SIGNIFICANCES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 WORST_ERRORS = (0.02, 0.05, 0.1)
 
 
 @dataclass(frozen=True)
-class TradeoffPoint:
+class TradeoffPoint(Shown):
     """One short model: what was asked for, its operations, and its worst errors by joint, over the largest effort."""
 
     asked: float
