@@ -133,20 +133,17 @@ class Pruning:
         return [path[0]]
 
     def held(self, path: Sequence[Program], aim: float) -> tuple[list[Program], Pruning]:
-        """(the path up to the shortest program that holds against the adversary, the search with the states it found).
+        """(the path up to a program near its end that holds against the adversary, the search with the states found).
 
         The first of the path is known to hold.
         """
-        here, safe = self, [path[0]]
-        low, high, tried = 0, len(path), len(path) - 1
-        while high - low > 1 and not (low and self.until()):
-            here, found = here.challenged(path[tried], aim)
-            if found is None:
-                high = tried
-            else:
-                low, safe = tried, [*path[:tried], found]
-            tried = (low + high) // 2
-        return safe, here
+        here, back = self, 1
+        while back < len(path):
+            here, found = here.challenged(path[-back], aim)
+            if found is not None:
+                return [*path[:-back], found], here
+            back = max(back + 1, back * 3 // 2)
+        return [path[0]], here
 
     def challenged(self, program: Program, aim: float) -> tuple[Pruning, Program | None]:
         """(the search with the adversary's states, the program tuned to them); None where that does not help."""
