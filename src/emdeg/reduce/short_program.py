@@ -36,7 +36,7 @@ SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
 OF_EFFORTS = ("inverse_dynamics", "bias", "gravity")
 """Those of them whose outputs are efforts, one a joint."""
 STATES = 600
-SEARCHING, LONG_SEARCHING, GOING_ON, CERTIFYING = 0.7, 0.55, 0.72, 0.87
+SEARCHING, LONG_SEARCHING, GOING_ON, CERTIFYING = 0.7, 0.5, 0.72, 0.9
 """The shares of the time that may have passed when certification begins, of few operations and of many, when what may
 follow a certified program has been looked for, and when a less short one is tried."""
 ROUNDS, WORK, LEAST_WORK, NOISE = 12, 2e6, 6e4, 0.4
