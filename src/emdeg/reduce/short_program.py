@@ -43,8 +43,9 @@ ROUNDS, WORK, LEAST_WORK, NOISE = 12, 2e6, 6e4, 0.4
 """Prunings by different ways at most, their work for a second of effort and at least, and how different they are."""
 AIM, LAST_AIM = 0.88, 0.94
 """The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
-HOPELESS = 0.93
-"""The part of a limit above which no error found is certified to be within it: the search meets it first."""
+HOPELESS, MEETINGS = 0.05, 2
+"""The part of a limit by which errors found may pass the aim: bounds so close take too long, so the search meets the
+states of larger ones first; and how often it does."""
 LONG, LONG_AIM, LONG_SURE = 700_000, 0.75, 1.07
 """Work beyond which less is aimed at, as close bounds of many joints take long, and how many of these aims will do."""
 ROOMY_AIM = 0.55
@@ -278,7 +279,7 @@ class _Search:
         if not self._bounded():
             return replace(best, why="errors of a program of this kind are not bounded")
         path, search = self.pruned(limits, start)
-        aim, why, roomy = self._aim, "no shorter program was found within these errors", False
+        aim, why, roomy, met = self._aim, "no shorter program was found within these errors", False, 0
         for _ in range(ATTEMPTS):
             short = self._compacted(path[-1])
             if cost(short, self.weights) >= cost(best.program, self.weights):
@@ -288,7 +289,8 @@ class _Search:
                 break
             error = self._error(short)
             found, at = self._found(error)
-            if (found > HOPELESS * limits).any() and not roomy:
+            if (found > (self._aim + HOPELESS) * limits).any() and not roomy and met < MEETINGS:
+                met += 1
                 meeting = replace(search, states=joined(search.states, at), until=self.time.until(GOING_ON))
                 path, search = meeting.held(path, aim)
                 continue
