@@ -11,6 +11,7 @@ import emdeg
 from emdeg.errors import OverBudget
 from emdeg.programs import count
 from emdeg.reduce import shortest, shortest_within_each
+from emdeg.reduce.program_error import ProgramError
 from emdeg.reduce.short_program import _Search
 from emdeg.reduce.steering import random_states
 
@@ -111,15 +112,15 @@ def test_programs_within_rising_errors_are_shorter_and_shorter_each_within_its_o
 
 @pytest.mark.long
 def test_where_the_shortest_takes_too_long_to_certify_a_less_short_one_stands(monkeypatch):
-    certified, asked = _Search.certified, []
+    bounds, asked = ProgramError.bounds, []
 
-    def late_at_first(self, short, *others):
-        asked.append(count(short).total)
+    def late_at_first(self, *given, **more):
+        asked.append(count(self.short).total)
         if len(asked) == 1:
             raise OverBudget("late")
-        return certified(self, short, *others)
+        return bounds(self, *given, **more)
 
-    monkeypatch.setattr(_Search, "certified", late_at_first)
+    monkeypatch.setattr(ProgramError, "bounds", late_at_first)
     found = shortest("planar3r", worst_error=0.1, effort=0.2)
     assert asked[0] <= asked[1] <= count(found.exact).total
     assert count(found.program).total < count(found.exact).total
