@@ -29,7 +29,7 @@ from emdeg.reduce.steering import climbed, joined, random_states, taken
 from record import FOLDER, record
 
 ROBOTS = ("xarm7.urdf", "z1.urdf", "kinova.urdf", "panda", "iiwa14", "ur5e")
-UNTUNED = ("ur10_robot.urdf", "rx90")
+UNTUNED = ("ur10_robot.urdf", "talos_left_arm.urdf")
 """Arms that nothing of the search was chosen for."""
 PAPER = (0.03, 0.03, 0.03, 0.05, 0.05, 0.05)
 """How wrong the PUMA's short model in its paper is, joint by joint."""

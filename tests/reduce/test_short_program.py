@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.errors import OverBudget
+from emdeg.errors import OverBudget, RobotError
 from emdeg.programs import count
 from emdeg.reduce import shortest, shortest_within_each
 from emdeg.reduce.program_error import ProgramError
@@ -86,6 +86,21 @@ def test_one_operation_is_enough_for_the_program_that_computes_nothing():
     assert not nothing.missed
     assert 1 <= max(nothing.relative) <= 1.5
     assert inside(nothing, 20_000)
+
+
+def test_an_output_that_is_always_zero_keeps_no_program_long():
+    found = shortest("puma560", "gravity", worst_error=0.05, effort=0.1)
+    assert found.largest[0] == 0
+    assert count(found.program).total < count(found.exact).total
+    assert not found.missed
+    assert inside(found, 20_000)
+
+
+def test_a_robot_without_numbers_is_refused_by_name():
+    with pytest.raises(RobotError, match="letters: it has symbols without a number"):
+        shortest(replace(emdeg.load("puma560_symbolic"), name="letters"), worst_error=0.1)
+    with pytest.raises(RobotError, match="symbols without a number"):
+        emdeg.abbreviate("rx90", significance=0.1)
 
 
 def test_what_cannot_be_asked_is_said():

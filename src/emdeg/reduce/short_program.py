@@ -28,7 +28,7 @@ from emdeg.reduce.moves import Move, moved
 from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
 from emdeg.reduce.pruning import SURE, Pruning
 from emdeg.reduce.steering import joined, random_states, worst_states
-from emdeg.robot import Robot, RobotLike, Workspace, as_robot, workspace
+from emdeg.robot import Robot, RobotLike, Workspace, as_robot, need_numbers, workspace
 from emdeg.runtime import compile, one_thread
 from emdeg.writing import Brief, table
 
@@ -177,6 +177,7 @@ def shortest(
     ((), True)
     """
     robot = as_robot(robot)
+    need_numbers(robot)
     if function not in SHORT_FUNCTIONS or not robot.is_tree:
         raise ValueError(f"short programs are known of {', '.join(SHORT_FUNCTIONS)} of robots without closed loops")
     if (worst_error is None) == (at_most is None):
@@ -216,6 +217,7 @@ def shortest_within_each(
     `effort`, `seed`, `time` as in `shortest`; where the time is over before one is certified, the exact one stands.
     """
     robot = as_robot(robot)
+    need_numbers(robot)
     time = time or Effort(math.inf)
     where = where or workspace(robot)
     exact = program(robot, function, otherwise=_for_exact(EXACT_EFFORT, time), seed=seed)
@@ -305,7 +307,8 @@ class _Search:
                 least = 1 if cost(path[0], self.weights) < cost(self.exact, self.weights) else 2
                 roomy, path = True, path[: max(least, bisect_right(path, ROOMY_AIM, key=search.worst))]
                 continue
-            over = np.array([e.bound / limit for e, limit in zip(errors, limits)])
+            # An output that is always zero, as the first joint's gravity often is, has no error and none allowed.
+            over = np.array([e.bound / limit if e.bound else 0.0 for e, limit in zip(errors, limits)])
             self.tell("certified" if (over <= 1).all() else "not certified", cost(short, self.weights))
             if (over <= 1).all():
                 best = self._made(short, errors, limits)
