@@ -100,7 +100,7 @@ def test_a_robot_without_numbers_is_refused_by_name():
     with pytest.raises(RobotError, match="letters: it has symbols without a number"):
         shortest(replace(emdeg.load("puma560_symbolic"), name="letters"), worst_error=0.1)
     with pytest.raises(RobotError, match="symbols without a number"):
-        emdeg.abbreviate("rx90", significance=0.1)
+        emdeg.abbreviate("rx90", worst_error=0.1)
 
 
 def test_what_cannot_be_asked_is_said():

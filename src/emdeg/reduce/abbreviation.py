@@ -17,7 +17,7 @@ from emdeg.reduce.short_mechanism import shortest_of_loops
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
 from emdeg.reduce.short_program import OF_EFFORTS, ShortProgram, shortest
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
-from emdeg.robot import Robot, RobotLike, Workspace, as_robot, need_numbers, workspace
+from emdeg.robot import Robot, RobotLike, Workspace, as_robot, workspace
 from emdeg.writing import Brief, table
 
 EntryLimits = tuple[float, float | None]
@@ -177,9 +177,8 @@ def abbreviate(
     True
     """
     effort = effort or Effort(seconds)
-    robot = as_robot(of.robot if isinstance(of, Model) else of)
-    need_numbers(robot)
     if average_error is None:
+        robot = as_robot(of.robot if isinstance(of, Model) else of)
         targets = {"worst_error": worst_error, "at_most": at_most}
         targets |= {"of_friction": of_friction, "of_tolerance": of_tolerance}
         given = [name for name, target in targets.items() if target is not None]
