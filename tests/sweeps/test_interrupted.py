@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from emdeg.errors import SweepError
+from emdeg.errors import Interrupted, SweepError
 from emdeg.sweeps import local as local_module
 from emdeg.sweeps import sweep
-from emdeg.sweeps.folder import open_folder
+from emdeg.sweeps.folder import Folder, open_folder
 from emdeg.sweeps.prepare import prepare
 from tests.sweeps.studies import MANY_CHUNKS, command
 
@@ -92,6 +92,17 @@ def small(tmp_path: Path) -> Path:
     study = tmp_path / "many.toml"
     study.write_text(MANY_CHUNKS.format(states=8192, draws=6))
     return study
+
+
+def test_a_stop_between_opening_a_file_and_filling_it_leaves_nothing(tmp_path, monkeypatch):
+    def stopped(self, chunk: int, data: bytes) -> None:
+        (self.path / "chunks" / ".0123456789abcdef.part").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Folder, "keep", stopped)
+    with pytest.raises(Interrupted):
+        sweep(small(tmp_path), tmp_path / "out", workers=0)
+    assert not list((tmp_path / "out").rglob("*.part"))
 
 
 def test_half_written_and_damaged_chunks_are_computed_again(tmp_path):

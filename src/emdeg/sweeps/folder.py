@@ -70,12 +70,16 @@ class Folder:
         _keep(self.path / CHUNKS / f"chunk-{chunk:07d}-{digest}.parquet", data)
         self.done[chunk] = digest
 
+    def drop_parts(self) -> None:
+        """Remove what a run that was stopped at any moment left half-written; the folder is held, so nobody writes."""
+        for path in (*self.path.glob("*.part"), *(self.path / CHUNKS).glob("*.part")):
+            path.unlink(missing_ok=True)
+
     def find_chunks(self) -> None:
         """Take stock: whole chunks count, half-written and damaged files go."""
         folder = self.path / CHUNKS
         folder.mkdir(exist_ok=True)
-        for path in self.path.glob("*.part"):  # of a run that was killed
-            path.unlink()
+        self.drop_parts()
         for path in sorted(folder.iterdir()):
             found = _CHUNK.match(path.name)
             if found and int(found[1]) < self.plan.work.chunks and file_digest(path) == found[2]:
@@ -83,7 +87,6 @@ class Folder:
                 continue
             if found:
                 self.notes.append(f"{path} does not match its digest: it is computed again")
-            if found or path.name.endswith(".part"):
                 path.unlink()
 
     def finish(self) -> int:

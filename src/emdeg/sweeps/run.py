@@ -166,6 +166,7 @@ def _run(folder: Folder, workers: int, address: str | None, progress: Progress |
             raise SweepError(f"the workers gave only {len(folder.done)} of {chunks} chunks")
         rows = folder.finish()
     except KeyboardInterrupt:
+        folder.drop_parts()
         raise Interrupted(len(folder.done), chunks) from None
     except SweepError as problem:
         if GO_ON not in problem.rule and folder.done:
