@@ -1,13 +1,18 @@
-"""For every test: commands take programs as they are on file or plain, unless a test asks for a search.
+"""For every test: commands take programs as they come with the package or plain, unless a test asks for a search.
+
+What tests file lies in a folder of the run's own: no test finds what another day's searches have left.
 
 Hypothesis tries 40 examples where a test does not say how many; 100 in the profile `thorough`.
 
 With EMDEG_NO_SKIPS in the environment, as in continuous integration, a run that skipped a test fails and says which.
 """
 
+import atexit
 import contextlib
 import os
+import shutil
 import signal
+import tempfile
 
 import pytest
 from hypothesis import settings
@@ -17,6 +22,9 @@ settings.register_profile("thorough", max_examples=100)
 settings.load_profile("quick")
 
 os.environ.setdefault("EMDEG_EFFORT", "0")
+if "PYTEST_XDIST_WORKER" not in os.environ:  # workers share the folder of the process that starts them
+    os.environ["EMDEG_PROGRAMS"] = tempfile.mkdtemp(prefix="emdeg-tests-")
+    atexit.register(shutil.rmtree, os.environ["EMDEG_PROGRAMS"], ignore_errors=True)
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every process that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from emdeg.bounds import family, largest_magnitude, nested_supremum
+from emdeg.bounds import Family, family, joint_variable, largest_magnitude, nested_supremum
 from tests.bounds.test_bounds import ALGEBRA, TURN, random_formula
 
 BOXES = (
@@ -21,9 +21,54 @@ class Weighted:
 
     def __init__(self, weights):
         self.columns = np.diag(weights)
+        self.fixed = len(weights)
+
+    def each(self, values, spread):
+        raise AssertionError("there is one combination, of all columns")
 
     def above(self, values, spread):
         return (np.abs(values) + spread).sum(axis=1)
+
+
+class Largest:
+    """The largest magnitude of any formula: each is a combination by itself."""
+
+    def __init__(self, formulas):
+        self.columns, self.fixed = np.eye(formulas), 0
+
+    def each(self, values, spread):
+        return np.abs(values) + spread
+
+    def above(self, values, spread):
+        return self.each(values, spread).max(axis=1)
+
+
+RANGES = (TURN, (-2.9, 2.9), (0.4, 2.1), (-0.6, -0.2), (3.0, 3.0001))
+DEGREES = (2, 3, 1)
+
+
+def random_family(seed, formulas=5):
+    """Formulas in three angles, some of all products of waves; half of them with a small part of what they could have
+    left: on a small range large coefficients cancel.
+    """
+    rng = np.random.default_rng(seed)
+    ranges = [RANGES[k] for k in rng.integers(0, len(RANGES), len(DEGREES))]
+    variables = tuple(joint_variable(k + 1, True, r) for k, r in enumerate(ranges))
+    shape = [2 * degree + 1 for degree in DEGREES]
+    coefficients = rng.normal(size=(*shape, formulas)) * (rng.random((*shape, 1)) < rng.choice([0.2, 0.6, 1.0]))
+    return Family(variables, DEGREES, coefficients, np.zeros(formulas))
+
+
+@pytest.mark.parametrize("reach", [Weighted(np.full(5, 0.5)), Largest(5)], ids=["sum", "largest"])
+@pytest.mark.parametrize("seed", range(12))
+def test_any_products_of_waves_on_any_ranges_are_bounded_and_no_goal_below_a_value_is_shown(seed, reach):
+    waves = random_family(seed)
+    nodes = [np.linspace(v.low, v.high, 41) for v in waves.variables]
+    values = np.concatenate([values for _, values in waves.on_grid(nodes)])
+    found = float(reach.above(values @ reach.columns, 0.0).max())
+    goals = [found * k for k in (0.5, 0.9, 0.97, 0.99, 0.999, 1.3, 1.5)]
+    bound = nested_supremum(waves, reach, found=0.0, goals=goals).bound
+    assert found <= bound <= 1.5 * found
 
 
 @pytest.mark.parametrize("box", BOXES)

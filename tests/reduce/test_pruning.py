@@ -9,8 +9,8 @@ import emdeg
 from emdeg.programs import count, evaluate, plain_program
 from emdeg.reduce.program_error import EFFORTS, written_rates
 from emdeg.reduce.pruning import Pruning
-from emdeg.reduce.slopes import backward, forward, outputs
 from emdeg.reduce.steering import random_states
+from emdeg.reduce.tape import Tape
 from emdeg.robot import workspace
 
 NAMES = ("q", "qd", "qdd")
@@ -29,9 +29,11 @@ def truth(program):
 
 def test_values_forwards_are_the_programs_and_slopes_backwards_are_differences():
     program, states, tau = setting("planar2r", 5)
-    values = forward(program, states)
-    np.testing.assert_allclose(outputs(program, values), tau, atol=1e-12)
-    slopes = backward(program, values, np.ones(2))
+    tape = Tape(program)
+    values = tape.forward(states)
+    np.testing.assert_allclose(tape.outputs(values), tau, atol=1e-12)
+    np.testing.assert_allclose(tape.call(states), tau.T, atol=1e-12)
+    slopes = tape.backward(values, np.ones(2))
     place = next(k for k, op in enumerate(program.ops) if op.payload == ("qdd", 1))
     moved = {**states, "qdd": states["qdd"] + [0.0, 1.0]}
     np.testing.assert_allclose(slopes[place], evaluate(program, moved)["tau"].T - tau, rtol=1e-5)

@@ -37,7 +37,7 @@ def misses(robot: Robot, call, where: Workspace, states: int = 20_000) -> np.nda
 def test_a_four_bar_with_fewer_parameters_stays_within_its_bounds() -> None:
     robot = emdeg.load("fourbar")
     where = workspace(robot, {"q1": (0.8, 1.2)})
-    short = shortest_of_loops(robot, worst_error=0.05, where=where, effort=0.2)
+    short = shortest_of_loops(robot, worst_error=0.05, where=where, effort=1.0)
     assert not short.missed
     assert short.names == tuple(joint.name for joint in robot.driven)
     assert count(short.program).total < count(short.exact).total
@@ -97,7 +97,7 @@ def test_another_machine_is_no_short_model(delta: Robot) -> None:
 @pytest.mark.long
 def test_command_line(tmp_path: Path) -> None:
     words = ["abbreviate", "fourbar", "--worst-error", "0.05", "--range", "q1=0.5:1.5", "--emit", "short.c", "--json"]
-    done = run(*words, cwd=tmp_path)
+    done = run(*words, cwd=tmp_path, EMDEG_EFFORT="1")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)["result"]
     assert result["operations"]["mul"] < result["exact_operations"]["mul"]

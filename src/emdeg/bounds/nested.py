@@ -8,7 +8,12 @@ variables, is below the goal by as much holds no such maximum; only the others a
 
 At a node nothing need be looked at where the mean of what is left and its waves, each at its amplitude, stay below the
 goal. A wave in several variables is a product of cosines and sines; its amplitude is at most the root of the sum of
-squares of its coefficients, which is far below the sum of their magnitudes.
+squares of its coefficients, which is far below the sum of their magnitudes. A combination for which that is so at some
+nodes is not looked at below them.
+
+On a small part of the circle 1, cos x and sin x are nearly the same function, and large coefficients cancel. There the
+basis is another one: cosines and sines about the middle of the range, cosines less their middle value, each divided by
+the largest that it becomes.
 """
 
 from __future__ import annotations
@@ -16,6 +21,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,6 +39,15 @@ SLACK = 0.3
 each: where less is left the goal is given up."""
 VALUES = 1 << 17
 """Numbers looked at together: they stay in the processor's cache."""
+ENOUGH = 0.8
+"""The part of the columns that may be left for the others to be taken out: it takes time."""
+NEAR = 1.7
+"""Half the width of an angle's range times a degree [rad] up to which that degree's waves are looked at as they are on
+the range alone."""
+CHANGED = 1e-13
+"""What a change of basis adds to a value in doubles, as a part of the sum of magnitudes of coefficients."""
+LEAST = 1e-9
+"""The least that a function is divided by: what doubles make of its own values stays far below the rounding above."""
 SINGLE = 2.0**-23
 """Twice what a number is rounded by in single precision, which is enough here: every value has a margin for it."""
 FEW = 1e-5
@@ -46,10 +62,20 @@ class ColumnReach(Protocol):
         """(F, columns): formulas -> columns."""
         ...
 
+    @property
+    def fixed(self) -> int:
+        """How many of the columns belong to all combinations; each of the others makes combinations of its own."""
+        ...
+
+    def each(self, values: Any, spread: Any) -> Any:
+        """(points, columns that are not fixed): at least the supremum of what each makes; see `above`."""
+        ...
+
     def above(self, values: Any, spread: Any) -> Any:
         """(points,): at least the supremum where each column is within its spread of its value (points, columns).
 
-        It is so of any combinations whose columns are within that spread of 0 too, with 0 for values.
+        It is so of any combinations whose columns are within that spread of 0 too, with 0 for values. Of the columns
+        that are not fixed only some may be there.
         """
         ...
 
@@ -61,14 +87,16 @@ def nested_supremum(
     found: float,
     goals: Iterable[float],
     points: int = 1 << 23,
-    tick: Callable[[], None] = lambda: None,
+    trimming: float = 0.0,
+    tick: Callable[[int, int], None] = lambda points, values: None,
 ) -> Supremum:
     """A bound of the largest `reach` over the box: the first of rising goals that `points` values suffice to show.
 
-    If none is, what is known without looking. `found`: a value that it has. `tick` is called now and then; what it
-    raises ends the search.
+    If none is, what is known without looking. `found`: a value that it has. `trimming`: what products left out may add
+    to the bound. `tick` is told how many points are looked at next, and of how many numbers; what it raises ends the
+    search.
     """
-    nested = _Nested(family, reach, tick)
+    nested = _Nested(family, reach, tick, trimming)
     shown = (goal for goal in goals if goal >= nested.at_once or nested.shows(goal, found, points))
     bound = min(next(shown, math.inf), nested.at_once)
     return Supremum(bound, np.empty((0, family.dimension)), nested.points)
@@ -102,46 +130,188 @@ class _Cells:
             if not times and not v.is_circle:
                 at = np.append(at, [v.middle - v.half, v.middle + v.half])
                 halves = np.append(halves, [0.0, 0.0])
-            self._known[times] = _single(certified_basis(v, self.degree, at)), halves
+            self._known[times] = _single(self._own(certified_basis(v, self.degree, at - self.shift))), halves
         return self._known[times]
 
     @property
     def size(self) -> int:
         return 2 * self.degree + 1 if self.variable.is_angle else self.degree + 1
 
-    def waves(self, squares: Any) -> Any:
-        """(..., degrees, ...): squared amplitudes from squared coefficients (..., basis, ...), axis 1."""
+    @property
+    def shift(self) -> float:
+        """What an angle is measured from."""
+        return self.variable.middle if self.variable.is_angle and not self.variable.is_circle else 0.0
+
+    @cached_property
+    def _scales(self) -> tuple[Array, Array, Array]:
+        """(basis,) each: what a function is less, what it is divided by, and its largest second derivative then."""
+        less, size = np.zeros(self.size), np.ones(self.size)
         if not self.variable.is_angle:
-            return squares
-        found = np.empty((len(squares), self.degree + 1, squares.shape[2]), squares.dtype)
-        found[:, 0] = squares[:, 0]
-        np.add(squares[:, 1::2], squares[:, 2::2], out=found[:, 1:])
+            each = np.arange(float(self.size))
+            return less, size, each * (each - 1.0)
+        reach = np.arange(1, self.degree + 1) * self.variable.half
+        near = 2 * np.arange(self.degree) + 1 < self.single
+        less[1::2] = np.where(near, 0.5 * (1 + np.cos(reach)), 0.0)
+        size[1::2] = np.where(near, np.maximum(0.5 * (1 - np.cos(reach)), LEAST), 1.0) * (1 + 1e-9)
+        size[2::2] = np.where(near, np.maximum(np.sin(np.minimum(reach, 0.5 * math.pi)), LEAST), 1.0) * (1 + 1e-9)
+        bends: Array = np.arange(1, self.size + 1, dtype=np.float64) // 2
+        bends *= bends
+        bends[1::2] /= size[1::2]
+        return less, size, bends
+
+    def _own(self, basis: Array) -> Array:
+        """(points, basis): our functions' values from those of plain cosines and sines about the shift, or powers."""
+        less, size, _ = self._scales
+        return (basis - less) / size
+
+    @cached_property
+    def change(self) -> Array:
+        """(basis, basis): coefficients of the family's functions -> those of ours."""
+        less, size, _ = self._scales
+        found = np.eye(self.size)
+        for k in range(1, self.degree + 1 if self.shift else 1):
+            c, s = math.cos(k * self.shift), math.sin(k * self.shift)
+            found[2 * k - 1 : 2 * k + 1, 2 * k - 1 : 2 * k + 1] = [[c, s], [-s, c]]
+        own = np.diag(size)
+        own[0] += less
+        return own @ found
+
+    @cached_property
+    def single(self) -> int:
+        """How many functions, from the first on, are waves by themselves; else a cosine and its sine are one."""
+        if not self.variable.is_angle:
+            return self.size
+        return 1 + 2 * min(self.degree, int(NEAR / self.variable.half))
+
+    @cached_property
+    def waves(self) -> NDArray[np.intp]:
+        """(basis,): the wave that each function belongs to."""
+        each = np.arange(self.size)
+        return np.where(each < self.single, each, (each + self.single) // 2)
+
+    @cached_property
+    def bends(self) -> Array:
+        """(waves,): the largest second derivative of each, in the search's coordinate."""
+        found = np.zeros(self.waves[-1] + 1)
+        np.maximum.at(found, self.waves, self._scales[2])
         return found
 
-    @property
-    def bends(self) -> Array:
-        """(degrees,): the largest second derivative of each wave or power, in the search's coordinate."""
-        each = np.arange(self.degree + 1.0)
-        return each * each if self.variable.is_angle else each * (each - 1)
+
+@dataclass(frozen=True)
+class _Level:
+    """One variable and what is multiplied by its functions: products of those inside it, all that have a coefficient.
+
+    Products come sorted by the waves they belong to, smaller waves first, the constant before all.
+    """
+
+    cells: _Cells
+    inner: int
+    """How many products of the variables inside this one there are."""
+    place: NDArray[np.intp]
+    """(products of this one too,): where each is among all functions of this variable times products inside."""
+    waves: tuple[tuple[int, int, int], ...]
+    """Of the products inside: (first, last + 1, how many a wave has) of waves of one size."""
+
+    def spread_out(self, parts: Any) -> Any:
+        """(parts, basis, products inside, columns) from (parts, products, columns) with coefficients."""
+        count, products, columns = parts.shape
+        whole = self.cells.size * self.inner
+        found = (np.empty if products == whole else np.zeros)((count, whole, columns), parts.dtype)
+        found[:, self.place] = parts
+        return found.reshape(count, self.cells.size, self.inner, columns)
+
+    def amplitudes(self, parts: Any) -> Any:
+        """(parts, waves of this variable, columns): the sum of amplitudes of the waves that each is in, the constant
+        left out.
+        """
+        squares, single = parts * parts, self.cells.single
+        squares[:, 0, 0] = 0.0
+        if single < self.cells.size:
+            pairs = squares[:, single + 1 :: 2]
+            pairs += squares[:, single::2]
+            squares = np.concatenate([squares[:, :single], pairs], axis=1) if single > 1 else squares[:, ::2]
+        found = 0.0
+        for first, last, size in self.waves:
+            mine = squares[:, :, first:last]
+            while size % 2 == 0:
+                mine, size = mine[:, :, 0::2] + mine[:, :, 1::2], size // 2
+            if size > 1:
+                mine = np.add.reduceat(mine, np.arange(0, mine.shape[2], size), axis=2)
+            found = np.sqrt(mine).sum(axis=2) + found
+        return found
+
+
+def _waves_of(cells: list[_Cells], products: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(products, variables): the wave in each variable of products of functions."""
+    found = np.zeros_like(products)
+    for k, one in enumerate(cells):
+        found[:, k] = one.waves[products[:, k]]
+    return found
+
+
+def _levels(cells: list[_Cells], products: NDArray[np.intp]) -> tuple[list[_Level], NDArray[np.intp]]:
+    """(levels, outermost first; the order in which they take the products), from products of functions (products,
+    variables) that have coefficients, the constant among them.
+    """
+    own = _waves_of(cells, products)
+    # The waves of the products of the variables inside, and which of them each product has.
+    inside, number = ((0, 1, 1),), np.zeros(len(products), int)
+    found = []
+    for k in range(len(cells) - 1, -1, -1):
+        count = inside[-1][1]
+        place, some, which = np.unique(products[:, k] * count + number, return_index=True, return_inverse=True)
+        wave, sizes = np.unique(own[some, k:], axis=0, return_inverse=True, return_counts=True)[1:]
+        wave = wave.reshape(-1)
+        order = np.lexsort((place, wave, sizes[wave]))
+        found.append(_Level(cells[k], count, place[order], inside))
+        number = np.empty_like(order)
+        number[order] = np.arange(len(order))
+        number = number[which.reshape(-1)]
+        ends = np.r_[0, np.flatnonzero(np.diff(sizes[wave][order])) + 1, len(order)].tolist()
+        inside = tuple((low, high, int(sizes[wave][order][low])) for low, high in pairwise(ends))
+    first = np.empty(len(products), int)
+    first[number] = np.arange(len(products))
+    return found[::-1], first
 
 
 class _Nested:
     """The family variable by variable, in units of what it can be at most; `points` counts what was looked at."""
 
-    def __init__(self, family: Family, reach: ColumnReach, tick: Callable[[], None]) -> None:
+    def __init__(
+        self, family: Family, reach: ColumnReach, tick: Callable[[int, int], None], trimming: float = 0.0
+    ) -> None:
         self.reach, self.tick, self.points, self.most, self.slack = reach, tick, 0, 0, 1.0
-        columns = np.abs(reach.columns)
-        each = family.coefficients @ reach.columns
-        sums = np.abs(each).reshape(-1, columns.shape[1]).sum(axis=0)
-        rounding = family.rounding @ columns * (1 + 1e-9)
+        shape = family.coefficients.shape[:-1]
+        cells = [_Cells(variable, degree) for variable, degree in zip(family.variables, family.degrees)]
+        plain = np.abs(family.coefficients.reshape(-1, family.coefficients.shape[-1])).sum(axis=0)
+        coefficients = family.coefficients
+        for k, one in enumerate(cells):
+            coefficients = np.moveaxis(np.tensordot(one.change, coefficients, axes=(1, k)), 0, k)
+        rows = coefficients.reshape(math.prod(shape), -1)
+        there = np.union1d([0], np.flatnonzero(rows.any(axis=1))).astype(int)
+        each = rows[there] @ reach.columns
+        rounding = (family.rounding + CHANGED * plain) @ np.abs(reach.columns) * (1 + 1e-9)
+        there, each, rounding = self._trimmed(there, each, rounding, trimming)
+        sums = np.abs(each).sum(axis=0)
         self.at_once = float(self._reached(np.zeros_like(sums), sums + rounding))
         unit = self.at_once or 1.0
         # Whatever is computed of a column in single precision errs by a few units of its sum of magnitudes.
-        self.off = (SINGLE * (sum(each.shape[:-1]) + 8) * sums + rounding) / unit
-        cells = [_Cells(variable, degree) for variable, degree in zip(family.variables, family.degrees)]
-        order = _order(cells, each, self._reached)
-        self.cells = [cells[k] for k in order]
-        self.coefficients = _single(np.transpose(each, [*order, family.dimension]) / unit)
+        self.off = (SINGLE * (sum(shape) + 8) * sums + rounding) / unit
+        products = np.stack(np.unravel_index(there, (1, *shape)), axis=1)[:, 1:]
+        order = _order(cells, products, each, self._reached)
+        self.levels, taken = _levels([cells[k] for k in order], products[:, order])
+        self.coefficients = _single(each[taken] / unit)
+
+    def _trimmed(
+        self, there: NDArray[np.intp], each: Array, rounding: Array, allowed: float
+    ) -> tuple[NDArray[np.intp], Array, Array]:
+        """Products (from their places, and their columns) without the smallest, which move into the rounding."""
+        prices = self.reach.above(np.zeros_like(each), np.abs(each))
+        prices[0] = math.inf  # the constant stays
+        order = np.argsort(prices, kind="stable")
+        gone = order[: np.searchsorted(np.cumsum(prices[order]), allowed)]
+        kept = np.setdiff1d(np.arange(len(there)), gone)
+        return there[kept], each[kept], rounding + np.abs(each[gone]).sum(axis=0) * (1 + 1e-9)
 
     def _reached(self, values: Array, spread: Array) -> float:
         return float(self.reach.above(values[None], spread[None])[0]) * (1 + FEW)
@@ -151,28 +321,36 @@ class _Nested:
         if found > goal or not self.at_once:
             return found <= goal
         self.most = self.points + points
-        self.slack = (goal / found if found > 0 else 2.0) ** (SLACK / max(1, len(self.cells)))
-        shown, _ = self._below(self.coefficients[None], 0, np.array([goal / self.at_once]))
+        self.slack = (goal / found if found > 0 else 2.0) ** (SLACK / max(1, len(self.levels)))
+        columns = np.arange(self.coefficients.shape[-1])
+        shown, _ = self._below(self.coefficients[None], 0, np.array([goal / self.at_once]), columns)
         return bool(shown[0])
 
-    def _below(self, parts: Any, k: int, goals: Array) -> tuple[NDArray[np.bool_], Array]:
+    def _below(self, parts: Any, k: int, goals: Array, columns: NDArray[np.intp]) -> tuple[NDArray[np.bool_], Array]:
         """(whether the supremum over the variables from the k-th on is shown to be at most its goal, a value that it
-        is about at least) by part.
+        is about at least) by part (parts, products, columns); `columns`: those that the parts have.
         """
-        self.tick()
         self.points += len(parts)
-        if k == len(self.cells):
-            values = self._above(parts, 0.0)
+        if k == len(self.levels):
+            self.tick(len(parts), parts.size)
+            values = self._above(parts[:, 0], 0.0, columns)
             return values <= goals, values
-        mean, spread, bend = self._waves(parts, k)
-        shown = self._above(mean, spread) <= goals
+        level = self.levels[k]
+        cells, times = level.cells, 0
+        parts = level.spread_out(parts)
+        self.tick(len(parts), parts.size)
+        mean, spread, bend = self._waves(parts, level)
+        shown = self._above(mean, spread, columns) <= goals
         known, left = np.full(len(parts), -math.inf), np.flatnonzero(~shown)
         bends = np.zeros(len(parts))
-        bend = bend[left] + np.float32(self.cells[k].degree ** 2) * _single(self.off)
-        bends[left] = self._above(np.zeros_like(bend), bend)
-        slack = self.slack ** (len(self.cells) - k)
+        bend = bend[left] + np.float32(max(cells.degree**2, *cells.bends)) * _single(self.off[columns])
+        bends[left] = self._above(np.zeros_like(bend), bend, columns)
+        if len(left) and len(columns) > self.reach.fixed:
+            kept = self._kept(mean[left], spread[left], goals[left], columns)
+            if len(kept) < ENOUGH * len(columns):
+                parts, columns = parts[..., kept], columns[kept]
+        slack = self.slack ** (len(self.levels) - k)
         given_up = np.zeros(len(parts), bool)
-        cells, times = self.cells[k], 0
         table, halves = cells.halved(0)
         group = len(halves)
         own, cell = np.repeat(left, group), np.tile(np.arange(group), len(left))
@@ -187,7 +365,7 @@ class _Nested:
                 if cells.variable.is_circle:
                     riesz = np.cos(np.minimum(cells.degree * half, 0.5 * math.pi)) * (1 - 1e-9)
                     inner = np.maximum(inner, goals[mine] * riesz)
-                below, reached = self._below(_left(parts, mine, table[cell[piece]], group), k + 1, inner)
+                below, reached = self._below(_left(parts, mine, table[cell[piece]], group), k + 1, inner, columns)
                 np.maximum.at(known, mine, reached)
                 given_up[mine] |= known[mine] * slack > goals[mine]
                 failed.append(piece[~below])
@@ -202,39 +380,41 @@ class _Nested:
         shown[left] = ~given_up[left]
         return shown, known
 
-    def _above(self, values: Any, spread: Any) -> Array:
+    def _above(self, values: Any, spread: Any, columns: NDArray[np.intp]) -> Array:
         """(points,): at least the reach of columns about these values, what rounding does to them included."""
-        found = self.reach.above(values, np.broadcast_to(spread + _single(self.off), values.shape))
+        found = self.reach.above(values, np.broadcast_to(spread + _single(self.off[columns]), values.shape))
         return found.astype(np.float64) * (1 + FEW)
 
-    def _waves(self, parts: Any, k: int) -> tuple[Any, Any, Any]:
-        """(mean, most that all waves together add to it, most that the k-th variable's second derivative is): by part
-        and column.
+    def _kept(self, mean: Any, spread: Any, goals: Array, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The places of columns that can be above the goal of some part; one at least of those that are not fixed."""
+        each = self.reach.each(mean, spread + _single(self.off[columns])).astype(np.float64) * (1 + FEW)
+        above = (each - goals[:, None]).max(axis=0)
+        above[np.argmax(above)] = math.inf
+        fixed = self.reach.fixed
+        return np.concatenate([np.arange(fixed), fixed + np.flatnonzero(above > 0)])
+
+    def _waves(self, parts: Any, level: _Level) -> tuple[Any, Any, Any]:
+        """(mean, most that all waves together add to it, most that the variable's second derivative is): by part and
+        column.
         """
-        count, columns = len(parts), parts.shape[-1]
-        squares, lead = parts * parts, count
-        for cells in self.cells[k:]:
-            squares = cells.waves(squares.reshape(lead, cells.size, -1))
-            lead *= squares.shape[1]
-        sizes = np.sqrt(squares, out=squares).reshape(count, -1, columns)
-        sizes[:, 0] = 0.0
-        along = sizes.reshape(count, self.cells[k].degree + 1, -1, columns).sum(axis=2)
-        up = np.float32(1 + SINGLE * (sizes.shape[1] + 16))
-        bend = np.einsum("pdc,d->pc", along, _single(self.cells[k].bends))
-        return parts.reshape(count, -1, columns)[:, 0], along.sum(axis=1) * up, bend * up
+        along = level.amplitudes(parts)
+        up = np.float32(1 + SINGLE * (level.cells.size * level.inner + 16))
+        bend = np.einsum("pdc,d->pc", along, _single(level.cells.bends))
+        return parts[:, 0, 0], along.sum(axis=1) * up, bend * up
 
 
-def _order(cells: list[_Cells], each: Array, reached: Callable[[Array, Array], float]) -> list[int]:
+def _order(
+    cells: list[_Cells], products: NDArray[np.intp], each: Array, reached: Callable[[Array, Array], float]
+) -> list[int]:
     """The variables, outermost first: those whose waves can do most."""
-    squares, lead = each * each, 1
-    for one in cells:
-        squares = one.waves(squares.reshape(lead, one.size, -1))
-        lead *= squares.shape[1]
-    sizes = np.sqrt(squares).reshape(*(one.degree + 1 for one in cells), each.shape[-1])
+    waves, which = np.unique(_waves_of(cells, products), axis=0, return_inverse=True)
+    squares = np.zeros((len(waves), each.shape[1]))
+    np.add.at(squares, which.reshape(-1), each * each)
+    sizes = np.sqrt(squares)
     found = []
     for k in range(len(cells)):
-        waves = np.delete(sizes, 0, axis=k).reshape(-1, each.shape[-1]).sum(axis=0)
-        found.append((-reached(np.zeros_like(waves), waves), k))
+        mine = sizes[waves[:, k] > 0].sum(axis=0)
+        found.append((-reached(np.zeros_like(mine), mine), k))
     return [k for _, k in sorted(found)]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from emdeg.mechanics.functions import WITH_FRICTION
 from emdeg.programs.ir import Program
 from emdeg.programs.store import kept, shipped
-from emdeg.programs.weights import OPERATIONS, Progress, Weights, as_weights, cost, label
+from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
 from emdeg.robot import Robot, RobotLike, as_robot
 
 
@@ -21,7 +21,7 @@ def program(
     name: str | None = None,
     weights: Weights | str = OPERATIONS,
     progress: Progress | None = None,
-    otherwise: float = 0.0,
+    otherwise: float | Effort = 0.0,
     began: float | None = None,
 ) -> Program:
     """The program of one function of `robot`, or of several in one ("A+B", their outputs side by side); SI units.

@@ -169,17 +169,28 @@ def target_seconds(size: int) -> float:
 class Effort:
     """A budget of nominal seconds, and what has been spent of it.
 
-    `clock` tells the processor's time, and `start` when on it the budget began, if that is not now.
+    Work is counted at what it takes on one machine, so what ends with the budget ends at the same place on any that is
+    fast enough. `clock` tells the processor's time, and `start` when on it the budget began, if that is not now: where
+    its time has passed (`end`, by default a little before the seconds are over) all ends, and the budget is `cut`.
     """
 
     def __init__(
-        self, seconds: float, clock: Callable[[], float] = time.process_time, start: float | None = None
+        self,
+        seconds: float,
+        clock: Callable[[], float] = time.process_time,
+        start: float | None = None,
+        end: float | None = None,
+        parent: Effort | None = None,
+        pace: float = 1.0,
     ) -> None:
         self.seconds = seconds
         self.spent = 0.0
+        self.cut = False
         self.clock = clock
+        self.parent, self.pace = parent, pace
         self._start = time.monotonic()
         self._start_cpu = clock() if start is None else start
+        self._end_cpu = self._start_cpu + PATIENCE * seconds if end is None else end
 
     @property
     def elapsed(self) -> float:
@@ -188,16 +199,43 @@ class Effort:
 
     def spend(self, seconds: float) -> None:
         self.spent += seconds
+        if self.parent is not None:
+            self.parent.spend(self.pace * seconds)
 
     def until(self, share: float) -> Callable[[], bool]:
         """Whether that share of the budget is spent, or that share of the time has passed on the processor."""
-        last = self._start_cpu + PATIENCE * share * self.seconds
-        return lambda: self.spent >= share * self.seconds or self.clock() > last
+        last = self._start_cpu + share * (self._end_cpu - self._start_cpu)
 
-    def left(self, share: float = 1.0) -> float:
-        """Seconds until that share of the time has passed on the processor; 0 from then on."""
-        return max(0.0, self._start_cpu + PATIENCE * share * self.seconds - self.clock())
+        def over() -> bool:
+            if self.spent >= share * self.seconds:
+                return True
+            if self.clock() > last:
+                self._was_cut()
+                return True
+            return False
+
+        return over
+
+    def _was_cut(self) -> None:
+        self.cut = True
+        if self.parent is not None:
+            self.parent._was_cut()
+
+    def left(self) -> float:
+        """Seconds until the time has passed on the processor; 0 from then on."""
+        return max(0.0, self._end_cpu - self.clock())
+
+    @property
+    def rest(self) -> float:
+        """Nominal seconds that are left."""
+        return max(0.0, self.seconds - self.spent)
 
     def part(self, share: float) -> Effort:
-        """A budget that begins now and may use that share of the time that is left."""
-        return Effort(share * self.left() / PATIENCE, self.clock)
+        """A budget that begins now, of that share of what is left, nominal and on the processor."""
+        now = self.clock()
+        end = now + share * max(0.0, self._end_cpu - now)
+        return Effort(share * self.rest, self.clock, now, end, self)
+
+    def at_most(self, seconds: float, pace: float = 1.0) -> Effort:
+        """A budget that begins now, of so many nominal seconds, each of which counts `pace` here, or what is left."""
+        return Effort(min(seconds, self.rest / pace), self.clock, end=self._end_cpu, parent=self, pace=pace)

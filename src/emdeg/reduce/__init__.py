@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from emdeg.reduce.loop_error import MARGIN, LoopError, enclosed
     from emdeg.reduce.model_error import largest_efforts
     from emdeg.reduce.processors import Split, split
-    from emdeg.reduce.program_error import ProgramError, of_rates, unit_rates
+    from emdeg.reduce.program_error import ProgramError
     from emdeg.reduce.programs import LARGE, printed_program, program, term_program
+    from emdeg.reduce.rates import of_rates, unit_rates
     from emdeg.reduce.rates_apart import Multirate, holding_error, multirate
     from emdeg.reduce.row_error import EffortRow, RowObjective, largest_error, row, search
     from emdeg.reduce.shared import SharedEfforts

@@ -19,6 +19,7 @@ from emdeg.bounds import Bounded
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.parameters import Column, base_parameters, base_values, with_base_values
 from emdeg.programs import Program, count, plain_program, program
+from emdeg.reduce import work
 from emdeg.reduce.loop_error import LoopError, error_of_parameters
 from emdeg.reduce.program_error import ProgramError
 from emdeg.reduce.steering import MOTION, States, joined, random_states, worst_states
@@ -129,24 +130,34 @@ def fewer_parameters(
 class Leaving:
     """Leaving base parameters out at states, the worst that are found joining them.
 
-    `limits`: by joint [N m, N]; `rates`: those of the function's inputs that are not zero.
+    `limits`: by joint [N m, N]; `rates`: those of the function's inputs that are not zero; `spend` is told the nominal
+    seconds of what is done.
     """
 
     def __init__(
-        self, robot: Robot, limits: Sequence[float], where: Workspace, seed: int, rates: Sequence[str] = MOTION
+        self,
+        robot: Robot,
+        limits: Sequence[float],
+        where: Workspace,
+        seed: int,
+        rates: Sequence[str] = MOTION,
+        spend: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self.robot, self.limits, self.where, self.rates = robot, np.array(limits, float), where, rates
         self.base = base_parameters(robot)
         self.known = tuple(value.number for value in base_values(robot, self.base))
         self.old = np.array([float(value) for value in self.known])
         self.random = np.random.default_rng(seed)
-        self._call = compile(program(robot, "regressor", base=True))
+        self._regressor, self._spend = program(robot, "regressor", base=True), spend
+        self._call = compile(self._regressor)
+        spend(work.compiling(self._regressor))
         self.largest, peaks = worst_states(lambda states: self._columns(states) @ self.old, where, rates, self.random)
         self.states = joined(random_states(where, rates, STATES, self.random), peaks)
 
     def _columns(self, states: States) -> Array:
         """(states, joints, parameters): what each base parameter is multiplied by."""
         still = np.zeros_like(states["q"])
+        self._spend(work.calls(self._regressor, len(still)))
         return self._call(**{name: states.get(name, still) for name in MOTION})
 
     def changed(self, new: Sequence[Fraction]) -> Robot | None:
@@ -227,6 +238,7 @@ class Leaving:
         if not kept:
             return change
         columns, missing = shares[:, list(kept)], shares @ change
+        self._spend(fits * work.fit(len(kept), len(missing)))
         weights, best, least = np.ones(len(missing)), change, math.inf
         for _ in range(fits):
             weighted = columns * weights[:, None]

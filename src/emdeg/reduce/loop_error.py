@@ -36,7 +36,8 @@ from emdeg.programs import (
     prune,
     verify,
 )
-from emdeg.reduce.program_error import CLOSE, FAR, POLYNOMIAL, SMALL, ProgramError, of_rates, unit_rates
+from emdeg.reduce.program_error import CLOSE, FAR, POLYNOMIAL, SMALL, ProgramError
+from emdeg.reduce.rates import of_rates, unit_rates
 from emdeg.reduce.row_error import speed_products
 from emdeg.reduce.steering import States
 from emdeg.robot import Robot, Workspace

@@ -23,7 +23,6 @@ from emdeg.programs import (
     Tracer,
     dependences,
     retraced,
-    uses,
 )
 
 RateTerms = frozenset[tuple[int, int]]
@@ -36,19 +35,21 @@ class Move:
     """Value `at` becomes a number, or (`keeps`) one of its two arguments, or `number` times the value `like`."""
 
     at: int
-    saves: int
     number: Fraction | None = None
     keeps: int | None = None
     like: int | None = None
 
 
+Changes = list[tuple[Move, Array]]
+"""Moves, and by how much each changes its value (states,)."""
+
+
 class Graph:
-    """Who reads whom in a program, and what goes when a value is no longer needed."""
+    """Who reads whom in a program, and which of its values may become others."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.depends = dependences(program)
-        self.uses = uses(program)
         self.readers: list[list[int]] = [[] for _ in program.ops]
         in_angle = [False] * program.size
         for index in range(program.size - 1, -1, -1):
@@ -62,63 +63,41 @@ class Graph:
         self.rates = rate_terms(program)
         self.movable = [counted and not angle for counted, angle in zip(self.counted, in_angle)]
 
-    def cone(self, index: int) -> int:
-        """How many operations only this value needs, its own among them."""
-        left: dict[int, int] = {}
-        total, waiting = 0, [index]
-        while waiting:
-            here = waiting.pop()
-            total += self.counted[here]
-            for arg in self.program.ops[here].args:
-                left[arg] = left.get(arg, self.uses[arg]) - 1
-                if not left[arg]:
-                    waiting.append(arg)
-        return total
-
-    def folded(self, index: int) -> int:
-        """How many operations fold with a value that is nothing: sums with it, products with it and what they enter."""
-        total = 0
-        for reader in self.readers[index]:
-            total += 1
-            if self.program.ops[reader].kind is Kind.MUL:
-                total += len(self.readers[reader])
-        return total
-
-    def moves(self, values: Array) -> list[tuple[Move, Array]]:
-        """Every move, and by how much it changes its value (states,)."""
-        found: list[tuple[Move, Array]] = []
-        cones = [self.cone(index) if movable else 0 for index, movable in enumerate(self.movable)]
+    def moves(self, values: Array) -> Changes:
+        """Every move to nothing, to a mean or to an argument."""
+        found: Changes = []
         for index, op in enumerate(self.program.ops):
             if not self.movable[index]:
                 continue
             mine = values[index]
-            found.append((Move(index, cones[index] + self.folded(index), Fraction(0)), -mine))
+            found.append((Move(index, Fraction(0)), -mine))
             if self.depends[index] is not Dependence.RATES:
                 mean = _short_number(float(mine.mean()))
                 if abs(float(mean)) > 1e-3 * np.abs(mine).max():
-                    found.append((Move(index, cones[index], mean), float(mean) - mine))
+                    found.append((Move(index, mean), float(mean) - mine))
             for keeps, (kept, left) in enumerate((op.args, op.args[::-1])):
                 if op.kind is Kind.MUL and self.depends[left] is Dependence.RATES:
                     continue
                 sign = -1.0 if op.kind is Kind.SUB and keeps else 1.0
-                saves = 1 if self.uses[left] > 1 else max(1, cones[index] - (self.uses[kept] == 1) * cones[kept])
-                found.append((Move(index, saves, keeps=keeps), sign * values[kept] - mine))
+                found.append((Move(index, keeps=keeps), sign * values[kept] - mine))
         return found
 
-    def stand_ins(self, values: Array, slopes: NDArray[np.float32]) -> list[tuple[Move, Array]]:
-        """For each value that costs more than an operation the multiple of an earlier one that is most like it.
+    def stand_ins(self, values: Array, slopes: NDArray[np.float32]) -> Changes:
+        """For each value the multiple of an earlier one that is most like it.
 
         Likeness is weighed at some of the states by how the outputs depend on the value there.
         """
-        found: list[tuple[Move, Array]] = []
+        found: Changes = []
         some = slice(None, None, max(1, values.shape[1] // LIKENESS))
         sample = values[:, some]
-        moving = np.array([depends is not Dependence.CONSTANTS for depends in self.depends])
+        moving = [k for k, depends in enumerate(self.depends) if depends is not Dependence.CONSTANTS]
+        of_kind = {rates: np.array([k for k in moving if self.rates[k] <= rates], int) for rates in {*self.rates}}
         for index, movable in enumerate(self.movable):
-            if not movable or (cone := self.cone(index)) < 2:
+            if not movable:
                 continue
-            alike = [k for k in np.flatnonzero(moving[:index]) if self.rates[k] <= self.rates[index]]
-            if not alike:
+            alike = of_kind[self.rates[index]]
+            alike = alike[: np.searchsorted(alike, index)]
+            if not len(alike):
                 continue
             weights = np.square(slopes[index][:, some]).sum(axis=0)
             mine, others = sample[index], sample[alike]
@@ -128,12 +107,9 @@ class Graph:
             best = int(np.argmax(along * along / sizes))
             factor = float(along[best] / sizes[best])
             other = int(alike[best])
-            kept = self.cone(other) if self.uses[other] == 1 else 0
-            for number in {_short_number(factor), Fraction(1 if factor > 0 else -1)}:
-                saves = cone - kept - (abs(number) != 1)
-                if saves > 0:
-                    change = float(number) * values[other] - values[index]
-                    found.append((Move(index, saves, number, like=other), change))
+            for number in dict.fromkeys((_short_number(factor), Fraction(1 if factor > 0 else -1))):
+                if number:
+                    found.append((Move(index, number, like=other), float(number) * values[other] - values[index]))
         return found
 
 

@@ -12,8 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import combinations, pairwise
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +21,17 @@ from emdeg.algebra import Array, P, PrimeField, Residue, residue_inverse
 from emdeg.bounds import Bounded, Variable, interpolated, joint_variable, nested_supremum, node_states, trimmed
 from emdeg.errors import OverBudget
 from emdeg.programs import Kind, Program, angle_atoms, constants, evaluate_residues
+from emdeg.reduce import work
 from emdeg.reduce.moves import rate_terms
+from emdeg.reduce.rates import of_rates, unit_rates
 from emdeg.reduce.row_error import CornerReach, EffortRow
 from emdeg.reduce.steering import States
 from emdeg.robot import Workspace
 from emdeg.runtime import compile
 
-MOST_VALUES = 12_000_000
+MOST_VALUES = 24_000_000
 """Nodes times formulas of one joint: some hundred megabytes."""
-MOST_COLUMNS = 4 * MOST_VALUES
+MOST_COLUMNS = 2 * MOST_VALUES
 """Coefficients times columns of one output: each is a number twice and for a while thrice."""
 POINTS = 2
 """Random lines modulo the prime on which a degree must hold."""
@@ -195,17 +196,19 @@ class ProgramError:
         enough: Sequence[float],
         until: Callable[[], bool] = lambda: False,
         over: Callable[[], bool] | None = None,
+        spend: Callable[[float], None] = lambda seconds: None,
     ) -> tuple[Bounded, ...]:
         """Output by output: the certified largest error, beside what a search has found.
 
         `enough`: bounds that need no betterment, where they are not far above what was found. OverBudget where `until`
         says stop before each has one that is enough, or shown not to be. Once all are, those far above what was found
-        are made better until `over`, by default `until`, says stop.
+        are made better until `over`, by default `until`, says stop. `spend` is told the nominal seconds of it all.
         """
+        spend(work.degrees(self.exact) + work.degrees(self.short))
         degrees = degrees_of((self.exact, self.short), self.revolute)
         bounded: dict[int, Bounded] = {}
         loose: dict[int, EffortRow] = {}
-        trimming = [TRIMMED * f for f in found]
+        trimming = [0.5 * TRIMMED * f for f in found]
         same = same_outputs(self.exact, self.short)
         for output, (alike, off) in enumerate(zip(same, self._rounding)):
             if alike:
@@ -213,7 +216,7 @@ class ProgramError:
         for rows in _groups(degrees, np.flatnonzero(~same)):
             for output, row in self._rows(rows, degrees[rows].max(axis=0), trimming):
                 goals = _goals(found[output], enough[output])
-                bounded[output] = _bounded(row, found[output], goals, until)
+                bounded[output] = _bounded(row, found[output], goals, until, spend)
                 if bounded[output].bound > FAR * found[output]:
                     loose[output] = row
         if any(b.bound > enough[output] for output, b in bounded.items()):
@@ -222,7 +225,7 @@ class ProgramError:
             first = bounded[output]
             goals = [found[output] * k for k in CLOSER if found[output] * k < first.bound]
             try:
-                closer = _bounded(row, found[output], goals, over or until)
+                closer = _bounded(row, found[output], goals, over or until, spend)
             except OverBudget:
                 break
             bounded[output] = replace(closer, bound=min(first.bound, closer.bound), boxes=first.boxes + closer.boxes)
@@ -321,43 +324,21 @@ def same_outputs(exact: Program, short: Program) -> NDArray[np.bool_]:
     return np.all(found, axis=0)
 
 
-def unit_rates(n: int, accelerations: bool = True) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """(qd, qdd) whose efforts give every coefficient: none, each acceleration, each speed, pairs of speeds."""
-
-    def of(*joints: int) -> tuple[int, ...]:
-        return tuple(int(k in joints) for k in range(n))
-
-    yield of(), of()
-    if accelerations:
-        yield from ((of(), of(j)) for j in range(n))
-    yield from ((of(j), of()) for j in range(n))
-    yield from ((of(j, k), of()) for j, k in combinations(range(n), 2))
-
-
-def of_rates(values: Sequence[Any], n: int) -> dict[tuple, Any]:
-    """The coefficients of one output: ("g",), ("M", j), ("c", j), ("b", j, k), from values at `unit_rates`."""
-    accelerations = len(values) > 1 + n + n * (n - 1) // 2
-    rest = iter(values[1:])
-    g = values[0]
-    found: dict[tuple, Any] = {("g",): g}
-    if accelerations:
-        found |= {("M", j): next(rest) - g for j in range(n)}
-    squares = {j: next(rest) - g for j in range(n)}
-    found |= {("c", j): value for j, value in squares.items()}
-    found |= {("b", j, k): next(rest) - g - squares[j] - squares[k] for j, k in combinations(range(n), 2)}
-    return found
-
-
 def _groups(degrees: Array, of: Iterable[int]) -> list[list[int]]:
-    """Outputs that can share nodes: each with one of which no degree is lower."""
-    left = sorted(map(int, of), key=lambda k: -math.prod(2 * d + 1 for d in map(int, degrees[k])))
+    """Outputs that can share nodes: each with one of which no degree is lower, unless its own are much fewer."""
+    nodes = {int(k): math.prod(2 * int(d) + 1 for d in degrees[k]) for k in of}
+    left = sorted(nodes, key=lambda k: -nodes[k])
     found = []
     while left:
         top = left[0]
-        mine = [k for k in left if (degrees[k] <= degrees[top]).all()]
+        mine = [k for k in left if (degrees[k] <= degrees[top]).all() and nodes[k] >= SHARED * nodes[top]]
         found.append(mine)
         left = [k for k in left if k not in mine]
     return found
+
+
+SHARED = 0.6
+"""The part of an output's nodes that another one at least has which shares them: interpolation takes time too."""
 
 
 def _goals(found: float, enough: float) -> list[float]:
@@ -368,17 +349,25 @@ def _goals(found: float, enough: float) -> list[float]:
     return [first, *(base * k for k in LADDER if base * k > first)]
 
 
-def _bounded(row: EffortRow, found: float, goals: Sequence[float], until: Callable[[], bool]) -> Bounded:
+def _bounded(
+    row: EffortRow,
+    found: float,
+    goals: Sequence[float],
+    until: Callable[[], bool],
+    spend: Callable[[float], None],
+) -> Bounded:
     """The first bound of these that can be shown."""
 
-    def tick() -> None:
+    def tick(points: int, values: int) -> None:
+        spend(work.bounding(points, values))
         if until():
             raise OverBudget("the time is over before the error is certified")
 
     reach = CornerReach(row)
-    if row.formulas.coefficients[..., 0].size * reach.columns.shape[1] > MOST_COLUMNS:
+    if row.products * reach.columns.shape[1] > MOST_COLUMNS:
         raise OverBudget(f"an output depends on the speeds of {len(row.squares)} joints: too much to be bounded")
-    searched = nested_supremum(row.formulas, reach, found=found, goals=goals, tick=tick)
+    spend(work.row(row.formulas.coefficients.size, row.products, reach.columns.size))
+    searched = nested_supremum(row.formulas, reach, found=found, goals=goals, trimming=0.5 * TRIMMED * found, tick=tick)
     return Bounded(found, max(searched.bound, found), {}, searched.points)
 
 

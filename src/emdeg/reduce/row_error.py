@@ -42,6 +42,12 @@ class EffortRow:
         return slice(0, a), slice(a, b), slice(b, c), slice(c, c + self.gravity)
 
     @property
+    def products(self) -> int:
+        """How many products of the variables' functions have a coefficient that is not rounding's."""
+        sizes = np.abs(self.formulas.coefficients) @ self.weights
+        return int((sizes > 1e-9 * sizes.max(initial=0.0)).sum())
+
+    @property
     def weights(self) -> Array:
         """By column: the largest that what it multiplies becomes."""
         v = self.speed
@@ -127,28 +133,41 @@ class CornerReach:
     def __init__(self, row: EffortRow) -> None:
         M, b, c, g = row.parts
         moving = len({*row.squares, *(j for pair in row.pairs for j in pair)})
-        most = int(np.clip(COLUMNS // max(1, row.formulas.coefficients[..., 0].size), *PATTERNS))
+        most = int(np.clip(COLUMNS // max(1, row.products), *PATTERNS))
         halved = [k for k in range(len(row.squares) + 1) if 3**k << (moving - k) <= 2 * most]
         speeds = _Speeds(row, _most_bent(row, max(halved, default=0)))
-        own, patterns = len(row.acceleration), len(speeds.products)
-        self.columns: Array = np.zeros((len(row.weights), own + patterns + len(row.squares)))
-        self._own, self._moving, self._bent = slice(0, own), slice(own, own + patterns), slice(own + patterns, None)
+        own, bent, patterns = len(row.acceleration), len(row.squares), len(speeds.products)
+        self.fixed = own + bent
+        self.columns: Array = np.zeros((len(row.weights), self.fixed + patterns))
+        self._own, self._bent, self._moving = slice(0, own), slice(own, self.fixed), slice(self.fixed, None)
         self.columns[M, self._own] = np.diag(row.acceleration)
+        self.columns[c, self._bent] = np.diag(speeds.between)
         self.columns[b.start : c.stop, self._moving] = speeds.products.T
         self.columns[g, self._moving] = 1.0
-        self.columns[c, self._bent] = np.diag(speeds.between)
 
     def above(self, values: Array, spread: Array) -> Array:
         """At least the largest |e| over speeds and accelerations, each column within its spread (points, columns)."""
-        still = (np.abs(values[:, self._own]) + spread[:, self._own]).sum(axis=1)
+        still, up, down = self._still_and_bent(values, spread)
         form, form_spread = values[:, self._moving], spread[:, self._moving]
-        square, square_spread = values[:, self._bent], spread[:, self._bent]
-        most = (form_spread + form).max(axis=1) + np.maximum(square_spread - square, 0).sum(axis=1)
-        least = (form_spread - form).max(axis=1) + np.maximum(square_spread + square, 0).sum(axis=1)
+        most = (form_spread + form).max(axis=1) + up
+        least = (form_spread - form).max(axis=1) + down
         return still + np.maximum(most, least)
 
+    def each(self, values: Array, spread: Array) -> Array:
+        """The same for every pattern of speeds by itself (points, patterns)."""
+        still, up, down = (part[:, None] for part in self._still_and_bent(values, spread))
+        form = values[:, self._moving]
+        return still + spread[:, self._moving] + np.maximum(form + up, down - form)
 
-PATTERNS, COLUMNS = (100, 400), 2_000_000
+    def _still_and_bent(self, values: Array, spread: Array) -> tuple[Array, Array, Array]:
+        """(points,) each: what accelerations do, what squares between nodes can add to a form and to its negative."""
+        still = (np.abs(values[:, self._own]) + spread[:, self._own]).sum(axis=1)
+        square, square_spread = values[:, self._bent], spread[:, self._bent]
+        up = np.maximum(square_spread - square, 0).sum(axis=1)
+        return still, up, np.maximum(square_spread + square, 0).sum(axis=1)
+
+
+PATTERNS, COLUMNS = (100, 400), 1_000_000
 """Quadratic forms of speeds at most that every place of a grid is asked for, where the row has many coefficients and
 where it has few; and what coefficients times these may come to."""
 HALVED = 4

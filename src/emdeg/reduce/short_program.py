@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,14 @@ from emdeg.bounds import Bounded
 from emdeg.errors import OverBudget
 from emdeg.programs import OPERATIONS, Effort, Program, Progress, Weights, cost, count, optimise, program, verify
 from emdeg.programs.search import Resubstitution, tidied
+from emdeg.reduce import work
 from emdeg.reduce.changed_robot import Leaving
 from emdeg.reduce.moves import Move, moved
-from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
+from emdeg.reduce.program_error import EFFORTS, ProgramError, degrees_of, written_rates
 from emdeg.reduce.pruning import SURE, Pruning
+from emdeg.reduce.rates import States
 from emdeg.reduce.steering import joined, random_states, worst_states
+from emdeg.reduce.tape import Tape
 from emdeg.robot import Robot, RobotLike, Workspace, as_robot, need_numbers, workspace
 from emdeg.runtime import compile, one_thread
 from emdeg.writing import Brief, table
@@ -36,33 +40,39 @@ SHORT_FUNCTIONS = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
 OF_EFFORTS = ("inverse_dynamics", "bias", "gravity")
 """Those of them whose outputs are efforts, one a joint."""
 STATES = 600
-SEARCHING, LONG_SEARCHING, GOING_ON, CERTIFYING = 0.7, 0.5, 0.72, 0.9
+SEARCHING, LONG_SEARCHING, GOING_ON, CERTIFYING = 0.7, 0.4, 0.72, 0.93
 """The shares of the time that may have passed when certification begins, of few operations and of many, when what may
 follow a certified program has been looked for, and when a less short one is tried."""
 ROUNDS, WORK, LEAST_WORK, NOISE = 12, 2e6, 6e4, 0.4
 """Prunings by different ways at most, their work for a second of effort and at least, and how different they are."""
 AIM, LAST_AIM = 0.88, 0.94
 """The part of a limit that errors at states may use, and once one is certified: bounds are above what is found."""
-HOPELESS, MEETINGS = 0.05, 2
+HOPELESS, MEETINGS = 0.05, 3
 """The part of a limit by which errors found may pass the aim: bounds so close take too long, so the search meets the
 states of larger ones first; and how often it does."""
-LONG, LONG_AIM, LONG_SURE = 700_000, 0.75, 1.07
-"""Work beyond which less is aimed at, as close bounds of many joints take long, and how many of these aims will do."""
-ROOMY_AIM = 0.55
+LONG, LONG_AIM, LONG_SURE = 700_000, 0.73, 1.03
+VAST, VAST_AIM, VAST_SEARCHING = 30_000, 0.63, 0.35
+"""Work beyond which less is aimed at, as close bounds of many joints take long, and how many of these aims will do;
+products of waves of all joints beyond which still less is, and the search ends sooner."""
+ROOMY_AIM = 0.65
 """What is aimed at where bounds did not come near enough in time."""
 BRIEF = 50_000
 """Work up to which a search begins with the exact program: what it can do is done soon."""
-LEFT, LONGER, LOOKING = 0.75, 3, 0.15
+LEFT, LONGER, LOOKING = 0.75, 0.4, 0.04
 """The part of what is aimed at that leaving parameters out may use; times the effort, what looking for a program of
 them takes, and of the time left at most."""
+WORTHWHILE = 0.87
+"""The part of the exact program's cost below which a long search begins with fewer parameters instead."""
 DEAR = 1 << 22
 """Values that a certificate took beyond which it is not asked for again for the sake of another move."""
 ATTEMPTS = 4
 """Searches until one is certified within its limits."""
 TABLES = 1e-6
 """Seconds that a search for equal values spends on its tables, per square of a program's length; without it, none."""
-WORST, NEAR = 2, 1
-"""Worst states of each output that join the search, and states near each of them."""
+POINTS, CLIMBS, SWEEPS = 6_000, 9, 2
+"""States that the search's adversary looks at, how many of each output it climbs from, and how often."""
+WORST, NEAR, BESIDES = 2, 1, 10
+"""Worst states of each output that join the search, states near each of them, and others that are bad."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -237,10 +247,10 @@ LEAST_SEARCH = 0.5
 """Seconds below which looking for a program takes longer by its beginning and its proof than by the search."""
 
 
-def _for_exact(effort: float, time: Effort) -> float:
-    """Nominal seconds of a search for the exact program in what is left of the time; 0: the plain program will do."""
-    spare = 0.3 * time.left()
-    return min(effort, spare) if spare > LEAST_SEARCH else 0.0
+def _for_exact(effort: float, time: Effort) -> Effort | float:
+    """What a search for the exact program may take of the time; 0: the plain program will do."""
+    found = time.at_most(min(effort, 0.3 * time.rest), work.SEARCHING)
+    return found if found.seconds > LEAST_SEARCH else 0.0
 
 
 class _Search:
@@ -264,13 +274,18 @@ class _Search:
         self.names = [group.name for group in exact.inputs]
         self.revolute = tuple(joint.kind == "revolute" for joint in robot.coordinates)
         self.random = np.random.default_rng(seed)
-        call = compile(exact)
-        self.outputs = lambda states: call(**{name: states[name] for name in self.names}).reshape(len(states["q"]), -1)
+        self._call = compile(exact)
+        time.spend(work.compiling(exact))
         self.largest, peaks = worst_states(self.outputs, where, self.names, self.random)
         if function == "mass_matrix":
             diagonal = np.sqrt(np.diag(self.largest.reshape(robot.freedoms, -1)))
             self.largest = np.outer(diagonal, diagonal).reshape(-1)
         self.states = joined(random_states(where, self.names, STATES, self.random), peaks)
+
+    def outputs(self, states: States) -> Array:
+        """(states, outputs) of the exact program."""
+        self.time.spend(work.calls(self.exact, len(states["q"])))
+        return self._call(**{name: states[name] for name in self.names}).reshape(len(states["q"]), -1)
 
     def within(self, limits: Array, start: Program | None = None) -> ShortProgram:
         """The shortest that is certified within the limits; the exact one if none is, and why.
@@ -281,7 +296,8 @@ class _Search:
         if not self._bounded():
             return replace(best, why="errors of a program of this kind are not bounded")
         path, search = self.pruned(limits, start)
-        aim, why, roomy, met = self._aim, "no shorter program was found within these errors", False, 0
+        path, search = self._met(path, search, limits)
+        aim, why, roomy = self._aim, "no shorter program was found within these errors", False
         for _ in range(ATTEMPTS):
             short = self._compacted(path[-1])
             if cost(short, self.weights) >= cost(best.program, self.weights):
@@ -290,18 +306,13 @@ class _Search:
                 why = "the time was over before a shorter program was certified"
                 break
             error = self._error(short)
-            found, at = self._found(error)
-            if (found > (self._aim + HOPELESS) * limits).any() and not roomy and met < MEETINGS:
-                met += 1
-                meeting = replace(search, states=joined(search.states, at), until=self.time.until(GOING_ON))
-                path, search = meeting.held(path, aim)
-                continue
+            found, _ = self._found(error)
             try:
-                until = self.over if roomy else self.time.until(CERTIFYING)
-                errors = error.bounds(found.tolist(), enough=limits.tolist(), until=until, over=self.over)
+                until = self.over if roomy or self._vast or self._work > LONG else self.time.until(CERTIFYING)
+                errors = self._bounds(error, found, limits, until)
             except OverBudget as problem:
                 why = str(problem)
-                if roomy or best.program != self.exact:
+                if roomy or best.program != self.exact or self.over():
                     break
                 # Bounds far above the errors are shown sooner: a program that has room for them is tried.
                 least = 1 if cost(path[0], self.weights) < cost(self.exact, self.weights) else 2
@@ -325,6 +336,16 @@ class _Search:
                 path, search = replace(search, limits=goal, until=self.over).held(path, aim)
         return best if best.program != self.exact else replace(best, why=why)
 
+    def _met(self, path: list[Program], search: Pruning, limits: Array) -> tuple[list[Program], Pruning]:
+        """The path up to a program that is near its aim where many climbs end too: close bounds would take too long."""
+        for _ in range(MEETINGS):
+            found, at = self._found(self._error(path[-1]))
+            if self.over() or len(path) == 1 or not (found > (self._aim + HOPELESS) * limits).any():
+                break
+            meeting = replace(search, states=joined(search.states, at), until=self.time.until(GOING_ON))
+            path, search = meeting.held(path, self._aim)
+        return path, search
+
     def of_length(self, at_most: int) -> ShortProgram:
         """The least certified error found with so many operations; the shortest found if none is short enough."""
         none = np.full(len(self.largest), math.inf)
@@ -345,7 +366,7 @@ class _Search:
         if at_most < 1 or (not found.missed and max(found.relative, default=0.0) <= 1):
             return found
         # A program that computes nothing errs by the whole, and no more; it is shorter than any.
-        nothing = moved(self.exact, {root: Move(root, 0, Fraction(0)) for root in self.exact.roots()})
+        nothing = moved(self.exact, {root: Move(root, Fraction(0)) for root in self.exact.roots()})
         other = replace(self._made(nothing, self.certified(nothing), none), at_most=at_most)
         return other if found.missed else min(found, other, key=lambda one: max(one.relative, default=0.0))
 
@@ -369,7 +390,8 @@ class _Search:
         floor = 1e-9 * max(float(self.largest.max()), 1e-12)
         limits = np.maximum(limits, floor)
         searching, sure = (SEARCHING, SURE) if self._work <= LONG else (LONG_SEARCHING, LONG_SURE)
-        search = Pruning(self.states, self.outputs, limits, self._worst, self.time.until(searching), sure=sure)
+        until = self.time.until(VAST_SEARCHING if self._vast else searching)
+        search = Pruning(self.states, self.outputs, limits, self._worst, until, sure=sure, spend=self.time.spend)
         path: list[Program] = []
         for first in [start] if start else self._starts(limits):
             found, search = search.run(first, self._aim)
@@ -394,19 +416,23 @@ class _Search:
         A parameter left out of the equations takes with it what many moves would have to find one by one. Where the
         search takes long it begins with the shorter alone; where little time is left, with the exact one.
         """
-        looking = LOOKING * self.time.left()
+        looking = min(LONGER * self.effort, LOOKING * self.time.rest)
         if self.function not in OF_EFFORTS or self._work <= BRIEF or not self.effort or looking < LEAST_SEARCH:
             return [self.exact]
-        leaving = Leaving(self.robot, [float(x) for x in limits], self.where, self.seed, self.names)
+        spend = self.time.spend
+        leaving = Leaving(self.robot, [float(x) for x in limits], self.where, self.seed, self.names, spend)
         changed = leaving.changed(leaving.run(np.full(len(limits), LEFT * self._aim)))
         if changed is None:
             return [self.exact]
-        effort = min(LONGER * self.effort, looking)
-        found = optimise(changed, self.function, effort, seed=self.seed, weights=self.weights).program
+        found = optimise(
+            changed, self.function, self.time.at_most(looking, work.SEARCHING), seed=self.seed, weights=self.weights
+        ).program
         self.tell("fewer parameters", cost(found, self.weights))
         if cost(found, self.weights) >= cost(self.exact, self.weights) or not written_rates(found) <= EFFORTS:
             return [self.exact]
-        return [found] if self._work > LONG else [self.exact, found]
+        if self._work <= LONG:
+            return [self.exact, found]
+        return [found if cost(found, self.weights) < WORTHWHILE * cost(self.exact, self.weights) else self.exact]
 
     def _rounds(self) -> int:
         """How many prunings the effort allows for: the work of one grows with the square of the program's length."""
@@ -416,14 +442,27 @@ class _Search:
     def _work(self) -> int:
         return count(self.exact).total ** 2 * len(self.largest)
 
+    @cached_property
+    def _vast(self) -> bool:
+        """Whether bounds take long however few operations there are: as many joints' waves enter an output."""
+        degrees = degrees_of((self.exact,), self.revolute)
+        return int((2 * degrees + 1).prod(axis=1).max(initial=1)) > VAST
+
     @property
     def _aim(self) -> float:
-        return AIM if self._work <= LONG else LONG_AIM
+        return VAST_AIM if self._vast else AIM if self._work <= LONG else LONG_AIM
 
-    def _worst(self, program: Program) -> dict[str, Array]:
-        """States where a program errs most, and some near the worst of them."""
-        errors = self._error(program).errors
-        _, at = worst_states(errors, self.where, self.names, self.random, points=8_000, starts=6, kept=WORST)
+    def _worst(self, program: Program, known: States) -> dict[str, Array]:
+        """States where a program errs most, and some near the worst of them; `known`: where it does so as far as known,
+        equally many an output.
+        """
+        short = Tape(program, self.time.spend)
+
+        def errors(states: States) -> Array:
+            return self.outputs(states) - short.call(states)
+
+        ways = {"points": POINTS, "starts": CLIMBS, "kept": WORST, "sweeps": SWEEPS, "also": known, "besides": BESIDES}
+        _, at = worst_states(errors, self.where, self.names, self.random, **ways)
         return joined(at, *(self._near(at) for _ in range(NEAR)))
 
     def _near(self, at: dict[str, Array]) -> dict[str, Array]:
@@ -434,9 +473,10 @@ class _Search:
     def _compacted(self, short: Program) -> Program:
         """The same function in fewer operations, if some effort finds it."""
         candidates = [tidied(short, self.weights)]
-        share = 0.3 * self.time.left()
+        share = 0.3 * self.time.rest
+        self.time.spend(4 * work.rewriting(short) + TABLES * short.size**2)
         if self.effort > 0 and share > TABLES * candidates[0].size ** 2:
-            effort = Effort(min(self.effort / 4, share), self.time.clock)
+            effort = self.time.at_most(min(self.effort / 4, share), work.SEARCHING)
             search = Resubstitution(candidates[0], self.seed, self.weights, effort.spend)
             candidates.append(tidied(search.run(effort.until(1.0)), self.weights))
         for candidate in sorted(candidates, key=lambda one: cost(one, self.weights)):
@@ -450,11 +490,23 @@ class _Search:
         """Each output's certified error, and the largest found; OverBudget where the time says stop."""
         error = self._error(short)
         found, _ = self._found(error)
-        return error.bounds(found.tolist(), enough=[math.inf] * len(found), until=self.over)
+        return self._bounds(error, found, np.full(len(found), math.inf), self.over)
+
+    def _bounds(
+        self, error: ProgramError, found: Array, enough: Array, until: Callable[[], bool]
+    ) -> tuple[Bounded, ...]:
+        spend = self.time.spend
+        return error.bounds(found.tolist(), enough=enough.tolist(), until=until, over=self.over, spend=spend)
 
     def _error(self, short: Program) -> ProgramError:
+        self.time.spend(work.compiling(short))
         return ProgramError(self.exact, short, self.where, self.revolute)
 
     def _found(self, error: ProgramError) -> tuple[Array, dict[str, Array]]:
         """(the largest error of each output found by many climbs, the states where)."""
-        return worst_states(error.errors, self.where, self.names, self.random, points=100_000, starts=40)
+
+        def errors(states: States) -> Array:
+            self.time.spend(work.calls(error.exact, len(states["q"])) + work.calls(error.short, len(states["q"])))
+            return error.errors(states)
+
+        return worst_states(errors, self.where, self.names, self.random, points=100_000, starts=40, sweeps=4)

@@ -6,25 +6,24 @@ have their rates there. What steers proves nothing: `program_error` certifies wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
+from emdeg.reduce.rates import Corners, Errors, States
 from emdeg.robot import Workspace
-
-States = Mapping[str, Array]
-"""Inputs by name, (states, size) each."""
-Errors = Callable[[States], Array]
-"""States -> (states, outputs)."""
 
 MOTION = ("q", "qd", "qdd")
 """The arrays of a state of inverse dynamics."""
 INSIDE = 0.3
 """The share of states whose speeds lie within their box instead of at a corner."""
-POINTS, STARTS, TRIES, ROUNDS = 20_000, 12, 12, 24
-"""Random states an adversary looks at, how many it climbs from for each output, and how."""
+POINTS, STARTS, SWEEPS = 20_000, 12, 3
+"""States an adversary looks at, how many it climbs from for each output, and how often all joints move."""
+WAVES, PLACES = 3, 73
+"""The degree of a wave through errors along a joint, and at how many places its largest value is looked for."""
 
 
 def random_states(where: Workspace, names: Sequence[str], count: int, random: np.random.Generator) -> dict[str, Array]:
@@ -57,47 +56,82 @@ def worst_states(
     points: int = POINTS,
     starts: int = STARTS,
     kept: int = 1,
+    sweeps: int = SWEEPS,
+    also: States | None = None,
+    besides: int = 0,
 ) -> tuple[Array, dict[str, Array]]:
-    """(the largest error found of each output, the states where: so many an output), by climbs from random states."""
-    start = random_states(where, names, points, random)
-    sizes = np.abs(errors(start))
-    found, at = [], []
-    for output in range(sizes.shape[1]):
-        best = taken(start, np.argsort(-sizes[:, output])[:starts])
-        value, state = climbed(lambda some, k=output: np.abs(errors(some)[:, k]), best, where, random, kept)
-        found.append(value)
-        at.append(state)
-    return np.array(found), joined(*at)
+    """(the largest error found of each output, the states where: so many an output), by climbs from the worst of some
+    configurations; `points`: at how many states errors are asked for before these; `also`: states to climb from,
+    equally many an output, the first output's first; `besides`: so many bad states an output not climbed from.
+
+    A climb moves one joint after the other to where the error is largest, and then the rates.
+    """
+    corners = Corners(where, names, random)
+    sizes, at = corners.worst(errors, where.sample(max(starts, points // len(corners.units)), random))
+    outputs = sizes.shape[1]
+    ranked = np.argsort(-sizes, axis=0, kind="stable").T * outputs + np.arange(outputs)[:, None]
+    rows, more = ranked[:, :starts].reshape(-1), ranked[:, starts::2][:, :besides].reshape(-1)
+    own = np.repeat(np.arange(outputs), len(rows) // outputs)
+    states, other = taken(at, rows), taken(at, more)
+    if also is not None:
+        own = np.concatenate([own, np.repeat(np.arange(outputs), len(also["q"]) // outputs)])
+        states = joined(states, also)
+    climb = _Climb(errors, own, states)
+    tables = [_along(low, high) for low, high in where.ranges]
+    for _ in range(sweeps):
+        for joint in random.permutation(len(tables)):
+            climb.move(joint, *tables[joint])
+        if len(corners.units) > 1:
+            sizes, at = corners.worst(errors, climb.states["q"])
+            rows = np.arange(len(own)) * outputs + own
+            climb.take(sizes.reshape(-1)[rows], taken(at, rows))
+    best = [np.flatnonzero(own == k)[np.argsort(-climb.reached[own == k], kind="stable")] for k in range(outputs)]
+    found = np.array([climb.reached[each[0]] for each in best])
+    return found, joined(taken(climb.states, np.concatenate([each[:kept] for each in best])), other)
 
 
-def climbed(
-    size: Callable[[States], Array],
-    states: dict[str, Array],
-    where: Workspace,
-    random: np.random.Generator,
-    kept: int = 1,
-) -> tuple[float, dict[str, Array]]:
-    """(the largest size reached, the states where most was) from some states: steps of positions, turns of rates."""
-    lower, upper = np.array(where.ranges).T
-    reached, step = size(states), 0.25
-    count = len(reached)
-    for _ in range(ROUNDS):
-        tried = {name: np.repeat(array, TRIES, axis=0) for name, array in states.items()}
-        moved = step * (upper - lower) * random.normal(size=tried["q"].shape)
-        moved *= random.uniform(size=moved.shape) < 0.5
-        tried["q"] = np.clip(tried["q"] + moved, lower, upper)
-        for name, most in (("qd", where.speed), ("qdd", where.acceleration)):
-            if name in tried:
-                chance = random.uniform(size=tried[name].shape)
-                corner = np.where(chance < 0.04, np.array(most), np.where(chance < 0.08, -np.array(most), np.nan))
-                tried[name] = np.where(np.isnan(corner), tried[name], corner)
-        got = size(tried).reshape(count, TRIES)
-        top = got.argmax(axis=1)
-        better = got[np.arange(count), top] > reached
-        rows = np.arange(count) * TRIES + top
-        for name in states:
-            states[name] = np.where(better[:, None], tried[name][rows], states[name])
-        reached = np.maximum(reached, got.max(axis=1))
-        step *= 0.95 if better.mean() > 0.3 else 0.8
-    top = np.argsort(-reached, kind="stable")[:kept]
-    return float(reached[top[0]]), taken(states, top)
+class _Climb:
+    """States on their way to where an output of theirs errs most; `own`: which, by state."""
+
+    def __init__(self, errors: Errors, own: NDArray[np.intp], states: dict[str, Array]) -> None:
+        self.errors, self.own, self.states = errors, own, states
+        self.reached = np.abs(self._of_own(states))
+
+    def _of_own(self, states: States) -> Array:
+        """(states,): each one's error of its output."""
+        mine = np.repeat(self.own, len(states["q"]) // len(self.own))
+        return self.errors(states)[np.arange(len(mine)), mine]
+
+    def take(self, sizes: Array, states: States) -> None:
+        """Goes where the error is larger."""
+        better = sizes > self.reached
+        self.states = {name: np.where(better[:, None], states[name], old) for name, old in self.states.items()}
+        self.reached = np.where(better, sizes, self.reached)
+
+    def move(self, joint: int, nodes: Array, places: Array, table: Array) -> None:
+        """Moves a joint to where a wave through the errors at nodes is largest, or to a node."""
+        at_nodes = {name: np.repeat(array, len(nodes), axis=0) for name, array in self.states.items()}
+        at_nodes["q"][:, joint] = np.tile(nodes, len(self.own))
+        got = self._of_own(at_nodes).reshape(-1, len(nodes))
+        node = np.abs(got).argmax(axis=1)
+        self.take(np.abs(got)[np.arange(len(node)), node], self._with(joint, nodes[node]))
+        moved = self._with(joint, places[np.abs(got @ table.T).argmax(axis=1)])
+        self.take(np.abs(self._of_own(moved)), moved)
+
+    def _with(self, joint: int, positions: Array) -> dict[str, Array]:
+        q = self.states["q"].copy()
+        q[:, joint] = positions
+        return {**self.states, "q": q}
+
+
+def _along(low: float, high: float) -> tuple[Array, Array, Array]:
+    """(nodes of a joint's range, places of it, values at nodes -> those of the wave through them at the places)."""
+
+    def waves(x: Array) -> Array:
+        x = x - 0.5 * (low + high)
+        return np.stack([np.ones_like(x), *(f(k * x) for k in range(1, WAVES + 1) for f in (np.cos, np.sin))], axis=1)
+
+    nodes, places = np.linspace(low, high, 2 * WAVES + 2)[:-1], np.linspace(low, high, PLACES)
+    if high - low < 2 * math.pi * (1 - 1e-9):
+        nodes = np.linspace(low, high, 2 * WAVES + 1)
+    return nodes, places, waves(places) @ np.linalg.pinv(waves(nodes))

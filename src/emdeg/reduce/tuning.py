@@ -8,12 +8,14 @@ of the largest error. It costs no operation. The numbers need not be those of an
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.algebra import Array
 from emdeg.programs import Kind, Op, OutputGroup, Program, Ref, constants
+from emdeg.reduce.tape import Tape
 
 Errors = NDArray[np.float32]
 
@@ -23,7 +25,6 @@ STIFFNESS = 0.1
 """What holds numbers where they are: one that moves by all of itself counts as that part of a limit at every state."""
 FLOOR = np.float32(0.5)
 """Errors weigh by their size and that part of the largest: a state where the error is small may become a bad one."""
-DIGITS = 8
 
 
 def with_own_numbers(program: Program) -> Program:
@@ -55,55 +56,56 @@ def with_own_numbers(program: Program) -> Program:
 
 
 class Tuning:
-    """Changes of a program's numbers, from its values, slopes and errors (over limits) at states."""
+    """Changes of a program's numbers, from slopes and errors (over limits) at states; `sizes`: what they are now."""
 
-    def __init__(self, program: Program, slopes: NDArray[np.float32], error: Errors, power: int = 2) -> None:
-        self.program = program
-        ops = program.ops
-        self.numbers = [
-            index for index, op in enumerate(ops) if op.kind is Kind.NUMBER and slopes[index].any() and op.number
-        ]
-        sizes = np.array([float(ops[index].number) for index in self.numbers], np.float32)
-        self.rows = (slopes[self.numbers] * sizes[:, None, None]).reshape(len(sizes), error.size)
+    def __init__(
+        self, tape: Tape, slopes: NDArray[np.float32], error: Errors, sizes: Array | None = None, power: int = 2
+    ) -> None:
+        self.place = {index: place for place, index in enumerate(tape.numbers)}
+        self.sizes = tape.sizes if sizes is None else sizes
+        self.rows = slopes[tape.numbers].reshape(len(self.sizes), error.size)
+        self.rows *= self.sizes[:, None].astype(np.float32)
         flat = error.reshape(-1)
         weights = (np.abs(flat) / max(float(np.abs(flat).max()), 1e-30) + FLOOR) ** power
         self.weighted = self.rows * (weights / max(weights.mean(), 1e-30))
         square = (self.weighted @ self.rows.T).astype(np.float64)
         square[np.diag_indices_from(square)] += STIFFNESS**2 * len(flat)
-        self.factor = _factor(square)
+        self.inverse = _inverse(square)
 
-    def changes(self, error: Errors) -> NDArray[np.float32]:
-        """(errors, numbers): the relative changes of numbers that take up most of each of some errors."""
-        if self.factor is None:
-            return np.zeros((len(error), 0), np.float32)
-        right = self.weighted @ error.reshape(len(error), -1).T
-        from scipy.linalg import cho_solve  # half a second to import, and who writes C need not have it
+    def changes(self, errors: Errors, gone: Sequence[Iterable[int]] = ()) -> NDArray[np.float32]:
+        """(errors, numbers): the relative changes of numbers that take up most of each of some errors.
 
-        found = -cho_solve(self.factor, right.astype(np.float64)).T
-        found /= np.maximum(1, np.abs(found).max(axis=1, keepdims=True) / MOST)
+        `gone`: for each of the errors the values that the program no longer has, numbers among them: these take up
+        nothing.
+        """
+        if self.inverse is None:
+            return np.zeros((len(errors), len(self.sizes)), np.float32)
+        found = -(self.weighted @ errors.reshape(len(errors), -1).T).T.astype(np.float64) @ self.inverse
+        for change, values in zip(found, gone):
+            without = [self.place[index] for index in values if index in self.place]
+            if without:
+                rows = self.inverse[without]
+                change -= np.linalg.solve(rows[:, without], change[without]) @ rows
+                change[without] = 0.0
+        found /= np.maximum(1, np.abs(found).max(axis=1, keepdims=True, initial=0.0) / MOST)
         return found.astype(np.float32)
 
-    def absorbed(self, errors: Errors) -> Errors:
+    def absorbed(self, errors: Errors, gone: Sequence[Iterable[int]] = ()) -> Errors:
         """Some errors (..., outputs, states), to first order, after the numbers have taken up what they can."""
-        if self.factor is None:
+        if self.inverse is None:
             return errors
-        return np.asarray(errors + (self.changes(errors) @ self.rows).reshape(errors.shape), np.float32)
+        return np.asarray(errors + (self.changes(errors, gone) @ self.rows).reshape(errors.shape), np.float32)
 
-    def changed(self, error: Errors, share: float) -> Program:
-        """The program with a share of the best change made."""
-        each = self.changes(error[None])[0]
-        ops = list(self.program.ops)
-        for index, change in zip(self.numbers, each):
-            number = float(ops[index].number) * (1 + share * float(change))
-            ops[index] = Op(Kind.NUMBER, payload=Fraction(f"{number:.{DIGITS}g}"))
-        return Program(self.program.name, self.program.inputs, tuple(ops), self.program.outputs)
+    def moved(self, error: Errors, gone: Iterable[int] = ()) -> Array:
+        """The numbers after the best change for an error."""
+        return self.sizes * (1 + self.changes(error[None], [gone])[0].astype(np.float64))
 
 
-def _factor(square: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool] | None:
-    """Cholesky's factor; None where there is nothing to solve, or single precision leaves nothing that can be."""
-    from scipy.linalg import cho_factor
+def _inverse(square: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Of a positive definite matrix; None where there is nothing, or single precision leaves nothing to be solved."""
+    from scipy.linalg import cho_factor, cho_solve  # half a second to import, and who writes C need not have it
 
     try:
-        return cho_factor(square) if len(square) else None
+        return cho_solve(cho_factor(square), np.eye(len(square))) if len(square) else None
     except ValueError:  # not definite or not finite: a limit of nearly nothing makes slopes too large for their digits
         return None

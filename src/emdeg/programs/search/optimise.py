@@ -62,7 +62,7 @@ class Optimised(Shown):
 def optimise(
     robot: RobotLike,
     function: str | Sequence[str],
-    effort: float = 5.0,
+    effort: float | Effort = 5.0,
     *,
     seed: int = 0,
     weights: Weights | str = OPERATIONS,
@@ -72,8 +72,9 @@ def optimise(
     """The cheapest verified program of a function (or of several, "A+B") found in `effort` seconds; 0: the plain one.
 
     The seconds are nominal (`Effort`): the same effort and seed give the same program on any machine that is fast
-    enough for them; one that is slower stops when they have passed on its processor, since `began` [s] if given. A
-    keyboard interrupt ends the search early with the best so far.
+    enough for them; one that is slower stops when they have passed on its processor, since `began` [s] if given, or
+    when the time of a larger `Effort` has, of which this is a part. A keyboard interrupt ends the search early with the
+    best so far.
 
     >>> import emdeg
     >>> found = emdeg.optimise("planar2r", "mass_matrix", effort=0.2)
@@ -82,14 +83,14 @@ def optimise(
     """
     robot, weights = as_robot(robot), as_weights(weights)
     tell = progress or (lambda phase, best: None)
-    clock = Effort(effort, start=began)
+    clock = effort if isinstance(effort, Effort) else Effort(effort, start=began)
     names = joined_functions(function, robot)
     starts = plain_programs(robot, names)
     plain = min(starts, key=lambda one: count(one).total)
     starts += _from_what_is_differentiated(robot, plain, names, weights, _shipped)
     best, found, interrupted = plain, None, False
     tell("plain", cost(plain, weights))
-    if effort > 0 and robot.n <= MOST_JOINTS:
+    if clock.seconds > 0 and robot.n <= MOST_JOINTS:
         try:
             best, found = _search(robot, names, clock, seed, weights, starts, plain, tell)
         except KeyboardInterrupt as stopped:
@@ -222,7 +223,7 @@ def cheapest(
     name: str | None,
     weights: Weights,
     progress: Progress | None,
-    otherwise: float,
+    otherwise: float | Effort,
     began: float | None = None,
 ) -> Program:
     """The cheapest of the plain program, the one on file and the one that a search finds; see `emdeg.program`."""
@@ -235,12 +236,15 @@ def cheapest(
     if known is not None:
         candidates.append(known)
     candidates += _from_what_is_differentiated(robot, plain, names, weights, _on_file_or_rubbing)
-    hasty = _found_in_less(robot, names, weights, otherwise) if effort is None else None
+    whole = otherwise.seconds if isinstance(otherwise, Effort) else otherwise
+    hasty = _found_in_less(robot, names, weights, whole) if effort is None else None
     unasked = effort is None and (known is None or hasty is not None)
     if unasked:
-        effort = otherwise
+        effort = whole
     if effort and robot.n <= MOST_JOINTS:
-        found = optimise(robot, names, effort, seed=seed, weights=weights, progress=progress, began=began)
+        found = optimise(
+            robot, names, otherwise if unasked else effort, seed=seed, weights=weights, progress=progress, began=began
+        )
         if found.interrupted:  # whoever wanted what a whole search finds is not served with less
             raise KeyboardInterrupt
         candidates.append(_with_face(found.program, plain))
