@@ -37,7 +37,7 @@ FIRST, HALVINGS = 0.5, 5
 SLACK = 0.3
 """Of the room between what was found and the goal (as logarithms), what is kept for the variables to come, equal parts
 each: where less is left the goal is given up."""
-VALUES = 1 << 17
+VALUES = 3 << 17
 """Numbers looked at together: they stay in the processor's cache."""
 ENOUGH = 0.8
 """The part of the columns that may be left for the others to be taken out: it takes time."""
@@ -283,15 +283,13 @@ class _Nested:
         self.reach, self.tick, self.points, self.most, self.slack = reach, tick, 0, 0, 1.0
         shape = family.coefficients.shape[:-1]
         cells = [_Cells(variable, degree) for variable, degree in zip(family.variables, family.degrees)]
-        plain = np.abs(family.coefficients.reshape(-1, family.coefficients.shape[-1])).sum(axis=0)
         coefficients = family.coefficients
+        plain = np.abs(coefficients.reshape(-1, coefficients.shape[-1])).sum(axis=0)
         for k, one in enumerate(cells):
-            coefficients = np.moveaxis(np.tensordot(one.change, coefficients, axes=(1, k)), 0, k)
-        rows = coefficients.reshape(math.prod(shape), -1)
-        there = np.union1d([0], np.flatnonzero(rows.any(axis=1))).astype(int)
-        each = rows[there] @ reach.columns
-        rounding = (family.rounding + CHANGED * plain) @ np.abs(reach.columns) * (1 + 1e-9)
-        there, each, rounding = self._trimmed(there, each, rounding, trimming)
+            if one.single > 1 or one.shift:
+                coefficients = np.moveaxis(np.tensordot(one.change, coefficients, axes=(1, k)), 0, k)
+        there, each, rounding = self._columns(coefficients.reshape(math.prod(shape), -1), trimming)
+        rounding += (family.rounding + CHANGED * plain) @ np.abs(reach.columns) * (1 + 1e-9)
         sums = np.abs(each).sum(axis=0)
         self.at_once = float(self._reached(np.zeros_like(sums), sums + rounding))
         unit = self.at_once or 1.0
@@ -302,16 +300,18 @@ class _Nested:
         self.levels, taken = _levels([cells[k] for k in order], products[:, order])
         self.coefficients = _single(each[taken] / unit)
 
-    def _trimmed(
-        self, there: NDArray[np.intp], each: Array, rounding: Array, allowed: float
-    ) -> tuple[NDArray[np.intp], Array, Array]:
-        """Products (from their places, and their columns) without the smallest, which move into the rounding."""
-        prices = self.reach.above(np.zeros_like(each), np.abs(each))
-        prices[0] = math.inf  # the constant stays
-        order = np.argsort(prices, kind="stable")
-        gone = order[: np.searchsorted(np.cumsum(prices[order]), allowed)]
-        kept = np.setdiff1d(np.arange(len(there)), gone)
-        return there[kept], each[kept], rounding + np.abs(each[gone]).sum(axis=0) * (1 + 1e-9)
+    def _columns(self, rows: Array, allowed: float) -> tuple[NDArray[np.intp], Array, Array]:
+        """(places of products that are kept, their columns, what the others can do to each) from (products, F).
+
+        The smallest go: first those whose formulas are so small that it does not matter how these combine.
+        """
+        columns = self.reach.columns
+        weights = self.reach.above(np.zeros_like(columns), np.abs(columns))
+        few, left = _smallest(np.abs(rows) @ weights, 0.5 * allowed)
+        lost = np.abs(rows[few]).sum(axis=0) @ np.abs(columns)
+        each = rows[left] @ columns
+        gone, kept = _smallest(self.reach.above(np.zeros_like(each), np.abs(each)), 0.5 * allowed)
+        return left[kept], each[kept], (lost + np.abs(each[gone]).sum(axis=0)) * (1 + 1e-9)
 
     def _reached(self, values: Array, spread: Array) -> float:
         return float(self.reach.above(values[None], spread[None])[0]) * (1 + FEW)
@@ -401,6 +401,13 @@ class _Nested:
         up = np.float32(1 + SINGLE * (level.cells.size * level.inner + 16))
         bend = np.einsum("pdc,d->pc", along, _single(level.cells.bends))
         return parts[:, 0, 0], along.sum(axis=1) * up, bend * up
+
+
+def _smallest(prices: Array, allowed: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(places of the smallest that together are at most so much, places of the others in order, the first with them)."""
+    order = np.argsort(prices[1:], kind="stable") + 1
+    gone = order[: np.searchsorted(np.cumsum(prices[order]), allowed, side="right")]
+    return gone, np.setdiff1d(np.arange(len(prices)), gone)
 
 
 def _order(

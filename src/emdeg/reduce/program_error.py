@@ -214,7 +214,7 @@ class ProgramError:
             if alike:
                 bounded[output] = Bounded(found[output], max(float(off), found[output]), {})
         for rows in _groups(degrees, np.flatnonzero(~same)):
-            for output, row in self._rows(rows, degrees[rows].max(axis=0), trimming):
+            for output, row in self._rows(rows, degrees[rows].max(axis=0), trimming, spend):
                 goals = _goals(found[output], enough[output])
                 bounded[output] = _bounded(row, found[output], goals, until, spend)
                 if bounded[output].bound > FAR * found[output]:
@@ -237,7 +237,9 @@ class ProgramError:
         rates = {"qd": self.where.speed, "qdd": self.where.acceleration}
         return 1.01 * (rounding_of(self.exact, self.where, rates) + rounding_of(self.short, self.where, rates))
 
-    def _rows(self, outputs: list[int], degrees: Array, trimming: Sequence[float]) -> Iterator[tuple[int, EffortRow]]:
+    def _rows(
+        self, outputs: list[int], degrees: Array, trimming: Sequence[float], spend: Callable[[float], None]
+    ) -> Iterator[tuple[int, EffortRow]]:
         """Each output's formulas over the box, from values at nodes."""
         joints = [k for k, degree in enumerate(degrees) if degree]
         variables = [joint_variable(k + 1, self.revolute[k], self.where.ranges[k]) for k in joints]
@@ -253,6 +255,7 @@ class ProgramError:
             mine = [v[:, place] for v in values]
             formulas = of_rates(mine, len(self.where.ranges)) if self.rated else {("g",): mine[0]}
             shaped = {key: value.reshape(sizes) for key, value in formulas.items()}
+            spend(work.interpolating(math.prod(sizes) * len(shaped)))
             yield output, self._row(shaped, variables, each, float(off[output]), trimming[output])
 
     def _rates(self) -> Iterator[dict[str, Array]]:

@@ -52,9 +52,14 @@ def degrees(program: Program) -> float:
     return 4e-4 * program.size
 
 
+def interpolating(coefficients: int) -> float:
+    """So many coefficients from values at nodes."""
+    return 0.02 + 2.5e-7 * coefficients
+
+
 def row(coefficients: int, products: int, columns: int) -> float:
     """What bounds of one output are told from: so many coefficients, products that have one, columns times formulas."""
-    return 0.02 + 5e-8 * coefficients + 1e-9 * products * columns
+    return 0.02 + 1e-7 * coefficients + 1e-9 * products * columns
 
 
 def bounding(points: int, values: int) -> float:
