@@ -23,7 +23,7 @@ import numpy as np
 
 import emdeg
 from emdeg.programs import Effort, count
-from emdeg.reduce import ShortProgram
+from emdeg.reduce import SECONDS, ShortProgram
 from emdeg.reduce.program_error import difference
 from emdeg.reduce.rates import States
 from emdeg.reduce.steering import joined, random_states, taken
@@ -35,8 +35,6 @@ UNTUNED = ("ur10_robot.urdf", "talos_left_arm.urdf")
 """Arms that nothing of the search was chosen for."""
 PAPER = (0.03, 0.03, 0.03, 0.05, 0.05, 0.05)
 """How wrong the PUMA's short model in its paper is, joint by joint."""
-SECONDS = 55.0
-"""What `emdeg abbreviate` may take of the processor by default."""
 CHUNK, WORST = 250_000, 1000
 TRIES, ROUNDS = 12, 24
 ROUNDING = 1e-9
@@ -89,6 +87,7 @@ def measured(name: str, function: str, worst_error: float | Sequence[float], sta
         "largest_of_states": [float(w) / p if p else 0.0 for w, p in zip(worst, found.largest)],
         "inside": bool((worst <= bounds + ROUNDING * peak).all()),
         "why": found.why,
+        "ended_by_clock": found.cut,
     }
 
 

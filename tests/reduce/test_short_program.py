@@ -12,7 +12,7 @@ from emdeg.errors import OverBudget, RobotError
 from emdeg.programs import count
 from emdeg.reduce import shortest, shortest_within_each
 from emdeg.reduce.program_error import ProgramError
-from emdeg.reduce.short_program import _Search
+from emdeg.reduce.shortening import Shortening
 from emdeg.reduce.steering import random_states
 
 
@@ -65,13 +65,13 @@ def test_fewer_operations_are_a_larger_error():
 
 
 def test_no_short_program_errs_by_more_than_one_that_computes_nothing(monkeypatch):
-    certified = _Search.certified
+    certified = Shortening.certified
 
     def bad_at_first(self, short, *others):
         errors = certified(self, short, *others)
         return tuple(replace(e, bound=9 * e.bound) for e in errors) if count(short).total else errors
 
-    monkeypatch.setattr(_Search, "certified", bad_at_first)
+    monkeypatch.setattr(Shortening, "certified", bad_at_first)
     nothing = shortest("planar2r", at_most=12, effort=0.0)
     assert count(nothing.program).total == 0
     assert not nothing.missed

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from emdeg.bounds.enclosures import Boxes, Enclosure
     from emdeg.bounds.families import Family, Supremum, basis, family, supremum
     from emdeg.bounds.interpolation import interpolated, joint_variable, node_states, trimmed
-    from emdeg.bounds.nested import nested_supremum
+    from emdeg.bounds.nested import NestedSupremum
     from emdeg.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
     from emdeg.bounds.ratio import attained_ratio, largest_ratio
     from emdeg.bounds.search import SearchLimits, called_off, clock

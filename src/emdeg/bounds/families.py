@@ -124,6 +124,13 @@ def basis(variable: Variable, degree: int, cos: Callable, sin: Callable, x: Arra
     return table
 
 
+def transformed(matrix: Array, values: Array, axis: int) -> Array:
+    """The values with a matrix applied along one axis, which stays where it is."""
+    shape = values.shape
+    rows = values.reshape(math.prod(shape[:axis]), shape[axis], -1)
+    return np.matmul(matrix, rows).reshape(*shape[:axis], len(matrix), *shape[axis + 1 :])
+
+
 def certified_basis(variable: Variable, degree: int, x: Array) -> Array:
     """The basis at the nodes; sines and cosines from balls, each good to half a unit in the last place."""
     cos = np.vectorize(lambda a: float(arb(a).cos()), otypes=[float])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from emdeg.algebra import Array, Generator
-from emdeg.bounds.families import Family, basis
+from emdeg.bounds.families import Family, basis, transformed
 from emdeg.bounds.tensors import Range, Variable
 
 
@@ -39,7 +39,7 @@ def interpolated(variables: Sequence[Variable], degrees: Sequence[int], values: 
         table = basis(variable, degree, np.cos, np.sin, nodes(variable, degree))
         inverse = np.array(np.linalg.inv(table), dtype=np.float64)
         growth *= _lebesgue(variable, degree, inverse)
-        values = np.moveaxis(np.tensordot(inverse, values, axes=(1, axis)), 0, axis)
+        values = transformed(inverse, values, axis)
     return Family(tuple(variables), tuple(degrees), values, 2 * growth * rounding)
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
-from emdeg.bounds.families import Family, Supremum, certified_basis
+from emdeg.bounds.families import Family, certified_basis, transformed
 from emdeg.bounds.tensors import Variable
 
 FIRST, HALVINGS = 0.5, 5
@@ -78,28 +78,6 @@ class ColumnReach(Protocol):
         that are not fixed only some may be there.
         """
         ...
-
-
-def nested_supremum(
-    family: Family,
-    reach: ColumnReach,
-    *,
-    found: float,
-    goals: Iterable[float],
-    points: int = 1 << 23,
-    trimming: float = 0.0,
-    tick: Callable[[int, int], None] = lambda points, values: None,
-) -> Supremum:
-    """A bound of the largest `reach` over the box: the first of rising goals that `points` values suffice to show.
-
-    If none is, what is known without looking. `found`: a value that it has. `trimming`: what products left out may add
-    to the bound. `tick` is told how many points are looked at next, and of how many numbers; what it raises ends the
-    search.
-    """
-    nested = _Nested(family, reach, tick, trimming)
-    shown = (goal for goal in goals if goal >= nested.at_once or nested.shows(goal, found, points))
-    bound = min(next(shown, math.inf), nested.at_once)
-    return Supremum(bound, np.empty((0, family.dimension)), nested.points)
 
 
 def _single(values: Array) -> Any:
@@ -274,20 +252,25 @@ def _levels(cells: list[_Cells], products: NDArray[np.intp]) -> tuple[list[_Leve
     return found[::-1], first
 
 
-class _Nested:
-    """The family variable by variable, in units of what it can be at most; `points` counts what was looked at."""
+Tick = Callable[[int, int], None]
+"""Told how many points are looked at next, and of how many numbers; what it raises ends the search."""
 
-    def __init__(
-        self, family: Family, reach: ColumnReach, tick: Callable[[int, int], None], trimming: float = 0.0
-    ) -> None:
-        self.reach, self.tick, self.points, self.most, self.slack = reach, tick, 0, 0, 1.0
+
+class NestedSupremum:
+    """Bounds of the largest `reach` over a family's box, variable by variable, in units of what it can be at most.
+
+    `trimming`: what products left out may add to a bound. `points` counts what was looked at.
+    """
+
+    def __init__(self, family: Family, reach: ColumnReach, trimming: float = 0.0) -> None:
+        self.reach, self.tick, self.points, self.most, self.slack = reach, _silent, 0, 0, 1.0
         shape = family.coefficients.shape[:-1]
         cells = [_Cells(variable, degree) for variable, degree in zip(family.variables, family.degrees)]
         coefficients = family.coefficients
         plain = np.abs(coefficients.reshape(-1, coefficients.shape[-1])).sum(axis=0)
         for k, one in enumerate(cells):
             if one.single > 1 or one.shift:
-                coefficients = np.moveaxis(np.tensordot(one.change, coefficients, axes=(1, k)), 0, k)
+                coefficients = transformed(one.change, coefficients, k)
         there, each, rounding = self._columns(coefficients.reshape(math.prod(shape), -1), trimming)
         rounding += (family.rounding + CHANGED * plain) @ np.abs(reach.columns) * (1 + 1e-9)
         sums = np.abs(each).sum(axis=0)
@@ -299,6 +282,17 @@ class _Nested:
         order = _order(cells, products, each, self._reached)
         self.levels, taken = _levels([cells[k] for k in order], products[:, order])
         self.coefficients = _single(each[taken] / unit)
+
+    def bound(
+        self, goals: Iterable[float], *, found: float = 0.0, points: int = 1 << 23, tick: Tick | None = None
+    ) -> float:
+        """The first of rising goals that so many points suffice to show; if none is, what is known without looking.
+
+        `found`: a value that there is.
+        """
+        self.tick = tick or _silent
+        shown = (goal for goal in goals if goal >= self.at_once or self.shows(goal, found, points))
+        return min(next(shown, math.inf), self.at_once)
 
     def _columns(self, rows: Array, allowed: float) -> tuple[NDArray[np.intp], Array, Array]:
         """(places of products that are kept, their columns, what the others can do to each) from (products, F).
@@ -403,8 +397,12 @@ class _Nested:
         return parts[:, 0, 0], along.sum(axis=1) * up, bend * up
 
 
+def _silent(points: int, values: int) -> None:
+    pass
+
+
 def _smallest(prices: Array, allowed: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(places of the smallest that together are at most so much, places of the others in order, the first with them)."""
+    """(places of the smallest that are at most so much together, those of the others in order, the first with them)."""
     order = np.argsort(prices[1:], kind="stable") + 1
     gone = order[: np.searchsorted(np.cumsum(prices[order]), allowed, side="right")]
     return gone, np.setdiff1d(np.arange(len(prices)), gone)

@@ -33,6 +33,7 @@ from emdeg.programs import Effort, cost, count, label
 from emdeg.programs import program as exact_program
 from emdeg.reduce import (
     JOINT_SIGNIFICANCE,
+    SECONDS,
     SHORT_FUNCTIONS,
     SIGNIFICANCE,
     ShortProgram,
@@ -127,7 +128,7 @@ def command(
     acceleration: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Largest accelerations [rad/s^2, m/s^2].", rich_help_panel=_BOX)
     ] = str(ACCELERATION),
-    seconds: Annotated[float, typer.Option(help="Processor time [s] for search and certification.", min=1)] = 55.0,
+    seconds: Annotated[float, typer.Option(help="Processor time [s] for search and certification.", min=1)] = SECONDS,
     seed: Seed = 0,
     weights: WeightsText = "operations",
     tables_: Annotated[

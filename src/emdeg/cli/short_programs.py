@@ -112,6 +112,8 @@ def print_verdict(data: dict[str, Any]) -> None:
         out.print(line, soft_wrap=True)
     if data.get("exact"):
         out.print(f"nothing is left out, it is the exact program: {data['why'] or 'its errors may be nothing'}")
+    if data.get("ended_by_clock") and not data.get("interrupted"):
+        out.print("the clock ended the search: with more --seconds, or on a faster machine, it may find a shorter one")
     worst = max(data["certified_error"], default=0.0)
     out.print(f"certified error: at most {100 * worst:.3g} % of the largest value over the box of states")
     rows = [row for row in data["errors"] if row["certified"]]

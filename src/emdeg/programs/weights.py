@@ -152,6 +152,9 @@ SHORT = 50
 PATIENCE = 0.95
 """The part of the promised seconds, on the processor's clock, after which a search ends: proving takes the rest."""
 
+LEEWAY = 0.2
+"""The part of the time after a share of the budget that the clock leaves for it: work is counted by and large."""
+
 Progress = Callable[[str, float], None]
 """Told the phase of a search and the best cost so far."""
 
@@ -203,8 +206,8 @@ class Effort:
             self.parent.spend(self.pace * seconds)
 
     def until(self, share: float) -> Callable[[], bool]:
-        """Whether that share of the budget is spent, or that share of the time has passed on the processor."""
-        last = self._start_cpu + share * (self._end_cpu - self._start_cpu)
+        """Whether that share of the budget is spent, or that of the time and some more has passed on the processor."""
+        last = self._start_cpu + (share + LEEWAY * (1 - share)) * (self._end_cpu - self._start_cpu)
 
         def over() -> bool:
             if self.spent >= share * self.seconds:

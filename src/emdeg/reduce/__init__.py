@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.reduce.abbreviation import Abbreviated, abbreviate, is_long
+    from emdeg.reduce.abbreviation import SECONDS, Abbreviated, abbreviate, is_long
     from emdeg.reduce.changed_robot import ChangedRobot, fewer_parameters
     from emdeg.reduce.efforts import OF_LINKS
     from emdeg.reduce.limits import friction_limits, rule_limits, tolerance_limits
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from emdeg.reduce.shared import SharedEfforts
     from emdeg.reduce.short_mechanism import judged_beside, shortest_of_loops
     from emdeg.reduce.short_model import FullModel, ShortModel, Term, full_model
-    from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram, shortest, shortest_within_each
+    from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram
+    from emdeg.reduce.shortest_program import shortest, shortest_within_each
     from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant, sizes
     from emdeg.reduce.statement import (
         StatedModel,

@@ -15,7 +15,8 @@ from emdeg.reduce.model_error import certified, largest_efforts
 from emdeg.reduce.programs import program as short_program
 from emdeg.reduce.short_mechanism import shortest_of_loops
 from emdeg.reduce.short_model import FullModel, ShortModel, full_model
-from emdeg.reduce.short_program import OF_EFFORTS, ShortProgram, shortest
+from emdeg.reduce.short_program import OF_EFFORTS, ShortProgram
+from emdeg.reduce.shortest_program import shortest
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
 from emdeg.robot import Robot, RobotLike, Workspace, as_robot, workspace
 from emdeg.writing import Brief, table
@@ -26,6 +27,8 @@ LONG = 400
 """Operations of the plain inverse dynamics above which the explicit form, term by term, is no way to a short model."""
 EFFORT = 3.0
 """Nominal seconds of a search for a program."""
+SECONDS = 60.0
+"""What a short model may take of the processor."""
 OF_TERMS = 0.6
 """The part of the time for terms and their certified errors; the rest is for programs."""
 
@@ -149,7 +152,7 @@ def abbreviate(
     of_tolerance: float | None = None,
     average_error: float | None = None,
     where: Workspace | None = None,
-    seconds: float = 55.0,
+    seconds: float = SECONDS,
     effort: Effort | None = None,
     searching: float = EFFORT,
     seed: int = 0,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array, P, PrimeField, Residue, residue_inverse
-from emdeg.bounds import Bounded, Variable, interpolated, joint_variable, nested_supremum, node_states, trimmed
+from emdeg.bounds import Bounded, NestedSupremum, Variable, interpolated, joint_variable, node_states, trimmed
 from emdeg.errors import OverBudget
 from emdeg.programs import Kind, Program, angle_atoms, constants, evaluate_residues
 from emdeg.reduce import work
@@ -207,7 +207,17 @@ class ProgramError:
         spend(work.degrees(self.exact) + work.degrees(self.short))
         degrees = degrees_of((self.exact, self.short), self.revolute)
         bounded: dict[int, Bounded] = {}
-        loose: dict[int, EffortRow] = {}
+        loose: dict[int, NestedSupremum] = {}
+
+        def bound(output: int, nested: NestedSupremum, goals: Sequence[float], until: Callable[[], bool]) -> Bounded:
+            def tick(points: int, values: int) -> None:
+                spend(work.bounding(points, values))
+                if until():
+                    raise OverBudget("the time is over before the error is certified")
+
+            shown = nested.bound(goals, found=found[output], tick=tick)
+            return Bounded(found[output], max(shown, found[output]), {}, nested.points)
+
         trimming = [0.5 * TRIMMED * f for f in found]
         same = same_outputs(self.exact, self.short)
         for output, (alike, off) in enumerate(zip(same, self._rounding)):
@@ -215,20 +225,20 @@ class ProgramError:
                 bounded[output] = Bounded(found[output], max(float(off), found[output]), {})
         for rows in _groups(degrees, np.flatnonzero(~same)):
             for output, row in self._rows(rows, degrees[rows].max(axis=0), trimming, spend):
-                goals = _goals(found[output], enough[output])
-                bounded[output] = _bounded(row, found[output], goals, until, spend)
+                nested = _nested(row, 0.5 * TRIMMED * found[output], spend)
+                bounded[output] = bound(output, nested, _goals(found[output], enough[output]), until)
                 if bounded[output].bound > FAR * found[output]:
-                    loose[output] = row
+                    loose[output] = nested
         if any(b.bound > enough[output] for output, b in bounded.items()):
             loose.clear()  # a program whose errors are too large is not kept: how large they are is known well enough
-        for output, row in loose.items():
+        for output, nested in loose.items():
             first = bounded[output]
             goals = [found[output] * k for k in CLOSER if found[output] * k < first.bound]
             try:
-                closer = _bounded(row, found[output], goals, over or until, spend)
+                closer = bound(output, nested, goals, over or until)
             except OverBudget:
                 break
-            bounded[output] = replace(closer, bound=min(first.bound, closer.bound), boxes=first.boxes + closer.boxes)
+            bounded[output] = replace(closer, bound=min(first.bound, closer.bound))
         return tuple(bounded[k] for k in range(len(degrees)))
 
     @property
@@ -345,33 +355,20 @@ SHARED = 0.6
 
 
 def _goals(found: float, enough: float) -> list[float]:
-    """Bounds to be shown of an error, the first of them that can be: rough ones where there is room for that."""
-    times = ROUGH if found < ROOMY * enough else FAR
+    """Bounds to be shown of an error, the first of them that can be: what is enough, or a rough one below that."""
+    times = FAR if enough <= NEAR * found else ROUGH
     first = max(CLOSE * found, min(enough, max(times * found, _small(enough))))
     base = max(first, enough) if math.isfinite(enough) else first
     return [first, *(base * k for k in LADDER if base * k > first)]
 
 
-def _bounded(
-    row: EffortRow,
-    found: float,
-    goals: Sequence[float],
-    until: Callable[[], bool],
-    spend: Callable[[float], None],
-) -> Bounded:
-    """The first bound of these that can be shown."""
-
-    def tick(points: int, values: int) -> None:
-        spend(work.bounding(points, values))
-        if until():
-            raise OverBudget("the time is over before the error is certified")
-
+def _nested(row: EffortRow, trimming: float, spend: Callable[[float], None]) -> NestedSupremum:
+    """What bounds of a row are shown by."""
     reach = CornerReach(row)
     if row.products * reach.columns.shape[1] > MOST_COLUMNS:
         raise OverBudget(f"an output depends on the speeds of {len(row.squares)} joints: too much to be bounded")
     spend(work.row(row.formulas.coefficients.size, row.products, reach.columns.size))
-    searched = nested_supremum(row.formulas, reach, found=found, goals=goals, trimming=0.5 * TRIMMED * found, tick=tick)
-    return Bounded(found, max(searched.bound, found), {}, searched.points)
+    return NestedSupremum(row.formulas, reach, trimming)
 
 
 def _small(enough: float) -> float:
@@ -380,12 +377,12 @@ def _small(enough: float) -> float:
 
 
 CLOSE, FAR, ROUGH = 1.06, 1.49, 2.5
-"""Times the error found: bounds are no closer than the first, at most the second where there is time for that, and at
-most the third in any case, if they can be shown to be."""
+"""Times the error found: bounds are no closer than the first, and at most the third if that can be shown; once all are
+enough they are made at most the second, where there is time for that."""
 LADDER = (1.0, 1.06, 1.15, 1.3, 1.6, 2.0, 3.0, 5.0)
 """Times what is enough: bounds that are tried where no closer one can be shown."""
-ROOMY = 0.57
-"""The part of a limit below which an error found is roughly bounded first: that takes much less."""
+NEAR = 1.65
+"""Times the error found: where what is enough is so near, the closer bound is shown at once."""
 CLOSER = (FAR, 1.8, 2.1)
 """Times the error found: what is tried in the time that is left."""
 SMALL = 0.01

@@ -13,7 +13,8 @@ from emdeg.reduce.model_error import certified, largest_efforts
 from emdeg.reduce.programs import program
 from emdeg.reduce.short_mechanism import judged_beside, shortest_of_loops
 from emdeg.reduce.short_model import FullModel, ShortModel
-from emdeg.reduce.short_program import ShortProgram, shortest_within_each
+from emdeg.reduce.short_program import ShortProgram
+from emdeg.reduce.shortest_program import shortest_within_each
 from emdeg.reduce.significance import significant
 from emdeg.robot import Robot, Workspace
 from emdeg.writing import Shown

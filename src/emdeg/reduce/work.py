@@ -54,7 +54,7 @@ def degrees(program: Program) -> float:
 
 def interpolating(coefficients: int) -> float:
     """So many coefficients from values at nodes."""
-    return 0.02 + 2.5e-7 * coefficients
+    return 0.02 + 1.5e-7 * coefficients
 
 
 def row(coefficients: int, products: int, columns: int) -> float:
@@ -64,4 +64,4 @@ def row(coefficients: int, products: int, columns: int) -> float:
 
 def bounding(points: int, values: int) -> float:
     """Points looked at for a bound, of so many numbers together."""
-    return 3.5e-4 + 2e-8 * points + 6e-9 * values
+    return 3e-4 + 2e-8 * points + 5.2e-9 * values
