@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import emdeg
 from emdeg.errors import OverBudget, RobotError
-from emdeg.programs import count
+from emdeg.programs import Effort, count
 from emdeg.reduce import shortest, shortest_within_each
 from emdeg.reduce.program_error import ProgramError
 from emdeg.reduce.shortening import Shortening
@@ -49,6 +50,28 @@ def test_the_same_seed_gives_the_same_program():
     assert first.program == second.program
     assert first.errors == second.errors
     assert count(first.program).total <= count(first.exact).total
+
+
+@pytest.mark.long
+def test_a_search_ends_by_its_work_and_not_by_how_fast_the_clock_is():
+    """A budget that is too small for all that the search would do, on machines of which one takes no time."""
+    now = itertools.count()
+    clocks = (lambda: 0.0, lambda: 1e-5 * next(now))
+    times = [Effort(0.6, clock) for clock in clocks]
+    first, second = (shortest("puma560", "gravity", worst_error=0.02, effort=9.0, time=time) for time in times)
+    assert first.program == second.program
+    assert first.errors == second.errors
+    assert not first.cut
+    assert not second.cut
+    assert times[0].spent == times[1].spent > 0.3
+
+
+def test_a_search_that_the_clock_ended_says_so():
+    now = itertools.count()
+    cut = shortest("puma560", "gravity", worst_error=0.02, effort=9.0, time=Effort(0.6, lambda: 0.01 * next(now)))
+    assert cut.cut
+    assert cut.data()["ended_by_clock"] is True
+    assert not cut.missed
 
 
 @pytest.mark.slow
