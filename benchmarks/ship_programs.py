@@ -1,8 +1,9 @@
 """Search for the programs that come with the package, and file them where they are shipped from.
 
-    python benchmarks/ship_programs.py [--effort 60] [--seeds 0,1] [--only puma560] [--folder DIR]
+    python benchmarks/ship_programs.py [--effort 60] [--seeds 0,1] [--only puma560] [--folder DIR] [--further]
 
-A program replaces the one that is there only if it is smaller; each is proved before it is filed.
+A program replaces the one that is there only if it is smaller; each is proved before it is filed. `--further` does not
+begin anew but with the one that is there, whose values are said anew.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ from pathlib import Path
 import emdeg
 from emdeg.mechanics import TREE, kind_of
 from emdeg.mechanics.functions import CATALOGUE, Derivation, functions_of
+from emdeg.programs import OPERATIONS, Effort
 from emdeg.programs.ir import count
+from emdeg.programs.search import Resubstitution, tidied
+from emdeg.programs.search.optimise import Optimised
 from emdeg.programs.store import INDEX, file_name, filed_text, index, shipped
+from emdeg.programs.verification import verify_program
 from emdeg.writing.files import write_whole
 
 SHIPPED = Path(__file__).parent.parent / "src" / "emdeg" / "programs" / "shipped"
@@ -49,6 +54,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--functions", default=",".join(FUNCTIONS))
     parser.add_argument("--folder", type=Path, default=SHIPPED)
+    parser.add_argument("--further", action="store_true")
     arguments = parser.parse_args()
     for name in emdeg.library_names():
         if arguments.only and name not in arguments.only.split(","):
@@ -62,14 +68,25 @@ def main() -> None:
             if not bare <= set(functions_of(robot)) or (kind_of(robot) is not TREE and robot.n > LARGEST_LOOPS):
                 continue
             for seed in map(int, arguments.seeds.split(",")):
-                search(robot, function, arguments.effort * FUNCTIONS[function], seed, arguments.folder)
+                effort = arguments.effort * FUNCTIONS[function]
+                search(robot, function, effort, seed, arguments.folder, arguments.further)
 
 
-def search(robot: emdeg.Robot, function: str, effort: float, seed: int, folder: Path) -> None:
-    found = emdeg.optimise(robot, function, effort, seed=seed)
+def search(robot: emdeg.Robot, function: str, effort: float, seed: int, folder: Path, going_on: bool = False) -> None:
+    found = further(robot, function, effort, seed) if going_on else emdeg.optimise(robot, function, effort, seed=seed)
     before = ship(robot, function, found, effort, seed, folder)
     word = f"{before} on file" if before else "nothing on file"
     print(f"{robot.name:18}{function:20} seed {seed}: {found.count.total} operations ({word})", flush=True)
+
+
+def further(robot: emdeg.Robot, function: str, effort: float, seed: int) -> Optimised:
+    """The program on file with as many of its values said anew as the effort allows."""
+    names, time = function.split("+"), Effort(effort)
+    there = shipped(robot, names)
+    if there is None:
+        raise SystemExit(f"no program of {robot.name}, {function} is on file")
+    shorter = tidied(Resubstitution(there, seed, OPERATIONS, time.spend).run(time.until(1.0)), OPERATIONS)
+    return Optimised(shorter, verify_program(shorter, robot, names, seed=seed), None, seed, time.elapsed)
 
 
 def ship(robot: emdeg.Robot, function: str, found, effort: float, seed: int, folder: Path = SHIPPED) -> int | None:

@@ -36,7 +36,7 @@ from emdeg.robot import Robot, Workspace
 from emdeg.runtime import compile
 
 STATES = 600
-SEARCHING, LONG_SEARCHING, GOING_ON, CERTIFYING, LONG_CERTIFYING = 0.7, 0.4, 0.72, 0.93, 0.82
+SEARCHING, LONG_SEARCHING, GOING_ON, CERTIFYING, LONG_CERTIFYING = 0.7, 0.37, 0.72, 0.93, 0.77
 """The shares of the time that may have passed when certification begins, of few operations and of many, when what may
 follow a certified program has been looked for, and when a less short one is tried, of few and of many."""
 ROUNDS, WORK, LEAST_WORK, NOISE = 12, 2e6, 6e4, 0.4
@@ -46,14 +46,14 @@ AIM, LAST_AIM = 0.88, 0.94
 HOPELESS, MEETINGS = 0.05, 3
 """The part of a limit by which errors found may pass the aim: bounds so close take too long, so the search meets the
 states of larger ones first; and how often it does."""
-LONG, LONG_AIM, LONG_SURE = 700_000, 0.73, 1.03
+LONG, LONG_AIM, LONG_SURE = 700_000, 0.72, 1.03
 VAST, VAST_AIM, VAST_SEARCHING = 30_000, 0.59, 0.3
 """Work beyond which less is aimed at, as close bounds of many joints take long, and how many of these aims will do;
 products of waves of all joints beyond which still less is, and the search ends sooner."""
 HASTY, HASTE = 0.87, 0.07
 """The part of the time below which little is left where the exact program took some, and how much less a long search
 aims at then."""
-ROOMY_AIM = 0.52
+ROOMY_AIM = 0.58
 """What is aimed at where bounds did not come near enough in time."""
 BRIEF = 50_000
 """Work up to which a search begins with the exact program: what it can do is done soon."""
@@ -123,7 +123,7 @@ class Shortening:
         path, search = self._met(path, search, limits)
         aim, why, roomy = self._aim, "no shorter program was found within these errors", False
         for _ in range(ATTEMPTS):
-            short = tidied(path[-1], self.weights) if roomy else self._compacted(path[-1])
+            short = self._compacted(path[-1], searching=not roomy)
             if cost(short, self.weights) >= cost(best.program, self.weights):
                 break
             if self.over():
@@ -302,12 +302,12 @@ class Shortening:
         moved = at["q"] + 0.04 * (upper - lower) * self.random.normal(size=at["q"].shape)
         return {**at, "q": np.clip(moved, lower, upper)}
 
-    def _compacted(self, short: Program) -> Program:
+    def _compacted(self, short: Program, searching: bool = True) -> Program:
         """The same function in fewer operations, if some effort finds it."""
         candidates = [tidied(short, self.weights)]
         share = 0.3 * self.time.rest
         self.time.spend(4 * work.rewriting(short) + TABLES * short.size**2)
-        if self.effort > 0 and share > TABLES * candidates[0].size ** 2:
+        if searching and self.effort > 0 and share > TABLES * candidates[0].size ** 2:
             effort = self.time.at_most(min(self.effort / 4, share), work.SEARCHING)
             search = Resubstitution(candidates[0], self.seed, self.weights, effort.spend)
             candidates.append(tidied(search.run(effort.until(1.0)), self.weights))

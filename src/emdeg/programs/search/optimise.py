@@ -77,7 +77,7 @@ def optimise(
     best so far.
 
     >>> import emdeg
-    >>> found = emdeg.optimise("planar2r", "mass_matrix", effort=0.2)
+    >>> found = emdeg.optimise("planar2r", "mass_matrix", effort=0.5)
     >>> found.count.total, found.certificate.false_pass_probability < 1e-15
     (3, True)
     """
