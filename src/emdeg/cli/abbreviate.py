@@ -278,8 +278,8 @@ def command(
                 if short.errors:
                     tell("a small program")
                     parts = 4 if tables_ else 1
-                    program = short.program(effort=time.part(0.4 / parts), weights=weighed)
-                    matrix = short.program("mass_matrix", effort=time.part(0.2 / parts), weights=weighed)
+                    program = short.program(effort=time.part(0.2 / parts), weights=weighed)
+                    matrix = short.program("mass_matrix", effort=time.part(0.1 / parts), weights=weighed)
                     data |= model_data(short, program, matrix, weighed)
                     better = short.as_near(
                         effort=default_effort(), seed=seed, weights=weighed, time=time.part(1 / parts)

@@ -29,7 +29,7 @@ EFFORT = 3.0
 """Nominal seconds of a search for a program."""
 SECONDS = 60.0
 """What a short model may take of the processor."""
-OF_TERMS = 0.6
+OF_TERMS = 0.35
 """The part of the time for terms and their certified errors; the rest is for programs."""
 
 
