@@ -60,14 +60,14 @@ def shortest_of_loops(
     if at_most is None:
         each = np.array(given * (motors if len(given) == 1 else 1), dtype=float)
         limits = each if absolute else each * largest * (1 - 1e-15)
-        return _within(robot, exact, largest, limits, where, effort, seed, progress, time)
+        return replace(_within(robot, exact, largest, limits, where, effort, seed, progress, time), cut=time.cut)
     none = np.full(motors, math.inf)
     found = _exact(robot, exact, largest, none, where, "")
     for part in LADDER if count(exact).total > at_most else ():
         found = _within(robot, exact, largest, part * largest, where, effort, seed, progress, time)
         if count(found.program).total <= at_most or time.until(1.0)():
             break
-    return replace(found, limits=tuple(none.tolist()), at_most=at_most)
+    return replace(found, limits=tuple(none.tolist()), at_most=at_most, cut=time.cut)
 
 
 def judged_beside(robot: Robot, other: Robot, where: Workspace, *, effort: float = 3.0, seed: int = 0) -> ShortProgram:
