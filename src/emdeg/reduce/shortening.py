@@ -64,6 +64,9 @@ WORTHWHILE = 0.87
 """The part of the exact program's cost below which a long search begins with fewer parameters instead."""
 DEAR = 1 << 22
 """Values that a certificate took beyond which it is not asked for again for the sake of another move."""
+GUESSED = ((0.9, 0.005), (0.75, 0.02), (0.65, 0.05), (0.5, 0.15), (0.35, 0.4))
+"""Of a long program: (parts of its length that are asked for at least, the parts of the largest outputs that errors may
+be at first)."""
 ATTEMPTS = 4
 """Searches until one is certified within its limits."""
 TABLES = 1e-6
@@ -176,6 +179,27 @@ class Shortening:
         if count(self.exact).total <= at_most:
             zero = tuple(Bounded(0.0, 0.0, {}) for _ in none)
             return replace(self._made(self.exact, zero, none), at_most=at_most)
+        short = self._on_the_way_to(at_most) if self._long else self._halving_to(at_most)
+        found = replace(self._made(short, self.certified(short), none), at_most=at_most)
+        if at_most < 1 or (not found.missed and max(found.relative, default=0.0) <= 1):
+            return found
+        # A program that computes nothing errs by the whole, and no more; it is shorter than any.
+        nothing = moved(self.exact, {root: Move(root, Fraction(0)) for root in self.exact.roots()})
+        other = replace(self._made(nothing, self.certified(nothing), none), at_most=at_most)
+        return other if found.missed else min(found, other, key=lambda one: max(one.relative, default=0.0))
+
+    def _on_the_way_to(self, at_most: int) -> Program:
+        """The first program so short on one way of prunings, with limits that rise until it comes there."""
+        share = at_most / count(self.exact).total
+        part = next((part for least, part in GUESSED if share >= least), 1.0)
+        path, _ = self.pruned(part * self.largest)
+        while count(path[-1]).total > at_most and part < 1:
+            part = min(1.0, 3 * part)
+            path, _ = self.pruned(part * self.largest, path[-1])
+        return self._compacted(next((one for one in path if count(one).total <= at_most), path[-1]))
+
+    def _halving_to(self, at_most: int) -> Program:
+        """The program of the smallest limits found whose shortest is so short."""
         low, high = 1e-4, 1.0
         short = self._pruned_and_compact(high * self.largest)
         half = self.time.until(0.5)
@@ -186,13 +210,7 @@ class Shortening:
                 short, high = tried, middle
             else:
                 low = middle
-        found = replace(self._made(short, self.certified(short), none), at_most=at_most)
-        if at_most < 1 or (not found.missed and max(found.relative, default=0.0) <= 1):
-            return found
-        # A program that computes nothing errs by the whole, and no more; it is shorter than any.
-        nothing = moved(self.exact, {root: Move(root, Fraction(0)) for root in self.exact.roots()})
-        other = replace(self._made(nothing, self.certified(nothing), none), at_most=at_most)
-        return other if found.missed else min(found, other, key=lambda one: max(one.relative, default=0.0))
+        return short
 
     def _pruned_and_compact(self, limits: Array) -> Program:
         return self._compacted(self.pruned(limits)[0][-1])
