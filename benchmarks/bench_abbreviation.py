@@ -25,8 +25,8 @@ import emdeg
 from emdeg.programs import Effort, count
 from emdeg.reduce import SECONDS, ShortProgram
 from emdeg.reduce.program_error import difference
-from emdeg.reduce.rates import States
-from emdeg.reduce.steering import joined, random_states, taken
+from emdeg.reduce.shortening.rates import States
+from emdeg.reduce.shortening.steering import joined, random_states, taken
 from emdeg.robot import Workspace
 from record import FOLDER, record
 

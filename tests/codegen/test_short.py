@@ -20,7 +20,7 @@ from tests.emitted import STRICT
 
 @pytest.fixture(scope="module")
 def short():
-    return emdeg.abbreviate("planar3r", significance=0.3, seconds=1)
+    return emdeg.abbreviate("planar3r", significance=0.3)
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ import pytest
 
 import emdeg
 from emdeg.programs import count, program
-from emdeg.reduce.folding import Folding
-from emdeg.reduce.moves import Graph, moved
-from emdeg.reduce.steering import random_states
-from emdeg.reduce.tape import Tape
-from emdeg.reduce.tuning import with_own_numbers
+from emdeg.reduce.shortening.folding import Folding
+from emdeg.reduce.shortening.moves import Graph, moved
+from emdeg.reduce.shortening.steering import random_states
+from emdeg.reduce.shortening.tape import Tape
+from emdeg.reduce.shortening.tuning import with_own_numbers
 from emdeg.robot import workspace
 
 

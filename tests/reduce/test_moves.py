@@ -9,10 +9,10 @@ import pytest
 
 import emdeg
 from emdeg.programs import evaluate, plain_program
-from emdeg.reduce.moves import Graph, moved, rate_terms
 from emdeg.reduce.program_error import EFFORTS, written_rates
-from emdeg.reduce.steering import random_states
-from emdeg.reduce.tape import Tape
+from emdeg.reduce.shortening.moves import Graph, moved, rate_terms
+from emdeg.reduce.shortening.steering import random_states
+from emdeg.reduce.shortening.tape import Tape
 from emdeg.robot import workspace
 
 

@@ -10,7 +10,7 @@ import pytest
 import emdeg
 from emdeg.programs import Kind, Op, Program, plain_program
 from emdeg.reduce.program_error import EFFORTS, ProgramError, degrees_of, written_degrees, written_rates
-from emdeg.reduce.steering import random_states, worst_states
+from emdeg.reduce.shortening.steering import random_states, worst_states
 from emdeg.robot import workspace
 
 

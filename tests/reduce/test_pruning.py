@@ -8,9 +8,9 @@ import pytest
 import emdeg
 from emdeg.programs import count, evaluate, plain_program
 from emdeg.reduce.program_error import EFFORTS, written_rates
-from emdeg.reduce.pruning import Pruning
-from emdeg.reduce.steering import random_states
-from emdeg.reduce.tape import Tape
+from emdeg.reduce.shortening.pruning import Pruning
+from emdeg.reduce.shortening.steering import random_states
+from emdeg.reduce.shortening.tape import Tape
 from emdeg.robot import workspace
 
 NAMES = ("q", "qd", "qdd")

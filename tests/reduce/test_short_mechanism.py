@@ -34,6 +34,7 @@ def misses(robot: Robot, call, where: Workspace, states: int = 20_000) -> np.nda
     return np.abs(call(q, qd, qdd) - emdeg.inverse_dynamics(robot, q, qd, qdd)).max(axis=0)
 
 
+@pytest.mark.long
 def test_a_four_bar_with_fewer_parameters_stays_within_its_bounds() -> None:
     robot = emdeg.load("fourbar")
     where = workspace(robot, {"q1": (0.8, 1.2)})

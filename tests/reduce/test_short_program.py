@@ -14,7 +14,7 @@ from emdeg.programs import Effort, count
 from emdeg.reduce import shortest, shortest_within_each
 from emdeg.reduce.program_error import ProgramError
 from emdeg.reduce.shortening import Shortening
-from emdeg.reduce.steering import random_states
+from emdeg.reduce.shortening.steering import random_states
 
 
 def inside(found, states: int = 200_000) -> bool:

@@ -291,7 +291,7 @@ class NestedSupremum:
         `found`: a value that there is.
         """
         self.tick = tick or _silent
-        shown = (goal for goal in goals if goal >= self.at_once or self.shows(goal, found, points))
+        shown = (goal for goal in goals if goal >= self.at_once or self._shows(goal, found, points))
         return min(next(shown, math.inf), self.at_once)
 
     def _columns(self, rows: Array, allowed: float) -> tuple[NDArray[np.intp], Array, Array]:
@@ -310,7 +310,7 @@ class NestedSupremum:
     def _reached(self, values: Array, spread: Array) -> float:
         return float(self.reach.above(values[None], spread[None])[0]) * (1 + FEW)
 
-    def shows(self, goal: float, found: float, points: int) -> bool:
+    def _shows(self, goal: float, found: float, points: int) -> bool:
         """Whether the supremum is shown to be at most the goal, before so many points were looked at."""
         if found > goal or not self.at_once:
             return found <= goal

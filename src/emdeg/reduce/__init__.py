@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from emdeg.reduce.processors import Split, split
     from emdeg.reduce.program_error import ProgramError
     from emdeg.reduce.programs import LARGE, printed_program, program, term_program
-    from emdeg.reduce.rates import of_rates, unit_rates
     from emdeg.reduce.rates_apart import Multirate, holding_error, multirate
     from emdeg.reduce.row_error import EffortRow, RowObjective, largest_error, row, search
     from emdeg.reduce.shared import SharedEfforts
     from emdeg.reduce.short_mechanism import judged_beside, shortest_of_loops
     from emdeg.reduce.short_model import FullModel, ShortModel, Term, full_model
     from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram
+    from emdeg.reduce.shortening.rates import of_rates, unit_rates
     from emdeg.reduce.shortest_program import shortest, shortest_within_each
     from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant, sizes
     from emdeg.reduce.statement import (

@@ -19,10 +19,11 @@ from emdeg.bounds import Bounded
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.parameters import Column, base_parameters, base_values, with_base_values
 from emdeg.programs import Program, count, plain_program, program
-from emdeg.reduce import work
 from emdeg.reduce.loop_error import LoopError, error_of_parameters
 from emdeg.reduce.program_error import ProgramError
-from emdeg.reduce.steering import MOTION, States, joined, random_states, worst_states
+from emdeg.reduce.shortening import work
+from emdeg.reduce.shortening.rates import States
+from emdeg.reduce.shortening.steering import MOTION, joined, random_states, worst_states
 from emdeg.robot import Robot, Workspace, to_toml
 from emdeg.runtime import compile, one_thread
 from emdeg.writing import Shown

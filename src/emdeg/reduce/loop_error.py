@@ -37,9 +37,8 @@ from emdeg.programs import (
     verify,
 )
 from emdeg.reduce.program_error import CLOSE, FAR, POLYNOMIAL, SMALL, ProgramError
-from emdeg.reduce.rates import of_rates, unit_rates
 from emdeg.reduce.row_error import speed_products
-from emdeg.reduce.steering import States
+from emdeg.reduce.shortening.rates import States, of_rates, unit_rates
 from emdeg.robot import Robot, Workspace
 from emdeg.runtime import compile
 

@@ -21,11 +21,10 @@ from emdeg.algebra import Array, P, PrimeField, Residue, residue_inverse
 from emdeg.bounds import Bounded, NestedSupremum, Variable, interpolated, joint_variable, node_states, trimmed
 from emdeg.errors import OverBudget
 from emdeg.programs import Kind, Program, angle_atoms, constants, evaluate_residues
-from emdeg.reduce import work
-from emdeg.reduce.moves import rate_terms
-from emdeg.reduce.rates import of_rates, unit_rates
 from emdeg.reduce.row_error import CornerReach, EffortRow
-from emdeg.reduce.steering import States
+from emdeg.reduce.shortening import work
+from emdeg.reduce.shortening.moves import rate_terms
+from emdeg.reduce.shortening.rates import States, of_rates, unit_rates
 from emdeg.robot import Workspace
 from emdeg.runtime import compile
 

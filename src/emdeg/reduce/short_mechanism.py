@@ -21,7 +21,7 @@ from emdeg.programs import Effort, Program, Progress, count, program
 from emdeg.reduce.changed_robot import NOTHING_LEFT_OUT, fewer_parameters
 from emdeg.reduce.loop_error import error_of_parameters
 from emdeg.reduce.short_program import ShortProgram
-from emdeg.reduce.steering import MOTION, worst_states
+from emdeg.reduce.shortening.steering import MOTION, worst_states
 from emdeg.robot import Robot, Workspace
 from emdeg.runtime import compile, one_thread
 

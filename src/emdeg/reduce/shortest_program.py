@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from emdeg.programs import OPERATIONS, Effort, Program, Progress, Weights, count, program
-from emdeg.reduce import work
 from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram
-from emdeg.reduce.shortening import LEAST_SEARCH, Shortening
+from emdeg.reduce.shortening import LEAST_SEARCH, Shortening, work
 from emdeg.robot import RobotLike, Workspace, as_robot, need_numbers, workspace
 from emdeg.runtime import one_thread
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
-from emdeg.reduce.rates import Corners, Errors, States
+from emdeg.bounds import basis, joint_variable
+from emdeg.reduce.shortening.rates import Corners, ErrorsAt, States
 from emdeg.robot import Workspace
 
 MOTION = ("q", "qd", "qdd")
@@ -49,7 +50,7 @@ def taken(states: States, rows: NDArray[np.intp] | slice) -> dict[str, Array]:
 
 
 def worst_states(
-    errors: Errors,
+    errors: ErrorsAt,
     where: Workspace,
     names: Sequence[str],
     random: np.random.Generator,
@@ -93,7 +94,7 @@ def worst_states(
 class _Climb:
     """States on their way to where an output of theirs errs most; `own`: which, by state."""
 
-    def __init__(self, errors: Errors, own: NDArray[np.intp], states: dict[str, Array]) -> None:
+    def __init__(self, errors: ErrorsAt, own: NDArray[np.intp], states: dict[str, Array]) -> None:
         self.errors, self.own, self.states = errors, own, states
         self.reached = np.abs(self._of_own(states))
 
@@ -128,8 +129,7 @@ def _along(low: float, high: float) -> tuple[Array, Array, Array]:
     """(nodes of a joint's range, places of it, values at nodes -> those of the wave through them at the places)."""
 
     def waves(x: Array) -> Array:
-        x = x - 0.5 * (low + high)
-        return np.stack([np.ones_like(x), *(f(k * x) for k in range(1, WAVES + 1) for f in (np.cos, np.sin))], axis=1)
+        return basis(joint_variable(1, True, (low, high)), WAVES, np.cos, np.sin, x - 0.5 * (low + high))
 
     nodes, places = np.linspace(low, high, 2 * WAVES + 2)[:-1], np.linspace(low, high, PLACES)
     if high - low < 2 * math.pi * (1 - 1e-9):

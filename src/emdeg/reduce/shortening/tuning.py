@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.programs import Kind, Op, OutputGroup, Program, Ref, constants
-from emdeg.reduce.tape import Tape
+from emdeg.reduce.shortening.tape import Tape
 
 Errors = NDArray[np.float32]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import Enum, auto
 
 from emdeg.programs import Dependence, Kind, uses
-from emdeg.reduce.moves import Graph, Move
+from emdeg.reduce.shortening.moves import Graph, Move
 
 
 class _Became(Enum):

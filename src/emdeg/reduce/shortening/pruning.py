@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.programs import Program, count
-from emdeg.reduce import work
-from emdeg.reduce.folding import Folding
-from emdeg.reduce.moves import Graph, Move, moved
-from emdeg.reduce.steering import States, joined, taken
-from emdeg.reduce.tape import Tape
-from emdeg.reduce.tuning import Tuning, with_own_numbers
+from emdeg.reduce.shortening import work
+from emdeg.reduce.shortening.folding import Folding
+from emdeg.reduce.shortening.moves import Graph, Move, moved
+from emdeg.reduce.shortening.rates import States
+from emdeg.reduce.shortening.steering import joined, taken
+from emdeg.reduce.shortening.tape import Tape
+from emdeg.reduce.shortening.tuning import Tuning, with_own_numbers
 
 FAR = 100.0
 """Limits beyond which an error is an error: a sixth power of a larger one would not fit single precision."""
@@ -100,15 +101,13 @@ class Pruning:
         """The largest error at the states, over its limit."""
         return float(np.abs(self.errors(program)).max(initial=0.0))
 
-    def run(self, program: Program, aim: float, below: float = math.inf) -> tuple[list[Program], Pruning]:
+    def run(self, program: Program, aim: float) -> tuple[list[Program], Pruning]:
         """(programs from the given one on, each shorter than the one before; the search with the states it has met).
 
         No error of the last is above `aim` of its limit at the states, nor where the adversary finds it largest: if the
-        shortest cannot be tuned to be so, the shortest on the way that can is the last. Where it is not shorter than
-        `below` operations the adversary is not asked, and the way has no end.
+        shortest cannot be tuned to be so, the shortest on the way that can is the last.
         """
-        path, here = self._shorter_and_shorter(moved(program, {}), aim)
-        return (path, here) if count(path[-1]).total < below else ([], here)
+        return self._shorter_and_shorter(moved(program, {}), aim)
 
     def back(self, path: Sequence[Program], place: int, aim: float) -> int:
         """The place of a path, from a given one backwards by halves, where errors at the states are below the aim."""

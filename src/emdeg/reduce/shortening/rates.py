@@ -17,7 +17,7 @@ from emdeg.robot import Workspace
 
 States = Mapping[str, Array]
 """Inputs by name, (states, size) each."""
-Errors = Callable[[States], Array]
+ErrorsAt = Callable[[States], Array]
 """States -> (states, outputs)."""
 CORNERS = 128
 """Corners of speeds that are looked at: all of them of eight joints, some of more."""
@@ -68,7 +68,7 @@ class Corners:
             signs = random.choice((-1.0, 1.0), (CORNERS, n - 1))
         self.corners = np.vstack([np.zeros(n), np.column_stack([np.ones(len(signs)), signs]) * self.speed])
 
-    def worst(self, errors: Errors, q: Array) -> tuple[Array, dict[str, Array]]:
+    def worst(self, errors: ErrorsAt, q: Array) -> tuple[Array, dict[str, Array]]:
         """(the largest error of every output at each configuration, (configurations, outputs); the states where, all
         outputs of the first configuration first).
         """

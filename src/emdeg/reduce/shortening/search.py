@@ -23,15 +23,15 @@ from emdeg.bounds import Bounded
 from emdeg.errors import OverBudget
 from emdeg.programs import Effort, Program, Progress, Weights, cost, count, optimise, verify
 from emdeg.programs.search import Resubstitution, tidied
-from emdeg.reduce import work
 from emdeg.reduce.changed_robot import Leaving
-from emdeg.reduce.moves import Move, moved
 from emdeg.reduce.program_error import EFFORTS, ProgramError, degrees_of, written_rates
-from emdeg.reduce.pruning import SURE, Pruning
-from emdeg.reduce.rates import States
 from emdeg.reduce.short_program import OF_EFFORTS, ShortProgram
-from emdeg.reduce.steering import joined, random_states, worst_states
-from emdeg.reduce.tape import Tape
+from emdeg.reduce.shortening import work
+from emdeg.reduce.shortening.moves import Move, moved
+from emdeg.reduce.shortening.pruning import SURE, Pruning
+from emdeg.reduce.shortening.rates import States
+from emdeg.reduce.shortening.steering import joined, random_states, worst_states
+from emdeg.reduce.shortening.tape import Tape
 from emdeg.robot import Robot, Workspace
 from emdeg.runtime import compile
 
@@ -246,8 +246,8 @@ class Shortening:
             self.tell(f"pruned {round_} x", cost(path[-1], self.weights))
             first = search.back(path, int(random.uniform() * len(path)), self._aim)
             search = replace(search, noise=NOISE, seed=self.seed + round_)
-            found, search = search.run(path[first], self._aim, below=count(path[-1]).total)
-            if found and count(found[-1]).total < count(path[-1]).total:
+            found, search = search.run(path[first], self._aim)
+            if count(found[-1]).total < count(path[-1]).total:
                 path = [*path[:first], *found]
         self.tell("pruned", cost(path[-1], self.weights))
         return path, replace(search, noise=0.0)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.programs import Kind, Op, Program, constants
-from emdeg.reduce import work
-from emdeg.reduce.steering import States
+from emdeg.reduce.shortening import work
+from emdeg.reduce.shortening.rates import States
 
 FUNCTIONS = {Kind.ADD: np.add, Kind.SUB: np.subtract, Kind.MUL: np.multiply, Kind.DIV: np.divide}
 FUNCTIONS |= {Kind.NEG: np.negative, Kind.SIN: np.sin, Kind.COS: np.cos, Kind.SQRT: np.sqrt}
