@@ -15,6 +15,7 @@ from emdeg.mechanics.formulations import coriolis_composite
 from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Dependence, Kind, Op, Program, count
+from emdeg.programs.search import resubstitute as module
 from emdeg.programs.search.formulation import options, plain_formulation, write
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.search.resubstitute import Resubstitution, resubstitute
@@ -46,6 +47,7 @@ def random_formulation(robot, functions, seed):
     return formulation
 
 
+@pytest.mark.long
 @few
 @given(robots(4), seeds, st.sampled_from(SEARCHED))
 def test_every_formulation_of_a_chain_is_the_same_function(robot, seed, function):
@@ -53,6 +55,7 @@ def test_every_formulation_of_a_chain_is_the_same_function(robot, seed, function
     verify_program(program, robot, function)
 
 
+@pytest.mark.long
 @few
 @given(robots(4, tree=True), seeds, st.sampled_from(SEARCHED))
 def test_every_formulation_of_a_tree_is_the_same_function(robot, seed, function):
@@ -107,6 +110,56 @@ def test_resubstitution_finds_what_factoring_cannot():
     program = tracer.program("squares", {"y": [product, (a + b) * (a + b) - (a - b) * (a - b)]})
     assert count(retrace(program)).total == 6
     assert count(resubstitute(retrace(program), 0.5)).total == 2
+
+
+def polynomials(many):
+    """Values that a chain leaves one by one, and twice the product of the last two said with four operations."""
+    tracer = Tracer()
+    a, b = tracer.inputs("q", 2, Dependence.CONFIGURATION)
+    values = [a, b]
+    for k in range(many):
+        values.append(values[-1] * values[-2] + (k + 2))
+    u, v = values[-2:]
+    return tracer.program("late", {"y": [*values[2:], (u + v) * (u + v) - u * u - v * v]})
+
+
+@pytest.mark.parametrize("most", [30, 2000])
+def test_late_values_of_long_programs_are_said_anew_too(most, monkeypatch):
+    """Where not all sums and products are listed, each time others are."""
+    monkeypatch.setattr(module, "TABLE_LIMIT", most)
+    program = retrace(polynomials(20))
+    before = count(program).total
+    assert count(Resubstitution(program).run(lambda: False, sweeps=40)).total == before - 4
+
+
+def test_the_graph_knows_what_lives_and_what_it_costs(monkeypatch):
+    """After every move it is as if it were seen for the first time."""
+    make = Resubstitution._make
+
+    def watched(self, target, candidate):
+        make(self, target, candidate)
+        net = self.net
+        seen = net.nodes.keys(), {k: sorted(v) for k, v in net.readers.items()}, net.read, net.cost
+        net._look()
+        assert seen == (net.nodes.keys(), {k: sorted(v) for k, v in net.readers.items()}, net.read, net.cost)
+
+    monkeypatch.setattr(Resubstitution, "_make", watched)
+    search = Resubstitution(plain_program(emdeg.load("puma560"), "mass_matrix", factored=False))
+    search.run(lambda: False, sweeps=1)
+    assert search.moves > 10
+
+
+def test_what_has_the_same_key_by_chance_is_not_taken():
+    """A wrong value is forgotten with what was made for it, and the graph is as it was."""
+    search = Resubstitution(plain_program(emdeg.load("planar3r"), "mass_matrix"))
+    net = search.net
+    target = next(index for index in net.order if net.nodes[index].kind is Kind.MUL)
+    a, b = (index for index in net.order[:2])
+    before = dict(net.nodes), dict(net.read), net.cost
+    wrong = module.Equivalent(1, 1, (a, b), lambda net: net.add(net.mul((a, 1), (b, 1)), (b, 1)))
+    search._make(target, wrong)
+    assert (net.nodes, net.read, net.cost) == before
+    assert not search.moves
 
 
 def test_the_search_is_the_same_for_the_same_seed():

@@ -25,6 +25,8 @@ POINTS = 24
 """Places modulo a prime at which a square must have a root."""
 DRAWS = 64
 """Points tried modulo the prime: half of them fail at each square root."""
+PLACES = 64
+"""Of them with one prime."""
 DEEPEST = 8
 """Of more roots than this a place at which all exist is not looked for."""
 LONG = 300
@@ -36,10 +38,10 @@ def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, flo
 
     `values` are numbers for the symbols of the robot's geometry, with which the start is closed.
     """
-    squares = _squares(robot, plan)
+    bare = massless(robot)
+    squares = _squares(bare, plan)
     if not squares and not any(_is_formula(step) for step in plan):
         return plan
-    bare = massless(robot)
     algebra = RationalFunctions(algebra_of(bare))
     link = linkage_of(bare, algebra)
     place = Place(link, {k: _letters(algebra, link, k) for k in link.coordinates})
@@ -56,41 +58,43 @@ def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, flo
 
 
 def places_modulo_a_prime(robot: Robot, plan: Plan) -> Iterator[tuple[Linkage, list[Position], int]]:
-    """(linkage, closed configuration by the plan, prime) at random residues, where its roots and quotients exist.
+    """(linkage without masses, closed configuration by the plan, prime) at random residues, where its roots and
+    quotients exist.
 
     A root exists at every second place: the more of them have been seen to, the more places are tried, unless they are
-    too many for that.
+    too many for that. Now and then the prime is another: what a robot's constants need may have no root modulo one.
     """
+    bare = massless(robot)
     deepest = drawn = 0
     while drawn < DRAWS << deepest and deepest <= DEEPEST:
-        drawn += 1
-        field, roots = PrimeField.fresh(), 0
-        link = linkage_of(robot, field)
+        field = PrimeField.fresh()
+        link = linkage_of(bare, field)
+        for place in range(PLACES):
+            drawn, roots = drawn + 1, 0
 
-        def root(value: Residue, _: str, field: PrimeField = field) -> Residue:
-            nonlocal roots, deepest
-            found = field.sqrt(value)
-            roots += 1
-            deepest = max(deepest, roots)
-            return found
+            def root(value: Residue, _: str, field: PrimeField = field) -> Residue:
+                nonlocal roots, deepest
+                found = field.sqrt(value)
+                roots += 1
+                deepest = max(deepest, roots)
+                return found
 
-        try:
-            found = solve(link, plan, field_coordinates(link, field), root)
-        except ZeroDivisionError:
-            continue
-        yield link, found, field.prime
+            try:
+                found = solve(link, plan, _random_coordinates(link, field, place), root)
+            except ZeroDivisionError:
+                continue
+            yield link, found, field.prime
 
 
 def _squares(robot: Robot, plan: Plan) -> set[int]:
     """The steps with a root that exists at every point tried."""
-    asked, refused, prime = [0] * len(plan), set(), PrimeField.fresh().prime
-    for seed in range(8 * POINTS):
-        field = PrimeField(seed, prime)
-        link = linkage_of(robot, field)
-        place = Place(link, field_coordinates(link, field))
+    asked, refused, field = [0] * len(plan), set(), PrimeField.fresh()
+    link = linkage_of(robot, field)
+    for point in range(8 * POINTS):
+        place = Place(link, _random_coordinates(link, field, point))
         for i, step in enumerate(plan):
             try:
-                take(place, step, lambda value, _, field=field: field.sqrt(value))
+                take(place, step, lambda value, _: field.sqrt(value))
             except ZeroDivisionError:
                 refused.add(i)
                 break
@@ -107,6 +111,11 @@ def field_coordinates(link: Linkage, field: PrimeField) -> dict[int, Position]:
         k: field.joint_sincos(i) if link.tree.revolute[k] else field.displacement(i)
         for i, k in enumerate(link.coordinates)
     }
+
+
+def _random_coordinates(link: Linkage, field: PrimeField, place: int) -> dict[int, Position]:
+    """The coordinates of one of many places; what is constant stays as the field has it."""
+    return field_coordinates(link, PrimeField(f"{field.seed} {place}", field.prime))
 
 
 def _letters(algebra: RationalFunctions, link: Linkage, k: int) -> Position:

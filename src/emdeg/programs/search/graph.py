@@ -32,7 +32,7 @@ class Node:
 
 
 class SearchGraph:
-    """The program as a graph. Ids are never re-used; `order` lists the living nodes, arguments first."""
+    """The program as a graph. Ids are never re-used; what nobody reads any more goes with the last who did."""
 
     def __init__(self, program: Program, seed: int, weights: Weights = OPERATIONS) -> None:
         self.program = program
@@ -40,6 +40,11 @@ class SearchGraph:
         self.points = Points(seed)
         self.moduli = self.points.moduli
         self.nodes: dict[int, Node] = {}
+        self.readers: dict[int, list[int]] = {}
+        self.read: dict[int, int] = {}
+        """How often each value is read, outputs included."""
+        self.cost = 0.0
+        self._order: list[int] | None = None
         self._next = 0
         self._classes = dependences(program)
         place: list[Signed] = []
@@ -58,15 +63,21 @@ class SearchGraph:
             [(place[r.value][0], place[r.value][1] * r.sign) if r.sign else None for r in group.entries]
             for group in program.outputs
         ]
-        self.refresh()
+        self._look()
 
     def _is_leaf(self, index: int) -> bool:
         return self._classes[index] is Dependence.CONSTANTS or self.program.ops[index].kind is Kind.INPUT
 
     def _new(self, node: Node) -> int:
-        self.nodes[self._next] = node
+        index = self._next
         self._next += 1
-        return self._next - 1
+        self.nodes[index], self._order = node, None
+        self.readers[index], self.read[index] = [], 0
+        self.cost += self.weights.of(node.kind)
+        for arg, _ in node.args:
+            self.readers[arg].append(index)
+            self.read[arg] += 1
+        return index
 
     @property
     def size(self) -> int:
@@ -98,34 +109,39 @@ class SearchGraph:
                 if ref is not None:
                     yield ref[0]
 
-    def refresh(self) -> None:
-        """Drop what no output needs; recompute the order and who reads whom."""
-        order: list[int] = []
-        seen: set[int] = set()
-        nodes = self.nodes
-        for root in self.roots():
-            stack = [root]
-            while stack:
-                index = stack.pop()
-                if index < 0:
-                    order.append(~index)
-                elif index not in seen:
-                    seen.add(index)
-                    stack.append(~index)
-                    stack.extend(arg for arg, _ in nodes[index].args if arg not in seen)
-        self.order = order
+    @property
+    def order(self) -> list[int]:
+        """The living nodes, arguments first."""
+        if self._order is None:
+            order: list[int] = []
+            seen: set[int] = set()
+            nodes = self.nodes
+            for root in self.roots():
+                stack = [root]
+                while stack:
+                    index = stack.pop()
+                    if index < 0:
+                        order.append(~index)
+                    elif index not in seen:
+                        seen.add(index)
+                        stack.append(~index)
+                        stack.extend(arg for arg, _ in nodes[index].args if arg not in seen)
+            self._order = order
+        return self._order
+
+    def _look(self) -> None:
+        """See anew what there is, who reads whom, and what it costs."""
+        self._order = None
+        order, nodes = self.order, self.nodes
         self.nodes = {index: nodes[index] for index in order}
-        self.readers: dict[int, list[int]] = {index: [] for index in order}
+        self.readers = {index: [] for index in order}
         for index in order:
             for arg, _ in nodes[index].args:
                 self.readers[arg].append(index)
         self.read = {index: len(readers) for index, readers in self.readers.items()}
         for root in self.roots():
             self.read[root] += 1
-
-    @property
-    def cost(self) -> float:
-        return sum(self.weights.of(node.kind) for node in self.nodes.values())
+        self.cost = self.weight(order)
 
     def cone(self, root: int) -> set[int]:
         """The values that only `root` needs, itself included: what goes if it goes."""
@@ -155,15 +171,33 @@ class SearchGraph:
         return found
 
     def redirect(self, old: int, new: Signed) -> None:
-        """Let everyone who reads `old` read `new` instead. Call `refresh` afterwards."""
+        """Let everyone who reads `old` read `new` instead; `old` goes, and what only it needed."""
         index, sign = new
-        for reader in self.readers[old]:
+        for reader in set(self.readers[old]):
             node = self.nodes[reader]
             node.args = tuple((index, s * sign) if arg == old else (arg, s) for arg, s in node.args)
         for group in self.outputs:
             for k, ref in enumerate(group):
                 if ref is not None and ref[0] == old:
                     group[k] = (index, ref[1] * sign)
+        self.readers[index] += self.readers[old]
+        self.read[index] += self.read[old]
+        self.readers[old], self.read[old], self._order = [], 0, None
+        self.forget(old)
+
+    def forget(self, index: int) -> None:
+        """Let a value go that nobody reads, and what only it needed."""
+        stack = [] if self.read[index] else [index]
+        while stack:
+            gone = stack.pop()
+            node = self.nodes.pop(gone)
+            del self.readers[gone], self.read[gone]
+            self.cost -= self.weights.of(node.kind)
+            for arg, _ in node.args:
+                self.readers[arg].remove(gone)
+                self.read[arg] -= 1
+                if not self.read[arg]:
+                    stack.append(arg)
 
     def snapshot(self) -> tuple[dict[int, Node], list[list[Signed | None]]]:
         copies = {
@@ -174,7 +208,7 @@ class SearchGraph:
 
     def restore(self, state: tuple[dict[int, Node], list[list[Signed | None]]]) -> None:
         self.nodes, self.outputs = state
-        self.refresh()
+        self._look()
 
     def to_program(self) -> Program:
         """The graph written out again."""

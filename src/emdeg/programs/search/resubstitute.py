@@ -15,23 +15,28 @@ with signs anywhere and k a new constant.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emdeg.programs.ir import Kind, Program
-from emdeg.programs.search.fingerprint import Print, ratio
+from emdeg.programs.search.fingerprint import POINTS, Print, ratio
 from emdeg.programs.search.graph import Node, SearchGraph, Signed
 from emdeg.programs.weights import OPERATIONS, SHORT, Effort, Weights, cost, target_seconds
 
-TABLE_LIMIT = 700
-"""Sums and products are listed for the first so many values: the tables grow with the square."""
-REBUILD = 300
-"""Moves after which the tables are made afresh, the dead entries gone."""
+TABLE_LIMIT = 2000
+"""Sums and products are listed of so many values at most, others each time: the tables grow with the square."""
+MOVES = 10
+"""Moves after which the tables are made afresh, and one more for every 10 values; until then they know new values
+by themselves, without their sums and products."""
 SELDOM = 0.15
 """How often the dearer forms are tried."""
+ROUNDING = 1e-6
+"""Of costs, which are sums of weights."""
 IN_VAIN = 1
 """Sweeps for each operation after which a program that has not become shorter will hardly do so."""
 
@@ -49,7 +54,7 @@ class Resubstitution:
         self._spend = spend
         self.net = SearchGraph(program, seed, weights)
         self.random = random.Random(seed)
-        self.tables = Tables(self.net, TABLE_LIMIT)
+        self.tables = Tables(self.net, self.random)
         self.best = self.net.cost
         self._best_state = self.net.snapshot()
         self._since_rebuild = 0
@@ -98,14 +103,17 @@ class Resubstitution:
         """Replace the target by the best expression that does not cost more than it; by chance among equals."""
         net = self.net
         self._spend(target_seconds(len(net.nodes)))
-        cone, beyond = net.cone(target), net.beyond(target)
+        cone, beyond = net.cone(target), None
         spare = net.weight(cone)
         weights = net.weights
         best: tuple[float, float] | None = None
         chosen: Equivalent | None = None
         for candidate in self._candidates(target, spare):
             new = candidate.adds * weights.add + candidate.muls * weights.mul
-            if new > spare or not beyond.isdisjoint(candidate.operands):
+            if new > spare:
+                continue
+            beyond = beyond or net.beyond(target)
+            if not beyond.isdisjoint(candidate.operands):
                 continue
             # Operands inside the cone keep their own operations alive.
             cost = new + self._kept(candidate.operands, cone) - spare
@@ -127,7 +135,7 @@ class Resubstitution:
         if self.random.random() < SELDOM:
             yield from with_new_constant(target, net, tables)
         if spare >= 3 * least and tables.ids and self.random.random() < SELDOM:
-            some = np.array(self.random.sample(range(len(tables.ids)), min(12, len(tables.ids))))
+            some = self.random.sample(range(len(tables.ids)), min(12, len(tables.ids)))
             yield from two_products(target, net, tables, some)
 
     def _kept(self, operands: tuple[int, ...], cone: set[int]) -> float:
@@ -143,19 +151,22 @@ class Resubstitution:
     def _make(self, target: int, candidate: Equivalent) -> None:
         net = self.net
         first = net.size
-        net.redirect(target, candidate.build(net))
-        net.refresh()
+        made = candidate.build(net)
+        if not np.array_equal(net.value(made), net.nodes[target].print):  # by chance it has the same key
+            net.forget(made[0])
+            return
+        net.redirect(target, made)
         for index in range(first, net.size):
             if index in net.nodes:
                 self.tables.insert(index)
         self.moves += 1
         self._since_rebuild += 1
-        if net.cost < self.best:
+        if net.cost < self.best - ROUNDING:
             self.best = net.cost
             self._best_state = net.snapshot()
             self._in_vain = 0
-        if self._since_rebuild > REBUILD:
-            self.tables = Tables(net, TABLE_LIMIT)
+        if self._since_rebuild > MOVES + len(net.nodes) // 10:
+            self.tables = Tables(net, self.random)
             self._since_rebuild = 0
 
 
@@ -183,18 +194,15 @@ def one_operation(target: int, net: SearchGraph, tables: Tables) -> Iterator[Equ
     """The target as another value, a multiple of one, a product or a sum."""
     node = net.nodes[target]
     own, now = node.print, tuple(sorted(arg for arg, _ in node.args))
-    key = tables.key(own)
-    same = tables.values.get(key)
+    same = tables.values.get(tables.key(own))
     if same is not None and same != target and same in net.nodes:
         yield Equivalent(0, 0, (same,), lambda net: _as(net, (same, 1), own))
-    pair = tables.products.get(key)
-    if pair is not None and _living(net, pair) and not (node.kind is Kind.MUL and tuple(sorted(pair)) == now):
-        yield Equivalent(0, 1, pair, lambda net: _as(net, net.mul((pair[0], 1), (pair[1], 1)), own))
-    three = tables.sums.get(key)
-    if three is not None and _living(net, three[:2]) and (node.kind is not Kind.ADD or tuple(sorted(three[:2])) != now):
-        yield Equivalent(1, 0, three[:2], lambda net: _as(net, net.add((three[0], 1), (three[1], three[2])), own))
+    for _, kind, sign, pair in tables.pairs(own[None, :], target):
+        if node.kind is not kind or tuple(sorted(pair)) != now:
+            adds, muls = (1, 0) if kind is Kind.ADD else (0, 1)
+            yield Equivalent(adds, muls, pair, partial(_pair, pair=pair, kind=kind, sign=sign, residues=own))
     if own.all():
-        multiple = tables.ratios.get(tables.ratio_keys(own[None, :], net.points.inverse(own)[None, :])[0])
+        multiple = tables.ratios.get(tables.ratio_keys(own[None, :])[0])
         known = multiple is None or multiple == target or multiple not in net.nodes
         if multiple is not None and not known and not _is_multiple(net, node, multiple):
             factor = ratio(own, net.nodes[multiple].print, net.points)
@@ -204,60 +212,54 @@ def one_operation(target: int, net: SearchGraph, tables: Tables) -> Iterator[Equ
 
 def two_operations(target: int, net: SearchGraph, tables: Tables) -> Iterator[Equivalent]:
     """The target as a sum or product of a value with a product or a sum."""
-    m, own = net.moduli, net.nodes[target].print
-    products, sums, nodes = tables.products, tables.sums, net.nodes
-    for sign, rest in ((1, (own + (m - tables.rows)) % m), (-1, (own + tables.rows) % m)):  # t = sign a + rest
-        for k, (a, key) in enumerate(zip(tables.ids, tables.keys(rest))):
-            if key in products and a != target:
-                b, c = products[key]
-                if b in nodes and c in nodes:
-                    yield _plus(a, sign, (b, c), rest[k], Kind.MUL, 1)
-            if key in sums and a != target:
-                b, c, s = sums[key]
-                if b in nodes and c in nodes:
-                    yield _plus(a, sign, (b, c), rest[k], Kind.ADD, s)
-    rest = own * tables.inverses % m  # t = a * rest
-    for k, (a, key) in enumerate(zip(tables.ids, tables.keys(rest))):
-        if key in products and a != target:
-            b, c = products[key]
-            if b in nodes and c in nodes:
-                yield _times(a, (b, c), rest[k], Kind.MUL, 1)
-        if key in sums and a != target:
-            b, c, s = sums[key]
-            if b in nodes and c in nodes:
-                yield _times(a, (b, c), rest[k], Kind.ADD, s)
+    own, ids = net.nodes[target].print, tables.ids
+    n, p, first = len(ids), tables.p, own[:COLUMNS]
+    # t = a + rest, t = -a + rest, t = a * rest
+    rests = [first + (p - tables.rows), first + tables.rows, first * tables.inverses]
+    for place, kind, inner, pair in tables.pairs(np.concatenate(rests) % p, target):
+        way, k = divmod(place, n)
+        a = ids[k]
+        if a == target or a not in net.nodes:
+            continue
+        if way == 2:
+            rest = own * net.points.inverse(net.nodes[a].print) % net.moduli
+            yield _times(a, pair, rest, kind, inner)
+        else:
+            sign = -1 if way else 1
+            yield _plus(a, sign, pair, _less(net, own, (a, sign)), kind, inner)
 
 
 def with_new_constant(target: int, net: SearchGraph, tables: Tables) -> Iterator[Equivalent]:
     """The target as k a + b."""
-    m, own = net.moduli, net.nodes[target].print
-    for sign, rest in ((1, (own + (m - tables.rows)) % m), (-1, (own + tables.rows) % m)):
-        for k, (b, key) in enumerate(zip(tables.ids, tables.ratio_keys(rest, tables.first_inverse(rest)))):
+    own, p = net.nodes[target].print, tables.p
+    for sign, rest in ((1, own[:COLUMNS] + (p - tables.rows)), (-1, own[:COLUMNS] + tables.rows)):
+        for b, key in zip(tables.ids, tables.ratio_keys(rest % p)):
             a = tables.ratios.get(key)
-            if a is not None and a in net.nodes and a != target and b != target and a != b:
-                factor = ratio(rest[k], net.nodes[a].print, net.points)
+            if a is not None and a in net.nodes and b in net.nodes and a != target and b != target and a != b:
+                factor = ratio(_less(net, own, (b, sign)), net.nodes[a].print, net.points)
                 if factor is not None:
                     yield _multiple_plus(a, factor, b, sign)
 
 
-def two_products(target: int, net: SearchGraph, tables: Tables, some: np.ndarray) -> Iterator[Equivalent]:
+def two_products(target: int, net: SearchGraph, tables: Tables, some: Sequence[int]) -> Iterator[Equivalent]:
     """The target as a b + c d, for the products of the values numbered `some` in the tables with all others."""
-    m, own = net.moduli, net.nodes[target].print
-    products, nodes, ids = tables.products, net.nodes, tables.ids
-    for i in some.tolist():
-        a = ids[i]
-        made = tables.rows * tables.rows[i] % m
-        for sign, rest in ((1, (own + (m - made)) % m), (-1, (own + made) % m)):
-            for k, key in enumerate(tables.keys(rest)):
-                if key in products:
-                    c, d = products[key]
-                    b = ids[k]
-                    if c in nodes and d in nodes and target not in (a, b, c, d) and {a, b} != {c, d}:
-                        yield _two_products((a, b), sign, (c, d), rest[k])
+    own, ids, p = net.nodes[target].print, tables.ids, tables.p
+    n, first = len(ids), own[:COLUMNS]
+    made = np.concatenate([tables.rows * tables.rows[i] for i in some]) % p
+    for place, kind, _, (c, d) in tables.pairs(np.concatenate([first + (p - made), first + made]) % p, target):
+        way, which = divmod(place, n * len(some))
+        a, b = ids[some[which // n]], ids[which % n]
+        apart = target not in (a, b) and {a, b} != {c, d}
+        if kind is Kind.MUL and apart and a in net.nodes and b in net.nodes:
+            sign = -1 if way else 1
+            product = net.nodes[a].print * net.nodes[b].print % net.moduli
+            rest = (own + (product if way else net.moduli - product)) % net.moduli
+            yield _two_products((a, b), sign, (c, d), rest)
 
 
-def _living(net: SearchGraph, pair: tuple[int, ...]) -> bool:
-    return all(index in net.nodes for index in pair)
+def _less(net: SearchGraph, own: Print, taken: Signed) -> Print:
+    """The residues that are left where a value is taken away."""
+    return (own + net.moduli - net.value(taken)) % net.moduli
 
 
 def _is_multiple(net: SearchGraph, node: Node, other: int) -> bool:
@@ -298,48 +300,84 @@ def _two_products(first: tuple[int, int], sign: int, second: tuple[int, int], re
     return Equivalent(1, 2, (*first, *second), build)
 
 
-Rows = np.ndarray
+Rows = NDArray[np.uint64]
+COLUMNS = POINTS - 1
+"""Of fingerprints those that values are looked up by; the others prove what was found."""
+Pair = tuple[int, Kind, int, tuple[int, int]]
+"""(place of what was looked for, product or sum, the second's sign in the sum, the two values)."""
 
 
 class Tables:
-    """Fingerprint -> a value, a product (a, b) or a sum (a, b, sign); keys are blind to the sign of the whole.
+    """What is known by its fingerprint: values, multiples of them, and the products and sums of any two.
 
-    Entries may outlive their nodes: whoever finds one must ask whether it still lives.
+    Keys are blind to the sign of the whole. Entries may outlive their nodes.
     """
 
-    def __init__(self, net: SearchGraph, limit: int) -> None:
-        self.net, self.p, self.limit = net, net.points.p, limit
+    def __init__(self, net: SearchGraph, chance: random.Random) -> None:
+        self.net, self.p = net, np.uint64(net.points.p)
         self.ids: list[int] = []
-        self.rows: Rows = np.zeros((0, len(net.moduli)), dtype=np.uint64)
-        self.inverses: Rows = np.zeros((0, len(net.moduli)), dtype=np.uint64)
+        self.rows: Rows = np.zeros((0, COLUMNS), dtype=np.uint64)
+        self.inverses = self.rows
         self.values: dict[int, int] = {}
         self.ratios: dict[int, int] = {}
-        self.products: dict[int, tuple[int, int]] = {}
-        self.sums: dict[int, tuple[int, int, int]] = {}
-        for index in net.order:
-            self.insert(index)
+        self._insert([index for index in net.order if net.nodes[index].print.all()])
+        places = range(len(self.ids))
+        if len(places) > TABLE_LIMIT:
+            places = sorted(chance.sample(places, TABLE_LIMIT))
+        self._listed = np.array([self.ids[k] for k in places])
+        self._pair_keys, self._pairs = self._all_pairs(self.rows[list(places)])
+
+    def _all_pairs(self, rows: Rows) -> tuple[Rows, NDArray[np.int64]]:
+        """The keys in order, and of each kind * n^2 + first * n + second; kinds: product, sum, difference."""
+        n, p = len(rows), self.p
+        first, second = np.triu_indices(n)
+        apart = first < second
+        firsts, seconds = rows[first, :2], rows[second, :2]
+        keys = [self._keys(firsts * seconds % p)]
+        firsts, seconds = firsts[apart], seconds[apart]
+        keys += [self._keys((firsts + seconds) % p), self._keys((firsts + (p - seconds)) % p)]
+        codes = first * n + second
+        found = np.concatenate([codes, n * n + codes[apart], 2 * n * n + codes[apart]])
+        every = np.concatenate(keys)
+        order = np.argsort(every)
+        return every[order], found[order]
+
+    def pairs(self, rows: Rows, target: int) -> Iterator[Pair]:
+        """Living pairs whose product, sum or difference is one of these rows, up to sign; the target is in none."""
+        if not len(self._pair_keys):
+            return
+        keys, n = self._keys(rows), len(self._listed)
+        order = np.argsort(keys)  # neighbours are looked for in the same part of memory
+        keys = keys[order]
+        low = np.searchsorted(self._pair_keys, keys)
+        there = np.flatnonzero(self._pair_keys[np.minimum(low, len(self._pair_keys) - 1)] == keys)
+        low, high = low[there], np.searchsorted(self._pair_keys, keys[there], "right")
+        many = high - low
+        places = np.repeat(order[there], many)
+        at = np.repeat(low - np.cumsum(many) + many, many) + np.arange(many.sum())
+        kinds, codes = np.divmod(self._pairs[at], n * n)
+        first, second = (self._listed[k] for k in np.divmod(codes, n))
+        others = np.flatnonzero((first != target) & (second != target))
+        nodes = self.net.nodes
+        for place, kind, a, b in zip(*(part[others].tolist() for part in (places, kinds, first, second))):
+            if a in nodes and b in nodes:
+                yield place, Kind.ADD if kind else Kind.MUL, -1 if kind == 2 else 1, (a, b)
 
     def insert(self, index: int) -> None:
-        """Add a node, and its sums and products with all that are there."""
-        own = self.net.nodes[index].print
-        if not own.all():  # zero, or zero at a point by accident
-            return
-        m = self.net.moduli
-        self.values.setdefault(self.key(own), index)
-        self.ids.append(index)
-        self.rows = np.vstack([self.rows, own])
-        self.inverses = np.vstack([self.inverses, self.net.points.inverse(own)])
-        if not self.net.is_constant(index):
-            self.ratios.setdefault(self.ratio_keys(own[None, :], self.inverses[-1:])[0], index)
-        if len(self.ids) > self.limit:
-            return
-        others, rows = self.ids[:-1], self.rows[:-1]
-        for other, key in zip(self.ids, self.keys(self.rows * own % m)):
-            self.products[key] = (other, index)
-        for other, key in zip(others, self.keys((rows + own) % m)):
-            self.sums[key] = (other, index, 1)
-        for other, key in zip(others, self.keys((rows + (m - own)) % m)):
-            self.sums[key] = (other, index, -1)
+        """Add a node."""
+        if self.net.nodes[index].print.all():  # not zero, nor zero at a point by accident
+            self._insert([index])
+
+    def _insert(self, new: Sequence[int]) -> None:
+        rows = np.array([self.net.nodes[index].print[:COLUMNS] for index in new], dtype=np.uint64)
+        rows = rows.reshape(len(new), COLUMNS)
+        self.ids += new
+        self.rows = np.concatenate([self.rows, rows])
+        self.inverses = np.concatenate([self.inverses, self._inverse(rows)])
+        for index, key, multiple in zip(new, self._keys(rows).tolist(), self.ratio_keys(rows)):
+            self.values.setdefault(key, index)
+            if not self.net.is_constant(index):
+                self.ratios.setdefault(multiple, index)
 
     def compact(self) -> None:
         """Forget the dead."""
@@ -349,32 +387,28 @@ class Tables:
             self.ids = [self.ids[k] for k in alive]
             self.rows, self.inverses = self.rows[alive], self.inverses[alive]
 
-    def keys(self, rows: Rows) -> list[int]:
+    def key(self, residues: Print) -> int:
+        return int(self._keys(residues[None, :])[0])
+
+    def _keys(self, rows: Rows) -> Rows:
         """One key a row, the same for a value and its negative."""
         a, b = rows[:, 0], rows[:, 1]
-        p = np.uint64(self.p)
-        turned = a > np.uint64(self.p // 2)
-        a, b = np.where(turned, p - a, a), np.where(turned, (p - b) % p, b)
-        return (a << np.uint64(31) | b).tolist()
+        turned = a > self.p // np.uint64(2)
+        a, b = np.where(turned, self.p - a, a), np.where(turned, (self.p - b) % self.p, b)
+        return a << np.uint64(31) | b
 
-    def key(self, residues: Print) -> int:
-        return self.keys(residues[None, :])[0]
-
-    def ratio_keys(self, rows: Rows, inverses: Rows) -> list[int]:
+    def ratio_keys(self, rows: Rows) -> list[int]:
         """One key a row, the same for all multiples of a value."""
-        p = np.uint64(self.p)
-        a, b = rows[:, 1] * inverses[:, 0] % p, rows[:, 2] * inverses[:, 0] % p
+        inverse = self._inverse(rows[:, 0])
+        a, b = rows[:, 1] * inverse % self.p, rows[:, 2] * inverse % self.p
         return (a << np.uint64(31) | b).tolist()
 
-    def first_inverse(self, rows: Rows) -> Rows:
-        """1 / first column, by Fermat, in a column of its own; zero stays zero."""
-        p = np.uint64(self.p)
-        base = rows[:, :1].copy()
-        result = np.ones_like(base)
-        exponent = self.p - 2
+    def _inverse(self, residues: Rows) -> Rows:
+        """1 / residues, by Fermat; zero stays zero."""
+        base, result, exponent = residues, np.ones_like(residues), int(self.p) - 2
         while exponent:
             if exponent & 1:
-                result = result * base % p
-            base = base * base % p
+                result = result * base % self.p
+            base = base * base % self.p
             exponent >>= 1
         return result
