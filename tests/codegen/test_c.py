@@ -1,9 +1,11 @@
+import contextlib
 import ctypes
 import hashlib
 import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import mpmath
@@ -15,8 +17,9 @@ from hypothesis import strategies as st
 import emdeg
 from emdeg.codegen.c import COptions, emit_c, template
 from emdeg.codegen.infix import escaped
-from emdeg.programs.ir import Count, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref, count
-from emdeg.programs.simplification import CACHED, simplify, split_constants
+from emdeg.programs import registers
+from emdeg.programs.ir import Count, count
+from emdeg.programs.simplification import simplify, split_constants
 from emdeg.programs.sine import DOUBLE, SINGLE
 from emdeg.programs.values import evaluate
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
@@ -146,10 +149,40 @@ def test_recounting_finds_roots_quotients_and_angle_sums(build_program):
     assert parts == count(program)
 
 
+SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+
+def sanitized(compiler: str, text: str, folder: Path) -> Path:
+    """A program's text as an executable that ends where it reads or writes what is not its own."""
+    source, made = folder / "main.c", folder / "main"
+    source.write_text(text)
+    command = [compiler, *STRICT, *SANITIZED, str(source), "-o", str(made), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture(scope="module")
+def sanitizers(tmp_path_factory) -> frozenset[str]:
+    """The compilers whose sanitizers are installed: with clang they may come in a package of their own."""
+    found = set()
+    for compiler in COMPILERS:
+        with contextlib.suppress(AssertionError):
+            sanitized(compiler, "int main(void) { return 0; }\n", tmp_path_factory.mktemp(compiler))
+            found.add(compiler)
+    return frozenset(found)
+
+
 @each_compiler
-def test_sanitizers_find_nothing(compiler, tmp_path):
+@pytest.mark.parametrize("long", [template.LONG, 10])
+def test_sanitizers_find_nothing(compiler, long, sanitizers, tmp_path, monkeypatch):
+    if compiler not in sanitizers:
+        pytest.skip(f"the sanitizers of {compiler} are not on this machine")
+    monkeypatch.setattr(template, "LONG", long)
+    monkeypatch.setattr(registers, "REGISTERS", 4)
     program, _ = kitchen_sink()
     text = emit_c(program, COptions(trig="inline", batch=True, multirate=True, casadi=True))
+    assert ("KEPT(" in text) == (long == 10)
     text += """
 int main(void)
 {
@@ -165,26 +198,9 @@ int main(void)
     return sink_casadi(arg, res, 0, 0, 0);
 }
 """
-    source = tmp_path / "main.c"
-    source.write_text(text)
-    subprocess.run(
-        [
-            compiler,
-            *STRICT,
-            "-g",
-            "-fsanitize=address,undefined",
-            "-fno-sanitize-recover=all",
-            str(source),
-            "-o",
-            str(tmp_path / "main"),
-            "-lm",
-        ],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
-    subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True, env=environment)
+    made = sanitized(compiler, text, tmp_path)
+    subprocess.run([str(made)], check=True, capture_output=True, text=True, env=environment)
 
 
 def test_only_the_promised_symbols_are_exported(tmp_path):
@@ -219,7 +235,10 @@ def test_an_output_may_overwrite_an_input(tmp_path):
 def test_entries_are_stored_as_soon_as_they_are_known_and_all_inputs_are_read(function):
     program = emdeg.program("puma560", function)
     body = emit_c(program, COptions(trig="inline"), name="f").rsplit("\n{\n", 1)[1].splitlines()
-    of_inputs = re.compile(rf"= .*\b({'|'.join(group.name for group in program.inputs)})\[")
+    names = "|".join(group.name for group in program.inputs)
+    # an input in a register counts as one
+    loaded = "|".join(found[1] for line in body if (found := re.match(rf".* (t\d+) = (?:{names})\[\d+\];", line)))
+    of_inputs = re.compile(rf"= .*\b(({names})\[|({loaded or '0'})\b)")
     of_outputs = re.compile(rf" *({'|'.join(group.name for group in program.outputs)})\[\d+\] = -?(\w+)")
     stores = {place: found[2] for place, line in enumerate(body) if (found := of_outputs.match(line))}
     last_read = max(place for place, line in enumerate(body) if place not in stores and of_inputs.search(line))
@@ -232,28 +251,47 @@ def test_entries_are_stored_as_soon_as_they_are_known_and_all_inputs_are_read(fu
         assert set(range(waits + 1, place)) <= stores.keys()
 
 
-def test_long_functions_are_compiled_for_short_code():
-    ops = [Op(Kind.INPUT, payload=("q", 0)), Op(Kind.ADD, (0, 0))]
-    ops += [Op(Kind.MUL if k % 3 else Kind.ADD, (k - 1, k // 2)) for k in range(2, CACHED + 2)]
-    q = InputGroup("q", 1, Dependence.CONFIGURATION)
-    for size, expected in ((CACHED, 0), (CACHED + 1, 1)):
-        program = Program("f", (q,), tuple(ops[:size]), (OutputGroup("y", (1,), (Ref(size - 1),)),))
-        assert emit_c(program).count("EMDEG_SHORT void f(") == expected
+@each_compiler
+@pytest.mark.parametrize("flags", [(), ("-DEMDEG_FLOAT",), ("-O0",), ("-O3",), ("-DEMDEG_PLAIN",)])
+@pytest.mark.parametrize("trig", ["inline", "libm"])
+def test_values_of_long_functions_wait_in_memory(compiler, flags, trig, tmp_path, monkeypatch):
+    monkeypatch.setattr(template, "LONG", 10)
+    monkeypatch.setattr(registers, "REGISTERS", 4)
+    program, reference = pendulum_pair()
+    text = emit_c(program, COptions(trig=trig))
+    assert "KEEP(0, 0, " in text
+    assert recount(text, program.name) == count(program)
+    library = build(text, tmp_path, compiler, *flags)
+    dtype, tolerance = (np.float32, 1e-5) if "-DEMDEG_FLOAT" in flags else (np.float64, 1e-13)
+    state = {name: array[0].astype(dtype) for name, array in samples(program, 1).items()}
+    expected = reference(**state)
+    call(library.pair, [state["q"], state["qd"], state["qdd"], state["qdd"]])  # the output overwrites an input
+    np.testing.assert_allclose(state["qdd"], expected, rtol=tolerance)
 
 
 @each_compiler
-def test_long_functions_are_computed_in_stages(compiler, tmp_path, monkeypatch):
-    monkeypatch.setattr(template, "CACHED", 10)
-    monkeypatch.setattr(template, "STAGE", 12)
-    program, reference = pendulum_pair()
-    text = emit_c(program, COptions(trig="inline"))
-    assert text.count("EMDEG_NEXT(held);") == 3
-    assert recount(text, program.name) == count(program)
-    library = build(text, tmp_path, compiler)
-    state = {name: array[0] for name, array in samples(program, 1).items()}
-    expected = reference(**state)
-    call(library.pair, [state["q"], state["qd"], state["qdd"], state["qdd"]])  # the output overwrites an input
-    np.testing.assert_allclose(state["qdd"], expected, rtol=1e-13)
+@pytest.mark.parametrize("seed", range(8))
+def test_what_waits_in_memory_is_not_mixed_up(compiler, seed, tmp_path, monkeypatch):
+    monkeypatch.setattr(template, "LONG", 10)
+    monkeypatch.setattr(registers, "REGISTERS", 3 + seed)
+    program = random_program(seed, 300, divisions=True)
+    inputs = {name: array[0] for name, array in samples(program, 1, seed).items()}
+    library = build(emit_c(program, COptions(trig="inline")), tmp_path, compiler, "-O3", "-ffp-contract=off")
+    out, expected = run(library, program, inputs), evaluate(program, inputs)
+    for name in expected:
+        np.testing.assert_allclose(out[name], expected[name], rtol=1e-11, atol=1e-11 * np.abs(expected["y"]).max())
+
+
+@each_compiler
+@pytest.mark.parametrize("trig", ["inline", "libm"])
+def test_long_functions_of_a_robot_compile_without_a_warning(compiler, trig, tmp_path):
+    program = emdeg.program("puma560", "forward_dynamics_vjp")
+    assert program.size > template.LONG
+    inputs = {name: array[0] for name, array in samples(program, 1).items()}
+    library = build(emit_c(program, COptions(trig=trig), name="f"), tmp_path, compiler, "-O0")
+    out, expected = run(library, replace(program, name="f"), inputs), evaluate(program, inputs)
+    for name in expected:
+        np.testing.assert_allclose(out[name], expected[name], rtol=1e-9, atol=1e-9 * np.abs(expected[name]).max())
 
 
 HOSTILE = ["*/ int evil; /*", "name\nint evil;", "back\\\nslash", "??/ trigraph", "ünï", "\x00\x1b[31m", "//"]
@@ -262,8 +300,6 @@ HOSTILE = ["*/ int evil; /*", "name\nint evil;", "back\\\nslash", "??/ trigraph"
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_stay_in_the_comment(name, tmp_path):
     program, _ = pendulum_pair()
-    from dataclasses import replace
-
     labelled = replace(program, inputs=(replace(program.inputs[0], labels=(name, name)), *program.inputs[1:]))
     text = emit_c(labelled, COptions(robot=name, command=name))
     build(text, tmp_path)

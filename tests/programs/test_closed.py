@@ -29,6 +29,7 @@ def model_of(name, text):
     return KaneModel(robot_of(name), read_setup(text, robot_of(name)))
 
 
+@pytest.mark.long
 def test_delta_with_its_motors_rates_is_the_papers_delta():
     robot = robot_of("delta")
     model = KaneModel(robot, load_setup(EXAMPLES / "delta.toml", robot))
@@ -141,6 +142,7 @@ def test_out_of_reach_and_failing_speeds_are_errors():
         model_of("fourbar", still).rates([0.0], [1.0])
 
 
+@pytest.mark.long
 def test_the_command_counts_programs_of_a_files_speeds_and_of_natural_ones():
     done = runner.invoke(app, ["kane", "fourbar", "--speeds", str(EXAMPLES / "fourbar.toml"), "--json"])
     assert done.exit_code == 0, done.output

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdeg.programs import simplification
 from emdeg.programs.ir import Count, Dependence, Kind, count, dependences
 from emdeg.programs.network import factor
 from emdeg.programs.simplification import (
+    few_alive,
     fold_signs,
     for_one_state,
     most_alive,
@@ -18,12 +20,13 @@ from emdeg.programs.simplification import (
     simplify,
     split_constants,
     split_rates,
+    taken_ahead,
 )
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import evaluate
 from tests.program_samples import kitchen_sink, pendulum_pair, random_program, samples
 
-PASSES = [prune, retrace, factor, schedule, for_one_state, fold_signs, simplify]
+PASSES = [prune, retrace, factor, schedule, few_alive, taken_ahead, for_one_state, fold_signs, simplify]
 
 
 def same_function(left, right, states=20):
@@ -67,6 +70,29 @@ def test_for_one_state_what_a_long_chain_waits_for_comes_first():
     assert [ordered.ops[arg] for arg in ordered.ops[places[0]].args] == [given.ops[arg] for arg in start]
     assert count(ordered) == count(given)
     same_function(given, ordered)
+
+
+def test_while_a_chain_of_divisions_waits_others_are_taken_ahead(monkeypatch):
+    monkeypatch.setattr(simplification, "REACH", 10)
+    t = Tracer()
+    x = t.inputs("q", 8, Dependence.CONFIGURATION)
+    chain = x[0]
+    for one in x[1:]:
+        chain = one / (chain + one)
+    products = [a * b for a in x for b in x]
+    given = t.program("p", {"y": [chain, *products]})
+    ordered = taken_ahead(given)
+    last = max(index for index, op in enumerate(ordered.ops) if op.kind is Kind.DIV)
+    assert sum(op.kind is Kind.MUL for op in ordered.ops[:last]) > 20
+    assert count(ordered) == count(given)
+    same_function(given, ordered)
+
+
+def test_where_nothing_waits_the_order_stays():
+    t = Tracer()
+    x = t.inputs("q", 8, Dependence.CONFIGURATION)
+    given = t.program("p", {"y": [a * b + a for a in x for b in x]})
+    assert taken_ahead(given) == given
 
 
 def traced(build):

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from emdeg.programs import (
+    Act,
+    Allocation,
     Kind,
     Op,
     Program,
@@ -50,8 +52,6 @@ class Language:
     slash: str = " / "
     over: Callable[[str, str], str] | None = None
     """A quotient; None: with a slash between."""
-    apart: bool = False
-    """Whether an output never lies where an input does, so that entries may be stored before all inputs are read."""
     longest: int = 87
     """Characters of an expression that may stand inside another."""
     trigonometric: Callable[[str, str], str] | None = None
@@ -78,8 +78,7 @@ class Listing:
     statements: tuple[str, ...]
     outputs: dict[str, tuple[str, ...]]
     ready: dict[str, tuple[int, ...]]
-    """Of every entry how many statements come before it may be stored: its own, and all that read an input (but see
-    `Language.apart`)."""
+    """Of every entry how many statements come before it may be stored: its own, and all that read an input."""
     sums: tuple[tuple[Summand, ...], ...] = ()
     """Of formulas for people the terms of every statement, brackets around sums opened."""
     output_sums: dict[str, tuple[tuple[Summand, ...], ...]] = field(default_factory=dict)
@@ -133,8 +132,8 @@ def parts(program: Program, name: str, multirate: bool = False) -> list[Program]
 def body(program: Program, language: Language) -> list[str]:
     """Statements that compute the outputs and store their entries in the caller's arrays.
 
-    Nothing is stored before all inputs are read, so that an output may overwrite an input (unless they lie `apart`);
-    from there on each entry as soon as it is known, so that it takes no register up to the end.
+    Nothing is stored before all inputs are read, so that an output may overwrite an input; from there on each entry as
+    soon as it is known, so that it takes no register up to the end.
     """
     lines = listing(program, language)
     stores: list[list[str]] = [[] for _ in range(len(lines.statements) + 1)]
@@ -145,6 +144,67 @@ def body(program: Program, language: Language) -> list[str]:
     for statement, after in zip(lines.statements, stores[1:]):
         found += [statement, *after]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """How a language writes values that wait in memory, by their place there and their name."""
+
+    keep: Callable[[int, str], str]
+    """A statement that writes a value there."""
+    kept: Callable[[int, str], str]
+    """The value where it is read from there."""
+    pause: str
+    """A statement over which a compiler takes nothing along that lies there."""
+    stretch: int
+    """Operations between two of them."""
+
+
+def allocated_body(allocation: Allocation, language: Language, memory: Memory) -> list[str]:
+    """As `body`, an operation a statement, with values where the allocation has them."""
+    program = allocation.program
+    printer = _Printer(program, language, live(program))
+    for index, op in enumerate(program.ops):
+        if index in printer.numbers or op.kind in (Kind.INPUT, Kind.ANGLE):
+            printer.read(index, op)
+    refs = {(group.name, place): ref for group in program.outputs for place, ref in enumerate(group.entries)}
+    lying = dict(printer.operands)
+    computed = 0
+
+    def write(value: int, expression: Op) -> None:
+        """A value as it may stand where it is read, what stands inside it first."""
+        for arg in expression.args:
+            if arg in allocation.inside and arg not in printer.operands:
+                write(arg, program.ops[arg])
+                if len(printer.operands[arg].text) > language.longest:
+                    printer.name(arg)
+        printer.read(value, expression)
+
+    for step in allocation.steps:
+        op = program.ops[step.value]
+        match step.act:
+            case Act.COMPUTE:
+                if allocation.places and computed % memory.stretch == memory.stretch - 1:
+                    printer.statements.append(memory.pause)
+                computed += 1
+                write(step.value, op)
+                if op.kind in _TRIG:
+                    lying[step.value] = printer.operands[step.value]
+                else:
+                    printer.name(step.value)
+            case Act.LOAD:
+                printer.name(step.value)
+            case Act.KEEP:
+                name = printer.operands[step.value].text
+                printer.statements.append(memory.keep(step.place, name))
+                lying[step.value] = Operand(memory.kept(step.place, name))
+            case Act.LEAVE:
+                printer.operands[step.value] = lying[step.value]
+            case Act.STORE:
+                printer.statements.append(
+                    language.store(language.element(*step.entry), printer.output(refs[step.entry]))
+                )
+    return printer.statements
 
 
 def unused(program: Program) -> list[str]:
@@ -233,10 +293,9 @@ class _Printer:
         for index in sorted(self.rooted):
             if self.program.ops[index].kind is Kind.INPUT:
                 self.name(index)
-        outputs = {group.name: tuple(self._output(ref) for ref in group.entries) for group in self.program.outputs}
-        read = 0 if self.language.apart else self.all_read
+        outputs = {group.name: tuple(self.output(ref) for ref in group.entries) for group in self.program.outputs}
         ready = {
-            group.name: tuple(max(read, self.known[ref.value] if ref.sign else 0) for ref in group.entries)
+            group.name: tuple(max(self.all_read, self.known[ref.value] if ref.sign else 0) for ref in group.entries)
             for group in self.program.outputs
         }
         if not self.language.for_people:
@@ -252,7 +311,7 @@ class _Printer:
         terms = self._terms(ref.value) if ref.sign else ()
         return tuple(Summand(one.text, Ref(one.value.value, ref.sign * one.value.sign)) for one in terms)
 
-    def _output(self, ref: Ref) -> str:
+    def output(self, ref: Ref) -> str:
         if not ref.sign:
             return self.language.number(Fraction(0))
         operand = self.operands[ref.value]

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     )
     from emdeg.programs.network import signed
     from emdeg.programs.proof import FALSE_PASS, PLAIN, Certificate, verify
+    from emdeg.programs.registers import Act, Allocation, allocated
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
     from emdeg.programs.search.optimise import on_file, optimise
     from emdeg.programs.simplification import (
-        CACHED,
         angles_first,
         for_one_state,
         included,
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     )
     from emdeg.programs.sine import DOUBLE, SINGLE, TrigTable
     from emdeg.programs.slopes import slopes_on_file
-    from emdeg.programs.stages import HELD, RESULTS, Stage, in_stages
     from emdeg.programs.store import from_data, keep, normal_digest, robot_digest, to_data, wrong_format
     from emdeg.programs.trace import Traced, Tracer
     from emdeg.programs.values import ARITHMETIC, angle_atoms, constants, evaluate, evaluate_residues, every_value

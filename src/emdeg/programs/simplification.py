@@ -101,12 +101,13 @@ def fold_signs(program: Program) -> Program:
 
 def schedule(program: Program, alive: Callable[[Program], int] | None = None) -> Program:
     """The same operations in the order with fewer values `alive` (`most_alive`): as given, depth first or by greed."""
-    candidates = [program, _reordered(program, _depth_first(program)), _reordered(program, _greedy(program))]
+    candidates = [program, _reordered(program, _depth_first(program)), few_alive(program)]
     return min(candidates, key=alive or most_alive)
 
 
-CACHED = 3500
-"""Operations whose machine code stays in a processor's cache; beyond, shorter code counts for more than its order."""
+def few_alive(program: Program) -> Program:
+    """The same operations, the one next that ends most values: few are alive at once nearly everywhere."""
+    return _reordered(program, _greedy(program))
 
 
 def for_one_state(program: Program) -> Program:
@@ -114,7 +115,76 @@ def for_one_state(program: Program) -> Program:
 
     What the longest chains wait for comes first, so that several operations can be under way at once.
     """
-    return program if program.size > CACHED else _reordered(program, _greedy(program, _chains_ahead(program)))
+    return _reordered(program, _greedy(program, _chains_ahead(program)))
+
+
+def taken_ahead(program: Program) -> Program:
+    """The same operations in nearly the same order, with others taken ahead where a processor would wait.
+
+    It begins `AT_ONCE` operations in a cycle, of those within its `REACH` after the first that waits. Where these are
+    fewer, as in a chain of divisions, the next that can begin come from further on.
+    """
+    ops, cycles = program.ops, _cycles_of(program)
+    missing, readers = [len(set(op.args)) for op in ops], _readers(program)
+    known, begun = [0] * program.size, [False] * program.size
+    ready = [index for index, many in enumerate(missing) if not many]
+    waiting: list[tuple[int, int]] = []
+    ahead: dict[int, list[int]] = {}
+    cycle = first = 0
+    while first < program.size:
+        places = AT_ONCE
+        while ready and places:
+            index = heapq.heappop(ready)
+            if index > first + REACH:
+                ahead.setdefault(first, []).append(index)
+            begun[index], known[index] = True, cycle + cycles[index]
+            places -= cycles[index] > 0
+            for reader in readers[index]:
+                missing[reader] -= 1
+                if not missing[reader]:
+                    heapq.heappush(waiting, (max(known[arg] for arg in ops[reader].args), reader))
+            while waiting and waiting[0][0] <= cycle:
+                heapq.heappush(ready, heapq.heappop(waiting)[1])
+            while first < program.size and begun[first]:
+                first += 1
+        cycle += 1
+        while waiting and waiting[0][0] <= cycle:
+            heapq.heappush(ready, heapq.heappop(waiting)[1])
+    order: dict[int, None] = {}
+
+    def put(index: int) -> None:
+        for earlier in (*ops[index].args, *ahead.pop(index, ())):
+            if earlier not in order:
+                put(earlier)
+        order[index] = None
+
+    for index in range(program.size):
+        if index not in order:
+            put(index)
+    return _reordered(program, list(order))
+
+
+AT_ONCE = 2
+"""Sums and products that processors begin in a cycle: what they can, less what they move meanwhile."""
+REACH = 150
+"""Operations from which processors choose; those of registers and memory come between them."""
+
+
+def _readers(program: Program) -> list[list[int]]:
+    """Per value the operations that read it, each once."""
+    readers: list[list[int]] = [[] for _ in program.ops]
+    for index, op in enumerate(program.ops):
+        for arg in set(op.args):
+            readers[arg].append(index)
+    return readers
+
+
+def _cycles_of(program: Program) -> list[int]:
+    """How many cycles, roughly, each operation takes; none for what is there before."""
+    numbers = constants(program)
+    return [
+        0 if index in numbers or op.kind in _THERE else _CYCLES.get(op.kind, 4) for index, op in enumerate(program.ops)
+    ]
 
 
 def angles_first(program: Program) -> Program:
@@ -193,6 +263,7 @@ def _chains_ahead(program: Program) -> list[int]:
 
 _CYCLES = {Kind.DIV: 13, Kind.SQRT: 15, Kind.SIN: 30, Kind.COS: 30}
 """Of what takes longer than a sum or a product."""
+_THERE = (Kind.INPUT, Kind.NUMBER, Kind.ANGLE, Kind.SIN, Kind.COS)
 
 
 def _greedy(program: Program, ahead: Sequence[int] | None = None) -> list[int]:
@@ -205,11 +276,7 @@ def _greedy(program: Program, ahead: Sequence[int] | None = None) -> list[int]:
         if not needed[index]:
             for arg in op.args:
                 left[arg] -= 1
-    missing = [len(set(op.args)) for op in program.ops]
-    readers: list[list[int]] = [[] for _ in program.ops]
-    for index, op in enumerate(program.ops):
-        for arg in set(op.args):
-            readers[arg].append(index)
+    missing, readers = [len(set(op.args)) for op in program.ops], _readers(program)
     depth_first = {index: place for place, index in enumerate(_depth_first(program))}
     done = [False] * program.size
     order: list[int] = []

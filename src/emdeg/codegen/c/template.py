@@ -11,18 +11,17 @@ from typing import Any, Literal
 
 from emdeg.codegen.c.acados import acados_functions
 from emdeg.codegen.c.casadi import entry_points
-from emdeg.codegen.c.staged import BETWEEN_STAGES, STAGE, staged_statements
-from emdeg.codegen.infix import Language, body, escaped, header, identifier, parts, unused
+from emdeg.codegen.c.memory import HELPERS, MEMORY, rooms
+from emdeg.codegen.infix import Language, allocated_body, body, escaped, header, identifier, parts, unused
 from emdeg.programs import (
-    CACHED,
     DOUBLE,
     SINGLE,
     InputGroup,
     Program,
     TrigTable,
+    allocated,
     angles_first,
     for_one_state,
-    in_stages,
     split_constants,
 )
 
@@ -71,9 +70,10 @@ def emit_c(program: Program, options: COptions | None = None, *, name: str | Non
 def _file(comment: Sequence[str], code: str, options: COptions) -> str:
     """A file's text: its comment, what its code uses, its code with C's linkage."""
     trigonometry = (inline(code) if options.trig == "inline" else library(code)) + laws(code)
+    memory = HELPERS if _used("ROOM", code) else ""
     precision = _SINGLE + PRECISION if options.single else PRECISION
     linkage = "\n".join([*_FROM_C, "", code, *_TO_C, ""])
-    return "\n".join(filter(None, [_comment(comment) + "\n", precision, trigonometry, linkage]))
+    return "\n".join(filter(None, [_comment(comment) + "\n", precision, trigonometry, memory, linkage]))
 
 
 def _comment(lines: Sequence[str]) -> str:
@@ -165,39 +165,20 @@ _SINGLE = """\
 """
 
 
-LONG = 500
-"""Values of a derivative from which on a compiler's time matters more than the last tenth of its speed."""
+LONG = 700
+"""Values from which on moving them between registers and memory is better planned than left to a compiler."""
 
 
 def _function(program: Program, together: bool, scope: str = "") -> str:
-    """The function of a program. `scope`: "static " for one that nobody outside of the file sees, a derivative.
-
-    On long functions without a branch most of gcc's time at -O2 goes into moving values between registers: three times
-    as much as at -Os. And where the code does not stay in a processor's cache, shorter code is faster code.
-    """
-    long = program.size > (LONG if scope else CACHED)
+    """The function of a program. `scope`: "static " for one that nobody outside of the file sees, a derivative."""
     signature = f"{scope}void {program.name}({parameters(program)})"
-    lines = [*_SHORT, f"{signature};", f"EMDEG_SHORT {signature}"] if long else [f"{signature};", signature]
-    stages = in_stages(program, STAGE) if program.size > CACHED else []
-    if stages:
-        lines = [*BETWEEN_STAGES, *lines]
-        statements = staged_statements(stages, REAL, lambda element: _language(element, together))
+    if program.size > LONG:
+        allocation = allocated(program, waves_lie=together)
+        statements = rooms(allocation.places) + allocated_body(allocation, _language(one_state, together), MEMORY)
     else:
         statements = _body(for_one_state(program), one_state, together)
-    return "\n".join([*lines, "{", *("    " + line for line in _void(program) + statements), "}"]) + "\n"
-
-
-# A frame's own pointer reaches its values with a byte less than the stack's.
-_SHORT = (
-    "#ifndef EMDEG_SHORT",
-    "#if defined(__GNUC__) && !defined(__clang__)",
-    "#define EMDEG_SHORT __attribute__((optimize( \\",
-    '    "Os", "no-omit-frame-pointer", "ira-algorithm=priority", "no-schedule-insns2")))',
-    "#else",
-    "#define EMDEG_SHORT",
-    "#endif",
-    "#endif",
-)
+    lines = ["    " + line for line in _void(program) + statements]
+    return "\n".join([f"{signature};", signature, "{", *lines, "}", ""])
 
 
 def _batch(program: Program) -> str:
@@ -419,10 +400,10 @@ static inline void emdeg_sincos(emdeg_real x, emdeg_real *s, emdeg_real *c)
     const emdeg_real shifted = x * R({table.two_over_pi!r}) + R({table.rounder!r});
     const emdeg_real k = shifted - R({table.rounder!r});
     const emdeg_real in_reach = k * k <= R({table.most_quarters**2!r}) ? R(1.0) : R(NAN);
-    const emdeg_real r = {reduction} * in_reach;
-    const emdeg_real z = r * r;
-    const emdeg_real sine = r + r * z * {_horner(table.sine)};
-    const emdeg_real cosine = {_horner((1.0, -0.5, *table.cosine))};
+    const emdeg_real r = {reduction};
+    const emdeg_real z = r * r, zz = z * z;
+    const emdeg_real sine = r + r * z * in_reach * {_by_pairs(table.sine)};
+    const emdeg_real cosine = R(1.0) - R(0.5) * z + zz * in_reach * {_by_pairs(table.cosine)};
     emdeg_bits n, sine_bits, cosine_bits;
     memcpy(&n, &shifted, sizeof n);
     const emdeg_real first = (n & 1u) ? cosine : sine;
@@ -437,11 +418,17 @@ static inline void emdeg_sincos(emdeg_real x, emdeg_real *s, emdeg_real *c)
 """
 
 
-def _horner(coefficients: tuple[float, ...]) -> str:
-    text = f"R({coefficients[-1]!r})"
-    for coefficient in reversed(coefficients[:-1]):
-        text = f"(R({coefficient!r}) + z * {text})"
-    return text
+def _by_pairs(coefficients: tuple[float, ...]) -> str:
+    """The polynomial of z, two powers at a time: the chain of operations is half as long as Horner's."""
+    *pairs, last = (_pair(coefficients[k : k + 2]) for k in range(0, len(coefficients), 2))
+    for pair in reversed(pairs):
+        last = f"({pair} + zz * {last})"
+    return last
+
+
+def _pair(coefficients: tuple[float, ...]) -> str:
+    texts = [f"R({coefficient!r})" for coefficient in coefficients]
+    return f"({texts[0]} + z * {texts[1]})" if len(texts) > 1 else texts[0]
 
 
 _INLINE = _inline()
