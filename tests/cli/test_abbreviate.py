@@ -30,6 +30,7 @@ def result(*words: str):
     return data["result"]
 
 
+@pytest.mark.long
 def test_a_short_model_with_its_error_tables_split_and_code(tmp_path):
     code = tmp_path / "short.c"
     words = ("--seconds", "3", "--significance", "0.05", "--tables", "--processors", "2", "--emit", str(code))

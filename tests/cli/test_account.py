@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from tests.commands import run
 
 
+@pytest.mark.long
 def test_data_and_files(tmp_path):
     done = run("derive", "planar2r", "--account", "--json", "--out", str(tmp_path / "f"))
     assert done.returncode == 0, done.stderr

@@ -56,6 +56,7 @@ def test_the_papers_arm_as_one_json_object():
     assert len(result["equations"]["X"]) == 6
 
 
+@pytest.mark.long
 def test_text_and_c_and_latex():
     text = run("stanford_arm", "--speeds", PAPER)
     assert "qd1 = s3/s2*u1 - c3/s2*u3" in text.stdout
@@ -125,6 +126,7 @@ def test_the_parts_add_up_to_the_equations(file):
     np.testing.assert_allclose(found["rhs"], plain[1], atol=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format", ["text", "latex", "markdown"])
 def test_everything_can_be_printed_for_any_robot(format):
     for robot in (random_robot(1, 3), random_robot(2, 3, tree=True), emdeg.load("scara")):

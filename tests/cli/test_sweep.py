@@ -187,6 +187,7 @@ def test_a_full_disk_loses_nothing(emdeg_sweep, tmp_path, monkeypatch):
     assert json.loads(whole)["result"]["sha256"] == json.loads(out)["result"]["sha256"]
 
 
+@pytest.mark.long
 def test_no_scheduler_no_start(emdeg_sweep, tmp_path, monkeypatch):
     with socket.socket() as taken:  # a port that nobody answers at
         taken.bind(("127.0.0.1", 0))

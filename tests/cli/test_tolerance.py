@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.commands import run
 
 
@@ -17,6 +19,7 @@ def test_table_data_and_wrong_usage(tmp_path):
     assert run("tolerance", "fourbar").returncode == 2
 
 
+@pytest.mark.long
 def test_a_robot_without_tolerances_takes_an_assumed_one():
     """Masses alone scale every effort alike, so the spread is at least that of a few of them."""
     done = run("tolerance", "examples/arm.urdf", "--assume", "5", "--states", "10", "--draws", "200", "--json")

@@ -37,6 +37,7 @@ def test_instructions_are_those_that_the_board_executed() -> None:
     assert len(instructions(program, cpu="cortex-m4f", single=True)) == row["cores"]["cortex-m4f float"][0]
 
 
+@pytest.mark.long
 def test_a_sample_takes_as_long_as_its_controller(example: ModuleType) -> None:
     """Errors fall with the budget for the exact model, and a controller that is too slow is told as such."""
     robot = emdeg.load("planar2r")

@@ -38,6 +38,7 @@ def test_a_slider_crank_slides_as_the_textbooks_say(tmp_path):
     np.testing.assert_allclose(T[:, 1:3, 3], 0, atol=1e-12)
 
 
+@pytest.mark.long
 def test_a_3_upu_platform_does_not_turn(tmp_path):
     """Tsai's condition: each leg's outer axes parallel; then only shifts are left, three of them."""
     robot = built(UPU3, tmp_path)

@@ -163,6 +163,7 @@ def test_count_is_the_numerical_rank_for_random_trees(robot: Robot, drives: bool
     assert len(base_parameters(robot, drives)) == numerical_rank(robot, drives)
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None)
 @given(st.one_of(chains, trees()))
 def test_regrouped_robots_have_the_same_torques_and_zero_for_all_but_the_kept(robot: Robot) -> None:

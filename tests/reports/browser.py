@@ -106,6 +106,11 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", **size)
         self.call("Page.navigate", url=path.resolve().as_uri())
         self.wait("document.readyState === 'complete'")
+        self.drawn()
+
+    def drawn(self) -> None:
+        """Waits until it is there what the page asked for: its scripts draw just before the next frame."""
+        self.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def wait(self, condition: str, seconds: float = SECONDS) -> None:
         end = time.monotonic() + seconds
@@ -128,6 +133,7 @@ class Page:
         return self.value(f"({_CONTRAST})({least})")
 
     def picture(self) -> bytes:
+        self.drawn()
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
 

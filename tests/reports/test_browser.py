@@ -93,6 +93,7 @@ def opened(browser: Page, path: Path, width: int = 1200) -> Page:
 
 def ink(browser: Page) -> np.ndarray:
     """The colours of the canvas, pixels that are not transparent only."""
+    browser.drawn()
     packed = browser.value("document.getElementById('canvas').toDataURL()").partition(",")[2]
     pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(packed))).convert("RGBA")).reshape(-1, 4)
     return pixels[pixels[:, 3] > 0][:, :3]

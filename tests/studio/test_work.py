@@ -41,6 +41,7 @@ def test_work_beyond_its_seconds_is_ended() -> None:
     run(late())
 
 
+@pytest.mark.long
 def test_a_search_that_is_stopped_keeps_its_best_and_newer_work_replaces_older() -> None:
     async def stopped() -> tuple[dict[str, Any], list[Any]]:
         shop = Workshop(2)

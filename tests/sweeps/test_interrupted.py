@@ -70,6 +70,7 @@ def test_a_local_run_killed_at_random_moments_ends_with_the_same_bits(times, tmp
     assert last.manifest["chunk_sha256"] == whole.manifest["chunk_sha256"]
 
 
+@pytest.mark.long
 def test_ctrl_c_is_exit_code_130_and_says_how_to_go_on(tmp_path):
     study = tmp_path / "many.toml"
     study.write_text(MANY_CHUNKS.format(states=1_000_000, draws=60))
@@ -105,6 +106,7 @@ def test_a_stop_between_opening_a_file_and_filling_it_leaves_nothing(tmp_path, m
     assert not list((tmp_path / "out").rglob("*.part"))
 
 
+@pytest.mark.long
 def test_half_written_and_damaged_chunks_are_computed_again(tmp_path):
     from emdeg.sweeps.chunk import compute_chunk
     from emdeg.sweeps.read import read_study

@@ -58,7 +58,8 @@ PLAIN = {
     "Pattern",
     "ProgramError",
     "LoopError",
-    "Stage",
+    "Act",
+    "Allocation",
     "Element",
 }
 """Parts of which a program is made, and workers: their own `repr` is enough."""
