@@ -2,6 +2,7 @@ import contextlib
 import ctypes
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -292,6 +293,23 @@ def test_long_functions_of_a_robot_compile_without_a_warning(compiler, trig, tmp
     out, expected = run(library, replace(program, name="f"), inputs), evaluate(program, inputs)
     for name in expected:
         np.testing.assert_allclose(out[name], expected[name], rtol=1e-9, atol=1e-9 * np.abs(expected[name]).max())
+
+
+@pytest.mark.skipif("gcc" not in COMPILERS or platform.machine() != "x86_64", reason="gcc's vectors of eight, on x86")
+def test_one_state_takes_no_vectors_of_eight(tmp_path):
+    program = emdeg.program("panda", "inverse_dynamics")
+    text = emit_c(program, COptions(trig="inline", batch=True))
+
+    def registers_of_eight(source: str, function: str) -> int:
+        (tmp_path / "f.c").write_text(source)
+        flags = [*STRICT, "-O3", "-mavx512f", "-mavx512dq", "-mfma"]
+        command = ["gcc", *flags, "-S", "-o", "-", str(tmp_path / "f.c")]
+        assembly = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return assembly.split(f"\n{function}:\n")[1].split(".cfi_endproc")[0].count("%zmm")
+
+    assert registers_of_eight(text, program.name) == 0
+    assert registers_of_eight(text, f"{program.name}_batch") > 0
+    assert registers_of_eight(text.replace("ONE_STATE void", "void"), program.name) > 0
 
 
 HOSTILE = ["*/ int evil; /*", "name\nint evil;", "back\\\nslash", "??/ trigraph", "ünï", "\x00\x1b[31m", "//"]

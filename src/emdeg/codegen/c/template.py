@@ -71,7 +71,7 @@ def _file(comment: Sequence[str], code: str, options: COptions) -> str:
     """A file's text: its comment, what its code uses, its code with C's linkage."""
     trigonometry = (inline(code) if options.trig == "inline" else library(code)) + laws(code)
     memory = HELPERS if _used("ROOM", code) else ""
-    precision = _SINGLE + PRECISION if options.single else PRECISION
+    precision = (_SINGLE + PRECISION if options.single else PRECISION) + ONE_STATE
     linkage = "\n".join([*_FROM_C, "", code, *_TO_C, ""])
     return "\n".join(filter(None, [_comment(comment) + "\n", precision, trigonometry, memory, linkage]))
 
@@ -178,7 +178,7 @@ def _function(program: Program, together: bool, scope: str = "") -> str:
     else:
         statements = _body(for_one_state(program), one_state, together)
     lines = ["    " + line for line in _void(program) + statements]
-    return "\n".join([f"{signature};", signature, "{", *lines, "}", ""])
+    return "\n".join([f"ONE_STATE {signature};", signature, "{", *lines, "}", ""])
 
 
 def _batch(program: Program) -> str:
@@ -299,6 +299,15 @@ typedef double emdeg_real;
 #define SQRT(x) sqrt(x)
 #endif
 #define R(x) ((emdeg_real)(x))
+"""
+
+ONE_STATE = """\
+/* A vector of eight for the few that one state has would slow down all that is not a vector. */
+#if defined(__AVX512F__) && __GNUC__ >= 8 && !defined(__clang__) && !defined(__INTEL_COMPILER)
+#define ONE_STATE __attribute__((target("prefer-vector-width=256")))
+#else
+#define ONE_STATE
+#endif
 """
 
 _LIBRARY = """\
