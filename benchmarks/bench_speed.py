@@ -2,9 +2,10 @@
 
     python benchmarks/bench_speed.py [--quick] [--robots puma560,panda] [--functions inverse_dynamics,...]
 
-Contestants run interleaved in one process, pinned to one core, over the same random states; each figure is the one that
-a tenth of the repetitions stay below, of processor time (two cores: of the clock, the best), since other work on the
-machine, on a shared core too, only ever lengthens a time. Every contestant's result is compared first: all compute the
+Contestants run interleaved in one process, pinned to one core, over the same random states, each twice in a row, of which
+the second is timed: its code and states are then where it left them itself. Each figure is the one that a tenth of the
+repetitions stay below, of processor time (two cores: of the clock, the best), since other work on the machine, on a
+shared core too, only ever lengthens a time. Every contestant's result is compared first: all compute the
 same. It prints the times a state and the ratios to Pinocchio's, and writes benchmarks/results/speed.json. Needs g++,
 the packages `pin` and `cmeel-eigen` (pip install 'emdeg[bench]'); without them only our own times are given.
 """
@@ -68,12 +69,14 @@ def typical_times(
     quantile: float = 0.1,
     clock: Callable[[], int] = time.thread_time_ns,
 ) -> dict[str, float]:
-    """Nanoseconds a state of each call (a call, how many states it does), interleaved."""
+    """Nanoseconds a state of each call (a call, how many states it does), interleaved.
+
+    Each runs once before it is timed: what the one before it left in the caches is not its own.
+    """
     times: dict[str, list[int]] = {name: [] for name in contestants}
-    for call, _ in contestants.values():
-        call()
     for _ in range(repetitions):
         for name, (call, _) in contestants.items():
+            call()
             start = clock()
             call()
             times[name].append(clock() - start)

@@ -17,8 +17,8 @@ from emdeg.programs.ir import Kind, Program, Slot, live, uses
 from emdeg.programs.simplification import angles_first, few_alive, taken_ahead
 from emdeg.programs.values import ARITHMETIC, constants
 
-REGISTERS = 15
-"""Of the sixteen that processors have at least for such numbers: one is left to what an expression needs in between."""
+REGISTERS = 18
+"""Processors have sixteen or 32 for such numbers. Compilers find room for the few that are too many for sixteen."""
 NEAR = 12
 """Operations within which a value that lies in memory must be read again to be worth a register."""
 SOON = 1
