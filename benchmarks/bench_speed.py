@@ -2,12 +2,12 @@
 
     python benchmarks/bench_speed.py [--quick] [--robots puma560,panda] [--functions inverse_dynamics,...]
 
-Contestants run interleaved in one process, pinned to one core, over the same random states, each twice in a row, of which
-the second is timed: its code and states are then where it left them itself. Each figure is the one that a tenth of the
-repetitions stay below, of processor time (two cores: of the clock, the best), since other work on the machine, on a
-shared core too, only ever lengthens a time. Every contestant's result is compared first: all compute the
-same. It prints the times a state and the ratios to Pinocchio's, and writes benchmarks/results/speed.json. Needs g++,
-the packages `pin` and `cmeel-eigen` (pip install 'emdeg[bench]'); without them only our own times are given.
+Contestants run interleaved in one process, pinned to one core, over the same random states, each twice in a row; the
+second run is timed: its code and states are then where it left them itself. Each figure is the one that a tenth of
+the repetitions stay below, of processor time (two cores: of the clock, the best), since other work on the machine, on
+a shared core too, only ever lengthens a time. Every contestant's result is compared first: all compute the same. It
+prints the times a state and the ratios to Pinocchio's, and writes benchmarks/results/speed.json. Needs g++, the
+packages `pin` and `cmeel-eigen` (pip install 'emdeg[bench]'); without them only our own times are given.
 """
 
 from __future__ import annotations
