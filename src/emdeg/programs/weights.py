@@ -152,6 +152,8 @@ SHORT = 50
 PATIENCE = 0.95
 """The part of the promised seconds, on the processor's clock, after which a search ends: proving takes the rest."""
 
+SLOWEST = 4.0
+"""How many times its seconds a search may take on the processor's clock that nobody promised to end in time."""
 LEEWAY = 0.2
 """The part of the time after a share of the budget that the clock leaves for it: work is counted by and large."""
 
@@ -194,6 +196,11 @@ class Effort:
         self._start = time.monotonic()
         self._start_cpu = clock() if start is None else start
         self._end_cpu = self._start_cpu + PATIENCE * seconds if end is None else end
+
+    @classmethod
+    def unhurried(cls, seconds: float) -> Effort:
+        """A budget that begins now, and that machines too use up whole that are slow: all find the same with it."""
+        return cls(seconds, end=time.process_time() + SLOWEST * seconds)
 
     @property
     def elapsed(self) -> float:

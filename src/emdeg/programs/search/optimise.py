@@ -236,14 +236,14 @@ def cheapest(
     if known is not None:
         candidates.append(known)
     candidates += _from_what_is_differentiated(robot, plain, names, weights, _on_file_or_rubbing)
-    whole = otherwise.seconds if isinstance(otherwise, Effort) else otherwise
-    hasty = _found_in_less(robot, names, weights, whole) if effort is None else None
+    spare = otherwise if isinstance(otherwise, Effort) else Effort.unhurried(otherwise)
+    hasty = _found_in_less(robot, names, weights, spare.seconds) if effort is None else None
     unasked = effort is None and (known is None or hasty is not None)
     if unasked:
-        effort = whole
+        effort = spare.seconds
     if effort and robot.n <= MOST_JOINTS:
         found = optimise(
-            robot, names, otherwise if unasked else effort, seed=seed, weights=weights, progress=progress, began=began
+            robot, names, spare if unasked else effort, seed=seed, weights=weights, progress=progress, began=began
         )
         if found.interrupted:  # whoever wanted what a whole search finds is not served with less
             raise KeyboardInterrupt
