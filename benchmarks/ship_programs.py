@@ -19,6 +19,7 @@ from emdeg.programs.ir import count
 from emdeg.programs.search import Resubstitution, tidied
 from emdeg.programs.search.optimise import Optimised
 from emdeg.programs.store import INDEX, file_name, filed_text, index, shipped
+from emdeg.programs.units import in_units
 from emdeg.programs.verification import verify_program
 from emdeg.writing.files import write_whole
 
@@ -67,6 +68,8 @@ def main() -> None:
             bare = {one.of.name if isinstance(one, Derivation) else one.name for one in of}
             if not bare <= set(functions_of(robot)) or (kind_of(robot) is not TREE and robot.n > LARGEST_LOOPS):
                 continue
+            if arguments.further and shipped(robot, function.split("+")) is None:
+                continue
             for seed in map(int, arguments.seeds.split(",")):
                 effort = arguments.effort * FUNCTIONS[function]
                 search(robot, function, effort, seed, arguments.folder, arguments.further)
@@ -83,9 +86,8 @@ def further(robot: emdeg.Robot, function: str, effort: float, seed: int) -> Opti
     """The program on file with as many of its values said anew as the effort allows."""
     names, time = function.split("+"), Effort(effort)
     there = shipped(robot, names)
-    if there is None:
-        raise SystemExit(f"no program of {robot.name}, {function} is on file")
-    shorter = tidied(Resubstitution(there, seed, OPERATIONS, time.spend).run(time.until(1.0)), OPERATIONS)
+    assert there is not None
+    shorter = tidied(Resubstitution(in_units(there), seed, OPERATIONS, time.spend).run(time.until(1.0)), OPERATIONS)
     return Optimised(shorter, verify_program(shorter, robot, names, seed=seed), None, seed, time.elapsed)
 
 

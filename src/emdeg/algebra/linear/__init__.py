@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         independent_rows,
         inner,
         null_space,
+        null_space_modulo,
         product,
         rational_echelon,
         reduce_rows,

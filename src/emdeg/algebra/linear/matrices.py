@@ -234,6 +234,26 @@ def _column_echelon(rows: Sequence[Sequence[int]], prime: int) -> tuple[nmod_mat
     return reduced, kept
 
 
+def null_space_modulo(rows: Sequence[Sequence[int]], width: int, prime: int) -> list[dict[int, int]]:
+    """A basis of the vectors that every row annihilates modulo a prime, {column: residue}: each has a 1 of its own.
+
+    >>> null_space_modulo([[1, 2, 0], [0, 0, 1]], 3, 7)
+    [{1: 1, 0: 5}]
+    """
+    entries = [entry for row in rows for entry in row]
+    reduced, rank = nmod_mat(len(rows), width, entries, prime).rref()
+    pivots, column = [], 0
+    for i in range(rank):
+        while not int(reduced[i, column]):
+            column += 1
+        pivots.append(column)
+        column += 1
+    return [
+        {free: 1} | {pivot: prime - c for i, pivot in enumerate(pivots) if (c := int(reduced[i, free]))}
+        for free in sorted(set(range(width)).difference(pivots))
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Reduced:
     """`solved[column]`: the row that has 1 there, and no entry in any other solved column."""

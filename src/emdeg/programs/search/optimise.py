@@ -27,6 +27,7 @@ from emdeg.programs.search.formulation import Descent, Formulation, has_formulat
 from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.simplification import fold_signs, prune, retrace, schedule, simplify
 from emdeg.programs.store import Filed, filed, keep, set_aside, shipped
+from emdeg.programs.units import in_units
 from emdeg.programs.verification import MOST_JOINTS, probed, reference_program, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
 from emdeg.robot import Robot, RobotLike, as_robot
@@ -154,7 +155,7 @@ def _search(
         for turn, (_, start, formulation) in enumerate(contenders):
             if start.size > LARGE:
                 continue
-            search = Resubstitution(start, seed + turn, weights, clock.spend)
+            search = Resubstitution(in_units(start), seed + turn, weights, clock.spend)
             rescue = partial(_rescued, search, formulation)
             search.run(clock.until(FORMULATIONS + trial * (turn + 1)))
             keep(search.result(), formulation, "resubstitution")
@@ -206,8 +207,8 @@ def _shortlist(
 
 
 def tidied(found: Program, weights: Weights = OPERATIONS) -> Program:
-    """The program factored if that helps, ready to be emitted."""
-    found = retrace(found)
+    """The program in other units and factored if that helps, ready to be emitted."""
+    found = in_units(retrace(found))
     factored = simplify(found)
     plain = schedule(fold_signs(prune(found)))
     return factored if cost(factored, weights) < cost(plain, weights) else plain
