@@ -238,11 +238,15 @@ def _sincos(sine: str | None, cosine: str | None, angle: str) -> list[str]:
 def _together(angles: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
     many = len(angles)
     room = many + (many % 4 == 3)
-    lines = [
-        f"const {REAL} angles[{room}] = {{{', '.join(angles)}}};",
-        f"{REAL} sines[{room}], cosines[{room}];",
-        f"SINCOS_MANY({many}, angles, sines, cosines);",
-    ]
+    filled = [*angles, *["R(0.0)"] * (room - many)]
+    lines = [f"{REAL} angles[{room}], sines[{room}], cosines[{room}];"]
+    for first in range(0, room, 4):
+        row = filled[first : first + 4]
+        if len(row) > 1:
+            lines.append(f"{'TWO' if len(row) == 2 else 'FOUR'}(angles, {first}, {', '.join(row)});")
+        else:
+            lines.append(f"angles[{first}] = {row[0]};")
+    lines.append(f"SINCOS_MANY({many}, angles, sines, cosines);")
     return lines, [(f"sines[{place}]", f"cosines[{place}]") for place in range(many)]
 
 
@@ -340,6 +344,17 @@ static inline void emdeg_sincos_many(int n, const emdeg_real *x, emdeg_real *s, 
 {
     for (int i = 0; i < n; ++i) emdeg_sincos(x[i], &s[i], &c[i]);
 }
+/* A vector read where its parts were just written waits until all before it is done: they are written as one. */
+#if defined(__GNUC__)
+typedef emdeg_real emdeg_two __attribute__((vector_size(2 * sizeof(emdeg_real))));
+typedef emdeg_real emdeg_four __attribute__((vector_size(4 * sizeof(emdeg_real))));
+#define TWO(x, at, a, b) do { const emdeg_two two = {a, b}; memcpy(&x[at], &two, sizeof two); } while (0)
+#define FOUR(x, at, a, b, c, d) \\
+    do { const emdeg_four four = {a, b, c, d}; memcpy(&x[at], &four, sizeof four); } while (0)
+#else
+#define TWO(x, at, a, b) do { x[at] = a; x[(at) + 1] = b; } while (0)
+#define FOUR(x, at, a, b, c, d) do { TWO(x, at, a, b); TWO(x, (at) + 2, c, d); } while (0)
+#endif
 """
 
 
