@@ -49,6 +49,13 @@ _CONTRAST = """(least) => {
 }"""
 
 
+_LEFT = ("Inspected target navigated", "Cannot find context", "Execution context was destroyed")
+
+
+class PageLeft(Exception):
+    """What was asked of a page was not answered before it gave way to another."""
+
+
 class Page:
     """One page. `said` holds console messages, uncaught exceptions, refused resources and dialogs."""
 
@@ -75,6 +82,9 @@ class Page:
         while time.monotonic() < end:
             answer = self._next()
             if answer.get("id") == mine:
+                failure = answer.get("error", {}).get("message", "")
+                if any(words in failure for words in _LEFT):
+                    raise PageLeft(failure)
                 assert "error" not in answer, (method, answer["error"])
                 return answer["result"]
         raise TimeoutError(method)
@@ -114,9 +124,15 @@ class Page:
 
     def wait(self, condition: str, seconds: float = SECONDS) -> None:
         end = time.monotonic() + seconds
-        while not self.value(condition):
+        while not self._holds(condition):
             assert time.monotonic() < end, condition
             time.sleep(0.05)
+
+    def _holds(self, condition: str) -> bool:
+        try:
+            return bool(self.value(condition))
+        except PageLeft:  # for the one that is waited for
+            return False
 
     def value(self, expression: str) -> Any:
         """What a JavaScript expression yields, run by the debugger: the page's policy does not apply to it."""

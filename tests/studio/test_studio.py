@@ -385,6 +385,7 @@ def test_every_panel_works_on_a_urdf_of_thousands_of_terms(
         assert terms > gone > 500
         assert "certified below" in text(browser, "level-text")
         press(browser, "report")
-        browser.wait("!document.getElementById('report-latex').hidden || !document.getElementById('problem').hidden")
+        done = "!document.getElementById('report-latex').hidden || !document.getElementById('problem').hidden"
+        browser.wait(done, 900)
     assert text(browser, "problem") == ""
     assert browser.said == []
