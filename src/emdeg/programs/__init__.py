@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from emdeg.programs.differentiation import cotangents
     from emdeg.programs.domains import limits_box, nowhere_negative, nowhere_zero
     from emdeg.programs.formulations import Formulated, compared_formulations
+    from emdeg.programs.instructions import Act
     from emdeg.programs.ir import (
         LAWS,
         Count,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     )
     from emdeg.programs.network import signed
     from emdeg.programs.proof import FALSE_PASS, PLAIN, Certificate, verify
-    from emdeg.programs.registers import Act, Allocation, allocated
+    from emdeg.programs.registers import Allocation, allocated
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
     from emdeg.programs.search.optimise import on_file, optimise
     from emdeg.programs.simplification import (

@@ -34,7 +34,7 @@ def program(
 
     >>> import emdeg
     >>> emdeg.program("puma560", "inverse_dynamics")
-    <Program inverse_dynamics: q, qd, qdd -> tau, 334 values>
+    <Program inverse_dynamics: q, qd, qdd -> tau, 326 values>
     """
     robot, weights = as_robot(robot), as_weights(weights)
     names = _parts(function)

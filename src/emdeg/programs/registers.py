@@ -10,12 +10,13 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from heapq import heappop, heappush
 
-from emdeg.programs.ir import Kind, Program, Slot, live, uses
+from emdeg.programs.instructions import Act, Instructions, Step
+from emdeg.programs.ir import Kind, Program, Slot, uses
+from emdeg.programs.pipeline import Pipeline
 from emdeg.programs.simplification import angles_first, few_alive, taken_ahead
-from emdeg.programs.values import ARITHMETIC, constants
+from emdeg.programs.values import ARITHMETIC
 
 REGISTERS = 18
 """Processors have sixteen or 32 for such numbers. Compilers find room for the few that are too many for sixteen."""
@@ -25,31 +26,6 @@ SOON = 1
 """Operations after which a value is read so soon that it may stand there."""
 _NEVER = 1 << 60
 _WAVES = (Kind.SIN, Kind.COS)
-
-
-class Act(StrEnum):
-    """What is done with a value."""
-
-    COMPUTE = "compute"
-    """It is computed; what stands inside its expression too."""
-    KEEP = "keep"
-    """It is written into its place in memory."""
-    LEAVE = "leave"
-    """From now on it is read where it lies: its place, or the input that it is."""
-    LOAD = "load"
-    """It comes from there into a register."""
-    STORE = "store"
-    """It is written into the entry of an output."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An act on a value. `place`: in memory, of KEEP and LEAVE (-1: an input's); `entry`: of an output, of STORE."""
-
-    act: Act
-    value: int
-    place: int = -1
-    entry: Slot = ("", -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,29 +41,46 @@ class Allocation:
 
 
 def allocated(program: Program, waves_lie: bool) -> Allocation:
-    """What is where, with the operations in an order in which few values live at once and none waits long for another.
+    """What is where, with the operations in the quickest order that is known.
 
     Sines and cosines come first, as far as can be: to call a library's empties all registers. `waves_lie`: they are in
     memory then, as inputs are, since a loop computes them.
     """
-    units = _Units(taken_ahead(angles_first(few_alive(program))))
-    leaving = frozenset(step.value for step in _Registers(units, waves_lie).run() if step.act is Act.KEEP)
-    steps = list(_Registers(units, waves_lie, leaving).run())
-    neighbours = _neighbours(units, steps)
+    instructions = quickest(program, waves_lie)
+    leaving = frozenset(step.value for step in _Registers(instructions, waves_lie).run() if step.act is Act.KEEP)
+    steps = list(_Registers(instructions, waves_lie, leaving).run())
+    neighbours = _neighbours(instructions, steps)
     own = tuple(step for step in steps if step.act is not Act.COMPUTE or step.value not in neighbours)
     places = 1 + max((step.place for step in steps), default=-1)
-    return Allocation(units.program, own, neighbours.union(units.inside.values()), places)
+    return Allocation(instructions.program, own, neighbours.union(instructions.inside.values()), places)
 
 
-def _neighbours(units: _Units, steps: Sequence[Step]) -> frozenset[int]:
+def quickest(program: Program, waves_lie: bool) -> Instructions:
+    """The program in the order given, or in one in which few values live at once, or none waits long for another."""
+    orders = [angles_first(program), angles_first(few_alive(program))]
+    instructions = [Instructions(one) for order in orders for one in (taken_ahead(order), order)]
+    return min(instructions, key=lambda one: estimated_cycles(one, waves_lie))
+
+
+def estimated_cycles(instructions: Instructions, waves_lie: bool) -> float:
+    """About how many cycles the instructions take in their order; sines and cosines of all angles are there before."""
+    return Pipeline(instructions).cycles(moves(instructions, waves_lie))
+
+
+def moves(instructions: Instructions, waves_lie: bool) -> Iterator[Step]:
+    """The instructions in their order, with what is moved between them."""
+    return _Registers(instructions, waves_lie).run()
+
+
+def _neighbours(instructions: Instructions, steps: Sequence[Step]) -> frozenset[int]:
     """Values that are read once, and that soon, with no value on its way out of the registers in between."""
-    reading = dict(zip(units.order, units.reading))
+    reading = dict(zip(instructions.order, instructions.reading))
     reader = {arg: index for index, args in reading.items() for arg in args}
-    times, roots = uses(units.program), set(units.program.roots())
+    times, roots = uses(instructions.program), set(instructions.program.roots())
     found, since = set(), {}
     for step in steps:
         if step.act is Act.COMPUTE:
-            arithmetic = units.program.ops[step.value].kind in ARITHMETIC  # angles are known before their sines
+            arithmetic = instructions.program.ops[step.value].kind in ARITHMETIC  # angles are known before their sines
             for arg in reading[step.value]:
                 if arithmetic and arg in since and reader[arg] == step.value and times[arg] == 1:
                     found.add(arg)
@@ -99,62 +92,23 @@ def _neighbours(units: _Units, steps: Sequence[Step]) -> frozenset[int]:
     return frozenset(found)
 
 
-class _Units:
-    """A program's operations one after the other, those with a product inside them together with it."""
-
-    def __init__(self, program: Program) -> None:
-        self.program, self.numbers = program, constants(program)
-        needed, times, roots = live(program), uses(program), set(program.roots())
-        kinds = [op.kind for op in program.ops]
-        self.inside: dict[int, int] = {}
-        for index, op in enumerate(program.ops):
-            products = [
-                arg
-                for arg in op.args
-                if kinds[arg] is Kind.MUL and times[arg] == 1 and arg not in roots and arg not in self.numbers
-            ]
-            if needed[index] and kinds[index] in (Kind.ADD, Kind.SUB) and index not in self.numbers and products:
-                self.inside[index] = max(products)
-        taken = set(self.inside.values())
-        self.order = [
-            index
-            for index, kind in enumerate(kinds)
-            if needed[index]
-            and index not in self.numbers
-            and index not in taken
-            and kind not in (Kind.INPUT, Kind.ANGLE)
-        ]
-        self.inputs = {index for index, kind in enumerate(kinds) if kind is Kind.INPUT and needed[index]}
-        self.reading = [self._read(index) for index in self.order]
-
-    def _read(self, index: int) -> list[int]:
-        """The values that an operation reads, each once, numbers not among them."""
-        args = self.program.ops[index].args
-        own = self.inside.get(index)
-        found = (inner for arg in args for inner in (self.program.ops[arg].args if arg == own else (arg,)))
-        return [arg for arg in dict.fromkeys(found) if self._moves(arg)]
-
-    def _moves(self, value: int) -> bool:
-        return value not in self.numbers and self.program.ops[value].kind is not Kind.ANGLE
-
-
 class _Registers:
     """What is in registers and in memory while operations follow each other: the k-th at the time 2 k."""
 
-    def __init__(self, units: _Units, waves_lie: bool, leaving: frozenset[int] = frozenset()) -> None:
-        self.units, ops = units, units.program.ops
+    def __init__(self, instructions: Instructions, waves_lie: bool, leaving: frozenset[int] = frozenset()) -> None:
+        self.instructions, ops = instructions, instructions.program.ops
         self.leaving = leaving
         """Values of which it is known that they will leave: memory has them as soon as they are there."""
-        self.reading = units.reading
+        self.reading = instructions.reading
         # An output may lie where an input does: nothing is stored before all inputs are read.
-        reading_inputs = (2 * k for k, read in enumerate(self.reading) if not units.inputs.isdisjoint(read))
+        reading_inputs = (2 * k for k, read in enumerate(self.reading) if not instructions.inputs.isdisjoint(read))
         self.storing = 1 + max(reading_inputs, default=-2)
-        when = {index: 2 * k for k, index in enumerate(units.order)}
+        when = {index: 2 * k for k, index in enumerate(instructions.order)}
         self.entries: dict[int, list[Slot]] = {}
         self.literals: list[tuple[int, Slot]] = []
-        for group in units.program.outputs:
+        for group in instructions.program.outputs:
             for place, ref in enumerate(group.entries):
-                if ref.sign and ref.value not in units.numbers:
+                if ref.sign and ref.value not in instructions.numbers:
                     self.entries.setdefault(ref.value, []).append((group.name, place))
                 else:
                     self.literals.append((ref.value, (group.name, place)))
@@ -167,9 +121,9 @@ class _Registers:
             insort(times.setdefault(value, []), self.storing)
         self.coming = {value: [_NEVER, *reversed(own)] for value, own in times.items()}
         """When each value is still to be read, the next time last."""
-        waves = {index for index in units.order if ops[index].kind in _WAVES} if waves_lie else set()
-        self.handed_through = [value for value in self.waiting if value in units.inputs]
-        self.lying = (units.inputs | waves) - set(self.handed_through)
+        waves = {index for index in instructions.order if ops[index].kind in _WAVES} if waves_lie else set()
+        self.handed_through = [value for value in self.waiting if value in instructions.inputs]
+        self.lying = (instructions.inputs | waves) - set(self.handed_through)
         """Values that are in memory without being kept there."""
         self.held: dict[int, None] = {}
         self.places: dict[int, int] = {}
@@ -188,9 +142,10 @@ class _Registers:
             yield from self._hold(value)
         if self.storing < 0:
             yield from self._store_waiting()
-        for k, index in enumerate(self.units.order):
+        for k, index in enumerate(self.instructions.order):
             self._pass(2 * k, self.reading[k])
-            if self.units.program.ops[index].kind not in _WAVES:  # all angles are read where they lie, with the first
+            # All angles are read where they lie, with the first.
+            if self.instructions.program.ops[index].kind not in _WAVES:
                 yield from self._bring(self.reading[k])
             self._end(self.reading[k])
             yield Step(Act.COMPUTE, index)

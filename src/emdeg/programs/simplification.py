@@ -101,13 +101,13 @@ def fold_signs(program: Program) -> Program:
 
 def schedule(program: Program, alive: Callable[[Program], int] | None = None) -> Program:
     """The same operations in the order with fewer values `alive` (`most_alive`): as given, depth first or by greed."""
-    candidates = [program, _reordered(program, _depth_first(program)), few_alive(program)]
+    candidates = [program, reordered(program, _depth_first(program)), few_alive(program)]
     return min(candidates, key=alive or most_alive)
 
 
 def few_alive(program: Program) -> Program:
     """The same operations, the one next that ends most values: few are alive at once nearly everywhere."""
-    return _reordered(program, _greedy(program))
+    return reordered(program, _greedy(program))
 
 
 def for_one_state(program: Program) -> Program:
@@ -115,7 +115,7 @@ def for_one_state(program: Program) -> Program:
 
     What the longest chains wait for comes first, so that several operations can be under way at once.
     """
-    return _reordered(program, _greedy(program, _chains_ahead(program)))
+    return reordered(program, _greedy(program, _chains_ahead(program)))
 
 
 def taken_ahead(program: Program) -> Program:
@@ -161,7 +161,7 @@ def taken_ahead(program: Program) -> Program:
     for index in range(program.size):
         if index not in order:
             put(index)
-    return _reordered(program, list(order))
+    return reordered(program, list(order))
 
 
 AT_ONCE = 2
@@ -201,7 +201,7 @@ def angles_first(program: Program) -> Program:
     if any(first and turns for first, turns in zip(early, trig)):
         return program
     order = sorted(range(program.size), key=lambda index: (not early[index], not trig[index], index))
-    return _reordered(program, order)
+    return reordered(program, order)
 
 
 def most_alive(program: Program) -> int:
@@ -309,7 +309,8 @@ def _greedy(program: Program, ahead: Sequence[int] | None = None) -> list[int]:
     return order
 
 
-def _reordered(program: Program, order: list[int]) -> Program:
+def reordered(program: Program, order: Sequence[int]) -> Program:
+    """The same operations in another order: their places now."""
     place = {index: position for position, index in enumerate(order)}
     ops = tuple(
         Op(op.kind, tuple(place[arg] for arg in op.args), op.payload) for op in (program.ops[index] for index in order)
