@@ -15,14 +15,18 @@ from emdeg.mechanics.formulations import coriolis_composite
 from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Dependence, Kind, Op, Program, count
+from emdeg.programs.registers import estimated_cycles, quickest
 from emdeg.programs.search import resubstitute as module
 from emdeg.programs.search.formulation import options, plain_formulation, write
+from emdeg.programs.search.hastening import CYCLES as TAKEN
+from emdeg.programs.search.hastening import Hastening, hastened
 from emdeg.programs.search.optimise import optimise
 from emdeg.programs.search.resubstitute import Resubstitution, resubstitute
 from emdeg.programs.simplification import retrace
 from emdeg.programs.trace import Tracer
 from emdeg.programs.verification import verify_program
 from emdeg.programs.weights import CYCLES, GPU, OPERATIONS, ROOM, Weights, cost, fullest, label, parsed
+from tests.programs.test_simplification import same_function
 from tests.random_robots import random_robot, random_state, robots
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
@@ -166,6 +170,37 @@ def test_the_search_is_the_same_for_the_same_seed():
     robot = emdeg.load("planar3r")
     first, second = (optimise(robot, "mass_matrix", 0.6, seed=3).program for _ in range(2))
     assert first == second
+
+
+def lateness(program):
+    """When the last value is known, counted operation by operation."""
+    known = []
+    for op in program.ops:
+        known.append(max((known[arg] for arg in op.args), default=0) + TAKEN.get(op.kind, 0))
+    return max(known)
+
+
+def test_among_equals_it_drifts_to_where_values_are_known_early():
+    program = emdeg.program("puma560", "forward_dynamics_vjp")
+    ends = []
+    for search in (Hastening(program, 1), Resubstitution(program, 1)):
+        for _ in range(3):
+            search.sweep(lambda: False)
+        ends.append(search.net.to_program())
+        assert count(ends[-1]).total <= count(program).total
+        same_function(program, ends[-1])
+    early, drifted = map(lateness, ends)
+    assert early < 0.9 * drifted
+
+
+def test_a_hastened_program_is_no_dearer_and_no_slower_by_the_estimate():
+    program = emdeg.program("puma560", "forward_dynamics_vjp")
+    found, again = (hastened(program, lambda: False, seed=2, sweeps=4) for _ in range(2))
+    assert found == again
+    rank, before = ((count(one).total, estimated_cycles(quickest(one, True), True)) for one in (found, program))
+    assert rank < before
+    same_function(program, found)
+    assert hastened(program, lambda: True) == program
 
 
 def test_effort_zero_is_the_plain_program():

@@ -106,7 +106,7 @@ class Resubstitution:
         cone, beyond = net.cone(target), None
         spare = net.weight(cone)
         weights = net.weights
-        best: tuple[float, float] | None = None
+        best: tuple[float, ...] | None = None
         chosen: Equivalent | None = None
         for candidate in self._candidates(target, spare):
             new = candidate.adds * weights.add + candidate.muls * weights.mul
@@ -118,11 +118,15 @@ class Resubstitution:
             # Operands inside the cone keep their own operations alive.
             cost = new + self._kept(candidate.operands, cone) - spare
             if cost <= 0:
-                score = (cost, self.random.random())
-                if best is None or score < best:
+                score = self._score(target, candidate, cost)
+                if score is not None and (best is None or score < best):
                     best, chosen = score, candidate
         if chosen is not None:
             self._make(target, chosen)
+
+    def _score(self, target: int, candidate: Equivalent, change: float) -> tuple[float, ...] | None:
+        """How a move that changes the price by so much ranks, the best first; None where it shall not be made."""
+        return change, self.random.random()
 
     def _candidates(self, target: int, spare: float) -> Iterator[Equivalent]:
         net, tables = self.net, self.tables
