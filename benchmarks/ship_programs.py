@@ -1,10 +1,12 @@
 """Search for the programs that come with the package, and file them where they are shipped from.
 
-    python benchmarks/ship_programs.py [--effort 60] [--seeds 0,1] [--only puma560] [--folder DIR] [--further | --order]
+    python benchmarks/ship_programs.py [--effort 60] [--seeds 0,1] [--only puma560] [--folder DIR] [--further]
+    python benchmarks/ship_programs.py --order [--tries 2000000] [--effort 60] [...]
 
 A program replaces the one that is there only if it is smaller; each is proved before it is filed. `--further` does not
-begin anew but with the one that is there, whose values are said anew. `--order` looks for a form and an order of it in
-which a processor is done sooner, where it is so long that C says what is in registers.
+begin anew but with the one that is there, whose values are said anew. `--order` looks for a form of it, for so many
+seconds, and for an order of that, by so many tries, in which a processor is done sooner; where it is so long that C
+says what is in registers. It needs gcc.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import emdeg
@@ -22,12 +24,13 @@ from emdeg.mechanics.functions import CATALOGUE, Derivation, functions_of
 from emdeg.programs import OPERATIONS, Effort
 from emdeg.programs.ir import Program, count
 from emdeg.programs.registers import estimated_cycles, quickest
-from emdeg.programs.search import Resubstitution, hastened, in_quicker_order, tidied
+from emdeg.programs.search import Resubstitution, hastened, tidied
 from emdeg.programs.search.optimise import Optimised
 from emdeg.programs.store import FOUND, INDEX, file_name, filed_text, from_data, index, shipped
 from emdeg.programs.units import in_units
 from emdeg.programs.verification import verify_program
 from emdeg.writing.files import write_whole
+from ordering import in_quicker_order
 
 SHIPPED = Path(__file__).parent.parent / "src" / "emdeg" / "programs" / "shipped"
 SHORT = 0.2
@@ -48,8 +51,6 @@ FUNCTIONS = {
     "inverse_dynamics_vjp": 1.0,
     "forward_dynamics_vjp": 1.0,
 }
-FORMS = 0.2
-"""The share of the effort for a program's form before its order."""
 LARGE = ("coriolis_matrix", "elements")
 """Only for robots of up to six joints."""
 LARGEST_LOOPS = 9
@@ -65,6 +66,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=SHIPPED)
     parser.add_argument("--further", action="store_true")
     parser.add_argument("--order", action="store_true")
+    parser.add_argument("--tries", type=int, default=2_000_000)
     arguments = parser.parse_args()
     for name in emdeg.library_names():
         if arguments.only and name not in arguments.only.split(","):
@@ -82,7 +84,7 @@ def main() -> None:
             for seed in map(int, arguments.seeds.split(",")):
                 effort = arguments.effort * FUNCTIONS[function]
                 if arguments.order:
-                    order(robot, function, effort, seed, arguments.folder)
+                    order(robot, function, effort, arguments.tries, seed, arguments.folder)
                     continue
                 search(robot, function, effort, seed, arguments.folder, arguments.further)
 
@@ -103,20 +105,17 @@ def further(robot: emdeg.Robot, function: str, effort: float, seed: int) -> Opti
     return Optimised(shorter, verify_program(shorter, robot, names, seed=seed), None, seed, budget.elapsed)
 
 
-def order(robot: emdeg.Robot, function: str, effort: float, seed: int, folder: Path) -> None:
-    """The program on file in the quickest form and order found in so many seconds, no dearer than it was."""
+def order(robot: emdeg.Robot, function: str, effort: float, tries: int, seed: int, folder: Path) -> None:
+    """The program on file in the quickest form found in so many seconds and order found by so many tries, no dearer."""
     names = function.split("+")
     path = folder / robot.name / file_name(names)
     data = json.loads(path.read_text(encoding="utf-8"))
     there = from_data(data["program"])
     if there.size <= LONG:
         return
-    began = time.process_time()
-
-    def until(share: float) -> Callable[[], bool]:
-        return lambda: time.process_time() > began + share * effort
-
-    found = in_quicker_order(hastened(there, until(FORMS), seed), until(1.0), seed)
+    end = time.process_time() + effort
+    form = hastened(there, lambda: time.process_time() > end, seed) if effort else there
+    found = in_quicker_order(form, tries, seed)
     before, after = (estimated_cycles(quickest(one, True), True) for one in (there, found))
     if after < before:
         certificate = verify_program(found, robot, names, seed=seed)

@@ -2,15 +2,12 @@
 
 import pytest
 
-import emdeg
-from emdeg.programs import Dependence, count
+from emdeg.programs import Dependence
 from emdeg.programs.instructions import Instructions
 from emdeg.programs.pipeline import ACCESS, CACHED, DIVISION, PRODUCT, SUM, UNITS, WAITING
 from emdeg.programs.registers import estimated_cycles, quickest
-from emdeg.programs.search import in_quicker_order
 from emdeg.programs.simplification import few_alive
 from emdeg.programs.trace import Tracer
-from tests.programs.test_simplification import same_function
 
 
 def traced(build, inputs):
@@ -80,27 +77,3 @@ def test_instructions_beyond_those_that_are_ready_cost_more():
 def test_of_two_orders_the_quicker_is_taken():
     given = products(4, 2 * WAITING, side_by_side=True)
     assert estimated_cycles(quickest(given, True), True) <= cycles(given) < cycles(few_alive(given)) / 2
-
-
-def test_a_search_finds_a_quicker_order_of_the_same_operations_and_the_same_again():
-    program = emdeg.program("puma560", "forward_dynamics_vjp")
-
-    def some():
-        left = iter(range(300))
-        return lambda: next(left, None) is None
-
-    found, again = (in_quicker_order(program, some(), seed=3) for _ in range(2))
-    assert found == again
-    assert sorted(map(repr, (op.kind for op in found.ops))) == sorted(map(repr, (op.kind for op in program.ops)))
-    assert estimated_cycles(quickest(found, True), True) < estimated_cycles(quickest(program, True), True)
-    same_function(program, found)
-
-
-def test_a_program_of_sines_alone_stays():
-    t = Tracer()
-    x = t.inputs("q", 3, Dependence.CONFIGURATION)
-    program = t.program("p", {"y": [t.sine(one) for one in x]})
-    left = iter(range(5))
-    found = in_quicker_order(program, lambda: next(left, None) is None)
-    assert count(found) == count(program)
-    same_function(program, found)

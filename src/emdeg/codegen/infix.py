@@ -181,9 +181,9 @@ def allocated_body(allocation: Allocation, language: Language, memory: Memory) -
         printer.read(value, expression)
 
     for step in allocation.steps:
-        op = program.ops[step.value]
         match step.act:
             case Act.COMPUTE:
+                op = program.ops[step.value]
                 if allocation.places and computed % memory.stretch == memory.stretch - 1:
                     printer.statements.append(memory.pause)
                 computed += 1

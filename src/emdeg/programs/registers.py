@@ -25,6 +25,8 @@ NEAR = 12
 SOON = 1
 """Operations after which a value is read so soon that it may stand there."""
 _NEVER = 1 << 60
+_NONE = -1
+"""Of the values none: a number is stored."""
 _WAVES = (Kind.SIN, Kind.COS)
 
 
@@ -105,13 +107,13 @@ class _Registers:
         self.storing = 1 + max(reading_inputs, default=-2)
         when = {index: 2 * k for k, index in enumerate(instructions.order)}
         self.entries: dict[int, list[Slot]] = {}
-        self.literals: list[tuple[int, Slot]] = []
+        self.literals: list[Slot] = []
         for group in instructions.program.outputs:
             for place, ref in enumerate(group.entries):
                 if ref.sign and ref.value not in instructions.numbers:
                     self.entries.setdefault(ref.value, []).append((group.name, place))
                 else:
-                    self.literals.append((ref.value, (group.name, place)))
+                    self.literals.append((group.name, place))
         self.waiting = [value for value in self.entries if when.get(value, -2) < self.storing]
         times: dict[int, list[int]] = {}
         for k, read in enumerate(self.reading):
@@ -204,7 +206,7 @@ class _Registers:
     def _store_waiting(self) -> Iterator[Step]:
         """What was known before all inputs were read, and literals."""
         self._pass(self.storing, self.waiting)
-        yield from (Step(Act.STORE, value, entry=entry) for value, entry in self.literals)
+        yield from (Step(Act.STORE, _NONE, entry=entry) for entry in self.literals)
         for value in self.waiting:
             yield from self._stores(value)
         self._end(self.waiting)

@@ -8,13 +8,16 @@ _ROOM = 32
 """Places of a room: instructions reach 32 numbers around a pointer with a single byte."""
 _ROOMS = 7
 """Pointers beside those of inputs and outputs for which a processor has registers; the last room holds the rest."""
+_STRIDE = 5
+"""Places of a room that follow each other lie so far apart: of neighbours gcc makes vectors, whose first parts wait."""
 _STRETCH = 30
 """Operations after which gcc is to forget what it knows of memory; 10 and 100 gave code as fast."""
 
 
 def _place(place: int) -> str:
-    room = min(place // _ROOM, _ROOMS - 1)
-    return f"{room}, {place - room * _ROOM}"
+    shelf, within = divmod(place, _ROOM)
+    room = min(shelf, _ROOMS - 1)
+    return f"{room}, {(shelf - room) * _ROOM + within * _STRIDE % _ROOM}"
 
 
 MEMORY = Memory(

@@ -7,7 +7,6 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.programs.search.hastening import hastened
     from emdeg.programs.search.optimise import tidied
-    from emdeg.programs.search.ordering import in_quicker_order
     from emdeg.programs.search.resubstitute import Resubstitution
 
 on_demand(globals())
