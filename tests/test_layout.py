@@ -23,6 +23,7 @@ TOPICS = {
     "mechanics/test_example_robots.py": "other programs' answers for real robots",
     "mechanics/test_oracles.py": "other programs' answers for random robots",
     "programs/test_count.py": "how operations are counted: the convention's definition",
+    "programs/test_ordering.py": "the order of programs that come with the package: benchmarks/ordering.py",
     "programs/test_loops.py": "programs of mechanisms with closed loops",
     "programs/test_kane_forces.py": "Kane's forces, from the file to the program",
     "reports/test_browser.py": "the page in a browser",

@@ -89,7 +89,7 @@ class Machine:
                 name, place = step.entry
                 ref = refs[step.entry]
                 array = self.arrays.setdefault(name, {})
-                array[place] = ref.sign * self.read(value) if ref.sign else 0.0
+                array[place] = ref.sign * self.read(ref.value) if ref.sign else 0.0
                 self.stored = True
             self.end(lasts, at)
             self.most = max(self.most, len(self.registers))
