@@ -66,7 +66,8 @@ class Rows:
         """Lines that fetch from memory where the lanes' next states will be stored.
 
         A line of the cache that is stored to must be there first; as stores are done in turn, all would wait for it.
-        Fetched to the second cache, since what waits to be computed with fills the first.
+        Fetched to be written, or another core could have to give it up first; and to the second cache where there is a
+        choice, since what waits to be computed with fills the first.
         """
         out, name, scalar = self._out, self._name, self._out.precision.scalar
         out.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
@@ -77,7 +78,7 @@ class Rows:
         ]
         for place in range(0, out.width * self._size, LINE_BITS // out.precision.bits):
             at = f"%next.{name}.{place}"
-            fetch = f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 2, i32 1)"
+            fetch = f"call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 2, i32 1)"
             lines += [f"  {at} = getelementptr {scalar}, ptr %next.{name}, i64 {place}", f"  {fetch}"]
         return lines
 
