@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.programs import Act, Dependence, Kind, allocated, count, evaluate, registers
+from emdeg.programs import Act, Dependence, Kind, allocated, count, evaluate, in_given_order, quickest, registers
 from emdeg.programs.registers import REGISTERS, SOON
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import constants
@@ -119,13 +119,14 @@ that may stand inside others."""
 PROGRAMS = [*(random_program(seed, divisions=True) for seed in range(6)), pendulum_pair()[0], kitchen_sink()[0]]
 
 
+@pytest.mark.parametrize("order", [in_given_order, lambda program: quickest(program, waves_lie=True)])
 @pytest.mark.parametrize("waves_lie", [False, True])
 @pytest.mark.parametrize("few", [4, 6, REGISTERS])
 @pytest.mark.parametrize("program", PROGRAMS, ids=[f"{k}_{one.name}" for k, one in enumerate(PROGRAMS)])
-def test_the_machine_computes_what_the_program_does_with_its_operations(program, few, waves_lie, monkeypatch):
+def test_the_machine_computes_what_the_program_does_with_its_operations(program, few, waves_lie, order, monkeypatch):
     monkeypatch.setattr(registers, "REGISTERS", few)
     given = {name: array[0] for name, array in samples(program, 1).items()}
-    machine = Machine(allocated(program, waves_lie), given, waves_lie)
+    machine = Machine(allocated(order(program), waves_lie), given, waves_lie)
     arrays = machine.run()
     for name, expected in evaluate(program, given).items():
         found = [arrays[name][place] for place in range(np.size(expected))]
@@ -139,7 +140,7 @@ def test_the_machine_computes_what_the_program_does_with_its_operations(program,
 def test_values_of_a_robot_keep_to_the_registers(function):
     program = emdeg.program("puma560", function)
     given = {name: array[0] for name, array in samples(program, 1).items()}
-    found = allocated(program, waves_lie=True)
+    found = allocated(quickest(program, True), True)
     machine = Machine(found, given, waves_lie=True)
     arrays = machine.run()
     for name, expected in evaluate(program, given).items():
@@ -160,7 +161,7 @@ def test_the_value_that_is_read_last_leaves_first(monkeypatch):
     for one in sums:
         chain = chain + one
     program = t.program("f", {"y": [chain]})
-    steps = allocated(program, waves_lie=False).steps
+    steps = allocated(quickest(program, False), False).steps
     kept = [step.value for step in steps if step.act is Act.KEEP]
     assert kept
     assert len(set(kept)) == len(kept)
@@ -170,5 +171,5 @@ def test_an_input_that_is_an_output_is_read_before_anything_is_stored():
     t = Tracer()
     q = t.inputs("q", 2, Dependence.RATES)
     program = t.program("f", {"y": [q[1], q[0], q[0] * q[1]]})
-    arrays = Machine(allocated(program, waves_lie=False), {"q": [2.0, 3.0]}, waves_lie=False).run()
+    arrays = Machine(allocated(quickest(program, False), False), {"q": [2.0, 3.0]}, waves_lie=False).run()
     assert arrays["y"] == {0: 3.0, 1: 2.0, 2: 6.0}

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from emdeg.programs.network import signed
     from emdeg.programs.proof import FALSE_PASS, PLAIN, Certificate, verify
-    from emdeg.programs.registers import Allocation, allocated
+    from emdeg.programs.registers import Allocation, allocated, in_given_order, quickest
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
     from emdeg.programs.search.optimise import on_file, optimise
     from emdeg.programs.simplification import (

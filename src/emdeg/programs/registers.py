@@ -42,19 +42,19 @@ class Allocation:
     """How many values memory holds at once."""
 
 
-def allocated(program: Program, waves_lie: bool) -> Allocation:
-    """What is where, with the operations in the quickest order that is known.
-
-    Sines and cosines come first, as far as can be: to call a library's empties all registers. `waves_lie`: they are in
-    memory then, as inputs are, since a loop computes them.
-    """
-    instructions = quickest(program, waves_lie)
+def allocated(instructions: Instructions, waves_lie: bool) -> Allocation:
+    """What is where. `waves_lie`: sines and cosines are in memory, as inputs are, since a loop computes them."""
     leaving = frozenset(step.value for step in _Registers(instructions, waves_lie).run() if step.act is Act.KEEP)
     steps = list(_Registers(instructions, waves_lie, leaving).run())
     neighbours = _neighbours(instructions, steps)
     own = tuple(step for step in steps if step.act is not Act.COMPUTE or step.value not in neighbours)
     places = 1 + max((step.place for step in steps), default=-1)
     return Allocation(instructions.program, own, neighbours.union(instructions.inside.values()), places)
+
+
+def in_given_order(program: Program) -> Instructions:
+    """The program as it is, sines and cosines first as far as can be: to call a library's empties all registers."""
+    return Instructions(angles_first(program))
 
 
 def quickest(program: Program, waves_lie: bool) -> Instructions:

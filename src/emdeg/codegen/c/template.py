@@ -22,6 +22,8 @@ from emdeg.programs import (
     allocated,
     angles_first,
     for_one_state,
+    in_given_order,
+    quickest,
     split_constants,
 )
 
@@ -170,10 +172,15 @@ LONG = 700
 
 
 def _function(program: Program, together: bool, scope: str = "") -> str:
-    """The function of a program. `scope`: "static " for one that nobody outside of the file sees, a derivative."""
+    """The function of a program. `scope`: "static " for one that nobody outside of the file sees, a derivative.
+
+    Derivatives stand in the order that differentiation gives them: to look for a quicker one takes longer than a
+    compiler takes, and saves a hundredth of the time that they run.
+    """
     signature = f"{scope}void {program.name}({parameters(program)})"
     if program.size > LONG:
-        allocation = allocated(program, waves_lie=together)
+        instructions = in_given_order(program) if scope else quickest(program, waves_lie=together)
+        allocation = allocated(instructions, waves_lie=together)
         statements = rooms(allocation.places) + allocated_body(allocation, _language(one_state, together), MEMORY)
     else:
         statements = _body(for_one_state(program), one_state, together)
