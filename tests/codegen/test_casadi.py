@@ -21,7 +21,10 @@ def slopes(function, at, step=1e-6):
     return np.stack([(function(at + step * e) - function(at - step * e)) / (2 * step) for e in np.eye(len(at))], -1)
 
 
-@pytest.mark.parametrize(("name", "function"), [("planar2r", "forward_dynamics"), ("planar2r", "mass_matrix")])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("planar2r", "forward_dynamics"), ("planar2r", "mass_matrix"), ("fourbar", "gravity"), ("fourbar", "jacobian")],
+)
 def test_jacobian_hessian_and_products_of_an_external_function(name, function, tmp_path):
     f = external(emdeg.load(name), function, tmp_path)
     x = [casadi.MX.sym(f.name_in(k), f.size1_in(k)) for k in range(f.n_in())]
@@ -37,11 +40,11 @@ def test_jacobian_hessian_and_products_of_an_external_function(name, function, t
         return np.array(every(*parts, weights, along)[which]).squeeze()
 
     J = slopes(lambda place: found(place, 0), at)
-    np.testing.assert_allclose(found(at, 1), J, atol=1e-7 * (1 + np.abs(J).max()))
-    np.testing.assert_allclose(found(at, 2), weights @ J, atol=1e-7 * (1 + np.abs(J).max()))
+    np.testing.assert_allclose(found(at, 1).reshape(J.shape), J, atol=1e-7 * (1 + np.abs(J).max()))
+    np.testing.assert_allclose(found(at, 2).ravel(), weights @ J, atol=1e-7 * (1 + np.abs(J).max()))
     np.testing.assert_allclose(found(at, 4), J @ along, atol=1e-7 * (1 + np.abs(J).max()))
-    second = slopes(lambda place: found(place, 2), at)
-    np.testing.assert_allclose(found(at, 3), second, atol=1e-7 * (1 + np.abs(second).max()))
+    second = slopes(lambda place: found(place, 2).ravel(), at)
+    np.testing.assert_allclose(found(at, 3).reshape(second.shape), second, atol=1e-7 * (1 + np.abs(second).max()))
 
 
 def test_ipopt_finds_the_lowest_pose_through_the_external_function(tmp_path):
@@ -53,6 +56,38 @@ def test_ipopt_finds_the_lowest_pose_through_the_external_function(tmp_path):
     best = np.array(solver(x0=[0.3, 0.4])["x"]).squeeze()
     np.testing.assert_allclose(emdeg.gravity("planar2r", best), 0, atol=1e-6)
     assert solver.stats()["success"]
+
+
+STEPS = {"cvodes": {"abstol": 1e-12, "reltol": 1e-12}, "collocation": {"number_of_finite_elements": 2}}
+
+
+@pytest.mark.parametrize("scheme", STEPS)
+def test_motions_have_derivatives_of_both_orders(scheme, tmp_path):
+    """Of an integrator, which solves equations of which it takes derivatives, and of which derivatives are taken."""
+    state, tau = casadi.MX.sym("x", 4), casadi.MX.sym("tau", 2)
+    found = []
+    for f in (external(emdeg.load("planar2r"), "forward_dynamics", tmp_path), emdeg.casadi("planar2r", "forward_dynamics")):
+        rates = casadi.vertcat(state[2:], f(state[:2], state[2:], tau))
+        move = casadi.integrator("move", scheme, {"x": state, "p": tau, "ode": rates}, 0, 0.1, STEPS[scheme])
+        end = move(x0=state, p=tau)["xf"]
+        given = casadi.vertcat(state, tau)
+        parts = [casadi.jacobian(end, given), casadi.hessian(casadi.sumsqr(end), given)[0]]
+        found.append([np.array(part) for part in casadi.Function("parts", [state, tau], parts)([0.1] * 4, [0.2, -0.1])])
+    for own, by_casadi in zip(*found):
+        np.testing.assert_allclose(own, by_casadi, atol=1e-6 * np.abs(by_casadi).max())
+
+
+def test_roots_and_slopes_along_a_line_can_be_differentiated_again(tmp_path):
+    q, p, along = (casadi.MX.sym(name, 2) for name in ("q", "p", "along"))
+    found = []
+    for f in (external(emdeg.load("planar2r"), "gravity", tmp_path), emdeg.casadi("planar2r", "gravity")):
+        root = casadi.rootfinder("root", "newton", {"x": q, "p": p, "g": f(q) + 40 * q - p})
+        bent = casadi.hessian(casadi.sumsqr(root(0, p)), p)[0]
+        line = casadi.jacobian(casadi.jtimes(f(q), q, along), casadi.vertcat(q, along))
+        parts = casadi.Function("parts", [q, p, along], [bent, line])([0.3, 0.4], [1.0, 2.0], [0.5, -1.0])
+        found.append([np.array(part) for part in parts])
+    for own, by_casadi in zip(*found):
+        np.testing.assert_allclose(own, by_casadi, rtol=1e-9)
 
 
 def test_symbols_are_an_input_that_can_be_differentiated_by(tmp_path):

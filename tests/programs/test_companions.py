@@ -25,15 +25,17 @@ def outputs_of(one, given):
     return {name: full(pattern, nonzeros.get(name, ())) for name, pattern in one.outputs}
 
 
-@pytest.mark.parametrize(("name", "function"), [("scara", "forward_dynamics"), ("puma560", "gravity")])
+@pytest.mark.parametrize(
+    ("name", "function"), [("scara", "forward_dynamics"), ("puma560", "gravity"), ("fourbar", "gravity")]
+)
 def test_companions_are_the_derivatives_by_dual_numbers(name, function):
     robot = emdeg.load(name)
     program = plain_program(robot, function)
-    (y,) = (group.name for group in program.outputs)
+    (y,), (size,) = zip(*((group.name, len(group.entries)) for group in program.outputs))
     rng = np.random.default_rng(1)
     x = {group.name: rng.uniform(-1, 1, group.size) for group in program.inputs}
-    c, t = rng.standard_normal(robot.n), {a: rng.standard_normal(len(v)) for a, v in x.items()}
-    given = {**x, f"adj_{y}": c, **{f"fwd_{a}": v for a, v in t.items()}}
+    c, t = rng.standard_normal(size), {a: rng.standard_normal(len(v)) for a, v in x.items()}
+    given = {**x, f"adj_{y}": c, f"adj_fwd_{y}": c, **{f"fwd_{a}": v for a, v in t.items()}}
     found = {one.prefix: outputs_of(one, given) for one in companions_of(program)}
     jvp = numbers(f"{function}_jvp", robot, {**x, **{f"{a}_t": v for a, v in t.items()}})
     np.testing.assert_allclose(found["fwd1"][f"fwd_{y}"][:, 0], jvp, atol=1e-9)
@@ -47,6 +49,14 @@ def test_companions_are_the_derivatives_by_dual_numbers(name, function):
     H = np.block([[found["jac_adj1"][f"jac_adj_{a}_{b}"] for b in x] for a in x])
     np.testing.assert_allclose(H[np.tril_indices(len(H))], lower, atol=1e-8)
     np.testing.assert_allclose(H, H.T)
+    bent = numbers(f"{function}_hvp", robot, {**x, f"{y}_c": c, **{f"{a}_t": v for a, v in t.items()}})
+    for (a, J), expected in zip(zip(x, blocks), bent if len(x) > 1 else [bent]):
+        np.testing.assert_allclose(found["adj1_fwd1"][f"adj_{a}"][:, 0], expected, atol=1e-8)
+        np.testing.assert_allclose(found["adj1_fwd1"][f"adj_fwd_{a}"][:, 0], c @ J, atol=1e-9)
+    assert ("fwd1_jac" in found) == (sum(map(len, x.values())) == 1)
+    if "fwd1_jac" in found:
+        ((a, v),) = t.items()
+        np.testing.assert_allclose(c @ found["fwd1_jac"][f"fwd_jac_{y}_{a}"], H @ v, atol=1e-8)
 
 
 def test_what_is_zero_for_every_state_is_left_out():

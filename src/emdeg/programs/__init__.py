@@ -7,7 +7,14 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.programs.best import program
     from emdeg.programs.build import Trace, base_places, function_inputs, joined_functions, open_trace, plain_program
-    from emdeg.programs.companions import PREFIXES, Companion, Pattern, companions_of, dense_derivatives, matrix_shape
+    from emdeg.programs.companions import (
+        Companion,
+        Pattern,
+        companions_of,
+        dense_derivatives,
+        matrix_shape,
+        prefixes_of,
+    )
     from emdeg.programs.differentiation import cotangents
     from emdeg.programs.domains import limits_box, nowhere_negative, nowhere_zero
     from emdeg.programs.formulations import Formulated, compared_formulations

@@ -1,9 +1,10 @@
 """The derivatives of a program as CasADi asks for them: blocks of nonzeros, column by column.
 
 CasADi looks for them beside a function f that it loads: `jac_f`, a block for each output and input; `fwd1_f` and
-`adj1_f`, one direction forwards and backwards; `jac_adj1_f`, the blocks of the adjoint, which is all that second order
-needs. Matrices are stored column by column, and only what is not zero for every input. The adjoint's blocks by its
-weights are those of `jac_f` and are taken from there; those by the inputs are a symmetric matrix, computed once.
+`adj1_f`, one direction forwards and backwards; of second order `jac_adj1_f`, the blocks of the adjoint, which a Hessian
+needs, and `adj1_fwd1_f`, the adjoint of the tangents, which an integrator's or a root's derivatives do. Matrices are
+stored column by column, and only what is not zero for every input. The adjoint's blocks by its weights are those of
+`jac_f` and are taken from there; those by the inputs are a symmetric matrix, computed once.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from emdeg.programs.proof import verify
 from emdeg.programs.simplification import retrace
 from emdeg.programs.trace import Traced, Tracer
 
-MOST_OPERATIONS, MOST_SWEPT = 25_000, 40_000
-"""Of derivatives, and of a program times its inputs before second derivatives are taken: what is longer is not written,
-for a compiler would take minutes."""
+MOST_OPERATIONS, MOST_SWEPT = 25_000, 100_000
+"""Of derivatives, and of a program times its inputs before its Hessian is taken: what is longer is not written, for a
+compiler would take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,9 @@ class Pattern:
 
 
 Named = tuple[str, Pattern]
-Prefix = Literal["jac", "fwd1", "adj1", "jac_adj1"]
-PREFIXES: tuple[Prefix, ...] = ("jac", "fwd1", "adj1", "jac_adj1")
-FORWARDS = "fwd"
+Prefix = Literal["jac", "fwd1", "adj1", "jac_adj1", "adj1_fwd1", "fwd1_jac"]
+FORWARDS, BACKWARDS = "fwd", "adj"
+OF_JACOBIAN: tuple[Prefix, ...] = ("jac_adj1", "fwd1_jac")
 HESSIAN = "hessian"
 """The program's output of which the blocks of the adjoint by the inputs are made: nonzeros of the lower triangle."""
 
@@ -79,6 +80,12 @@ def matrix_shape(shape: Sequence[int]) -> tuple[int, int]:
     return size, 1
 
 
+def prefixes_of(program: Program) -> tuple[Prefix, ...]:
+    """What CasADi may look for: it takes the Jacobian for the gradient of a function of one number, and bends that."""
+    of_one = sum(group.size for group in program.inputs) == 1
+    return ("jac", "fwd1", "adj1", "jac_adj1", "adj1_fwd1", *(["fwd1_jac"] if of_one else []))
+
+
 def companions_of(program: Program, slopes: Program | None = None) -> Iterator[Companion]:
     """What CasADi looks for beside a program.
 
@@ -89,7 +96,7 @@ def companions_of(program: Program, slopes: Program | None = None) -> Iterator[C
     jacobian = _companion(program, "jac", slopes=None if along is None else slopes)
     if slopes is not None and jacobian is not None and along is not None:
         verify(_times_tangents(jacobian, along), along.program, grounds=tuple)
-    others = (_companion(program, prefix, jacobian) for prefix in ("adj1", "jac_adj1"))
+    others = (_companion(program, prefix, jacobian) for prefix in prefixes_of(program)[2:])
     yield from (one for one in (jacobian, along, *others) if one is not None)
 
 
@@ -109,62 +116,130 @@ def _times_tangents(jacobian: Companion, along: Companion) -> Program:
 def _companion(
     program: Program, prefix: Prefix, jacobian: Companion | None = None, slopes: Program | None = None
 ) -> Companion | None:
+    """None where it, or the Jacobian that it needs, is too long."""
     swept = program.size * sum(group.size for group in program.inputs)
-    if prefix == "jac_adj1" and (jacobian is None or swept > MOST_SWEPT):
+    if (prefix == "jac_adj1" and swept > MOST_SWEPT) or (prefix in OF_JACOBIAN and jacobian is None):
         return None
-    tracer = Tracer.like(program)
-    entries = tracer.outputs_of(program, tracer.replay(program))
-    x = {group.name: [tracer.entry(group.name, k) for k in range(group.size)] for group in program.inputs}
-    shapes = {group.name: matrix_shape(group.shape) for group in program.outputs}
-    # An output column by column, as CasADi keeps it.
-    y = {
-        name: [entries[name][i * columns + j] for j in range(columns) for i in range(rows)]
-        for name, (rows, columns) in shapes.items()
-    }
-    plain = [(name, Pattern.dense(len(entries))) for name, entries in x.items()]
-    nominal = [(f"out_{name}", Pattern.empty(*shape)) for name, shape in shapes.items()]
-    inputs, outputs = [*plain, *nominal], _Outputs(tracer)
-
-    def further(before: str, sizes: dict[str, tuple[int, int]]) -> dict[str, tuple[Traced, ...]]:
-        inputs.extend((f"{before}_{name}", Pattern.dense(*shape)) for name, shape in sizes.items())
-        return {
-            name: tracer.inputs(f"{before}_{name}", rows * columns, Dependence.RATES)
-            for name, (rows, columns) in sizes.items()
-        }
-
-    flat_x, flat_y = [v for own in x.values() for v in own], [v for own in y.values() for v in own]
-    if prefix == "jac":
-        columns = iter(_jacobian(tracer, flat_x, flat_y) if slopes is None else _handed(tracer, slopes, x, y))
-        by_input = {by: [next(columns) for _ in given] for by, given in x.items()}
-        start = 0
-        for name, entries in y.items():
-            end = start + len(entries)
-            for by, own in by_input.items():
-                outputs.block(f"jac_{name}_{by}", [column[start:end] for column in own])
-            start = end
-    elif prefix == "fwd1":
-        seeds = further(FORWARDS, {name: (len(entries), 1) for name, entries in x.items()})
-        rates = iter(tangents(tracer, zip(flat_x, [t for own in seeds.values() for t in own]), flat_y))
-        for name, shape in shapes.items():
-            outputs.whole(f"fwd_{name}", shape, [next(rates) for _ in y[name]])
-    else:
-        weights = further("adj", shapes)
-        flat_c = [c for own in weights.values() for c in own]
-        gradient = iter(cotangents(tracer, zip(flat_y, flat_c), flat_x))
-        adjoint = {name: [next(gradient) for _ in entries] for name, entries in x.items()}
-        if prefix == "adj1":
-            for name, entries in adjoint.items():
-                outputs.whole(f"adj_{name}", (len(entries), 1), entries)
-        else:
+    made = _Face(program)
+    match prefix:
+        case "jac":
+            made.jacobian(slopes)
+        case "fwd1":
+            made.put(FORWARDS, made.y_shapes, made.along())
+        case "adj1":
+            made.put(BACKWARDS, made.x_shapes, made.across(made.weights()))
+        case "adj1_fwd1":
+            made.adjoint_of_tangents()
+        case "jac_adj1":
             assert jacobian is not None
-            inputs += [(f"out_adj_{name}", Pattern.empty(len(entries))) for name, entries in x.items()]
-            sizes = {name: len(entries) for name, entries in x.items()}
-            _blocks_of_adjoint(sizes, Sweeps(tracer, flat_x, flat_y).hessian(flat_c), shapes, jacobian, outputs)
-    made = retrace(tracer.program(f"{program.name}_{prefix}", outputs.values))
-    if made.size > MOST_OPERATIONS:
+            made.jacobian_of_adjoint(jacobian)
+        case "fwd1_jac":
+            assert jacobian is not None
+            made.tangents_of_jacobian(jacobian)
+    short = retrace(made.tracer.program(f"{program.name}_{prefix}", made.outputs.values))
+    if short.size > MOST_OPERATIONS:
         return None
     beside = jacobian.program if prefix == "jac_adj1" and jacobian is not None else None
-    return Companion(prefix, made, tuple(inputs), tuple(outputs.named), outputs.taken, beside)
+    return Companion(prefix, short, tuple(made.inputs), tuple(made.outputs.named), made.outputs.taken, beside)
+
+
+class _Face:
+    """A program played anew, and what CasADi hands to a function beside it and takes from it, as that is told."""
+
+    def __init__(self, program: Program) -> None:
+        self.tracer = tracer = Tracer.like(program)
+        self.outputs = _Outputs(tracer)
+        entries = tracer.outputs_of(program, tracer.replay(program))
+        self.x = {group.name: [tracer.entry(group.name, k) for k in range(group.size)] for group in program.inputs}
+        self.x_shapes = {name: (len(own), 1) for name, own in self.x.items()}
+        self.y_shapes = {group.name: matrix_shape(group.shape) for group in program.outputs}
+        # An output column by column, as CasADi keeps it.
+        self.y = {
+            name: [entries[name][i * columns + j] for j in range(columns) for i in range(rows)]
+            for name, (rows, columns) in self.y_shapes.items()
+        }
+        self.flat_x, self.flat_y = _flat(self.x), _flat(self.y)
+        self.inputs: list[Named] = [(name, Pattern.dense(*shape)) for name, shape in self.x_shapes.items()]
+        self.take_values("", self.y_shapes)
+
+    def take_values(self, before: str, shapes: Mapping[str, tuple[int, int]]) -> None:
+        """Values that CasADi hands over of what it knows already, and nobody reads."""
+        self.inputs += [(f"out_{before}{name}", Pattern.empty(*shape)) for name, shape in shapes.items()]
+
+    def take(self, before: str, shapes: Mapping[str, tuple[int, int]]) -> list[Traced]:
+        """Further inputs."""
+        self.inputs += [(f"{before}_{name}", Pattern.dense(*shape)) for name, shape in shapes.items()]
+        sizes = {name: rows * columns for name, (rows, columns) in shapes.items()}
+        return _flat({n: self.tracer.inputs(f"{before}_{n}", size, Dependence.RATES) for n, size in sizes.items()})
+
+    def put(self, before: str, shapes: Mapping[str, tuple[int, int]], values: Sequence[Traced]) -> None:
+        """Outputs, of which nothing is known to be zero."""
+        left = iter(values)
+        for name, (rows, columns) in shapes.items():
+            self.outputs.whole(f"{before}_{name}", (rows, columns), [next(left) for _ in range(rows * columns)])
+
+    def seeds(self) -> list[Traced]:
+        """The direction in which the inputs change."""
+        return self.take(FORWARDS, self.x_shapes)
+
+    def weights(self) -> list[Traced]:
+        """What every output weighs."""
+        return self.take(BACKWARDS, self.y_shapes)
+
+    def along(self) -> list[Traced]:
+        """How the outputs change in a direction."""
+        return tangents(self.tracer, zip(self.flat_x, self.seeds()), self.flat_y)
+
+    def across(self, weights: Sequence[Traced]) -> list[Traced]:
+        """How the weighed outputs change with every input."""
+        return cotangents(self.tracer, zip(self.flat_y, weights), self.flat_x)
+
+    def jacobian(self, slopes: Program | None) -> None:
+        """A block for each output and input."""
+        if slopes is None:
+            columns = iter(_jacobian(self.tracer, self.flat_x, self.flat_y))
+        else:
+            columns = iter(_handed(self.tracer, slopes, self.x, self.y))
+        by_input = {by: [next(columns) for _ in given] for by, given in self.x.items()}
+        start = 0
+        for name, entries in self.y.items():
+            end = start + len(entries)
+            for by, own in by_input.items():
+                self.outputs.block(f"jac_{name}_{by}", [column[start:end] for column in own])
+            start = end
+
+    def jacobian_of_adjoint(self, jacobian: Companion) -> None:
+        """The weighed outputs' Hessian, and the Jacobian that is there already."""
+        weights = self.weights()
+        self.take_values(f"{BACKWARDS}_", self.x_shapes)
+        sizes = {name: len(own) for name, own in self.x.items()}
+        lower = Sweeps(self.tracer, self.flat_x, self.flat_y).hessian(weights)
+        _blocks_of_adjoint(sizes, lower, self.y_shapes, jacobian, self.outputs)
+
+    def adjoint_of_tangents(self) -> None:
+        """The gradient of the weighed tangents by the inputs and by the direction."""
+        seeds = self.seeds()
+        rates = tangents(self.tracer, zip(self.flat_x, seeds), self.flat_y)
+        self.take_values(f"{FORWARDS}_", self.y_shapes)
+        weights = self.take(f"{BACKWARDS}_{FORWARDS}", self.y_shapes)
+        found = cotangents(self.tracer, zip(rates, weights), [*self.flat_x, *seeds])
+        self.put(BACKWARDS, self.x_shapes, found[: len(seeds)])
+        for name, shape in self.y_shapes.items():
+            self.outputs.of_another(f"{BACKWARDS}_out_{name}", shape, "", {})
+        self.put(f"{BACKWARDS}_{FORWARDS}", self.x_shapes, found[len(seeds) :])
+
+    def tangents_of_jacobian(self, jacobian: Companion) -> None:
+        """How the Jacobian's nonzeros change in a direction."""
+        known = self.tracer.outputs_of(jacobian.program, self.tracer.replay(jacobian.program))
+        self.take_values("", {name: (one.rows, one.columns) for name, one in jacobian.outputs})
+        along = list(zip(self.flat_x, self.seeds(), strict=True))
+        self.inputs += [(f"{FORWARDS}_out_{name}", Pattern.empty(*shape)) for name, shape in self.y_shapes.items()]
+        for name, pattern in jacobian.outputs:
+            self.outputs.at(f"{FORWARDS}_{name}", pattern, tangents(self.tracer, along, known.get(name, ())))
+
+
+def _flat(arrays: Mapping[str, Sequence[Traced]]) -> list[Traced]:
+    return [value for own in arrays.values() for value in own]
 
 
 def _blocks_of_adjoint(
@@ -211,10 +286,10 @@ class _Outputs:
         """A matrix by its columns; what is zero is left out."""
         rows = len(columns[0]) if columns else 0
         places = [(i, j) for j, i in product(range(len(columns)), range(rows)) if not columns[j][i].is_zero]
-        self._put(name, Pattern(rows, len(columns), tuple(places)), [columns[j][i] for i, j in places])
+        self.at(name, Pattern(rows, len(columns), tuple(places)), [columns[j][i] for i, j in places])
 
     def whole(self, name: str, shape: tuple[int, int], entries: Sequence[Traced]) -> None:
-        self._put(name, Pattern.dense(*shape), list(entries))
+        self.at(name, Pattern.dense(*shape), entries)
 
     def of_another(self, name: str, shape: tuple[int, int], array: str, found: Mapping[tuple[int, int], int]) -> None:
         """A matrix whose nonzeros, by row and column, stand in an array that is there already."""
@@ -223,10 +298,11 @@ class _Outputs:
         if places:
             self.taken[name] = array, tuple(found[place] for place in places)
 
-    def _put(self, name: str, pattern: Pattern, entries: list[Traced]) -> None:
+    def at(self, name: str, pattern: Pattern, entries: Sequence[Traced]) -> None:
+        """Entries where the pattern has places."""
         self.named.append((name, pattern))
         if entries:
-            self.values[name] = entries
+            self.values[name] = list(entries)
             self.taken[name] = name, tuple(range(len(entries)))
 
 

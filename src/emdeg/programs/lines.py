@@ -77,7 +77,8 @@ def along_lines_of(one: Companion, program: Program, at: Arrays) -> tuple[dict[s
     columns = {group.name: _by_columns(matrix_shape(group.shape)) for group in program.outputs}
     given: dict[str, NDArray] = {group.name: at[group.name] for group in program.inputs}
     given |= {f"fwd_{group.name}": at[group.name + ALONG] for group in program.inputs}
-    given |= {f"adj_{name}": at[name + WEIGHT][order] for name, order in columns.items()}
+    for before in ("adj", "adj_fwd"):
+        given |= {f"{before}_{name}": at[name + WEIGHT][order] for name, order in columns.items()}
     patterns = dict(one.outputs)
 
     def contracted(found: Mapping[str, NDArray]) -> dict[str, NDArray]:
@@ -100,6 +101,14 @@ def along_lines_of(one: Companion, program: Program, at: Arrays) -> tuple[dict[s
             return {name + SLOPE: _by_rows(found[f"fwd_{name}"], columns[name]) for name in y}
         if one.prefix == "adj1":
             return {GRADIENT: np.array([sum(found[f"adj_{name}"] @ p[name] for name in x)])}
+        if one.prefix == "adj1_fwd1":
+            bent = sum(found[f"adj_{name}"] @ r[name] for name in x)
+            gradient = sum(found[f"adj_fwd_{name}"] @ p[name] for name in x)
+            return {BENT: np.array([bent]), GRADIENT: np.array([gradient])}
+        if one.prefix == "fwd1_jac":
+            c = {name: given[f"adj_{name}"] for name in y}
+            bent = sum(c[name] @ times(f"fwd_jac_{name}_{by}", r[by], len(c[name])) for name in y for by in x)
+            return {BENT: np.array([bent])}
         bent = sum(r[name] @ times(f"jac_adj_{name}_{by}", p[by], len(r[name])) for name in x for by in x)
         other = {name: at[name + OTHER][order] for name, order in columns.items()}
         cross = sum(p[name] @ times(f"jac_adj_{name}_adj_{by}", other[by], len(p[name])) for name in x for by in y)

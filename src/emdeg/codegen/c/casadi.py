@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from emdeg.programs import PREFIXES, Pattern, Program, companions_of, matrix_shape, split_constants
+from emdeg.programs import Pattern, Program, companions_of, matrix_shape, prefixes_of, split_constants
 
 Named = tuple[str, Pattern]
 Taken = Mapping[str, tuple[str, Sequence[int]]]
@@ -73,7 +73,7 @@ def _own_entry(program: Program, name: str) -> str:
 def _derivatives(
     program: Program, name: str, function: Callable[[Program], str], slopes: Program | None
 ) -> Iterator[str]:
-    missing = list(PREFIXES)
+    missing = list(prefixes_of(program))
     for one in companions_of(program, slopes):
         missing.remove(one.prefix)
         own = replace(one.program, name=f"{name}_{one.prefix}")

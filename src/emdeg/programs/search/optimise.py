@@ -17,7 +17,6 @@ from emdeg.errors import OffTheVariety, Refuted, RobotError
 from emdeg.mechanics import TREE, kind_of
 from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.programs.build import joined_functions, plain_program, plain_programs
-from emdeg.programs.companions import MOST_SWEPT
 from emdeg.programs.differentiation import derivative_of_solution, derivative_program
 from emdeg.programs.friction import with_friction
 from emdeg.programs.ir import Count, Program, count
@@ -39,6 +38,8 @@ CONTENDERS = 4
 """How many formulations are carried into the algebra."""
 LARGE = 6000
 """Programs of more operations are not resubstituted: the tables would not fit."""
+MOST_SWEPT = 40_000
+"""Operations times inputs of programs that are differentiated although what comes of them is large."""
 
 Contender = tuple[float, Program, Formulation | None]
 """What a program costs, the program, and the formulation that it comes from."""
