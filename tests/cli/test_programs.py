@@ -52,6 +52,7 @@ def test_functions_joined_by_a_plus_are_one_program():
         (["generate", "planar2r", "-f", "gravity", "--base", "--out", "x"], "--base applies to regressor"),
         (["generate", "planar2r", "-f", "gravity", "--target", "cobol", "--out", "x"], "cobol"),
         (["generate", "planar2r", "-f", "gravity", "--name", 200 * "x", "--out", "x"], "a shorter --name"),
+        (["generate", "planar2r", "-f", "gravity", "--casadi", "--name", "my__arm", "--out", "x"], "another --name"),
         (["count", "fourbar", "inverse_dynamics+forward_dynamics"], "is input and output"),
         (["count", "planar2r", "gravity", "--weights", "cycle"], "'cycle' is no weight"),
         (["optimise", "planar2r", "gravity", "--weights", "div=-1"], "from 0 to 1e6"),

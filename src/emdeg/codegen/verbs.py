@@ -185,6 +185,8 @@ def generate(
             cpu=cpu,
         )
         _need_short(request.name)
+        if casadi and "__" in request.name:
+            raise BadRequest(f"CasADi takes no name with two underscores in a row, {request.name}: give another --name")
         found = program(
             loaded,
             names,
