@@ -232,6 +232,23 @@ def test_functions_that_share_a_program_have_friction_each_where_it_belongs(name
         np.testing.assert_allclose(values[output.name], numbers(name, robot, alone), atol=1e-11)
 
 
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_the_law_s_numbers_may_be_letters_which_are_parameters(law, tmp_path):
+    given = dict(line.split(" = ") for line in law.splitlines())
+    letters = {f"f{k}": float(value) for k, value in enumerate(given.values())}
+    robot = arm("\n".join(f'{key} = "{letter}"' for key, letter in zip(given, letters)))
+    assert robot.symbols == letters.keys()
+    with pytest.raises(RobotError, match="symbols without a number"):
+        emdeg.friction(robot, [1.0, 2.0])
+    numbered = emdeg.substitute(robot, {name: Fraction(str(value)) for name, value in letters.items()})
+    qd = np.random.default_rng(3).uniform(-1, 1, (20, 2))
+    np.testing.assert_allclose(emdeg.friction(numbered, qd), by_hand(law, qd), atol=1e-14)
+    (code,) = emdeg.generate(robot, "inverse_dynamics", friction=True)
+    assert code.certificate["false_pass_probability"] < 1e-15
+    found = emdeg.compile(emdeg.program(robot, "friction"))
+    np.testing.assert_allclose(found(qd, [*letters.values()]), by_hand(law, qd), rtol=1e-13, atol=1e-14)
+
+
 def test_another_law_is_refuted():
     robot, other = arm(LAWS["stribeck"]), arm(LAWS["stribeck"].replace("2.25", "2.5"))
     with pytest.raises(Refuted):

@@ -135,6 +135,12 @@ class Friction(Shown):
         """Whether nothing is stated that rubs."""
         return not any((self.viscous, self.coulomb, self.stribeck, self.break_away))
 
+    @property
+    def stated(self) -> tuple[Exact, ...]:
+        """What the law is made of."""
+        every = (self.viscous, self.coulomb, self.stribeck, self.stribeck_velocity, self.break_away, self.rest_speed)
+        return tuple(value for value in every if value is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Drive(Shown):
@@ -344,13 +350,14 @@ def _decimal(value: Exact | Angle) -> object:
 
 
 def values(robot: Robot) -> Iterator[Exact | Angle]:
-    """Every value the equations of motion and the kinematics depend on, base to tip."""
+    """Every value the equations of motion, with friction too, and the kinematics depend on, base to tip."""
     yield from (*robot.base.xyz, *robot.base.rpy)
     for link in robot.links:
         place = link.joint.placement
         yield from (place.gamma, place.b, place.alpha, place.a, place.beta, place.theta, place.d)
         yield from (link.inertia.mass, *link.inertia.first_moment, *link.inertia.tensor)
         yield link.joint.drive.inertia
+        yield from link.joint.drive.friction.stated
     yield from (*robot.tool.pose.xyz, *robot.tool.pose.rpy)
     carriers = {frame.name: frame for frame in robot.frames}
     for payload in robot.payloads:
