@@ -66,7 +66,7 @@ def test_motions_have_derivatives_of_both_orders(scheme, tmp_path):
     """Of an integrator, which solves equations of which it takes derivatives, and of which derivatives are taken."""
     state, tau = casadi.MX.sym("x", 4), casadi.MX.sym("tau", 2)
     found = []
-    for f in (external(emdeg.load("planar2r"), "forward_dynamics", tmp_path), emdeg.casadi("planar2r", "forward_dynamics")):
+    for f in (external("planar2r", "forward_dynamics", tmp_path), emdeg.casadi("planar2r", "forward_dynamics")):
         rates = casadi.vertcat(state[2:], f(state[:2], state[2:], tau))
         move = casadi.integrator("move", scheme, {"x": state, "p": tau, "ode": rates}, 0, 0.1, STEPS[scheme])
         end = move(x0=state, p=tau)["xf"]
@@ -80,7 +80,7 @@ def test_motions_have_derivatives_of_both_orders(scheme, tmp_path):
 def test_roots_and_slopes_along_a_line_can_be_differentiated_again(tmp_path):
     q, p, along = (casadi.MX.sym(name, 2) for name in ("q", "p", "along"))
     found = []
-    for f in (external(emdeg.load("planar2r"), "gravity", tmp_path), emdeg.casadi("planar2r", "gravity")):
+    for f in (external("planar2r", "gravity", tmp_path), emdeg.casadi("planar2r", "gravity")):
         root = casadi.rootfinder("root", "newton", {"x": q, "p": p, "g": f(q) + 40 * q - p})
         bent = casadi.hessian(casadi.sumsqr(root(0, p)), p)[0]
         line = casadi.jacobian(casadi.jtimes(f(q), q, along), casadi.vertcat(q, along))
