@@ -11,7 +11,7 @@ function are functions, too: `emdeg.gravity_vjp("planar2r", q, g_c)`, and likewi
 
 from typing import TYPE_CHECKING
 
-from emdeg._exports import on_demand
+from emdeg._exports import MODEL_FUNCTIONS, on_demand
 
 if TYPE_CHECKING:
     from emdeg import errors, jax, kane, loops, torch
@@ -32,15 +32,20 @@ if TYPE_CHECKING:
     )
     from emdeg.mechanics.functions import (
         bias,
+        bias_with_friction,
         coriolis_matrix,
         elements,
         forward_dynamics,
         forward_dynamics_derivatives,
+        forward_dynamics_derivatives_with_friction,
+        forward_dynamics_with_friction,
         forward_kinematics,
         friction,
         gravity,
         inverse_dynamics,
         inverse_dynamics_derivatives,
+        inverse_dynamics_derivatives_with_friction,
+        inverse_dynamics_with_friction,
         inverse_jacobian,
         jacobian,
         jacobian_determinant,
@@ -65,4 +70,4 @@ if TYPE_CHECKING:
     from emdeg.simulation import inverse_kinematics, linearise, rollout, simulate
     from emdeg.sweeps import sweep
 
-on_demand(globals(), (("_jvp", "_vjp", "_hvp", "_hessian"), "emdeg.mechanics.functions", "numeric_function"))
+on_demand(globals(), MODEL_FUNCTIONS)

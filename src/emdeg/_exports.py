@@ -14,12 +14,14 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+MODEL_FUNCTIONS = ("emdeg.mechanics.functions", "numeric_function")
+"""Makes the functions of a model by their names, those that no import lists too: the derivatives are too many."""
 
-def on_demand(package: dict[str, Any], family: tuple[tuple[str, ...], str, str] | None = None) -> None:
-    """Give a package, by its globals, the `__getattr__` and `__dir__` that find what it exports.
 
-    `family` = (endings, module, function): names that end so are what the function of the module makes of them, or
-    None. They are too many to be listed.
+def on_demand(package: dict[str, Any], family: tuple[str, str] | None = None) -> None:
+    """Give a package or a module, by its globals, the `__getattr__` and `__dir__` that find what it exports.
+
+    `family` = (module, function): what no import lists is what the function of the module makes of its name, or None.
     """
     home: str = package["__name__"]
 
@@ -31,9 +33,10 @@ def on_demand(package: dict[str, Any], family: tuple[tuple[str, ...], str, str] 
         if name == "__all__":
             return sorted(exports())
         if name not in exports():
-            if family is not None and name.endswith(family[0]):
-                made = getattr(import_module(family[1]), family[2])(name)
+            if family is not None and not name.startswith("_"):
+                made = getattr(import_module(family[0]), family[1])(name)
                 if made is not None:
+                    package[name] = made
                     return made
             raise AttributeError(f"module {home!r} has no attribute {name!r}")
         module, inner = exports()[name]
@@ -42,7 +45,7 @@ def on_demand(package: dict[str, Any], family: tuple[tuple[str, ...], str, str] 
         return value
 
     def listed() -> list[str]:
-        return sorted(exports())
+        return sorted({*exports(), *package.get("__all__", ())})
 
     hooks: dict[str, Callable[..., object]] = {"__getattr__": look_up, "__dir__": listed}
     package.update(hooks)

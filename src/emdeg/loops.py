@@ -1,4 +1,4 @@
-"""What concerns robots with closed loops alone; the functions that they share with trees are at the top of `emdeg`.
+"""What concerns robots with closed loops alone; every function of a model is here as it is at the top of `emdeg`.
 
 q are the independent coordinates [rad, m], tau the driven joints' efforts [N m, N]; arrays have shape (..., n).
 
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
+from emdeg._exports import MODEL_FUNCTIONS, on_demand
 from emdeg.mechanics.functions import numeric as _numeric
 from emdeg.mechanics.loops import Branch, FollowedPath
 from emdeg.mechanics.loops import modes as _modes
@@ -87,3 +88,5 @@ __all__ = [
     "with_modes",
     "with_start",
 ]
+
+on_demand(globals(), MODEL_FUNCTIONS)

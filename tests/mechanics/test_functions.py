@@ -6,7 +6,7 @@ import pytest
 import emdeg
 from emdeg.errors import UnknownFunction
 from emdeg.mechanics import KINDS, kind_of
-from emdeg.mechanics.functions import FUNCTIONS, INPUTS, WITH_FRICTION, evaluate, functions_of, known_functions
+from emdeg.mechanics.functions import CATALOGUE, FUNCTIONS, INPUTS, evaluate, functions_of, input_sizes, known_functions
 from emdeg.mechanics.functions.lookup import inputs_of_entry
 from emdeg.programs.build import plain_program
 from emdeg.programs.verification import verify_program
@@ -86,6 +86,36 @@ def test_a_wrench_on_the_tool_acts_through_the_jacobian():
     np.testing.assert_allclose(emdeg.forward_dynamics("planar2r", q, qd, tau, wrench=push), qdd, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if not name.endswith(WITH_FRICTION)])
-def test_every_function_is_at_the_top_or_with_the_loops(name):
-    assert hasattr(emdeg if "tree" in FUNCTIONS[name].ways else emdeg.loops, name)
+def robot_with(name):
+    """A small robot that has a function, or the one that this is a derivative of."""
+    entry = CATALOGUE[name]
+    base = name if entry.derivation is None else entry.derivation.of.name
+    return next(robot for robot in map(emdeg.load, ["planar2r", "puma560", "fivebar"]) if base in functions_of(robot))
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_name_that_is_listed_is_a_function_in_python(name):
+    robot = robot_with(name)
+    places = (emdeg, emdeg.loops)
+    assert name not in FUNCTIONS or any(name in dir(place) for place in places)
+    arrays = {one: np.full(size, 0.1) for one, size in input_sizes([name], robot).items()}
+    if "q" in arrays:
+        arrays["q"] = kind_of(robot).home(robot) + 0.1
+    for place in places:
+        np.testing.assert_equal(getattr(place, name)(robot, **arrays), evaluate(name, robot, arrays))
+
+
+def test_functions_with_friction_are_those_without_and_what_rubs():
+    q, qd, qdd = np.random.default_rng(4).uniform(-1, 1, (3, 5, 6))
+    rubbing = emdeg.friction("puma560", qd)
+    tau = emdeg.inverse_dynamics_with_friction("puma560", q, qd, qdd)
+    np.testing.assert_allclose(tau, emdeg.inverse_dynamics("puma560", q, qd, qdd) + rubbing, atol=1e-12)
+    np.testing.assert_allclose(emdeg.forward_dynamics_with_friction("puma560", q, qd, tau), qdd, atol=1e-9)
+    h = emdeg.loops.bias_with_friction("puma560", q, qd)
+    np.testing.assert_allclose(h, emdeg.bias("puma560", q, qd) + rubbing, atol=1e-12)
+    slopes = emdeg.inverse_dynamics_derivatives_with_friction("puma560", q, qd, qdd)
+    np.testing.assert_allclose(
+        emdeg.forward_dynamics_derivatives_with_friction("puma560", q, qd, tau)[0], qdd, atol=1e-9
+    )
+    along = emdeg.inverse_dynamics_with_friction_jvp("puma560", q, qd, qdd, np.ones(6), np.ones(6), np.zeros(6))
+    np.testing.assert_allclose(along, (slopes[0] + slopes[1]).sum(-1), atol=1e-9)

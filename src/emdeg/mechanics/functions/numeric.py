@@ -9,7 +9,7 @@ tau the driven joints' efforts.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -133,21 +133,27 @@ def _text(entry: Function) -> str:
     )
 
 
+_STATES = {"planar2r": "[0.1, 0.2]", "fivebar": "[2.0, 1.0]", "puma560": "[0.1, 0.2, 0, 0, 0.5, -0.3]"}
+"""Small robots for examples, each with positions where it can be."""
+
+
 def _example(entry: Function) -> str:
     """One state of a small robot that has the function."""
-    where, name = ("emdeg", "planar2r") if TREE.name in entry.ways else ("emdeg.loops", "fivebar")
-    if entry.square:
-        return f'>>> import emdeg\n>>> value = emdeg.{entry.name}("puma560", [0.1, 0.2, 0, 0, 0.5, -0.3])'
-    if entry.rubs and entry.inputs == ("qd",):
-        return f'>>> import emdeg\n>>> tau = emdeg.{entry.name}("puma560", [0.1, 0.2, 0, 0, 0, -0.3])'
-    arrays = ", ".join("[2.0, 1.0]" if array == "q" else "[0.1, 0.2]" for array in entry.inputs)
+    name = "puma560" if entry.square or entry.rubs else "planar2r"
+    where, name = ("emdeg", name) if TREE.name in entry.ways else ("emdeg.loops", "fivebar")
+    given = [_STATES[name]] * len(entry.inputs)
+    if entry.derivation is not None:
+        sizes = input_sizes([entry.name], as_robot(name))
+        given = [state if one in INPUTS else f"[0.1] * {sizes[one]}" for one, state in zip(entry.inputs, given)]
     outputs = ", ".join(output.name for output in entry.outputs)
-    return f'>>> import emdeg\n>>> {outputs} = {where}.{entry.name}("{name}", {arrays})'
+    return f'>>> import emdeg\n>>> {outputs} = {where}.{entry.name}("{name}", {", ".join(given)})'
 
 
-def numeric_function(name: str) -> NumericFunction | None:
+def numeric_function(name: str) -> Callable[..., Any] | None:
     """The function of the catalogue that has this name, for Python to call; None where there is none."""
-    return NumericFunction(CATALOGUE[name]) if name in CATALOGUE else None
+    if name not in CATALOGUE:
+        return None
+    return globals().get(name) or NumericFunction(CATALOGUE[name])
 
 
 inverse_dynamics = NumericFunction(FUNCTIONS["inverse_dynamics"])
@@ -176,6 +182,11 @@ momentum = NumericFunction(FUNCTIONS["momentum"])
 momenta = NumericFunction(FUNCTIONS["momenta"])
 velocities = NumericFunction(FUNCTIONS["velocities"])
 momentum_rates = NumericFunction(FUNCTIONS["momentum_rates"])
+inverse_dynamics_with_friction = NumericFunction(FUNCTIONS["inverse_dynamics_with_friction"])
+forward_dynamics_with_friction = NumericFunction(FUNCTIONS["forward_dynamics_with_friction"])
+bias_with_friction = NumericFunction(FUNCTIONS["bias_with_friction"])
+inverse_dynamics_derivatives_with_friction = NumericFunction(FUNCTIONS["inverse_dynamics_derivatives_with_friction"])
+forward_dynamics_derivatives_with_friction = NumericFunction(FUNCTIONS["forward_dynamics_derivatives_with_friction"])
 
 
 def regressor(
