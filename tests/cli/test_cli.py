@@ -13,7 +13,11 @@ from rich.table import Table
 
 import emdeg
 from emdeg import cli
+from emdeg.cli.common import UsageError
+from emdeg.cli.evaluate import compute
 from emdeg.cli.terminal import SafeConsole
+from emdeg.mechanics import kind_of
+from emdeg.mechanics.functions import CATALOGUE, evaluate, functions_of, input_sizes
 from emdeg.mechanics.parameters.base import base_values
 from tests.commands import run
 
@@ -118,6 +122,39 @@ def test_degrees_of_a_mechanism_and_of_what_has_none():
         result("eval", "planar2r", "elements", *given) for given in (["--q=90,0", "--deg"], [f"--q={np.pi / 2},0"])
     ]
     assert elements[0] == elements[1]
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_degrees_are_for_every_function_whose_arrays_all_have_them_and_refused_of_others(name):
+    """A slope by angles, an adjoint and a Hessian would be per radian beside angles in degrees."""
+    entry = CATALOGUE[name]
+    base = name if entry.derivation is None else entry.derivation.of.name
+    robots = map(emdeg.load, ["scara", "puma560", "fivebar"])
+    robot = next(robot for robot in robots if base in functions_of(robot))
+    plain = {one: np.full(size, 0.02) for one, size in input_sizes([name], robot).items()}
+    if "q" in plain:
+        plain["q"] = kind_of(robot).home(robot) + 0.1
+    turn = np.array([180 / np.pi if joint.kind == "revolute" else 1.0 for joint in robot.coordinates])
+    angles = ("q", "qd", "qdd", "q_t", "qd_t", "qdd_t")
+    given = {one: ",".join(map(repr, (x * turn if one in angles else x).tolist())) for one, x in plain.items()}
+    if "_derivatives" in name or name.endswith(("_vjp", "_hvp", "_hessian")):
+        with pytest.raises(UsageError, match=f"--deg does not apply to {name}: .*radians"):
+            compute(robot, name, given, deg=True)
+        return
+    found, expected = compute(robot, name, given, deg=True), evaluate(name, robot, plain)
+    for output, value in zip(entry.outputs, expected if isinstance(expected, tuple) else (expected,)):
+        turned = value * turn if output.name in ("qd", "qdd", "v", "qd_t", "qdd_t", "v_t") else value
+        one = found[output.name] if isinstance(found, dict) else found
+        np.testing.assert_allclose(one, turned, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "words", [["forward_dynamics_derivatives_with_friction"], ["forward_dynamics_derivatives", "--friction"]]
+)
+def test_degrees_are_refused_of_slopes_with_friction_too(words):
+    state = ["--q=10,20,0,0,30,0", "--qd=0,0,0,0,0,0", "--tau=1,2,3,4,5,6"]
+    refused = run("eval", "puma560", *words, *state, "--deg")
+    assert (refused.returncode, "radians" in refused.stderr) == (2, True)
 
 
 def test_states_from_a_csv_file(tmp_path):

@@ -22,7 +22,9 @@ from emdeg.mechanics.functions import (
     INPUTS,
     RUBBING,
     WITH_FRICTION,
+    Function,
     axis_names,
+    in_radians,
     input_sizes,
     inputs_of,
     known_functions,
@@ -39,6 +41,8 @@ FRICTION_FUNCTIONS = (*RUBBING, "state_rate")
 WRENCH_FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "state_rate")
 OPTIONS = ("q", "qd", "qdd", "tau")
 """The arrays that have an option of their own."""
+TURNED = tuple(INPUTS[name].unit for name in ("q", "qd", "qdd"))
+"""The units of the arrays that --deg changes."""
 
 
 def _state(what: str) -> Any:
@@ -151,18 +155,19 @@ def compute(
         if given.get(name) is None and name in names:
             needed = _places(robot, name, sizes)
             raise UsageError(f"{function} needs {_option(name)} ({len(needed)} numbers: {', '.join(needed)})")
-    to_radians = _degrees(robot.coordinates) if deg else np.ones(robot.freedoms)
+    about = INPUTS if function in measures else CATALOGUE[function].arrays
+    if deg and function not in measures:
+        _need_degrees(CATALOGUE[function])
     states = {}
-    if deg and (any(name not in OPTIONS for name in names) or function.endswith("_derivatives")):
-        raise UsageError(f"--deg does not apply to {function}: its further arrays are in radians")
     for name in names:
         text = given[name] or ""
         if name in OPTIONS:
             values = read_state(text, name, robot)
-            states[name] = values if name == "tau" else values * to_radians
         else:
             places = _places(robot, name, sizes)
-            states[name] = np.array(_numbers(text.split(","), _option(name), robot, places))
+            values = np.array(_numbers(text.split(","), _option(name), robot, places))
+        turns = deg and about[name].unit in TURNED
+        states[name] = values * _degrees(robot.coordinates) if turns else values
     options: dict[str, Any] = {}
     if gyroscopic:
         if function not in ROTOR_FUNCTIONS:
@@ -181,11 +186,22 @@ def compute(
         if friction:
             options["friction"] = True
         value = measures[function].run(robot, *states.values(), **options)
-    else:
-        value = evaluate_function(function + WITH_FRICTION * friction, robot, states, **options)
-    if isinstance(value, tuple):
-        return dict(zip((output.name for output in CATALOGUE[function].outputs), value))
-    return value / _radians(robot, function) if deg else value
+        return value / _radians(robot, function) if deg else value
+    value = evaluate_function(function + WITH_FRICTION * friction, robot, states, **options)
+    outputs = CATALOGUE[function].outputs
+    values = value if isinstance(value, tuple) else (value,)
+    if deg:
+        owners = [robot.driven if output.efforts else robot.coordinates for output in outputs]
+        values = [v / _degrees(own) if o.unit in TURNED else v for v, o, own in zip(values, outputs, owners)]
+    return values[0] if len(values) == 1 else dict(zip((output.name for output in outputs), values))
+
+
+def _need_degrees(entry: Function) -> None:
+    """UsageError where some of a function's arrays would stay in radians while others are in degrees."""
+    units = [*((name, array.unit) for name, array in entry.arrays.items()), *((o.name, o.unit) for o in entry.outputs)]
+    stay = [f"{name} [{unit}]" for name, unit in units if in_radians(unit) and unit not in TURNED]
+    if stay:
+        raise UsageError(f"--deg does not apply to {entry.name}: {', '.join(stay)} would stay in radians")
 
 
 def _degrees(joints: Sequence[Joint]) -> Array:
@@ -193,15 +209,13 @@ def _degrees(joints: Sequence[Joint]) -> Array:
     return np.array([math.pi / 180 if joint.kind == "revolute" else 1.0 for joint in joints])
 
 
-def _radians(robot: Robot, function: str) -> Array | float:
-    """By what positions, speeds and accelerations that come out are divided under --deg; all else stays."""
-    if function == "joint_positions":
+def _radians(robot: Robot, measure: str) -> Array | float:
+    """By what positions, speeds and accelerations that a measure yields are divided under --deg; all else stays."""
+    if measure == "joint_positions":
         return _degrees(robot.joints)
-    if function == "state_rate":
+    if measure == "state_rate":
         return np.tile(_degrees(robot.coordinates), 2)
-    rates = (INPUTS["qd"].unit, INPUTS["qdd"].unit)
-    found = [output for output in CATALOGUE[function].outputs if output.unit in rates] if function in CATALOGUE else []
-    return _degrees(robot.driven if found[0].efforts else robot.coordinates) if found else 1.0
+    return 1.0
 
 
 def _say_how_it_closes(robot: Robot, function: str, q: str | None) -> None:

@@ -36,6 +36,15 @@ INPUTS: Mapping[str, Input] = {
 """Every input, in the order in which functions take them. Units: of a turning joint, of a sliding one."""
 
 
+_ANGLES = ("rad", "position", "speed", "acceleration", "inputs")
+"""In the units of arrays: angles, and the words for what an angle may be."""
+
+
+def in_radians(unit: str) -> bool:
+    """Whether an array of this unit has other numbers where angles are measured otherwise."""
+    return any(word in unit for word in _ANGLES)
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """An array that a function yields; its shape in letters, n being the number of speeds.
