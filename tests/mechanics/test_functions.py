@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.errors import UnknownFunction
+from emdeg.errors import StateError, UnknownFunction
 from emdeg.mechanics import KINDS, kind_of
 from emdeg.mechanics.functions import CATALOGUE, FUNCTIONS, INPUTS, evaluate, functions_of, input_sizes, known_functions
 from emdeg.mechanics.functions.lookup import inputs_of_entry
@@ -93,14 +93,20 @@ def robot_with(name):
     return next(robot for robot in map(emdeg.load, ["planar2r", "puma560", "fivebar"]) if base in functions_of(robot))
 
 
+def at_home(name, robot):
+    """Arrays for a function of a robot, near where it is at home."""
+    arrays = {one: np.full(size, 0.1) for one, size in input_sizes([name], robot).items()}
+    if "q" in arrays:
+        arrays["q"] = kind_of(robot).home(robot) + 0.1
+    return arrays
+
+
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_every_name_that_is_listed_is_a_function_in_python(name):
     robot = robot_with(name)
     places = (emdeg, emdeg.loops)
     assert name not in FUNCTIONS or any(name in dir(place) for place in places)
-    arrays = {one: np.full(size, 0.1) for one, size in input_sizes([name], robot).items()}
-    if "q" in arrays:
-        arrays["q"] = kind_of(robot).home(robot) + 0.1
+    arrays = at_home(name, robot)
     for place in places:
         np.testing.assert_equal(getattr(place, name)(robot, **arrays), evaluate(name, robot, arrays))
 
@@ -119,3 +125,23 @@ def test_functions_with_friction_are_those_without_and_what_rubs():
     )
     along = emdeg.inverse_dynamics_with_friction_jvp("puma560", q, qd, qdd, np.ones(6), np.ones(6), np.zeros(6))
     np.testing.assert_allclose(along, (slopes[0] + slopes[1]).sum(-1), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_no_function_takes_complex_numbers_for_real_ones(name):
+    robot = robot_with(name)
+    arrays = at_home(name, robot)
+    for one, values in arrays.items():
+        for wrong in (values + 1e-3j, (values + 0j).tolist()):
+            with pytest.raises(StateError, match=f"{one} has dtype complex128, expected float64"):
+                getattr(emdeg, name)(robot, **{**arrays, one: wrong})
+
+
+def test_what_stands_on_the_functions_takes_no_complex_numbers_either():
+    q = np.array([0.1, 0.2]) + 1e-3j
+    with pytest.raises(StateError, match="wrench has dtype complex128"):
+        emdeg.forward_dynamics("planar2r", q.real, q.real, q.real, wrench=np.zeros(6) + 1j)
+    with pytest.raises(StateError, match="q has dtype complex128"):
+        emdeg.linearise("planar2r", q)
+    with pytest.raises(StateError, match="qd0 has dtype complex128"):
+        emdeg.simulate("planar2r", q0=q.real, qd0=q, duration=0.1)

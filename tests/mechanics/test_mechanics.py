@@ -314,4 +314,6 @@ def test_wrong_shapes_are_named():
     with pytest.raises(emdeg.StateError, match="the states do not fit together"):
         emdeg.bias(robot, np.zeros((2, 3)), np.zeros((4, 3)))
     with pytest.raises(emdeg.StateError, match="q is not an array of numbers"):
+        emdeg.gravity(robot, [[0, 0, 0], [0]])
+    with pytest.raises(emdeg.StateError, match="q has dtype <U1, expected float64"):
         emdeg.gravity(robot, ["a", "b", "c"])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.mechanics.arrays import Surroundings, stacked
+    from emdeg.mechanics.arrays import Surroundings, real_array, stacked
     from emdeg.mechanics.functions.lookup import KINDS, kind_of
     from emdeg.mechanics.mechanism import (
         Frames,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import StateError
@@ -33,6 +33,19 @@ class Surroundings:
         return np.array([self.symbols.get(name, 1.0) for name in names]) * (1 + reach * drawn)
 
 
+def real_array(name: str, values: ArrayLike | None, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """The values as an array of that dtype; StateError where they are no real numbers."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise StateError(f"{name} is not an array of numbers") from None
+    if array.dtype != dtype:
+        if array.dtype.kind not in "fiu":
+            raise StateError(f"{name} has dtype {array.dtype}, expected {np.dtype(dtype)}")
+        array = array.astype(dtype)
+    return array
+
+
 def checked_arrays(
     arrays: Mapping[str, ArrayLike], size: int | Callable[[str], int], entry: Callable[[str], str]
 ) -> tuple[list[Array], tuple[int, ...]]:
@@ -43,10 +56,7 @@ def checked_arrays(
     checked = []
     for name, values in arrays.items():
         n = size if isinstance(size, int) else size(name)
-        try:
-            array = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise StateError(f"{name} is not an array of numbers") from None
+        array = real_array(name, values)
         if array.ndim == 0 or array.shape[-1] != n:
             raise StateError(
                 f"{name} has shape {array.shape}; its last axis must have {n} entries, one a {entry(name)}"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from emdeg.errors import DeviceError, StateError
+from emdeg.mechanics import real_array
 from emdeg.programs import InputGroup, Program, split_constants
 from emdeg.runtime.kernel import Kernel, MachineKernel, NumpyKernel, cores, machine_available
 
@@ -277,14 +278,7 @@ def matched(program: Program, args: tuple[Any, ...], named: dict[str, Any]) -> l
 
 def as_array(program: Program, group: InputGroup, value: ArrayLike, dtype: np.dtype) -> NDArray:
     """One of a program's inputs as an array (..., size) of that dtype; StateError where it is no such array."""
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise StateError(f"{program.name}: {group.name} is not an array of numbers") from None
-    if array.dtype != dtype:
-        if array.dtype.kind not in "fiu":
-            raise StateError(f"{program.name}: {group.name} has dtype {array.dtype}, expected {dtype}")
-        array = array.astype(dtype)
+    array = real_array(f"{program.name}: {group.name}", value, dtype)
     if not array.ndim or array.shape[-1] != group.size:
         raise StateError(f"{program.name}: {group.name} has shape {array.shape}, expected (..., {group.size})")
     return array

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.equations.speeds import SpeedInverse, SpeedSingularity, speed_inverse
 from emdeg.errors import SingularSpeeds, StateError
-from emdeg.mechanics import kind_of
+from emdeg.mechanics import kind_of, real_array
 from emdeg.mechanics.kane import Setup
 from emdeg.programs import Program
 from emdeg.programs.kane import Function, kane_program
@@ -67,7 +67,7 @@ class KaneModel:
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, **given: ArrayLike
     ) -> tuple[NDArray, NDArray]:
         """(u, ud) of a motion of the free joints; without qdd, ud is that of rates held constant."""
-        qdd = np.zeros_like(np.asarray(qd, float)) if qdd is None else qdd
+        qdd = np.zeros(np.shape(qd)) if qdd is None else qdd
         found = self._run("speeds", {"q": q, "qd": qd, "qdd": qdd, **given})
         return found["u"], found["ud"]
 
@@ -169,7 +169,7 @@ class KaneModel:
 
 def _ending_in(name: str, values: ArrayLike | None, size: int) -> NDArray:
     """The values as an array (..., size); StateError names what has another shape."""
-    array = np.asarray(values, float)
+    array = real_array(name, values)
     if array.shape[-1:] != (size,):
         raise StateError(f"{name} has the shape {array.shape}; its last axis must have {size} entries")
     return array

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError, SimulationError
-from emdeg.mechanics import kind_of
+from emdeg.mechanics import kind_of, real_array
 from emdeg.mechanics.formulations import friction_laws, need_friction
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.controllers.conditioning import Conditioning
@@ -255,7 +255,7 @@ def _initial(robot: Robot, q0: ArrayLike | None, qd0: ArrayLike | None) -> tuple
     arrays = []
     home = {"q0": kind_of(robot).home(robot), "qd0": np.zeros(robot.freedoms)}
     for name, values in (("q0", q0), ("qd0", qd0)):
-        array = home[name] if values is None else np.asarray(values, dtype=np.float64)
+        array = home[name] if values is None else real_array(name, values)
         if array.ndim not in (1, 2) or array.shape[-1] != robot.freedoms:
             raise ScenarioError(f"{name} has shape {array.shape}; {robot.name} has {robot.freedoms} joints")
         if not np.isfinite(array).all():

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
+from emdeg.mechanics import real_array
 from emdeg.mechanics.functions import (
     drive_jacobian,
     forward_dynamics_derivatives,
@@ -87,14 +88,14 @@ def linearise(
     (4, 4)
     """
     robot = as_robot(robot)
-    at = np.asarray(q, dtype=np.float64)
-    rate = np.zeros_like(at) if qd is None else np.asarray(qd, dtype=np.float64)
+    at = real_array("q", q)
+    rate = np.zeros_like(at) if qd is None else real_array("qd", qd)
     if tau is not None and qdd is not None:
         raise ScenarioError("give the efforts or the accelerations, not both")
     n = robot.freedoms
     if tau is None:
         tau = inverse_dynamics(robot, at, rate, np.zeros_like(at) if qdd is None else qdd)
-    efforts = np.asarray(tau, dtype=np.float64)
+    efforts = real_array("tau", tau)
     _, by_q, by_qd, by_tau = forward_dynamics_derivatives(robot, at, rate, efforts)
     batch = by_q.shape[:-2]
     A, B = np.zeros((*batch, 2 * n, 2 * n)), np.zeros((*batch, 2 * n, len(robot.driven)))
@@ -121,7 +122,7 @@ def closed_loop(
     Derivatives of laws that are programs are exact; those of Python functions and of friction are central
     differences. Converters and sampling are left out: the law is taken as continuous.
     """
-    at, rate = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+    at, rate = real_array("q", q), real_array("qd", qd)
     applied, rubbing = conditioning.applied(law(t, at, rate)), with_idle_motors(robot, passive)
     idle = len(passive.also)
 
@@ -146,7 +147,7 @@ def sampled_poles(
     """The poles z of a law that is sampled every `period` [s] and held in between; stable where every |z| < 1."""
     from scipy.linalg import expm
 
-    at, rate = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+    at, rate = real_array("q", q), real_array("qd", qd)
     open_loop = linearise(robot, at, rate, conditioning.applied(law(0.0, at, rate)))
     states, inputs = open_loop.B.shape
     held = np.zeros((states + inputs, states + inputs))
