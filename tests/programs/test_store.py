@@ -34,6 +34,7 @@ from emdeg.programs.store import (
 )
 from emdeg.programs.verification import verify_program
 from emdeg.programs.weights import Weights, cost, label
+from emdeg.robot import assemble, read_toml, to_toml
 from tests.program_samples import kitchen_sink, random_program
 
 
@@ -126,6 +127,18 @@ def test_the_digest_tells_robots_apart():
     digests.add(robot_digest(emdeg.load("puma560", gravity=(0, 0, 0))))
     digests.add(robot_digest(emdeg.load("puma560", payload="mass=1,com=0:0:0")))
     assert len(digests) == len(names) + 2
+
+
+def test_letters_in_friction_are_told_apart_for_they_are_an_input_of_every_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMDEG_PROGRAMS", str(tmp_path))
+    text = to_toml(emdeg.load("planar2r")).rstrip() + "\n[link.drive]\nviscous = "
+    values = ("0", "0.5", "'f'", "'g'")
+    none, some, letter, other = (assemble(read_toml(f"{text}{value}\n", "rubbing.toml")) for value in values)
+    assert robot_digest(none) == robot_digest(some)
+    assert len({robot_digest(robot) for robot in (some, letter, other)}) == 3
+    keep(optimise(some, "gravity", 0.2).program, some, ["gravity"], found={})
+    assert [group.name for group in emdeg.program(letter, "gravity").inputs] == ["q", "parameters"]
+    assert kept(some, ["gravity"]) is not None
 
 
 def test_two_robots_of_one_name_do_not_overwrite_each_others_programs(tmp_path):

@@ -39,8 +39,13 @@ _ODD = re.compile(r"[^A-Za-z0-9_.,=+-]")
 
 
 def robot_digest(robot: Robot) -> str:
-    """24 hexadecimal digits of all that stored programs depend on: a robot's constants, its joints' names."""
-    return hashlib.sha256(json.dumps(_plain(_constants(robot))).encode()).hexdigest()[:24]
+    """24 hexadecimal digits of all that stored programs depend on: a robot's constants, joints' names, parameters.
+
+    Friction's numbers are in no stored program, but letters among them are an input of every program.
+    """
+    letters = any(value.symbols for link in robot.links for value in link.joint.drive.friction.stated)
+    parts = (*_constants(robot), sorted(robot.symbols)) if letters else _constants(robot)
+    return hashlib.sha256(json.dumps(_plain(parts)).encode()).hexdigest()[:24]
 
 
 def normal_digest(robot: Robot) -> str:
