@@ -37,9 +37,11 @@ class RobotError(EmdegError, ValueError):
         return ": ".join([*parts, self.rule])
 
 
-def singular_mass_matrix(robot: str) -> RobotError:
-    """What to raise where the accelerations of a robot are not determined by its efforts."""
-    return RobotError("its mass matrix is singular: a joint moves neither mass nor drive inertia", body=robot)
+def singular_mass_matrix(robot: str, everywhere: bool = False) -> RobotError:
+    """What to raise where efforts do not determine the accelerations of a robot: at a pose, or `everywhere`."""
+    where = "at every pose" if everywhere else "there"
+    why = "a motion of its joints moves neither mass nor drive inertia"
+    return RobotError(f"its mass matrix is singular {where}: {why}", body=robot)
 
 
 class UnreadableEntry(RobotError):

@@ -78,6 +78,23 @@ def test_a_function_that_a_kind_does_not_have_is_said():
         known_functions("gravitty")
 
 
+ELSEWHERE = [(name, robot) for name, entry in CATALOGUE.items() for robot in ("planar2r", "fivebar")]
+ELSEWHERE = [(n, r) for n, r in ELSEWHERE if kind_of(emdeg.load(r)).name not in CATALOGUE[n].ways]
+
+
+@pytest.mark.parametrize(("name", "robot"), ELSEWHERE)
+def test_who_asks_for_a_function_of_another_kind_is_told_which_has_it(name, robot):
+    own, other = ("tree", "closed loops") if robot == "planar2r" else ("closed loops", "tree")
+    said = f"there is no function '{name}' of {own}: it is one of {other} only; there are inverse_dynamics, "
+    with pytest.raises(UnknownFunction) as found:
+        emdeg.program(robot, name)
+    assert str(found.value).startswith(said)
+    assert "did you mean" not in str(found.value)
+    with pytest.raises(UnknownFunction) as found:
+        getattr(emdeg, name)(robot)
+    assert str(found.value).startswith(said)
+
+
 def test_a_wrench_on_the_tool_acts_through_the_jacobian():
     q, qd, qdd, push = [0.3, -0.4], [0.5, 0.2], [1.0, 2.0], [3.0, -2.0, 1.0, 0.1, 0.2, 0.3]
     felt = emdeg.jacobian("planar2r", q).T @ push

@@ -85,6 +85,15 @@ class State(Protocol):
         """Each link's frame in its parent's."""
         ...
 
+    @property
+    def rates(self) -> Sequence[Sequence[Scalar]] | None:
+        """Every joint's rate per speed; None where the speeds are the joints' rates."""
+        ...
+
+    def mass_matrix(self) -> list[list[Scalar]]:
+        """M of the speeds, both triangles."""
+        ...
+
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         """(loop, by how much it is open) for every equation that a state of this kind must satisfy."""
         ...
@@ -158,6 +167,10 @@ class Measure:
     named: Callable[[Robot], list[str]]
 
 
+Again = Callable[[Mapping[str, Array]], Sequence[Array]]
+"""A function's outputs for other inputs (states, size), over doubles: each (states, ...)."""
+
+
 class MechanismKind(Protocol):
     """What is common to everything that moves."""
 
@@ -179,6 +192,15 @@ class MechanismKind(Protocol):
 
         `rotors`: with the gyroscopic terms of the motors' armatures. `wrench` (..., 6): a force [N] and a moment
         [N m] on the tool, base axes.
+        """
+        ...
+
+    def need_steady(
+        self, state: State, order: int, arrays: Mapping[str, ArrayLike], values: Sequence[Array], again: Again
+    ) -> None:
+        """StateError where rounding may have made much of the values that the arrays gave.
+
+        `order`: how often what follows from q was differentiated by it for these values.
         """
         ...
 
@@ -251,6 +273,10 @@ class TreeState(FramedState):
     def n(self) -> int:
         return self.tree.n
 
+    @property
+    def rates(self) -> None:
+        return None
+
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         return ()
 
@@ -318,6 +344,11 @@ class Tree:
             return state, shape
         load, shape = joint_loads(state.tree, state.frame, wrench, shape)
         return replace(state, load=load), shape
+
+    def need_steady(
+        self, state: State, order: int, arrays: Mapping[str, ArrayLike], values: Sequence[Array], again: Again
+    ) -> None:
+        pass
 
     def home(self, robot: Robot) -> Array:
         return np.zeros(robot.n)

@@ -10,7 +10,17 @@ from typing import Any
 
 from emdeg.errors import BadRequest, CannotJoin, singular_mass_matrix
 from emdeg.mechanics import TREE, Inputs, Outputs, State, kind_of
-from emdeg.mechanics.functions import CATALOGUE, INPUTS, Derivation, Run, input_sizes, known_functions, ways_of
+from emdeg.mechanics.functions import (
+    CATALOGUE,
+    INPUTS,
+    Derivation,
+    Run,
+    input_sizes,
+    known_functions,
+    need_regular_somewhere,
+    solves_for_motion,
+    ways_of,
+)
 from emdeg.mechanics.parameters import base_parameters as find_base_parameters
 from emdeg.mechanics.parameters import regrouped_mechanism
 from emdeg.mechanics.trees import tree_state
@@ -150,13 +160,15 @@ def run_together(trace: Trace, names: Sequence[str], runs: Sequence[Run], regrou
     states: dict[bool, State] = {}
     for name, run in zip(names, runs):
         entry = CATALOGUE[name]
+        if solves_for_motion(entry):
+            need_regular_somewhere(trace.robot)
         grouped = regroup and entry.regroups
         if grouped not in states:
             states[grouped] = trace.state(grouped)
         try:
             found = run(states[grouped])
         except ZeroDivisionError:
-            raise singular_mass_matrix(trace.robot.name) from None
+            raise singular_mass_matrix(trace.robot.name, everywhere=True) from None
         if found is None:
             return None
         if entry.derivation is not None:

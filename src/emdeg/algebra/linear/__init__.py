@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         eliminate,
         factors_from_the_tip,
         invert_symmetric,
+        pivots_from_the_tip,
         solve_symmetric,
         solve_system,
     )

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from emdeg.algebra.arrays import Array
 from emdeg.algebra.linear.matrices import Matrix, blocks, product, total
 from emdeg.algebra.scalar import Algebra, Dual, FieldScalar, Floats, Scalar, derivative
 
@@ -207,6 +208,16 @@ def invert_symmetric(M: Rows, one: Scalar) -> Matrix:
     V = [[W[i][k] * per_D[k] for k in range(i + 1)] for i in range(n)]
     lower = [[total([W[i][k] * V[j][k] for k in range(j)] + [V[i][j]]) for j in range(i + 1)] for i in range(n)]
     return [[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+
+
+def pivots_from_the_tip(M: Array) -> Array:
+    """(..., n): D of M = L^T D L for arrays of symmetric matrices (..., n, n); not finite where one before is zero."""
+    A = np.array(M, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        for k in reversed(range(A.shape[-1])):
+            row = A[..., k, :k]
+            A[..., :k, :k] -= row[..., :, None] * (row / A[..., k, k, None])[..., None, :]
+    return np.diagonal(A, axis1=-2, axis2=-1)
 
 
 def factors_from_the_tip(M: Rows, one: Scalar) -> tuple[list[list[Any]], list[Scalar]]:

@@ -62,5 +62,6 @@ if TYPE_CHECKING:
         regressor,
         velocities,
     )
+    from emdeg.mechanics.functions.regularity import need_regular_somewhere, solves_for_motion
 
 on_demand(globals())

@@ -344,6 +344,7 @@ _ALL = (
                 reference=("derivatives of virtual work through the closure", of_loops.derivatives_of_work),
             ),
         },
+        slopes=1,
     ),
     Function(
         "forward_dynamics_derivatives",
@@ -374,6 +375,7 @@ _ALL = (
             ),
         },
         divides=True,
+        slopes=1,
     ),
     Function(
         "kinetic_energy",

@@ -93,12 +93,16 @@ class Derivation:
     kind: Literal["jvp", "vjp", "hvp", "hessian"]
 
 
+_ORDERS = {"jvp": 1, "vjp": 1, "hvp": 2, "hessian": 2}
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function of a model: what `emdeg NAME` means, whoever runs it.
 
     `ways`: kind of mechanism -> how it is computed there. `regroups`: base parameters may stand for the inertias,
-    since only efforts count. `divides`: it has no value where the mass matrix is singular. `rubs`: robots whose files
+    since only efforts count. `divides`: it has no value where the mass matrix is singular. `slopes`: how often
+    it differentiates by q itself. `rubs`: robots whose files
     state no friction do not have it. `square`: robots whose Jacobian is not 6 x 6 do not. A function that is a
     `derivation` of another has the other's `ways`. `arrays` say what the inputs are; those of a state may be left out.
     """
@@ -110,6 +114,7 @@ class Function:
     ways: Mapping[str, Ways] = field(repr=False)
     regroups: bool = True
     divides: bool = False
+    slopes: int = 0
     rubs: bool = False
     square: bool = False
     derivation: Derivation | None = None
@@ -118,6 +123,11 @@ class Function:
     def __post_init__(self) -> None:
         taken = dict.fromkeys((*self.inputs, *(name for way in self.ways.values() for name in way.inputs)))
         object.__setattr__(self, "arrays", {name: self.arrays.get(name) or INPUTS[name] for name in taken})
+
+    @property
+    def order(self) -> int:
+        """How often what follows from q is differentiated by it."""
+        return self.slopes + (0 if self.derivation is None else _ORDERS[self.derivation.kind])
 
     @property
     def differentiable(self) -> bool:

@@ -16,6 +16,7 @@ from emdeg.mechanics.formulations.friction import need_friction
 from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
 from emdeg.mechanics.functions.derived import COTANGENT, TANGENT
 from emdeg.mechanics.functions.function import INPUTS, Function, Output, Ways
+from emdeg.mechanics.functions.names import DERIVED
 from emdeg.mechanics.loops.kind import CLOSED_LOOPS
 from emdeg.mechanics.loops.views import MEASURES
 from emdeg.mechanics.parameters.regressor import COLUMNS
@@ -60,21 +61,33 @@ def known_functions(
     for wanted in names:
         entry = CATALOGUE.get(wanted)
         if wanted not in known and not (entry and entry.derivation and entry.derivation.of.name in known):
-            if robot is not None and entry is not None and entry.rubs:
-                need_friction(robot)
-            if robot is not None and robot.is_tree and entry is not None and entry.square:
+            if robot is not None and entry is not None:
+                _need_kind(entry, robot, known)
+                if entry.rubs:
+                    need_friction(robot)
                 raise NotInvertible(
                     f"the tool of {robot.name} is not moved by six joints: its Jacobian is not square. Lock joints "
                     "(--lock JOINT=VALUE); formulas of some rows: emdeg derive --only Jinv --rows ROWS"
                 )
             near = difflib.get_close_matches(wanted, [*known, *CATALOGUE], 1)
             hint = f"did you mean {near[0]}? " if near else ""
-            which = f" of {kind_of(robot).name}" if robot is not None and entry is not None else ""
-            raise UnknownFunction(
-                f"there is no function {wanted!r}{which}; {hint}there are {', '.join(known)}; and derivatives: "
-                "FUNCTION_jvp, FUNCTION_vjp, FUNCTION_hvp, FUNCTION_hessian"
-            )
+            raise UnknownFunction(f"there is no function {wanted!r}; {hint}{_there_are(known)}")
     return names
+
+
+def _need_kind(entry: Function, robot: Robot, known: Iterable[str]) -> None:
+    """UnknownFunction where only robots of other kinds have a function; it says which."""
+    kind = kind_of(robot).name
+    if kind not in entry.ways:
+        others = " and ".join(entry.ways)
+        raise UnknownFunction(
+            f"there is no function {entry.name!r} of {kind}: it is one of {others} only; {_there_are(known)}"
+        )
+
+
+def _there_are(known: Iterable[str]) -> str:
+    derivatives = ", ".join(f"FUNCTION{ending}" for ending in DERIVED)
+    return f"there are {', '.join(known)}; and derivatives: {derivatives}"
 
 
 def measures_of(robot: Robot) -> Mapping[str, Measure]:

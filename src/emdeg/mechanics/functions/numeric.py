@@ -22,12 +22,13 @@ from emdeg.mechanics.arrays import checked_arrays, stacked
 from emdeg.mechanics.formulations.friction import need_friction
 from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
 from emdeg.mechanics.functions.derived import derived_outputs
-from emdeg.mechanics.functions.function import INPUTS, Function
+from emdeg.mechanics.functions.function import INPUTS, Function, Run
 from emdeg.mechanics.functions.lookup import input_sizes, inputs_of_entry, kind_of, ways_of
 from emdeg.mechanics.functions.names import WITH_FRICTION
+from emdeg.mechanics.functions.regularity import need_regular_somewhere, need_regular_there, solves_for_motion
 from emdeg.mechanics.parameters.base import BaseParameters
 from emdeg.mechanics.parameters.symbolic_regressor import chosen_columns
-from emdeg.mechanics.state import TREE
+from emdeg.mechanics.state import TREE, State
 from emdeg.robot import Robot, RobotLike, as_robot
 
 
@@ -54,20 +55,39 @@ def evaluate(
         raise StateError(f"{name} takes no wrench on the tool")
     if entry.rubs:
         need_friction(robot)
+    assert run is not None
+    if solves_for_motion(entry):
+        need_regular_somewhere(robot)
+
+    def at(given: Mapping[str, ArrayLike]) -> tuple[State, tuple[Array, ...]]:
+        return _at_state(entry, run, robot, given, gyroscopic)
+
+    given = dict(arrays) if wrench is None else {**arrays, "wrench": wrench}
+    state, values = at(given)
+    kind_of(robot).need_steady(state, entry.order, given, values, lambda others: at(others)[1])
+    return values[0] if len(values) == 1 else values
+
+
+def _at_state(
+    entry: Function, run: Run, robot: Robot, arrays: Mapping[str, ArrayLike], gyroscopic: bool
+) -> tuple[State, tuple[Array, ...]]:
+    """A state and the function's outputs there; a `wrench` may be among the arrays."""
     of_state = {one: array for one, array in arrays.items() if one in INPUTS}
     if "q" not in arrays:  # a state has a place, wherever that is
         of_state = {"q": np.zeros(robot.freedoms), **of_state}
-    state, shape = kind_of(robot).numbers(robot, of_state, rotors=gyroscopic, wrench=wrench)
-    assert run is not None
+    state, shape = kind_of(robot).numbers(robot, of_state, rotors=gyroscopic, wrench=arrays.get("wrench"))
     if entry.derivation is not None:
         further = {one: arrays[one] for one in entry.inputs if one not in INPUTS}
-        checked, own = checked_arrays(further, input_sizes([name], robot).__getitem__, lambda one: f"entry of {one}")
+        sizes = input_sizes([entry.name], robot)
+        checked, own = checked_arrays(further, sizes.__getitem__, lambda one: f"entry of {one}")
         shape = np.broadcast_shapes(shape, own)
         given = {one: [array[..., k] for k in range(array.shape[-1])] for one, array in zip(further, checked)}
         run = partial(derived_outputs, entry.derivation, run, given=given)
     if not entry.divides:
         outputs = run(state)
     else:
+        if solves_for_motion(entry):
+            need_regular_there(robot, state, shape)
         with np.errstate(divide="raise", invalid="raise"):
             try:
                 outputs = run(state)
@@ -76,8 +96,7 @@ def evaluate(
                     raise StateError(f"the Jacobian of {robot.name} is singular there: it has no inverse") from None
                 raise singular_mass_matrix(robot.name) from None
     assert outputs is not None
-    values = tuple(stacked(outputs[output.name], shape) for output in entry.outputs)
-    return values[0] if len(values) == 1 else values
+    return state, tuple(stacked(outputs[output.name], shape) for output in entry.outputs)
 
 
 class NumericFunction:

@@ -63,7 +63,7 @@ def forward_dynamics_derivatives(s: LoopState) -> Outputs:
     qdd = forward_dynamics(s)["qdd"]
     r = _unbalanced(_varying(replace(s, qdd=qdd)))
     right = [[*a, *b, *c] for a, b, c in zip(_slopes(s, r, 0), _slopes(s, r, 1), transposed(s.driven))]
-    solved, n = solve_system(_mass_matrix(s), right, s.link.algebra), s.n
+    solved, n = solve_system(s.mass_matrix(), right, s.link.algebra), s.n
     return {
         "qdd": qdd,
         "dqdd_dq": [row[:n] for row in solved],
@@ -83,7 +83,7 @@ def _unbalanced(s: LoopState) -> list[Scalar]:
 
 def balance_of_efforts(s: LoopState, found: Outputs) -> Balance:
     """J^T tau - (M qdd + C qd + g) at the accelerations found."""
-    M = _mass_matrix(s)
+    M = s.mass_matrix()
     units = [s.unit(k) for k in range(s.n)]
     return Balance(
         _unbalanced(replace(s, qdd=found["qdd"])),
@@ -157,12 +157,8 @@ def gravity(s: LoopState) -> Outputs:
     return {"g": times(transposed(s.W), reduction.tree_gravity(s.link, s.position), s.tree.zero)}
 
 
-def _mass_matrix(s: LoopState) -> Matrix:
-    return reduction.mass_matrix(s.link, s.position, s.W)
-
-
 def mass_matrix(s: LoopState) -> Outputs:
-    return {"M": _mass_matrix(s)}
+    return {"M": s.mass_matrix()}
 
 
 def coriolis_matrix(s: LoopState) -> Outputs:
@@ -172,7 +168,7 @@ def coriolis_matrix(s: LoopState) -> Outputs:
 def elements(s: LoopState) -> Outputs:
     """C_ij(q, e_k) = beta_ijk: the Christoffel symbols are the Coriolis matrix at unit rates."""
     beta = [reduction.model(s.link, s.position, s.motion(s.unit(k))).C for k in range(s.n)]
-    return {**packed(_mass_matrix(s), beta), **gravity(s)}
+    return {**packed(s.mass_matrix(), beta), **gravity(s)}
 
 
 def jacobian(s: LoopState) -> Outputs:
@@ -208,11 +204,11 @@ def _joint_friction(s: LoopState) -> list[Scalar]:
 
 
 def momenta(s: LoopState) -> Outputs:
-    return {"p": times(_mass_matrix(s), s.qd, s.tree.zero)}
+    return {"p": times(s.mass_matrix(), s.qd, s.tree.zero)}
 
 
 def kinetic_energy(s: LoopState) -> Outputs:
-    p = times(_mass_matrix(s), s.qd, s.tree.zero)
+    p = times(s.mass_matrix(), s.qd, s.tree.zero)
     return {"T": s.link.algebra.number(Fraction(1, 2)) * total([a * b for a, b in zip(p, s.qd)])}
 
 
@@ -242,7 +238,7 @@ def _moved(columns: Columns, qd: Sequence[Scalar], zero: Scalar) -> Vec3:
 
 
 def velocities(s: LoopState) -> Outputs:
-    return {"qd": _solved(s, _mass_matrix(s), s.p)}
+    return {"qd": _solved(s, s.mass_matrix(), s.p)}
 
 
 def momentum_rates(s: LoopState) -> Outputs:

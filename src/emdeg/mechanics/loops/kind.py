@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -24,10 +24,11 @@ from emdeg.mechanics.loops.closing import (
 )
 from emdeg.mechanics.loops.closure import root_count, solve
 from emdeg.mechanics.loops.linkage import linkage_of, loops_of
+from emdeg.mechanics.loops.rounding import need_steady
 from emdeg.mechanics.loops.singularity import require_regular
 from emdeg.mechanics.loops.state import LoopState, NumericLoopState
 from emdeg.mechanics.mechanism import Position
-from emdeg.mechanics.state import Inputs, joint_loads
+from emdeg.mechanics.state import Again, Inputs, State, joint_loads
 from emdeg.robot import Robot
 
 
@@ -63,7 +64,7 @@ class ClosedLoops:
 
     def numbers(
         self, robot: Robot, arrays: Mapping[str, ArrayLike], *, rotors: bool = False, wrench: ArrayLike | None = None
-    ) -> tuple[LoopState, tuple[int, ...]]:
+    ) -> tuple[NumericLoopState, tuple[int, ...]]:
         if rotors:
             raise RobotError("the rotors' gyroscopic terms are not known for closed loops", body=robot.name)
         found = ready(robot)
@@ -78,6 +79,12 @@ class ClosedLoops:
             return state, shape
         load, shape = joint_loads(state.tree, state.frame, wrench, shape)
         return replace(state, load=load), shape
+
+    def need_steady(
+        self, state: State, order: int, arrays: Mapping[str, ArrayLike], values: Sequence[Array], again: Again
+    ) -> None:
+        assert isinstance(state, NumericLoopState)
+        need_steady(state, order, arrays, values, again)
 
     def home(self, robot: Robot) -> Array:
         return closing_of(robot).home
@@ -112,7 +119,7 @@ class ClosedLoops:
 
     def need_possible(self, robot: Robot, q: ArrayLike) -> None:
         s, _ = self.numbers(robot, {"q": q})
-        require_regular(s.link, s.position)
+        require_regular(s.conditions)
 
     def mobility(self, robot: Robot) -> str | None:
         return str(closing_of(robot).mobility)

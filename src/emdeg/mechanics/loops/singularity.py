@@ -76,17 +76,12 @@ def conditions(link: Linkage, position: Sequence[Position]) -> Conditions:
     return Conditions(values[0], values[1], loops[0], loops[1])
 
 
-def require_regular(link: Linkage, position: Sequence[Position]) -> None:
+FIRST = "the coordinates do not say how the loop moves (a singularity of the first kind)"
+SECOND = "the motors cannot hold the loop (a singularity of the second kind)"
+
+
+def require_regular(found: Conditions) -> None:
     """ClosureError where a pose is singular."""
-    found = conditions(link, position)
-    kinds = (
-        (
-            found.first,
-            found.by_first,
-            "the coordinates do not say how the loop moves (a singularity of the first kind)",
-        ),
-        (found.second, found.by_second, "the motors cannot hold the loop (a singularity of the second kind)"),
-    )
-    for size, loop, rule in kinds:
+    for size, loop, rule in ((found.first, found.by_first, FIRST), (found.second, found.by_second, SECOND)):
         if float(np.min(size, initial=1.0)) < SINGULAR:
             raise ClosureError(loop, f"the pose is singular: {rule}")

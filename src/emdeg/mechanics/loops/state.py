@@ -12,7 +12,7 @@ from emdeg.algebra.linear import Matrix
 from emdeg.mechanics.loops import reduction
 from emdeg.mechanics.loops.closure import Plan, Root, solve
 from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
-from emdeg.mechanics.loops.singularity import require_regular
+from emdeg.mechanics.loops.singularity import Conditions, conditions, require_regular
 from emdeg.mechanics.mechanism import Mechanism, Position, Rates, led, varying
 from emdeg.mechanics.spatial import Scalar, total
 from emdeg.mechanics.state import FramedState
@@ -43,6 +43,14 @@ class LoopState(FramedState):
     @property
     def n(self) -> int:
         return len(self.link.coordinates)
+
+    @property
+    def rates(self) -> Matrix:
+        return self.W
+
+    def mass_matrix(self) -> Matrix:
+        """M = W^T M W of the coordinates."""
+        return reduction.mass_matrix(self.link, self.position, self.W)
 
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         """Every closure equation's value, those of redundant ones too, and s^2 + c^2 - 1 of every turning joint."""
@@ -105,12 +113,22 @@ class NumericLoopState(LoopState):
     """The same in doubles, where a singular pose is found out: ClosureError, before anything is divided."""
 
     @cached_property
+    def conditions(self) -> Conditions:
+        """How far from singular poses it is."""
+        return conditions(self.link, self.position)
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether anything was divided by the loops' equations: then it was asked how far from singular it is."""
+        return "conditions" in self.__dict__
+
+    @cached_property
     def W(self) -> Matrix:
-        require_regular(self.link, self.position)
+        require_regular(self.conditions)
         return reduction.velocity_map(self.link, reduction.constraint_jacobian(self.link, self.position))
 
     def motion(self, qd: Sequence[Scalar]) -> reduction.TreeRates:
-        require_regular(self.link, self.position)
+        require_regular(self.conditions)
         return reduction.tree_rates(self.link, self.position, qd)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -26,6 +26,29 @@ from emdeg.robot import Joint, Robot
 
 def _state(robot: Robot, **arrays: ArrayLike) -> tuple[LoopState, tuple[int, ...]]:
     return ClosedLoops().numbers(robot, arrays)
+
+
+def _steady(
+    robot: Robot,
+    run: Callable[[LoopState, tuple[int, ...]], Sequence[Array]],
+    wrench: ArrayLike | None = None,
+    **arrays: ArrayLike,
+) -> Sequence[Array]:
+    """What `run` makes of the states, of the shape that it is told; ClosureError where rounding makes much of it."""
+    kind = ClosedLoops()
+
+    def at(given: Mapping[str, ArrayLike]) -> tuple[LoopState, Sequence[Array]]:
+        s, shape = kind.numbers(robot, {k: v for k, v in given.items() if k != "wrench"}, wrench=given.get("wrench"))
+        return s, run(s, shape)
+
+    def again(given: Mapping[str, Array]) -> list[Array]:
+        rows = [at(dict(zip(given, row)))[1] for row in zip(*given.values())]
+        return [np.stack(outputs) for outputs in zip(*rows)]
+
+    given = arrays if wrench is None else {**arrays, "wrench": wrench}
+    s, values = at(given)
+    kind.need_steady(s, 0, given, values, again)
+    return values
 
 
 def joint_positions(robot: Robot, q: ArrayLike) -> Array:
@@ -70,23 +93,33 @@ def state_rate(
         raise StateError(f"the state has shape {x_.shape}; its last axis must have {2 * n} entries, q and qd")
     q, qd = x_[..., :n], x_[..., n:]
     effort = np.asarray(tau, float) - drive_friction(robot, q, qd) if friction else tau
-    s, shape = ClosedLoops().numbers(robot, {"q": q, "qd": qd, "tau": effort}, wrench=wrench)
-    qdd = stacked(functions.forward_dynamics(s)["qdd"], shape)
+
+    def run(s: LoopState, shape: tuple[int, ...]) -> list[Array]:
+        return [stacked(functions.forward_dynamics(s)["qdd"], shape)]
+
+    (qdd,) = _steady(robot, run, wrench, q=q, qd=qd, tau=effort)
     return np.concatenate([np.broadcast_to(qd, qdd.shape), qdd], -1)
 
 
 def reduced_model(robot: Robot, q: ArrayLike, qd: ArrayLike, *, route: str = "reduction") -> dict[str, Array]:
     """M, C, G, J, J_rate; `route` "reduction" of the tree's model, or "virtual_work" body by body, with its own C."""
-    s, shape = _state(robot, q=q, qd=qd)
     build = {"reduction": reduction.model, "virtual_work": equations_by_virtual_work}[route]
-    model = build(s.link, s.position, s.motion(s.qd))
-    return {name: stacked(getattr(model, name), shape) for name in ("M", "C", "G", "J", "J_rate")}
+    names = ("M", "C", "G", "J", "J_rate")
+
+    def run(s: LoopState, shape: tuple[int, ...]) -> list[Array]:
+        model = build(s.link, s.position, s.motion(s.qd))
+        return [stacked(getattr(model, name), shape) for name in names]
+
+    return dict(zip(names, _steady(robot, run, q=q, qd=qd)))
 
 
 def drive_friction(robot: Robot, q: ArrayLike, qd: ArrayLike) -> Array:
     """(..., n): the driven joints' efforts that overcome every joint's friction (viscous, Coulomb, Stribeck)."""
-    s, shape = _state(robot, q=q, qd=qd)
-    return stacked(functions.friction(s)["tau"], shape)
+
+    def run(s: LoopState, shape: tuple[int, ...]) -> list[Array]:
+        return [stacked(functions.friction(s)["tau"], shape)]
+
+    return _steady(robot, run, q=q, qd=qd)[0]
 
 
 def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> dict[str, Array]:
@@ -96,14 +129,25 @@ def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> 
     rod's first end, second end and mass centre (Asadi and Heydari (19)-(21), there in the arm's axes). With `qd` their
     rates too, under "Jdot", "Jdot_L:<link>" and so on.
     """
-    found = ready(robot)
-    link, n = found.link, len(robot.coordinates)
-    full = joint_positions(robot, q)
-    if full.ndim != 1:
+    if np.ndim(q) != 1:
         raise StateError("named_jacobians takes one state")
-    position = positions_of(link, full)
-    rates = np.zeros(n) if qd is None else np.asarray(qd, dtype=np.float64)
-    move = reduction.tree_rates(link, position, list(rates))
+    names: list[str] = []
+
+    def run(s: LoopState, _: tuple[int, ...]) -> list[Array]:
+        blocks = _blocks(robot, s)
+        names[:] = blocks
+        return [part for pair in blocks.values() for part in pair]
+
+    parts = _steady(robot, run, q=q, qd=np.zeros(len(robot.coordinates)) if qd is None else qd)
+    result = dict(zip(names, parts[::2]))
+    if qd is not None:
+        result |= {name.replace("J", "Jdot", 1): rate for name, rate in zip(names, parts[1::2])}
+    return result
+
+
+def _blocks(robot: Robot, s: LoopState) -> dict[str, tuple[Array, Array]]:
+    """Every block by its name, with its rate, of one state."""
+    link, position, move = s.link, s.position, s.motion(s.qd)
     world, moving = world_frames(link, position), world_frames(link, in_motion(link.tree, position, move.qd))
     blocks: dict[str, tuple[Array, Array]] = {}
     drives = [stacked([W[k] for k in link.driven], ()) for W in (move.W, move.W_rate)]
@@ -123,10 +167,7 @@ def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> 
         blocks[f"J_C:{bar.name}"], blocks[f"J_A:{bar.name}"] = C, A
         share = cast(float, bar.com)
         blocks[f"J_K:{bar.name}"] = (C[0] + share * (A[0] - C[0]), C[1] + share * (A[1] - C[1]))
-    result = {name: here for name, (here, _) in blocks.items()}
-    if qd is not None:
-        result |= {name.replace("J", "Jdot", 1): rate for name, (_, rate) in blocks.items()}
-    return result
+    return blocks
 
 
 def coordinates_of(robot: Robot, joints: ArrayLike, tolerance: float = 1e-8) -> Array:
@@ -152,12 +193,14 @@ def closure_error(robot: Robot, joints: ArrayLike) -> float:
 
 def motor_inertias(robot: Robot, q: ArrayLike) -> Array:
     """(..., n) [kg m^2, kg]: the inertia that each motor feels if it alone accelerates, the others held still."""
-    s, shape = _state(robot, q=q)
-    if s.link.redundant:
+    if ready(robot).link.redundant:
         raise RobotError("it has more motors than freedoms: none of them moves while the others stand", body=robot.name)
-    J, M = stacked(s.driven, shape), stacked(reduction.mass_matrix(s.link, s.position, s.W), shape)
-    inverse = np.linalg.inv(J)
-    return np.einsum("...ji,...jk,...ki->...i", inverse, M, inverse)
+
+    def run(s: LoopState, shape: tuple[int, ...]) -> list[Array]:
+        inverse, M = np.linalg.inv(stacked(s.driven, shape)), stacked(s.mass_matrix(), shape)
+        return [np.einsum("...ji,...jk,...ki->...i", inverse, M, inverse)]
+
+    return _steady(robot, run, q=q)[0]
 
 
 def reachable(robot: Robot, q: ArrayLike) -> NDArray[np.bool_]:
