@@ -35,6 +35,7 @@ def states(robot, program, seed=0):
     [
         *(("planar2r", function) for function in [*SAID, "mass_matrix", "jacobian", "inverse_dynamics_derivatives"]),
         *(("scara", function) for function in SAID[:2]),
+        ("stanford_arm", "forward_kinematics"),
         *(("fourbar", function) for function in SAID),
         pytest.param("fivebar", "inverse_dynamics", marks=pytest.mark.slow),
         pytest.param("fivebar", "momentum_rates", marks=pytest.mark.slow),
@@ -68,7 +69,7 @@ def test_symbols_and_several_functions_in_one_program():
 
 
 @pytest.mark.parametrize("name", ["puma560", "stanford_arm", "iiwa14"])
-@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics"])
+@pytest.mark.parametrize("function", SAID[:4])
 def test_an_adjoint_costs_at_most_three_times_the_function(name, function):
     robot = emdeg.load(name)
     of = count(plain_program(robot, function, factored=False)).total
@@ -82,6 +83,14 @@ def test_the_adjoint_of_a_program_on_file_is_at_most_three_times_as_long():
     assert count(found).total <= 3 * count(emdeg.program(robot, "inverse_dynamics")).total
     assert count(found).total < count(plain_program(robot, "inverse_dynamics_vjp")).total
     assert verify_program(found, robot, "inverse_dynamics_vjp").false_pass_probability < 1e-15
+
+
+@pytest.mark.parametrize("name", ["rx90", "ur5e"])
+def test_the_adjoint_of_a_pose_is_a_wrench_carried_outwards(name):
+    """From the package's program of the pose, which is shorter than the recursion."""
+    pose, adjoint = (emdeg.program(emdeg.load(name), f"forward_kinematics{of}") for of in ("", "_vjp"))
+    assert count(adjoint).total <= 3 * count(pose).total
+    assert verify_program(adjoint, emdeg.load(name), "forward_kinematics_vjp").false_pass_probability < 1e-15
 
 
 def test_so_are_those_too_long_to_be_factored(monkeypatch):

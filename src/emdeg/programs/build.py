@@ -24,7 +24,7 @@ from emdeg.mechanics.functions import (
 from emdeg.mechanics.parameters import base_parameters as find_base_parameters
 from emdeg.mechanics.parameters import regrouped_mechanism
 from emdeg.mechanics.trees import tree_state
-from emdeg.programs.differentiation import derived
+from emdeg.programs.differentiation import closed, derived
 from emdeg.programs.ir import Dependence, InputGroup, Program, count
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Traced, Tracer
@@ -179,8 +179,19 @@ def run_together(trace: Trace, names: Sequence[str], runs: Sequence[Run], regrou
 
 def derivative_of(how: Derivation, found: Outputs, state: State, trace: Trace) -> Outputs:
     """The outputs of a function's derivative in a trace, from those that were found of the function at a state."""
-    balance = ways_of(how.of.name, trace.robot).balance
-    return derived(how, found, trace.arrays, trace.tracer, None if balance is None else balance(state, found))
+    ways = ways_of(how.of.name, trace.robot)
+    balance = None if ways.balance is None else ways.balance(state, found)
+    gradient = None if ways.gradient is None else partial(ways.gradient, state)
+    return derived(how, found, trace.arrays, trace.tracer, balance, gradient)
+
+
+def derivative_program(robot: Robot, how: Derivation, like: Program, program: Program) -> Program:
+    """A function's derivative from a program of the function; `like` has the derivative's name."""
+    trace = open_trace(robot, [f"{how.of.name}_{how.kind}"])
+    outputs = trace.tracer.outputs_of(program, trace.tracer.replay(program))
+    ways = ways_of(how.of.name, robot)
+    gradient = None if ways.gradient is None else partial(ways.gradient, trace.state())
+    return closed(trace.tracer, derived(how, outputs, trace.arrays, trace.tracer, gradient=gradient), like)
 
 
 def joined(results: Outputs, found: Outputs, names: Sequence[str], inputs: Collection[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ shares with it whatever it can; a Hessian is the tangents, in every direction, o
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,20 +20,32 @@ from emdeg.programs.trace import Traced, Tracer
 
 Values = Sequence[Traced]
 Arrays = Mapping[str, Values]
+Gradient = Callable[[Values, Values], Sequence[Any]]
+"""Outputs and their weights -> the gradient of the weighted sum in all inputs."""
 
 
 def derived(
-    how: Derivation, outputs: Outputs, arrays: Arrays, tracer: Tracer, balance: Balance | None = None
+    how: Derivation,
+    outputs: Outputs,
+    arrays: Arrays,
+    tracer: Tracer,
+    balance: Balance | None = None,
+    gradient: Gradient | None = None,
 ) -> Outputs:
     """The outputs of a function's derivative, from those of the function; `arrays` are the inputs of both.
 
-    Where the outputs keep a `balance`, that is differentiated in their place.
+    Where the outputs keep a `balance`, that is differentiated in their place; where their `gradient` is known, that.
     """
     x = [x for name in how.of.inputs for x in arrays[name]]
     y = [lifted(tracer, v) for one in how.of.outputs for v in flat(outputs[one.name])]
     t = [t for name in how.of.inputs for t in arrays.get(name + TANGENT, ())]
     c = [c for one in how.of.outputs for c in arrays.get(one.name + COTANGENT, ())]
-    sweeps = Sweeps(tracer, x, y) if balance is None else BalancedSweeps(tracer, x, y, balance)
+    if balance is not None:
+        sweeps: Sweeps = BalancedSweeps(tracer, x, y, balance)
+    elif gradient is not None:
+        sweeps = GradientSweeps(tracer, x, y, gradient)
+    else:
+        sweeps = Sweeps(tracer, x, y)
     if how.kind == "jvp":
         slopes = iter(sweeps.jvp(t))
         return {one.name + TANGENT: _refilled(outputs[one.name], slopes) for one in how.of.outputs}
@@ -44,19 +56,13 @@ def derived(
     return {name + ending: [next(left) for _ in arrays[name]] for name in how.of.inputs}
 
 
-def derivative_program(how: Derivation, like: Program, program: Program) -> Program:
-    """A function's derivative by sweeps over a program of the function; `like` has the derivative's inputs and name."""
-    tracer, arrays = _opened(like)
-    outputs = tracer.outputs_of(program, tracer.replay(program))
-    return _closed(tracer, derived(how, outputs, arrays, tracer), like)
-
-
 def derivative_of_solution(how: Derivation, like: Program, efforts: Program, mass: Program) -> Program:
     """A derivative of forward dynamics from programs of inverse dynamics and of the mass matrix.
 
-    The accelerations are solved for, and the efforts at them differentiated; `like` as for `derivative_program`.
+    The accelerations are solved for, and the efforts at them differentiated; `like` has its name and inputs.
     """
-    tracer, arrays = _opened(like)
+    tracer = Tracer.like(like)
+    arrays = {group.name: [tracer.entry(group.name, k) for k in range(group.size)] for group in like.inputs}
     tau, zero, one = arrays["tau"], tracer.number(0), tracer.number(1)
     n = len(tau)
 
@@ -69,16 +75,10 @@ def derivative_of_solution(how: Derivation, like: Program, efforts: Program, mas
     M = [entries[i * n : (i + 1) * n] for i in range(n)]
     qdd = [lifted(tracer, x) for x in solve_symmetric(M, free([zero] * n), one)]
     balance = Balance(free(qdd), lambda b: solve_symmetric(M, b, one), lambda: invert_symmetric(M, one))
-    return _closed(tracer, derived(how, {"qdd": qdd}, arrays, tracer, balance), like)
+    return closed(tracer, derived(how, {"qdd": qdd}, arrays, tracer, balance), like)
 
 
-def _opened(like: Program) -> tuple[Tracer, dict[str, list[Traced]]]:
-    """A tracer with a program's inputs, and these."""
-    tracer = Tracer.like(like)
-    return tracer, {group.name: [tracer.entry(group.name, k) for k in range(group.size)] for group in like.inputs}
-
-
-def _closed(tracer: Tracer, found: Outputs, like: Program) -> Program:
+def closed(tracer: Tracer, found: Outputs, like: Program) -> Program:
     """What a tracer has recorded, with outputs shaped like a program's."""
     entries = {name: tuple(lifted(tracer, value).ref for value in flat(own)) for name, own in found.items()}
     shaped = tuple(OutputGroup(group.name, group.shape, entries[group.name]) for group in like.outputs)
@@ -110,6 +110,20 @@ class Sweeps:
         """Of every column of the gradient's derivatives what stands on the diagonal and below."""
         one = self.tracer.number(1)
         return [tangents(self.tracer, [(x, one)], gradient[j:], held) for j, x in enumerate(self.x)]
+
+
+@dataclass(frozen=True)
+class GradientSweeps(Sweeps):
+    """The same for y whose weighted sum has a gradient that is known: only that is swept over."""
+
+    gradient: Gradient
+
+    def vjp(self, c: Values) -> list[Traced]:
+        return [lifted(self.tracer, v) for v in self.gradient(self.y, c)]
+
+    def hessian(self, c: Values) -> list[Traced]:
+        """From the sweep: what differs from it is longer in every direction than it saves once."""
+        return Sweeps(self.tracer, self.x, self.y).hessian(c)
 
 
 @dataclass(frozen=True)

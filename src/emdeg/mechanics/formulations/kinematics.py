@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from emdeg.mechanics.formulations.energy import velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, in_base, path
-from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, matmul, mul, sub, zeros
+from emdeg.mechanics.spatial import Mat3, Scalar, Spatial, Transform, Vec3, add, column, cross, matmul, mul, sub, zeros
 from emdeg.robot import BASE
 
 
@@ -38,6 +38,25 @@ def jacobian(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
         else:
             _set_column(J, k, z, (zero, zero, zero))
     return J
+
+
+def gradient_of_pose(
+    mech: Mechanism, frame: Frames, pose: tuple[Mat3, Vec3], weights: tuple[Mat3, Vec3]
+) -> list[Scalar]:
+    """The derivative of the sum of weight times entry, over R and p of the tool's pose, by each joint's position.
+
+    As efforts: weights are a force at the tool and a couple. Force first, they go outwards as motions do.
+    """
+    gradient = zeros(mech.zero, mech.n)
+    (R, p), (turning, force) = pose, weights
+    moment = cross(p, force)
+    for j in range(3):
+        moment = add(moment, cross(column(R, j), column(turning, j)))
+    wrench = Transform(*mech.base) @ Spatial(force, moment)
+    for k in path(mech, mech.tool_link):
+        wrench = frame.X[k] @ wrench
+        gradient[k] = wrench.v[2] if mech.revolute[k] else wrench.w[2]
+    return gradient
 
 
 def jacobian_rate(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[list[Scalar]]:

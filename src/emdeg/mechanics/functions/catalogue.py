@@ -203,6 +203,7 @@ _ALL = (
             tree: Ways(
                 {"from the base outwards": of_trees.forward_kinematics},
                 reference=("product of poses from the tool inwards", of_trees.pose_from_tool),
+                gradient=of_trees.gradient_of_pose,
             ),
             loops: Ways(
                 {"from the base outwards": of_trees.forward_kinematics},

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from emdeg.mechanics.spatial import Scalar
 from emdeg.mechanics.state import Balance, Outputs
 
 Run = Callable[[Any], Outputs | None]
@@ -67,7 +68,8 @@ class Ways:
     (`emdeg.mechanics.variants`). `reference` is independent of every formulation: what proves a program. `numbers`
     is what doubles run, by default the first formulation; `rotors` the same with gyroscopic terms. `balance` is what
     the outputs satisfy, where a function is the solution of an equation. `inputs` are what this kind takes, where that
-    is not what the function says.
+    is not what the function says. `gradient`, of a state, the outputs and weights of theirs row by row, is that of the
+    weighted sum in all inputs, where a way is known that is shorter than sweeping back over a formulation.
     """
 
     formulations: Mapping[str, Run]
@@ -78,6 +80,7 @@ class Ways:
     rotors: Run | None = None
     balance: Callable[[Any, Outputs], Balance] | None = None
     inputs: tuple[str, ...] = ()
+    gradient: Callable[[Any, Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]] | None = None
 
     def __post_init__(self) -> None:
         first = next(iter(self.formulations))

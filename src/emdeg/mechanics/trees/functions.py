@@ -220,6 +220,17 @@ def forward_kinematics(s: State) -> Outputs:
     return {"T": _homogeneous(s.tree, kinematics.tool_pose(s.tree, s.frame))}
 
 
+def gradient_of_pose(s: TreeState, T: Sequence[Scalar], weights: Sequence[Scalar]) -> list[Scalar]:
+    """By every joint's position, T and its weights row by row."""
+    return kinematics.gradient_of_pose(s.tree, s.frame, _pose(T), _pose(weights))
+
+
+def _pose(T: Sequence[Scalar]) -> tuple[Mat3, Vec3]:
+    """(R, p) of a homogeneous matrix row by row."""
+    rows = [T[4 * i : 4 * i + 4] for i in range(3)]
+    return cast(Mat3, tuple(tuple(row[:3]) for row in rows)), cast(Vec3, tuple(row[3] for row in rows))
+
+
 def _homogeneous(mech: Mechanism, pose: tuple[Mat3, Vec3]) -> Matrix:
     return kinematics.homogeneous(*pose, mech.zero, mech.one)
 

@@ -16,8 +16,8 @@ from secrets import randbits
 from emdeg.errors import OffTheVariety, Refuted, RobotError
 from emdeg.mechanics import TREE, kind_of
 from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION
-from emdeg.programs.build import joined_functions, plain_program, plain_programs
-from emdeg.programs.differentiation import derivative_of_solution, derivative_program
+from emdeg.programs.build import derivative_program, joined_functions, plain_program, plain_programs
+from emdeg.programs.differentiation import derivative_of_solution
 from emdeg.programs.friction import with_friction
 from emdeg.programs.ir import Count, Program, count
 from emdeg.programs.proof import PLAIN, Certificate, verify
@@ -289,7 +289,7 @@ def _from_what_is_differentiated(
     how = CATALOGUE[names[0]].derivation
     if len(names) > 1 or how is None:
         return []
-    ways: list[tuple[Callable[..., Program], list[str]]] = [(derivative_program, [how.of.name])]
+    ways: list[tuple[Callable[..., Program], list[str]]] = [(partial(derivative_program, robot), [how.of.name])]
     if how.of.name == "forward_dynamics" and kind_of(robot) is TREE:
         ways.insert(0, (derivative_of_solution, ["inverse_dynamics", "mass_matrix"]))
     for derivative, of in ways:
