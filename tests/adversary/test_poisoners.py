@@ -84,5 +84,5 @@ def test_a_program_on_file_is_proved_without_the_long_formulation(tmp_path, monk
     robot = emdeg.load("puma560", payload="mass=0.7,com=0.01:0.02:0.03")
     found = emdeg.optimise(robot, "gravity", effort=0.5).program
     keep(found, robot, ["gravity"], found={}, folder=tmp_path)
-    monkeypatch.setattr("emdeg.programs.search.optimise.reference_program", refused)
+    monkeypatch.setattr("emdeg.programs.search.on_file.reference_program", refused)
     assert emdeg.program(robot, "gravity").ops == found.ops

@@ -16,6 +16,7 @@ from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Dependence, Kind, Op, Program, count
 from emdeg.programs.registers import estimated_cycles, quickest
+from emdeg.programs.rounding import check_rounding
 from emdeg.programs.search import resubstitute as module
 from emdeg.programs.search.formulation import options, plain_formulation, write
 from emdeg.programs.search.hastening import CYCLES as TAKEN
@@ -267,8 +268,7 @@ def test_a_wrong_program_is_never_handed_out(monkeypatch):
     broken = Program(right.name, right.inputs, (*right.ops[:-1], Op(Kind.ADD, (0, 0))), right.outputs)
     with pytest.raises(Refuted):
         verify_program(broken, robot, "mass_matrix")
-    monkeypatch.setattr(module, "_search", lambda *args: (broken, None))
-    monkeypatch.setattr(module, "cost", lambda program, weights=None: 0 if program is broken else 1)
+    monkeypatch.setattr(module, "_search", lambda *args: [(broken, None)])
     assert optimise(robot, "mass_matrix", 1.0).program == right
 
 
@@ -316,3 +316,23 @@ def test_registers_are_a_weight_of_their_own():
     assert fullest(running.program("run", {"y": [y]})) <= 3
     spilled = fullest(at_once) - ROOM
     assert cost(at_once, GPU) - cost(at_once, Weights(div=9, sqrt=9, sincos=32, fused=1)) == 4 * spilled
+
+
+def test_what_rounds_too_much_gives_way_to_what_came_before_it(monkeypatch):
+    """The cheapest programs of the search are refused: one from further back is handed out, and proved."""
+    robot, wanted = emdeg.load("planar3r"), "inverse_dynamics"
+    plain, cheapest = (count(emdeg.optimise(robot, wanted, effort).program).total for effort in (0, 1.0))
+    asked = []
+
+    def strict(program, *args, **kwargs):
+        asked.append(count(program).total)
+        if asked[-1] == cheapest:
+            raise Refuted("as if sums cancelled")
+        return check_rounding(program, *args, **kwargs)
+
+    monkeypatch.setattr("emdeg.programs.search.optimise.check_rounding", strict)
+    found = emdeg.optimise(robot, wanted, 1.0)
+    assert asked[0] == cheapest < found.count.total <= plain
+    assert found.certificate.false_pass_probability < 1e-15
+    monkeypatch.setattr("emdeg.programs.search.optimise.MARGIN", 1e9)
+    assert emdeg.optimise(robot, wanted, 1.0).count.total == plain

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from emdeg.programs.proof import FALSE_PASS, PLAIN, Certificate, verify
     from emdeg.programs.registers import Allocation, allocated, in_given_order, quickest
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
-    from emdeg.programs.search.optimise import on_file, optimise
+    from emdeg.programs.search.on_file import on_file
+    from emdeg.programs.search.optimise import optimise
     from emdeg.programs.simplification import (
         angles_first,
         for_one_state,

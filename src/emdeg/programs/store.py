@@ -2,7 +2,7 @@
 
 A program is plain data, number for number; it lies under a readable name, `<robot>/<function>.json`, with the digest of
 everything its function depends on inside, so a changed robot never meets a stale program. A user's program is not
-believed: whoever takes it out proves it again (`search.optimise.on_file`) and sets it aside where the proof fails. What
+believed: whoever takes it out proves it again (`search.on_file`) and sets it aside where the proof fails. What
 comes with the package is as trustworthy as the package, and its `index.json` says which file is whose.
 """
 

@@ -6,26 +6,25 @@ plain program stands in where it is not better or the proof fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from pathlib import Path
-from secrets import randbits
+from functools import partial
 
-from emdeg.errors import OffTheVariety, Refuted, RobotError
+from emdeg.errors import Refuted, RobotError
 from emdeg.mechanics import TREE, kind_of
 from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.programs.build import derivative_program, joined_functions, plain_program, plain_programs
 from emdeg.programs.differentiation import derivative_of_solution
 from emdeg.programs.friction import with_friction
 from emdeg.programs.ir import Count, Program, count
-from emdeg.programs.proof import PLAIN, Certificate, verify
-from emdeg.programs.rounding import WORK, check_rounding, states_of
+from emdeg.programs.proof import PLAIN, Certificate
+from emdeg.programs.rounding import check_rounding, states_of
 from emdeg.programs.search.formulation import Descent, Formulation, has_formulations
+from emdeg.programs.search.on_file import on_file, with_face
 from emdeg.programs.search.resubstitute import Resubstitution
 from emdeg.programs.simplification import fold_signs, prune, retrace, schedule, simplify
-from emdeg.programs.store import Filed, filed, keep, set_aside, shipped
+from emdeg.programs.store import Filed, filed, keep, shipped
 from emdeg.programs.units import in_units
 from emdeg.programs.verification import MOST_JOINTS, probed, reference_program, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
@@ -41,6 +40,11 @@ LARGE = 6000
 MOST_SWEPT = 40_000
 """Operations times inputs of programs that are differentiated although what comes of them is large."""
 
+CHECKS, MARGIN = 3, 4
+"""How often what was found is run at states before it is handed out, and by how much its errors stay below the most."""
+
+Way = tuple[Program, Formulation | None]
+"""A program, and the formulation that it comes from."""
 Contender = tuple[float, Program, Formulation | None]
 """What a program costs, the program, and the formulation that it comes from."""
 
@@ -90,23 +94,50 @@ def optimise(
     starts = plain_programs(robot, names)
     plain = min(starts, key=lambda one: count(one).total)
     starts += _from_what_is_differentiated(robot, plain, names, weights, _shipped)
-    best, found, interrupted = plain, None, False
+    way: list[Way] = []
+    interrupted = False
     tell("plain", cost(plain, weights))
     if clock.seconds > 0 and robot.n <= MOST_JOINTS:
         try:
-            best, found = _search(robot, names, clock, seed, weights, starts, plain, tell)
+            way = _search(robot, names, clock, seed, weights, starts, plain, tell)
         except KeyboardInterrupt as stopped:
-            best, found = getattr(stopped, "best", (plain, None))
+            way = getattr(stopped, "way", [])
             interrupted = True
-    if cost(best, weights) >= cost(plain, weights):
-        best, found = plain, None
-    try:
-        certificate = verify_program(best, robot, names, seed=seed)
-    except Refuted:
-        best, found = plain, None
+    best, found, certificate = plain, None, None
+    for candidate, formulation in _going_back(way):
+        with suppress(Refuted):
+            certificate = _vouched(candidate, robot, names, seed)
+            best, found = candidate, formulation
+            break
+    if certificate is None:
         certificate = verify_program(plain, robot, names, seed=seed)
     tell("verified", cost(best, weights))
     return Optimised(best, certificate, found, seed, clock.elapsed, interrupted)
+
+
+def _going_back(way: Sequence[Way]) -> Iterator[Way]:
+    """The last, and then from further and further back: what is wrong with the last may have come long before."""
+    back = 1
+    while back <= len(way):
+        yield way[-back]
+        back *= 2
+
+
+def _vouched(program: Program, robot: Robot, names: Sequence[str], seed: int) -> Certificate:
+    """What proves a program; Refuted where it is not the function, or rounds too much to be handed out.
+
+    A search counts operations, and some of what it finds is a difference of numbers that all but cancel. Whoever
+    checks the program again does so at other states, so it must be well within what may be at several times as many.
+    """
+    certificate = verify_program(program, robot, names, seed=seed)
+    looked, reference = probed(program, names), reference_program(robot, names)
+    named = [index for index, whose in certificate.divides_by if whose == PLAIN]
+    for once in range(CHECKS):
+        states = states_of(looked, robot, seed + once, length=reference.size)
+        rounding = check_rounding(looked, reference, states, named=named)
+        if rounding.largest > rounding.allowed / MARGIN:
+            raise Refuted(f"{program.name}: rounding errors are {rounding.largest:.2g} times what may add up")
+    return certificate
 
 
 def _search(
@@ -118,33 +149,33 @@ def _search(
     starts: Sequence[Program],
     plain: Program,
     tell: Progress,
-) -> tuple[Program, Formulation | None]:
-    best: tuple[Program, Formulation | None] = (plain, None)
+) -> list[Way]:
+    """What was found on the way that is cheaper than the plain program, the last the cheapest."""
+    way: list[Way] = []
     low = cost(plain, weights)
 
-    rescue: Callable[[], tuple[Program, Formulation | None]] | None = None
+    rescue: Callable[[], Way] | None = None
     """The best of the stage under way, which an interrupt must not lose."""
 
     def better(candidate: Program, formulation: Formulation | None) -> None:
-        nonlocal best, low
+        nonlocal low
         candidate = tidied(candidate, weights)
         value = cost(candidate, weights)
         if value < low:
-            best, low = (candidate, formulation), value
+            way.append((candidate, formulation))
+            low = value
 
     def keep(candidate: Program, formulation: Formulation | None, phase: str) -> None:
         better(candidate, formulation)
         tell(phase, low)
 
     try:
-        contenders: list[tuple[float, Program, Formulation | None]] = [
-            (cost(one, weights), one, None) for one in starts
-        ]
+        contenders: list[Contender] = [(cost(one, weights), one, None) for one in starts]
         if has_formulations(robot, names):
             descent = Descent(
                 robot, names, seed, weights, clock.spend, tell=lambda raw: tell("formulation", min(low, raw))
             )
-            rescue = partial(_running, descent, best)
+            rescue = partial(_running, descent, way[-1] if way else (plain, None))
             for end in descent.run(clock.until(FORMULATIONS)):
                 if all(end.formulation != other for _, _, other in contenders):
                     contenders.append((end.cost, end.program, end.formulation))
@@ -174,17 +205,17 @@ def _search(
         with suppress(KeyboardInterrupt):  # who insists gets what had been kept before
             if rescue is not None:
                 better(*rescue())
-        stopped.best = best  # type: ignore[attr-defined]
+        stopped.way = way  # type: ignore[attr-defined]
         raise
-    return best
+    return way
 
 
-def _running(descent: Descent, otherwise: tuple[Program, Formulation | None]) -> tuple[Program, Formulation | None]:
+def _running(descent: Descent, otherwise: Way) -> Way:
     """The cheapest formulation of a descent that was interrupted."""
     return otherwise if descent.here is None else (descent.finished(descent.here).program, descent.here)
 
 
-def _rescued(search: Resubstitution, formulation: Formulation | None) -> tuple[Program, Formulation | None]:
+def _rescued(search: Resubstitution, formulation: Formulation | None) -> Way:
     return search.rescued(), formulation
 
 
@@ -249,7 +280,7 @@ def cheapest(
         )
         if found.interrupted:  # whoever wanted what a whole search finds is not served with less
             raise KeyboardInterrupt
-        candidates.append(_with_face(found.program, plain))
+        candidates.append(with_face(found.program, plain))
         if unasked:  # nobody asked for the search, so nobody shall wait for it twice
             data: dict[str, object] = {
                 "operations": found.count.as_dict(),
@@ -298,7 +329,7 @@ def _from_what_is_differentiated(
         if len(short) == len(of) and (plain.size <= LARGE or swept <= MOST_SWEPT):
             found = derivative(how, plain, *short)
             short_form = tidied(found, weights) if plain.size <= LARGE else schedule(fold_signs(prune(retrace(found))))
-            return [_with_face(short_form, plain)]
+            return [with_face(short_form, plain)]
     return []
 
 
@@ -317,83 +348,3 @@ def _on_file_or_rubbing(robot: Robot, name: str, weights: Weights) -> Program | 
 
         return with_friction(robot, [name], smallest)
     return on_file(robot, plain_program(robot, name), [name], weights)
-
-
-def on_file(
-    robot: Robot,
-    plain: Program,
-    names: Sequence[str],
-    weights: Weights = OPERATIONS,
-    folder: Path | None = None,
-) -> Program | None:
-    """The cheapest program on file (or in `folder`) that computes what `plain` does; None if there is none.
-
-    What lies in a folder that can be written is proved before it is used, and set aside where the proof fails. What
-    comes with the package is believed, and is taken where a user's program is no cheaper.
-    """
-    labels = dict.fromkeys([label(weights), label(OPERATIONS)])
-    found: list[tuple[float, Program, Path | None]] = []
-    if folder is None:
-        ours = (shipped(robot, names, each) for each in labels)
-        found += [(cost(one, weights), one, None) for one in ours if one is not None]
-    theirs = (filed(robot, names, each, folder) for each in labels)
-    found += [(cost(one.program, weights), one.program, one.path) for one in theirs if one is not None]
-    for _, one, path in sorted(found, key=lambda item: item[0]):  # of equal ones the package's
-        if path is not None and (fault := _fault(one, plain, robot, tuple(names))) is not None:
-            set_aside(path, fault)
-        elif _same_interface(one, plain):
-            return _with_face(one, plain)
-    return None
-
-
-def _with_face(found: Program, plain: Program) -> Program:
-    """The program under the plain one's name, with its inputs and their labels."""
-    return Program(plain.name, plain.inputs, found.ops, found.outputs)
-
-
-LONGER = 4
-"""A stored program has no more than so many times the plain one's operations, constants included."""
-
-
-@lru_cache(maxsize=64)
-def _fault(one: Program, plain: Program, robot: Robot, names: tuple[str, ...]) -> str | None:
-    """What is wrong with a program that a stranger may have written; None where it is proved.
-
-    It must equal the plain program, which would be used without it and is shorter than the independent formulation. The
-    points are fresh, so that no program can be made to fit them, and so are the states; these are few, so that a
-    command does not take longer for having found a program on file.
-    """
-    if not _same_interface(one, plain):
-        return "its inputs or outputs are not the function's"
-    if one.size > LONGER * plain.size + 1000:
-        return f"it has {one.size} operations, where the plain program has {plain.size}"
-    try:
-        _prove(_with_face(one, plain), plain, robot, names)
-    except (Refuted, OffTheVariety, ValueError, ArithmeticError) as problem:
-        return f"it is wrong: {problem}"
-    return None
-
-
-def _prove(one: Program, plain: Program, robot: Robot, names: tuple[str, ...]) -> None:
-    """Nothing; Refuted or the like where a program is not the plain one, or rounds as it may not."""
-
-    def grounds() -> list[Program]:
-        further = [plain_programs(robot, names, factored=factored) for factored in (True, False)]
-        return [*further[0], *further[1], reference_program(robot, names)]
-
-    proof = verify(one, plain, seed=randbits(60), grounds=grounds)
-    named = [index for index, whose in proof.divides_by if whose == PLAIN]
-    states = states_of(one, robot, randbits(60), length=WORK)
-    try:
-        check_rounding(one, plain, states, named=named)
-    except Refuted:  # a formulation of more steps may round more
-        looked = probed(one, names)
-        states = states_of(looked, robot, randbits(60), length=WORK)
-        check_rounding(looked, reference_program(robot, names), states, named=named)
-
-
-def _same_interface(one: Program, other: Program) -> bool:
-    def face(p: Program) -> tuple[object, object]:
-        return [(g.name, g.size) for g in p.inputs], [(g.name, g.shape) for g in p.outputs]
-
-    return face(one) == face(other)
