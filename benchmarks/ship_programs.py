@@ -6,7 +6,8 @@
 A program replaces the one that is there only if it is smaller; each is proved before it is filed. `--further` does not
 begin anew but with the one that is there, whose values are said anew. `--order` looks for a form of it, for so many
 seconds, and for an order of that, by so many tries, in which a processor is done sooner; where it is so long that C
-says what is in registers. It needs gcc.
+says what is in registers. It needs gcc. `--weights mul=1.3` lets it have fewer products for more sums: processors have
+as many units for either, and those for products do sums of products too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import emdeg
 from emdeg.codegen.c.template import LONG
 from emdeg.mechanics import TREE, kind_of
 from emdeg.mechanics.functions import CATALOGUE, Derivation, functions_of
-from emdeg.programs import OPERATIONS, Effort
+from emdeg.programs import OPERATIONS, Effort, Weights
 from emdeg.programs.ir import Program, count
 from emdeg.programs.registers import estimated_cycles, quickest
 from emdeg.programs.search import Resubstitution, hastened, tidied
@@ -29,6 +30,7 @@ from emdeg.programs.search.optimise import Optimised
 from emdeg.programs.store import FOUND, INDEX, file_name, filed_text, from_data, index, shipped
 from emdeg.programs.units import in_units
 from emdeg.programs.verification import verify_program
+from emdeg.programs.weights import parsed
 from emdeg.writing.files import write_whole
 from ordering import in_quicker_order
 
@@ -67,6 +69,7 @@ def main() -> None:
     parser.add_argument("--further", action="store_true")
     parser.add_argument("--order", action="store_true")
     parser.add_argument("--tries", type=int, default=2_000_000)
+    parser.add_argument("--weights", type=parsed, default=OPERATIONS, help="of the forms among which --order looks")
     arguments = parser.parse_args()
     for name in emdeg.library_names():
         if arguments.only and name not in arguments.only.split(","):
@@ -84,7 +87,7 @@ def main() -> None:
             for seed in map(int, arguments.seeds.split(",")):
                 effort = arguments.effort * FUNCTIONS[function]
                 if arguments.order:
-                    order(robot, function, effort, arguments.tries, seed, arguments.folder)
+                    order(robot, function, effort, arguments.tries, seed, arguments.folder, arguments.weights)
                     continue
                 search(robot, function, effort, seed, arguments.folder, arguments.further)
 
@@ -105,7 +108,15 @@ def further(robot: emdeg.Robot, function: str, effort: float, seed: int) -> Opti
     return Optimised(shorter, verify_program(shorter, robot, names, seed=seed), None, seed, budget.elapsed)
 
 
-def order(robot: emdeg.Robot, function: str, effort: float, tries: int, seed: int, folder: Path) -> None:
+def order(
+    robot: emdeg.Robot,
+    function: str,
+    effort: float,
+    tries: int,
+    seed: int,
+    folder: Path,
+    weights: Weights = OPERATIONS,
+) -> None:
     """The program on file in the quickest form found in so many seconds and order found by so many tries, no dearer."""
     names = function.split("+")
     path = folder / robot.name / file_name(names)
@@ -114,7 +125,9 @@ def order(robot: emdeg.Robot, function: str, effort: float, tries: int, seed: in
     if there.size <= LONG:
         return
     end = time.process_time() + effort
-    form = hastened(there, lambda: time.process_time() > end, seed) if effort else there
+    form = hastened(there, lambda: time.process_time() > end, seed, weights) if effort else there
+    if count(form).total > count(there).total:
+        form = there
     found = in_quicker_order(form, tries, seed)
     before, after = (estimated_cycles(quickest(one, True), True) for one in (there, found))
     if after < before:

@@ -21,7 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,7 +117,7 @@ def escaped_commands(page: Path) -> list[str]:
 
 
 def stand_ins(folder: Path) -> None:
-    """The reader's own arm as URDF and as a robot file, a scenario, a study, and a recording with friction."""
+    """The reader's own arm as URDF and as a robot file, a scenario, a study, a recording, a solver's folder."""
     robot = emdeg.load(ROOT / "examples" / "arm.urdf")
     shutil.copy(ROOT / "examples" / "arm.urdf", folder / "my_arm.urdf")
     (folder / "my_arm.toml").write_text(to_toml(robot), encoding="utf-8")
@@ -136,6 +136,17 @@ def stand_ins(folder: Path) -> None:
         header=",".join(["t", *names]),
         comments="",
     )
+    _solver_of_acados(folder / "c_generated_code", "ur5e", ("expl_ode_fun", "expl_vde_forw", "expl_ode_hess"))
+
+
+def _solver_of_acados(folder: Path, model: str, functions: Sequence[str]) -> None:
+    """As acados' generator leaves it, as far as the model goes: a source a function, each named in the Makefile."""
+    sources = [f"{model}_model/{model}_{function}.c" for function in functions]
+    (folder / f"{model}_model").mkdir(parents=True)
+    for source, function in zip(sources, functions, strict=True):
+        (folder / source).write_text(f"int {model}_{function}(void) {{ return 1; }}\n", encoding="utf-8")
+    rule = f"\tgcc -O1 -shared -fPIC -Wl,--no-undefined {' '.join(sources)} -o libacados_ocp_solver_{model}.so -lm\n"
+    (folder / "Makefile").write_text(f"ocp_shared_lib:\n{rule}", encoding="utf-8")
 
 
 STUDY = """

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import emdeg
+from emdeg.cli import app
 from emdeg.codegen.artefact import Request, emit
 from emdeg.programs.ir import count
 from emdeg.programs.proof import FALSE_PASS
@@ -119,6 +121,15 @@ def test_the_same_command_gives_the_same_bytes_and_verifies(words, tmp_path):
     assert f"operations: {certificate['operations']['mul']} multiplications" in text
     found = result("verify", str(tmp_path / "1" / artefact))
     assert found["digest"] == certificate["digest"]
+
+
+def test_what_is_too_long_for_a_compiler_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr("emdeg.programs.companions.MOST_SWEPT", 100)
+    words = ["generate", "planar2r", "-f", "inverse_dynamics", "--casadi", "--effort", "0", "--out", str(tmp_path)]
+    said, missing = CliRunner().invoke(app, [*words, "--json"]), "jac_adj1_planar2r_inverse_dynamics_casadi"
+    assert said.exit_code == 0
+    assert json.loads(said.stdout)["result"][0]["left_out"] == [missing]
+    assert f"not in it: {missing}; CasADi will not find" in " ".join(said.stderr.split())
 
 
 def test_several_functions_are_several_files(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.errors import CannotJoin, NotInvertible, Refuted, UnknownFunction
+from emdeg.errors import BadRequest, CannotJoin, NotInvertible, Refuted, UnknownFunction
 from emdeg.mechanics.functions import evaluate as numbers
 from emdeg.mechanics.functions import functions_of
 from emdeg.mechanics.parameters.base import base_values
@@ -188,3 +188,9 @@ def test_a_jacobian_that_is_not_square_has_no_inverse():
     for name in ("panda", "scara"):
         with pytest.raises(NotInvertible, match="not moved by six joints"):
             emdeg.program(name, "inverse_jacobian")
+
+
+@pytest.mark.parametrize("wrong", [None, 3, [], [None], {"inverse_dynamics": 1}])
+def test_a_function_is_asked_for_by_its_name(wrong):
+    with pytest.raises(BadRequest, match="by its name"):
+        emdeg.program("planar2r", wrong)

@@ -182,6 +182,8 @@ def generate(
             f"wrote {one.path}: verified at {proof['points']} points, "
             f"a false pass has probability {proof['false_pass_probability']:.1g}"
         )
+        if one.left_out:
+            say(f"too long for a compiler, so not in it: {', '.join(one.left_out)}; CasADi will not find them")
     if json:
         print_json(
             [
@@ -191,6 +193,7 @@ def generate(
                     for key in ("digest", "operations", "false_pass_probability")
                     if key in one.certificate
                 }
+                | ({"left_out": list(one.left_out)} if casadi else {})
                 for one in made
             ]
         )

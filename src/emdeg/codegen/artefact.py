@@ -64,6 +64,7 @@ from emdeg.programs import (
     nowhere_negative,
     nowhere_zero,
     plain_program,
+    prefixes_of,
     probed,
     probing,
     reference_program,
@@ -120,6 +121,8 @@ class Artefact:
     path: Path | None = None
     beside: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Texts of further files, by name: C's header."""
+    left_out: tuple[str, ...] = ()
+    """Functions that CasADi looks for and does not find, since they are too long for a compiler."""
 
 
 def make_artefact(
@@ -144,7 +147,13 @@ def make_artefact(
     certificate = _certificate(robot_data(robot), request, built, proof, rounding, measured_errors(built, robot))
     certificate |= {} if slopes is None else {SLOPES: to_data(slopes)}
     signed_or_not = certificate if key is None else signed(certificate, key)
-    return Artefact(_file(request), text, signed_or_not, beside=beside(text, built, request))
+    others, left_out = beside(text, built, request), _left_out(text, built, request)
+    return Artefact(_file(request), text, signed_or_not, beside=others, left_out=left_out)
+
+
+def _left_out(text: str | bytes, program: Program, request: Request) -> tuple[str, ...]:
+    wanted = [f"{prefix}_{request.name}_casadi" for prefix in prefixes_of(program)] if request.casadi else []
+    return tuple(name for name in wanted if f"int {name}(".encode() not in as_bytes(text))
 
 
 def _inputs(robot: Robot, request: Request) -> tuple[InputGroup, ...]:

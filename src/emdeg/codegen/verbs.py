@@ -32,7 +32,7 @@ from emdeg.codegen.identity import FMU, PROOF, library_note, need_same_robot, sa
 from emdeg.codegen.library import LIBRARY, recheck_library, with_library
 from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
-from emdeg.mechanics.functions import DERIVED, RUBBING, WITH_FRICTION, functions_of, with_friction_in
+from emdeg.mechanics.functions import DERIVED, RUBBING, WITH_FRICTION, functions_of, parts_of, with_friction_in
 from emdeg.programs import (
     OPERATIONS,
     Progress,
@@ -265,7 +265,7 @@ def _written(option: str) -> str:
 
 def rubbing(text: str) -> str:
     """The function "A" or "A+B" with friction in what it may be in; BadRequest where it may be in none."""
-    names = [part.strip() for part in text.split("+")]
+    names = parts_of(text)
     rubbed = [with_friction_in(name) for name in names]
     if not any(rubbed):
         raise BadRequest(f"--friction applies to {', '.join(RUBBING)} and derivatives of these, not to {text}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from emdeg.mechanics.functions import WITH_FRICTION
+from emdeg.mechanics.functions import WITH_FRICTION, parts_of
 from emdeg.programs.ir import Program
 from emdeg.programs.store import kept, shipped
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
@@ -37,7 +37,7 @@ def program(
     <Program inverse_dynamics: q, qd, qdd -> tau, 326 values>
     """
     robot, weights = as_robot(robot), as_weights(weights)
-    names = _parts(function)
+    names = parts_of(function)
     if any(name.endswith(WITH_FRICTION) for name in names):
         from emdeg.programs.friction import with_friction
 
@@ -65,11 +65,6 @@ def program(
         otherwise=otherwise,
         began=began,
     )
-
-
-def _parts(function: str | Sequence[str]) -> list[str]:
-    """The names in "A+B", or as they are given; whether they exist is not asked here."""
-    return [part.strip() for part in (function if isinstance(function, str) else "+".join(function)).split("+")]
 
 
 def _ready(robot: Robot, names: Sequence[str], weights: Weights) -> Program | None:

@@ -18,6 +18,7 @@ from emdeg.mechanics.functions import (
     input_sizes,
     known_functions,
     need_regular_somewhere,
+    parts_of,
     solves_for_motion,
     ways_of,
 )
@@ -36,12 +37,11 @@ def joined_functions(function: str | Sequence[str], robot: Robot | None = None, 
 
     `base` asks for the columns of base parameters, which a regressor has.
     """
-    text = function if isinstance(function, str) else "+".join(function)
-    names = known_functions([part.strip() for part in text.split("+")], robot)
+    names = known_functions(parts_of(function), robot)
     if base and "regressor" not in names:
-        raise BadRequest(f"--base applies to regressor, not to {text}")
+        raise BadRequest(f"--base applies to regressor, not to {'+'.join(names)}")
     if len(set(names)) != len(names):
-        raise BadRequest(f"{text} names a function twice")
+        raise BadRequest(f"{'+'.join(names)} names a function twice")
     return names
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         proved_by,
         ways_of,
     )
-    from emdeg.mechanics.functions.names import DERIVED, RUBBING, WITH_FRICTION, with_friction_in
+    from emdeg.mechanics.functions.names import DERIVED, RUBBING, WITH_FRICTION, parts_of, with_friction_in
     from emdeg.mechanics.functions.numeric import (
         NumericFunction,
         bias,
