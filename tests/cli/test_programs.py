@@ -145,6 +145,22 @@ def test_several_functions_are_several_files(tmp_path):
     assert "out  Y[14]: 2 x 7" in Path(made[2]["file"]).read_text()
 
 
+def test_a_function_with_friction_has_its_own_name_and_file(tmp_path):
+    asked = [word for name in ("bias", "bias_with_friction") for word in ("-f", name)]
+    done = run("generate", "puma560", *asked, "--effort", "0", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    files = sorted(tmp_path.glob("*.c"))
+    assert [path.stem for path in files] == ["puma560_bias", "puma560_bias_with_friction"]
+    by_option = run("generate", "puma560", "-f", "bias", "--friction", "--effort", "0", "--out", str(tmp_path / "by"))
+    assert by_option.returncode == 0
+    assert [path.stem for path in (tmp_path / "by").glob("*.c")] == ["puma560_bias"]
+    for path in (*files, tmp_path / "by" / "puma560_bias.c"):
+        assert run("verify", str(path)).returncode == 0
+    both = run("generate", "puma560", "-f", "bias+bias_with_friction", "--out", str(tmp_path))
+    assert both.returncode == 2
+    assert "bias and bias_with_friction cannot be one program" in both.stderr
+
+
 def test_symbols_of_the_robot_stay_inputs(tmp_path):
     path = result("generate", "puma560_symbolic", "-f", "gravity", "--out", str(tmp_path))[0]["file"]
     text = Path(path).read_text()

@@ -1,12 +1,14 @@
 from dataclasses import replace
+from importlib import resources
 
 import numpy as np
 import pytest
 
 import emdeg
-from emdeg.errors import BadRequest, CannotJoin, NotInvertible, Refuted, UnknownFunction
+from emdeg.errors import BadRequest, CannotJoin, NotInvertible, OverBudget, Refuted, UnknownFunction
+from emdeg.mechanics.functions import CATALOGUE, axis_names, functions_of
 from emdeg.mechanics.functions import evaluate as numbers
-from emdeg.mechanics.functions import functions_of
+from emdeg.mechanics.functions.lookup import output_shape
 from emdeg.mechanics.parameters.base import base_values
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Dependence, InputGroup, count
@@ -194,3 +196,52 @@ def test_a_jacobian_that_is_not_square_has_no_inverse():
 def test_a_function_is_asked_for_by_its_name(wrong):
     with pytest.raises(BadRequest, match="by its name"):
         emdeg.program("planar2r", wrong)
+
+
+def test_cotangents_of_driven_joints_have_their_names_where_these_are_more_than_the_freedoms(tmp_path):
+    text = (resources.files("emdeg.robot.library") / "fourbar.toml").read_text(encoding="utf-8")
+    path = tmp_path / "three_motors.toml"
+    path.write_text(text.replace('driven = ["q1"]', 'driven = ["q1", "p1", "p2"]'), encoding="utf-8")
+    robot = emdeg.load(str(path))
+    for name in ("forward_dynamics_vjp", "forward_dynamics_hvp"):
+        program = plain_program(robot, name)
+        for output, group in zip(CATALOGUE[name].outputs, program.outputs, strict=True):
+            assert output_shape(output, robot) == group.shape
+            (names,) = axis_names(output, robot)
+            assert names == (["q1", "p1", "p2"] if output.name.startswith("tau") else ["q1"])
+
+
+def test_a_jacobian_that_is_singular_everywhere_is_said_to_be(tmp_path):
+    links = "".join(
+        f'[[link]]\nname = "l{k}"\nparent = "{f"l{k - 1}" if k else "base"}"\n'
+        f'joint = {{ name = "q{k}", type = "revolute", a = 0.3 }}\n'
+        'inertia = { about = "com", mass = 1.0, com = [0.1, 0, 0], Ixx = 0.01, Iyy = 0.01, Izz = 0.01 }\n'
+        for k in range(6)
+    )
+    path = tmp_path / "flat.toml"
+    path.write_text(f'schema = 1\nname = "flat"\nconvention = "modified"\n{links}')
+    for name in ("inverse_jacobian", "inverse_jacobian_vjp"):
+        with pytest.raises(NotInvertible, match="Jacobian of flat is singular at every pose"):
+            emdeg.program(str(path), name)
+
+
+def test_a_robot_whose_parameters_cannot_be_grouped_has_programs_of_all_of_them(tmp_path):
+    """A turntable and three slides, their frames a little askew: the coefficients are quotients of quotients."""
+    path = tmp_path / "gantry.urdf"
+    links = "".join(
+        f'<link name="l{k}"><inertial><origin xyz=".1 .02 .03"/><mass value="{k}"/><inertia ixx=".1" iyy=".12" '
+        'izz=".14" ixy=".01" ixz=".02" iyz=".005"/></inertial></link>'
+        for k in range(1, 5)
+    )
+    joints = "".join(
+        f'<joint name="j{k}" type="{"revolute" if k == 1 else "prismatic"}"><parent link="l{k - 1}"/>'
+        f'<child link="l{k}"/><origin xyz=".1 .2 .3" rpy=".1 .2 .3"/><axis xyz="{axis}"/>'
+        '<limit lower="-1" upper="1" effort="10" velocity="1"/></joint>'
+        for k, axis in enumerate((".3 .5 .8", "1 .2 .1", ".1 1 .3", "-.2 .3 1"), 1)
+    )
+    path.write_text(f'<robot name="gantry"><link name="l0"/>{links}{joints}</robot>')
+    robot = emdeg.load(str(path))
+    program = plain_program(robot, "inverse_dynamics")
+    assert verify_program(program, robot, "inverse_dynamics").false_pass_probability < FALSE_PASS
+    with pytest.raises(OverBudget, match="gantry: how its inertial parameters are grouped"):
+        emdeg.base_parameters(robot)

@@ -102,13 +102,14 @@ class Request:
     prefix: str = ""
     """Stands in front of the robot's name."""
     cpu: str = ""
+    friction: bool = False
+    """Whether friction was asked for by itself: then it is in the functions, and not in their names."""
 
     @property
     def name(self) -> str:
         """The function's name and the file's stem."""
-        return identifier(
-            "_".join([self.prefix + self.robot_name, *(name.replace(WITH_FRICTION, "") for name in self.functions)])
-        )
+        called = [name.replace(WITH_FRICTION, "") if self.friction else name for name in self.functions]
+        return identifier("_".join([self.prefix + self.robot_name, *called]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,11 +428,12 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
     }
     said = {name: value for name, value in given.items() if name not in CHOICES | _SEARCH}
     names = [part.strip() for part in said.get("--function", "").split("+")]
-    if said.pop("--friction", None) == "":
+    rubbing = said.pop("--friction", None) == ""
+    if rubbing:
         names = [with_friction_in(name) or name for name in names]
     said["--function"] = "+".join(names)
     named = "--name" in given or Path(word).stem == request.robot_name
-    if words[:2] != ["emdeg", "generate"] or said != wanted or not named:
+    if words[:2] != ["emdeg", "generate"] or said != wanted or rubbing != request.friction or not named:
         raise ValueError(f"its command is not the one that makes it: {escaped(request.command)[:200]}")
     check_robot_named(word, given, robot["digest"])
 
@@ -457,7 +459,7 @@ _KEYS = {
     SLOPES,
     SIGNATURE,
 }
-_LATER = {"layout", "sm", "loader", "prefix", "cpu", "acados"}
+_LATER = {"layout", "sm", "loader", "prefix", "cpu", "acados", "friction"}
 """Of a request: what certificates written before it was there do not say."""
 
 
@@ -465,7 +467,9 @@ def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
     only_known(certificate, _KEYS)
     given = certificate["request"]
     kinds = {each.name: str(each.type) for each in fields(Request)}
-    given = {**{each.name: each.default for each in fields(Request) if each.name in _LATER}, **given}
+    later = {each.name: each.default for each in fields(Request) if each.name in _LATER}
+    later["friction"] = any(WITH_FRICTION in str(name) for name in given["functions"])
+    given = {**later, **given}
     types = {"bool": bool, "int": int}
     plain = set(given) == set(kinds) and all(
         type(given[name]) is (list if name == "functions" else types.get(kind, str)) for name, kind in kinds.items()
@@ -475,7 +479,8 @@ def _stored(certificate: Any) -> tuple[Request, Robot, Program]:
     strange = [
         each.name
         for each in fields(Request)
-        if each.name in _LATER - TARGETS[given["target"]].options - {"prefix"} and given[each.name] != each.default
+        if each.name in _LATER - TARGETS[given["target"]].options - {"prefix", "friction"}
+        and given[each.name] != each.default
     ]
     if strange or given["layout"] not in ("rows", "entries"):
         raise ValueError(f"its request has options that its target has not: {', '.join(strange) or 'layout'}")

@@ -183,6 +183,7 @@ def generate(
             loader=loader,
             prefix=prefix,
             cpu=cpu,
+            friction=friction,
         )
         _need_short(request.name)
         if casadi and "__" in request.name:

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from emdeg.errors import BadRequest, CannotJoin, singular_mass_matrix
+from emdeg.errors import BadRequest, CannotJoin, NotInvertible, singular_mass_matrix
 from emdeg.mechanics import TREE, Inputs, Outputs, State, kind_of
 from emdeg.mechanics.functions import (
     CATALOGUE,
@@ -168,6 +168,8 @@ def run_together(trace: Trace, names: Sequence[str], runs: Sequence[Run], regrou
         try:
             found = run(states[grouped])
         except ZeroDivisionError:
+            if entry.square:
+                raise NotInvertible(f"the Jacobian of {trace.robot.name} is singular at every pose") from None
             raise singular_mass_matrix(trace.robot.name, everywhere=True) from None
         if found is None:
             return None

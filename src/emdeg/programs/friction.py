@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from emdeg.errors import CannotJoin
 from emdeg.mechanics import kind_of, total
 from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION, known_functions, law_name
 from emdeg.programs.build import plain_program
@@ -17,7 +18,10 @@ from emdeg.robot import Robot
 def with_friction(robot: Robot, names: Sequence[str], smallest: Callable[[Sequence[str]], Program]) -> Program:
     """The program of functions with friction in them; `smallest` finds that of the functions without."""
     known_functions(names, robot)
-    bare = smallest([name.removesuffix(WITH_FRICTION) for name in names])
+    without = [name.removesuffix(WITH_FRICTION) for name in names]
+    if len(set(without)) < len(names) == len(set(names)):
+        raise CannotJoin(f"{' and '.join(names)} cannot be one program: two have the same outputs")
+    bare = smallest(without)
     tracer = Tracer.like(bare)
 
     def lost(law: str) -> list[Traced]:

@@ -51,7 +51,10 @@ def derivatives_of(entry: Function) -> Iterator[Function]:
         one.name + COTANGENT: Input(f"cotangent of {one.name}", f"per {one.unit}", shape=one.shape)
         for one in entry.outputs
     }
-    gradient = tuple(Output(name + COTANGENT, ("n",), f"per {INPUTS[name].unit}") for name in entry.inputs)
+    gradient = tuple(
+        Output(name + COTANGENT, ("n",), f"per {INPUTS[name].unit}", (0,) if name == "tau" else ())
+        for name in entry.inputs
+    )
     parts: dict[Literal["jvp", "vjp", "hvp", "hessian"], tuple[dict[str, Input], tuple[Output, ...]]] = {
         "jvp": (tangents, tuple(replace(one, name=one.name + TANGENT) for one in entry.outputs)),
         "vjp": (cotangents, gradient),

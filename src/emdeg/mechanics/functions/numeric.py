@@ -25,7 +25,13 @@ from emdeg.mechanics.functions.derived import derived_outputs
 from emdeg.mechanics.functions.function import INPUTS, Function, Run
 from emdeg.mechanics.functions.lookup import input_sizes, inputs_of_entry, kind_of, ways_of
 from emdeg.mechanics.functions.names import WITH_FRICTION
-from emdeg.mechanics.functions.regularity import need_regular_somewhere, need_regular_there, solves_for_motion
+from emdeg.mechanics.functions.regularity import (
+    need_inverse_there,
+    need_regular_somewhere,
+    need_regular_there,
+    singular_jacobian,
+    solves_for_motion,
+)
 from emdeg.mechanics.parameters.base import BaseParameters
 from emdeg.mechanics.parameters.symbolic_regressor import chosen_columns
 from emdeg.mechanics.state import TREE, State
@@ -86,14 +92,14 @@ def _at_state(
     if not entry.divides:
         outputs = run(state)
     else:
-        if solves_for_motion(entry):
-            need_regular_there(robot, state, shape)
-        with np.errstate(divide="raise", invalid="raise"):
+        (need_regular_there if solves_for_motion(entry) else need_inverse_there)(robot, state, shape)
+        numbers = all(np.isfinite(np.asarray(array, np.float64)).all() for array in arrays.values())
+        with np.errstate(divide="raise", invalid="raise" if numbers else "ignore"):
             try:
                 outputs = run(state)
             except (ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError):
                 if entry.square:
-                    raise StateError(f"the Jacobian of {robot.name} is singular there: it has no inverse") from None
+                    raise singular_jacobian(robot.name) from None
                 raise singular_mass_matrix(robot.name) from None
     assert outputs is not None
     return state, tuple(stacked(outputs[output.name], shape) for output in entry.outputs)

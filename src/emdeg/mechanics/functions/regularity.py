@@ -8,8 +8,9 @@ import numpy as np
 
 from emdeg.algebra import PrimeField, Residue
 from emdeg.algebra.linear import independent_rows, pivots_from_the_tip
-from emdeg.errors import singular_mass_matrix
+from emdeg.errors import StateError, singular_mass_matrix
 from emdeg.mechanics.arrays import stacked
+from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.functions.function import Function
 from emdeg.mechanics.functions.lookup import kind_of
 from emdeg.mechanics.mechanism import inward
@@ -70,8 +71,28 @@ def need_regular_there(robot: Robot, s: State, shape: tuple[int, ...]) -> None:
     M = stacked(s.mass_matrix(), shape)
     diagonal = np.abs(np.diagonal(M, axis1=-2, axis2=-1))
     least = np.maximum(REGULAR * diagonal, NOTHING * stacked(_most(s), shape))
-    if not np.all(np.abs(pivots_from_the_tip(M)) > least):
+    known = np.isfinite(M).all(axis=(-1, -2))  # what is no number stays none
+    if not np.all((np.abs(pivots_from_the_tip(M)) > least)[known]):
         raise singular_mass_matrix(robot.name)
+
+
+def need_inverse_there(robot: Robot, s: Any, shape: tuple[int, ...]) -> None:
+    """StateError where the tool's Jacobian at a state in doubles is singular up to rounding.
+
+    Its rows are scaled to one, for some are lengths, and then its columns.
+    """
+    J = stacked(kinematics.jacobian(s.tree, s.frame), shape)
+    J = J[np.isfinite(J).all(axis=(-1, -2))]
+    for axis in (-1, -2):
+        J = J / np.maximum(np.abs(J).max(axis=axis, keepdims=True), np.finfo(float).tiny)
+    sizes = np.linalg.svd(J, compute_uv=False)
+    if not np.all(sizes[..., -1] > REGULAR * sizes[..., 0]):
+        raise singular_jacobian(robot.name)
+
+
+def singular_jacobian(robot: str) -> StateError:
+    """What to raise where the tool's Jacobian has no inverse at a pose."""
+    return StateError(f"the Jacobian of {robot} is singular there: it has no inverse")
 
 
 def _most(s: State) -> list[Any]:

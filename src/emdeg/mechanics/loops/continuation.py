@@ -131,6 +131,8 @@ def follow(link: Linkage, start: Array, target: Array) -> Array:
     A turning coordinate's angle counts modulo a turn, so that poses which are the same have the same answer. The way is
     straight where that leads there, else another one; where none does, the pose's own root with the start's sign.
     """
+    if not np.isfinite(target).all():
+        raise ClosureError((*link.bars, *link.meetings)[0].name, "it stays open where a coordinate is not a number")
     q, arrived = followed(link, start, target)
     for place in np.argwhere(~arrived):
         q[tuple(place)] = _own_root(link, start, target[tuple(place)])

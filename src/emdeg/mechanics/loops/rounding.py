@@ -24,6 +24,8 @@ from emdeg.mechanics.state import Again
 
 MOST = 1e-6
 """The share of an output's largest entry that rounding may make."""
+WHOLLY = 0.1
+"""A value that changes by so much of itself may be nothing but rounding."""
 GROWTH = 32.0
 """Rounding may grow by this over the distance with each division by the equations; 5 to 20 were measured."""
 EPSILON = float(np.finfo(np.float64).eps)
@@ -67,13 +69,19 @@ def _is_near(s: NumericLoopState, order: int) -> NDArray[np.bool_]:
 
 
 def _changed(values: Sequence[Array], others: Sequence[Array]) -> Array:
-    """(states,): the largest change of any output, over its largest entry; of one that all but vanishes, over all."""
+    """(states,): the largest change of any output, over its largest entry.
+
+    One that is small beside the others and changes wholly is zero but for rounding: its change counts beside them.
+    """
     rows = len(values[0])
     sizes = [np.abs(value).reshape(rows, -1).max(axis=1, initial=0.0) for value in values]
     together = MOST * np.max(sizes, axis=0)
     with np.errstate(all="ignore"):
         change = [np.abs(b - a).reshape(rows, -1).max(axis=1, initial=0.0) for a, b in zip(values, others)]
-        shares = [np.where(c > 0, c / np.maximum(size, together), c) for c, size in zip(change, sizes)]
+        shares = [
+            np.where(c > WHOLLY * size, c / np.maximum(size, together), c / size) for c, size in zip(change, sizes)
+        ]
+        shares = [np.where(c > 0, share, c) for c, share in zip(change, shares)]
     return np.nan_to_num(np.max(shares, axis=0), nan=np.inf, posinf=np.inf)
 
 

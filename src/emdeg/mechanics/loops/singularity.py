@@ -65,7 +65,7 @@ def conditions(link: Linkage, position: Sequence[Position]) -> Conditions:
     values: list[Array] = []
     loops: list[str] = []
     for joints in (link.dependent, link.passive):
-        if not joints:  # motors everywhere: nothing moves while they stand
+        if not joints or not Phi.size:  # motors everywhere: nothing moves while they stand; or no state at all
             values.append(np.ones(Phi.shape[:-2]))
             loops.append(names[0])
             continue

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from emdeg.algebra import ZERO, Algebra, Angle, Exact, Quotient
 from emdeg.algebra.linear import reduce_rows
-from emdeg.errors import RobotError
+from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.loops.base import (
     check_loop_null,
     closing_combinations,
@@ -35,11 +35,26 @@ from emdeg.mechanics.parameters.regressor import (
     null_combinations,
     parameters_of,
 )
-from emdeg.robot import HALF, Inertia, Robot, RobotLike, Rod, algebra_of, as_robot, geometry, loaded_inertias
+from emdeg.robot import (
+    HALF,
+    Inertia,
+    Robot,
+    RobotLike,
+    Rod,
+    algebra_of,
+    as_robot,
+    geometry,
+    loaded_inertias,
+    remembered,
+)
 from emdeg.writing import Brief, listing
 
 DROPPED_FIRST = ("Ia", "YY", "M", "MZ", "MY", "MX", "YZ", "XZ", "XY", "XX", "ZZ")
 """Within a link, which of several parameters that could be grouped away goes first (Khalil's choice)."""
+
+
+MOST_TERMS = 20_000
+"""Of a coefficient with which a parameter is grouped. Arms have some dozens; quotients of quotients pass any number."""
 
 
 class Column(NamedTuple):
@@ -141,7 +156,13 @@ def base_parameters(
     """
     robot = as_robot(robot)
     shape = geometry(robot) if robot.is_tree else loop_geometry(robot)
-    return _base_parameters(shape, drives, _known(robot, prefer), _known(robot, leave))
+    try:
+        return _base_parameters(shape, drives, _known(robot, prefer), _known(robot, leave))
+    except OverBudget:
+        raise OverBudget(
+            f"{robot.name}: how its inertial parameters are grouped takes formulas of more than {MOST_TERMS} terms, "
+            "for its axes are twisted by many angles that are no multiples of 45 degrees"
+        ) from None
 
 
 def bodies_of(robot: Robot) -> int:
@@ -182,7 +203,7 @@ def _base_parameters(
     else:
         check_loop_null(shape, list(reduced.solved.values()))
         open_ = [column.place for column in columns if column.place not in reduced.solved]
-        more = further_combinations(shape, open_, order, algebra_of(shape, joints=False))
+        more = further_combinations(shape, open_, order, algebra_of(shape, joints=False, budget=MOST_TERMS))
         if more:
             reduced = reduce_rows([*rows, *more], order, kept_apart)
             minimal = not reduced.unused
@@ -203,7 +224,7 @@ def _base_parameters(
 
 @lru_cache(maxsize=128)
 def _null_combinations(shape: Robot, drives: bool) -> list[dict[int, Quotient]]:
-    constants = algebra_of(shape, joints=False)
+    constants = algebra_of(shape, joints=False, budget=MOST_TERMS)
     if shape.is_tree:
         return null_combinations(shape, constants, drives)
     return [*null_combinations(geometry(shape), constants, drives), *closing_combinations(shape, constants, drives)]
@@ -346,10 +367,12 @@ def regrouped_mechanism(robot: Robot, algebra: Algebra, base: BaseParameters | N
     """The regrouped robot written in an algebra, exact there even where `Exact` cannot hold the grouping.
 
     The coefficients are made of the algebra's own sines and cosines of the constant angles, so that a run modulo a
-    prime gives the very torques of the robot as it was.
+    prime gives the very torques of the robot as it was. Where no `base` is given and the base parameters take formulas
+    that are too long, it is left as it is.
     """
-    base = base_parameters(robot) if base is None else base
-    mech = mechanism_of(robot, algebra)
+    mech, base = mechanism_of(robot, algebra), _grouping(robot) if base is None else base
+    if base is None:
+        return mech
     old = [v for body, drive in zip(mech.inertia, mech.drive) for v in (*parameters_of(body), drive)]
     zero = mech.zero
     new = list(old)
@@ -366,3 +389,12 @@ def regrouped_mechanism(robot: Robot, algebra: Algebra, base: BaseParameters | N
         inertia=tuple(body_of(list(own[:DRIVE])) for own in slices),
         drive=tuple(own[DRIVE] for own in slices),
     )
+
+
+@remembered(64)
+def _grouping(robot: Robot) -> BaseParameters | None:
+    """Its base parameters; None where the formulas that they take are too long."""
+    try:
+        return base_parameters(robot)
+    except OverBudget:
+        return None

@@ -30,7 +30,13 @@ def jax_function(robot: RobotLike, function: str) -> Callable[..., Any]:
 def _function(robot: Robot, function: str) -> Callable[..., Any]:
     programs = operator_programs(robot, function)
     run = _over_jax(programs.forward)
-    return run if programs.adjoint is None else _differentiable(run, programs)
+    run, asarray = run if programs.adjoint is None else _differentiable(run, programs), _jax().numpy.asarray
+
+    def of_anything(*given: Any) -> Any:
+        return run(*map(asarray, given))
+
+    of_anything.__name__ = function
+    return of_anything
 
 
 def _jax() -> Any:
