@@ -10,7 +10,7 @@ from emdeg.errors import ClosureError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.loops.closing import ready
 from tests.mechanics.kkt import constrained_accelerations
-from tests.mechanics.linkages import HOOKE, SLIDER_CRANK, built
+from tests.mechanics.linkages import CARRIED, FOLDING, HOOKE, SLIDER_CRANK, TOO_MANY, built
 from tests.mechanics.overconstrained import BENNETT, LOCOMOTIVE, SARRUS, SPHERICAL, bricard, chain, ring
 
 SIN = {degrees: float(np.sin(np.radians(degrees))) for degrees in (25, 35, 40, 70)}
@@ -224,3 +224,31 @@ def test_multipliers_of_free_bodies_give_the_same_motion_and_power_is_the_rate_o
     power = np.einsum("ki,ki->k", qd, force)
     change = np.einsum("ki,ki->k", qd, np.einsum("kij,kj->ki", M, found) + h)
     np.testing.assert_allclose(change, power, atol=1e-9 * max(1.0, np.abs(power).max()))
+
+
+def test_a_pose_past_the_fold_of_a_branch_is_refused_though_another_assembly_is_there(tmp_path):
+    """The other one has the start's sign, and no other has: it is no way to get there."""
+    robot = built(FOLDING, tmp_path)
+    np.testing.assert_array_equal(emdeg.loops.reachable(robot, [[0.62], [0.626]]), [True, False])
+    assert np.isfinite(emdeg.gravity(robot, [0.62]))
+    with pytest.raises(ClosureError, match="not reached from the start"):
+        emdeg.gravity(robot, [0.626])
+    with pytest.raises(ClosureError, match="not reached from the start"):
+        emdeg.inverse_dynamics(robot, *np.array([[[0.62], [0.626]], [[0.1], [0.1]], [[0.2], [0.2]]]))
+
+
+@pytest.mark.parametrize("coordinate", ["q0", "q1", "q3", "q4"])
+def test_a_loop_may_be_carried_by_a_joint_that_the_loop_itself_determines(coordinate, tmp_path):
+    robot = built(CARRIED.replace('["q3"]', f'["{coordinate}"]'), tmp_path)
+    start = [float(robot.loops.start[k]) for k in robot.loops.coordinates]
+    u, ud, tau = np.array(start) - 0.005, np.array([0.7]), np.array([0.4])
+    expected = constrained_accelerations(robot, u, ud, tau)
+    np.testing.assert_allclose(emdeg.forward_dynamics(robot, u, ud, tau), expected, rtol=1e-8)
+
+
+def test_a_coordinate_too_many_is_said_at_once(tmp_path):
+    """Formulas for the others, which there are none of, would grow for minutes."""
+    with pytest.raises(emdeg.RobotError, match="its mobility is 1 but its coordinates are 2"):
+        ready(built(CARRIED.replace('coordinates = ["q3"]', 'coordinates = ["q3", "q1"]'), tmp_path))
+    with pytest.raises(emdeg.RobotError, match="its mobility is 3 but its coordinates are 4"):
+        ready(built(TOO_MANY, tmp_path))

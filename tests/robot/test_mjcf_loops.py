@@ -95,8 +95,21 @@ def accelerations(model, q, rates, tau):
         (two_chains('<weld body1="a3" body2="b3" anchor="0.1 0 0"/>'), ["aj0", "aj1"], ["aj0", "aj1"]),
         (two_chains('<weld body1="a3" body2="b3" relpose="0.3 0 0 1 0.02 0.05 0"/>'), None, None),
         (two_chains('<connect body1="a1" body2="b2" anchor="0.2 0 0.1"/>'), None, None),
+        (four_bar(PIN, MOTOR.replace("joint=", "jointinparent=").replace("q1", "p2")), ["p2"], ["p2"]),
+        (two_chains('<weld body1="a3" body2="b3" anchor="0.1 0 0" torquescale="0"/>'), None, None),
+        (two_chains('<weld body1="a3" body2="b3" anchor="0.1 0 0" torquescale="0.5"/>'), None, None),
     ],
-    ids=["connect", "sites, two motors", "weld to the world", "weld, anchor", "weld, stated pose", "connect in space"],
+    ids=[
+        "connect",
+        "sites, two motors",
+        "weld to the world",
+        "weld, anchor",
+        "weld, stated pose",
+        "connect in space",
+        "a motor in the parent's frame",
+        "a weld without torque",
+        "one of half the torque",
+    ],
 )
 def test_connect_and_weld_close_loops_as_in_mujoco(text, coordinates, driven) -> None:
     robot, model, rng = robot_of(text), mujoco.MjModel.from_xml_string(text), np.random.default_rng(1)

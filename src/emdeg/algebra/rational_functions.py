@@ -18,6 +18,10 @@ from emdeg.algebra.factoring.half_angles import Form, in_half_angles
 from emdeg.algebra.quotients import Quotient
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
+from emdeg.errors import OverBudget
+
+MOST_TERMS = 3000
+"""Above and below the line, before common factors cancel: to find these takes minutes where there are more."""
 
 
 class RationalFunctions:
@@ -59,6 +63,8 @@ class RationalFunction:
     def __init__(self, top: Any, below: Any) -> None:
         if not below:
             raise ZeroDivisionError("a rational function was divided by zero")
+        if len(top) + len(below) > MOST_TERMS:
+            raise OverBudget(f"a rational function grew beyond {MOST_TERMS} terms")
         common = top.gcd(below)
         if not common.is_constant():
             top, below = top / common, below / common

@@ -122,7 +122,7 @@ class Artefact:
     path: Path | None = None
     beside: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Texts of further files, by name: C's header."""
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = field(default=(), repr=False)
     """Functions that CasADi looks for and does not find, since they are too long for a compiler."""
 
 

@@ -42,7 +42,7 @@ _KEPT: dict[str, frozenset[str]] = {
     "site": _PLACE | _names("name class type size fromto"),
     "equality": _names("active"),
     "connect": _names("name class active body1 body2 anchor site1 site2"),
-    "weld": _names("name class active body1 body2 relpose anchor site1 site2"),
+    "weld": _names("name class active body1 body2 relpose anchor torquescale site1 site2"),
     "equality joint": _names("name class active joint1 joint2 polycoef"),
 }
 _SOFT = _names("solref solimp")
@@ -75,7 +75,7 @@ _HARMLESS: dict[str, frozenset[str]] = {
     "site": _names("group material rgba user"),
     "equality": _SOFT,
     "connect": _SOFT,
-    "weld": _SOFT | _names("torquescale"),
+    "weld": _SOFT,
     "equality joint": _SOFT,
 }
 """What does not change how bodies move. What is on neither list is refused: a later MuJoCo may know what it does."""
@@ -133,7 +133,12 @@ def extract(root: Element) -> Extract:
     for tag in _IGNORED:
         if any(section.children for section in root.all(tag)):
             result.notes.append(f"the file's <{tag}> section was left out")
-    moved = (e.attributes.get("joint", "") for section in root.all("actuator") for e in section.children)
+    # On a hinge or a slide a force stated in the parent's frame is the same.
+    moved = (
+        e.attributes.get("joint") or e.attributes.get("jointinparent", "")
+        for section in root.all("actuator")
+        for e in section.children
+    )
     result.driven = [name for name in dict.fromkeys(moved) if name in result.joint_lines]
     if any(_moves_by_itself(element) for element in root.walk()):
         result.notes.append("the inertia and damping of the file's <actuator> section were left out")

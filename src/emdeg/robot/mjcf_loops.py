@@ -25,6 +25,8 @@ from emdeg.robot.transform import ExactTransform, Rotation, to_pose
 
 CONNECT, WELD, JOINT = 0, 1, 2
 """MuJoCo's types of equality constraints."""
+TORQUE_SCALE = 10
+"""Where a weld's data say how much of its turning counts."""
 SITE = 6
 """MuJoCo's number of the objects called sites."""
 AS_DRAWN = 1e-9
@@ -120,7 +122,8 @@ def _draft(m: Any, wanted: Extract, equal: Sequence[_Equal]) -> tuple[LoopsDraft
 
 
 def _equal(m: Any, e: int, places: Sequence[ExactTransform], turned: Turned) -> _Equal:
-    name, rigid = m.equality(e).name, int(m.eq_type[e]) == WELD
+    name, weld = m.equality(e).name, int(m.eq_type[e]) == WELD
+    rigid = weld and bool(m.eq_data[e][TORQUE_SCALE])  # of no torque, a weld holds a point
     one, two = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     if int(m.eq_objtype[e]) == SITE:
         sites = [
@@ -129,7 +132,7 @@ def _equal(m: Any, e: int, places: Sequence[ExactTransform], turned: Turned) -> 
         ]
         return _Equal(name, rigid, (int(m.site_bodyid[one]), int(m.site_bodyid[two])), (sites[0], sites[1]))
     at = ExactTransform(p=_vector(m.eq_data[e][:3]))  # a connect's is on the first body, a weld's on the second
-    if not rigid:
+    if not weld:
         other = places[two].inverse() @ places[one] @ at
         return _Equal(name, rigid, (one, two), (at, ExactTransform(p=other.p)))
     drawn, stated = places[one].inverse() @ places[two] @ at, m.eq_data[e][3:10]

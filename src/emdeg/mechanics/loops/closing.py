@@ -66,8 +66,10 @@ def ready(robot: Robot) -> Ready:
     except ClosureError:
         start = closed_by_newton(link, given, range(link.n))
     steps = find_plan(link, start, generic_places(link, start))
-    plan = None if steps is None else settled(link, robot, steps, start)
     special = is_special(steps)
+    as_many = mobility(robot, link, start, None, special).freedoms == len(link.coordinates)
+    # With another number of coordinates no formula says where the others are, however long it is looked for.
+    plan = settled(link, robot, steps, start) if steps is not None and as_many else None
     found = mobility(robot, link, start, plan, special)
     check(robot, link, found, start)
     if special and found.pivots is None:  # a program's divisors could be zero unseen

@@ -29,6 +29,8 @@ SHORTEST = 1e-4
 """The shortest step, a share of the way: a way that needs shorter ones has come to its end."""
 CROSSING = 1e-3
 """Steps shorter than this (rad, or a share of the mechanism's size) may pass a point where branches cross."""
+SAME = 1e-6
+"""Configurations that are no further apart (rad, or a share of the mechanism's size) are one."""
 SOON = 8
 """Newton's steps in a correction: one that needs more began too far away."""
 DETOURS = 8
@@ -139,6 +141,12 @@ def follow(link: Linkage, start: Array, target: Array) -> Array:
     return q
 
 
+def _leads_to(link: Linkage, q: Array, start: Array) -> bool:
+    """Whether a way leads back from a closed configuration: there may be none, though no other root has its sign."""
+    (back,), (arrived,) = followed(link, q, start[None, list(link.coordinates)])
+    return bool(arrived) and _apart(back, start, np.array(link.tree.revolute), _scales(link)) < SAME
+
+
 def followed(link: Linkage, start: Array, target: Array) -> tuple[Array, Truths]:
     """(q (..., n), whether a way led there (...)): NaN where none did."""
     own = list(link.coordinates)
@@ -194,7 +202,7 @@ def roots_at(link: Linkage, start: Array, pose: Array) -> Array:
     closed[:, own] = pose
     scale, kept = _scales(link), []
     for q in closed:
-        if not any(_apart(q, other, turning, scale) < 1e-6 for other in kept):
+        if not any(_apart(q, other, turning, scale) < SAME for other in kept):
             kept.append(q)
     kept.sort(key=lambda q: tuple(np.round(q, 6)))
     return np.array(kept).reshape(len(kept), link.n)
@@ -223,7 +231,7 @@ def _own_root(link: Linkage, start: Array, pose: Array) -> Array:
     if not len(roots):
         raise ClosureError(loop, "the pose cannot be reached: the loop does not close there")
     own = roots[signs(link, roots) == signs(link, start[None])[0]]
-    if len(own) == 1:
+    if len(own) == 1 and _leads_to(link, own[0], start):
         return own[0]
     raise ClosureError(
         loop,

@@ -57,7 +57,8 @@ def find_plan(link: Linkage, start: Array, generic: Array) -> Plan | None:
     known = set(link.coordinates)
     plan: list[Step] = []
     while open_:
-        for step, used, found in _candidates(place, open_, known):
+        placed = [loop for loop in open_ if _carriers(place, loop) <= known]  # steps are told in the base's frame
+        for step, used, found in _candidates(place, placed, known):
             plan.append(step)
             known |= found
             open_ = [loop for loop in open_ if loop not in used]
@@ -65,7 +66,7 @@ def find_plan(link: Linkage, start: Array, generic: Array) -> Plan | None:
         else:
             if all(not _unknown(place, loop, known) for loop in open_):
                 break
-            further = next(further_steps(looked, open_, known), None)
+            further = next(further_steps(looked, placed, known), None)
             if further is None:
                 return None
             steps, found = further
@@ -145,6 +146,11 @@ def is_signed(step: Step) -> bool:
 def _unknown(place: Place, loop: Bar | Meeting, known: set[int]) -> list[int]:
     joints = {*path(place.mech, loop.first.link)} ^ {*path(place.mech, loop.second.link)}
     return sorted(joints - known)
+
+
+def _carriers(place: Place, loop: Bar | Meeting) -> set[int]:
+    """The joints that carry a loop as a whole."""
+    return {*path(place.mech, loop.first.link)} & {*path(place.mech, loop.second.link)}
 
 
 def _candidates(

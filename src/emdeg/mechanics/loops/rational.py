@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array, PrimeField, RationalFunction, RationalFunctions, Residue
-from emdeg.errors import NoSquare
+from emdeg.errors import NoSquare, OverBudget
 from emdeg.mechanics.loops.closure import Drawn, Pin, Plan, Slide, Step, Turn, Way, solve, take
 from emdeg.mechanics.loops.levels import LevelStep
 from emdeg.mechanics.loops.linkage import Linkage, linkage_of
@@ -31,6 +31,8 @@ DEEPEST = 8
 """Of more roots than this a place at which all exist is not looked for."""
 LONG = 300
 """Terms of a formula beyond which it is not written out."""
+_NO_FORMULA = (KeyError, NoSquare, OverBudget, ZeroDivisionError)
+"""What is raised on the way to a formula that is none, or too long to be one."""
 
 
 def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, float]) -> Plan:
@@ -51,7 +53,7 @@ def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, flo
         try:
             take(place, step, _formula_root)
             _need_short(place, step)
-        except (KeyError, NoSquare, ZeroDivisionError):  # what follows from here is no formula
+        except _NO_FORMULA:  # what follows from here is no formula
             for k in _joints(step):
                 place.position.pop(k, None)
     return tuple(steps)
@@ -163,7 +165,7 @@ def _drawn(algebra: RationalFunctions, place: Place, step: Step, start: Array, v
             take(there, step if isinstance(step, Pin) else replace(step, sign=sign), _formula_root)
             _need_short(there, step)
             ways.append(_way(algebra, there.position[step.joint]))
-    except (KeyError, NoSquare, ZeroDivisionError):
+    except _NO_FORMULA:
         return step
     if isinstance(step, Pin) or _is_formula(step):
         return Drawn(step.joint, step.loop, tuple(ways))
