@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import evaluate as numbers
 from emdeg.programs import companions_of, count, evaluate, slopes_on_file
 from emdeg.programs.build import plain_program
@@ -78,3 +79,26 @@ def test_the_package_s_short_jacobians_take_the_place_of_longer_ones():
     # Open parameters are differentiated by too, and no arm's mass matrix is a mechanism's.
     assert slopes_on_file(emdeg.load("ur5e", payload="mass=mL,com=0:0:0@link6"), ["inverse_dynamics"]) is None
     assert slopes_on_file(emdeg.load("delta"), ["inverse_dynamics"]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("puma560", "gravity"), ("puma560", "kinetic_energy"), ("ur5e", "inverse_dynamics"), ("palletiser", "bias")],
+)
+def test_every_place_of_a_pattern_has_an_entry_somewhere(name, function):
+    """What vanishes for all inputs is left out, also where no operation shows it: nothing turns about the vertical."""
+    robot, rng = emdeg.load(name), np.random.default_rng(2)
+    program = plain_program(robot, function)
+    home = kind_of(robot).home(robot)
+    for one in companions_of(program):
+        if not one.prefix.startswith("jac"):
+            continue
+        largest = {}
+        for _ in range(6):
+            inputs = [*one.program.inputs, *([] if one.jacobian is None else one.jacobian.inputs)]
+            given = {group.name: rng.uniform(-0.5, 0.5, group.size) for group in inputs}
+            given["q"] = given["q"] + home
+            for block, matrix in outputs_of(one, given).items():
+                largest[block] = np.maximum(largest.get(block, 0.0), np.abs(matrix))
+        for block, pattern in one.outputs:
+            assert all(largest[block][place] > 1e-10 for place in pattern.places), block

@@ -9,16 +9,19 @@ stored column by column, and only what is not zero for every input. The adjoint'
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate, product
 from typing import Literal
 
+from emdeg.algebra import PrimeField
 from emdeg.programs.differentiation import Sweeps, cotangents, tangents
-from emdeg.programs.ir import Dependence, InputGroup, Program
+from emdeg.programs.ir import Dependence, InputGroup, Kind, Program
 from emdeg.programs.proof import verify
 from emdeg.programs.simplification import retrace
 from emdeg.programs.trace import Traced, Tracer
+from emdeg.programs.values import field_values
 
 MOST_OPERATIONS, MOST_SWEPT = 25_000, 100_000
 """Of derivatives, and of a program times its inputs before its Hessian is taken: what is longer is not written, for a
@@ -45,6 +48,10 @@ class Pattern:
     def is_dense(self) -> bool:
         return len(self.places) == self.rows * self.columns
 
+
+POINTS, DRAWS, MOST_ROOTS = 2, 64, 4
+"""Points at which a zero is seen; how many are tried, as often doubled as there are roots, each of which exists at
+every second; and the most roots."""
 
 Named = tuple[str, Pattern]
 Prefix = Literal["jac", "fwd1", "adj1", "jac_adj1", "adj1_fwd1", "fwd1_jac"]
@@ -201,11 +208,11 @@ class _Face:
         else:
             columns = iter(_handed(self.tracer, slopes, self.x, self.y))
         by_input = {by: [next(columns) for _ in given] for by, given in self.x.items()}
-        start = 0
+        start, zeros = 0, _zeros(self.tracer)
         for name, entries in self.y.items():
             end = start + len(entries)
             for by, own in by_input.items():
-                self.outputs.block(f"jac_{name}_{by}", [column[start:end] for column in own])
+                self.outputs.block(f"jac_{name}_{by}", [column[start:end] for column in own], zeros)
             start = end
 
     def jacobian_of_adjoint(self, jacobian: Companion) -> None:
@@ -251,7 +258,8 @@ def _blocks_of_adjoint(
 ) -> None:
     """The adjoint's derivatives by the inputs (the Hessian), by the nominal outputs (none), by its weights."""
     corners = [(i, j) for i in range(sum(sizes.values())) for j in range(i + 1)]
-    kept = [(corner, value) for corner, value in zip(corners, lower, strict=True) if not value.is_zero]
+    zeros = _zeros(outputs.tracer)
+    kept = [(corner, v) for corner, v in zip(corners, lower, strict=True) if not (v.is_zero or v.index in zeros)]
     place = {corner: k for k, (corner, _) in enumerate(kept)}
     if kept:
         outputs.values[HESSIAN] = [value for _, value in kept]
@@ -277,15 +285,16 @@ class _Outputs:
     """Blocks by name, as they are made: the nonzeros as a program's output, and where they stand."""
 
     def __init__(self, tracer: Tracer) -> None:
-        self.zero = tracer.number(0)
+        self.tracer = tracer
         self.values: dict[str, list[Traced]] = {}
         self.named: list[Named] = []
         self.taken: dict[str, tuple[str, tuple[int, ...]]] = {}
 
-    def block(self, name: str, columns: Sequence[Sequence[Traced]]) -> None:
-        """A matrix by its columns; what is zero is left out."""
+    def block(self, name: str, columns: Sequence[Sequence[Traced]], zeros: Collection[int]) -> None:
+        """A matrix by its columns; what is zero, or among the values that are, is left out."""
         rows = len(columns[0]) if columns else 0
-        places = [(i, j) for j, i in product(range(len(columns)), range(rows)) if not columns[j][i].is_zero]
+        every = product(range(len(columns)), range(rows))
+        places = [(i, j) for j, i in every if not (columns[j][i].is_zero or columns[j][i].index in zeros)]
         self.at(name, Pattern(rows, len(columns), tuple(places)), [columns[j][i] for i, j in places])
 
     def whole(self, name: str, shape: tuple[int, int], entries: Sequence[Traced]) -> None:
@@ -304,6 +313,23 @@ class _Outputs:
         if entries:
             self.values[name] = list(entries)
             self.taken[name] = name, tuple(range(len(entries)))
+
+
+def _zeros(tracer: Tracer) -> set[int]:
+    """The values that are zero for all inputs, though no operation shows it: so at random points modulo random primes.
+
+    A number is taken for zero by one chance in 2^100. Where too many roots must exist at a point, none is looked for.
+    """
+    program = tracer.program("zeros", {})
+    roots = sum(op.kind is Kind.SQRT for op in program.ops)
+    found, seen = set(range(program.size)), 0
+    for _ in range(DRAWS << roots if roots <= MOST_ROOTS else 0):
+        with suppress(ZeroDivisionError):
+            found &= {index for index, value in enumerate(field_values(program, PrimeField.fresh())) if value == 0}
+            seen += 1
+        if seen == POINTS or not found:
+            return found
+    return set()
 
 
 def _jacobian(tracer: Tracer, x: Sequence[Traced], y: Sequence[Traced]) -> list[list[Traced]]:
