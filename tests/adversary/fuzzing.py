@@ -24,7 +24,7 @@ import emdeg
 from emdeg.analysis.judging.file import read_printed
 from emdeg.bounds import Bounded
 from emdeg.codegen import Artefact, generate, make_short_program_artefact
-from emdeg.codegen.artefact import recheck
+from emdeg.codegen.rechecking import recheck
 from emdeg.codegen.short import recheck_short
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.errors import EmdegError
@@ -311,7 +311,7 @@ def survives(target: str, data: bytes) -> None:
 
 
 READERS = ("emdeg.robot.", "emdeg.algebra.exact", "emdeg.algebra.angle", "emdeg.programs.ir", "emdeg.programs.store")
-READERS += ("emdeg.codegen.artefact", "emdeg.sweeps.plan", "emdeg.sweeps.read", "emdeg.sweeps.study")
+READERS += ("emdeg.codegen.rechecking", "emdeg.sweeps.plan", "emdeg.sweeps.read", "emdeg.sweeps.study")
 READERS += ("emdeg.simulation.scenarios.", "emdeg.simulation.trajectories.tables", "emdeg.sweeps.folder")
 READERS += ("emdeg.identification.campaign", "emdeg.identification.recording", "emdeg.identification.log_tables")
 READERS += ("emdeg.analysis.judging.file", "emdeg.mechanics.kane.reader", "emdeg.studio.sessions")

@@ -17,7 +17,8 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Angle, P, prime_of, residue_of
-from emdeg.codegen.artefact import Request, emit, recheck
+from emdeg.codegen.artefact import Request, emit
+from emdeg.codegen.rechecking import recheck
 from emdeg.codegen.verbs import recheck_file, write
 from emdeg.errors import NotCertified
 from emdeg.programs import Program, count, evaluate, from_data, reference_program, to_data

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.codegen.artefact import Request, emit, make_artefact, recheck
+from emdeg.codegen.artefact import Request, emit, make_artefact
+from emdeg.codegen.rechecking import recheck
 from emdeg.errors import NotCertified, Refuted
 from emdeg.programs import to_data
 from emdeg.programs.build import plain_program

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import emdeg
-from emdeg.codegen.artefact import recheck
 from emdeg.codegen.identity import SIGNATURE, robot_data, signed, signer, stored_robot
+from emdeg.codegen.rechecking import recheck
 from emdeg.errors import BadRequest, NotCertified, RobotError
 from tests.commands import run
 

@@ -16,6 +16,7 @@ from emdeg.codegen.artefact import Request, emit
 from emdeg.codegen.infix import escaped
 from emdeg.codegen.ptx import emit_loader, emit_ptx, executed_ptx
 from emdeg.codegen.ptx.execution import read_ptx
+from emdeg.codegen.rechecking import recheck
 from emdeg.errors import NotCertified, NotExecutable, Refuted
 from tests.commands import run
 from tests.emitted import close, expected_of, functions_of, python_module, request_of, states_of, with_numbers
@@ -190,10 +191,10 @@ def test_a_certificate_from_before_there_were_kernels_still_holds():
     robot = emdeg.load("planar2r")
     made = emdeg.codegen.make_artefact(robot, Request(("gravity",), "c", "planar2r"))
     old = {key: value for key, value in made.certificate["request"].items() if key not in ("sm", "layout", "loader")}
-    emdeg.codegen.artefact.recheck(made.text.encode(), made.certificate | {"request": old})
+    recheck(made.text.encode(), made.certificate | {"request": old})
     strange = made.certificate | {"request": made.certificate["request"] | {"loader": True}}
     with pytest.raises(NotCertified, match="loader"):
-        emdeg.codegen.artefact.recheck(made.text.encode(), strange)
+        recheck(made.text.encode(), strange)
 
 
 @pytest.mark.parametrize("layout", ["rows", "entries"])

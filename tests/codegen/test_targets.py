@@ -12,9 +12,10 @@ import pytest
 
 import emdeg
 from emdeg.codegen import TARGETS
-from emdeg.codegen.artefact import Request, emit, make_artefact, recheck
+from emdeg.codegen.artefact import Request, emit, make_artefact
 from emdeg.codegen.infix import escaped
 from emdeg.codegen.languages import DRIVERS, called
+from emdeg.codegen.rechecking import recheck
 from emdeg.mechanics.functions import WITH_FRICTION
 from emdeg.programs import Dependence, Kind, Tracer, evaluate, simplify
 from emdeg.programs.ir import Count, Op, count

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.codegen.artefact import Request, make_artefact, recheck
+from emdeg.codegen.artefact import Request, make_artefact
+from emdeg.codegen.rechecking import recheck
 from emdeg.errors import Refuted
 from emdeg.programs.ir import Dependence, Kind
 from emdeg.programs.rounding import check_rounding, float_error, states_of, ulps

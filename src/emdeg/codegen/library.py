@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from emdeg._version import __version__
-from emdeg.codegen.artefact import Artefact, Request, check_run_of_stored
+from emdeg.codegen.artefact import Artefact, Request
 from emdeg.codegen.execution import Execution
 from emdeg.codegen.identity import FORMAT, SIGNATURE, only_known, signed
 from emdeg.codegen.infix import identifier
+from emdeg.codegen.rechecking import check_run_of_stored
 from emdeg.codegen.targets import TARGETS, Printing
 from emdeg.errors import BadRequest, NotAProgram, NotCertified, NotExecutable, OffTheVariety, Refuted
 from emdeg.programs import Program, from_data

@@ -18,18 +18,16 @@ from emdeg.codegen.artefact import (
     Artefact,
     Request,
     as_bytes,
-    beside_stored,
     make_artefact,
     measured_errors,
-    recheck,
     rounding_of,
-    stored_where_defined,
     where_defined,
 )
 from emdeg.codegen.c.acados import EXPLICIT, IMPLICIT
 from emdeg.codegen.execution import Execution
 from emdeg.codegen.identity import FMU, PROOF, library_note, need_same_robot, same_format, signer
 from emdeg.codegen.library import LIBRARY, recheck_library, with_library
+from emdeg.codegen.rechecking import beside_stored, recheck, stored_where_defined
 from emdeg.codegen.targets import TARGETS, Target
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
 from emdeg.mechanics.functions import DERIVED, RUBBING, WITH_FRICTION, functions_of, parts_of, with_friction_in

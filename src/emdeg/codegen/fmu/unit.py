@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from emdeg._version import __version__
-from emdeg.codegen.artefact import Artefact, Request, as_bytes, beside, emit, recheck
+from emdeg.codegen.artefact import Artefact, Request, as_bytes, beside, emit
 from emdeg.codegen.c import emit_c
 from emdeg.codegen.execution import Execution
 from emdeg.codegen.fmu.archive import archive, binary_place, compiled
@@ -23,6 +23,7 @@ from emdeg.codegen.fmu.description import build_description, model_description
 from emdeg.codegen.fmu.model import FmuModel, fmu_model
 from emdeg.codegen.identity import FMU, FORMAT, SIGNATURE, check_command, only_known, robot_data, signed, stored_robot
 from emdeg.codegen.infix import identifier, parts
+from emdeg.codegen.rechecking import recheck
 from emdeg.errors import EmdegError, NotAProgram, NotCertified, OverBudget
 from emdeg.mechanics.formulations import FrictionLaw, smooth_sign
 from emdeg.programs import Dependence, Program, Tracer, from_data, normal_digest
