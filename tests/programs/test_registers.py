@@ -2,12 +2,14 @@
 
 import math
 import operator
+import re
 from collections import Counter
 
 import numpy as np
 import pytest
 
 import emdeg
+from emdeg.codegen.c import COptions, emit_c
 from emdeg.programs import Act, Dependence, Kind, allocated, count, evaluate, in_given_order, quickest, registers
 from emdeg.programs.registers import REGISTERS, SOON
 from emdeg.programs.trace import Tracer
@@ -121,12 +123,14 @@ PROGRAMS = [*(random_program(seed, divisions=True) for seed in range(6)), pendul
 
 @pytest.mark.parametrize("order", [in_given_order, lambda program: quickest(program, waves_lie=True)])
 @pytest.mark.parametrize("waves_lie", [False, True])
-@pytest.mark.parametrize("few", [4, 6, REGISTERS])
+@pytest.mark.parametrize(("few", "near"), [(4, 1), (6, 8), (REGISTERS, 32)])
 @pytest.mark.parametrize("program", PROGRAMS, ids=[f"{k}_{one.name}" for k, one in enumerate(PROGRAMS)])
-def test_the_machine_computes_what_the_program_does_with_its_operations(program, few, waves_lie, order, monkeypatch):
+def test_the_machine_computes_what_the_program_does_with_its_operations(
+    program, few, near, waves_lie, order, monkeypatch
+):
     monkeypatch.setattr(registers, "REGISTERS", few)
     given = {name: array[0] for name, array in samples(program, 1).items()}
-    machine = Machine(allocated(order(program), waves_lie), given, waves_lie)
+    machine = Machine(allocated(order(program), waves_lie, near), given, waves_lie)
     arrays = machine.run()
     for name, expected in evaluate(program, given).items():
         found = [arrays[name][place] for place in range(np.size(expected))]
@@ -140,7 +144,7 @@ def test_the_machine_computes_what_the_program_does_with_its_operations(program,
 def test_values_of_a_robot_keep_to_the_registers(function):
     program = emdeg.program("puma560", function)
     given = {name: array[0] for name, array in samples(program, 1).items()}
-    found = allocated(quickest(program, True), True)
+    found = allocated(quickest(program, True), True, 32)
     machine = Machine(found, given, waves_lie=True)
     arrays = machine.run()
     for name, expected in evaluate(program, given).items():
@@ -161,7 +165,7 @@ def test_the_value_that_is_read_last_leaves_first(monkeypatch):
     for one in sums:
         chain = chain + one
     program = t.program("f", {"y": [chain]})
-    steps = allocated(quickest(program, False), False).steps
+    steps = allocated(quickest(program, False), False, 32).steps
     kept = [step.value for step in steps if step.act is Act.KEEP]
     assert kept
     assert len(set(kept)) == len(kept)
@@ -171,5 +175,17 @@ def test_an_input_that_is_an_output_is_read_before_anything_is_stored():
     t = Tracer()
     q = t.inputs("q", 2, Dependence.RATES)
     program = t.program("f", {"y": [q[1], q[0], q[0] * q[1]]})
-    arrays = Machine(allocated(quickest(program, False), False), {"q": [2.0, 3.0]}, waves_lie=False).run()
+    arrays = Machine(allocated(quickest(program, False), False, 32), {"q": [2.0, 3.0]}, waves_lie=False).run()
     assert arrays["y"] == {0: 3.0, 1: 2.0, 2: 6.0}
+
+
+def test_near_places_are_for_what_memory_is_asked_for_most():
+    """Reads of near places in the text of C are more for each value kept there than of others."""
+    text = emit_c(emdeg.program("panda", "forward_dynamics_derivatives", effort=0), COptions(trig="inline"), name="f")
+    body = text[text.rindex("ONE_STATE void f(") :]
+    kept, read = Counter(), Counter()
+    for word, room, place in re.findall(r"(KEEP|KEPT)\((\d), (\d+)", body):
+        is_near = int(room) < 6 or int(place) < 32
+        (kept if word == "KEEP" else read)[is_near] += 1
+    assert kept[True] > kept[False] > 50
+    assert read[True] / kept[True] > 1.3 * read[False] / kept[False]

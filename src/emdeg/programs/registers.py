@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+
+import numpy as np
 
 from emdeg.programs.instructions import Act, Instructions, Step
 from emdeg.programs.ir import Kind, Program, Slot, uses
@@ -42,14 +44,74 @@ class Allocation:
     """How many values memory holds at once."""
 
 
-def allocated(instructions: Instructions, waves_lie: bool) -> Allocation:
-    """What is where. `waves_lie`: sines and cosines are in memory, as inputs are, since a loop computes them."""
+def allocated(instructions: Instructions, waves_lie: bool, near: int) -> Allocation:
+    """What is where. `waves_lie`: sines and cosines are in memory, as inputs are, since a loop computes them.
+
+    So many places are `near`: instructions that reach them are shorter.
+    """
     leaving = frozenset(step.value for step in _Registers(instructions, waves_lie).run() if step.act is Act.KEEP)
-    steps = list(_Registers(instructions, waves_lie, leaving).run())
+    steps = _placed(instructions, list(_Registers(instructions, waves_lie, leaving).run()), near)
     neighbours = _neighbours(instructions, steps)
     own = tuple(step for step in steps if step.act is not Act.COMPUTE or step.value not in neighbours)
     places = 1 + max((step.place for step in steps), default=-1)
     return Allocation(instructions.program, own, neighbours.union(instructions.inside.values()), places)
+
+
+def _placed(instructions: Instructions, steps: Sequence[Step], near: int) -> list[Step]:
+    """The steps with the near places for the values that memory is asked for most, by the time that they lie there."""
+    lying = _lying(instructions, steps)
+    taken = np.zeros(len(steps), dtype=int)
+    close: set[int] = set()
+    for value in sorted(lying, key=lambda value: -lying[value].share):
+        here = slice(lying[value].start, lying[value].end + 1)
+        if taken[here].max() < near:
+            taken[here] += 1
+            close.add(value)
+    places: dict[int, int] = {}
+    free: dict[bool, list[int]] = {True: [], False: []}
+    fresh = {True: 0, False: near}
+    ending: list[tuple[int, int]] = []
+    for value, when in lying.items():  # in the order in which they come
+        while ending and ending[0][0] < when.start:
+            _, gone = heappop(ending)
+            heappush(free[gone in close], places[gone])
+        is_close = value in close
+        if free[is_close]:
+            places[value] = heappop(free[is_close])
+        else:
+            places[value], fresh[is_close] = fresh[is_close], fresh[is_close] + 1
+        heappush(ending, (when.end, value))
+    return [replace(step, place=places[step.value]) if step.place >= 0 else step for step in steps]
+
+
+@dataclass
+class _Lying:
+    """When a value lies in memory: from the step that writes it to the last that asks for it, and how many do."""
+
+    start: int
+    end: int
+    asked: int = 1
+
+    @property
+    def share(self) -> float:
+        return self.asked / (self.end - self.start + 1)
+
+
+def _lying(instructions: Instructions, steps: Sequence[Step]) -> dict[int, _Lying]:
+    reading = dict(zip(instructions.order, instructions.reading))
+    found: dict[int, _Lying] = {}
+    left: set[int] = set()
+    for k, step in enumerate(steps):
+        asked: Sequence[int] = reading[step.value] if step.act is Act.COMPUTE else (step.value,)
+        for value in left.intersection(asked):
+            found[value].end, found[value].asked = k, found[value].asked + 1
+        if step.act is Act.KEEP:
+            found[step.value] = _Lying(k, k)
+        elif step.act is Act.LEAVE and step.place >= 0:
+            left.add(step.value)
+        elif step.act is Act.LOAD:
+            left.discard(step.value)
+    return found
 
 
 def in_given_order(program: Program) -> Instructions:

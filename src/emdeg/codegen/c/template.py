@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from emdeg.codegen.c.acados import acados_functions
 from emdeg.codegen.c.casadi import entry_points
-from emdeg.codegen.c.memory import HELPERS, MEMORY, rooms
+from emdeg.codegen.c.memory import HELPERS, MEMORY, NEAR, rooms
 from emdeg.codegen.infix import Language, allocated_body, body, escaped, header, identifier, parts, unused
 from emdeg.programs import (
     DOUBLE,
@@ -180,7 +180,7 @@ def _function(program: Program, together: bool, scope: str = "") -> str:
     signature = f"{scope}void {program.name}({parameters(program)})"
     if program.size > LONG:
         instructions = in_given_order(program) if scope else quickest(program, waves_lie=together)
-        allocation = allocated(instructions, waves_lie=together)
+        allocation = allocated(instructions, waves_lie=together, near=NEAR)
         statements = rooms(allocation.places) + allocated_body(allocation, _language(one_state, together), MEMORY)
     else:
         statements = _body(for_one_state(program), one_state, together)
