@@ -1,11 +1,12 @@
 """How fast generated programs run, against Pinocchio's C++ routines in the same run.
 
-    python benchmarks/bench_speed.py [--quick] [--robots puma560,panda] [--functions inverse_dynamics,...]
+    python benchmarks/bench_speed.py [--quick] [--robots puma560,panda] [--functions gravity,...] [--shift BYTES]
 
 Contestants run interleaved in one process, pinned to one core, over the same random states, each twice in a row; the
 second run is timed: its code and states are then where it left them itself. Each figure is the one that a tenth of
 the repetitions stay below, of processor time (two cores: of the clock, the best), since other work on the machine, on
-a shared core too, only ever lengthens a time. Every contestant's result is compared first: all compute the same. It
+a shared core too, only ever lengthens a time. `--shift` puts so many idle bytes before a C function's code, which
+should make no difference. Every contestant's result is compared first: all compute the same. It
 prints the times a state and the ratios to Pinocchio's, and writes benchmarks/results/speed.json. Needs g++, the
 packages `pin` and `cmeel-eigen` (pip install 'emdeg[bench]'); without them only our own times are given.
 """
@@ -26,6 +27,7 @@ import numpy as np
 
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.codegen.c.template import parameters
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import count
 from emdeg.runtime.kernel import cores
@@ -40,16 +42,23 @@ COUNTS = ("operations", "sincos", "operations of the plain program")
 Call = Callable[[], object]
 
 
-def c_library(program, compiler: str, folder: Path, tag: str = "") -> ctypes.CDLL:
-    """The emitted function with inlined trigonometry and, compiled apart, a loop that calls it state by state."""
+def c_library(program, compiler: str, folder: Path, tag: str = "", shift: int = 0) -> ctypes.CDLL:
+    """The emitted function with inlined trigonometry and, compiled apart, a loop that calls it state by state.
+
+    `shift`: bytes of idle instructions before its code.
+    """
     arrays = [(group.name, group.size) for group in program.inputs]
     arrays += [(group.name, len(group.entries)) for group in program.outputs]
     types = ", ".join(["const double *"] * len(program.inputs) + ["double *"] * len(program.outputs))
     given = ", ".join(f"{kind} {name}" for kind, (name, _) in zip(types.split(", "), arrays))
     passed = ", ".join(f"{name} + {size} * i" for name, size in arrays)
     name = f"{program.name}_{compiler}{tag}"
+    text = emit_c(program, COptions(trig="inline"), name="f")
+    if shift:
+        head, signature, body = text.rpartition(f"void f({parameters(program)})\n{{\n")
+        text = f'{head}{signature}    __asm__ volatile(".skip {shift}, 0x90");\n{body}'
     sources = {
-        f"{name}.c": emit_c(program, COptions(trig="inline"), name="f"),
+        f"{name}.c": text,
         f"{name}_loop.c": f"#include <stddef.h>\nvoid f({types});\nvoid loop(size_t n, {given})\n"
         f"{{ for (size_t i = 0; i < n; ++i) f({passed}); }}\n",
     }
@@ -97,7 +106,9 @@ def agree(name: str, found: np.ndarray, expected: np.ndarray) -> None:
     )
 
 
-def measure(robot, function: str, peer: Pinocchio | None, folder: Path, repetitions: int) -> dict[str, float]:
+def measure(
+    robot, function: str, peer: Pinocchio | None, folder: Path, repetitions: int, shift: int = 0
+) -> dict[str, float]:
     """Nanoseconds a state, by contestant."""
     program = emdeg.program(robot, function)
     rng = np.random.default_rng(1)
@@ -120,7 +131,7 @@ def measure(robot, function: str, peer: Pinocchio | None, folder: Path, repetiti
     plain = plain_program(robot, function)
     for compiler in filter(shutil.which, ("gcc", "clang")):
         for written, tag in ((program, ""), (plain, ", plain program")):
-            loop = c_library(written, compiler, folder, "_plain" if tag else "").loop
+            loop = c_library(written, compiler, folder, "_plain" if tag else "", shift).loop
             loop.restype = None
             results = [np.empty((STATES, len(group.entries))) for group in written.outputs]
             pointers = [pointer(array) for array in [*few.values(), *results]]
@@ -187,6 +198,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--functions", default=",".join(ROUTINES), help="only these")
     parser.add_argument("--robots", default="puma560,panda")
+    parser.add_argument("--shift", type=int, default=0, metavar="BYTES", help="idle bytes before the code of C")
     asked = parser.parse_args()
     repetitions = 60 if asked.quick else 300
     results: dict[str, object] = {}
@@ -204,7 +216,7 @@ def main() -> None:
                 os.sched_setaffinity(0, {max(everywhere)})
             for function in asked.functions.split(","):
                 Path(folder, name).mkdir(exist_ok=True)
-                times = measure(robot, function, peer, Path(folder, name), repetitions)
+                times = measure(robot, function, peer, Path(folder, name), repetitions, asked.shift)
                 row[function] = with_ratios(f"{name} {function}", times)
             row["from_python"] = with_ratios(f"{name} from Python", from_python(robot, repetitions))
             if everywhere:

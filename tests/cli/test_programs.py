@@ -8,6 +8,7 @@ import signal
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -18,6 +19,7 @@ from emdeg.programs.ir import count
 from emdeg.programs.proof import FALSE_PASS
 from emdeg.programs.store import from_data
 from emdeg.programs.verification import verify_program
+from emdeg.robot import to_toml
 from tests.commands import run
 
 
@@ -75,8 +77,8 @@ def test_verify_says_how_sure_it_is():
     assert found["float_error_ulps"]["tau"] < 100
 
 
-def generate(folder: Path, *words: str) -> Path:
-    done = run("generate", "planar2r", "--function=inverse_dynamics", *words, f"--out={folder}", "--json")
+def generate(folder: Path, *words: str, robot: str = "planar2r") -> Path:
+    done = run("generate", robot, "--function=inverse_dynamics", *words, f"--out={folder}", "--json")
     assert done.returncode == 0, done.stderr
     return Path(json.loads(done.stdout)["result"][0]["file"])
 
@@ -143,6 +145,38 @@ def test_several_functions_are_several_files(tmp_path):
     for one in made:
         assert run("verify", one["file"]).returncode == 0
     assert "out  Y[14]: 2 x 7" in Path(made[2]["file"]).read_text()
+
+
+def test_options_of_a_robot_have_no_effect_on_a_file_unless_the_robot_is_named(tmp_path):
+    done = run("generate", "planar2r", "-f", "gravity", "--effort", "0", "--out", str(tmp_path))
+    assert done.returncode == 0
+    file = str(tmp_path / "planar2r_gravity.c")
+    for option in ("--gravity=0,0,0", "--lock=q1=1", "--payload=mass=1"):
+        refused = run("verify", file, option)
+        assert refused.returncode == 2
+        assert "--robot ROBOT" in " ".join(refused.stderr.replace("│", " ").split())
+    assert run("verify", file, "--robot", "planar2r", "--gravity=0,0,0").returncode == 1
+
+
+def test_loads_add_up_and_nothing_is_said_twice():
+    one, other = "mass=1,com=.1:0:0@link1", "mass=2,com=.1:0:0@link2"
+    words = ["eval", "planar2r", "gravity", "--q=0.3,0.1"]
+    g, with_one, with_other, with_both = (
+        np.array(result(*words, *(f"--payload={load}" for load in loads)))
+        for loads in ((), (one,), (other,), (one, other))
+    )
+    np.testing.assert_allclose(with_both - g, (with_one - g) + (with_other - g), rtol=1e-12)
+    twice = run(*words, "--lock", "q1=1", "--lock", "q1=2")
+    assert twice.returncode == 2
+    assert "--lock says q1 twice" in twice.stderr
+
+
+def test_a_column_that_stands_twice_is_none(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("q1,q1,q2\n0,1.5,0.2\n")
+    done = run("eval", "planar2r", "gravity", f"--q={path}")
+    assert done.returncode == 3
+    assert "has two columns q1" in done.stderr
 
 
 def test_a_function_with_friction_has_its_own_name_and_file(tmp_path):
@@ -245,14 +279,17 @@ def test_a_certificate_of_an_older_emdeg_says_who_wrote_it_and_what_to_do(tmp_pa
 
 def test_a_program_of_another_robot_is_refused(tmp_path):
     """Artefact, digest and stored program fit together; only the robot is another."""
-    path, other = (generate(tmp_path / g, f"--gravity=0,0,{g}") for g in ("-9.7", "-9.8"))
-    beside, theirs = (p.with_name(p.name + ".certificate.json") for p in (path, other))
-    certificate = json.loads(beside.read_text())
-    certificate["robot"] = json.loads(theirs.read_text())["robot"]
-    beside.write_text(json.dumps(certificate))
-    done = run("verify", str(path))
-    assert done.returncode == 1
-    assert "tau[0] differs" in done.stderr
+    file = tmp_path / "my_arm.toml"
+    file.write_text(to_toml(emdeg.load("planar2r")), encoding="utf-8")
+    for robot, why in ((str(file), "tau[0] differs"), ("planar2r", "names the library's planar2r")):
+        path, other = (generate(tmp_path / g, f"--gravity=0,0,{g}", robot=robot) for g in ("-9.7", "-9.8"))
+        beside, theirs = (p.with_name(p.name + ".certificate.json") for p in (path, other))
+        certificate = json.loads(beside.read_text())
+        certificate["robot"] = json.loads(theirs.read_text())["robot"]
+        beside.write_text(json.dumps(certificate))
+        done = run("verify", str(path))
+        assert done.returncode == 1
+        assert why in done.stderr
 
 
 def test_files_of_others_are_not_overwritten(tmp_path):

@@ -62,3 +62,24 @@ def test_the_exact_program_is_called_so():
     done = commands.run("abbreviate", "planar2r", "--worst-error", "1e-6")
     assert done.returncode == 0, done.stderr
     assert "it is the exact program: no shorter program was found within these errors" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("planar2r", "--range", "q1=0:0"),
+        ("planar2r", "--range", "q1=0:0", "--range", "q2=0:0"),
+        ("panda", "--function", "gravity", "--gravity=0,0,0"),
+        ("planar2r", "--function", "gravity", "--gravity=0,0,0"),
+    ],
+)
+def test_a_joint_that_stands_still_and_a_program_of_nothing_are_no_special_cases(words):
+    done = commands.run("abbreviate", *words, "--worst-error", "0.1", "--seconds", "2", "--json", EMDEG_EFFORT="0")
+    assert done.returncode == 0, done.stderr
+    assert all(0 <= error <= 0.1 for error in json.loads(done.stdout)["result"]["certified_error"])
+
+
+def test_tables_of_terms_are_refused_by_their_own_name():
+    done = commands.run("abbreviate", "planar2r", "--worst-error", "0.1", "--tables", "--seconds", "2")
+    assert done.returncode == 2
+    assert "--tables" in done.stderr

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import emdeg
-from emdeg.codegen.identity import SIGNATURE, robot_data, signed, signer, stored_robot
+from emdeg.codegen.identity import SIGNATURE, check_robot_named, robot_data, signed, signer, stored_robot
 from emdeg.codegen.rechecking import recheck
 from emdeg.errors import BadRequest, NotCertified, RobotError
+from emdeg.programs import normal_digest
 from tests.commands import run
 
 serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
@@ -141,3 +142,21 @@ def test_the_command_line_signs_and_says_whose_it_is(tmp_path):
     assert answer["robot_digest"] in said
     assert "it is the library's" in said
     assert run("verify", "planar2r", "gravity", "--signed-by", str(public)).returncode == 2
+
+
+def test_a_library_robot_is_named_with_the_options_that_make_it():
+    options = ["--gravity=0,1,-9", "--lock=q6=0.3", "--payload=mass=1.8,com=0:0:0.1", "--tip=link5", "--target=c"]
+    robot = emdeg.load("puma560", gravity=(0, 1, -9), lock={"q6": 0.3}, payload="mass=1.8,com=0:0:0.1", tip="link5")
+    check_robot_named("puma560", options, normal_digest(robot))
+    check_robot_named("puma560", ["--payload=load.toml"], "of which nothing is known")
+    check_robot_named("delta", ["--mode=++-"], normal_digest(emdeg.loops.with_mode(emdeg.load("delta"), "++-")))
+    for option in (
+        "--snap=1e-05",
+        "--gravity=0,0,-9.81",
+        "--allow-nonphysical",
+        "--tip=link6",
+        "--lock=q7=1",
+        "--set=a",
+    ):
+        with pytest.raises(ValueError, match="its command"):
+            check_robot_named("puma560", [option], normal_digest(robot))

@@ -157,9 +157,9 @@ class _Cells:
     @cached_property
     def single(self) -> int:
         """How many functions, from the first on, are waves by themselves; else a cosine and its sine are one."""
-        if not self.variable.is_angle:
+        if not self.variable.is_angle or self.degree * self.variable.half <= NEAR:
             return self.size
-        return 1 + 2 * min(self.degree, int(NEAR / self.variable.half))
+        return 1 + 2 * int(NEAR / self.variable.half)
 
     @cached_property
     def waves(self) -> NDArray[np.intp]:

@@ -217,6 +217,7 @@ def command(
         )
     elif any(target is not None for target in (worst_error, at_most, of_friction, of_tolerance)):
         refuse(rule, "is the rule for a model without targets")
+        refuse({"--tables": tables_}, "is the paper's account of terms, for a model without targets")
     if emit is not None:
         may_replace(emit, force)
     if robot_file is not None:

@@ -76,6 +76,8 @@ def assignments(texts: list[str], what: str) -> dict[str, str]:
         name, sign, value = text.partition("=")
         if not sign or not name or not value:
             raise UsageError(f"{what} needs NAME=VALUE; got {text!r}")
+        if name in pairs:
+            raise UsageError(f"{what} says {name} twice")
         pairs[name] = value
     return pairs
 

@@ -332,6 +332,8 @@ def _columns(header: list[str], name: str, robot: Robot, path: Path) -> list[int
     numbered = [f"{name}{k + 1}" for k in range(len(joints))]
     for wanted in (numbered, [f"{name}_{joint}" for joint in joints], joints):
         if all(column in header for column in wanted):
+            if doubled := [column for column in wanted if header.count(column) > 1]:
+                raise RobotError(f"has two columns {doubled[0]}", file=str(path), line=1)
             return [header.index(column) for column in wanted]
     raise RobotError(f"lacks the columns {', '.join(numbered)}; it has {', '.join(header)}", file=str(path), line=1)
 

@@ -45,10 +45,10 @@ _COMMON: dict[str, tuple[Any, Any]] = {
     ),
     "payload": (
         Annotated[
-            str | None,
+            list[str] | None,
             typer.Option(
                 metavar="FILE|SPEC",
-                help="A load: a TOML file, or mass=1.8,com=0:0:0,inertia=xx:yy:zz@LINK.",
+                help="A load: a TOML file, or mass=1.8,com=0:0:0,inertia=xx:yy:zz@LINK. Repeatable.",
                 rich_help_panel=_OPTIONS,
             ),
         ],
@@ -136,7 +136,7 @@ def load_robot(
     gravity: str | None = None,
     tip: str | None = None,
     lock: list[str] | None = None,
-    payload: str | None = None,
+    payload: str | Sequence[str] | None = None,
     set_: list[str] | None = None,
     coordinates: str | None = None,
     mode: str | None = None,

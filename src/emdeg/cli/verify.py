@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from emdeg.cli.common import CHECK_FAILED, Json, out, print_json, refuse, say
+from emdeg.cli.common import CHECK_FAILED, Json, UsageError, out, print_json, refuse, say
 from emdeg.cli.count import Base
 from emdeg.cli.effort import Effort, WeightsText, checked_effort, checked_weights, default_effort, progress_line
 from emdeg.cli.limits import bounded
@@ -55,6 +55,8 @@ def verify(
     if function is None:
         given = {"--base": base, "--seed": seed or None, "--effort": effort, "--weights": weights != "operations"}
         refuse(given, "is for a robot's FUNCTION; a file's program is the one that it holds")
+        if of is None and (options := robot.words[1:]):
+            raise UsageError(f"{options[0]} says which robot a file must be of: name it, --robot ROBOT")
     try:
         # A file may be a stranger's; a robot's proof is the user's own wish.
         limits = bounded("repeating the proof") if function is None else contextlib.nullcontext()
@@ -111,6 +113,8 @@ def verify(
         whose = "joint" if peaks else "output"
         of = ", of its largest effort" if peaks else ""
         out.print(f"  short model: error of each {whose} over its box, certified{of} [SI]: {', '.join(shown)}")
+        said = (f"{name} {', '.join(f'{x:g}' for x in ends)}" for name, ends in short["box"].items())
+        out.print(f"  its box [SI]: {'; '.join(said)}", soft_wrap=True)
     out.print(f"  sha256 {result['digest']}")
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from emdeg.algebra import Exact, parse_number
 from emdeg.codegen.infix import escaped
-from emdeg.errors import BadRequest, NotCertified, RobotError
+from emdeg.errors import BadRequest, EmdegError, NotCertified, RobotError
 from emdeg.programs import (
     FALSE_PASS,
     MOST_STATES,
@@ -26,7 +27,7 @@ from emdeg.programs import (
     normal_digest,
     wrong_format,
 )
-from emdeg.robot import Robot, assemble, library_names, load, read_toml, to_toml
+from emdeg.robot import Robot, assemble, choose, library_names, load, read_toml, substitute, to_toml
 from emdeg.writing import read_plain
 
 
@@ -222,14 +223,46 @@ def check_said(
         raise NotCertified(f"the certificate was changed: rounding is {certificate.get('rounding')!r}")
 
 
-CHOICES = {"--gravity", "--tip", "--lock", "--payload", "--set", "--snap", "--allow-nonphysical"}
+CHOICES = {"--gravity", "--tip", "--lock", "--payload", "--set", "--coordinates", "--mode"}
+CHOICES |= {"--snap", "--allow-nonphysical"}
 """Options that make another robot of the one that is named."""
 
 
-def check_robot_named(word: str, options: Container[str], digest: str) -> None:
-    """ValueError where a command names a robot of the library, without options that change it, and means another."""
-    if word in library_names() and not any(one in options for one in CHOICES) and normal_digest(load(word)) != digest:
+def check_robot_named(word: str, options: Sequence[str], digest: str) -> None:
+    """ValueError where a command names a robot of the library, of which its `options` make another than is meant.
+
+    A load's file is not at hand: of a robot with one nothing is said.
+    """
+    given: dict[str, list[str]] = {}
+    for name, _, value in (option.partition("=") for option in options):
+        given.setdefault(name, []).append(value)
+    if word not in library_names() or not all("=" in spec for spec in given.get("--payload", ())):
+        return
+    try:
+        named = _named(word, given)
+    except (EmdegError, ValueError) as problem:
+        raise ValueError(f"its command makes no robot of the library's {word}: {problem}") from None
+    if normal_digest(named) != digest:
         raise ValueError(f"its command names the library's {word}, and its robot is another")
+
+
+def _named(word: str, given: Mapping[str, Sequence[str]]) -> Robot:
+    """The library's robot with what the options of a command say, by name."""
+
+    def pairs(option: str) -> dict[str, str]:
+        return {name: value for name, _, value in (text.partition("=") for text in given.get(option, ()))}
+
+    gravity = [Exact.of(parse_number(x)) for x in given["--gravity"][-1].split(",")] if "--gravity" in given else None
+    tip = given["--tip"][-1] if "--tip" in given else None
+    found = load(word, tip=tip, lock=pairs("--lock"), payload=given.get("--payload", ()), gravity=gravity)
+    found = substitute(found, {name: Exact.of(parse_number(text)) for name, text in pairs("--set").items()})
+    for names in given.get("--coordinates", ()):
+        found = choose.with_coordinates(found, [name.strip() for name in names.split(",")])
+    for label in given.get("--mode", ()):
+        from emdeg.mechanics.loops import with_mode  # a third of what starting `emdeg generate` would import
+
+        found = with_mode(found, label)
+    return found
 
 
 def check_command(command: str, verb: str, digest: str) -> None:
@@ -237,7 +270,7 @@ def check_command(command: str, verb: str, digest: str) -> None:
     words = shlex.split(command)
     if command and words[:2] != ["emdeg", verb]:
         raise ValueError(f"its command is not one that makes it: {escaped(command)[:200]}")
-    options = {word.partition("=")[0] for word in words if word.startswith("--")}
+    options = [word for word in words if word.startswith("--")]
     for word in words[2:]:
         check_robot_named(word, options, digest)
 

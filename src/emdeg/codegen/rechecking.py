@@ -209,7 +209,7 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
     named = "--name" in given or Path(word).stem == request.robot_name
     if words[:2] != ["emdeg", "generate"] or said != wanted or rubbing != request.friction or not named:
         raise ValueError(f"its command is not the one that makes it: {escaped(request.command)[:200]}")
-    check_robot_named(word, given, robot["digest"])
+    check_robot_named(word, options, robot["digest"])
 
 
 _KEYS = {

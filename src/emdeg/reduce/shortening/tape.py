@@ -75,7 +75,8 @@ class Tape:
 
     def outputs(self, values: Array) -> Array:
         """(outputs, states) from every value."""
-        return np.stack([ref.sign * values[ref.value] if ref.sign else 0 * values[0] for ref in self.entries])
+        zero = np.zeros(values.shape[1:], values.dtype)
+        return np.stack([ref.sign * values[ref.value] if ref.sign else zero for ref in self.entries])
 
     def call(self, states: States) -> Array:
         """(states, outputs), some of the states at a time."""
