@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from emdeg.codegen.identity import SIGNATURE, check_robot_named, robot_data, sig
 from emdeg.codegen.rechecking import recheck
 from emdeg.errors import BadRequest, NotCertified, RobotError
 from emdeg.programs import normal_digest
+from emdeg.robot import to_toml
 from tests.commands import run
 
 serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
@@ -160,3 +162,29 @@ def test_a_library_robot_is_named_with_the_options_that_make_it():
     ):
         with pytest.raises(ValueError, match="its command"):
             check_robot_named("puma560", [option], normal_digest(robot))
+
+
+@pytest.mark.parametrize(
+    ("was", "said", "why"),
+    [
+        ("--gravity=0,1,-9", "--gravity=0,0,-9.81", "another gravity"),
+        ("--gravity=0,1,-9", "--gravity=0,1,-9 --lock=q1=1", "locks q1, which moves"),
+    ],
+)
+def test_a_header_says_of_a_strangers_robot_nothing_that_it_is_not(was, said, why, tmp_path):
+    file = tmp_path / "my_arm.toml"
+    file.write_text(to_toml(emdeg.load("planar2r")), encoding="utf-8")
+    words = ["generate", str(file), "-f", "gravity", "--gravity=0,1,-9", "--effort", "0", "--out", str(tmp_path)]
+    assert run(*words).returncode == 0
+    path = tmp_path / "my_arm_gravity.c"
+    assert run("verify", str(path)).returncode == 0
+    beside = path.with_name(path.name + ".certificate.json")
+    certificate, text = json.loads(beside.read_text()), path.read_text()
+    command = certificate["request"]["command"]
+    path.write_text(text.replace(command, command.replace(was, said)))
+    certificate["request"]["command"] = command.replace(was, said)
+    certificate["digest"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    beside.write_text(json.dumps(certificate))
+    done = run("verify", str(path))
+    assert done.returncode == 1
+    assert why in " ".join(done.stderr.split())

@@ -246,13 +246,29 @@ def check_robot_named(word: str, options: Sequence[str], digest: str) -> None:
         raise ValueError(f"its command names the library's {word}, and its robot is another")
 
 
+def check_robot_told(options: Sequence[str], robot: Robot) -> None:
+    """ValueError where a command's options say what the stored robot is not: another gravity, a rigid joint that moves.
+
+    That can be seen without the file that the command names.
+    """
+    for name, _, value in (option.partition("=") for option in options):
+        if name == "--gravity" and _vector(value) != list(robot.gravity):
+            raise ValueError("its command says another gravity than its robot's")
+        if name == "--lock" and (joint := value.partition("=")[0]) in {one.name for one in robot.joints}:
+            raise ValueError(f"its command locks {joint}, which moves")
+
+
+def _vector(text: str) -> list[Exact]:
+    return [Exact.of(parse_number(x)) for x in text.split(",")]
+
+
 def _named(word: str, given: Mapping[str, Sequence[str]]) -> Robot:
     """The library's robot with what the options of a command say, by name."""
 
     def pairs(option: str) -> dict[str, str]:
         return {name: value for name, _, value in (text.partition("=") for text in given.get(option, ()))}
 
-    gravity = [Exact.of(parse_number(x)) for x in given["--gravity"][-1].split(",")] if "--gravity" in given else None
+    gravity = _vector(given["--gravity"][-1]) if "--gravity" in given else None
     tip = given["--tip"][-1] if "--tip" in given else None
     found = load(word, tip=tip, lock=pairs("--lock"), payload=given.get("--payload", ()), gravity=gravity)
     found = substitute(found, {name: Exact.of(parse_number(text)) for name, text in pairs("--set").items()})

@@ -35,6 +35,7 @@ from emdeg.codegen.identity import (
     SIGNATURE,
     check_points,
     check_robot_named,
+    check_robot_told,
     check_said,
     found_of,
     only_known,
@@ -101,7 +102,7 @@ def recheck(text: bytes, certificate: Any) -> Execution:
         slopes = _stored_slopes(certificate, request)
         stated = {key: certificate[key] for key in PROOF if key != "roots_of"}
         name = certificate["robot"]["name"]  # as its file says it; the robot is stored under a plainer one
-        _check_command(request, certificate["robot"])
+        _check_command(request, certificate["robot"]["digest"], robot)
         inputs = function_arrays(robot, request)
     except OverBudget:
         raise
@@ -169,8 +170,11 @@ _SEARCH = {"--effort", "--seed", "--weights"}
 """Options that choose among programs, any of which a proof can show right."""
 
 
-def _check_command(request: Request, robot: Mapping[str, str]) -> None:
-    """ValueError where the header's command would make something else than the request: another function or robot."""
+def _check_command(request: Request, digest: str, robot: Robot) -> None:
+    """ValueError where the header's command would make something else than the request: another function or robot.
+
+    `robot` is the stored one, `digest` that of the one that was named.
+    """
     if not request.command:
         return
     words = shlex.split(request.command)
@@ -209,7 +213,8 @@ def _check_command(request: Request, robot: Mapping[str, str]) -> None:
     named = "--name" in given or Path(word).stem == request.robot_name
     if words[:2] != ["emdeg", "generate"] or said != wanted or rubbing != request.friction or not named:
         raise ValueError(f"its command is not the one that makes it: {escaped(request.command)[:200]}")
-    check_robot_named(word, options, robot["digest"])
+    check_robot_named(word, options, digest)
+    check_robot_told(options, robot)
 
 
 _KEYS = {
