@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.errors import RobotError
 from emdeg.identification import identify, read_log, validated
 from emdeg.mechanics.parameters import base_values
 from emdeg.robot import choose
@@ -105,6 +106,8 @@ def test_currents_give_the_constants_with_which_the_files_masses_explain_them(tm
         assert value.value == pytest.approx(truth, rel=0.02)
     known = identify(run_.robot, [path], torque_constants=dict(zip(("j1", "j2", "j3"), constants)))
     plain = identify(run_.robot, [run_.write(tmp_path / "tau.csv")])
+    with pytest.raises(RobotError, match="torque constants are for currents, and its logs hold efforts"):
+        identify(run_.robot, [tmp_path / "tau.csv"], torque_constants={"j1": 12.0})
     assert known.values == pytest.approx(plain.values, rel=1e-3, abs=1e-4)
 
 

@@ -30,6 +30,8 @@ def in_newton_metres(
             raise RobotError(f"its torque constant is {value:g} N m/A", body=name)
     in_amperes = [one for one in samples if one.in_amperes]
     if not in_amperes:
+        if given:
+            raise RobotError("torque constants are for currents, and its logs hold efforts", body=robot.name)
         return list(samples), {}, []
     constants = {name: Estimate(given[name], given[name], given[name]) for name in names if name in given}
     words = []
