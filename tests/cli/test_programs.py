@@ -282,7 +282,7 @@ def test_a_program_of_another_robot_is_refused(tmp_path):
     file = tmp_path / "my_arm.toml"
     file.write_text(to_toml(emdeg.load("planar2r")), encoding="utf-8")
     for robot, why in ((str(file), "tau[0] differs"), ("planar2r", "names the library's planar2r")):
-        path, other = (generate(tmp_path / g, f"--gravity=0,0,{g}", robot=robot) for g in ("-9.7", "-9.8"))
+        path, other = (generate(tmp_path / m, f"--payload=mass={m},com=0.1:0:0", robot=robot) for m in ("1.7", "1.8"))
         beside, theirs = (p.with_name(p.name + ".certificate.json") for p in (path, other))
         certificate = json.loads(beside.read_text())
         certificate["robot"] = json.loads(theirs.read_text())["robot"]
