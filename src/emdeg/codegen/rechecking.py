@@ -54,7 +54,7 @@ from emdeg.errors import (
     OverBudget,
     Refuted,
 )
-from emdeg.mechanics.functions import WITH_FRICTION, known_functions, with_friction_in
+from emdeg.mechanics.functions import WITH_FRICTION, known_functions, parts_of, with_friction_in
 from emdeg.programs import (
     InputGroup,
     Program,
@@ -205,7 +205,7 @@ def _check_command(request: Request, digest: str, robot: Robot) -> None:
         **({"--prefix": request.prefix} if request.prefix else {}),
     }
     said = {name: value for name, value in given.items() if name not in CHOICES | _SEARCH}
-    names = [part.strip() for part in said.get("--function", "").split("+")]
+    names = parts_of(said.get("--function", ""))
     rubbing = said.pop("--friction", None) == ""
     if rubbing:
         names = [with_friction_in(name) or name for name in names]

@@ -29,6 +29,8 @@ SOON = 1
 _NEVER = 1 << 60
 _NONE = -1
 """Of the values none: a number is stored."""
+_SOMEWHERE = 0
+"""The place of a value in memory as long as none is chosen."""
 _WAVES = (Kind.SIN, Kind.COS)
 
 
@@ -190,9 +192,8 @@ class _Registers:
         self.lying = (instructions.inputs | waves) - set(self.handed_through)
         """Values that are in memory without being kept there."""
         self.held: dict[int, None] = {}
-        self.places: dict[int, int] = {}
-        self.free: list[int] = []
-        self.most = 0
+        self.kept: set[int] = set()
+        """Values that memory has; where they lie there is chosen afterwards."""
         self.now = -2
 
     def next_use(self, value: int) -> int:
@@ -244,23 +245,21 @@ class _Registers:
             leaving = max((v for v in self.held if v not in pinned), key=self.next_use)
             del self.held[leaving]
             yield from self._keep(leaving)
-            yield Step(Act.LEAVE, leaving, self.places.get(leaving, -1))
+            yield Step(Act.LEAVE, leaving, _SOMEWHERE if leaving in self.kept else -1)
         self.held[value] = None
 
     def _keep(self, value: int) -> Iterator[Step]:
         """A place in memory for a value that has none."""
-        if value not in self.lying and value not in self.places:
-            self.places[value] = heappop(self.free) if self.free else self.most
-            self.most = max(self.most, 1 + self.places[value])
-            yield Step(Act.KEEP, value, self.places[value])
+        if value not in self.lying and value not in self.kept:
+            self.kept.add(value)
+            yield Step(Act.KEEP, value, _SOMEWHERE)
 
     def _end(self, read: Sequence[int]) -> None:
         """Values that nobody reads any more leave registers and memory."""
         for value in read:
             if self.next_use(value) == _NEVER:
                 self.held.pop(value, None)
-                if value in self.places:
-                    heappush(self.free, self.places.pop(value))
+                self.kept.discard(value)
 
     def _stores(self, value: int) -> Iterator[Step]:
         yield from (Step(Act.STORE, value, entry=entry) for entry in self.entries.get(value, ()))

@@ -67,10 +67,12 @@ def ready(robot: Robot) -> Ready:
         start = closed_by_newton(link, given, range(link.n))
     steps = find_plan(link, start, generic_places(link, start))
     special = is_special(steps)
-    as_many = mobility(robot, link, start, None, special).freedoms == len(link.coordinates)
+    found = mobility(robot, link, start, None, special)
+    plan = None
     # With another number of coordinates no formula says where the others are, however long it is looked for.
-    plan = settled(link, robot, steps, start) if steps is not None and as_many else None
-    found = mobility(robot, link, start, plan, special)
+    if steps is not None and found.freedoms == len(link.coordinates):
+        plan = settled(link, robot, steps, start)
+        found = mobility(robot, link, start, plan, special)
     check(robot, link, found, start)
     if special and found.pivots is None:  # a program's divisors could be zero unseen
         plan = None

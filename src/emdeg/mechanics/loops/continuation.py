@@ -131,7 +131,8 @@ def follow(link: Linkage, start: Array, target: Array) -> Array:
     """q (..., n) with the coordinates at `target` (..., nu), on the branch of the closed configuration `start` (n,).
 
     A turning coordinate's angle counts modulo a turn, so that poses which are the same have the same answer. The way is
-    straight where that leads there, else another one; where none does, the pose's own root with the start's sign.
+    straight where that leads there, else another one; where none does, the pose's own root with the start's sign, if a
+    way leads back from it.
     """
     if not np.isfinite(target).all():
         raise ClosureError((*link.bars, *link.meetings)[0].name, "it stays open where a coordinate is not a number")

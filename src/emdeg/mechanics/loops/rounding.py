@@ -78,10 +78,8 @@ def _changed(values: Sequence[Array], others: Sequence[Array]) -> Array:
     together = MOST * np.max(sizes, axis=0)
     with np.errstate(all="ignore"):
         change = [np.abs(b - a).reshape(rows, -1).max(axis=1, initial=0.0) for a, b in zip(values, others)]
-        shares = [
-            np.where(c > WHOLLY * size, c / np.maximum(size, together), c / size) for c, size in zip(change, sizes)
-        ]
-        shares = [np.where(c > 0, share, c) for c, share in zip(change, shares)]
+        least = [np.where(c > WHOLLY * size, together, 0.0) for c, size in zip(change, sizes)]
+        shares = [np.where(c > 0, c / np.maximum(size, low), c) for c, size, low in zip(change, sizes, least)]
     return np.nan_to_num(np.max(shares, axis=0), nan=np.inf, posinf=np.inf)
 
 
