@@ -16,9 +16,9 @@ from emdeg import cli
 from emdeg.cli.common import UsageError
 from emdeg.cli.evaluate import compute
 from emdeg.cli.terminal import SafeConsole
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import CATALOGUE, evaluate, functions_of, input_sizes
-from emdeg.mechanics.parameters.base import base_values
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import CATALOGUE, evaluate, functions_of, input_sizes
+from emdeg.dynamics.parameters.base import base_values
 from tests.commands import run
 
 STATE = ["--q=0.1,-0.7,0.4,1.2,-0.3,0.8", "--qd=0.5,-0.3,0.9,-1.1,0.7,0.2", "--qdd=1,-2,0.5,3,-1,2"]

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import emdeg
+from emdeg.dynamics import TREE
+from emdeg.dynamics.formulations import coriolis_composite
+from emdeg.dynamics.functions import FUNCTIONS
 from emdeg.errors import Refuted
-from emdeg.mechanics import TREE
-from emdeg.mechanics.formulations import coriolis_composite
-from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Dependence, Kind, Op, Program, count
 from emdeg.programs.registers import estimated_cycles, quickest

@@ -14,8 +14,8 @@ import typer
 from rich.text import Text
 
 from emdeg.cli.terminal import SafeConsole
+from emdeg.documents import write_whole
 from emdeg.errors import EmdegError, RobotError, StateError
-from emdeg.writing import write_whole
 
 SCHEMA_VERSION = 1
 

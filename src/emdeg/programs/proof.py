@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, MODULO, REMAINDER, PrimeField, Residue, prime_of, root_of
+from emdeg.documents import Shown
 from emdeg.errors import NotGrounded, NotProvable, OffTheVariety, Refuted, UnluckyPoint
 from emdeg.programs.height import difference_size
 from emdeg.programs.ir import Kind, Program, digest_text, live
 from emdeg.programs.values import field_values, numbers_not_zero, output_residues, positive_numbers
-from emdeg.writing import Shown
 
 Residues = Mapping[str, tuple[int, ...]]
 Direct = Callable[[PrimeField], Mapping[str, Any]]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from emdeg.dynamics import real_array
 from emdeg.errors import DeviceError, StateError
-from emdeg.mechanics import real_array
 from emdeg.programs import InputGroup, Program, split_constants
 from emdeg.runtime.kernel import Kernel, MachineKernel, NumpyKernel, cores, machine_available
 

@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+from emdeg.documents import Shown
+from emdeg.dynamics import TREE, kind_of
+from emdeg.dynamics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.errors import Refuted, RobotError
-from emdeg.mechanics import TREE, kind_of
-from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.programs.build import derivative_program, joined_functions, plain_program, plain_programs
 from emdeg.programs.differentiation import derivative_of_solution
 from emdeg.programs.friction import with_friction
@@ -29,7 +30,6 @@ from emdeg.programs.units import in_units
 from emdeg.programs.verification import MOST_JOINTS, probed, reference_program, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
 from emdeg.robot import Robot, RobotLike, as_robot
-from emdeg.writing import Shown
 
 FORMULATIONS = 0.3
 """The share of the effort that goes into formulations."""
