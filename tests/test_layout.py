@@ -35,8 +35,14 @@ TOPICS = {
 }
 """Test file -> what it is about, where that is no module or package of its room."""
 
-OTHERS = {"adversary": (), "docs": (), "tools": tuple(path.stem for path in (HOME / "tools").glob("*.py"))}
-"""Folders of tests that belong to no room: who means ill, the documentation's pages, the developer's tools."""
+OTHERS = {
+    "adversary": (),
+    "docs": (),
+    "golden": (),
+    "tools": tuple(path.stem for path in (HOME / "tools").glob("*.py")),
+}
+"""Folders of tests that belong to no room: who means ill, the documentation's pages, recorded results, the developer's
+tools."""
 
 
 def rooms() -> list[Path]:
