@@ -1,8 +1,9 @@
 """Programs, generated files, printed equations, JSON results and the public interface are as recorded.
 
 `pytest tests/golden --update-golden -m ""` (in one process) records what the package gives now, a few tests' entries
-alone with `-k`. Text for people is not recorded: comments, headings, messages and titles may be reworded. Everything is
-reached through `import emdeg` and the command line, so packages and modules may be moved and renamed.
+alone with `-k`; an entry that is no longer wanted is deleted from its file. Text for people is not recorded: comments,
+headings, messages and titles may be reworded. Everything is reached through `import emdeg` and the command line, so
+packages and modules may be moved and renamed.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ def no_cached_programs(monkeypatch, tmp_path):
 @pytest.fixture
 def records(request):
     def of(name: str) -> Records:
+        assert not (request.config.getoption("--update-golden") and hasattr(request.config, "workerinput")), (
+            "one process"
+        )
         return Records(name, request.config.getoption("--update-golden"))
 
     return of
