@@ -98,11 +98,7 @@ def optimise(
     interrupted = False
     tell("plain", cost(plain, weights))
     if clock.seconds > 0 and robot.n <= MOST_JOINTS:
-        try:
-            way = _search(robot, names, clock, seed, weights, starts, plain, tell)
-        except KeyboardInterrupt as stopped:
-            way = getattr(stopped, "way", [])
-            interrupted = True
+        way, interrupted = _search(robot, names, clock, seed, weights, starts, plain, tell)
     best, found, certificate = plain, None, None
     for candidate, formulation in _going_back(way):
         with suppress(Refuted):
@@ -149,8 +145,8 @@ def _search(
     starts: Sequence[Program],
     plain: Program,
     tell: Progress,
-) -> list[Way]:
-    """What was found on the way that is cheaper than the plain program, the last the cheapest."""
+) -> tuple[list[Way], bool]:
+    """Programs cheaper than the unoptimized one, the last the cheapest, and whether an interrupt ended the search."""
     way: list[Way] = []
     low = cost(plain, weights)
 
@@ -201,13 +197,12 @@ def _search(
                 search.sweep(done)
                 if search.best < before:
                     keep(search.result(), formulation, "resubstitution")
-    except KeyboardInterrupt as stopped:
-        with suppress(KeyboardInterrupt):  # who insists gets what had been kept before
+    except KeyboardInterrupt:
+        with suppress(KeyboardInterrupt):  # a second interrupt returns what had been kept before
             if rescue is not None:
                 better(*rescue())
-        stopped.way = way  # type: ignore[attr-defined]
-        raise
-    return way
+        return way, True
+    return way, False
 
 
 def _running(descent: Descent, otherwise: Way) -> Way:
