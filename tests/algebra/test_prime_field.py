@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emdeg.algebra import Angle, P, PrimeField, Residue, TrigAlgebra, residue_of
+from emdeg.algebra import Angle, P, PrimeColumns, PrimeField, Residue, TrigAlgebra, residue_of
 
 residues = st.integers(0, P - 1).map(Residue)
 fractions = st.fractions(max_denominator=10**9)
@@ -96,3 +96,22 @@ def test_residues_refuse_floats_and_hashing():
         hash(Residue(1))
     assert Residue(-1) == -1
     assert Residue(2) ** -1 == Fraction(1, 2)
+
+
+def test_columns_compute_what_integers_modulo_their_primes_do():
+    columns = PrimeColumns("some seed")
+    a, b = columns.random("a"), columns.random("b")
+    (s, c), half = columns.joint_sincos(0), columns.number(Fraction(1, 2))
+    for k, p in enumerate(columns.columns):
+        x, y = int(a.value[k]), int(b.value[k])
+        assert int(((a - b) * half).value[k]) == (x - y) * pow(2, -1, p) % p
+        assert int(columns.inverse(a.value)[k]) == pow(x, -1, p)
+        assert int((s * s + c * c).value[k]) == 1
+    assert (columns.square_root((a * a).value) ** 2 % columns.prime == (a * a).value).all()
+
+
+def test_a_ratio_is_read_off_its_residues():
+    columns = PrimeColumns(5)
+    a = columns.random("a")
+    assert columns.ratio((a * columns.number(Fraction(-355, 113))).value, a.value) == Fraction(-355, 113)
+    assert columns.ratio(a.value, columns.random("b").value) is None

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from emdeg.algebra import HALF_RIGHT, SIXTH, Angle, angle_pieces
 from emdeg.programs.ir import LAWS, Kind, Program, live
-from emdeg.programs.values import Atom, angle_atoms
+from emdeg.programs.residues import Atom, angle_atoms
 
 Degrees = Mapping[object, int]
 """The degree in each independent variable."""

@@ -21,7 +21,8 @@ from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, MODULO, REMAINDER, PrimeFiel
 from emdeg.errors import NotGrounded, NotProvable, OffTheVariety, Refuted, UnluckyPoint
 from emdeg.programs.height import difference_size
 from emdeg.programs.ir import Kind, Program, digest_text, live
-from emdeg.programs.values import field_values, numbers_not_zero, output_residues, positive_numbers
+from emdeg.programs.residues import field_values, output_residues
+from emdeg.programs.values import numbers_not_zero, positive_numbers
 from emdeg.writing import Shown
 
 Residues = Mapping[str, tuple[int, ...]]

@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from emdeg.algebra import PrimeColumns
 from emdeg.programs.ir import (
     Dependence,
     InputGroup,
@@ -25,6 +26,7 @@ from emdeg.programs.ir import (
     uses,
 )
 from emdeg.programs.network import factor, signed
+from emdeg.programs.residues import fingerprints
 from emdeg.programs.trace import Traced, Tracer
 from emdeg.programs.values import constants
 
@@ -59,6 +61,27 @@ def retrace(program: Program) -> Program:
 def retraced(program: Program, tracer: Tracer, values: Sequence[Traced]) -> Program:
     """The program whose values are now these of the tracer's, without what no output needs."""
     return prune(Program(program.name, program.inputs, tuple(tracer.ops), _outputs_of(program, values)))
+
+
+def merge_equal(program: Program, seed: int = 0) -> Program:
+    """The program with one value, the first, for all that are equal up to sign at random points.
+
+    Kane's speeds are inputs: what a recursion makes of the rates that were made of them is one of them again.
+    """
+    points = PrimeColumns(seed)
+    tracer = Tracer.like(program)
+    first: dict[bytes, Traced] = {}
+    values: list[Traced] = []
+    for op, residues in zip(program.ops, fingerprints(program, points)):
+        key, negative = residues.tobytes(), ((points.prime - residues) % points.prime).tobytes()
+        if key in first:
+            values.append(first[key])
+        elif negative in first:
+            values.append(-first[negative])
+        else:
+            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
+            first[key] = values[-1]
+    return retraced(program, tracer, values)
 
 
 def _outputs_of(program: Program, values: Sequence[Traced]) -> tuple[OutputGroup, ...]:

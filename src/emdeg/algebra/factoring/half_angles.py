@@ -207,22 +207,24 @@ class HalfAngles:
 
     def square_root(self, numerator: TrigPoly, denominator: TrigPoly) -> tuple[TrigPoly, TrigPoly] | None:
         """(a, b) with (a / b)^2 = numerator / denominator; None where there is none."""
-        forms = self.form(numerator), self.form(denominator)
-        above, below = (
-            prod((u ** (d // 2) for u, d in zip(self.units, other.degree)), start=form.poly)
-            for form, other in zip(forms, reversed(forms))
+        above, below = self.form(numerator), self.form(denominator)
+        pairs = (above, below), (below, above)
+        top: Any
+        bottom: Any
+        top, bottom = (
+            prod((u ** (d // 2) for u, d in zip(self.units, other.degree)), start=form.poly) for form, other in pairs
         )
-        common = above.gcd(below)
-        above, below = above / common, below / common
+        common = top.gcd(bottom)
+        top, bottom = top / common, bottom / common
         try:
-            root = (above * below).sqrt()
+            root = (top * bottom).sqrt()
         except DomainError:
             return None
-        common = root.gcd(below)
-        root, below = root / common, below / common
-        highest = [max(pair) for pair in zip(self._degrees(root), self._degrees(below))]
+        common = root.gcd(bottom)
+        root, bottom = root / common, bottom / common
+        highest = [max(pair) for pair in zip(self._degrees(root), self._degrees(bottom))]
         even = tuple(d + d % 2 for d in highest)
-        return self.formula(Form(root, even)), self.formula(Form(below, even))
+        return self.formula(Form(root, even)), self.formula(Form(bottom, even))
 
     def _without_cosines(self, above: Form, below: Form) -> tuple[Form, Form]:
         """Without the y that both have; one of them stays where the degree would be odd, a half angle's."""
