@@ -42,14 +42,7 @@ def simplify(program: Program) -> Program:
 
 def prune(program: Program) -> Program:
     """The program without what no output needs."""
-    needed = live(program)
-    place: dict[int, int] = {}
-    ops: list[Op] = []
-    for index, op in enumerate(program.ops):
-        if needed[index]:
-            place[index] = len(ops)
-            ops.append(Op(op.kind, tuple(place[arg] for arg in op.args), op.payload))
-    return Program(program.name, program.inputs, tuple(ops), moved(program.outputs, place))
+    return Program(program.name, program.inputs, *copied(program, {}, program.outputs))
 
 
 def retrace(program: Program) -> Program:
@@ -362,10 +355,7 @@ def split(program: Program, level: Dependence, name: str) -> tuple[Program, Prog
     Numbers are not passed: they are literals in both. Inputs of the configuration are read where they are
     needed; parameters are passed on, so that the second part need not know them.
     """
-    crossing = _crossing(program, level)
-    passed = OutputGroup(name, (len(crossing),), tuple(Ref(value) for value in crossing))
-    leaves = {value: Op(Kind.INPUT, payload=(name, place)) for place, value in enumerate(crossing)}
-    handed = InputGroup(name, len(crossing), level)
+    passed, leaves, handed = _interface(name, _crossing(program, level), level)
     first = tuple(group for group in program.inputs if group.depends <= level)
     second = tuple(group for group in program.inputs if level is not Dependence.CONSTANTS or group.depends > level)
     suffix = "" if level is Dependence.CONSTANTS else "_rates"
@@ -408,10 +398,7 @@ def split_shared(programs: Sequence[Program], name: str) -> tuple[Program, list[
     read = {root for one in whole for root in one.roots()}
     for one in needed:
         read.update(arg for index, op in enumerate(ops) if one[index] and index not in common for arg in op.args)
-    crossing = sorted(read & common)
-    passed = OutputGroup("x", (len(crossing),), tuple(Ref(value) for value in crossing))
-    leaves = {value: Op(Kind.INPUT, payload=("x", place)) for place, value in enumerate(crossing)}
-    handed = InputGroup("x", len(crossing), Dependence.CONFIGURATION)
+    passed, leaves, handed = _interface("x", sorted(read & common), Dependence.CONFIGURATION)
     first = tuple(group for group in inputs.values() if group.depends <= Dependence.CONFIGURATION)
     rests = [
         Program(
@@ -422,6 +409,13 @@ def split_shared(programs: Sequence[Program], name: str) -> tuple[Program, list[
         for one, outputs in zip(programs, written)
     ]
     return Program(name, first, *copied(whole[0], {}, (passed,))), rests
+
+
+def _interface(name: str, crossing: Sequence[int], level: Dependence) -> tuple[OutputGroup, dict[int, Op], InputGroup]:
+    """Values as an output of the first part; in the second, by their numbers, what reads them and the input array."""
+    leaves = {value: Op(Kind.INPUT, payload=(name, place)) for place, value in enumerate(crossing)}
+    passed = OutputGroup(name, (len(crossing),), tuple(map(Ref, crossing)))
+    return passed, leaves, InputGroup(name, len(crossing), level)
 
 
 _SUFFIX = {Dependence.CONSTANTS: "constants", Dependence.CONFIGURATION: "configuration"}
