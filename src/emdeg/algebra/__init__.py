@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Residue,
         Residues,
         prime_of,
+        rational_of,
         residue_inverse,
         residue_of,
         root_of,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         multiple_angle,
         over_duals,
         sincos_from_pieces,
+        sum_of_angles,
     )
     from emdeg.algebra.short_forms import (
         ExponentLayout,

@@ -25,7 +25,7 @@ from flint import fmpz
 from numpy.typing import NDArray
 
 from emdeg.algebra.angle import HALF_RIGHT, SIXTH, Angle
-from emdeg.algebra.scalar import add_angles, multiple_angle, sincos_from_pieces
+from emdeg.algebra.scalar import sincos_from_pieces, sum_of_angles
 from emdeg.algebra.trig_poly import Generator
 from emdeg.errors import UnluckyPoint
 
@@ -72,6 +72,19 @@ def root_of(value: int, prime: int = P) -> int:
     if (root * root - value) % prime:
         raise UnluckyPoint("a radicand has no root modulo a prime: take another random point")
     return root
+
+
+def rational_of(value: int, modulus: int, most_above: int, most_below: int) -> Fraction | None:
+    """The fraction of such a numerator and denominator at most that has this residue; None where there is none.
+
+    There is one at most where 2 * most_above * most_below < modulus. Euclid's algorithm, stopped half way, finds it
+    (Wang, 1981).
+    """
+    old, new = (modulus, 0), (value, 1)
+    while new[0] > most_above:
+        quotient = old[0] // new[0]
+        old, new = new, (old[0] - quotient * new[0], old[1] - quotient * new[1])
+    return Fraction(new[0], new[1]) if 0 < abs(new[1]) <= most_below else None
 
 
 class Residue:
@@ -264,11 +277,8 @@ class PrimeField:
 
     def sum_sincos(self, multiples: Mapping[Any, int]) -> tuple[Residue, Residue]:
         """(sine, cosine) of an integer combination of joint angles, {joint: multiple}."""
-        zero, one = self.number(0), self.number(1)
-        total = zero, one
-        for joint, times in multiples.items():
-            total = add_angles(total, multiple_angle(self.joint_sincos(joint), times, one, zero))
-        return total
+        parts = ((self.joint_sincos(joint), times) for joint, times in multiples.items())
+        return sum_of_angles(parts, self.number(1), self.number(0))
 
     def displacement(self, joint: int | str) -> Residue:
         """A prismatic joint's random displacement."""
@@ -356,15 +366,8 @@ class PrimeColumns(PrimeField):
             r = a * pow(b, -1, p) % p
             value += modulus * ((r - value) * pow(modulus, -1, p) % p)
             modulus *= p
-        # Euclid's algorithm, stopped half way, finds numerator and denominator (Wang, 1981).
         bound = 1 << (modulus.bit_length() // 2 - 24)
-        old, new = (modulus, 0), (value, 1)
-        while new[0] > bound:
-            quotient = old[0] // new[0]
-            old, new = new, (old[0] - quotient * new[0], old[1] - quotient * new[1])
-        if new[1] == 0 or abs(new[1]) > bound:
-            return None
-        return Fraction(new[0], new[1])
+        return rational_of(value, modulus, bound, bound)
 
 
 Residues = NDArray[np.uint64]

@@ -18,7 +18,7 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from emdeg.algebra.angle import HALF_RIGHT, SIXTH, THIRD, Angle
 from emdeg.algebra.exact import is_symbol_name, shown
-from emdeg.algebra.scalar import add_angles, angle_pieces, multiple_angle, sincos_from_pieces
+from emdeg.algebra.scalar import angle_pieces, sincos_from_pieces, sum_of_angles
 from emdeg.algebra.trig_poly import ABBREVIATION, Generator, Kind, Substitute, TrigPoly, look, verbatim_latex
 from emdeg.errors import OverBudget
 
@@ -196,11 +196,8 @@ class TrigAlgebra:
 
     def sum_sincos(self, multiples: Mapping[int, int]) -> tuple[TrigPoly, TrigPoly]:
         """(sine, cosine) of an integer combination of revolute joints' angles, {joint: multiple}."""
-        total = self.zero, self.one
-        for joint, times in multiples.items():
-            if times:
-                total = add_angles(total, multiple_angle(self._pair(joint), times, self.one, self.zero))
-        return total
+        parts = ((self._pair(joint), times) for joint, times in multiples.items() if times)
+        return sum_of_angles(parts, self.one, self.zero)
 
     def displacement(self, joint: int) -> TrigPoly:
         """A prismatic joint's variable, m."""

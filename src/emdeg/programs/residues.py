@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import Angle, PrimeColumns, PrimeField, Residue, Residues, add_angles, multiple_angle
+from emdeg.algebra import Angle, PrimeColumns, PrimeField, Residue, Residues, sum_of_angles
 from emdeg.errors import Refuted
 from emdeg.programs.ir import LAWS, Kind, Op, Program, Ref, Slot
 
@@ -79,23 +79,21 @@ def field_values(program: Program, field: PrimeField, root: Root | None = None) 
 def _circle_of(
     program: Program, index: int, value: Any, field: PrimeField, labels: Mapping[str, tuple[str, ...]]
 ) -> tuple[Any, Any]:
-    zero, one = field.number(0), field.number(1)
-    total = zero, one
+    def pair(atom: Atom) -> tuple[Residue, Residue]:
+        if isinstance(atom, Angle):
+            return field.sincos(atom)
+        if atom[0] == "parameters":
+            return field.sincos(Angle(symbol=labels["parameters"][atom[1]]))
+        return field.joint_sincos(atom[1] if atom[0] == "q" else f"{atom[0]} {atom[1]}")
+
     try:
-        atoms = angle_atoms(program, index)
+        parts = [(pair(atom), times) for atom, times in angle_atoms(program, index).items()]
+        s, c = sum_of_angles(parts, field.number(1), field.number(0))
     except ValueError:  # a search's program may take the sine of anything: that stands for itself
         if not isinstance(field, PrimeColumns):
             raise
-        atoms, total = {}, field.circle_point(str(value.tolist()))
-    for atom, times in atoms.items():
-        if isinstance(atom, Angle):
-            pair = field.sincos(atom)
-        elif atom[0] == "parameters":
-            pair = field.sincos(Angle(symbol=labels["parameters"][atom[1]]))
-        else:
-            pair = field.joint_sincos(atom[1] if atom[0] == "q" else f"{atom[0]} {atom[1]}")
-        total = add_angles(total, multiple_angle(pair, times, one, zero))
-    return total[0].value, total[1].value
+        s, c = field.circle_point(str(value.tolist()))
+    return s.value, c.value
 
 
 def evaluate_residues(program: Program, field: PrimeField, root: Root | None = None) -> dict[str, tuple[int, ...]]:
