@@ -1,17 +1,15 @@
-"""Trigonometric polynomials as sums of cosines and sines of multiple angles, and back."""
+"""Trigonometric polynomials as sums of cosines and sines of multiple angles."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from flint import fmpq
 
-from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly
 
 Index = tuple[int, ...]
@@ -33,17 +31,6 @@ def to_fourier(formula: TrigPoly) -> Series:
         m: (algebra._canonical(parts[0][m]), algebra._canonical(parts[1][m])) for m in sorted({*parts[0], *parts[1]})
     }
     return {index: pair for index, pair in series.items() if any(pair)}
-
-
-def from_fourier(algebra: TrigAlgebra, series: Mapping[Index, tuple[TrigPoly, TrigPoly]]) -> TrigPoly:
-    """The formula in powers of sines and cosines."""
-    total = algebra.zero
-    for index, (a, b) in series.items():
-        if len(index) != len(algebra.revolute):
-            raise ValueError(f"the multi-index {index} needs one entry for each revolute joint of {algebra.revolute}")
-        s, c = algebra.sum_sincos(dict(zip(algebra.revolute, index)))
-        total = total + a * c + b * s
-    return total
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import random
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count, islice
@@ -25,7 +25,7 @@ from flint import fmpz
 from numpy.typing import NDArray
 
 from emdeg.algebra.angle import HALF_RIGHT, SIXTH, Angle
-from emdeg.algebra.scalar import sincos_from_pieces, sum_of_angles
+from emdeg.algebra.scalar import sincos_from_pieces
 from emdeg.algebra.trig_poly import Generator
 from emdeg.errors import UnluckyPoint
 
@@ -274,11 +274,6 @@ class PrimeField:
     def joint_sincos(self, joint: int | str) -> tuple[Residue, Residue]:
         """(sine, cosine) of a revolute joint's random angle."""
         return self.circle_point(f"joint {joint}")
-
-    def sum_sincos(self, multiples: Mapping[Any, int]) -> tuple[Residue, Residue]:
-        """(sine, cosine) of an integer combination of joint angles, {joint: multiple}."""
-        parts = ((self.joint_sincos(joint), times) for joint, times in multiples.items())
-        return sum_of_angles(parts, self.number(1), self.number(0))
 
     def displacement(self, joint: int | str) -> Residue:
         """A prismatic joint's random displacement."""

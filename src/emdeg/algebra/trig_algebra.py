@@ -252,12 +252,6 @@ class TrigAlgebra:
             collected[key] = collected.get(key, fmpq(0)) + value
         return self._canonical(self._context.from_dict(collected))
 
-    def from_fourier(self, series: Mapping[tuple[int, ...], tuple[TrigPoly, TrigPoly]]) -> TrigPoly:
-        """The formula of a series as `TrigPoly.to_fourier` gives it."""
-        from emdeg.algebra.fourier import from_fourier
-
-        return from_fourier(self, series)
-
     def from_sympy(self, expression: Any) -> TrigPoly:
         """The formula of a SymPy expression; ValueError for what is no trigonometric polynomial."""
         from emdeg.algebra.sympy_border import from_sympy

@@ -159,17 +159,7 @@ _BALLS = {
 }
 
 
-def numbers_not_zero(program: Program, wanted: Sequence[int]) -> set[int]:
-    """Which of these values, whatever the inputs, are numbers that are certainly not zero."""
-    if not wanted:
-        return set()
-    known = ball_values(program, {})
-    return {index for index in wanted if known[index].is_finite() and not known[index].contains(0)}
-
-
-def positive_numbers(program: Program, wanted: Sequence[int]) -> set[int]:
-    """Which of these values, whatever the inputs, are numbers that are certainly positive."""
-    if not wanted:
-        return set()
-    known = ball_values(program, {})
-    return {index for index in wanted if known[index].is_finite() and known[index] > 0}
+def numbers_with(program: Program, wanted: Sequence[int], holds: Callable[[arb], bool]) -> set[int]:
+    """Which of these values are numbers, whatever the inputs, of which `holds` is certainly true."""
+    known = ball_values(program, {}) if wanted else []
+    return {index for index in wanted if known[index].is_finite() and holds(known[index])}
