@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra import Floats
+from emdeg.algebra import Floats, PrimeColumns
 from emdeg.codegen.artefact import Request, make_artefact
 from emdeg.codegen.c import emit_c
 from emdeg.errors import Refuted
@@ -21,7 +21,7 @@ from emdeg.mechanics.functions.numeric import drive_jacobian
 from emdeg.mechanics.loops.choose import with_coordinates
 from emdeg.mechanics.loops.views import reduced_model
 from emdeg.programs.ir import Dependence, count
-from emdeg.programs.search.fingerprint import Points, fingerprints
+from emdeg.programs.residues import fingerprints
 from emdeg.programs.search.resubstitute import resubstitute
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.store import keep
@@ -146,7 +146,7 @@ def test_fingerprints_know_the_squares_of_roots():
     x, y = tracer.inputs("q", 2, Dependence.CONFIGURATION)
     root = tracer.sqrt(x * x + y)
     program = tracer.program("roots", {"a": root * root, "b": x * x + y, "c": root + 1})
-    points = Points(3)
+    points = PrimeColumns(3)
     prints = fingerprints(program, points)
     at = [group.entries[0].value for group in program.outputs]
     assert (prints[at[0]] == prints[at[1]]).all()

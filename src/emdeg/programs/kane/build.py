@@ -33,8 +33,7 @@ from emdeg.mechanics.variants import Axial, inertia_handed_inwards, known_turnin
 from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.kane.closed import LoopKane
 from emdeg.programs.kane.inputs import INPUTS, Function, KaneInputs
-from emdeg.programs.search.fingerprint import merged
-from emdeg.programs.simplification import retrace, simplify
+from emdeg.programs.simplification import merge_equal, retrace, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.robot import Robot
 
@@ -209,7 +208,7 @@ def kane_program(
         raise ValueError(f"there is no function {function!r}; there are {', '.join(INPUTS)}")
     if not robot.is_tree:
         traced = traced_loops(robot, setup, INPUTS[function], name or f"kane_{function}", function)
-        return simplify(merged(traced)) if factored else retrace(traced)
+        return simplify(merge_equal(traced)) if factored else retrace(traced)
     kinematics = speed_inverse(robot, setup) if kinematics is None else kinematics
     found = []
     for way in METHODS[function] if method is None else (method,):
@@ -222,7 +221,7 @@ def kane_program(
             base_parameters,
             lambda kane, way=way: kane.outputs(function, way),
         )
-        found.append(simplify(merged(traced)) if factored else retrace(traced))
+        found.append(simplify(merge_equal(traced)) if factored else retrace(traced))
     return smallest(found)
 
 
