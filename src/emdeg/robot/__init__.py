@@ -6,7 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.robot import choose
-    from emdeg.robot.algebra import algebra_of, branch, geometry, massless, parallel_joints, positions, state
+    from emdeg.robot.algebra import algebra_of, branch, geometry, massless, parallel_joints
     from emdeg.robot.assembly import GRAVITY, Draft, assemble, findings, loaded_inertias
     from emdeg.robot.checks import BUDGET
     from emdeg.robot.fields import (
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         per_joint,
         real,
     )
+    from emdeg.robot.joint_types import JOINT_TYPES, JointType, joint_type, register_joint_type
     from emdeg.robot.loading import (
         SNAP,
         SUFFIXES,

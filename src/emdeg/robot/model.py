@@ -14,11 +14,13 @@ from typing import Literal
 
 from emdeg.algebra import NO_ANGLE, ONE, ZERO, Angle, Exact
 from emdeg.robot import loops as loops_
+from emdeg.robot.joint_types import JointType, joint_type
 from emdeg.writing import Shown, table
 
 Vector = tuple[Exact, Exact, Exact]
 Angles = tuple[Angle, Angle, Angle]
-JointKind = Literal["revolute", "prismatic", "fixed"]
+JointKind = str
+"""The name of a registered joint type (`emdeg.robot.joint_types`); in files also "fixed"."""
 
 NOWHERE: Vector = (ZERO, ZERO, ZERO)
 BASE = -1
@@ -164,13 +166,18 @@ class Drive(Shown):
 
 @dataclass(frozen=True, slots=True)
 class Joint(Shown):
-    """How a link moves on its parent: about (revolute) or along (prismatic) its own z axis."""
+    """How a link moves on its parent: about (revolute) or along (prismatic) its own z axis, or as its type says."""
 
     name: str
     kind: JointKind
     placement: Placement = Placement()
     limits: Limits = Limits()
     drive: Drive = Drive()
+
+    @property
+    def type(self) -> JointType:
+        """How many coordinates and speeds it has, and their units."""
+        return joint_type(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +275,18 @@ class Robot:
 
     @property
     def n(self) -> int:
-        """The number of joint variables."""
+        """The number of joints of the tree."""
         return len(self.links)
+
+    @property
+    def nq(self) -> int:
+        """The number of coordinates of all joints of the tree."""
+        return sum(joint.type.nq for joint in self.joints)
+
+    @property
+    def nv(self) -> int:
+        """The number of speeds of all joints of the tree."""
+        return sum(joint.type.nv for joint in self.joints)
 
     @property
     def coordinates(self) -> tuple[Joint, ...]:

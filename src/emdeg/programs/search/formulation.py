@@ -9,10 +9,10 @@ from typing import Any
 
 from emdeg.errors import CannotVary
 from emdeg.mechanics import TREE, kind_of, mechanism_of
+from emdeg.mechanics.formulations.rnea_link_frame import MOMENTS
 from emdeg.mechanics.functions import CATALOGUE, ways_of
 from emdeg.mechanics.trees import tree_state
 from emdeg.mechanics.variants import (
-    MOMENTS,
     SPLITS,
     Joints,
     Variation,
