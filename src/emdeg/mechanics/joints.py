@@ -260,4 +260,5 @@ def register_joint_kind(kind: JointKind[Any]) -> None:
 
 def joint_kind(name: str) -> JointKind[Any]:
     """The kind of joint of this name."""
+    joint_type(name)
     return _KINDS[name]

@@ -35,6 +35,11 @@ def algebra_of(
         else:
             names.update(dict.fromkeys(sorted(value.symbols)))
     kinds = {i: joint.kind for i, joint in enumerate(robot.joints, 1) if joints}
+    if joints and (other := [joint for joint in robot.joints if not joint.type.elementary]):
+        raise RobotError(
+            f"formulas are known of revolute and prismatic joints alone; {other[0].name} is {other[0].kind}",
+            body=robot.name,
+        )
     try:
         return (RationalAngles if rational_angles else TrigAlgebra)(
             revolute=[i for i, kind in kinds.items() if kind == "revolute"],

@@ -12,11 +12,15 @@ from emdeg.errors import RobotError
 
 @dataclass(frozen=True, slots=True)
 class JointType:
-    """A type of joint: its name, and the unit of each coordinate (rad, m, 1) and of each speed (rad/s, m/s)."""
+    """A type of joint: its name, and the unit of each coordinate (rad, m, 1) and of each speed (rad/s, m/s).
+
+    `elementary`: it rotates about or translates along z alone; explicit formulas and moved link frames need this.
+    """
 
     name: str
     coordinate_units: tuple[str, ...]
     speed_units: tuple[str, ...]
+    elementary: bool = False
 
     @property
     def nq(self) -> int:
@@ -30,8 +34,8 @@ class JointType:
 
 
 JOINT_TYPES: dict[str, JointType] = {
-    "revolute": JointType("revolute", ("rad",), ("rad/s",)),
-    "prismatic": JointType("prismatic", ("m",), ("m/s",)),
+    "revolute": JointType("revolute", ("rad",), ("rad/s",), elementary=True),
+    "prismatic": JointType("prismatic", ("m",), ("m/s",), elementary=True),
 }
 """Name -> type, those registered by extensions included."""
 

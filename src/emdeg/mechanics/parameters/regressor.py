@@ -148,7 +148,8 @@ def own_rows(mech: Mechanism, positions: list[Any], qd: list[Any], qdd: list[Any
 
 def _solved_locally(chain: Robot, geometry: TrigAlgebra, columns: list[int], rank: int) -> list[Row]:
     """The null space of the last link's own rows."""
-    equations = _expanded(chain, geometry, columns) if chain.n <= EXPANDED else _sampled(chain, geometry, columns)
+    has_formulas = chain.n <= EXPANDED and all(joint.type.elementary for joint in chain.joints)
+    equations = (_expanded if has_formulas else _sampled)(chain, geometry, columns)
     return null_space(_independent(equations, columns, rank), columns, Quotient(geometry.one))
 
 
