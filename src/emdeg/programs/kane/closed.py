@@ -26,7 +26,7 @@ from emdeg.algebra.linear import (
 )
 from emdeg.errors import RobotError
 from emdeg.mechanics import Scalar, lift_positions
-from emdeg.mechanics.formulations import equations_by_virtual_work, rnea_link_frame
+from emdeg.mechanics.formulations import rnea_link_frame
 from emdeg.mechanics.kane import (
     LoopSystem,
     external_wrenches,
@@ -36,7 +36,7 @@ from emdeg.mechanics.kane import (
     system,
     velocities,
 )
-from emdeg.mechanics.loops import rate_of, reduction, solve
+from emdeg.mechanics.loops import equations_by_virtual_work, rate_of, reduction, solve
 from emdeg.programs.kane.inputs import Function, KaneInputs
 
 CLOSED_FORMULATION = (
