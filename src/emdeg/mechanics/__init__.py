@@ -11,10 +11,11 @@ if TYPE_CHECKING:
         Mechanism,
         frames,
         in_base,
-        led,
+        lift_positions,
         mechanism_of,
         path,
         pose_matrices,
+        symbolic_positions,
         written,
     )
     from emdeg.mechanics.spatial import (

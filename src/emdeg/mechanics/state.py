@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -19,9 +19,18 @@ from emdeg.algebra import Algebra, Array, Dual, Floats
 from emdeg.errors import RobotError
 from emdeg.mechanics.arrays import Everywhere, Surroundings, checked_arrays
 from emdeg.mechanics.formulations import composite_body, kinematics
-from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position, Rates, frames, led, mechanism_of, seeded
+from emdeg.mechanics.formulations.rnea_link_frame import rnea_link_frame
+from emdeg.mechanics.joints import Pair, Position, Rates, joint_kind
+from emdeg.mechanics.mechanism import (
+    Frames,
+    Mechanism,
+    frames,
+    joint_positions,
+    lift_positions,
+    mechanism_of,
+    seed_duals,
+)
 from emdeg.mechanics.spatial import Scalar, total
-from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
 from emdeg.robot import TREE_KIND, Robot, kind_named, known_kinds, need_numbers, remembered, resolved
 
@@ -188,7 +197,8 @@ class MechanismKind:
 
     def size(self, robot: Robot, array: str) -> int:
         """How many entries an input array has: q, qd, qdd, tau, p."""
-        return len(robot.driven if array == "tau" else robot.coordinates)
+        types = [joint.type for joint in (robot.driven if array == "tau" else robot.coordinates)]
+        return sum(one.nq if array == "q" else one.nv for one in types)
 
     def state(self, robot: Robot, inputs: Inputs) -> State:
         """The state in the inputs' algebra."""
@@ -218,11 +228,12 @@ class MechanismKind:
 
     def home(self, robot: Robot) -> Array:
         """q (n,) of a place where the robot can be."""
-        return np.zeros(robot.freedoms)
+        return np.concatenate([np.zeros(0), *(joint_kind(joint.kind).neutral() for joint in robot.coordinates)])
 
     def surroundings(self, robot: Robot) -> Surroundings:
         """States that the robot can be in, and numbers that its symbols may have, about its home."""
-        return Everywhere(np.zeros(robot.freedoms), np.full(robot.freedoms, np.pi), {})
+        home = self.home(robot)
+        return Everywhere(home, np.full(len(home), np.pi), {})
 
     def has_programs(self, robot: Robot) -> bool:
         """Whether its state follows from its inputs by finitely many operations."""
@@ -265,7 +276,7 @@ def joint_loads(
     """What a force and a moment on the tool give every joint of the tree, J^T w, and the states' shape with it."""
     (w,), shape_of_wrench = checked_arrays({"wrench": wrench}, 6, lambda _: "force's or moment's component")
     J = kinematics.jacobian(tree, frame)
-    load = [total([J[i][k] * w[..., i] for i in range(6)]) for k in range(tree.n)]
+    load = [total([J[i][k] * w[..., i] for i in range(6)]) for k in range(tree.nv)]
     return load, np.broadcast_shapes(shape, shape_of_wrench)
 
 
@@ -283,7 +294,7 @@ class TreeState(FramedState):
 
     @property
     def n(self) -> int:
-        return self.tree.n
+        return self.tree.nv
 
     @property
     def rates(self) -> None:
@@ -292,23 +303,19 @@ class TreeState(FramedState):
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         return ()
 
-    def seeded(self) -> TreeState:
-        """The same state over dual numbers, joint k's position varying in direction k."""
-        return replace(self, position=seeded(self.tree, self.position))
+    def seed_duals(self) -> TreeState:
+        """The same state over dual numbers, moving along speed k's axis in direction k."""
+        return replace(self, position=seed_duals(self.tree, self.position))
 
     def varied(self, rates: Mapping[str, Sequence[Rates]], level: int, closing: bool = False) -> TreeState:
         """The same state over dual numbers of a level; the rates say how each entry of an input array changes."""
-        turns, along = self.tree.revolute, rates.get("q")
-        position = (
-            self.position
-            if along is None
-            else [led(at, turns[k], each, level) for k, (at, each) in enumerate(zip(self.position, along, strict=True))]
-        )
+        along = rates.get("q")
+        position = self.position if along is None else lift_positions(self.tree, self.position, along, level)
         return replace(self, position=position, **self.varied_arrays(rates, level))
 
     def efforts(self, qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: bool = True) -> list[Scalar]:
         """What the joints give for these speeds and accelerations, by the recursion that saves operations."""
-        return list(link_frame_recursion(self.tree, self.frame, qd, qdd, gravity=gravity))
+        return list(rnea_link_frame(self.tree, self.frame, qd, qdd, gravity=gravity))
 
     def mass_matrix(self) -> list[list[Scalar]]:
         """M by composite bodies."""
@@ -345,15 +352,15 @@ class Tree(MechanismKind):
         mech = _mechanism(robot)
         if rotors and all(rotor is None for rotor in mech.rotor):
             raise RobotError("it has no gear ratios, so the rotors' gyroscopic terms are not known", body=robot.name)
-        checked, shape = checked_arrays(arrays, mech.n, lambda name: f"joint of {robot.name}")
+        checked, shape = checked_arrays(arrays, partial(self.size, robot), lambda name: f"joint of {robot.name}")
         plain = shape == () and wrench is None
         given = {
-            name: [float(v) for v in array] if plain else [array[..., k] for k in range(mech.n)]
+            name: [float(v) for v in array] if plain else [array[..., k] for k in range(array.shape[-1])]
             for name, array in zip(arrays, checked)
         }
         q = given.pop("q")
         kind = TreeStateWithRotors if rotors else TreeState
-        state = kind(mech, [_turned(v) if turns else v for v, turns in zip(q, mech.revolute)], **given)
+        state = kind(mech, joint_positions(mech, q.__getitem__, lambda k: _sincos(q[k])), **given)
         if wrench is None:
             return state, shape
         load, shape = joint_loads(state.tree, state.frame, wrench, shape)
@@ -362,10 +369,8 @@ class Tree(MechanismKind):
 
 def tree_state(mech: Mechanism, inputs: Inputs) -> TreeState:
     """The state of a mechanism at the inputs; the mechanism may have other constants than the robot's own."""
-    position: list[Position] = [
-        inputs.circle(k) if turns else inputs.entry("q", k) for k, turns in enumerate(mech.revolute)
-    ]
-    return TreeState(mech, position, **inputs.arrays(lambda _: mech.n))
+    position = joint_positions(mech, lambda k: inputs.entry("q", k), inputs.circle)
+    return TreeState(mech, position, **inputs.arrays(lambda name: mech.nq if name == "q" else mech.nv))
 
 
 @remembered(64)
@@ -374,7 +379,7 @@ def _mechanism(robot: Robot) -> Mechanism:
     return mechanism_of(robot, Floats())
 
 
-def _turned(angle):
+def _sincos(angle):
     if isinstance(angle, float):
         return float(np.sin(angle)), float(np.cos(angle))
     return np.sin(angle), np.cos(angle)

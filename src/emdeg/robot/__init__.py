@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.robot.algebra import algebra_of, branch, geometry, massless, parallel_joints, positions, state
+    from emdeg.robot.algebra import algebra_of, branch, geometry, massless, parallel_joints
     from emdeg.robot.assembly import GRAVITY, Draft, assemble, findings, loaded_inertias
     from emdeg.robot.checks import BUDGET
     from emdeg.robot.constraints import Constraints, ConstraintsDraft
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         per_joint,
         real,
     )
+    from emdeg.robot.joint_types import JOINT_TYPES, JointType, joint_type, register_joint_type
     from emdeg.robot.kinds import TREE as TREE_KIND
     from emdeg.robot.kinds import Kind, by_kind, kind_named, known_kinds, register_kind, registered, resolved
     from emdeg.robot.loading import (

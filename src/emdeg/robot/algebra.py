@@ -1,13 +1,12 @@
-"""The algebra of a robot: which letters its formulas are written in, and its states among them."""
+"""The algebra of a robot: the symbols that its formulas are written in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
-from emdeg.algebra import DEFAULT_MAX_TERMS, Angle, JointAlgebra, ParallelJoints, RationalAngles, TrigAlgebra
+from emdeg.algebra import DEFAULT_MAX_TERMS, Angle, ParallelJoints, RationalAngles, TrigAlgebra
 from emdeg.errors import RobotError
 from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Joint, Link, Placement, Pose, Robot, values
 
@@ -35,6 +34,11 @@ def algebra_of(
         else:
             names.update(dict.fromkeys(sorted(value.symbols)))
     kinds = {i: joint.kind for i, joint in enumerate(robot.joints, 1) if joints}
+    if joints and (other := [joint for joint in robot.joints if not joint.type.elementary]):
+        raise RobotError(
+            f"formulas are known of revolute and prismatic joints alone; {other[0].name} is {other[0].kind}",
+            body=robot.name,
+        )
     try:
         return (RationalAngles if rational_angles else TrigAlgebra)(
             revolute=[i for i, kind in kinds.items() if kind == "revolute"],
@@ -46,25 +50,6 @@ def algebra_of(
         )
     except ValueError as problem:
         raise RobotError(str(problem), body=robot.name) from None
-
-
-def positions(robot: Robot, algebra: JointAlgebra, of: str = "") -> list[Any]:
-    """Every joint's (sine, cosine) or displacement, as the mechanics wants them; `of` names one state among several."""
-    return [
-        algebra.joint_sincos(name) if joint.kind == "revolute" else algebra.displacement(name)
-        for name, joint in zip(_names(robot, of), robot.joints)
-    ]
-
-
-def state(robot: Robot, algebra: JointAlgebra, of: str = "") -> tuple[list[Any], list[Any], list[Any]]:
-    """(positions, qd, qdd) as the algebra's letters."""
-    names = _names(robot, of)
-    rates, accelerations = [algebra.rate(name) for name in names], [algebra.acceleration(name) for name in names]
-    return positions(robot, algebra, of), rates, accelerations
-
-
-def _names(robot: Robot, of: str) -> list[int | str]:
-    return [f"{i}{of}" if of else i for i in range(1, robot.n + 1)]
 
 
 def parallel_joints(robot: Robot) -> tuple[ParallelJoints, ...]:

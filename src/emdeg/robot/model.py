@@ -14,12 +14,14 @@ from typing import Any, Literal
 
 from emdeg.algebra import NO_ANGLE, ONE, ZERO, Angle, Exact
 from emdeg.robot.constraints import Constraints
+from emdeg.robot.joint_types import JointType, joint_type
 from emdeg.robot.kinds import TREE
 from emdeg.writing import Shown, table
 
 Vector = tuple[Exact, Exact, Exact]
 Angles = tuple[Angle, Angle, Angle]
-JointKind = Literal["revolute", "prismatic", "fixed"]
+JointKind = str
+"""The name of a registered joint type (`emdeg.robot.joint_types`); in files also "fixed"."""
 
 NOWHERE: Vector = (ZERO, ZERO, ZERO)
 BASE = -1
@@ -165,13 +167,18 @@ class Drive(Shown):
 
 @dataclass(frozen=True, slots=True)
 class Joint(Shown):
-    """How a link moves on its parent: about (revolute) or along (prismatic) its own z axis."""
+    """How a link moves on its parent: about (revolute) or along (prismatic) its own z axis, or as its type says."""
 
     name: str
     kind: JointKind
     placement: Placement = Placement()
     limits: Limits = Limits()
     drive: Drive = Drive()
+
+    @property
+    def type(self) -> JointType:
+        """How many coordinates and speeds it has, and their units."""
+        return joint_type(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +277,18 @@ class Robot:
 
     @property
     def n(self) -> int:
-        """The number of joint variables."""
+        """The number of joints of the tree."""
         return len(self.links)
+
+    @property
+    def nq(self) -> int:
+        """The number of coordinates of all joints of the tree."""
+        return sum(joint.type.nq for joint in self.joints)
+
+    @property
+    def nv(self) -> int:
+        """The number of speeds of all joints of the tree."""
+        return sum(joint.type.nv for joint in self.joints)
 
     @property
     def coordinates(self) -> tuple[Joint, ...]:
@@ -280,8 +297,8 @@ class Robot:
 
     @property
     def freedoms(self) -> int:
-        """The number of independent coordinates: of every q, qd, qdd and tau."""
-        return len(self.coordinates)
+        """The degrees of freedom: the number of independent speeds."""
+        return sum(joint.type.nv for joint in self.coordinates)
 
     @property
     def driven(self) -> tuple[Joint, ...]:

@@ -11,6 +11,7 @@ from emdeg.algebra import ZERO, Exact
 from emdeg.robot.assembly import GRAVITY, Draft
 from emdeg.robot.constraints import ConstraintsDraft
 from emdeg.robot.drive_toml import DRIVE, FRICTION, read_drive
+from emdeg.robot.joint_types import JOINT_TYPES, joint_type
 from emdeg.robot.kinds import known_kinds, resolved
 from emdeg.robot.model import (
     NOWHERE,
@@ -282,7 +283,7 @@ def _link(table: TomlTable, root: str, previous: str | None, standard: bool) -> 
         raise table.error("joint is missing: joint = { name = .., type = .., alpha = .., a = .., d = .. }")
     hints = {key: f"{key} belongs to the modified convention" for key in _EXTRA}
     joint.only(("name", "type", "source", *_DH, *(() if standard else _EXTRA), *_LIMITS), hints)
-    kind: JointKind = joint.choice("type", ("revolute", "prismatic", "fixed"))  # type: ignore[assignment]
+    kind: JointKind = joint.choice("type", (*JOINT_TYPES, "fixed"))
     q = joint.name("name", f"{name}_fixed" if kind == "fixed" else None)
     row = _row(joint, q)
     inertia, stated = _inertia(table, name)
@@ -328,7 +329,7 @@ def _limits(joint: TomlTable, kind: JointKind) -> Limits:
             if key in joint:
                 raise joint.error("a fixed joint has no limits", key)
         return Limits()
-    turning = kind == "revolute"
+    turning = kind != "fixed" and joint_type(kind).coordinate_units == ("rad",)
     lower, upper = joint.limit("lower", turning=turning), joint.limit("upper", turning=turning)
     if lower is not None and upper is not None and lower > upper:
         raise joint.error(f"lower ({float(lower):g}) is above upper ({float(upper):g})", "lower")

@@ -79,7 +79,7 @@ def _at_state(
     """A state and the function's outputs there; a `wrench` may be among the arrays."""
     of_state = {one: array for one, array in arrays.items() if one in INPUTS}
     if "q" not in arrays:  # a state has a place, wherever that is
-        of_state = {"q": np.zeros(robot.freedoms), **of_state}
+        of_state = {"q": kind_of(robot).home(robot), **of_state}
     state, shape = kind_of(robot).numbers(robot, of_state, rotors=gyroscopic, wrench=arrays.get("wrench"))
     if entry.derivation is not None:
         further = {one: arrays[one] for one in entry.inputs if one not in INPUTS}

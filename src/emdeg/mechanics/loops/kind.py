@@ -55,7 +55,9 @@ class ClosedLoops(MechanismKind):
             )
         link = linkage_of(robot, inputs.algebra, looked.mobility.rows, looked.mobility.pivots)
         known: dict[int, Position] = {
-            k: inputs.circle(place) if link.tree.revolute[k] else inputs.entry("q", place)
+            k: link.tree.joints[k].position(
+                lambda _, place=place: inputs.entry("q", place), lambda _, place=place: inputs.circle(place)
+            )
             for place, k in enumerate(link.coordinates)
         }
 

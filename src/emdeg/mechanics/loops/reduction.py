@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from emdeg.algebra.linear import Matrix, congruent, product, solve_system, summed, times, transposed
 from emdeg.mechanics.formulations import composite_body, energy
+from emdeg.mechanics.formulations.rnea_link_frame import rnea_link_frame
 from emdeg.mechanics.loops.linkage import (
     Bar,
     Columns,
@@ -29,7 +30,6 @@ from emdeg.mechanics.loops.linkage import (
 )
 from emdeg.mechanics.mechanism import Frames, Position, frames
 from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, mul, scale, zeros
-from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def tree_coriolis(link: Linkage, position: Sequence[Position], qd: Sequence[Scal
 def tree_gravity(link: Linkage, position: Sequence[Position]) -> list[Scalar]:
     """g of the tree with its rods."""
     rest = [link.tree.zero] * link.n
-    g = list(link_frame_recursion(link.tree, frames(link.tree, position), rest, rest))
+    g = list(rnea_link_frame(link.tree, frames(link.tree, position), rest, rest))
     if not link.bars:
         return g
     world = world_frames(link, position)
@@ -190,7 +190,7 @@ def tree_efforts(
 ) -> list[Scalar]:
     """The efforts that every joint of the opened tree would need, rods' inertia included."""
     zero = link.tree.zero
-    tau = list(link_frame_recursion(link.tree, frames(link.tree, position), qd, qdd))
+    tau = list(rnea_link_frame(link.tree, frames(link.tree, position), qd, qdd))
     if not link.bars:
         return tau
     world = world_frames(link, position)

@@ -9,10 +9,10 @@ from typing import Any
 
 from emdeg.errors import CannotVary
 from emdeg.mechanics import mechanism_of
+from emdeg.mechanics.formulations.rnea_link_frame import MOMENTS
 from emdeg.mechanics.functions import CATALOGUE, ways_of
 from emdeg.mechanics.trees import tree_state
 from emdeg.mechanics.variants import (
-    MOMENTS,
     SPLITS,
     Joints,
     Variation,
@@ -45,8 +45,9 @@ def plain_formulation(robot: Robot, functions: Sequence[str]) -> Formulation:
 
 
 def has_formulations(robot: Robot, functions: Sequence[str]) -> bool:
-    """Whether there is anything to choose: every function has formulations that bear variation."""
-    return all(ways_of(function, robot).searched for function in functions)
+    """Whether there is anything to choose: every function has formulations that bear variation, and every joint."""
+    elementary = all(joint.type.elementary for joint in robot.joints)
+    return elementary and all(ways_of(function, robot).searched for function in functions)
 
 
 @dataclass(frozen=True, slots=True)
