@@ -32,7 +32,7 @@ from emdeg.analysis.restricted import restrict
 from emdeg.analysis.servo import servo_view, slow_fast_boundary
 from emdeg.analysis.shared_time import search_each
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
-from emdeg.bounds import Bounded, Extremes, SearchLimits, attained_ratio, extreme
+from emdeg.bounds import CertifiedExtremum, Extremes, SearchLimits, attained_ratio, extreme, formula_vector
 from emdeg.equations import Model, derive, entry_name
 from emdeg.robot import Robot, Workspace, workspace
 
@@ -72,9 +72,10 @@ class Scope:
         if not self._inertias:
             model = self.model()
 
-            def search(key: tuple[int, int], effort: SearchLimits) -> Bounded:
+            def search(key: tuple[int, int], effort: SearchLimits) -> CertifiedExtremum:
                 own = model.M[key[0] - 1][key[0] - 1]
-                return extreme(own, self.where.box, key[1], 0.02, model.numbers, effort)
+                f = formula_vector([own], self.where.box, model.numbers)
+                return extreme(f, key[1], gap=0.02, limits=effort)
 
             keys = [(i, side) for i in range(model.n, 0, -1) for side in (-1, 1)]
             found = search_each(keys, search, 0.3 * self.seconds, lambda one: one.gap <= 0.02)
@@ -89,7 +90,7 @@ class Scope:
         self.written += paths
 
 
-def bounded(one: Bounded, n: int) -> dict[str, Any]:
+def bounded(one: CertifiedExtremum, n: int) -> dict[str, Any]:
     """An extreme as data: attained value, certified bound, relative gap, where."""
     at = [one.at.get(k) for k in range(1, n + 1)]
     bound = one.bound if math.isfinite(one.bound) else None
@@ -192,7 +193,7 @@ def ratios_part(
         weighed = [x for x in terms if x.against_gravity]
         weights = [against_gravity(model, x.term, x.number, x.peak / x.against_gravity) for x in weighed]  # type: ignore[operator]
         kinds["velocity against gravity"] = weights
-        peaks = [Bounded(x.against_gravity or 0.0, math.inf, x.peak_at) for x in weighed]
+        peaks = [CertifiedExtremum(x.against_gravity or 0.0, math.inf, x.peak_at) for x in weighed]
         rows |= {one.name: bounded(peak, model.n) for one, peak in zip(weights, peaks)}
     if scope.folder is not None:
         for kind, some in kinds.items():
@@ -227,7 +228,7 @@ def _largest(scope: Scope, some: Sequence[Ratio], seconds: float) -> dict[str, d
         name: one for name, one in signed.items() if one is not None and ((i := _own(one)) is None or i in floors)
     }
 
-    def search(name: str, effort: SearchLimits) -> Bounded | None:
+    def search(name: str, effort: SearchLimits) -> CertifiedExtremum | None:
         one, ceiling = searched[name], ceilings[name]
         i = _own(one)
         floor = None if i is None else floors[i]

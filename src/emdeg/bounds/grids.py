@@ -1,32 +1,26 @@
-"""Several formulas over one box, stacked: their values at points and on grids, and how far a grid is from the whole.
+"""The supremum of formulas over one box from grids: how far the largest value on a grid is from the whole.
 
 A trigonometric polynomial of degree D whose largest magnitude over the circle is M, at x*, satisfies |f(x)| >=
 M cos D(x - x*) near x* (M. Riesz). So of nodes at most 2h apart one has |f| >= M cos Dh: M is at most the largest
 magnitude on the grid over cos Dh. A polynomial of degree D on [-1, 1] is such a function of the arc cosine, with
 Chebyshev's nodes (Ehlich and Zeller). On a part of a circle linear interpolation between nodes errs by at most
 h^2/2 |f''|, and |f''| <= D^2 times the largest magnitude over the whole circle (Bernstein). One variable after the
-other, this holds for any number of them; and for each member of a family, so for the family's supremum.
+other, this holds for any number of them; and for each combination of formulas, so for their supremum.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from flint import arb
-from numpy.typing import NDArray
 
-from emdeg.algebra import Array, Generator, TrigPoly
-from emdeg.bounds.tensors import Range, Tensor, Variable, tensor
+from emdeg.algebra import Array
+from emdeg.bounds.formulas import FormulaVector, certified_basis
 
 CHUNK = 1 << 16
-"""SampleGrid points at a time."""
-PRODUCTS = 1 << 20
-"""Products of bases at a time: what they take is a few megabytes."""
-
+"""Nodes at a time."""
 Reach = Callable[[Array, float], Array]
 """(points, F) values of the formulas, floor -> (points,): a supremum of magnitudes of linear combinations of them.
 
@@ -34,115 +28,13 @@ Reach = Callable[[Array, float], Array]
 """
 
 
-@dataclass(frozen=True, eq=False)
-class Family:
-    """F formulas over the same variables."""
-
-    variables: tuple[Variable, ...]
-    degrees: tuple[int, ...]
-    coefficients: Array
-    """One axis a variable, over its real basis; the last one over the formulas."""
-    rounding: Array
-    """(F,): what doubles can add to a value."""
-
-    @property
-    def dimension(self) -> int:
-        return len(self.variables)
-
-    @cached_property
-    def _used(self) -> tuple[int, NDArray[np.intp], NDArray[np.intp], Array]:
-        """(variables on the left, each used product's place in the left and the right basis, its coefficients).
-
-        Most products of all variables' bases occur in no formula.
-        """
-        sizes = self.coefficients.shape[:-1]
-        split = min(range(len(sizes) + 1), key=lambda k: math.prod(sizes[:k]) + math.prod(sizes[k:]), default=0)
-        rows = self.coefficients.reshape(-1, self.coefficients.shape[-1])
-        used = np.flatnonzero(rows.any(axis=1))
-        left, right = np.divmod(used, math.prod(sizes[split:]))
-        return split, left, right, np.ascontiguousarray(rows[used])
-
-    def values(self, x: Array) -> Array:
-        """(points, F) at points in the search's coordinates, in plain doubles."""
-        split, left, right, matrix = self._used
-        bases = [basis(v, d, np.cos, np.sin, x[:, k]) for k, (v, d) in enumerate(zip(self.variables, self.degrees))]
-        first, second = _outer(bases[:split], len(x)), _outer(bases[split:], len(x))
-        step = max(1, PRODUCTS // max(1, len(left)))
-        parts = [slice(at, at + step) for at in range(0, len(x), step)] or [slice(0)]
-        return np.concatenate([(first[part][:, left] * second[part][:, right]) @ matrix for part in parts])
-
-    def on_grid(self, nodes: Sequence[Array]) -> Iterator[tuple[tuple[int, ...], Array]]:
-        """(first indices, (points, F) values) for each part of a grid; the last indices run fastest."""
-        tables = [certified_basis(v, d, x) for v, d, x in zip(self.variables, self.degrees, nodes)]
-        outer = 0
-        while math.prod(len(x) for x in nodes[outer:]) > CHUNK:
-            outer += 1
-        yield from _unfolded(self.coefficients, tables, outer, ())
-
-    def positions(self, x: Array) -> dict[int, float]:
-        """A point of the search as {joint number: its value}."""
-        joints = [(k, v, v.letter.of) for k, v in enumerate(self.variables)]
-        return {joint: float(v.outside(x[k])) for k, v, joint in joints if isinstance(joint, int)}
-
-
-def family(
-    formulas: Sequence[TrigPoly], box: Mapping[Generator | int, Range], parameters: Mapping[str, float] | None = None
-) -> Family:
-    """Formulas over `box`: {joint number: (low, high)}; SI, rad."""
-    each = [tensor(f, box, parameters) for f in formulas]
-    variables = tuple(sorted({v for f in each for v in f.variables}, key=lambda v: str(v.letter)))
-    degrees = [0] * len(variables)
-    for f in each:
-        for v, d in zip(f.variables, f.degrees):
-            degrees[variables.index(v)] = max(degrees[variables.index(v)], d)
-    sizes = [2 * d + 1 if v.is_angle else d + 1 for v, d in zip(variables, degrees)]
-    stacked = np.zeros((*sizes, len(each)))
-    for column, f in enumerate(each):
-        stacked[(*_corner(f, variables), column)] = _spread(f, variables)
-    return Family(variables, tuple(degrees), stacked, np.array([f.rounding for f in each]))
-
-
-def _corner(f: Tensor, variables: Sequence[Variable]) -> tuple[slice, ...]:
-    """Where a formula's own coefficients lie among the family's: bases begin alike."""
-    own = dict(zip(f.variables, f.coefficients.shape))
-    return tuple(slice(0, own.get(v, 1)) for v in variables)
-
-
-def _spread(f: Tensor, variables: Sequence[Variable]) -> Array:
-    order = [f.variables.index(v) for v in variables if v in f.variables]
-    shape = [f.coefficients.shape[f.variables.index(v)] if v in f.variables else 1 for v in variables]
-    return np.transpose(f.coefficients, order).reshape(shape)
-
-
-def basis(variable: Variable, degree: int, cos: Callable, sin: Callable, x: Array) -> Array:
-    """(points, size): 1, cos x, sin x, cos 2x, ... of an angle; 1, u, u^2, ... of another variable."""
-    if not variable.is_angle:
-        return x[:, None] ** np.arange(degree + 1)
-    table = np.ones((len(x), 2 * degree + 1))
-    phase = x[:, None] * np.arange(1, degree + 1)
-    table[:, 1::2], table[:, 2::2] = cos(phase), sin(phase)
-    return table
-
-
-def transformed(matrix: Array, values: Array, axis: int) -> Array:
-    """The values with a matrix applied along one axis, which stays where it is."""
-    shape = values.shape
-    rows = values.reshape(math.prod(shape[:axis]), shape[axis], -1)
-    return np.matmul(matrix, rows).reshape(*shape[:axis], len(matrix), *shape[axis + 1 :])
-
-
-def certified_basis(variable: Variable, degree: int, x: Array) -> Array:
-    """The basis at the nodes; sines and cosines from balls, each good to half a unit in the last place."""
-    cos = np.vectorize(lambda a: float(arb(a).cos()), otypes=[float])
-    sin = np.vectorize(lambda a: float(arb(a).sin()), otypes=[float])
-    return basis(variable, degree, cos, sin, x) if degree else np.ones((len(x), 1))
-
-
-def _outer(bases: Sequence[Array], points: int) -> Array:
-    total = np.ones((points, 1))
-    for basis in bases:
-        total = (total[:, :, None] * basis[:, None, :]).reshape(points, -1)
-    return total
+def on_grid(f: FormulaVector, nodes: Sequence[Array]) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """(first indices, (points, F) values) for each part of a grid; the last indices run fastest."""
+    tables = [certified_basis(v, d, x) for v, d, x in zip(f.variables, f.degrees, nodes)]
+    outer = 0
+    while math.prod(len(x) for x in nodes[outer:]) > CHUNK:
+        outer += 1
+    yield from _unfolded(f.coefficients, tables, outer, ())
 
 
 def _unfolded(
@@ -175,7 +67,7 @@ class SampleGrid:
         return math.prod(map(len, self.nodes))
 
 
-def grid(family: Family, fineness: float, *, whole: bool = False) -> SampleGrid:
+def grid(family: FormulaVector, fineness: float, *, whole: bool = False) -> SampleGrid:
     """A grid whose step times degree is about `fineness` [rad] in each variable; `whole`: every circle closed."""
     nodes, factor, share = [], 1.0, 0.0
     for v, d in zip(family.variables, family.degrees):
@@ -212,7 +104,7 @@ VALUE = 1e-7
 
 
 def supremum(
-    family: Family,
+    family: FormulaVector,
     reach: Reach,
     *,
     seconds: float,
@@ -260,11 +152,11 @@ def supremum(
     return Supremum(best, starts, total)
 
 
-def _largest(family: Family, reach: Reach, on: SampleGrid) -> tuple[float, Array]:
+def _largest(family: FormulaVector, reach: Reach, on: SampleGrid) -> tuple[float, Array]:
     """(the largest reach on a grid, the best points of some of its parts)."""
     sizes = [len(x) for x in on.nodes]
     tops: list[tuple[float, tuple[int, ...]]] = []
-    for at, values in family.on_grid(on.nodes):
+    for at, values in on_grid(family, on.nodes):
         reached = reach(values, tops[0][0] if tops else -math.inf)
         some = min(STARTS, len(reached))
         for index in np.argpartition(-reached, some - 1)[:some]:
