@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from emdeg.bounds import FormulaVector, NestedSupremum, formula_vector, joint_variable, largest_magnitude
+from emdeg.bounds.extrema import Combination
 from emdeg.bounds.grids import on_grid
+from emdeg.bounds.nested import DOUBLE, SINGLE
 from tests.bounds.test_bounds import ALGEBRA, TURN, random_formula
 
 BOXES = (
@@ -70,6 +72,25 @@ def test_any_products_of_waves_on_any_ranges_are_bounded_and_no_goal_below_a_val
     goals = [found * k for k in (0.5, 0.9, 0.97, 0.99, 0.999, 1.3, 1.5)]
     bound = NestedSupremum(waves, reach).bound(goals, found=0.0)
     assert found <= bound <= 1.5 * found
+
+
+@pytest.mark.parametrize("magnitude", [False, True], ids=["as it is", "magnitude"])
+@pytest.mark.parametrize("precision", [SINGLE, DOUBLE], ids=["single", "double"])
+@pytest.mark.parametrize("seed", range(12))
+def test_sums_with_their_signs_are_bounded_closely_and_no_goal_below_a_value_is_shown(seed, precision, magnitude):
+    """The first formula as it is or its magnitude, less the others; maxima may be negative."""
+    waves = random_family(seed, formulas=3)
+    columns = np.diag([1.0, -0.5, -2.0])
+    nodes = [np.linspace(v.low, v.high, 61) for v in waves.variables]
+    values = np.concatenate([values for _, values in on_grid(waves, nodes)]) @ columns
+    first = np.abs(values[:, 0]) if magnitude else values[:, 0]
+    found = float((first + values[:, 1:].sum(axis=1)).max())
+    scale = float(np.abs(values).sum(axis=1).max())
+    search = NestedSupremum(waves, Combination(columns, magnitude), signed=True, precision=precision, halvings=12)
+    for below in (0.3, 0.03, 1e-3, 1e-4, 1e-6):
+        goal = found - below * scale
+        assert search.bound([goal], found=goal - 0.1 * scale) > goal
+    assert found <= search.bound([found + k * scale for k in (0.03, 0.3)], found=found) <= found + 0.3 * scale
 
 
 @pytest.mark.parametrize("box", BOXES)

@@ -192,7 +192,7 @@ def largest_ratio(
 
         def shows(t: float, start: float = start, weight: float = weight) -> bool:
             columns = np.array([[1.0, 0.0], [0.0, -t]])
-            proof = _Proof(pair, _Combination(columns, True), spending)
+            proof = _Proof(pair, Combination(columns, True), spending)
             return proof.shows(0.0, (start - t) * weight)
 
         room = gap * start if start > 0 else 1e-6 * first
@@ -211,7 +211,7 @@ def attained_ratio(
     return CertifiedExtremum(value, math.inf, pair.positions(x))
 
 
-class _Combination:
+class Combination:
     """The sum of columns, the first of them as a magnitude if that is asked for: what `NestedSupremum` bounds."""
 
     def __init__(self, columns: Array, magnitude: bool) -> None:
@@ -247,7 +247,7 @@ class _Spending:
 class _Proof:
     """Shows that combinations of formulas stay below goals, in single precision where rooms are wide enough."""
 
-    def __init__(self, f: FormulaVector, reach: _Combination, spending: _Spending) -> None:
+    def __init__(self, f: FormulaVector, reach: Combination, spending: _Spending) -> None:
         self.formulas, self.reach, self.spending = f, reach, spending
 
     @cached_property
@@ -279,7 +279,7 @@ def _maximum(
         only = float(f.coefficients.sum()) * side if side else abs(float(f.coefficients.sum()))
         return CertifiedExtremum(only - rounding, only + rounding, {})
     spending = _Spending(limits)
-    proof = _Proof(f, _Combination(np.array([[side or 1.0]]), not side), spending)
+    proof = _Proof(f, Combination(np.array([[side or 1.0]]), not side), spending)
     mean = float(f.coefficients.flat[0])
     flat = (side * mean if side else abs(mean)) + float(f.amplitudes[0]) * (1 + 1e-12) - abs(mean)
     value, x, bound = -math.inf, f.middle, min(flat + rounding, proof.double.at_once, ceiling + rounding)
