@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from emdeg.algebra import ONE, ZERO, TrigPoly
+from emdeg.analysis.capabilities import torque_limit
 from emdeg.analysis.shared_time import search_each
 from emdeg.bounds import (
     CertifiedExtremum,
@@ -114,14 +115,10 @@ def loads(
 
 
 def _drive(robot: Robot, i: int) -> tuple[float | None, float | None, float | None]:
-    joint = robot.joints[i]
-    drive = joint.drive
+    drive = robot.joints[i].drive
     ratio = None if drive.gear_ratio is None else abs(float(drive.gear_ratio))
     stall = None if drive.stall_torque is None else float(drive.stall_torque)
-    limits = [float(value) for value in (drive.max_torque, joint.limits.effort) if value is not None]
-    if not limits and stall is not None and ratio is not None:
-        limits = [stall * ratio]
-    return ratio, min(limits) if limits else None, stall
+    return ratio, torque_limit(robot.joints[i]), stall
 
 
 def gravity_ceiling(

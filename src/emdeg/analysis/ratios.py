@@ -16,7 +16,7 @@ import numpy as np
 from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.analysis.extremes import gravity_strength, moment_square, subtree
 from emdeg.bounds import CertifiedExtremum, SearchLimits, largest_ratio
-from emdeg.equations import Model, derive, entry_name
+from emdeg.equations import Model, derive, entry_name, indices
 from emdeg.errors import UnknownEntry
 from emdeg.robot import Range, Workspace
 from emdeg.writing import Shown
@@ -198,9 +198,8 @@ def _unit(model: Model, above: str, below: str) -> str:
     """The unit of above/below, from the joints' kinds."""
     kinds = [joint.kind for joint in model.robot.joints]
 
-    def places(name: str) -> list[int]:
-        digits = name[1:].strip("_")
-        return [int(part) for part in (digits.split("_") if "_" in digits else digits)]
+    def places(name: str) -> tuple[int, ...]:
+        return indices(name)[1]
 
     if below[0] != "M":
         k = kinds[places(below)[0] - 1]

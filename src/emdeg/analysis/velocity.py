@@ -2,7 +2,7 @@
 
 b_ijk / M_ii and c_ij / M_ii are the accelerations whose own inertia torque equals the term's when the joints involved
 move at 1 rad/s (1 m/s). A term is at most the sum of its Fourier amplitudes; those whose sum, over the least M_ii,
-stays below the largest ratio attained need no search, the others are bounded by branch and bound.
+stays below the largest ratio attained need no search.
 """
 
 from __future__ import annotations

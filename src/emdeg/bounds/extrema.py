@@ -118,7 +118,7 @@ def extreme(
 ) -> CertifiedExtremum:
     """One of the two `extremes` of a single formula: its minimum (side -1) or its maximum (side 1)."""
     magnitude = float(np.abs(f.values(_random_points(f, 256))).max(initial=0.0))
-    most = _maximum(f, float(side), 0.01 * gap * magnitude, 0.95 * gap, limits, ceiling)
+    most = _maximum(f, float(side), 0.01 * gap * magnitude, gap, limits, ceiling)
     return CertifiedExtremum(0.0 + side * most.value, 0.0 + side * most.bound, most.at, most.boxes)
 
 
@@ -288,7 +288,7 @@ def _maximum(
         if attempt and better <= value + max(tolerance, gap * abs(value)):
             break
         value, x = max((value, x), (better, there), key=lambda pair: pair[0])
-        allowed = max(tolerance, gap * abs(value), 4 * rounding)
+        allowed = max(tolerance, 0.95 * gap * abs(value), 4 * rounding)
         finest = max(_SETTINGS.finest * float(f.amplitudes[0]), 4 * rounding)
         shows = partial(proof.shows, found=value)
         bound, sure = _narrowed(shows, value, bound, (allowed, finest), spending)

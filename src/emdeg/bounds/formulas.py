@@ -342,8 +342,8 @@ def _harmonics(degree: int) -> Array:
             waves[degree + 1 + b, degree - b - 1 : degree + b + 2] = np.convolve(power, sine)
         power = np.convolve(power, cosine)
     image = np.empty(waves.shape)
-    image[:, 0] = waves[:, degree].real
-    image[:, 1::2], image[:, 2::2] = 2 * waves[:, degree + 1 :].real, -2 * waves[:, degree + 1 :].imag
+    image[:, 0] = np.real(waves[:, degree])
+    image[:, 1::2], image[:, 2::2] = 2 * np.real(waves[:, degree + 1 :]), -2 * np.imag(waves[:, degree + 1 :])
     return image
 
 

@@ -67,10 +67,10 @@ class SampleGrid:
         return math.prod(map(len, self.nodes))
 
 
-def grid(family: FormulaVector, fineness: float, *, whole: bool = False) -> SampleGrid:
+def grid(f: FormulaVector, fineness: float, *, whole: bool = False) -> SampleGrid:
     """A grid whose step times degree is about `fineness` [rad] in each variable; `whole`: every circle closed."""
     nodes, factor, share = [], 1.0, 0.0
-    for v, d in zip(family.variables, family.degrees):
+    for v, d in zip(f.variables, f.degrees):
         if not d:
             nodes.append(np.array([v.middle]))
         elif not v.is_angle:
@@ -104,7 +104,7 @@ VALUE = 1e-7
 
 
 def supremum(
-    family: FormulaVector,
+    f: FormulaVector,
     reach: Reach,
     *,
     seconds: float,
@@ -116,33 +116,30 @@ def supremum(
     `reach` must not fall below the magnitude of any combination that it stands for. `enough` says when a bound needs
     no betterment.
     """
-    if not any(family.degrees):
-        value = float(reach(family.coefficients.reshape(1, -1), -math.inf)[0])
-        return Supremum(value, np.array([[v.middle for v in family.variables]]), 1)
-    if grid(family, FINENESS[0]).points * family.coefficients.shape[-1] * VALUE > seconds:
-        return Supremum(math.inf, np.empty((0, family.dimension)), 0)
-    part_of_circle = any(v.is_angle and not v.is_circle and d for v, d in zip(family.variables, family.degrees))
-    best, total, rate = math.inf, 0, 0.0
-    whole = math.inf
-    starts = np.empty((0, family.dimension))
-    begin = clock()
-    last = False
+    if not any(f.degrees):
+        value = float(reach(f.coefficients.reshape(1, -1), -math.inf)[0])
+        return Supremum(value, np.array([[v.middle for v in f.variables]]), 1)
+    if grid(f, FINENESS[0]).points * f.coefficients.shape[-1] * VALUE > seconds:
+        return Supremum(math.inf, np.empty((0, f.dimension)), 0)
+    part_of_circle = any(v.is_angle and not v.is_circle and d for v, d in zip(f.variables, f.degrees))
+    best, whole, total, rate = math.inf, math.inf, 0, 0.0
+    starts, begin, last = np.empty((0, f.dimension)), clock(), False
     for before, fineness in zip((math.inf, *FINENESS), FINENESS):
-        now = grid(family, fineness)
+        now = grid(f, fineness)
         left = seconds - (clock() - begin)
         if total and now.points * rate > left:  # the finest one between that can still be done
             last = True
-            between = (grid(family, before + (fineness - before) * part) for part in (0.8, 0.6, 0.4))
+            between = (grid(f, before + (fineness - before) * part) for part in (0.8, 0.6, 0.4))
             fitting = next((one for one in between if one.points * rate <= left), None)
             if fitting is None:
                 break
             now = fitting
         if part_of_circle and not last:
-            closed = grid(family, fineness, whole=True)
+            closed = grid(f, fineness, whole=True)
             if not total or (now.points + closed.points) * rate < 0.7 * left:
-                whole = min(whole, closed.factor * _largest(family, reach, closed)[0])
+                whole = min(whole, closed.factor * _largest(f, reach, closed)[0])
                 total += closed.points
-        value, starts = _largest(family, reach, now)
+        value, starts = _largest(f, reach, now)
         total += now.points
         share = now.share * whole if part_of_circle else 0.0
         best = min(best, now.factor * (value + share))
@@ -152,11 +149,11 @@ def supremum(
     return Supremum(best, starts, total)
 
 
-def _largest(family: FormulaVector, reach: Reach, on: SampleGrid) -> tuple[float, Array]:
+def _largest(f: FormulaVector, reach: Reach, on: SampleGrid) -> tuple[float, Array]:
     """(the largest reach on a grid, the best points of some of its parts)."""
     sizes = [len(x) for x in on.nodes]
     tops: list[tuple[float, tuple[int, ...]]] = []
-    for at, values in on_grid(family, on.nodes):
+    for at, values in on_grid(f, on.nodes):
         reached = reach(values, tops[0][0] if tops else -math.inf)
         some = min(STARTS, len(reached))
         for index in np.argpartition(-reached, some - 1)[:some]:

@@ -49,14 +49,14 @@ def _lebesgue(variable: Variable, degree: int, inverse: Array) -> float:
     return 1.02 * float(np.abs(basis(variable, degree, np.cos, np.sin, fine) @ inverse).sum(axis=1).max())
 
 
-def trimmed(family: FormulaVector, weights: Array, allowed: float) -> FormulaVector:
-    """The family without its smallest harmonics and powers, which move into the rounding.
+def trimmed(formulas: FormulaVector, weights: Array, allowed: float) -> FormulaVector:
+    """The formulas without their smallest harmonics and powers, which move into the rounding.
 
     What moves is at most `allowed`, each formula counted with its weight. Fewer degrees and fewer variables make a grid
     small: what costs least goes first.
     """
-    kept, degrees, rounding = family.coefficients, list(family.degrees), family.rounding.copy()
-    angles = [v.is_angle for v in family.variables]
+    kept, degrees, rounding = formulas.coefficients, list(formulas.degrees), formulas.rounding.copy()
+    angles = [v.is_angle for v in formulas.variables]
     spent = 0.0
     while True:
         choices = []
@@ -76,7 +76,7 @@ def trimmed(family: FormulaVector, weights: Array, allowed: float) -> FormulaVec
     left = [axis for axis, degree in enumerate(degrees) if degree]
     shape = [kept.shape[axis] for axis in left]
     return FormulaVector(
-        tuple(family.variables[axis] for axis in left),
+        tuple(formulas.variables[axis] for axis in left),
         tuple(degrees[axis] for axis in left),
         kept.reshape(*shape, kept.shape[-1]),
         rounding,

@@ -1,19 +1,21 @@
-"""The supremum of a family in many variables: one variable after the other in cells, each as small as it must be there.
+"""Upper bounds of formulas in many variables: branch and bound, one variable after the other.
 
-With a variable at a node, what is left is a family in the others. Where the supremum over a circle is M, at a place
-within h of a node, that node has at least M cos Dh (M. Riesz), and anywhere at least M less what the second derivative
-can do within h: at a maximum the slope is zero, or the variable stands at an end of its range, which is a node of its
-own. So a supremum above a goal shows at the node of the very cell that it lies in. A cell whose node, over all other
-variables, is below the goal by as much holds no such maximum; only the others are halved, and looked at again.
+Each variable's range is cut into cells. With a variable at the node of a cell, its middle, what is left is a vector of
+formulas in the other variables. Let the supremum be M, at a place within h of the node. The value at the node is then
+at least M less what the second derivative can do within h: at a maximum the slope is zero, or the variable is at an end
+of its range, and the ends are nodes themselves. For a magnitude over a whole circle it is also at least M cos Dh, D
+being the degree (M. Riesz). So a supremum above a goal shows at the node of the cell that contains it. A cell whose
+node is below the goal by as much, over all other variables, holds no such maximum; the other cells are halved and
+examined again.
 
-At a node nothing need be looked at where the mean of what is left and its waves, each at its amplitude, stay below the
-goal. A wave in several variables is a product of cosines and sines; its amplitude is at most the root of the sum of
-squares of its coefficients, which is far below the sum of their magnitudes. A combination for which that is so at some
-nodes is not looked at below them.
+A node is settled at once where the mean of what is left plus the amplitudes of its Fourier terms stays below the goal.
+A Fourier term in several variables is a product of cosines and sines; its amplitude is at most the root of the sum of
+squares of its coefficients, which is far below the sum of their magnitudes. A combination of formulas for which that
+holds at some nodes is left out below them.
 
 On a small part of the circle 1, cos x and sin x are nearly the same function, and large coefficients cancel. There the
 basis is another one: cosines and sines about the middle of the range, cosines less their middle value, each divided by
-the largest that it becomes.
+its largest magnitude.
 """
 
 from __future__ import annotations
@@ -53,10 +55,10 @@ class _Settings:
     first: float = 0.5
     """Half the width of an angle's first cells times its degree [rad]."""
     slack: float = 0.3
-    """Of the room between what was found and the goal, what is kept for the variables to come, equal parts each: where
-    less is left the goal is given up."""
+    """The part of the room between a found value and the goal that is reserved for the variables to come, equal parts
+    each: where less is left the goal is given up."""
     values: int = 3 << 17
-    """Numbers looked at together: they stay in the processor's cache."""
+    """Numbers examined together: they stay in the processor's cache."""
     enough: float = 0.8
     """The part of the columns that may be left for the others to be taken out: it takes time."""
     near: float = 1.7
@@ -74,7 +76,7 @@ HALVINGS = 5
 
 
 class ColumnReach(Protocol):
-    """A supremum of magnitudes of linear combinations of formulas, told from columns that are linear in these."""
+    """A supremum of linear combinations of formulas, or of their magnitudes, computed from columns linear in these."""
 
     @property
     def columns(self) -> Array:
@@ -177,7 +179,7 @@ class _Cells:
 
     @cached_property
     def change(self) -> Array:
-        """(basis, basis): coefficients of the family's functions -> those of ours."""
+        """(basis, basis): coefficients of the formulas' functions -> those of ours."""
         less, size, _ = self._scales
         found = np.eye(self.size)
         for k in range(1, self.degree + 1 if self.shift else 1):
@@ -286,19 +288,19 @@ def _levels(cells: list[_Cells], products: NDArray[np.intp]) -> tuple[list[_Leve
 
 
 Tick = Callable[[int, int], None]
-"""Told how many points are looked at next, and of how many numbers; what it raises ends the search."""
+"""Receives how many points are examined next, and how many numbers these have; what it raises ends the search."""
 
 
 class NestedSupremum:
     """Bounds of the largest `reach` over the box of formulas, variable by variable, in units of what it can be at most.
 
     `trimming`: what products left out may add to a bound. `signed`: the reach is that of sums as they are, not of their
-    magnitudes. `halvings`: how often a cell is halved at most. `points` counts what was looked at.
+    magnitudes. `halvings`: how often a cell is halved at most. `points` counts what was examined.
     """
 
     def __init__(
         self,
-        family: FormulaVector,
+        formulas: FormulaVector,
         reach: ColumnReach,
         trimming: float = 0.0,
         *,
@@ -309,15 +311,15 @@ class NestedSupremum:
         self.reach, self.signed, self.precision, self.halvings = reach, signed, precision, halvings
         self.tick, self.points, self.most = _silent, 0, 0
         self.slack, self.room = 1.0, 0.0
-        shape = family.coefficients.shape[:-1]
-        cells = [_Cells(variable, degree, precision) for variable, degree in zip(family.variables, family.degrees)]
-        coefficients = family.coefficients
+        shape = formulas.coefficients.shape[:-1]
+        cells = [_Cells(variable, degree, precision) for variable, degree in zip(formulas.variables, formulas.degrees)]
+        coefficients = formulas.coefficients
         plain = np.abs(coefficients.reshape(-1, coefficients.shape[-1])).sum(axis=0)
         for k, one in enumerate(cells):
             if one.single > 1 or one.shift:
                 coefficients = transformed(one.change, coefficients, k)
         there, each, rounding = self._columns(coefficients.reshape(math.prod(shape), -1), trimming)
-        rounding += (family.rounding + _SETTINGS.changed * plain) @ np.abs(reach.columns) * (1 + 1e-9)
+        rounding += (formulas.rounding + _SETTINGS.changed * plain) @ np.abs(reach.columns) * (1 + 1e-9)
         sums = np.abs(each).sum(axis=0)
         self.at_once = float(self._reached(np.zeros_like(sums), sums + rounding))
         unit = self.at_once or 1.0
@@ -357,7 +359,7 @@ class NestedSupremum:
         return float(self.reach.above(values[None], spread[None])[0]) * (1 + self.precision.of_sum)
 
     def _shows(self, goal: float, found: float, points: int) -> bool:
-        """Whether the supremum is shown to be at most the goal, before so many points were looked at."""
+        """Whether the supremum is shown to be at most the goal, before so many points were examined."""
         if found > goal or not self.at_once:
             return found <= goal
         self.most = self.points + points
@@ -480,7 +482,7 @@ def _order(
 
 
 def _pieces(count: int, group: int, size: int) -> Iterator[NDArray[np.intp]]:
-    """Places of as many pairs of part and node as are looked at together: whole groups, or some of one group."""
+    """Places of as many pairs of part and node as are examined together: whole groups, or some of one group."""
     together = _SETTINGS.values // (group * size) * group
     if together:
         for first in range(0, count, together):
