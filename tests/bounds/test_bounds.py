@@ -135,6 +135,15 @@ def test_the_largest_ratio_is_found_and_bounded():
         largest_ratio(s, c, {1: TURN})
 
 
+def test_a_ratio_whose_denominator_nearly_vanishes_is_bounded_closely():
+    """sin^2 / (b + cos) is largest where its derivative vanishes: cos x = sqrt(b^2 - 1) - b."""
+    s, c = ALGEBRA.joint_sincos(1)
+    found = largest_ratio(s * s, 1000 * c + 1001, {1: TURN})
+    cosine = math.sqrt(1.001**2 - 1) - 1.001
+    assert found.value <= (1 - cosine**2) / (1001 + 1000 * cosine) + 1e-12 <= found.bound + 1e-12
+    assert found.gap <= 1e-3
+
+
 def test_a_box_without_a_variable_or_without_a_value_is_refused():
     s, _ = ALGEBRA.joint_sincos(1)
     with pytest.raises(EmptyBox, match="s1 has no range"):

@@ -32,7 +32,7 @@ class _Settings:
     """Climbs from the best of them."""
     narrowing: tuple[float, float] = (3.0, 30.0)
     """Each gap that is tried is narrower by the first factor, once it is narrow enough by the second."""
-    cheap: tuple[int, int] = (500_000, 400)
+    cheap: tuple[int, int] = (150_000, 250)
     """Nodes, and steps that look at some of them, up to which a proof is repeated for a gap narrower than asked for."""
     finest: float = 1e-9
     """The narrowest gap that is tried, as a share of the magnitude of the formula."""
@@ -190,10 +190,10 @@ def largest_ratio(
         # |above| - t below at x, where it is (value - t) below: what a proof for t has to stay above.
         weight = float(pair.values(x[None, :])[0, 1])
 
-        def shows(t: float, start: float = start, weight: float = weight) -> bool:
+        def shows(t: float, patient: bool, start: float = start, weight: float = weight) -> bool:
             columns = np.array([[1.0, 0.0], [0.0, -t]])
             proof = _Proof(pair, Combination(columns, True), spending)
-            return proof.shows(0.0, (start - t) * weight)
+            return proof.shows(0.0, patient, (start - t) * weight)
 
         room = gap * start if start > 0 else 1e-6 * first
         bound, sure = _narrowed(shows, start, bound, (room, _SETTINGS.finest * start), spending)
@@ -264,9 +264,10 @@ class _Proof:
             self.formulas, self.reach, signed=signed, precision=precision, halvings=_SETTINGS.halvings
         )
 
-    def shows(self, goal: float, found: float) -> bool:
-        """Whether the supremum is shown to be at most the goal."""
+    def shows(self, goal: float, patient: bool, found: float) -> bool:
+        """Whether the supremum is shown to be at most the goal; if not patient, hopeless cells end the search early."""
         engine = self.single if goal - found >= _SETTINGS.noise * self.single.noise else self.double
+        found = goal if patient else found
         return engine.bound((goal,), found=found, points=1 << 62, tick=self.spending) <= goal
 
 
@@ -298,9 +299,9 @@ def _maximum(
 
 
 def _narrowed(
-    shows: Callable[[float], bool], value: float, bound: float, rooms: tuple[float, float], spending: _Spending
+    shows: Callable[[float, bool], bool], value: float, bound: float, rooms: tuple[float, float], spending: _Spending
 ) -> tuple[float, bool]:
-    """(the lowest bound that was shown, whether the time ended): from wide rooms above the value to narrow ones.
+    """(the lowest bound that was shown, whether the time ended or none failed): from wide rooms above the value to narrow ones.
 
     `rooms`: how narrow is asked for, and how narrow it becomes where that costs little.
     """
@@ -313,7 +314,7 @@ def _narrowed(
             if coarse and narrower < asked * 2:  # the last step is one to what is asked for
                 narrower = asked
             before = spending.nodes, spending.steps
-            if not shows(value + narrower):
+            if not (shows(value + narrower, False) or (coarse and shows(value + narrower, True))):
                 return bound, not coarse
             room, bound = narrower, value + narrower
             spent = spending.nodes - before[0], spending.steps - before[1]
