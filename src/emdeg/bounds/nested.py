@@ -166,7 +166,7 @@ class _Cells:
         less[1::2] = np.where(near, 0.5 * (1 + np.cos(reach)), 0.0)
         largest = 0.5 * (1 - np.cos(reach)), np.sin(np.minimum(reach, 0.5 * math.pi))
         for k, values in enumerate(largest, 1):
-            size[k::2] = np.where(near, np.maximum(values, _SETTINGS.smallest), 1.0) * (1 + 1e-9)
+            size[k::2] = np.where(near, np.maximum(values, _SETTINGS.smallest) * (1 + 1e-9), 1.0)
         bends: Array = np.arange(1, self.size + 1, dtype=np.float64) // 2
         bends *= bends
         bends[1::2] /= size[1::2]
