@@ -301,7 +301,7 @@ def _maximum(
 def _narrowed(
     shows: Callable[[float, bool], bool], value: float, bound: float, rooms: tuple[float, float], spending: _Spending
 ) -> tuple[float, bool]:
-    """(the lowest bound shown, whether the time ended or no goal failed): from wide rooms above the value to narrow ones.
+    """(the lowest bound shown, whether the time ended or no goal failed): from wide rooms above the value to narrow.
 
     `rooms`: how narrow is asked for, and how narrow it becomes where that costs little.
     """
