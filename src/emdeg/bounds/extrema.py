@@ -32,7 +32,7 @@ class _Settings:
     """Climbs from the best of them."""
     narrowing: tuple[float, float] = (3.0, 30.0)
     """Each gap that is tried is narrower by the first factor, once it is narrow enough by the second."""
-    cheap: tuple[int, int] = (150_000, 250)
+    cheap: tuple[int, int] = (150_000, 80)
     """Nodes, and steps that look at some of them, up to which a proof is repeated for a gap narrower than asked for."""
     finest: float = 1e-9
     """The narrowest gap that is tried, as a share of the magnitude of the formula."""

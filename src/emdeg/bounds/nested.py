@@ -110,23 +110,29 @@ class _Cells:
     precision: Precision
     _known: dict[int, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def first(self) -> int:
         """How many there are before any is halved."""
         return max(2, math.ceil(2 * self.variable.half * max(self.degree, 1) / (2 * _SETTINGS.first)))
 
-    @property
+    @cached_property
     def nodes(self) -> int:
         """How many nodes there are before any cell is halved: a range's ends come last."""
         return self.first if self.variable.is_circle else self.first + 2
 
     def halves(self, times: int, cells: NDArray[np.intp]) -> Array:
         """Halves of the widths of some cells, halved so many times; 0 for a range's end."""
-        v = self.variable
-        half = v.half / (self.first << times) * (1 + 1e-12)
+        half = self._half / (self.first << times) * (1 + 1e-12)
         if times > HALVINGS:  # what rounding moves a node by
-            half += 1e-15 * (1 + abs(v.middle) + v.half)
-        return np.where((times == 0) & (cells >= self.first), 0.0, half)
+            half += 1e-15 * (1 + abs(self.variable.middle) + self._half)
+        found = np.full(len(cells), half)
+        if not times:
+            found[cells >= self.first] = 0.0
+        return found
+
+    @cached_property
+    def _half(self) -> float:
+        return self.variable.half
 
     def bases(self, times: int, cells: NDArray[np.intp]) -> Any:
         """(cells, basis): our functions' values at the nodes of some cells, halved so many times."""
@@ -145,11 +151,11 @@ class _Cells:
             at[self.first :] = [v.middle - v.half, v.middle + v.half][: len(at) - self.first]
         return self._own(certified_basis(v, self.degree, at - self.shift)).astype(self.precision.dtype)
 
-    @property
+    @cached_property
     def size(self) -> int:
         return basis_size(self.variable, self.degree)
 
-    @property
+    @cached_property
     def shift(self) -> float:
         """What an angle is measured from."""
         return self.variable.middle if self.variable.is_angle and not self.variable.is_circle else 0.0
