@@ -22,7 +22,7 @@ import pyarrow.parquet
 
 import emdeg
 from emdeg.analysis.judging.file import read_printed
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.codegen import Artefact, generate, make_short_program_artefact
 from emdeg.codegen.rechecking import recheck
 from emdeg.codegen.short import recheck_short
@@ -110,7 +110,7 @@ def short(data: bytes) -> None:
 def _short() -> Artefact:
     """The exact program of a robot as a short one whose error is nothing."""
     robot, exact = emdeg.load("planar2r"), emdeg.program("planar2r", "gravity")
-    none = (Bounded(0.0, 0.0, {}),) * 2
+    none = (CertifiedExtremum(0.0, 0.0, {}),) * 2
     found = ShortProgram(robot, "gravity", exact, exact, workspace(robot), none, (1.0, 1.0), (0.0, 0.0))
     return make_short_program_artefact(found, file="short.c", command="emdeg abbreviate planar2r --emit short.c")
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from emdeg.analysis import loops_summary, summary
-from emdeg.analysis.capability_summary import capability_part
 from emdeg.analysis.loops import MARGIN
 from emdeg.analysis.motion import SampledMotion
 from emdeg.analysis.ratios import ratio
@@ -131,7 +130,7 @@ def analyse(
     if "importance" in chosen:
         steps["importance"] = lambda: summary.importance_part(scope, motion)
     if "capability" in chosen:
-        steps["capability"] = lambda: capability_part(scope, at)
+        steps["capability"] = lambda: summary.capability_part(scope, at)
     for part, step in steps.items():
         tell(part)
         try:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.equations import Model
 from emdeg.programs import OPERATIONS, Effort, Program, Progress, Weights, count, plain_program
 from emdeg.reduce.average import EntryDeviation, diagonal, entry_errors, within_average
@@ -39,7 +39,7 @@ class Abbreviated(Brief):
 
     short: ShortModel
     where: Workspace
-    errors: tuple[Bounded, ...] = ()
+    errors: tuple[CertifiedExtremum, ...] = ()
     """By joint: the certified largest |effort of the full model - effort of the short one|, and the largest found."""
     largest: tuple[float, ...] = ()
     """By joint: the full model's largest effort found over the box."""

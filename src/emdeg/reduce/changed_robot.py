@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from emdeg.algebra import Array, Exact
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.parameters import Column, base_parameters, base_values, with_base_values
 from emdeg.programs import Program, count, plain_program, program
@@ -50,7 +50,7 @@ class ChangedRobot(Shown):
     before: tuple[Fraction, ...]
     """The base parameters of the source [SI]."""
     after: tuple[Fraction, ...]
-    errors: tuple[Bounded, ...]
+    errors: tuple[CertifiedExtremum, ...]
     """By joint: the certified largest difference of efforts over the box, and the largest found [N m, N]."""
     largest: tuple[float, ...]
     program: Program

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.parameters import base_parameters, base_values
 from emdeg.programs import Effort, Program, Progress, count, program
@@ -123,6 +123,6 @@ def _within(
 
 
 def _exact(robot: Robot, exact: Program, largest: Array, limits: Array, where: Workspace, why: str) -> ShortProgram:
-    nothing = tuple(Bounded(0.0, 0.0, {}) for _ in limits)
+    nothing = tuple(CertifiedExtremum(0.0, 0.0, {}) for _ in limits)
     peaks, bounds = tuple(map(float, largest)), tuple(map(float, limits))
     return ShortProgram(robot, "inverse_dynamics", exact, exact, where, nothing, peaks, bounds, why=why)

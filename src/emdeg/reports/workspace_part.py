@@ -18,10 +18,10 @@ from emdeg.robot import Joint
 from emdeg.writing import BLUE, GREEN, INK, ORANGE, Figure, Figures, Item, Note, Paragraph, Section, Table
 
 GAP = 1e-3
-BOXES = 24_000
-"""Boxes that the search for one extreme may examine."""
-LONG, LONG_BOXES = 150, 2_048
-"""A formula of more terms gets fewer boxes: each costs more."""
+NODES = 2_000_000
+"""Nodes that the search for one extreme may examine."""
+LONG, LONG_NODES = 150, 1_000_000
+"""A formula of more terms gets fewer nodes: each costs more."""
 SAMPLES = 4096
 MOST_JOINTS = 7
 """Joints up to which extremes are certified."""
@@ -92,15 +92,15 @@ def loads(subject: Subject) -> list[LoadExtremes]:
     for i, joint in enumerate(robot.joints):
         subject.progress(f"extremes of joint {i + 1} of {robot.n}")
         own, g = model.M[i][i], model.g[i]
-        inertia = extremes(own, where.box, gap=GAP, effort=_effort(len(own)))
-        effort = _effort(len(g))
-        ceiling = gravity_ceiling(robot, i, where, GAP, effort) if g else math.inf
-        found.append(LoadExtremes(joint, inertia, extremes(g, where.box, gap=GAP, effort=effort, ceiling=ceiling)))
+        inertia = extremes(own, where.box, gap=GAP, limits=_limits(len(own)))
+        limits = _limits(len(g))
+        ceiling = gravity_ceiling(robot, i, where, GAP, limits) if g else math.inf
+        found.append(LoadExtremes(joint, inertia, extremes(g, where.box, gap=GAP, limits=limits, ceiling=ceiling)))
     return found
 
 
-def _effort(terms: int) -> SearchLimits:
-    return SearchLimits(boxes=BOXES if terms <= LONG else LONG_BOXES, seconds=math.inf)
+def _limits(terms: int) -> SearchLimits:
+    return SearchLimits(boxes=NODES if terms <= LONG else LONG_NODES, seconds=math.inf)
 
 
 def _extremes(subject: Subject) -> list[Item]:

@@ -22,7 +22,7 @@ from emdeg.analysis.judging.entries import COEFFICIENTS, Asked
 from emdeg.analysis.judging.file import PrintedModel
 from emdeg.analysis.judging.meaning import Letters, Meaning
 from emdeg.analysis.judging.verdict import NOTHING, JudgedOver, Judgement, judged_by_size, judged_entry, unjudged
-from emdeg.bounds import Bounded, Boxes, BoxValues, Enclosure, SearchLimits, largest_values
+from emdeg.bounds import Boxes, BoxValues, CertifiedExtremum, Enclosure, SearchLimits, largest_values
 from emdeg.errors import NotBounded, NotProvable, RobotError
 from emdeg.mechanics import Outputs
 from emdeg.mechanics.functions import ways_of
@@ -200,9 +200,9 @@ class _LoopBench:
     def _judgement(
         self,
         one: _Compared,
-        sizes: Mapping[str, Bounded],
-        errors: Mapping[str, Bounded],
-        ratios: Mapping[str, Bounded],
+        sizes: Mapping[str, CertifiedExtremum],
+        errors: Mapping[str, CertifiedExtremum],
+        ratios: Mapping[str, CertifiedExtremum],
         mean: float,
         parts: Iterable[tuple],
     ) -> Judgement:
@@ -262,7 +262,7 @@ class _LoopBench:
         outputs = {f"goal{k}": [*goal.parts.values(), *goal.divisors] for k, goal in enumerate(goals)}
         return prune(self.tracer.program("judged", {**outputs, "closure": self._margins}))
 
-    def _bounded(self, goals: Sequence[_Goal], limits: SearchLimits) -> list[Bounded]:
+    def _bounded(self, goals: Sequence[_Goal], limits: SearchLimits) -> list[CertifiedExtremum]:
         program = self._program(goals)
         where, margin = self.search.where, self.search.margin
 
@@ -306,7 +306,7 @@ class _Sample:
     at: tuple[float, ...]
 
 
-def _raised(bounded: Bounded, sample: _Sample) -> Bounded:
+def _raised(bounded: CertifiedExtremum, sample: _Sample) -> CertifiedExtremum:
     """The bounds with what a random state reached, where that is more than the search came upon in its time."""
     if sample.largest <= bounded.value:
         return bounded

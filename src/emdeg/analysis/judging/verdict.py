@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from emdeg.analysis.judging.entries import Asked, asked_of
 from emdeg.analysis.judging.file import PrintedModel
-from emdeg.bounds import Bounded, SearchLimits
+from emdeg.bounds import CertifiedExtremum, SearchLimits
 from emdeg.errors import NotBounded, OverBudget, TooLarge, UnreadableEntry
 from emdeg.robot import Robot, Workspace
 from emdeg.writing import Shown
 
-NOTHING = Bounded(0.0, 0.0, {})
+NOTHING = CertifiedExtremum(0.0, 0.0, {})
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Judgement(Shown):
     name: str
     text: str
     exact: bool
-    error: Bounded
-    size: Bounded
-    relative: Bounded
+    error: CertifiedExtremum
+    size: CertifiedExtremum
+    relative: CertifiedExtremum
     pointwise: bool
     average: float
     problem: str = ""
@@ -96,15 +96,15 @@ def verdict_of(printed: PrintedModel, robot: Robot, found: Sequence[Judgement], 
 
 
 def judged_by_size(
-    name: str, text: str, error: Bounded, size: Bounded, mean: float, wrong: tuple[str, ...] = ()
+    name: str, text: str, error: CertifiedExtremum, size: CertifiedExtremum, mean: float, wrong: tuple[str, ...] = ()
 ) -> Judgement:
     """The error as a share of the entry's largest value."""
     # |e| <= its bound and the largest |f| is at least the value attained: certified.
     scale = size.value
     if scale <= 0:
-        whole = Bounded(1.0, 1.0, error.at)
+        whole = CertifiedExtremum(1.0, 1.0, error.at)
         return Judgement(name, text, False, error, size, whole, False, 1.0, wrong=wrong)
-    share = Bounded(error.value / size.bound, error.bound / scale, error.at)
+    share = CertifiedExtremum(error.value / size.bound, error.bound / scale, error.at)
     return Judgement(name, text, False, error, size, share, False, mean / scale, wrong=wrong)
 
 

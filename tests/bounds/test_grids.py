@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from emdeg.bounds import family, largest_magnitude, supremum
-from emdeg.bounds.families import grid
+from emdeg.bounds import formula_vector, largest_magnitude, supremum
+from emdeg.bounds.grids import grid, on_grid
 from tests.bounds.test_bounds import ALGEBRA, TURN, random_formula
 
 BOXES = (
@@ -23,7 +23,7 @@ def magnitude(values, floor):
 
 
 def bound(formulas, box, seconds=0.3):
-    return supremum(family(formulas, box), magnitude, seconds=seconds, clock=time.thread_time).bound
+    return supremum(formula_vector(formulas, box), magnitude, seconds=seconds, clock=time.thread_time).bound
 
 
 def test_a_sine_and_a_cosine_reach_the_root_of_their_squares():
@@ -34,13 +34,13 @@ def test_a_sine_and_a_cosine_reach_the_root_of_their_squares():
 
 def test_values_are_those_of_the_formulas():
     formulas = [random_formula(1), random_formula(2, terms=3), ALGEBRA.joint_sincos(2)[0]]
-    stacked = family(formulas, BOXES[0])
+    stacked = formula_vector(formulas, BOXES[0])
     x = np.random.default_rng(0).uniform(-1, 1, (40, stacked.dimension))
     q = np.array([[stacked.positions(p).get(j, 0.0) for j in (1, 2, 3, 4)] for p in x])
     expected = np.stack([f.evaluate(q) for f in formulas], axis=1)
     np.testing.assert_allclose(stacked.values(x), expected, atol=1e-9)
     nodes = grid(stacked, 1.5).nodes
-    parts = np.concatenate([values for _, values in stacked.on_grid(nodes)])
+    parts = np.concatenate([values for _, values in on_grid(stacked, nodes)])
     points = np.stack(np.meshgrid(*nodes, indexing="ij"), axis=-1).reshape(-1, stacked.dimension)
     np.testing.assert_allclose(parts, stacked.values(points), atol=1e-9)
 
@@ -60,7 +60,7 @@ def test_the_grid_agrees_with_branch_and_bound_and_no_point_lies_outside(seed, b
 @pytest.mark.parametrize("fineness", [1.5, 0.9, 0.4])
 def test_the_coarsest_grid_bounds_too(fineness):
     f = random_formula(5)
-    stacked = family([f], BOXES[0])
+    stacked = formula_vector([f], BOXES[0])
     on = grid(stacked, fineness)
-    largest = max(float(magnitude(values, 0.0).max()) for _, values in stacked.on_grid(on.nodes))
+    largest = max(float(magnitude(values, 0.0).max()) for _, values in on_grid(stacked, on.nodes))
     assert on.factor * largest >= largest_magnitude(f, BOXES[0], gap=0.01).value
