@@ -22,7 +22,16 @@ if TYPE_CHECKING:
         real,
     )
     from emdeg.robot.kinds import TREE as TREE_KIND
-    from emdeg.robot.kinds import Kind, by_kind, kind_named, known_kinds, register_kind, registered, resolved
+    from emdeg.robot.kinds import (
+        Kind,
+        by_kind,
+        kind_named,
+        known_kinds,
+        register_kind,
+        registered,
+        resolved,
+        with_option,
+    )
     from emdeg.robot.loading import (
         SNAP,
         SUFFIXES,
