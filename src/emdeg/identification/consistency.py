@@ -47,7 +47,7 @@ def consistent_bodies(found: Identification) -> Bodies:
     """The bodies nearest to the file's that have the identified base parameters as nearly as bodies can."""
     robot = found.robot
     cvxpy = _cvxpy()
-    n = robot.n + len(robot.rods)
+    n = len(robot.bodies)
     start = np.zeros(WIDTH * n) if robot.symbols else np.array([float(v) for v in parameters(robot)])
     massless = massless_links(robot)
     size = _sizes(start.reshape(n, WIDTH))

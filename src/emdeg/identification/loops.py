@@ -24,13 +24,6 @@ from emdeg.mechanics.parameters import COLUMNS
 from emdeg.robot import Link, Robot, remembered
 
 
-def by_motors(robot: Robot) -> Robot:
-    """The robot, its loops described by the positions of its driven joints: what a motor's encoder shows."""
-    found = choose.with_coordinates(robot, [joint.name for joint in robot.driven])
-    kind_of(found).home(found)  # says what is wrong with motors that do not place it
-    return found
-
-
 def check_campaign(robot: Robot) -> None:
     """RobotError: a campaign takes a robot to its links."""
     raise RobotError("a campaign is about an open chain or tree of links", body=robot.name)

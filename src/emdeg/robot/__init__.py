@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     )
     from emdeg.robot.markup import Element, parse_xml
     from emdeg.robot.memory import remembered
+    from emdeg.robot.mjcf_equalities import JOINT as TIED_JOINT
+    from emdeg.robot.mjcf_equalities import Turned, mujoco_package
+    from emdeg.robot.mjcf_extract import Extract
     from emdeg.robot.model import (
         BASE,
         NOWHERE,

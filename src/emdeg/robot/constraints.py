@@ -41,6 +41,10 @@ class Constraints:
         """The joints of n, by number, that have motors."""
         return tuple(range(n))
 
+    def with_actuated(self, joints: tuple[int, ...]) -> Constraints:
+        """The same with motors at other joints, by number."""
+        return self
+
     @property
     def bodies(self) -> Sequence[NamedBody]:
         """The bodies besides the links, in the order of their parameters in a regressor."""

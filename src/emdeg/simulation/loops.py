@@ -10,9 +10,11 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import SimulationError
+from emdeg.mechanics import kind_of
 from emdeg.robot import Robot
 from emdeg.simulation.motion import Event, Motion
 from emdeg.simulation.plant.loops import is_analytic, met
+from emdeg.simulation.trajectories.limits import SAMPLES, Trajectory
 
 
 def is_stiff(robot: Robot, *of_run: Any) -> bool:
@@ -49,3 +51,9 @@ def with_meetings(robot: Robot, motion: Motion) -> Motion:
             )
         noted.append(Event(one.t, robot.coordinates[0].name, f"ways of closing meet at {place}"))
     return replace(motion, events=tuple(sorted((*motion.events, *noted), key=lambda event: event.t)))
+
+
+def need_closed_along(robot: Robot, trajectory: Trajectory) -> None:
+    """ClosureError, naming the loop, where a trajectory of the coordinates leaves the reach or meets a singularity."""
+    samples = SAMPLES if is_analytic(robot) else SAMPLES // 20 + 1
+    kind_of(robot).need_possible(robot, trajectory(np.linspace(0, trajectory.duration, samples))[0])

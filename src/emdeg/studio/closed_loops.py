@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+import numpy as np
+
+from emdeg.algebra import Array
 from emdeg.equations.loops import EXPANDED_PARTS, Expanded, LoopModel, expand_loops, expanded_document
 from emdeg.errors import EmdegError
-from emdeg.reports import EquationsFound
+from emdeg.reports import EquationsFound, Subject, reach
 from emdeg.robot import Robot
 from emdeg.studio import units
 from emdeg.studio.dead_points import DeadPoint, dead_points
 from emdeg.studio.loop_terms import loop_term_program
 from emdeg.studio.parts import ShownPart
-from emdeg.studio.shading import terms_of, with_terms
+from emdeg.studio.shading import SAMPLES, terms_of, with_terms
 from emdeg.writing import Section
 
 EXPANDED = "expanded "
@@ -66,6 +69,16 @@ def of_loops(model: LoopModel | Expanded, sections: Iterable[Section]) -> ShownP
         return ShownPart(apart, loop_term_program(model, terms), own)
     except EmdegError:
         return ShownPart(apart, None, own)
+
+
+def states(subject: Subject) -> dict[str, Array]:
+    """Random q, qd and qdd in a mechanism's reach, and those along its sample motion."""
+    low, high = np.array(list(reach(subject))).T
+    random, motion = np.random.default_rng(3), subject.motion
+    size = (SAMPLES, len(low))
+    drawn = low + (high - low) * random.uniform(size=size), random.uniform(-1, 1, size), random.uniform(-1, 1, size)
+    along = motion.q, motion.qd, motion.qdd
+    return {name: np.concatenate(both) for name, *both in zip(("q", "qd", "qdd"), drawn, along)}
 
 
 def live_functions(robot: Robot) -> tuple[str, ...]:

@@ -180,6 +180,9 @@ class Loops(Constraints):
     def actuated(self, n: int) -> tuple[int, ...]:
         return self.driven
 
+    def with_actuated(self, joints: tuple[int, ...]) -> Loops:
+        return replace(self, driven=joints, allocation=())
+
     @property
     def bodies(self) -> tuple[Rod, ...]:
         return self.rods
