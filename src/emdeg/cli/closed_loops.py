@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from emdeg.cli.common import UsageError, as_json, out, refuse, say
-from emdeg.cli.derive import DEFAULT, chosen_parts, put
+from emdeg.cli.derive import DEFAULT, Format, chosen_parts, put
 from emdeg.cli.evaluate import read_state
 from emdeg.cli.progress import working
 from emdeg.equations import symbolize
@@ -34,7 +34,7 @@ def derive(
     robot: Robot,
     *,
     only: str,
-    format: str,
+    format: Format,
     symbolic: bool,
     expand: bool,
     account: bool,

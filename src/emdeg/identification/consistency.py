@@ -62,7 +62,7 @@ def consistent_bodies(found: Identification) -> Bodies:
     for k in range(n):
         own = x[WIDTH * k : WIDTH * (k + 1)]
         if k >= robot.n:
-            bodies += _rod(cvxpy, own, float(robot.constraints.bodies[k - robot.n].length) * _ratio(size, k))
+            bodies += further_body(robot, k - robot.n, cvxpy, own, _ratio(size, k))
         elif k in massless:
             bodies += [own[: WIDTH - 1] == 0, own[WIDTH - 1] >= 0]
         else:
@@ -129,12 +129,10 @@ def _ratio(size: Array, body: int) -> float:
     return float(own[COLUMNS.index("M")] / own[COLUMNS.index("MX")])
 
 
-def _rod(cvxpy: Any, body: Any, length: float) -> list[Any]:
-    """Masses along a rod: ZZ and MX about its first end and M, all else nothing; its length in the body's own unit."""
-    zz, mx, m = (body[COLUMNS.index(name)] for name in ("ZZ", "MX", "M"))
-    others = [k for k, name in enumerate(COLUMNS) if name not in ("ZZ", "MX", "M")]
-    moments = cvxpy.bmat([[zz, mx], [mx, m]])
-    return [moments >> LIGHTEST * np.eye(2), body[others] == 0, mx >= 0, mx <= length * m]
+@by_kind
+def further_body(robot: Robot, k: int, cvxpy: Any, body: Any, unit: float) -> list[Any]:
+    """What the parameters of the k-th body that is no link must satisfy; `unit`: a metre in their units."""
+    return []
 
 
 def _pseudo_inertia(cvxpy: Any, body: Any) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError, RobotError
 from emdeg.identification.bench import Measured
-from emdeg.identification.consistency import Bodies
+from emdeg.identification.consistency import LIGHTEST, Bodies
 from emdeg.identification.excitation import reach_about
 from emdeg.identification.identifying import Identification
 from emdeg.identification.linear_model import BLOCK, Evaluate
@@ -119,3 +120,12 @@ def need_closed(robot: Robot, regressor: Evaluate, samples: LogSamples) -> None:
         )
         words += " closing in which the robot starts: is an encoder's zero, its sign or its unit another, or a length?"
         raise RobotError(f"{words} Nothing is identified", file=samples.file)
+
+
+def further_body(robot: Robot, k: int, cvxpy: Any, body: Any, unit: float) -> list[Any]:
+    """Masses along the k-th rod: ZZ and MX about its first end and M, all else nothing; `unit`: a metre in theirs."""
+    length = float(loops_of(robot).rods[k].length) * unit
+    zz, mx, m = (body[COLUMNS.index(name)] for name in ("ZZ", "MX", "M"))
+    others = [k for k, name in enumerate(COLUMNS) if name not in ("ZZ", "MX", "M")]
+    moments = cvxpy.bmat([[zz, mx], [mx, m]])
+    return [moments >> LIGHTEST * np.eye(2), body[others] == 0, mx >= 0, mx <= length * m]

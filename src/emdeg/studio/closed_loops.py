@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.equations.loops import EXPANDED_PARTS, Expanded, LoopModel, expand_loops, expanded_document
-from emdeg.errors import EmdegError
+from emdeg.errors import BadRequest, EmdegError
 from emdeg.reports import EquationsFound, Subject, reach
 from emdeg.robot import Robot
 from emdeg.studio import units
@@ -16,6 +17,7 @@ from emdeg.studio.dead_points import DeadPoint, dead_points
 from emdeg.studio.loop_terms import loop_term_program
 from emdeg.studio.parts import ShownPart
 from emdeg.studio.shading import SAMPLES, terms_of, with_terms
+from emdeg.studio.tasks import NO_SIZES
 from emdeg.writing import Section
 
 EXPANDED = "expanded "
@@ -79,6 +81,11 @@ def states(subject: Subject) -> dict[str, Array]:
     drawn = low + (high - low) * random.uniform(size=size), random.uniform(-1, 1, size), random.uniform(-1, 1, size)
     along = motion.q, motion.qd, motion.qdd
     return {name: np.concatenate(both) for name, *both in zip(("q", "qd", "qdd"), drawn, along)}
+
+
+def slider_positions(subject: Subject) -> dict[str, Any]:
+    """BadRequest: a mechanism's terms have no slider."""
+    raise BadRequest(NO_SIZES)
 
 
 def live_functions(robot: Robot) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ LIVE = ("mass_matrix", "gravity", "inverse_dynamics", "jacobian")
 """What the page computes itself at every state."""
 MOST_LIVE_TERMS = 8_000
 """Terms whose values the page follows."""
+NO_SIZES = "terms have sizes in chains and trees of numbers only"
 NO_DEAD_POINTS = "dead points are of mechanisms with closed loops, in numbers"
 LONGEST_PART = 4_000_000
 """Characters of a part that a page shows."""
@@ -241,8 +242,14 @@ def shapes(data: Data, tell: Tell) -> Data:
 def significance(data: Data, tell: Tell) -> Data:
     """The positions of the threshold slider, and at which each term goes."""
     subject = Subject(robot_of(data), progress=lambda text: tell({"doing": text}))
-    if subject.symbolic or subject.closed:
-        raise BadRequest("terms have sizes in chains and trees of numbers only")
+    if subject.symbolic:
+        raise BadRequest(NO_SIZES)
+    return slider_positions(subject)
+
+
+@by_kind
+def slider_positions(subject: Subject) -> Data:
+    """The slider's levels, and the level at which each term goes."""
     first = equations(subject, subject.robot.name, levels=False)
     if first.full is None or len(first.full.functions) > MOST_TERMS:
         raise BadRequest(f"its equations have more than {MOST_TERMS} terms: emdeg abbreviate shortens them")
