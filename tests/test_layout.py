@@ -21,6 +21,7 @@ TOPICS = {
     "equations/test_paper_tables.py": "papers' tables",
     "mechanics/test_burdick_recursions.py": "a paper's equations",
     "mechanics/test_example_robots.py": "other programs' answers for real robots",
+    "mechanics/test_kinds.py": "a kind of mechanism of a test's own through the whole core",
     "mechanics/test_oracles.py": "other programs' answers for random robots",
     "programs/test_count.py": "how operations are counted: the convention's definition",
     "programs/test_ordering.py": "the order of programs that come with the package: benchmarks/ordering.py",

@@ -7,7 +7,7 @@ trees; an extension adds the implementations of its kind of mechanism, and funct
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -479,13 +479,13 @@ _SQUARE = (
         square=True,
     ),
 )
-_CORE = (*_ALL, *_SQUARE, _FRICTION)
+_CORE: dict[str, Function] = {entry.name: entry for entry in (*_ALL, *_SQUARE, _FRICTION)}
 
 
 @lru_cache(maxsize=8)
 def _functions(known: tuple[Kind, ...]) -> dict[str, Function]:
     """Every function for these kinds of mechanism, in the order in which people are told of them."""
-    named = {entry.name: entry for entry in _CORE}
+    named = dict(_CORE)
     for kind in known:
         for name, ways in resolved(kind.implementations).items():
             named[name] = replace(named[name], ways={**named[name].ways, kind.name: ways})
@@ -504,8 +504,11 @@ def _with_derivatives(known: tuple[Kind, ...]) -> dict[str, Function]:
     return own | {one.name: one for entry in own.values() if entry.differentiable for one in derivatives_of(entry)}
 
 
-class Registry(Mapping[str, Function]):
-    """Functions by name, with what the kinds of mechanism that are registered now say of them."""
+class Registry(MutableMapping[str, Function]):
+    """Functions by name, with what the kinds of mechanism that are registered now say of them.
+
+    A function that is put in is one of the core, listed behind the others.
+    """
 
     def __init__(self, of: Callable[[tuple[Kind, ...]], dict[str, Function]]) -> None:
         self._of = of
@@ -519,8 +522,20 @@ class Registry(Mapping[str, Function]):
     def __len__(self) -> int:
         return len(self._of(known_kinds()))
 
+    def __setitem__(self, name: str, entry: Function) -> None:
+        _CORE[name] = entry
+        self._changed()
 
-FUNCTIONS: Mapping[str, Function] = Registry(_functions)
+    def __delitem__(self, name: str) -> None:
+        del _CORE[name]
+        self._changed()
+
+    def _changed(self) -> None:
+        _functions.cache_clear()
+        _with_derivatives.cache_clear()
+
+
+FUNCTIONS: MutableMapping[str, Function] = Registry(_functions)
 """Name -> function, in the order in which people are told of them."""
-CATALOGUE: Mapping[str, Function] = Registry(_with_derivatives)
+CATALOGUE: MutableMapping[str, Function] = Registry(_with_derivatives)
 """The same with the derivatives of each: `<f>_jvp`, `<f>_vjp`, `<f>_hvp` and `<f>_hessian`."""

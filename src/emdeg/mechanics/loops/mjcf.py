@@ -16,12 +16,9 @@ import numpy as np
 
 from emdeg.algebra import Array, Exact
 from emdeg.errors import RobotError
-from emdeg.mechanics.loops import Closure, End, LoopsDraft, NamedEnd
-from emdeg.robot.constraints import ConstraintsDraft
-from emdeg.robot.mjcf_equalities import JOINT, Turned, mujoco_package
-from emdeg.robot.mjcf_extract import Extract
-from emdeg.robot.model import Vector
-from emdeg.robot.transform import ExactTransform, to_pose
+from emdeg.mechanics.loops.description import Closure, End, LoopsDraft, NamedEnd
+from emdeg.robot import TIED_JOINT as JOINT
+from emdeg.robot import ConstraintsDraft, ExactTransform, Extract, Turned, Vector, mujoco_package, to_pose
 
 WELD = 1
 """MuJoCo's number of the constraints that hold two bodies together."""
