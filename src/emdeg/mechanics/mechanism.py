@@ -113,6 +113,11 @@ class Mechanism:
         return tuple(joint is REVOLUTE for joint in self.joints)
 
     @cached_property
+    def is_elementary(self) -> bool:
+        """Whether every joint rotates about or translates along one axis alone."""
+        return all(joint.type.elementary for joint in self.joints)
+
+    @cached_property
     def zero(self) -> Scalar:
         return number(self.algebra, 0)
 

@@ -6,7 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.mechanics.kane.closed import LoopSystem, check_loop_setup, loop_system
-    from emdeg.mechanics.kane.equations import inertia_coefficients, kane_coefficients
+    from emdeg.mechanics.kane.equations import inertia_coefficients, kane_coefficients, kane_efforts
     from emdeg.mechanics.kane.forces import external_wrenches, joint_actions
     from emdeg.mechanics.kane.reader import load_setup, read_setup
     from emdeg.mechanics.kane.setup import (
