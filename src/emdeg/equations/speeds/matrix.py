@@ -221,7 +221,7 @@ def letter_values(of: SpeedAlgebra, sys: System) -> Callable[[Generator], Any]:
             return algebra.sincos(generator.of)[generator.kind == "cosine"]
         if generator.kind == "parameter":
             return algebra.symbol(str(generator.of))
-        at = sys.position[place[int(generator.of)]]
+        at: Any = sys.position[place[int(generator.of)]]
         if generator.kind == "displacement":
             return at
         return at[generator.kind == "cosine"]

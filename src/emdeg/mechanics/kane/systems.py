@@ -113,6 +113,7 @@ def system(
     before = identity
     R: list[Mat3] = []
     p: list[Vec3] = []
+    value: Any  # (sine, cosine) of a rotation, else a displacement
     for axis, value in zip(setup.base, of_given[joints:]):
         along = matmul(transpose(before), _along(_ALONG[axis], zero, one))
         if axis in _TURNS:
@@ -236,14 +237,15 @@ def _value(sys: System, speed: Speed, qd: Sequence[Scalar], move: Sequence[Spati
 
 def form_value(sys: System, formula: Any, position: Sequence[Position] | None = None) -> Scalar:
     """A coefficient's value at the configuration, or at another `position`."""
-    place = sys.position if position is None else position
+    place: Sequence[Any] = sys.position if position is None else position
     algebra = sys.mech.algebra
     joints = {joint.name: k for k, joint in enumerate(sys.robot.joints)}
     for k in range(sys.robot.n):
         joints.setdefault(f"q{k + 1}", k)
 
     def value(name: str) -> Scalar:
-        return place[sys.offset + joints[name]] if name in joints else algebra.symbol(name)
+        at: Any = place[sys.offset + joints[name]] if name in joints else algebra.symbol(name)
+        return at
 
     return formula.evaluate(algebra.number, value, lambda name: place[sys.offset + joints[name]])
 
