@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         registered,
         registered_addition,
         resolved,
+        with_option,
     )
     from emdeg.robot.loading import (
         SNAP,
