@@ -25,7 +25,7 @@ from emdeg.mechanics.formulations.lagrange_uicker import (
     transforms,
 )
 from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
-from emdeg.mechanics.kane import kane_coefficients
+from emdeg.mechanics.formulations.partial_velocities import kane_coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism_of
 from emdeg.mechanics.spatial import turned_about_z
 from emdeg.robot import BASE, Robot

@@ -10,7 +10,7 @@ from emdeg.mechanics.formulations.coefficients import newton_euler_coefficients
 from emdeg.mechanics.formulations.lagrange_uicker import uicker_coefficients
 from emdeg.mechanics.formulations.luh_walker_paul import efforts_by_luh_walker_paul
 from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
-from emdeg.mechanics.kane.equations import kane_efforts
+from emdeg.mechanics.formulations.partial_velocities import kane_efforts
 from emdeg.mechanics.mechanism import frames, mechanism_of
 from tests.random_robots import random_robot
 

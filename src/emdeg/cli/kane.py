@@ -13,11 +13,24 @@ from emdeg.cli.progress import stoppable, working
 from emdeg.cli.robots import Chosen
 from emdeg.codegen import identifier
 from emdeg.codegen.c import COptions, emit_c
-from emdeg.equations.speeds import SpeedInverse, speed_inverse
-from emdeg.mechanics.kane import Setup, load_setup
+from emdeg.kane import (
+    INPUTS,
+    PARTS,
+    Candidate,
+    Function,
+    Part,
+    Setup,
+    SpeedInverse,
+    choose,
+    describe,
+    kane_data,
+    kane_document,
+    kane_program,
+    load_setup,
+    speed_inverse,
+    verify_kane,
+)
 from emdeg.programs import count
-from emdeg.programs.kane import FORMULATION, INPUTS, Candidate, Function, choose, kane_program, verify_kane
-from emdeg.reports import PARTS, Part, describe, kane_data, kane_document
 from emdeg.robot import Robot
 from emdeg.writing import WRITERS
 
@@ -163,7 +176,8 @@ def _print_programs(programs: dict[str, Any]) -> None:
         cells = [found[key] for key in ("mul", "add", "div", "sqrt", "sincos")]
         table.add_row(_WORDS[name], ", ".join(program["inputs"]), *(str(cell or "") for cell in cells))  # type: ignore[index]
     out.print(table)
-    out.print("each verified modulo random primes against " + FORMULATION, soft_wrap=True)
+    for reference in {program["certificate"]["formulations"][1] for program in programs.values()}:
+        out.print(f"each verified modulo random primes against {reference}", soft_wrap=True)
 
 
 def _print_ranking(ranking: list[Candidate]) -> None:

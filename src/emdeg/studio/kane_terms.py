@@ -12,10 +12,23 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Angle, Generator, Quotient, TrigPoly
-from emdeg.mechanics.kane import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed, joint_rates
+from emdeg.kane import (
+    PARTS,
+    AngularVelocity,
+    Description,
+    LinearForm,
+    PointVelocity,
+    Rate,
+    Setup,
+    Speed,
+    choose,
+    describe,
+    joint_rates,
+    kane_document,
+    kane_program,
+)
 from emdeg.programs import Dependence, Kind, Program, Slot, Traced, Tracer, dependences, evaluate, included
-from emdeg.programs.kane import choose, kane_program
-from emdeg.reports import PARTS, Description, ShadedEntries, ShadedTerm, describe, kane_document
+from emdeg.reports import ShadedEntries, ShadedTerm
 from emdeg.robot import Robot, letter_paths, symbolize
 from emdeg.studio import units
 from emdeg.studio.shading import PlacedTerm, Word, terms_of, with_terms

@@ -11,7 +11,7 @@ from emdeg.mechanics.formulations.coefficients import Coefficients
 from emdeg.mechanics.formulations.extended_body_rates import extended_body_coefficients
 from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients, uicker_coefficients
 from emdeg.mechanics.formulations.luh_walker_paul import efforts_by_luh_walker_paul
-from emdeg.mechanics.kane.equations import kane_coefficients, kane_efforts
+from emdeg.mechanics.formulations.partial_velocities import kane_coefficients, kane_efforts
 from emdeg.mechanics.mechanism import Frames, Mechanism
 from emdeg.mechanics.spatial import Scalar, total
 from emdeg.mechanics.state import Outputs, TreeState

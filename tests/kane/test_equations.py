@@ -12,9 +12,7 @@ from typer.testing import CliRunner
 import emdeg
 from emdeg.cli import app
 from emdeg.errors import ClosureError, RobotError, SingularSpeeds
-from emdeg.kane import KaneModel, load_setup
-from emdeg.mechanics.kane import joint_rates, read_setup
-from emdeg.programs.kane import kane_program, verify_kane
+from emdeg.kane import KaneModel, joint_rates, kane_program, load_setup, read_setup, verify_kane
 from tests.mechanics.kkt import constrained_accelerations
 from tests.mechanics.test_loops import REFERENCE, robot_of
 

@@ -1,4 +1,4 @@
-"""What acts on a robot besides gravity and its drives: loads, springs, dampers, friction; over any scalar."""
+"""What acts on a robot besides gravity and its actuators: loads, springs, dampers, friction; over any scalar."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from emdeg.algebra import FieldScalar
+from emdeg.kane.motion import System, host, turned
+from emdeg.kane.setup import PointSpring
 from emdeg.mechanics.formulations.friction import law_of, parts_of_laws, smooth_sign
-from emdeg.mechanics.kane.setup import PointSpring
-from emdeg.mechanics.kane.systems import System, host, turned
 from emdeg.mechanics.mechanism import path, written
 from emdeg.mechanics.spatial import Scalar, Spatial, Vec3, add, cross, dot, mul, neg, scale, sub, tmul
 from emdeg.robot import BASE, Frame, Vector
@@ -101,19 +101,19 @@ def _seen(sys: System, link: int, point: Vec3, to: int) -> Vec3:
 
 
 def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar], sqrt: Root) -> list[Scalar]:
-    """Per joint of the mechanism: effort [N m, N] of its springs, dampers and friction, which adds to the drive's.
+    """Torque or force [N m, N] of each joint's springs, dampers and friction, which adds to its actuator's.
 
     `variables` are the joints' variables themselves, angles included.
     """
     algebra, setup, m = sys.mech.algebra, sys.setup, sys.offset
-    efforts: list[Scalar] = [sys.mech.zero] * sys.mech.n
+    tau: list[Scalar] = [sys.mech.zero] * sys.mech.n
     for spring in setup.joint_springs:
         k = m + spring.joint
         if spring.stiffness:
             stretch = variables[k] - written(algebra, spring.rest)
-            efforts[k] = efforts[k] - written(algebra, spring.stiffness) * stretch
+            tau[k] = tau[k] - written(algebra, spring.stiffness) * stretch
         if spring.damping:
-            efforts[k] = efforts[k] - written(algebra, spring.damping) * qd[k]
+            tau[k] = tau[k] - written(algebra, spring.damping) * qd[k]
     if setup.friction:
         _, exp, tanh = parts_of_laws(sys.mech)
         for i, joint in enumerate(sys.robot.joints):
@@ -122,5 +122,5 @@ def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar]
                 law = replace(law, coulomb=sys.mech.zero, peak=sys.mech.zero)
             if not law.is_none:
                 slow = sys.mech.zero if setup.smoothing is None else written(algebra, setup.smoothing)
-                efforts[k] = efforts[k] - law.effort(qd[k], smooth_sign(slow, sqrt), exp, tanh)
-    return efforts
+                tau[k] = tau[k] - law.effort(qd[k], smooth_sign(slow, sqrt), exp, tanh)
+    return tau

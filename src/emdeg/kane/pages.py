@@ -1,4 +1,4 @@
-"""What `emdeg.reports.kane.describe` finds: as a document, and as plain data for other programs."""
+"""What `emdeg.kane.describe` finds: as a document, and as plain data for other programs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from emdeg.equations.reading import own_letter
-from emdeg.reports.kane import BodyMotion, Description, Dynamics, Velocities
+from emdeg.kane.description import BodyMotion, Description, Dynamics, Velocities
 from emdeg.writing import (
     Document,
     Equation,

@@ -15,22 +15,14 @@ from typing import Literal, cast
 from emdeg.algebra import Generator, Quotient, Scalar, TrigPoly, verbatim_latex
 from emdeg.codegen import Language, Summand, listings
 from emdeg.equations.reading import own_letter
-from emdeg.equations.speeds import SpeedAlgebra, SpeedInverse, speed_algebra, speed_inverse
 from emdeg.errors import RobotError
+from emdeg.kane.inverse import SpeedInverse, speed_inverse
+from emdeg.kane.motion import known_angular_velocities, speed_values, velocities
+from emdeg.kane.program import kane_parts
+from emdeg.kane.setup import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed
+from emdeg.kane.speeds import SpeedAlgebra, speed_algebra
 from emdeg.mechanics import add, cross
-from emdeg.mechanics.kane import (
-    AngularVelocity,
-    LinearForm,
-    PointVelocity,
-    Rate,
-    Setup,
-    Speed,
-    known_angular_velocities,
-    speed_values,
-    velocities,
-)
 from emdeg.programs import Program
-from emdeg.programs.kane import kane_parts
 from emdeg.robot import Robot
 from emdeg.writing import Combination, Label, Written, WrittenSum, WrittenTerm, label, mathml
 
@@ -131,7 +123,7 @@ class _Letters:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self.setup.names or tuple(f"u{i + 1}" for i in range(len(self.of.free)))
+        return self.setup.names_of(self.robot)
 
     def linear(self, coefficients: Sequence[Quotient], rest: Quotient) -> Combination:
         """sum coefficient u + rest."""
@@ -145,7 +137,9 @@ def describe(robot: Robot, setup: Setup, show: Sequence[Part] = ()) -> Descripti
     if clash := [name for name in setup.names if name in taken]:
         raise RobotError(f"the speed {clash[0]} has the name of a joint or of a symbol: rename it", body=robot.name)
     kinematics = speed_inverse(robot, setup)
-    names = setup.names or tuple(f"u{i + 1}" for i in range(len(setup.speeds)))
+    if kinematics is None:
+        raise RobotError("with closed loops its equations have programs, which formulas do not show", body=robot.name)
+    names = setup.names_of(robot)
     to = _Letters(robot, setup, kinematics, speed_algebra(robot, setup, names, rates=True))
     to = replace(to, explicit=_explicit(to))
     return Description(
@@ -195,7 +189,7 @@ def _formulas(values: Sequence[Scalar]) -> Sequence[TrigPoly]:
 def _speeds(to: _Letters) -> tuple[DescribedSpeed, ...]:
     sys = to.of.system(to.robot, to.setup)
     algebra = to.of.algebra
-    qd = sys.all_joints([algebra.rate(k) for k in to.of.free], [algebra.rate(k) for k in to.of.given])
+    qd = sys.scattered([algebra.rate(k) for k in to.of.free], [algebra.rate(k) for k in to.of.given])
     return tuple(
         DescribedSpeed(label(name), definition(speed, to.robot), _alone(value))
         for name, speed, value in zip(to.names, to.setup.speeds, _formulas(speed_values(sys, qd)))
@@ -219,7 +213,7 @@ def _explicit(to: _Letters) -> tuple[list[list[Quotient]], list[Quotient]] | Non
     W = [[_moved(entry, to) for entry in row] for row in to.kinematics.matrix]
     sys = to.of.system(to.robot, to.setup)
     zeros = [algebra.zero] * len(to.of.free)
-    B = _formulas(speed_values(sys, sys.all_joints(zeros, [algebra.rate(k) for k in to.of.given])))
+    B = _formulas(speed_values(sys, sys.scattered(zeros, [algebra.rate(k) for k in to.of.given])))
     rest = []
     for row in W:
         total = Quotient(algebra.zero)
@@ -244,7 +238,7 @@ def _bodies(to: _Letters) -> tuple[BodyMotion, ...]:
     algebra = to.of.algebra
     sys = to.of.system(to.robot, to.setup)
     free, given = [algebra.rate(k) for k in to.of.free], [algebra.rate(k) for k in to.of.given]
-    qd = sys.all_joints(free, given)
+    qd = sys.scattered(free, given)
     known = known_angular_velocities(sys, [algebra.symbol(name) for name in to.names])
     implicit, plain = velocities(sys, qd, known), velocities(sys, qd)
     found = []

@@ -9,24 +9,12 @@ from typing import cast
 
 from emdeg.algebra import ONE, ZERO, PrimeField, Residue, parsed
 from emdeg.algebra.linear import independent_rows
-from emdeg.equations.speeds import SpeedInverse, speed_inverse
 from emdeg.errors import OverBudget, RobotError
-from emdeg.mechanics.kane import (
-    AngularVelocity,
-    LinearForm,
-    PointVelocity,
-    Rate,
-    Setup,
-    Speed,
-    joint_rates,
-    loop_system,
-    speed_matrix,
-    system,
-)
+from emdeg.kane.inverse import SpeedInverse, speed_inverse
+from emdeg.kane.motion import speed_matrix, system
+from emdeg.kane.program import kane_program
+from emdeg.kane.setup import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed, coordinates_of, joint_rates
 from emdeg.programs.ir import Count, count
-from emdeg.programs.kane.build import kane_program
-from emdeg.programs.kane.closed import LoopKane
-from emdeg.programs.kane.inputs import KaneInputs
 from emdeg.robot import BASE, NOWHERE, Frame, Robot, Vector
 
 FINALISTS = 4
@@ -83,15 +71,11 @@ def choose(
     for setup in natural_setups(robot) if setups is None else setups:
         if tell(setup.title) and tried:
             break
-        if not robot.is_tree:
-            tried.append((_counted(robot, setup, None, False), None))
-            continue
         try:
             kinematics = speed_inverse(robot, setup)
         except (RobotError, OverBudget):
             continue
-        det = kinematics.det
-        if det is not None and len(det) <= LARGEST:
+        if kinematics is None or ((det := kinematics.det) is not None and len(det) <= LARGEST):
             tried.append((_counted(robot, setup, kinematics, False), kinematics))
     tried.sort(key=lambda pair: pair[0].rank)
     best = [_counted(robot, one.setup, kinematics, True) for one, kinematics in tried[:FINALISTS]]
@@ -108,26 +92,13 @@ def _counted(robot: Robot, setup: Setup, kinematics: SpeedInverse | None, simpli
 
 
 def _invertible(robot: Robot, setup: Setup) -> bool:
-    if not robot.is_tree:
-        return _invertible_loops(robot, setup)
-    field = PrimeField.fresh()
-    at = [field.joint_sincos(k) if j.kind == "revolute" else field.displacement(k) for k, j in enumerate(robot.joints)]
-    A = speed_matrix(system(robot, setup, field, at))
-    residues = [[cast(Residue, entry).value for entry in row] for row in A]
-    return len(independent_rows(residues, field.prime)) == robot.n
-
-
-def _invertible_loops(robot: Robot, setup: Setup) -> bool:
-    """The same where the loops are closed, at a point where their roots exist."""
+    """Whether the speeds determine the rates at a random point of a prime field at which the mechanism exists."""
+    turns = setup.turning(robot)
     for _ in range(DRAWS):
         field = PrimeField.fresh()
-        at = [
-            field.joint_sincos(k) if joint.kind == "revolute" else field.displacement(k)
-            for k, joint in enumerate(robot.coordinates)
-        ]
+        at = [field.joint_sincos(k) if turning else field.displacement(k) for k, turning in enumerate(turns)]
         try:
-            sys = loop_system(robot, setup, field, at, (), lambda value, _, field=field: field.sqrt(value))
-            A = LoopKane(sys, KaneInputs(), field.sqrt).A
+            A = speed_matrix(system(robot, setup, field, at))
         except ZeroDivisionError:
             continue
         residues = [[cast(Residue, entry).value for entry in row] for row in A]
@@ -135,13 +106,12 @@ def _invertible_loops(robot: Robot, setup: Setup) -> bool:
     return False
 
 
-def _suggested_of_loops(robot: Robot) -> Iterator[Setup]:
-    """The coordinates' and the motors' rates; components of the tool's velocity and angular velocity."""
+def _suggested_of_dependent_joints(robot: Robot) -> Iterator[Setup]:
+    """The coordinates' and the actuators' rates; components of the tool's velocity and angular velocity."""
     yield replace(joint_rates(robot), title="the coordinates' rates")
-    loops, n = robot.loops, robot.freedoms
-    assert loops is not None
-    if len(loops.driven) == n and loops.driven != loops.coordinates:
-        yield Setup(tuple(Rate(k) for k in loops.driven), title="the driven joints' rates")
+    n, driven = robot.freedoms, tuple(map(robot.joints.index, robot.driven))
+    if len(driven) == n and driven != coordinates_of(robot):
+        yield Setup(tuple(Rate(k) for k in driven), title="the driven joints' rates")
     base = Frame("base", BASE)
     for axes in combinations(range(3), n) if n <= 3 else ():
         words = ", ".join(_LETTERS[axis] for axis in axes)
@@ -156,8 +126,8 @@ def _suggested_of_loops(robot: Robot) -> Iterator[Setup]:
 
 
 def _suggested(robot: Robot) -> Iterator[Setup]:
-    if not robot.is_tree:
-        yield from _suggested_of_loops(robot)
+    if robot.freedoms < robot.n:
+        yield from _suggested_of_dependent_joints(robot)
         return
     rates = list(joint_rates(robot).speeds)
     yield joint_rates(robot)

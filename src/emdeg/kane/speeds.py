@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any, cast
 
 from emdeg.algebra import Angle, Exact, Generator, TrigAlgebra, TrigPoly
-from emdeg.mechanics.kane import LinearForm, PointVelocity, Setup, System, speed_matrix, system
+from emdeg.kane.motion import System, speed_matrix, system
+from emdeg.kane.setup import TURNS, LinearForm, PointVelocity, Setup
 from emdeg.robot import Pose, Robot, massless
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
@@ -51,7 +52,7 @@ def speed_algebra(robot: Robot, setup: Setup, parameters: Sequence[str] = (), ra
         numbers = list(range(1, robot.n + 1))
     axes = [max(numbers) + 1 + i for i in range(len(setup.base))]
     turning = [k for k, joint in zip(numbers, robot.joints) if joint.kind == "revolute"]
-    turning += [k for k, axis in zip(axes, setup.base) if axis in ("yaw", "pitch", "roll")]
+    turning += [k for k, axis in zip(axes, setup.base) if axis in TURNS]
     symbols, angles = _constants(robot, setup)
     algebra = TrigAlgebra(
         revolute=sorted(turning),
@@ -214,14 +215,14 @@ def _single_sine(factor: TrigPoly, names: dict[int, str]) -> str | None:
 def letter_values(of: SpeedAlgebra, sys: System) -> Callable[[Generator], Any]:
     """How a formula's letters are written among the scalars of a system in another algebra."""
     algebra = sys.mech.algebra
-    place = dict(zip((*of.free, *of.given), (*sys.free, *sys.given)))
+    joint = dict(zip((*of.free, *of.given), (sys.coordinates[place] for place in (*sys.free, *sys.given))))
 
     def letter(generator: Generator) -> Any:
         if isinstance(generator.of, Angle):
             return algebra.sincos(generator.of)[generator.kind == "cosine"]
         if generator.kind == "parameter":
             return algebra.symbol(str(generator.of))
-        at = sys.position[place[int(generator.of)]]
+        at: Any = sys.position[joint[int(generator.of)]]
         if generator.kind == "displacement":
             return at
         return at[generator.kind == "cosine"]

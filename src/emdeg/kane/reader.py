@@ -8,9 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from emdeg.algebra import ONE, ZERO, Exact, Expression, parsed
-from emdeg.mechanics.formulations.friction import law_of
-from emdeg.mechanics.kane.closed import check_loop_setup
-from emdeg.mechanics.kane.setup import (
+from emdeg.kane.setup import (
     BASE_AXES,
     WORLD,
     AngularVelocity,
@@ -23,8 +21,10 @@ from emdeg.mechanics.kane.setup import (
     Rate,
     Setup,
     Speed,
+    check_setup,
     coordinates_of,
 )
+from emdeg.mechanics.formulations.friction import law_of
 from emdeg.robot import NOWHERE, Frame, Remarks, Robot, TomlDocument, TomlTable, Vector, kind_of, read_text
 
 SCHEMA = 1
@@ -61,7 +61,7 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         raise top.error("every joint's motion is prescribed: no generalized speed is left", "prescribed")
     if len(speeds) != len(free):
         given = f", {len(prescribed)} of {len(independent)} being prescribed" if prescribed else ""
-        what = "joints" if robot.is_tree else "coordinates"
+        what = "joints" if len(independent) == robot.n else "coordinates"
         rule = f"{len(speeds)} generalized speeds for {len(free)} free {what}{given}: there must be as many"
         raise top.error(rule, "speed" if speeds else None)
     if len(set(called)) != len(called):
@@ -83,8 +83,7 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         smoothing,
         top.text("title", ""),
     )
-    if not robot.is_tree:
-        check_loop_setup(robot, setup)
+    check_setup(robot, setup)
     return setup
 
 

@@ -1,0 +1,122 @@
+"""Programs of Kane's equations for any setup: torques from motion, ud from torques, X ud = right-hand side, its parts.
+
+Inputs, in order: q of the free joints; u, ud or tau as the function needs; where motions are prescribed their p, pd
+and pdd (joints first, then the base's axes); `loads`, three components for each load without a value of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from emdeg.kane.equations import INPUTS, METHODS, Function, KaneEquations, KaneInputs
+from emdeg.kane.inverse import SpeedInverse, speed_inverse
+from emdeg.kane.motion import System, system
+from emdeg.kane.setup import Setup
+from emdeg.mechanics.parameters import regrouped_mechanism
+from emdeg.mechanics.state import TreeState
+from emdeg.mechanics.variants import Axial, inertia_handed_inwards
+from emdeg.programs.ir import Dependence, Program, count
+from emdeg.programs.search.fingerprint import merged
+from emdeg.programs.simplification import retrace, simplify
+from emdeg.programs.trace import Tracer
+from emdeg.robot import Robot
+
+
+def kane_program(
+    robot: Robot,
+    setup: Setup,
+    function: Function,
+    *,
+    kinematics: SpeedInverse | None = None,
+    method: str | None = None,
+    base_parameters: bool = True,
+    factored: bool = True,
+    name: str | None = None,
+) -> Program:
+    """The program of one function, by `method` or by the one that needs the fewest operations.
+
+    The robot's symbols become the input `parameters`. `base_parameters` regroups the inertias first. `kinematics` are
+    the kinematic equations where they are known already.
+    """
+    if function not in INPUTS:
+        raise ValueError(f"there is no function {function!r}; there are {', '.join(INPUTS)}")
+    kinematics = speed_inverse(robot, setup) if kinematics is None else kinematics
+    traced = (
+        traced_kane(
+            robot,
+            setup,
+            kinematics,
+            INPUTS[function],
+            name or f"kane_{function}",
+            lambda kane, one=one: kane.outputs(function, one),
+            base_parameters,
+        )
+        for one in (METHODS[function] if method is None else (method,))
+    )
+    return smallest(simplify(merged(one)) if factored else retrace(one) for one in traced if one is not None)
+
+
+def kane_parts(robot: Robot, setup: Setup, kinematics: SpeedInverse | None = None) -> Program:
+    """One program of X, H, T, G, E and rhs: Kane's equations taken apart, see `KaneEquations.parts`."""
+    kinematics = speed_inverse(robot, setup) if kinematics is None else kinematics
+    traced = (
+        traced_kane(robot, setup, kinematics, INPUTS["equations"], "kane", lambda kane, one=one: kane.parts(one))
+        for one in METHODS["equations"]
+    )
+    return smallest(simplify(one) for one in traced if one is not None)
+
+
+def smallest(programs: Iterable[Program]) -> Program:
+    """The one with the fewest operations."""
+    return min(programs, key=lambda program: count(program).total)
+
+
+def traced_kane(
+    robot: Robot,
+    setup: Setup,
+    kinematics: SpeedInverse | None,
+    wanted: Sequence[str],
+    name: str,
+    outputs: Callable[[KaneEquations], Mapping[str, Any] | None],
+    base_parameters: bool = True,
+) -> Program | None:
+    """The trace of what `outputs` computes from the inputs `wanted`, prescribed motions and loads."""
+    tracer, sys, inputs = traced_system(robot, setup, wanted)
+    if base_parameters and isinstance(sys.state, TreeState):
+        # On a moving base every parameter may matter that a base at rest hides.
+        mech = _regrouped_on_moving_base(sys) if setup.base else regrouped_mechanism(robot, tracer)
+        sys = replace(sys, state=replace(sys.state, tree=mech))
+    found = outputs(KaneEquations(sys, kinematics, inputs, tracer.sqrt))
+    return None if found is None else tracer.program(name, found)
+
+
+def traced_system(robot: Robot, setup: Setup, wanted: Sequence[str]) -> tuple[Tracer, System, KaneInputs]:
+    """An open trace with the inputs `wanted`, q, prescribed motions and loads, and the system in it."""
+    tracer = Tracer(sorted(robot.symbols))
+    free, names = setup.free(robot), setup.names_of(robot)
+    q = tracer.inputs("q", len(free), Dependence.CONFIGURATION, [robot.joints[k].name for k in free])
+    inputs: dict[str, Any] = {}
+    for one in wanted:
+        size = len(setup.actuated(robot) if one == "tau" else free)
+        inputs[one] = tracer.inputs(one, size, Dependence.RATES, names if one in ("u", "ud") else ())
+    p: tuple[Any, ...] = ()
+    if setup.given_motions:
+        labels = [robot.joints[k].name for k in setup.prescribed] + [f"base {axis}" for axis in setup.base]
+        p = tracer.inputs("p", setup.given_motions, Dependence.CONFIGURATION, labels)
+        inputs["pd"] = tracer.inputs("pd", len(p), Dependence.RATES)
+        if len(wanted) > 1:
+            inputs["pdd"] = tracer.inputs("pdd", len(p), Dependence.RATES)
+    if setup.input_loads and ("tau" in wanted or ("u" in wanted and "ud" in wanted)):
+        labels = [f"{load.name} {axis}" for load in setup.input_loads for axis in "xyz"]
+        inputs["loads"] = tracer.inputs("loads", len(labels), Dependence.RATES, labels)
+    at: list[Any] = [tracer.sincos_of(x) if turns else x for x, turns in zip((*q, *p), setup.turning(robot))]
+    sys = system(robot, setup, tracer, at[: len(free)], at[len(free) :])
+    return tracer, sys, KaneInputs(variables=(*q, *p), **inputs)
+
+
+def _regrouped_on_moving_base(sys: System):
+    """Base parameters as far as they hold on a moving base: what a joint cannot tell goes to the link before it."""
+    axial: tuple[Axial, ...] = ("yy",) * sys.mech.n
+    return inertia_handed_inwards(sys.mech, axial, (False,) * sys.mech.n)
