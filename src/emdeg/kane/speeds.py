@@ -1,4 +1,4 @@
-"""The kinematic equations u = A qd + B in formulas: A, its determinant, and where the choice of speeds breaks down."""
+"""The kinematic equations u = A xd + B in formulas: A, its determinant, and where the choice of speeds breaks down."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, cast
 
-from emdeg.algebra import Angle, Exact, Generator, TrigAlgebra, TrigPoly
+from emdeg.algebra import Angle, Exact, Expression, Generator, TrigAlgebra, TrigPoly
+from emdeg.equations.singular import zeros
 from emdeg.kane.motion import System, speed_matrix, system
-from emdeg.kane.setup import TURNS, LinearForm, PointVelocity, Setup
-from emdeg.robot import Pose, Robot, massless
+from emdeg.kane.setup import TURNS, AngularVelocity, LinearForm, PointVelocity, Setup
+from emdeg.robot import Robot, massless
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
 
@@ -75,31 +75,23 @@ def speed_algebra(robot: Robot, setup: Setup, parameters: Sequence[str] = (), ra
 
 def _constants(robot: Robot, setup: Setup) -> tuple[tuple[str, ...], tuple[Angle, ...]]:
     """Symbols in lengths and constant angles that the velocities depend on."""
-    values: list[Exact] = []
-    angles: list[Angle] = []
-    formulas: list[str] = []
-
-    def of_pose(pose: Pose) -> None:
-        values.extend(pose.xyz)
-        angles.extend(pose.rpy)
-
-    of_pose(robot.base)
+    found: list[Exact | Angle] = [*robot.base.xyz, *robot.base.rpy]
     for joint in robot.joints:
         place = joint.placement
-        values += [place.a, place.b, place.d]
-        angles += [place.alpha, place.theta, place.gamma, place.beta]
+        found += [place.a, place.b, place.d, place.alpha, place.theta, place.gamma, place.beta]
+    formulas: list[Expression] = []
     for speed in setup.speeds:
-        if isinstance(speed, LinearForm):
-            parts = [c for _, c in speed.coefficients] + ([speed.constant] if speed.constant else [])
-            formulas += [name for part in parts for name in part.names if name in robot.symbols]
-        elif hasattr(speed, "body"):
-            of_pose(speed.body.pose)  # type: ignore[union-attr]
-            of_pose(speed.frame.pose)  # type: ignore[union-attr]
-            values.extend(speed.direction)  # type: ignore[union-attr]
-            if isinstance(speed, PointVelocity):
-                values.extend(speed.point)
-    symbols = {name for value in values for name in value.symbols} | set(formulas)
-    return tuple(sorted(symbols)), tuple(dict.fromkeys(angles))
+        match speed:
+            case LinearForm():
+                formulas += [c for _, c in speed.coefficients] + ([speed.constant] if speed.constant else [])
+            case AngularVelocity() | PointVelocity():
+                for pose in (speed.body.pose, speed.frame.pose):
+                    found += [*pose.xyz, *pose.rpy]
+                found += [*speed.direction, *(speed.point if isinstance(speed, PointVelocity) else ())]
+    symbols = {name for formula in formulas for name in formula.names if name in robot.symbols}
+    symbols |= {name for value in found if not isinstance(value, Angle) for name in value.symbols}
+    angles = dict.fromkeys(value for value in found if isinstance(value, Angle))
+    return tuple(sorted(symbols)), tuple(angles)
 
 
 def symbolic_speed_matrix(robot: Robot, setup: Setup, of: SpeedAlgebra | None = None) -> Matrix:
@@ -121,76 +113,40 @@ class SpeedSingularity:
 
 def singularities(det: TrigPoly, names: dict[int, str]) -> tuple[SpeedSingularity, ...]:
     """Where the speeds cannot be solved for the rates: each factor of det A that can vanish."""
-    if not det:
-        raise ValueError("the determinant is zero everywhere")
-    found = []
-    for factor in _factors(det):
-        where = _where(factor, names)
-        if where is not None:
-            found.append(SpeedSingularity(factor, where))
-    return tuple(found)
+    found = ((factor, _where(factor, names)) for factor in _factors(det))
+    return tuple(SpeedSingularity(factor, where) for factor, where in found if where is not None)
 
 
 def _factors(det: TrigPoly) -> Iterator[TrigPoly]:
-    algebra = det.algebra
     if len(det) > MAX_FACTORED:
         yield det
         return
-    _, parts = det._poly.factor()
-    for poly, _ in parts:
-        formula = algebra._canonical(poly)
+    for poly, _ in det._poly.factor()[1]:
+        formula = det.algebra._canonical(poly)
         if not formula.is_number:
             yield formula
 
 
 def _where(factor: TrigPoly, names: dict[int, str]) -> str | None:
     """In words where a factor is zero; None if it never is."""
-    joints = {g.of for g in factor.generators if isinstance(g.of, int)}
+    joints = sorted({g.of for g in factor.generators if isinstance(g.of, int)})
     if not joints:
         return None  # constants of the robot alone: taken to be what they are, not zero
-    free = all(isinstance(g.of, int) for g in factor.generators)
-    if len(joints) == 1 and free:
-        joint: Any = next(iter(joints))
-        name = names[joint]
-        if joint in factor.algebra.prismatic:
-            return _displacement(factor, joint, name)
-        return _angle(factor, joint, name)
-    single = _single_sine(factor, names)
-    return single or _vanishing(factor, names)
+    at = zeros(factor)
+    if at is None:
+        return _single_sine(factor, names) or _vanishing(factor, [names[joint] for joint in joints])
+    (joint,) = joints
+    if joint in factor.algebra.prismatic:
+        return f"{names[joint]} = " + " or ".join(f"{x:g}" for x in at) + " m" if at else None
+    angles = sorted({round(math.degrees(x) % 360, 6) % 360 for x in at})
+    angles = sorted((x - 360 if x > 180 else x for x in angles), key=abs)
+    return f"{names[joint]} = " + " or ".join(f"{x:g}" for x in angles) + " deg" if angles else None
 
 
-def _vanishing(factor: TrigPoly, names: dict[int, str]) -> str:
+def _vanishing(factor: TrigPoly, names: Sequence[str]) -> str:
     if len(factor) <= MAX_SHOWN:
         return f"{factor} = 0"
-    joints = sorted({g.of for g in factor.generators if isinstance(g.of, int)})
-    return f"a formula of {len(factor)} terms in {', '.join(names[k] for k in joints)} vanishes"
-
-
-def _displacement(factor: TrigPoly, joint: int, name: str) -> str:
-    letter = Generator("displacement", joint)
-    if factor.degree(letter) > 1:
-        return _vanishing(factor, {joint: name})
-    slope = factor.derivative_by(letter).number
-    rest = factor.substitute({joint: Fraction(0)}).number
-    return f"{name} = {float(-rest / slope):g} m"
-
-
-def _angle(factor: TrigPoly, joint: int, name: str) -> str | None:
-    """Where a + b cos + d sin is zero, in degrees."""
-    s, c = Generator("sine", joint), Generator("cosine", joint)
-    coefficients = {(): Fraction(0), (s,): Fraction(0), (c,): Fraction(0)}
-    for value, monomial in factor.terms():
-        key = tuple(monomial)
-        if key not in coefficients or any(power > 1 for power in monomial.values()):
-            return _vanishing(factor, {joint: name})
-        coefficients[key] = value
-    a, b, d = coefficients[()], coefficients[(c,)], coefficients[(s,)]
-    if a * a > b * b + d * d:
-        return None
-    middle, half = math.atan2(d, b), math.acos(max(-1.0, min(1.0, float(-a) / math.hypot(b, d))))
-    angles = sorted({round(math.degrees(x) % 360, 6) % 360 for x in (middle + half, middle - half)})
-    angles = [x - 360 if x > 180 else x for x in angles]
-    return f"{name} = " + " or ".join(f"{x:g}" for x in sorted(angles, key=abs)) + " deg"
+    return f"a formula of {len(factor)} terms in {', '.join(names)} vanishes"
 
 
 def _single_sine(factor: TrigPoly, names: dict[int, str]) -> str | None:
@@ -203,13 +159,12 @@ def _single_sine(factor: TrigPoly, names: dict[int, str]) -> str | None:
     ((index, (a, b)),) = series.items()
     if bool(a) == bool(b):
         return None
-    terms = [(m, names[joint]) for m, joint in zip(index, factor.algebra.revolute) if m]
     text = ""
-    for m, name in terms:
-        sign = " - " if m < 0 else " + " if text else ""
-        text += sign + ("" if abs(m) == 1 else f"{abs(m)} ") + name
-    angles = "0 or 180 deg" if b else "90 or -90 deg"
-    return f"{text} = {angles}"
+    for m, joint in zip(index, factor.algebra.revolute):
+        if m:
+            sign = " - " if m < 0 else " + " if text else ""
+            text += sign + ("" if abs(m) == 1 else f"{abs(m)} ") + names[joint]
+    return f"{text} = " + ("0 or 180 deg" if b else "90 or -90 deg")
 
 
 def letter_values(of: SpeedAlgebra, sys: System) -> Callable[[Generator], Any]:
