@@ -11,9 +11,10 @@ from emdeg.algebra import ONE, ZERO, PrimeField, Residue, parsed
 from emdeg.algebra.linear import independent_rows
 from emdeg.errors import OverBudget, RobotError
 from emdeg.kane.inverse import SpeedInverse, speed_inverse
-from emdeg.kane.motion import speed_matrix, system
+from emdeg.kane.motion import speed_matrix
 from emdeg.kane.program import kane_program
 from emdeg.kane.setup import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed, coordinates_of, joint_rates
+from emdeg.kane.system import system
 from emdeg.programs.ir import Count, count
 from emdeg.robot import BASE, NOWHERE, Frame, Robot, Vector
 

@@ -19,7 +19,8 @@ from emdeg.algebra import FieldScalar
 from emdeg.algebra.linear import Matrix, Rows, congruent, solve_symmetric, times, transposed
 from emdeg.kane.forces import external_wrenches, joint_actions
 from emdeg.kane.inverse import Eliminated, SpeedInverse, solver
-from emdeg.kane.motion import System, known_angular_velocities, speed_rates, speed_values, velocities
+from emdeg.kane.motion import known_angular_velocities, speed_rates, speed_values, velocities
+from emdeg.kane.system import System
 from emdeg.mechanics.spatial import Scalar, Spatial, Vec3, zeros
 from emdeg.mechanics.variants import known_turning, link_frame_recursion
 

@@ -25,7 +25,7 @@ from emdeg.algebra.linear import (
     triangular_blocks,
 )
 from emdeg.errors import OverBudget, RobotError
-from emdeg.kane.motion import System, speed_matrix
+from emdeg.kane.motion import speed_matrix
 from emdeg.kane.setup import Setup
 from emdeg.kane.speeds import (
     Matrix,
@@ -36,6 +36,7 @@ from emdeg.kane.speeds import (
     speed_algebra,
     symbolic_speed_matrix,
 )
+from emdeg.kane.system import System
 from emdeg.mechanics import kind_of, total
 from emdeg.robot import Robot
 

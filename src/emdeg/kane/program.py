@@ -12,8 +12,8 @@ from typing import Any
 
 from emdeg.kane.equations import INPUTS, METHODS, Function, KaneEquations, KaneInputs
 from emdeg.kane.inverse import SpeedInverse, speed_inverse
-from emdeg.kane.motion import System, system
 from emdeg.kane.setup import Setup
+from emdeg.kane.system import System, system
 from emdeg.mechanics.parameters import regrouped_mechanism
 from emdeg.mechanics.state import TreeState
 from emdeg.mechanics.variants import Axial, inertia_handed_inwards

@@ -17,9 +17,10 @@ from emdeg.algebra.linear import Matrix, congruent, solve_system, times, transpo
 from emdeg.kane.equations import INPUTS, Function, KaneInputs
 from emdeg.kane.forces import joint_actions
 from emdeg.kane.inverse import Eliminated
-from emdeg.kane.motion import System, host, speed_values, system
+from emdeg.kane.motion import speed_values
 from emdeg.kane.program import traced_system
 from emdeg.kane.setup import PointSpring, Setup
+from emdeg.kane.system import System, host, point_of, system
 from emdeg.mechanics.functions.lookup import ways_of
 from emdeg.mechanics.mechanism import Rates, in_base, written
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, dot, matmul, mul, scale, sub, transpose
@@ -249,9 +250,9 @@ class _World:
 
     def place(self, frame: Frame, point: Vector) -> Vec3:
         """[m]"""
-        link, R, origin = host(self.sys, frame)
-        R_link, p_link = self.sys.mech.base if link == BASE else (self.frames.R[link], self.frames.p[link])
-        return add(p_link, mul(R_link, add(origin, mul(R, self.sys.exact(point)))))
+        link, arm = point_of(self.sys, frame, point)
+        R, p = self.sys.mech.base if link == BASE else (self.frames.R[link], self.frames.p[link])
+        return add(p, mul(R, arm))
 
 
 def _plain(value: Any) -> Any:

@@ -149,6 +149,12 @@ def coordinates_of(robot: Robot) -> tuple[int, ...]:
     return tuple(map(robot.joints.index, robot.coordinates))
 
 
+def joint_numbers(robot: Robot) -> dict[str, int]:
+    """The joints by name, and as q1, q2, ... in the robot's order where no joint has that name."""
+    found = {joint.name: k for k, joint in enumerate(robot.joints)}
+    return {f"q{k + 1}": k for k in range(robot.n)} | found
+
+
 def joint_rates(robot: Robot, prescribed: tuple[int, ...] = ()) -> Setup:
     """The plain choice: u = qd of every independent joint that is not prescribed."""
     free = [k for k in coordinates_of(robot) if k not in prescribed]

@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from emdeg.algebra import Angle, Exact, Expression, Generator, TrigAlgebra, TrigPoly
 from emdeg.equations.singular import zeros
-from emdeg.kane.motion import System, speed_matrix, system
+from emdeg.kane.motion import speed_matrix
 from emdeg.kane.setup import TURNS, AngularVelocity, LinearForm, PointVelocity, Setup
+from emdeg.kane.system import System, system
 from emdeg.robot import Robot, massless
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
