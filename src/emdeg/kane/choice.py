@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import cast
 
-from emdeg.algebra import ONE, ZERO, PrimeField, Residue, parsed
+from emdeg.algebra import PrimeField, Residue, parsed
 from emdeg.algebra.linear import independent_rows
 from emdeg.errors import OverBudget, RobotError
 from emdeg.kane.inverse import SpeedInverse, speed_inverse
 from emdeg.kane.motion import speed_matrix
 from emdeg.kane.program import kane_program
-from emdeg.kane.setup import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed, coordinates_of, joint_rates
+from emdeg.kane.setup import (
+    AXES,
+    AngularVelocity,
+    LinearForm,
+    PointVelocity,
+    Rate,
+    Setup,
+    Speed,
+    coordinates_of,
+    joint_rates,
+)
 from emdeg.kane.system import system
 from emdeg.programs.ir import Count, count
-from emdeg.robot import BASE, NOWHERE, Frame, Robot, Vector
+from emdeg.robot import BASE, NOWHERE, Frame, Robot
 
 FINALISTS = 4
 """Sets whose programs are simplified to the end; the others are counted as traced."""
@@ -25,8 +35,7 @@ DRAWS = 4096
 LARGEST = 600
 """Terms of det A beyond which a set is left out: no one would want those speeds."""
 
-_AXES: tuple[Vector, ...] = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
-_LETTERS = "xyz"
+_BASE = Frame("base", BASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,63 +119,47 @@ def _invertible(robot: Robot, setup: Setup) -> bool:
 def _suggested_of_dependent_joints(robot: Robot) -> Iterator[Setup]:
     """The coordinates' and the actuators' rates; components of the tool's velocity and angular velocity."""
     yield replace(joint_rates(robot), title="the coordinates' rates")
-    n, driven = robot.freedoms, tuple(map(robot.joints.index, robot.driven))
+    n, driven, tool = robot.freedoms, tuple(map(robot.joints.index, robot.driven)), robot.tool
     if len(driven) == n and driven != coordinates_of(robot):
         yield Setup(tuple(Rate(k) for k in driven), title="the driven joints' rates")
-    base = Frame("base", BASE)
-    for axes in combinations(range(3), n) if n <= 3 else ():
-        words = ", ".join(_LETTERS[axis] for axis in axes)
-        yield Setup(
-            tuple(PointVelocity(robot.tool, NOWHERE, base, _AXES[axis]) for axis in axes),
-            title=f"the tool's velocity, {words} of the base",
-        )
-        yield Setup(
-            tuple(AngularVelocity(robot.tool, robot.tool, _AXES[axis]) for axis in axes),
-            title=f"the tool's angular velocity, its own {words}",
-        )
+    for axes in combinations(AXES, n) if n <= 3 else ():
+        velocity = tuple(PointVelocity(tool, NOWHERE, _BASE, AXES[axis]) for axis in axes)
+        yield Setup(velocity, title=f"the tool's velocity, {', '.join(axes)} of the base")
+        turning = tuple(AngularVelocity(tool, tool, AXES[axis]) for axis in axes)
+        yield Setup(turning, title=f"the tool's angular velocity, its own {', '.join(axes)}")
 
 
 def _suggested(robot: Robot) -> Iterator[Setup]:
     if robot.freedoms < robot.n:
         yield from _suggested_of_dependent_joints(robot)
         return
-    rates = list(joint_rates(robot).speeds)
+    rates = joint_rates(robot).speeds
     yield joint_rates(robot)
     own = [Frame(link.name, i) for i, link in enumerate(robot.links)]
     turning = [joint.kind == "revolute" for joint in robot.joints]
+
+    def instead(replaced: Sequence[int], speeds: Sequence[Speed], what: str) -> Setup:
+        names = ", ".join(robot.joints[k].name for k in replaced)
+        chosen = dict(enumerate(rates)) | dict(zip(replaced, speeds))
+        return Setup(tuple(chosen.values()), title=f"{what} for the rates of {names}")
+
     yield Setup(
-        tuple(AngularVelocity(own[k], own[k], _AXES[2]) if turning[k] else rates[k] for k in range(robot.n)),
+        tuple(AngularVelocity(own[k], own[k], AXES["z"]) if turning[k] else rates[k] for k in range(robot.n)),
         title="each link's angular velocity about its own joint's axis",
     )
     yield _parallel_sums(robot)
-    for link in range(robot.n):
+    for link, body in enumerate(own):
         chain = _path(robot, link)
         turns = [k for k in chain if turning[k]]
-        name = robot.links[link].name
         for size in (3, 2):
-            if len(turns) < size:
-                continue
-            for replaced in dict.fromkeys((tuple(turns[-size:]), tuple(turns[:size]))):
-                for axes in combinations(range(3), size):
-                    speeds: list[Speed] = list(rates)
-                    for k, axis in zip(replaced, axes):
-                        speeds[k] = AngularVelocity(own[link], own[link], _AXES[axis])
-                    words = ", ".join(_LETTERS[axis] for axis in axes)
-                    yield Setup(tuple(speeds), title=_title(robot, "angular velocity", name, words, replaced))
-        if len(chain) < 3:
-            continue
-        for frame in (own[link], Frame("base", BASE)):
-            for replaced in dict.fromkeys((tuple(chain[-3:]), tuple(chain[:3]))):
-                speeds = list(rates)
-                for k, axis in zip(replaced, range(3)):
-                    speeds[k] = PointVelocity(own[link], NOWHERE, frame, _AXES[axis])
-                words = "x, y, z" + ("" if frame is own[link] else " of the base")
-                yield Setup(tuple(speeds), title=_title(robot, "velocity of the origin", name, words, replaced))
-
-
-def _title(robot: Robot, what: str, body: str, axes: str, replaced: Sequence[int]) -> str:
-    instead = ", ".join(robot.joints[k].name for k in replaced)
-    return f"{what} of {body} ({axes}) for the rates of {instead}"
+            ends = (tuple(turns[-size:]), tuple(turns[:size])) if len(turns) >= size else ()
+            for replaced, axes in product(dict.fromkeys(ends), combinations(AXES, size)):
+                speeds = [AngularVelocity(body, body, AXES[axis]) for axis in axes]
+                yield instead(replaced, speeds, f"angular velocity of {body.name} ({', '.join(axes)})")
+        ends = (tuple(chain[-3:]), tuple(chain[:3])) if len(chain) >= 3 else ()
+        for (frame, where), replaced in product(((body, ""), (_BASE, " of the base")), dict.fromkeys(ends)):
+            velocity = [PointVelocity(body, NOWHERE, frame, axis) for axis in AXES.values()]
+            yield instead(replaced, velocity, f"velocity of the origin of {body.name} (x, y, z{where})")
 
 
 def _path(robot: Robot, link: int) -> list[int]:

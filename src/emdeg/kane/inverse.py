@@ -111,14 +111,14 @@ class SpeedInverse:
         return tuple(tuple(row) for row in W)
 
 
-def speed_inverse(robot: Robot, setup: Setup) -> SpeedInverse | None:
-    """The kinematic equations of a setup, solved; RobotError if the speeds do not determine the rates.
+def speed_inverse(robot: Robot, setup: Setup, of: SpeedAlgebra | None = None) -> SpeedInverse | None:
+    """The kinematic equations of a setup, solved, in an algebra; RobotError if the speeds do not determine the rates.
 
     None for a kind of mechanism whose configuration has no formulas of its coordinates.
     """
     if kind_of(robot).explicit != "formulas":
         return None
-    of = speed_algebra(robot, setup)
+    of = speed_algebra(robot, setup) if of is None else of
     A = symbolic_speed_matrix(robot, setup, of)
     names = setup.names_of(robot)
     field = PrimeField.fresh()

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from os import PathLike, fspath
 from typing import Any
 
-from emdeg.algebra import ONE, ZERO, Exact, Expression, parsed
+from emdeg.algebra import ZERO, Exact, Expression, parsed
 from emdeg.kane.setup import (
+    AXES,
     BASE_AXES,
     WORLD,
     AngularVelocity,
@@ -38,8 +39,7 @@ _WAYS: dict[str, tuple[str, ...]] = {
     "form": ("constant",),
 }
 """What a speed may be, and the further keys of each."""
-_AXES: dict[str, Vector] = {"x": (ONE, ZERO, ZERO), "y": (ZERO, ONE, ZERO), "z": (ZERO, ZERO, ONE)}
-_AXES |= {f"-{name}": (-v[0], -v[1], -v[2]) for name, v in _AXES.items()}
+_DIRECTIONS = AXES | {f"-{name}": (-v[0], -v[1], -v[2]) for name, v in AXES.items()}
 
 
 def load_setup(path: str | PathLike[str], robot: Robot) -> Setup:
@@ -241,8 +241,8 @@ def _directions(table: TomlTable) -> list[Vector]:
         raise table.error("components must be a list of axes, such as ['x', '-z'] or [[0, 0.6, 0.8]]", "components")
     found = []
     for entry in wanted:
-        if isinstance(entry, str) and entry in _AXES:
-            found.append(_AXES[entry])
+        if isinstance(entry, str) and entry in _DIRECTIONS:
+            found.append(_DIRECTIONS[entry])
             continue
         if not isinstance(entry, list):
             raise table.error(f"a component is x, y, z, -x, -y, -z or [x, y, z], not {str(entry)[:20]!r}", "components")

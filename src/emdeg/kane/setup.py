@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from emdeg.algebra import ZERO, Exact, Expression
+from emdeg.algebra import ONE, ZERO, Exact, Expression
 from emdeg.errors import RobotError
 from emdeg.robot import NOWHERE, Frame, Robot, Vector
 
 WORLD = -2
 """The link number of the Newtonian frame N: where the base frame is when a prescribed base rests at zero."""
 
+AXES: dict[str, Vector] = {"x": (ONE, ZERO, ZERO), "y": (ZERO, ONE, ZERO), "z": (ZERO, ZERO, ONE)}
 BaseAxis = Literal["x", "y", "z", "yaw", "pitch", "roll"]
 BASE_AXES: tuple[BaseAxis, ...] = get_args(BaseAxis)
 """In the order in which they are applied: translations along N's axes, then rotations about z, the new y, the new x."""
