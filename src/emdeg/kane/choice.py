@@ -75,7 +75,7 @@ def choose(
 ) -> list[Candidate]:
     """The natural sets, smallest programs first (both problems together); the best few simplified to the end.
 
-    `tell` is told which set is tried; where it answers with True no further one is.
+    `tell` receives the title of each set that is tried; where it returns True no further one is.
     """
     tried: list[tuple[Candidate, SpeedInverse | None]] = []
     for setup in natural_setups(robot) if setups is None else setups:
@@ -125,8 +125,8 @@ def _suggested_of_dependent_joints(robot: Robot) -> Iterator[Setup]:
     for axes in combinations(AXES, n) if n <= 3 else ():
         velocity = tuple(PointVelocity(tool, NOWHERE, _BASE, AXES[axis]) for axis in axes)
         yield Setup(velocity, title=f"the tool's velocity, {', '.join(axes)} of the base")
-        turning = tuple(AngularVelocity(tool, tool, AXES[axis]) for axis in axes)
-        yield Setup(turning, title=f"the tool's angular velocity, its own {', '.join(axes)}")
+        angular = tuple(AngularVelocity(tool, tool, AXES[axis]) for axis in axes)
+        yield Setup(angular, title=f"the tool's angular velocity, its own {', '.join(axes)}")
 
 
 def _suggested(robot: Robot) -> Iterator[Setup]:
@@ -136,7 +136,7 @@ def _suggested(robot: Robot) -> Iterator[Setup]:
     rates = joint_rates(robot).speeds
     yield joint_rates(robot)
     own = [Frame(link.name, i) for i, link in enumerate(robot.links)]
-    turning = [joint.kind == "revolute" for joint in robot.joints]
+    revolute = [joint.kind == "revolute" for joint in robot.joints]
 
     def instead(replaced: Sequence[int], speeds: Sequence[Speed], what: str) -> Setup:
         names = ", ".join(robot.joints[k].name for k in replaced)
@@ -144,13 +144,13 @@ def _suggested(robot: Robot) -> Iterator[Setup]:
         return Setup(tuple(chosen.values()), title=f"{what} for the rates of {names}")
 
     yield Setup(
-        tuple(AngularVelocity(own[k], own[k], AXES["z"]) if turning[k] else rates[k] for k in range(robot.n)),
+        tuple(AngularVelocity(own[k], own[k], AXES["z"]) if revolute[k] else rates[k] for k in range(robot.n)),
         title="each link's angular velocity about its own joint's axis",
     )
     yield _parallel_sums(robot)
     for link, body in enumerate(own):
         chain = _path(robot, link)
-        turns = [k for k in chain if turning[k]]
+        turns = [k for k in chain if revolute[k]]
         for size in (3, 2):
             ends = (tuple(turns[-size:]), tuple(turns[:size])) if len(turns) >= size else ()
             for replaced, axes in product(dict.fromkeys(ends), combinations(AXES, size)):
@@ -171,7 +171,7 @@ def _path(robot: Robot, link: int) -> list[int]:
 
 
 def _parallel_sums(robot: Robot) -> Setup:
-    """For runs of parallel turning axes the sum of the rates up to each."""
+    """For runs of parallel revolute axes the sum of the rates up to each."""
     one = parsed("1")
     speeds: list[Speed] = []
     run: dict[int, tuple[int, ...]] = {}

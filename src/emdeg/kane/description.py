@@ -67,7 +67,7 @@ class Velocities:
 
 @dataclass(frozen=True, slots=True)
 class BodyMotion:
-    """How a body moves; `point` says whose velocity `v` is."""
+    """How a body moves; `point` is the point that has the velocity `v`."""
 
     body: str
     point: str
@@ -146,10 +146,10 @@ class _Formulas:
         """A component that is linear in the rates, as coefficients of the speeds and a remainder."""
         assert self.explicit is not None
         W, rest = self.explicit
-        slopes = [Quotient(component.derivative_by(Generator("rate", k))) for k in self.of.free]
+        derivatives = [Quotient(component.derivative_by(Generator("rate", k))) for k in self.of.free]
         still = component.substitute({Generator("rate", k): Fraction(0) for k in self.of.free})
         zero = Quotient(self.algebra.zero)
-        return [_inner(slopes, column, zero) for column in zip(*W)], _inner(slopes, rest, Quotient(still))
+        return [_inner(derivatives, column, zero) for column in zip(*W)], _inner(derivatives, rest, Quotient(still))
 
 
 def _inner(a: Sequence[Quotient], b: Sequence[Quotient], rest: Quotient) -> Quotient:
@@ -170,7 +170,7 @@ def describe(robot: Robot, setup: Setup, show: Sequence[Part] = ()) -> Descripti
     return Description(
         robot.name,
         setup.title,
-        tuple((Label("q", str(letter)), name) for letter, name in to.of.names.items()),
+        tuple((Label("q", str(number)), name) for number, name in to.of.names.items()),
         tuple(
             DescribedSpeed(label(name), definition(speed, robot), _alone(value))
             for name, speed, value in zip(to.names, setup.speeds, _formulas(speed_values(to.sys, to.qd)))
@@ -219,9 +219,7 @@ def _rates(to: _Formulas) -> tuple[tuple[Label, str, Combination | None], ...]:
     formulas: Sequence[Combination | None] = [None] * len(to.of.free)
     if to.explicit is not None:
         formulas = [to.linear(row, rest) for row, rest in zip(*to.explicit)]
-    return tuple(
-        (Label("q", str(letter), dots=1), to.of.names[letter], formula) for letter, formula in zip(to.of.free, formulas)
-    )
+    return tuple((Label("q", str(k), dots=1), to.of.names[k], formula) for k, formula in zip(to.of.free, formulas))
 
 
 def _bodies(to: _Formulas) -> tuple[BodyMotion, ...]:
@@ -310,7 +308,7 @@ def _sign(sign: str) -> str:
 
 
 def _language(to: _Formulas, latex: bool) -> Language:
-    """The letters of Kane and Levinson in text or in LaTeX."""
+    """The notation of Kane and Levinson in text or in LaTeX."""
     free, given = to.of.free, to.of.given
     symbols = sorted(to.robot.symbols)
 
@@ -329,11 +327,11 @@ def _language(to: _Formulas, latex: bool) -> Language:
             return shown(Label("q", str(given[i]), dots=len(group) - 1))
         return shown(Label("f", str(i + 1)))
 
-    def trigonometric(letter: str, angle: str) -> str:
+    def trigonometric(name: str, angle: str) -> str:
         number = angle.removeprefix("q").strip("_{}")
         if angle.startswith("q") and number.isdigit() and to.algebra.short:
-            return shown(Label(letter, number))
-        word = "sin" if letter == "s" else "cos"
+            return shown(Label(name, number))
+        word = "sin" if name == "s" else "cos"
         return rf"\{word}({angle})" if latex else f"{word}({angle})"
 
     return Language(

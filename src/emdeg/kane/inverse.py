@@ -31,9 +31,9 @@ from emdeg.kane.speeds import (
     Matrix,
     SpeedAlgebra,
     SpeedSingularity,
-    letter_values,
     singularities,
     speed_algebra,
+    symbol_values,
     symbolic_speed_matrix,
 )
 from emdeg.kane.system import System
@@ -68,7 +68,7 @@ class Block:
 class SpeedInverse:
     """A, in block triangular form, ready to be solved in any algebra."""
 
-    letters: SpeedAlgebra
+    of: SpeedAlgebra
     A: Matrix
     blocks: tuple[Block, ...]
     sign: int
@@ -77,7 +77,7 @@ class SpeedInverse:
     @property
     def det(self) -> TrigPoly | None:
         """det A; None where it is too large to be written out."""
-        product = self.letters.algebra.one * self.sign
+        product = self.of.algebra.one * self.sign
         try:
             for block in self.blocks:
                 if block.det is None:
@@ -97,7 +97,7 @@ class SpeedInverse:
         """Where the speeds do not determine the rates."""
         found: dict[TrigPoly, SpeedSingularity] = {}
         for block in self.blocks:
-            for one in () if block.det is None else singularities(block.det, self.letters.names):
+            for one in () if block.det is None else singularities(block.det, self.of.names):
                 found.setdefault(one.factor, one)
         return tuple(found.values())
 
@@ -106,7 +106,7 @@ class SpeedInverse:
         """W = A^-1 (rates x speeds) in formulas; ValueError where a block is too large for that."""
         if any(block.inverse is None for block in self.blocks):
             raise ValueError("the kinematic equations are solved in straight-line code, not in closed form")
-        algebra = self.letters.algebra
+        algebra = self.of.algebra
         W = Solver(self, Quotient, Quotient(algebra.zero), Quotient(algebra.one)).columns()
         return tuple(tuple(row) for row in W)
 
@@ -302,7 +302,7 @@ class Eliminated:
 
 def solver(kinematics: SpeedInverse, sys: System) -> Solver:
     """The kinematic equations among the scalars of one system."""
-    letter, number = letter_values(kinematics.letters, sys), sys.mech.algebra.number
-    found = Solver(kinematics, lambda formula: formula.map(letter, number), sys.mech.zero, sys.mech.one)
+    symbol, number = symbol_values(kinematics.of, sys), sys.mech.algebra.number
+    found = Solver(kinematics, lambda formula: formula.map(symbol, number), sys.mech.zero, sys.mech.one)
     _ = found.det
     return found

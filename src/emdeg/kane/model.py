@@ -78,7 +78,7 @@ class KaneModel:
         return self._checked("rates", q, {"u": u, **given})["qd"]
 
     def torques(self, q: ArrayLike, u: ArrayLike, ud: ArrayLike, **given: ArrayLike) -> NDArray:
-        """tau of the free joints' drives [N m, N] for a motion."""
+        """tau of the actuated joints [N m, N] for a motion."""
         return self._checked("torques", q, {"u": u, "ud": ud, **given})["tau"]
 
     def accelerations(self, q: ArrayLike, u: ArrayLike, tau: ArrayLike, **given: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -94,7 +94,7 @@ class KaneModel:
     def check(self, q: ArrayLike, p: ArrayLike | None = None, parameters: ArrayLike | None = None) -> None:
         """SingularSpeeds where the speeds fail, a warning `NearlySingularSpeeds` close to that.
 
-        Where det A is too large to be written out nothing is checked here; `det` of the programs still tells.
+        Where det A is too large to be written out nothing is checked here; the programs still have the output `det`.
         """
         for one in self.singular:
             share = float(np.min(self._share(one, q, p, parameters)))
@@ -109,7 +109,7 @@ class KaneModel:
     def _share(self, one: SpeedSingularity, q: ArrayLike, p: ArrayLike | None, parameters: ArrayLike | None) -> NDArray:
         """|factor| against the sum of its terms' sizes."""
         assert self.kinematics is not None  # whose factor it is
-        of = self.kinematics.letters
+        of = self.kinematics.of
         at: dict[int, NDArray] = {}
         for group, array in ((of.free, _ending_in("q", q, len(of.free))), (of.given, self._prescribed(p))):
             at |= {joint: array[..., i] for i, joint in enumerate(group)}

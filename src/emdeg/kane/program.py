@@ -117,6 +117,6 @@ def traced_system(robot: Robot, setup: Setup, wanted: Sequence[str]) -> tuple[Tr
 
 
 def _regrouped_on_moving_base(sys: System):
-    """Base parameters as far as they hold on a moving base: what a joint cannot tell goes to the link before it."""
+    """Base parameters as far as they hold on a moving base: what is not identifiable goes to the link before it."""
     axial: tuple[Axial, ...] = ("yy",) * sys.mech.n
     return inertia_handed_inwards(sys.mech, axial, (False,) * sys.mech.n)

@@ -43,7 +43,7 @@ _DIRECTIONS = AXES | {f"-{name}": (-v[0], -v[1], -v[2]) for name, v in AXES.item
 
 
 def load_setup(path: str | PathLike[str], robot: Robot) -> Setup:
-    """The setup that a file describes for `robot`; RobotError says what is wrong, and where."""
+    """The setup that a file describes for `robot`; raises RobotError with the line where it is wrong."""
     return read_setup(read_text(fspath(path)), robot, fspath(path))
 
 
@@ -77,7 +77,7 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         if isinstance(speed, Rate) and speed.joint in prescribed:
             name = robot.joints[speed.joint].name
             raise top.error(f"the rate of {name} is prescribed and cannot be a speed", "speed")
-    friction, smoothing = _drives(top, robot)
+    friction, smoothing = _friction(top, robot)
     setup = Setup(
         tuple(speeds),
         tuple(called),
@@ -292,7 +292,7 @@ def _spring_numbers(table: TomlTable, rest: str) -> tuple[Exact, Exact, Exact]:
     return stiffness, at_rest, damping
 
 
-def _drives(top: TomlTable, robot: Robot) -> tuple[bool, Exact | None]:
+def _friction(top: TomlTable, robot: Robot) -> tuple[bool, Exact | None]:
     table = top.subtable("drives")
     if table is None:
         return False, None

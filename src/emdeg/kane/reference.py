@@ -100,7 +100,7 @@ class Reference:
         sys, given, zero = self.sys, self.given, self.zero
         if function == "speeds":
             xd, xdd = sys.scattered(given.qd, given.pd), sys.scattered(given.qdd, given.pdd)
-            ud = [a + b for a, b in zip(self.linear(xdd), self.bent(xd))]
+            ud = [a + b for a, b in zip(self.linear(xdd), self.drift(xd))]
             return {"u": self.speeds_of(sys, self.W, xd), "ud": ud}
         A = Eliminated(sys, self.W)
         B = self.speeds_of(sys, self.W, sys.scattered(self.still, given.pd))
@@ -109,7 +109,7 @@ class Reference:
         if function == "rates":
             return rates
         xd, known = sys.scattered(own, given.pd), sys.scattered(self.still, given.pdd)
-        bias = [a + b for a, b in zip(self.bent(xd), self.linear(known))]
+        bias = [a + b for a, b in zip(self.drift(xd), self.linear(known))]
         M, drift = self.dynamics(xd)
         if function == "torques":
             xdd = sys.scattered(A.rates([a - b for a, b in zip(given.ud, bias)]), given.pdd)
@@ -133,7 +133,7 @@ class Reference:
         """The part of the speeds that is linear in the coordinates' rates."""
         return [value - b for value, b in zip(self.speeds_of(self.sys, self.W, x), self.at_rest)]
 
-    def bent(self, xd: Sequence[Scalar]) -> list[Scalar]:
+    def drift(self, xd: Sequence[Scalar]) -> list[Scalar]:
         """d/dt of u along the motion, the coordinates' accelerations aside: A-dot xd + B-dot."""
         later = self._varied([{0: rate} for rate in xd], TIME)
         W = later.state.rates
@@ -148,7 +148,7 @@ class Reference:
         """The system over dual numbers, each coordinate varying in its own direction."""
         return self._varied([{k: self.one} for k in range(self.n)], 0)
 
-    def slopes(self, value: Any) -> list[Scalar]:
+    def derivatives(self, value: Any) -> list[Scalar]:
         return [derivative(value, k, self.zero) for k in range(self.n)]
 
     @cached_property
@@ -160,9 +160,9 @@ class Reference:
         for at, turns in zip(cast("Sequence[Any]", self.varied.position), self.mech.revolute):
             if turns:
                 s, c = map(_plain, at)
-                rows.append([c * ds - s * dc for ds, dc in zip(self.slopes(at[0]), self.slopes(at[1]))])
+                rows.append([c * ds - s * dc for ds, dc in zip(self.derivatives(at[0]), self.derivatives(at[1]))])
             else:
-                rows.append(self.slopes(at))
+                rows.append(self.derivatives(at))
         return rows
 
     def generalized(self, torques: Sequence[Scalar]) -> Sequence[Scalar]:
@@ -200,7 +200,7 @@ class Reference:
                 del waiting[:3]
             vector = mul(here.axes(load.frame), (value[0], value[1], value[2]))
             if load.kind == "force":
-                moved = _by_coordinate(varied.place(load.body, load.point), self.slopes)
+                moved = _by_coordinate(varied.place(load.body, load.point), self.derivatives)
             else:
                 moved = self._axes_of_turn(here.axes(load.body), varied.axes(load.body))
             Q = [q + dot(vector, v) for q, v in zip(Q, moved)]
@@ -208,20 +208,20 @@ class Reference:
             between = sub(
                 varied.place(spring.second, spring.second_point), varied.place(spring.first, spring.first_point)
             )
-            slopes = _by_coordinate(between, self.slopes)
-            pull = self._pull(spring, cast(Vec3, tuple(map(_plain, between))), slopes, xd)
-            Q = [q - dot(pull, v) for q, v in zip(Q, slopes)]
+            derivatives = _by_coordinate(between, self.derivatives)
+            pull = self._pull(spring, cast(Vec3, tuple(map(_plain, between))), derivatives, xd)
+            Q = [q - dot(pull, v) for q, v in zip(Q, derivatives)]
         return Q
 
     def _axes_of_turn(self, R: Mat3, varied: Mat3) -> list[Vec3]:
-        rows = [_by_coordinate(row, self.slopes) for row in varied]
+        rows = [_by_coordinate(row, self.derivatives) for row in varied]
         found: list[Vec3] = []
         for k in range(self.n):
             spin = matmul((rows[0][k], rows[1][k], rows[2][k]), transpose(R))
             found.append((spin[2][1], spin[0][2], spin[1][0]))
         return found
 
-    def _pull(self, spring: PointSpring, d: Vec3, slopes: Sequence[Vec3], xd: Sequence[Scalar]) -> Vec3:
+    def _pull(self, spring: PointSpring, d: Vec3, derivatives: Sequence[Vec3], xd: Sequence[Scalar]) -> Vec3:
         """The force on the spring's first point, in N, the way to its second one being d."""
         algebra = self.mech.algebra
         stiffness = written(algebra, spring.stiffness)
@@ -231,7 +231,7 @@ class Reference:
         if not spring.damping:
             return pull
         rate = self.mech.still.v
-        for x, v in zip(xd, slopes):
+        for x, v in zip(xd, derivatives):
             rate = add(rate, scale(x, v))
         if spring.length:
             rate = scale(dot(rate, d) / cast(FieldScalar, dot(d, d)), d)
@@ -259,7 +259,7 @@ def _plain(value: Any) -> Any:
     return value.value if isinstance(value, Dual) else value
 
 
-def _by_coordinate(vector: Vec3, slopes: Callable[[Any], list[Scalar]]) -> list[Vec3]:
+def _by_coordinate(vector: Vec3, derivatives: Callable[[Any], list[Scalar]]) -> list[Vec3]:
     """The vector's derivative by each coordinate."""
-    x, y, z = map(slopes, vector)
+    x, y, z = map(derivatives, vector)
     return list(zip(x, y, z))

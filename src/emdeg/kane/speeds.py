@@ -27,22 +27,22 @@ MAX_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class SpeedAlgebra:
-    """The algebra of a setup's configuration and the joint letter of each free and each prescribed variable."""
+    """The algebra of a setup's configuration and the number of each free and each prescribed variable in it."""
 
     algebra: TrigAlgebra
     free: tuple[int, ...]
     given: tuple[int, ...]
     names: dict[int, str]
-    """Letter -> the joint's name in the file, or "base x"."""
+    """Number -> the joint's name in the file, or "base x"."""
 
     def system(self, robot: Robot, setup: Setup) -> System:
-        """The robot's geometry, without masses, with its joints as letters."""
+        """The robot's geometry, without masses, with its joints as symbols."""
         free, given = [self._at(k) for k in self.free], [self._at(k) for k in self.given]
         return system(massless(robot), setup, self.algebra, free, given)
 
-    def _at(self, letter: int) -> Any:
+    def _at(self, k: int) -> Any:
         algebra = self.algebra
-        return algebra.joint_sincos(letter) if letter in algebra.revolute else algebra.displacement(letter)
+        return algebra.joint_sincos(k) if k in algebra.revolute else algebra.displacement(k)
 
 
 def speed_algebra(robot: Robot, setup: Setup, parameters: Sequence[str] = (), rates: bool = False) -> SpeedAlgebra:
@@ -52,12 +52,12 @@ def speed_algebra(robot: Robot, setup: Setup, parameters: Sequence[str] = (), ra
     if len(set(numbers)) != robot.n:
         numbers = list(range(1, robot.n + 1))
     axes = [max(numbers) + 1 + i for i in range(len(setup.base))]
-    turning = [k for k, joint in zip(numbers, robot.joints) if joint.kind == "revolute"]
-    turning += [k for k, axis in zip(axes, setup.base) if axis in TURNS]
+    revolute = [k for k, joint in zip(numbers, robot.joints) if joint.kind == "revolute"]
+    revolute += [k for k, axis in zip(axes, setup.base) if axis in TURNS]
     symbols, angles = _constants(robot, setup)
     algebra = TrigAlgebra(
-        revolute=sorted(turning),
-        prismatic=sorted({*numbers, *axes} - {*turning}),
+        revolute=sorted(revolute),
+        prismatic=sorted({*numbers, *axes} - {*revolute}),
         parameters=(*symbols, *(name for name in parameters if name not in symbols)),
         constant_angles=angles,
         rates=rates,
@@ -168,12 +168,12 @@ def _single_sine(factor: TrigPoly, names: dict[int, str]) -> str | None:
     return f"{text} = " + ("0 or 180 deg" if b else "90 or -90 deg")
 
 
-def letter_values(of: SpeedAlgebra, sys: System) -> Callable[[Generator], Any]:
-    """How a formula's letters are written among the scalars of a system in another algebra."""
+def symbol_values(of: SpeedAlgebra, sys: System) -> Callable[[Generator], Any]:
+    """How a formula's symbols are written among the scalars of a system in another algebra."""
     algebra = sys.mech.algebra
     joint = dict(zip((*of.free, *of.given), (sys.coordinates[place] for place in (*sys.free, *sys.given))))
 
-    def letter(generator: Generator) -> Any:
+    def symbol(generator: Generator) -> Any:
         if isinstance(generator.of, Angle):
             return algebra.sincos(generator.of)[generator.kind == "cosine"]
         if generator.kind == "parameter":
@@ -183,4 +183,4 @@ def letter_values(of: SpeedAlgebra, sys: System) -> Callable[[Generator], Any]:
             return at
         return at[generator.kind == "cosine"]
 
-    return letter
+    return symbol

@@ -235,7 +235,7 @@ def host(sys: System, frame: Frame) -> tuple[int, Mat3, Vec3]:
         return sys.offset + frame.link, R, p
     if frame.link == BASE and sys.offset:
         return sys.offset - 1, matmul(sys.base_axes, R), mul(sys.base_axes, p)
-    # N's own axes are the base frame's; the mechanism's frame 0 stands in them by its base pose.
+    # N's own axes are the base frame's; the mechanism's frame 0 is in them at its base pose.
     return BASE, matmul(transpose(base[0]), R), tmul(base[0], sub(p, base[1]))
 
 
